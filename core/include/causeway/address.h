@@ -31,8 +31,8 @@ struct cw_address {
 
 /* Reads "1.2.3.4", "1.2.3.4:5", "::1", "[::1]" or "[::1]:5" from a terminated string. IPv6 may be
    compressed and may end in an IPv4 address. Blanks, leading zeros in IPv4 or port, zones and
-   trailing text are refused. Without a port in the text, port becomes 0. CW_ERROR_ADDRESS for any
-   other text. */
+   trailing text are refused. Without a port in the text, port becomes 0. Returns CW_ERROR_ADDRESS
+   for any other text. */
 enum cw_error cw_address_parse(const char *text, struct cw_address *address);
 
 /* Writes the form that RFC 5952 recommends, terminated, and returns text. Port 0 is left out,
@@ -44,7 +44,8 @@ const char *cw_address_format(const struct cw_address *address, char text[CW_ADD
    it, as it is for sockets. Returns a negative number, 0 or a positive one. */
 int cw_address_compare(const struct cw_address *a, const struct cw_address *b);
 
-/* Same type, same bytes, same port; or the same IPv4 address, mapped or not. */
+/* Returns whether the two have the same type, bytes and port, where an IPv4 address equals itself
+   mapped. */
 bool cw_address_equal(const struct cw_address *a, const struct cw_address *b);
 
 CW_END_DECLARATIONS

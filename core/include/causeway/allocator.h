@@ -1,10 +1,9 @@
-/* What all configs have in common, and where an object's memory comes from.
+/* Declarations that all configs have in common, and the source of an object's memory.
 
    cw_X_config_default() fills in every default; change only the fields you want. 0 is a real zero:
-   none, off, or a number that create refuses. Each field says which. There are three
-   exceptions: a struct cw_allocator of zeros means malloc, a struct cw_random of zeros means the
-   operating system, and a socket's address of type CW_ADDRESS_NONE means every address of the
-   machine. */
+   none, off, or a number that create refuses. Each field says which. There are three exceptions: a
+   struct cw_allocator of zeros means malloc, a struct cw_random of zeros means the operating
+   system, and a socket's address of type CW_ADDRESS_NONE means every address of the machine. */
 #ifndef CAUSEWAY_ALLOCATOR_H
 #define CAUSEWAY_ALLOCATOR_H
 

@@ -19,7 +19,7 @@
 
 CW_BEGIN_DECLARATIONS
 
-/* Inlined even where the compiler would rather not. Only speed depends on it. */
+/* Inlines a function even where the compiler would rather not. Only speed depends on it. */
 #if defined(CW_INLINE)
 /* the build's own choice, for example where size matters more */
 #elif defined(__GNUC__)
@@ -48,7 +48,7 @@ CW_INLINE unsigned cw_bits_required(uint32_t range)
 #endif
 }
 
-/* The same for 64 bits: 0 to 64. */
+/* The same number for a range of 64 bits: 0 to 64. */
 CW_INLINE unsigned cw_bits_required_64(uint64_t range)
 {
     const uint32_t high = (uint32_t)(range >> 32);
@@ -71,7 +71,7 @@ struct cw_bit_writer {
     size_t size;
     size_t position;  /* bytes stored */
     uint64_t scratch; /* bits not stored yet */
-    unsigned used;    /* how many: at most 31 between calls */
+    unsigned used;    /* bits in scratch: at most 31 between calls */
     unsigned limit;   /* 32, or one more bit than the rest of the buffer holds if that is less */
     bool failed;
 };
@@ -100,8 +100,8 @@ CW_INLINE bool cw_bit_writer_fail(struct cw_bit_writer *writer)
     return false;
 }
 
-/* Writes the low bits of value, 1 to 32 of them. False when they do not fit into the buffer, or
-   when value needs more bits than that. */
+/* Writes the low bits of value, 1 to 32 of them. Returns false when they do not fit into the
+   buffer, or when value needs more bits than that. */
 CW_INLINE bool cw_bit_writer_bits(struct cw_bit_writer *writer, uint32_t value, unsigned bits)
 {
     assert(bits >= 1 && bits <= 32);
@@ -177,7 +177,7 @@ struct cw_bit_reader {
     ptrdiff_t last;     /* where the last whole word starts: size - 4 */
     ptrdiff_t position; /* bytes loaded */
     uint64_t scratch;   /* bits loaded and not read yet */
-    unsigned available; /* how many: at most 31 between calls */
+    unsigned available; /* bits in scratch: at most 31 between calls */
     bool failed;
 };
 
@@ -201,7 +201,7 @@ CW_INLINE bool cw_bit_reader_fail(struct cw_bit_reader *reader)
     return false;
 }
 
-/* Reads the next 1 to 32 bits. False when fewer are left; value is then untouched. */
+/* Reads the next 1 to 32 bits. Returns false when fewer are left; value is then untouched. */
 CW_INLINE bool cw_bit_reader_bits(struct cw_bit_reader *reader, unsigned bits, uint32_t *value)
 {
     assert(bits >= 1 && bits <= 32);
@@ -252,7 +252,7 @@ CW_INLINE void cw_bit_reader_fill(struct cw_bit_reader *reader)
     }
 }
 
-/* Skips the next 0 to 32 bits of scratch. False when fewer are left. */
+/* Skips the next 0 to 32 bits of scratch. Returns false when fewer are left. */
 CW_INLINE bool cw_bit_reader_skip(struct cw_bit_reader *reader, unsigned bits)
 {
     if (reader->available < bits)
@@ -272,7 +272,7 @@ CW_INLINE void cw_bit_reader_settle(struct cw_bit_reader *reader)
     }
 }
 
-/* Skips to the next byte. False when a skipped bit is not zero. */
+/* Skips to the next byte. Returns false when a skipped bit is not zero. */
 CW_INLINE bool cw_bit_reader_align(struct cw_bit_reader *reader)
 {
     const unsigned padding = reader->available % 8;
@@ -283,7 +283,7 @@ CW_INLINE bool cw_bit_reader_align(struct cw_bit_reader *reader)
     return !reader->failed;
 }
 
-/* Aligns; false when fewer than count bytes follow. */
+/* Aligns. Returns false when fewer than count bytes follow. */
 CW_INLINE bool cw_bit_reader_bytes_ahead(struct cw_bit_reader *reader, size_t count)
 {
     if (!cw_bit_reader_align(reader))
@@ -296,7 +296,8 @@ CW_INLINE bool cw_bit_reader_bytes_ahead(struct cw_bit_reader *reader, size_t co
     return true;
 }
 
-/* Aligns, then reads count bytes unchanged. False when fewer are left; bytes is then untouched. */
+/* Aligns, then reads count bytes unchanged. Returns false when fewer are left; bytes is then
+   untouched. */
 CW_INLINE bool cw_bit_reader_bytes(struct cw_bit_reader *reader, uint8_t *bytes, size_t count)
 {
     if (!cw_bit_reader_bytes_ahead(reader, count))

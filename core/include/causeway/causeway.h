@@ -17,29 +17,29 @@
 /* Tokens and keys: who may connect. */
 #include "causeway/crypto.h"        /* the ciphers, random bytes */
 #include "causeway/key.h"           /* keys as text */
-#include "causeway/secure_packet.h" /* encrypted packets, and what makes replays harmless */
+#include "causeway/secure_packet.h" /* encrypted packets, and the window that keeps replays out */
 #include "causeway/token.h"         /* connect tokens, which a backend gives to players */
 
 /* A fast game: each part uses messages of yours. */
 #include "causeway/clock_sync.h"    /* one tick number on both ends */
-#include "causeway/history.h"       /* what a player saw when he shot */
+#include "causeway/history.h"       /* the world that a player saw when he shot */
 #include "causeway/input.h"         /* commands of a player, which survive losses */
 #include "causeway/interpolation.h" /* smooth motion between snapshots */
-#include "causeway/prediction.h"    /* the own player moves without a delay */
+#include "causeway/prediction.h"    /* a client's own player, moving without a delay */
 #include "causeway/snapshot.h"      /* the world of the server, as differences */
 
-/* Packets, for those who need no messages. */
-#include "causeway/congestion.h" /* how much may be in flight */
-#include "causeway/endpoint.h"   /* numbers, acks, fragments, and what the path is like */
+/* Packets, for programs that need no messages. */
+#include "causeway/congestion.h" /* the limit on bytes in flight */
+#include "causeway/endpoint.h"   /* numbers, acks, fragments, and measurements of the path */
 #include "causeway/simulator.h"  /* a bad network for tests, from a seed */
 
-/* What all of them use. */
+/* Basics that all of them use. */
 #include "causeway/address.h"   /* IP addresses with ports */
-#include "causeway/allocator.h" /* memory, and what configs have in common */
+#include "causeway/allocator.h" /* memory, and rules that all configs have in common */
 #include "causeway/bits.h"      /* numbers of any width in bits, written and read */
-#include "causeway/error.h"     /* what can go wrong */
-#include "causeway/log.h"       /* what happens rarely, as lines */
+#include "causeway/error.h"     /* everything that can go wrong */
+#include "causeway/log.h"       /* rare events as lines of text */
 #include "causeway/sequence.h"  /* numbers that wrap around */
-#include "causeway/version.h"   /* of these headers and of the library */
+#include "causeway/version.h"   /* the version of these headers and of the library */
 
 #endif

@@ -23,15 +23,15 @@ enum cw_channel_kind {
        be lost, or arrive out of order. */
     CW_CHANNEL_UNRELIABLE,
 
-    /* Two kinds of ours, which yojimbo does not have. On the wire they are those above: what
-       differs is what the receiver does. Both ends must agree, as on every kind.
+    /* The next two kinds are ours; yojimbo does not have them. On the wire they look like the two
+       above: only the receiver treats them differently. Both ends must agree, as on every kind.
 
-       Unreliable, but a message that is older than one that has arrived is dropped. A receipt only
-       tells that it has arrived. */
+       A message is unreliable, and dropped when it is older than one that has arrived. A receipt
+       only tells that it has arrived. */
     CW_CHANNEL_UNRELIABLE_SEQUENCED,
     /* Every message arrives, once, as soon as its packet does: one that is lost holds up no other,
        unless it is receive_queue_size messages behind. A message with a block still waits for all
-       before it, and those after it for the block; give blocks a channel of their own. */
+       messages before it, and later ones wait for the block; give blocks a channel of their own. */
     CW_CHANNEL_RELIABLE_UNORDERED
 };
 
@@ -43,9 +43,9 @@ enum cw_channel_kind {
    Where a round trip takes 100 ms and 5 % of packets are lost, 99 % of messages arrive within 75 ms
    instead of 175 ms, for nearly twice the bytes; with 20 % loss, within 175 ms instead of 308 ms,
    for 40 % more bytes. Without loss it costs next to nothing. It is for a few messages a tick, of
-   up to 256 bytes with their type. Others are sent as without it, only again a little later. It
-   does not pay where losses come in long bursts, since what would repair them is lost with them,
-   nor beside blocks. About 40 KB of memory. */
+   up to 256 bytes with their type. All others are sent as without it, except that they are resent a
+   little later. It does not pay where losses come in long bursts, since the combinations are lost
+   with the messages, nor beside blocks. It takes about 40 KB of memory. */
 struct cw_channel_config {
     enum cw_channel_kind kind; /* default: the kind given to cw_channel_config_default */
 
@@ -53,11 +53,11 @@ struct cw_channel_config {
     uint32_t max_messages_per_packet; /* 1 to 256; default 256 */
     uint32_t receive_queue_size; /* messages that the receiver can hold until the application takes
                                     them, a power of two from 2 to 16384; default 256. On a reliable
-                                    channel the next one waits at the sender; on an unreliable one
+                                    channel a further one waits at the sender; on an unreliable one
                                     it replaces the oldest */
     bool blocks; /* messages may carry a block; default false. A reliable receiver holds one block
-                    until its message is released; of the next one it takes the first 64 fragments
-                    until then, but never all. An unreliable one holds the latest 8 */
+                    until its message is released; until then it takes the first 64 fragments of the
+                    next block, but never all. An unreliable receiver holds the latest 8 blocks */
     bool repair; /* reliable: see above; default false */
     uint32_t max_block_size;      /* bytes, 1 to 64 MB and at most 65,535 fragments; default 256 KB.
                                      A reliable channel with blocks has a receive buffer of this
@@ -74,9 +74,9 @@ struct cw_channel_config {
                                  CW_AUTO: all */
     uint32_t weight;     /* this channel's share when a packet cannot hold everything, 1 to 1000;
                             default 1 */
-    uint32_t redundancy; /* reliable: while packets are being lost, how many of the following
-                            packets repeat each new message, 0 to 3; default 0. Where losses come in
-                            bursts, it is repeated twice in a round trip until it is acked */
+    uint32_t redundancy; /* reliable: while packets are being lost, the number of following packets
+                            that repeat each new message, 0 to 3; default 0. Where losses come in
+                            bursts, a message is repeated twice in a round trip until it is acked */
     uint32_t redundancy_budget; /* bytes of such copies per round, all in its first packet; 0: none;
                                    default 512 */
 };

@@ -42,7 +42,7 @@ static inline uint32_t cw_tick_of(double tick_time)
     return cw_tick_time_valid(tick_time) ? (uint32_t)(uint64_t)(int64_t)floor(tick_time) : 0;
 }
 
-/* How many ticks a is after b; negative when a is before b. */
+/* The number of ticks from b to a; negative when a is before b. */
 static inline int32_t cw_tick_difference(uint32_t a, uint32_t b)
 {
     return (int32_t)(a - b);
@@ -79,7 +79,8 @@ struct cw_clock_sync_config {
     double slew;
     /* A time that is wrong by more than this jumps instead; above 0; default 0.5. */
     double jump_seconds;
-    double max_lead_seconds; /* how far the client's ticks may run ahead, 0 or more; default 1.5 */
+    double max_lead_seconds; /* the longest that the client's ticks may run ahead, 0 or more;
+                                default 1.5 */
     /* When more ticks than this are due at once, for example after a page was hidden, the client
        skips all but the newest; 0 or more; default 0.25. */
     double max_catch_up_seconds;
@@ -139,20 +140,20 @@ struct cw_clock_sync_event {
 bool cw_clock_sync_next(struct cw_clock_sync *sync, struct cw_clock_sync_event *event);
 
 /* The server's tick time at now. now must not be before the last update. The result never goes
-   back, except where the server's ticks jump; a RESTART event follows then. 0 before the first
-   answer. */
+   back, except where the server's ticks jump; a RESTART event follows then. It is 0 before the
+   first answer. */
 double cw_clock_sync_server_time(const struct cw_clock_sync *sync, double now);
 
-/* The client's own tick time, which is ahead of the server's by the lead. Otherwise like the
+/* The client's own tick time, which is ahead of the server's by the lead. It is otherwise like the
    server's. */
 double cw_clock_sync_client_time(const struct cw_clock_sync *sync, double now);
 
 struct cw_clock_sync_stats {
-    bool synced;        /* the clock is set: an answer has arrived */
-    double rtt_seconds; /* round trip, smoothed, without the time that the server held the stamp */
-    double jitter_seconds; /* difference from one round trip to the next, smoothed */
+    bool synced;           /* the clock is set: an answer has arrived */
+    double rtt_seconds;    /* the smoothed round trip without the time the server held the stamp */
+    double jitter_seconds; /* the difference from one round trip to the next, smoothed */
     double error_seconds;  /* the most that the server's time may be wrong */
-    double lead_seconds;   /* how far the client's ticks run ahead */
+    double lead_seconds;   /* the time by which the client's ticks run ahead */
     uint64_t answers;      /* answers accepted */
     uint64_t restarts;     /* RESTART events */
 };

@@ -1,4 +1,4 @@
-/* How much a connection may send on a path. There are three modes.
+/* Congestion control: decides how much a connection may send on a path. There are three modes.
 
    CW_CONGESTION_DELAY keeps the queue of the slowest link short. It allows as many bytes of bulk
    data in flight as a window holds. The window grows while packets come back about as fast as on an
@@ -30,9 +30,9 @@ struct cw_congestion_config {
     enum cw_congestion_mode mode; /* default CW_CONGESTION_DELAY */
 
     /* DELAY */
-    double
-        target_seconds; /* how long the queue may be, above 0; default 0.03. Where the ends tick so
-                           rarely that they cannot tell a queue of that length, it may be longer */
+    double target_seconds; /* the longest that the queue may be, above 0; default 0.03. Where the
+                              ends tick so rarely that they cannot tell a queue of that length, it
+                              may be longer */
 
     /* BINARY */
     double rtt_threshold_seconds;   /* a longer RTT is bad, above 0; default 0.25 */
@@ -54,10 +54,10 @@ struct cw_congestion_config {
 
 struct cw_congestion_config cw_congestion_config_default(void);
 
-/* What holds packets back. */
+/* The limit that holds packets back. */
 enum cw_congestion_limit {
     CW_CONGESTION_LIMIT_NONE = 0, /* everything that was due has been sent */
-    CW_CONGESTION_LIMIT_WINDOW,   /* DELAY: as much is in flight as may be */
+    CW_CONGESTION_LIMIT_WINDOW,   /* DELAY: the window is full */
     CW_CONGESTION_LIMIT_PACING,   /* DELAY: the next tick may send more; bursts fill queues */
     CW_CONGESTION_LIMIT_RATE      /* BINARY: the rate of the state */
 };
@@ -71,44 +71,45 @@ enum cw_congestion_reason {
     CW_CONGESTION_RECOVERED   /* good: the RTT has been good for the penalty time and since */
 };
 
-/* What the mode BINARY keeps. You may read the first four fields; the others are private. */
+/* The state of the mode BINARY. You may read the first four fields; the others are private. */
 struct cw_congestion_binary {
     enum cw_congestion_state state;
-    enum cw_congestion_reason reason; /* for being in this state */
-    double packets_per_second;        /* allowed now */
-    double penalty_seconds;           /* how long the bad state waits for good conditions to last */
-    double good_since; /* when the good state, or good conditions in the bad one, began */
-    double halved;     /* when the penalty time was last halved, or the good state began */
-    double saved;      /* packets that may be sent; below 0 when too many were sent */
+    enum cw_congestion_reason reason; /* the reason for being in this state */
+    double packets_per_second;        /* the rate that is allowed now */
+    double penalty_seconds; /* the time for which good conditions must last to end the bad state */
+    double good_since;      /* when the good state, or good conditions in the bad one, began */
+    double halved;          /* when the penalty time was last halved, or the good state began */
+    double saved;           /* packets that may be sent; below 0 when too many were sent */
     bool conditions_good;
 };
 
-/* A round of the mode DELAY: from one packet to the ack of the first one sent after its ack. */
+/* A round of the mode DELAY: it lasts from one packet to the ack of the first one sent after its
+   ack. */
 struct cw_congestion_round {
     bool began;           /* its last packet has been sent: `last` is known */
     uint16_t last;        /* when this packet is acked or lost, the round is over */
-    uint32_t ticks, held; /* ticks in it, and those in which packets were held back */
+    uint32_t ticks, held; /* ticks in the round, and ticks in which packets were held back */
     double start;         /* seconds */
-    double least;         /* RTT in it */
+    double least;         /* the least RTT in the round */
     double acked, lost;   /* bytes */
 };
 
 /* The private part of the mode DELAY. */
 struct cw_congestion_delay {
-    double window, in_flight; /* bytes */
+    double window, in_flight; /* in bytes */
     double budget;            /* bytes that pacing lets go in this tick */
-    double target;            /* of the queue, seconds */
-    double least;             /* RTT since the latest update; infinite without any */
-    double base[2], best[2];  /* least RTT and best rate, of this while and the one before */
+    double target;            /* the length of queue to aim at, in seconds */
+    double least;             /* the least RTT since the latest update; infinite without any */
+    double base[2], best[2];  /* the least RTT and best rate, in this while and the one before */
     double turned;            /* when this while began */
     double kept;              /* the window before it was drained or cut for a trial; else 0 */
-    double rate_before;       /* of the trial */
+    double rate_before;       /* the rate before the trial */
     double first_queue;
-    double tolerated;       /* share of losses that cost speed when they were heeded */
+    double tolerated;       /* the share of losses that cost speed when they were heeded */
     double tolerated_until; /* seconds */
     uint32_t phase;
-    uint32_t count; /* of rounds or ticks, as the phase counts them */
-    uint32_t cuts;  /* in a row */
+    uint32_t count; /* rounds or ticks, as the phase counts them */
+    uint32_t cuts;  /* cuts in a row */
     uint32_t empty; /* rounds in a row with next to no queue */
     struct cw_congestion_round round;
 };
@@ -117,11 +118,11 @@ struct cw_congestion_delay {
    others are private. */
 struct cw_congestion {
     enum cw_congestion_mode mode;
-    enum cw_congestion_limit limited; /* what held packets back between the latest two updates */
-    enum cw_congestion_limit limit;   /* the same since the latest update */
+    enum cw_congestion_limit limited; /* the limit before the latest update */
+    enum cw_congestion_limit limit;   /* the limit that holds packets back since then */
 
     struct cw_congestion_config config;
-    double now; /* latest time given */
+    double now; /* the latest time given */
     struct cw_congestion_binary binary;
     struct cw_congestion_delay delay;
 };
@@ -138,8 +139,8 @@ enum cw_error cw_congestion_init(struct cw_congestion *congestion,
 void cw_congestion_update(struct cw_congestion *congestion, double rtt, double tick_seconds,
                           double now);
 
-/* CW_CONGESTION_LIMIT_NONE when one more packet may be sent now, else what forbids it. bulk: it is
-   one of those that can wait. */
+/* CW_CONGESTION_LIMIT_NONE when one more packet may be sent now, else what forbids it. bulk says
+   that the packet can wait. */
 enum cw_congestion_limit cw_congestion_limit(const struct cw_congestion *congestion, bool bulk);
 
 /* Reports that a packet waits because of that limit. */
@@ -150,8 +151,8 @@ void cw_congestion_held(struct cw_congestion *congestion, enum cw_congestion_lim
 void cw_congestion_sent(struct cw_congestion *congestion, bool bulk, uint16_t sequence,
                         uint32_t bytes);
 
-/* Reports once what became of a bulk packet: acked at the time now, or lost. sent: when it was
-   sent, in seconds. */
+/* Reports once what became of a bulk packet: acked at the time now, or lost. sent is the time at
+   which it was sent, in seconds. */
 void cw_congestion_acked(struct cw_congestion *congestion, uint16_t sequence, uint32_t bytes,
                          double sent, double now);
 void cw_congestion_lost(struct cw_congestion *congestion, uint16_t sequence, uint32_t bytes,
@@ -161,7 +162,8 @@ void cw_congestion_lost(struct cw_congestion *congestion, uint16_t sequence, uin
 void cw_congestion_arrived(struct cw_congestion *congestion, uint32_t bytes, double sent,
                            double now);
 
-/* Bytes of bulk data that may be in flight, and that are in flight now. 0 in the other modes. */
+/* Bytes of bulk data that may be in flight, and that are in flight now. Both are 0 in the other
+   modes. */
 double cw_congestion_window(const struct cw_congestion *congestion);
 double cw_congestion_in_flight(const struct cw_congestion *congestion);
 

@@ -12,7 +12,7 @@
 CW_BEGIN_DECLARATIONS
 
 /* Not thread-safe; any number may exist. now is always the time in seconds from one clock of the
-   caller's. That clock may start anywhere and must not go back. */
+   caller's. The clock may start anywhere and must not go back. */
 struct cw_connection;
 
 /* Bytes of the longest datagram that is sent by default, encryption included: one packet of every
@@ -33,23 +33,22 @@ struct cw_connection_config {
        those of an endpoint, except max_packet_size, 8192, and max_reassemblies, 3. */
     struct cw_endpoint_config endpoint; /* its allocator is not used */
 
-    uint32_t max_messages; /* the most that may be made and not yet acked or released, 1 to 32768;
-                              default 256. No channel can take them all: of n channels each is sure
-                              of max_messages / 8n, at least one if there are as many, and the
-                              queues of the others are full before these are used up */
-    uint32_t max_received_messages; /* the most that may have arrived and not been released yet, 1
-                                       to 32768; default CW_AUTO: half of max_messages. Beyond that
-                                       the other end is held back, whatever it sends. The oldest
-                                       unreliable messages that the application has not taken make
-                                       room for new ones. Those that come out of order leave an
+    uint32_t max_messages; /* the most messages that may be made and not yet acked or released, 1 to
+                              32768; default 256. No channel can take them all: of n channels each
+                              is sure of max_messages / 8n, at least one if there are as many, and
+                              the queues of the others are full before these are used up */
+    uint32_t max_received_messages; /* the most messages that may have arrived and not been released
+                                       yet, 1 to 32768; default CW_AUTO: half of max_messages.
+                                       Beyond that the other end is held back, whatever it sends.
+                                       The oldest unreliable messages that the application has not
+                                       taken make room for new ones. Messages out of order leave an
                                        eighth to others, and each reliable channel always has room
                                        for one more message that is next in order */
     uint32_t max_receipts; /* messages sent with a receipt whose event has not been taken yet, 0 (no
                               receipts) to 32768; default 256 */
-    uint32_t max_packets_per_update; /* in one round, 1 to 64; default 32 */
-    double
-        idle_interval_seconds; /* how long to send nothing when there is nothing to say, 0
-                                  (never)    to 10; default 0.1. It should be alike on both ends */
+    uint32_t max_packets_per_update; /* datagrams of one round, 1 to 64; default 32 */
+    double idle_interval_seconds; /* the longest silence when there is nothing to say, 0 (none) to
+                                     10; default 0.1. It should be alike on both ends */
     struct cw_congestion_config congestion; /* heeded by transmit; default CW_CONGESTION_DELAY */
 };
 
@@ -77,8 +76,8 @@ void cw_connection_destroy(struct cw_connection *connection);
    holds stay valid. */
 void cw_connection_reset(struct cw_connection *connection);
 
-/* Equal on two ends that agree on everything they must agree on, and practically never
-   otherwise. */
+/* A number that is equal on two ends that agree on everything they must agree on, and practically
+   never otherwise. */
 uint64_t cw_connection_fingerprint(const struct cw_connection_config *config);
 
 /* Makes a message of the type, with all fields zero. The caller fills in data, then sends or
@@ -137,10 +136,10 @@ enum cw_error cw_connection_receive(struct cw_connection *connection, const uint
                                     size_t size, double now);
 
 enum cw_connection_event_type {
-    CW_CONNECTION_EVENT_MESSAGE = 1, /* from the other end */
+    CW_CONNECTION_EVENT_MESSAGE = 1, /* a message from the other end has arrived */
     CW_CONNECTION_EVENT_ACKED,       /* a message sent with a receipt arrived, with its block */
-    CW_CONNECTION_EVENT_LOST /* an unreliable one found no room in a packet, or its packet has most
-                                likely not arrived */
+    CW_CONNECTION_EVENT_LOST /* an unreliable message found no room in a packet, or its packet has
+                                most likely not arrived */
 };
 
 struct cw_connection_event {
@@ -156,7 +155,7 @@ struct cw_connection_event {
    discards events that are still to come. Channels with messages waiting take turns. */
 bool cw_connection_next(struct cw_connection *connection, struct cw_connection_event *event);
 
-/* Whether the next event is ACKED or LOST. For applications that leave messages waiting. */
+/* Returns whether the next event is ACKED or LOST, for applications that leave messages waiting. */
 bool cw_connection_receipt_waits(const struct cw_connection *connection);
 
 /* Lets time pass and opens a round of packets. Call it once per tick, then transmit. */
@@ -180,31 +179,31 @@ void cw_connection_update(struct cw_connection *connection, double now);
    it holds back whole rounds, the first datagram too.
 
    When three quarters of the endpoint's sent_window are in flight, most rounds are empty, so that
-   no packet leaves the window before its ack can arrive. Unreliable messages that find no room then
-   are dropped. */
+   no packet leaves the window before its ack can arrive. Unreliable messages that find no room are
+   dropped then. */
 size_t cw_connection_transmit(struct cw_connection *connection, uint8_t *out, size_t capacity,
                               double now);
 
 size_t cw_connection_max_datagram_size(const struct cw_connection *connection);
 
-/* What congestion control is doing. Valid as long as the connection exists. */
+/* The state of congestion control. It is valid as long as the connection exists. */
 const struct cw_congestion *cw_connection_congestion(const struct cw_connection *connection);
 
 struct cw_connection_stats {
     struct cw_endpoint_stats endpoint;
-    /* Of blocks, and of messages beyond the first packets of a round, in the mode
-       CW_CONGESTION_DELAY; 0 in the others. */
-    double congestion_window_bytes;   /* may be in flight */
-    double bytes_in_flight;           /* are, neither acked nor reported lost */
-    enum cw_congestion_limit limited; /* what held the latest round back */
-    uint64_t packets_refused;         /* received, but held a message that could not be kept */
-    uint64_t packets_invalid;         /* received, but their contents were malformed */
-    uint32_t messages_in_use;         /* made or received, and not yet acked or released */
+    /* These count blocks, and messages beyond the first packets of a round, in the mode
+       CW_CONGESTION_DELAY; they are 0 in the others. */
+    double congestion_window_bytes;   /* bytes that may be in flight */
+    double bytes_in_flight;           /* bytes neither acked nor reported lost */
+    enum cw_congestion_limit limited; /* the limit that held the latest round back */
+    uint64_t packets_refused;         /* packets received with a message that could not be kept */
+    uint64_t packets_invalid;         /* packets received with malformed contents */
+    uint32_t messages_in_use;         /* messages made or received, and not yet acked or released */
 };
 
 void cw_connection_stats(const struct cw_connection *connection, struct cw_connection_stats *stats);
 
-/* CW_ERROR_CHANNEL when there is no such channel. */
+/* Returns CW_ERROR_CHANNEL when there is no such channel. */
 enum cw_error cw_connection_channel_stats(const struct cw_connection *connection, uint32_t channel,
                                           struct cw_channel_stats *stats);
 

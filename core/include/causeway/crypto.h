@@ -18,13 +18,13 @@ CW_BEGIN_DECLARATIONS
 #define CW_NONCE_BYTES      12
 #define CW_LONG_NONCE_BYTES 24
 
-/* Lets libsodium choose the fastest code for this machine. May be called any number of times, from
-   any thread. The create and generate functions of netcode call it. A program that uses
-   the functions below directly should call it too; without it they work, but more slowly. False
+/* Lets libsodium choose the fastest code for this machine. It may be called any number of times,
+   from any thread. The create and generate functions of netcode call it. A program that uses the
+   functions below directly should call it too; without it they work, but more slowly. Returns false
    when the machine has no source of random bytes. */
 bool cw_crypto_init(void);
 
-/* How to seal bytes, and the other data that the seal covers. */
+/* The key and the nonce of a seal, and the other data that it covers. */
 struct cw_seal {
     const uint8_t *key;   /* CW_KEY_BYTES */
     const uint8_t *nonce; /* CW_NONCE_BYTES, or CW_LONG_NONCE_BYTES for the functions that end in
@@ -39,12 +39,12 @@ struct cw_seal {
 void cw_crypto_seal(const struct cw_seal *seal, const uint8_t *plain, size_t size, uint8_t *out);
 
 /* Checks and decrypts size bytes, MAC included, and writes size - CW_MAC_BYTES bytes to out. sealed
-   may be out itself; otherwise the two must not overlap. When out is NULL it only checks. False
-   when anything differs from what was sealed, or when size is less than CW_MAC_BYTES; do not use
-   the content of out then. */
+   may be out itself; otherwise the two must not overlap. When out is NULL it only checks. Returns
+   false when anything differs from what was sealed, or when size is less than CW_MAC_BYTES; do not
+   use the content of out then. */
 bool cw_crypto_open(const struct cw_seal *seal, const uint8_t *sealed, size_t size, uint8_t *out);
 
-/* The same with XChaCha20-Poly1305-IETF. */
+/* These two do the same with XChaCha20-Poly1305-IETF. */
 void cw_crypto_seal_long(const struct cw_seal *seal, const uint8_t *plain, size_t size,
                          uint8_t *out);
 bool cw_crypto_open_long(const struct cw_seal *seal, const uint8_t *sealed, size_t size,
@@ -56,7 +56,7 @@ void cw_crypto_wipe(void *memory, size_t size);
 /* Compares in constant time, wherever the two differ. */
 bool cw_crypto_equal(const uint8_t *a, const uint8_t *b, size_t size);
 
-/* Whether all bytes are zero, as in a key that was never set. Takes constant time. */
+/* Returns whether all bytes are zero, as in a key that was never set. It takes constant time. */
 bool cw_crypto_is_zero(const uint8_t *data, size_t size);
 
 /* A source of random bytes. All zero means the operating system's. A source of your own makes a run

@@ -15,7 +15,7 @@
 CW_BEGIN_DECLARATIONS
 
 /* One end of a path. Not thread-safe; any number may exist. now is always the time in seconds from
-   one clock of the caller's. That clock may start anywhere and must not go back. */
+   one clock of the caller's. The clock may start anywhere and must not go back. */
 struct cw_endpoint;
 
 struct cw_endpoint_config {
@@ -27,16 +27,15 @@ struct cw_endpoint_config {
                                  fragment_above */
     uint32_t fragment_size;   /* payload bytes in a fragment, 1 to 65493; default 1024 */
 
-    /* These concern only the sender: packets may arrive whole or in fragments, whatever these
-       are. */
+    /* These concern only the sender: packets may arrive whole or in fragments in any case. */
     uint32_t max_send_size;  /* longest payload that send takes, in bytes, 1 to max_packet_size;
                                 default CW_AUTO: max_packet_size */
     uint32_t fragment_above; /* longer payloads are sent in fragments, 1 to 65493; default 1024 */
 
     uint32_t sent_window;      /* packets remembered until acked or lost, a power of two from 32 to
                                   16384; default 256 */
-    uint32_t received_window;  /* how many packets back a duplicate is recognised, a power of two
-                                  from 32 to 16384; default 256 */
+    uint32_t received_window;  /* the number of packets back to which a duplicate is recognised, a
+                                  power of two from 32 to 16384; default 256 */
     uint32_t max_reassemblies; /* packets that can be incomplete at the same time, 1 to 64, each
                                   using max_packet_size bytes; default 4. One more replaces the
                                   oldest */
@@ -94,8 +93,8 @@ size_t cw_endpoint_transmit(struct cw_endpoint *endpoint, uint8_t *out, size_t c
                             double now);
 
 /* Takes a datagram that arrived. data must not change until the event of its packet has been used.
-   Take the events with next before the following receive, and accept the packet. CW_OK also when
-   the datagram is a fragment of a packet that is not complete yet. On an error nothing is
+   Take the events with next before the following receive, and accept the packet. It returns CW_OK
+   also when the datagram is a fragment of a packet that is not complete yet. On an error nothing is
    delivered: CW_ERROR_MALFORMED, CW_ERROR_STALE, CW_ERROR_DUPLICATE, or CW_ERROR_EVENTS_PENDING
    when the previous packet has not been taken yet (the datagram is then ignored). */
 enum cw_error cw_endpoint_receive(struct cw_endpoint *endpoint, const uint8_t *data, size_t size,
@@ -110,19 +109,19 @@ enum cw_endpoint_event_type {
     CW_ENDPOINT_EVENT_ACKED,      /* a packet of ours arrived at the other end */
     CW_ENDPOINT_EVENT_LOST /* a packet of ours has most likely not arrived. Either three later ones
                               were acked, or it left sent_window, or 2 * rtt + 4 * rtt_deviation
-                              passed. That time is 1 s before there is an RTT, at most 10 s, and at
+                              passed. This time is 1 s before there is an RTT, at most 10 s, and at
                               least min_loss_timeout_seconds */
 };
 
 struct cw_endpoint_event {
     enum cw_endpoint_event_type type;
-    uint16_t sequence;      /* of the packet, as its sender numbered it */
+    uint16_t sequence;      /* the packet's number, which its sender gave it */
     const uint8_t *payload; /* PACKET: in the endpoint or in the caller's datagram; valid until the
                                next receive, reset or destroy. Otherwise NULL */
     size_t size;            /* PACKET: bytes of payload. Otherwise 0 */
 };
 
-/* Takes the next event; false when there is none. Every packet sent gets one ACKED or one LOST. A
+/* Takes the next event; false when there is none. Every packet sent gets either ACKED or LOST. A
    LOST is followed by an ACKED when the packet, or its ack, was only late. */
 bool cw_endpoint_next(struct cw_endpoint *endpoint, struct cw_endpoint_event *event);
 
@@ -136,26 +135,26 @@ void cw_endpoint_accept(struct cw_endpoint *endpoint, uint16_t sequence);
 uint16_t cw_endpoint_next_sequence(const struct cw_endpoint *endpoint);
 
 struct cw_endpoint_stats {
-    /* Counted since create or reset. A packet counts once, however many fragments it has. */
+    /* Counters since create or reset. A packet counts once, however many fragments it has. */
     uint64_t packets_sent;
-    uint64_t packets_received;  /* accepted */
-    uint64_t packets_acked;     /* ours, known to have arrived */
-    uint64_t packets_lost;      /* ours, reported lost and not acked since */
-    uint64_t packets_missed;    /* theirs: numbers that had not arrived when 32 later packets were
-                                   sent */
+    uint64_t packets_received; /* packets from the other end that were accepted */
+    uint64_t packets_acked;    /* our packets that are known to have arrived */
+    uint64_t packets_lost;     /* our packets reported lost and not acked since */
+    uint64_t packets_missed; /* the other end's packets that had not arrived when 32 later ones were
+                                sent */
     uint64_t packets_duplicate; /* datagrams that arrived again, dropped */
     uint64_t packets_stale;     /* datagrams that arrived too late for the window, dropped */
     uint64_t packets_malformed; /* datagrams that break the protocol, dropped */
-    uint64_t packets_abandoned; /* theirs, given up with fragments missing */
+    uint64_t packets_abandoned; /* the other end's packets given up with fragments missing */
     uint64_t fragments_sent;
     uint64_t fragments_received; /* without duplicates */
     uint64_t datagrams_sent;
-    uint64_t datagrams_received; /* all that were given to receive */
-    uint64_t bytes_sent;         /* of datagrams, without UDP and IP headers */
+    uint64_t datagrams_received; /* all datagrams that were given to receive */
+    uint64_t bytes_sent;         /* bytes of datagrams, without UDP and IP headers */
     uint64_t bytes_received;     /* the same, including dropped datagrams */
 
     /* Round trip time: seconds from the commit of a packet to the receive that brought its first
-       ack. 0 before the first sample.
+       ack. It is 0 before the first sample.
 
        A sample is taken from a packet that was the newest one that a header acked, when no header
        before that one was lost. Where such samples are rare, every sixteenth other packet gives one
@@ -166,17 +165,18 @@ struct cw_endpoint_stats {
        twice as long as usual, a sample counts only for the part that the silence cannot explain. */
     double rtt; /* exponentially smoothed by rtt_smoothing; when all samples of a whole round trip
                    are at least 1.5 times shorter, it drops to the longest of them */
-    double rtt_min;       /* smallest sample so far */
-    double rtt_deviation; /* mean distance of samples from rtt, smoothed by 1/4 */
-    double jitter;        /* mean difference between one sample and the next, smoothed by 1/16 */
+    double rtt_min;       /* the smallest sample so far */
+    double rtt_deviation; /* the mean distance of samples from rtt, smoothed by 1/4 */
+    double jitter; /* the mean difference between one sample and the next, smoothed by 1/16 */
 
     /* Shares from 0 to 1 of the latest packets. Each packet weighs 1/128 less than the one after
        it. The shares since the beginning are packets_lost / (packets_lost + packets_acked) and
        packets_missed / (packets_missed + packets_received). */
-    double loss_sent;     /* ours that were reported lost and not acked since */
-    double loss_received; /* theirs that had not arrived when 32 later ones were sent */
+    double loss_sent;     /* our packets reported lost and not acked since */
+    double loss_received; /* the other end's packets that had not arrived when 32 later ones were
+                             sent */
 
-    /* Of datagrams without UDP and IP headers, over about the last second. */
+    /* Rates of datagrams without UDP and IP headers, over about the last second. */
     double sent_bytes_per_second;
     double received_bytes_per_second;
     double acked_bytes_per_second;

@@ -1,4 +1,4 @@
-/* What can go wrong, as values. Every function that can fail returns one of these.
+/* Everything that can go wrong, as values. Every function that can fail returns one of these.
 
    A NULL pointer that a function needs is a mistake everywhere, and so is a time that is not
    finite. Nothing happens then, and the function returns CW_ERROR_INVALID_ARGUMENT, or false, 0 or
@@ -100,7 +100,7 @@ enum cw_error {
     CW_ERROR_COUNT,
 
     /* From 0x800 on are errors that the headers of upper layers define, as input.h does. From
-       CW_ERROR_CONFIG on each error stands for a field of a config: it cannot work. */
+       CW_ERROR_CONFIG on each error stands for a field of a config that cannot work. */
     CW_ERROR_CONFIG = 0x1000,
     CW_ERROR_LAST = 0xffff
 };
@@ -112,8 +112,8 @@ const char *cw_error_string(enum cw_error error);
 #define CW_ERROR_FIELD_SIZE 32
 
 /* Writes the name of the field for which a create function refused a config, such as "max_clients",
-   also when it is a field of a config in that config. cw_error_string tells what it may be. Returns
-   false for all other errors, and writes "" then. */
+   also when it is a field of a config in that config. cw_error_string tells which values the field
+   may have. Returns false for all other errors, and writes "" then. */
 bool cw_error_field(enum cw_error error, char out[CW_ERROR_FIELD_SIZE]);
 
 CW_END_DECLARATIONS

@@ -73,19 +73,19 @@ enum cw_error cw_history_add(struct cw_history *history, uint32_t entity, const 
 /* Turns the view that a client says it saw into a view of ticks that are kept. If the history has
    those ticks, it is the same view. Otherwise it is the same moment between two ticks that are
    kept, or the oldest or newest tick. A moment beyond seen->to, which the client extrapolated, is
-   looked up here. False when no tick is kept. */
+   looked up here. Returns false when no tick is kept. */
 bool cw_history_rewind(const struct cw_history *history, const struct cw_view *seen,
                        struct cw_view *view);
 
-/* How many entities a tick has; 0 when it is not kept. */
+/* The number of entities of a tick; 0 when the tick is not kept. */
 uint32_t cw_history_count(const struct cw_history *history, uint32_t tick);
 
 /* The entity at an index of a tick, in ascending order; 0 when there is none. */
 uint32_t cw_history_entity(const struct cw_history *history, uint32_t tick, uint32_t index);
 
-/* Gets the two states of an entity in a view whose ticks are kept. False for an entity that is not
-   in view->from. For one that is gone in view->to, both states are the one of view->from. The
-   states are valid until their tick is discarded. */
+/* Gets the two states of an entity in a view whose ticks are kept. Returns false for an entity that
+   is not in view->from. For one that is gone in view->to, both states are the one of view->from.
+   The states are valid until their tick is discarded. */
 bool cw_history_find(const struct cw_history *history, const struct cw_view *view, uint32_t entity,
                      const void **from, const void **to);
 

@@ -37,20 +37,20 @@ CW_BEGIN_DECLARATIONS
 #define CW_INPUT_MAX_COPIES  32
 #define CW_INPUT_MAX_SIZE    4096 /* bytes of an input's struct */
 
-/* For both ends. */
+/* The config of either end. */
 struct cw_input_config {
     struct cw_allocator allocator;  /* zero: malloc */
     const struct cw_schema *schema; /* must outlive the object */
-    uint32_t type;                  /* of the inputs; it must have a table of fields; default 0 */
+    uint32_t type; /* the type of the inputs; it must have a table of fields; default 0 */
 
     /* Sender only: the most packets that carry the same input, 1 to CW_INPUT_MAX_COPIES; default 6.
        An input is lost only when all of them are lost. */
     uint32_t copies;
 
-    /* Receiver only: how many ticks ahead an input may arrive, 1 to 4096; default 64. */
+    /* Receiver only: the number of ticks ahead that an input may arrive, 1 to 4096; default 64. */
     uint32_t max_early_ticks;
-    /* Receiver only: how many ticks in a row repeat the last input when theirs are missing; ticks
-       after that get all zeros. 0 or more; default 30. */
+    /* Receiver only: the number of ticks in a row that repeat the last input when their own are
+       missing; ticks after that get all zeros. 0 or more; default 30. */
     uint32_t max_repeats;
 };
 
@@ -82,11 +82,11 @@ enum cw_error cw_input_sender_add(struct cw_input_sender *sender, uint32_t tick,
    size. Returns 0 when the server has all of them, or when the newest does not fit. */
 size_t cw_input_sender_transmit(struct cw_input_sender *sender, uint8_t *out, size_t capacity);
 
-/* What the server reports about the inputs it received. */
+/* The server's report about the inputs it received. */
 struct cw_input_report {
     uint32_t acked; /* the server needs no inputs up to this tick */
-    /* Of the inputs of the last 32 to 64 ticks, the tick of the one that came closest to being
-       late, and how many ticks early it was; negative when it was late. */
+    /* The tick of the input that came closest to being late, among those of the last 32 to 64
+       ticks, and the number of ticks by which it was early; negative when it was late. */
     uint32_t tick;
     double early_ticks;
 };
@@ -100,7 +100,7 @@ enum cw_error cw_input_sender_receive(struct cw_input_sender *sender, const uint
 /* The server's end, one for each client. */
 struct cw_input_receiver;
 
-/* As for a sender. */
+/* These do the same as for a sender. */
 size_t cw_input_receiver_memory(const struct cw_input_config *config);
 enum cw_error cw_input_receiver_create(const struct cw_input_config *config,
                                        struct cw_input_receiver **receiver);
@@ -108,8 +108,8 @@ void cw_input_receiver_destroy(struct cw_input_receiver *receiver);
 void cw_input_receiver_reset(struct cw_input_receiver *receiver);
 
 /* Takes a body from a sender. tick_time is the server's tick time when it arrived, as for
-   cw_clock_echo_transmit. An empty body, of a sender that has nothing to tell, is CW_OK. On any
-   error no input is accepted:
+   cw_clock_echo_transmit. An empty body comes from a sender that has nothing to tell, and is CW_OK.
+   On any error no input is accepted:
 
    CW_ERROR_MALFORMED: the bytes are no inputs of this type.
 
@@ -121,8 +121,8 @@ enum cw_error cw_input_receiver_receive(struct cw_input_receiver *receiver, cons
                                         size_t size, double tick_time);
 
 /* Copies the input for a tick to input, a struct of the type. Call it once per tick, in order; a
-   tick that is not after the last one starts over. True when the input is the client's own. False
-   when it repeats the one before, or when there is none and all bytes are zero. */
+   tick that is not after the last one starts over. Returns true when the input is the client's own.
+   Returns false when it repeats the one before, or when there is none and all bytes are zero. */
 bool cw_input_receiver_take(struct cw_input_receiver *receiver, uint32_t tick, void *input);
 
 /* Writes a report for the client, CW_INPUT_REPORT_SIZE bytes. Returns 0 when capacity is less, or
@@ -132,7 +132,7 @@ size_t cw_input_receiver_transmit(const struct cw_input_receiver *receiver, uint
 
 struct cw_input_receiver_stats {
     uint64_t taken;          /* ticks that got their input */
-    uint64_t starved;        /* ticks that did not */
+    uint64_t starved;        /* ticks that did not get their input */
     uint64_t late;           /* inputs that arrived after their tick */
     uint64_t refused;        /* packets that were malformed, stale or too early */
     uint32_t starved_in_row; /* latest ticks in a row that did not get their input */

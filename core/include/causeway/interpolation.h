@@ -2,16 +2,16 @@
    any time.
 
    Snapshots arrive unevenly, and some not at all. If a client shows the newest one, things move in
-   jerks. This room shows the past instead, with a delay that lets the next snapshot arrive first.
-   The room measures the delay from what arrives. It covers the interval between snapshots, jitter
-   and losses, so that only about 3 snapshots in 100 come too late. When one does, the view goes
-   beyond the newest snapshot up to a limit, then stops.
+   jerks. This module shows the past instead, with a delay that lets the next snapshot arrive first.
+   It measures the delay from the snapshots that arrive. The delay covers the interval between
+   snapshots, jitter and losses, so that only about 3 snapshots in 100 come too late. When one does,
+   the view goes beyond the newest snapshot up to a limit, then stops.
 
    The view never goes back. To follow the delay, it runs up to 10 % faster or 20 % slower than the
    clock. It jumps ahead when it is far behind, for example after minutes in a hidden tab. A tick
    more than 10 seconds from the newest one begins anew: the server has set its ticks.
 
-   A room stores one entry of fixed size per snapshot, or only its tick when the states are kept
+   It stores one entry of fixed size per snapshot, or only its tick when the states are kept
    elsewhere, as in a history (history.h). Call cw_interpolation_reset with every new connection. */
 #ifndef CAUSEWAY_INTERPOLATION_H
 #define CAUSEWAY_INTERPOLATION_H
@@ -36,8 +36,8 @@ struct cw_interpolation_config {
     double min_delay_seconds; /* the view is never closer to the newest snapshot than this, counted
                                  without jitter; 0 or more; default 0 */
     double max_delay_seconds; /* the view is never further behind than this, 0 to 60; default 0.5 */
-    double max_extrapolation_seconds; /* how far the view may go beyond the newest snapshot, 0 to
-                                         60; default 0.25 */
+    double max_extrapolation_seconds; /* the longest that the view may go beyond the newest
+                                         snapshot, 0 to 60; default 0.25 */
 };
 
 struct cw_interpolation_config cw_interpolation_config_default(void);
@@ -70,22 +70,22 @@ struct cw_view {
     float fraction; /* 0 is from, 1 is to, above 1 is beyond to */
 };
 
-/* Lets time pass and gives the view to show now. False while nothing has arrived. */
+/* Lets time pass and gives the view to show now. Returns false while nothing has arrived. */
 bool cw_interpolation_view(struct cw_interpolation *interpolation, double now,
                            struct cw_view *view);
 
-/* The entry of a tick, such as view.from. Valid until the next snapshot is received. NULL when the
-   tick is not there or entry_size is 0. */
+/* The entry of a tick, such as view.from. It is valid until the next snapshot is received, and NULL
+   when the tick is not there or entry_size is 0. */
 const void *cw_interpolation_entry(const struct cw_interpolation *interpolation, uint32_t tick);
 
 struct cw_interpolation_stats {
-    double delay_seconds;  /* how far the view is behind the snapshots that arrive first */
-    double target_seconds; /* what the delay is moving to */
+    double delay_seconds; /* the time by which the view is behind the snapshots that arrive first */
+    double target_seconds; /* the delay that delay_seconds is moving to */
     uint64_t received;     /* snapshots kept */
     uint64_t refused;      /* duplicates and snapshots that came too late */
     uint64_t views;        /* views given since create or reset */
-    uint64_t extrapolated; /* of them: beyond the newest snapshot */
-    uint64_t held;         /* of them: beyond it by max_extrapolation_seconds */
+    uint64_t extrapolated; /* views beyond the newest snapshot */
+    uint64_t held;         /* views beyond it by max_extrapolation_seconds */
     uint64_t jumps; /* jumps ahead, because the view was more than max_delay_seconds behind */
 };
 
@@ -97,17 +97,17 @@ void cw_interpolation_stats(const struct cw_interpolation *interpolation,
 
 float cw_lerp(float from, float to, float fraction);
 
-/* Angles in radians, the shorter way round. */
+/* Blends angles in radians, the shorter way round. */
 float cw_lerp_angle(float from, float to, float fraction);
 
 /* A cubic that leaves from and reaches to with the given velocities, per second. seconds is the
-   time between the two. Beyond to it continues in a straight line. */
+   time between the two. Beyond `to` it continues in a straight line. */
 float cw_hermite(float from, float from_velocity, float to, float to_velocity, float seconds,
                  float fraction);
 
-/* Rotations as quaternions of length 1. Turns from into to at an even rate, the shorter way round,
-   with an error of at most 0.001 radians between them. Beyond to it keeps turning, up to a fraction
-   of 16. out may be from or to. */
+/* Blends rotations, which are quaternions of length 1. Turns `from` into `to` at an even rate, the
+   shorter way round, with an error of at most 0.001 radians between them. Beyond `to` it keeps
+   turning, up to a fraction of 16. out may be from or to. */
 void cw_slerp(const float from[4], const float to[4], float fraction, float out[4]);
 
 CW_END_DECLARATIONS

@@ -1,5 +1,5 @@
-/* A log of what happens rarely: who comes and goes, who is refused, and why. Nothing that happens
-   for every packet is logged, and no key or token ever is. */
+/* A log of rare events: who comes and goes, who is refused, and why. Nothing that happens for every
+   packet is logged, and no key or token ever is. */
 #ifndef CAUSEWAY_LOG_H
 #define CAUSEWAY_LOG_H
 
@@ -7,12 +7,12 @@
 
 CW_BEGIN_DECLARATIONS
 
-/* How much it says. Each level includes those before it. */
+/* The level of detail. Each level includes the ones before it. */
 enum cw_log_level {
     CW_LOG_NONE = 0,
-    CW_LOG_WARNING, /* what an operator should look at, such as refusals */
-    CW_LOG_INFO,    /* also clients that connect, move and disconnect */
-    CW_LOG_DEBUG    /* also datagrams that are dropped, but not all in a flood */
+    CW_LOG_WARNING, /* events that an operator should look at, such as refusals */
+    CW_LOG_INFO,    /* and clients that connect, move and disconnect */
+    CW_LOG_DEBUG    /* and datagrams that are dropped, but not all in a flood */
 };
 
 /* Part of the configs of a server and a client host. */

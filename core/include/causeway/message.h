@@ -13,9 +13,9 @@ struct cw_message_pool;
    belong to the channel that holds the message. All other members are read-only. */
 struct cw_message {
     uint32_t type; /* index in the schema */
-    uint16_t id;   /* on a reliable channel */
-    bool held;     /* a connection holds one of the references: the message was sent, or not taken
-                      yet */
+    uint16_t id;   /* the message's number on a reliable channel */
+    bool held;     /* a connection holds one of the references, because the message was sent or not
+                      taken yet */
     uint32_t references; /* at least 1 while anybody may use the message */
     uint32_t receipt; /* chosen by the sender; unless it is 0, an event with this number tells what
                          became of the message; see cw_connection_next. 0 in a received message */
@@ -24,12 +24,12 @@ struct cw_message {
     /* Bytes that are sent with the message, in fragments, or NULL; see cw_message_attach. */
     uint8_t *block;
     uint32_t block_size;
-    uint32_t broadcast; /* a connection's copy of a broadcast: which one; 0 for all others */
+    uint32_t broadcast; /* a connection's copy of a broadcast has its number; all others 0 */
     void (*release_block)(void *context, uint8_t *block, size_t size);
     void *release_context;
 
     struct cw_message_pool *pool;
-    struct cw_message *next; /* for lists; the pool uses it while the message is free */
+    struct cw_message *next; /* the next in a list; the pool uses it while the message is free */
 };
 
 struct cw_message_pool_config {
@@ -57,7 +57,7 @@ uint32_t cw_message_pool_used(const struct cw_message_pool *pool);
 const struct cw_schema *cw_message_pool_schema(const struct cw_message_pool *pool);
 
 /* Makes a message of the type. All bytes of its struct are zero, it has no block, and its one
-   reference is the caller's. CW_ERROR_MESSAGE_TYPE when the schema has no such type,
+   reference is the caller's. Returns CW_ERROR_MESSAGE_TYPE when the schema has no such type,
    CW_ERROR_POOL_EMPTY when all messages are in use. */
 enum cw_error cw_message_create(struct cw_message_pool *pool, uint32_t type,
                                 struct cw_message **message);
@@ -69,8 +69,8 @@ enum cw_error cw_message_create(struct cw_message_pool *pool, uint32_t type,
 
 /* Copies the struct of a message into another one of the same type, which the caller has just made:
    so a server passes on what a client has sent, as each connection sends only messages of its own.
-   Receipt and block are not copied; attach a copy of the block's bytes. CW_ERROR_MESSAGE_TYPE when
-   the types differ, or the schemas. */
+   Receipt and block are not copied; attach a copy of the block's bytes. Returns
+   CW_ERROR_MESSAGE_TYPE when the types or the schemas differ. */
 enum cw_error cw_message_copy(const struct cw_message *from, struct cw_message *to);
 
 /* Adds a reference for the caller, who then keeps the message after sending it. */
@@ -90,8 +90,8 @@ enum cw_error cw_message_attach(struct cw_message *message, uint8_t *block, uint
 /* Writes, reads or measures the body, without type, id or block. */
 bool cw_message_serialize(struct cw_stream *stream, struct cw_message *message);
 
-/* The most bits that the body needs, wherever in a packet it starts. False when a value is out of
-   its range: cw_message_check tells which. */
+/* The most bits that the body needs, wherever in a packet it starts. Returns false when a value is
+   out of its range: cw_message_check tells which. */
 bool cw_message_measure(struct cw_message *message, size_t *bits);
 
 /* The first field whose value cannot be sent; see cw_schema_check. */

@@ -11,9 +11,9 @@
        shown = state;                                             each frame
        cw_prediction_smooth(prediction, &shown, now);
 
-   The room keeps the inputs and states of the last ticks. When the server disagrees, replay returns
-   the server's state and then the inputs that came after it. Playing these gives the state that the
-   client should have had. The visible error fades away instead of jumping.
+   The module keeps the inputs and states of the last ticks. When the server disagrees, replay
+   returns the server's state and then the inputs that came after it. Playing these gives the state
+   that the client should have had. The visible error fades away instead of jumping.
 
    Input and state are structs of the schema. States are compared field by field: compressed floats
    by their value on the wire, numbers with a tolerance if you set one. */
@@ -37,12 +37,12 @@ struct cw_prediction_config {
     uint32_t max_ticks; /* ticks to keep, 2 to 4096, more than pass until the server's answer;
                            default 128; all inputs and states together have at most 2^30 bytes */
 
-    /* One for each field of the state, copied; NULL: all 0. Each number in the field may be off by
-       this much. Numbers are floats, doubles and 32-bit integers, also in nested structs and
-       arrays. Use 0 for other fields. */
+    /* One tolerance for each field of the state, copied; NULL: all 0. Each number in the field may
+       be off by this much. Numbers are floats, doubles and 32-bit integers, also in nested structs
+       and arrays. Use 0 for other fields. */
     const float *tolerances;
-    /* The same for smooth: a number that a correction moves by at most this much moves smoothly; by
-       more, it jumps. 0: it always jumps. */
+    /* One limit for each field, for smooth: a number that a correction moves by at most this much
+       moves smoothly; by more, it jumps. 0: it always jumps. */
     const float *smooth_limits;
     double smooth_seconds; /* time in which an error fades to 37 %, above 0 to 60; default 0.1 */
 
@@ -71,9 +71,9 @@ void cw_prediction_reset(struct cw_prediction *prediction);
 enum cw_error cw_prediction_add(struct cw_prediction *prediction, uint32_t tick, const void *input,
                                 const void *state);
 
-/* Compares the server's state after a tick with the predicted one. True when they differ, or when
-   the tick is newer than all that were added: call replay then. False also when the tick was
-   compared before or is no longer kept. */
+/* Compares the server's state after a tick with the predicted one. Returns true when they differ,
+   or when the tick is newer than all that were added: call replay then. Returns false also when the
+   tick was compared before or is no longer kept. */
 bool cw_prediction_correct(struct cw_prediction *prediction, uint32_t tick, const void *state);
 
 /* Gives the ticks to play again, one per call. The first call sets state to the server's. Each call
@@ -87,16 +87,16 @@ void cw_prediction_smooth(struct cw_prediction *prediction, void *state, double 
 
 struct cw_prediction_stats {
     uint64_t compared;    /* states from the server that had a prediction */
-    uint64_t corrections; /* of them: how many differed */
+    uint64_t corrections; /* compared states that differed */
     uint64_t stale;       /* states from the server that came twice or too late */
     uint64_t replayed;    /* ticks played again because of corrections */
-    uint32_t depth;       /* of them: by the last correction */
-    uint32_t max_depth;   /* the most by one correction */
+    uint32_t depth;       /* ticks played again by the last correction */
+    uint32_t max_depth;   /* the most ticks played again by one correction */
     double error;         /* the largest difference of a number in the last correction */
-    double max_error;     /* the largest in any correction */
-    uint32_t error_field; /* the field of the last one, CW_FIELD_NONE when it was not in a number */
+    double max_error;     /* the largest such difference in any correction */
+    uint32_t error_field; /* the field of `error`, CW_FIELD_NONE when it was not in a number */
     uint64_t desyncs;     /* with stress: ticks that gave a different state when played again */
-    uint32_t desync_tick; /* the last of them */
+    uint32_t desync_tick; /* the last such tick */
 };
 
 void cw_prediction_stats(const struct cw_prediction *prediction, struct cw_prediction_stats *stats);

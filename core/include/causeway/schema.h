@@ -31,7 +31,7 @@
 
 CW_BEGIN_DECLARATIONS
 
-/* What a field holds, and the member that holds it. */
+/* The kinds of values, and the member that holds each. */
 enum cw_kind {
     CW_KIND_BOOL,             /* bool */
     CW_KIND_INT,              /* int32_t */
@@ -62,7 +62,7 @@ struct cw_field {
     uint64_t min, max;
     /* The limits of CW_KIND_COMPRESSED_FLOAT; see cw_stream_compressed_float. */
     float float_min, float_max, resolution;
-    /* Where the member is in the struct. cw_schema_create ignores it here and fills it in in its
+    /* The member's offset in the struct. cw_schema_create ignores it here and fills it in in its
        copy. */
     uint32_t offset;
     /* For CW_KIND_STRUCT the type of the struct, otherwise NULL. It must have at least one field,
@@ -90,11 +90,11 @@ struct cw_schema_config {
     struct cw_allocator allocator;       /* zero: malloc */
 };
 
-/* How deep structs may be nested in one another. A struct that is a field of a message is the first
-   level. */
+/* The number of levels that structs may be nested in one another. A struct that is a field of a
+   message is the first level. */
 #define CW_STRUCT_MAX_DEPTH 8
 
-/* In place of a field's index: no field. */
+/* Takes the place of a field's index and means no field. */
 #define CW_FIELD_NONE UINT32_MAX
 
 /* The largest size of a message's struct, in bytes. */
@@ -108,11 +108,11 @@ void cw_schema_destroy(struct cw_schema *schema);
 /* The bytes that cw_schema_create allocates, 0 when it would refuse the config. */
 size_t cw_schema_memory(const struct cw_schema_config *config);
 
-/* How many types there are. */
+/* The number of types. */
 uint32_t cw_schema_count(const struct cw_schema *schema);
 
-/* A type, with its struct's size and its fields' offsets filled in. Lives as long as the schema.
-   NULL when there is no such type. */
+/* A type, with its struct's size and its fields' offsets filled in. It lives as long as the schema,
+   and is NULL when there is no such type. */
 const struct cw_message_type *cw_schema_type(const struct cw_schema *schema, uint32_t type);
 
 /* The size of the largest struct, in bytes. */
@@ -198,7 +198,7 @@ uint32_t cw_schema_check(const struct cw_schema *schema, uint32_t type, const vo
 /* See the top of this file. FIELDS must have at least one field; a type without any is
    `{.name = "ping"}`, in C++ before 2020 `{"ping", NULL, 0, 0, NULL, false}`. */
 #define CW_MESSAGE(message, FIELDS) CW_MESSAGE_OF(message, FIELDS, false)
-/* The same for a type whose messages carry a block. */
+/* Does the same for a type whose messages carry a block. */
 #define CW_BLOCK_MESSAGE(message, FIELDS) CW_MESSAGE_OF(message, FIELDS, true)
 
 #define CW_MESSAGE_OF(message, FIELDS, block)                                                      \

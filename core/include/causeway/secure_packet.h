@@ -20,7 +20,7 @@ enum cw_secure_type {
     CW_SECURE_TYPES
 };
 
-/* Which way a packet goes. Some types are accepted by one side only. */
+/* The direction in which a packet goes. Some types are accepted by one side only. */
 enum cw_direction { CW_TO_SERVER, CW_TO_CLIENT };
 
 #define CW_REQUEST_SIZE        1078
@@ -39,10 +39,11 @@ enum cw_direction { CW_TO_SERVER, CW_TO_CLIENT };
    it. */
 #define CW_SEQUENCE_OTHER_SCHEMA ((uint64_t)1 << 62)
 
-/* The same when a client with its id is connected and the server does not replace it. */
+/* This bit is set likewise when a client with its id is connected and the server does not replace
+   it. */
 #define CW_SEQUENCE_ID_CONNECTED ((uint64_t)1 << 61)
 
-/* Why a connection ended. The numbers are on the wire. */
+/* The reasons for which a connection ends. The numbers are on the wire. */
 enum cw_disconnect_reason {
     CW_DISCONNECT_BY_CLIENT = 1,
     CW_DISCONNECT_BY_SERVER, /* the application's doing; the code and the text are its own */
@@ -51,7 +52,7 @@ enum cw_disconnect_reason {
     CW_DISCONNECT_STOPPING   /* the server is about to stop */
 };
 
-/* What a server tells its client when it ends the connection: the body of a disconnect packet,
+/* A server's words to its client when it ends the connection: the body of a disconnect packet,
    which is an extension of ours. Other clients ignore a disconnect packet with a body, so packets
    without one must follow. */
 #define CW_FAREWELL_TEXT_MAX 128 /* bytes, without the NUL */
@@ -59,17 +60,17 @@ enum cw_disconnect_reason {
 #define CW_FAREWELL_SIZE_MAX (CW_FAREWELL_SIZE_MIN + CW_FAREWELL_TEXT_MAX)
 struct cw_farewell {
     enum cw_disconnect_reason reason;
-    uint32_t code;                       /* the application's own */
+    uint32_t code;                       /* a number of the application's own */
     char text[CW_FAREWELL_TEXT_MAX + 1]; /* UTF-8, ends with a NUL */
 };
 
-/* How a connected client moves to another address; an extension of ours. It repeats its request
-   from there. The server's challenge has CW_CHALLENGE_MOVE in its number, which tells it from one
-   for a connection: they prove different things. The client numbers each response to it
-   CW_SEQUENCE_OUTSIDE_SLOT, plus a count of these responses in the bits above CW_MOVE_SLOT_BITS,
-   plus its slot, by which the server finds the keys. The server confirms the move with a keep-alive
-   that has CW_KEEP_ALIVE_MOVED for a slot and the low 32 bits of the challenge's number for the
-   number of slots. */
+/* Numbers with which a connected client moves to another address; an extension of ours. The client
+   repeats its request from there. The server's challenge has CW_CHALLENGE_MOVE in its number, which
+   tells it from one for a connection: they prove different things. The client numbers each response
+   to it CW_SEQUENCE_OUTSIDE_SLOT, plus a count of these responses in the bits above
+   CW_MOVE_SLOT_BITS, plus its slot, by which the server finds the keys. The server confirms the
+   move with a keep-alive that has CW_KEEP_ALIVE_MOVED for a slot and the low 32 bits of the
+   challenge's number for the number of slots. */
 #define CW_CHALLENGE_MOVE   ((uint64_t)1 << 63)
 #define CW_MOVE_SLOT_BITS   10
 #define CW_KEEP_ALIVE_MOVED UINT32_MAX
@@ -83,12 +84,12 @@ struct cw_replay {
         received[CW_REPLAY_WINDOW / 64]; /* one bit per packet in the window, at sequence mod 256 */
 };
 
-/* Whether a packet with this number can still be accepted: CW_OK, CW_ERROR_DUPLICATE, or
-   CW_ERROR_STALE when it is 256 or more behind the newest one. */
+/* Tells whether a packet with this number can still be accepted: returns CW_OK, CW_ERROR_DUPLICATE,
+   or CW_ERROR_STALE when it is 256 or more behind the newest one. */
 enum cw_error cw_replay_check(const struct cw_replay *replay, uint64_t sequence);
 
-/* Marks a number as received, after check has returned CW_OK for it. Only for packets that are
-   authentic. */
+/* Marks a number as received, after check has returned CW_OK for it. Call it only for packets that
+   are authentic. */
 void cw_replay_advance(struct cw_replay *replay, uint64_t sequence);
 
 /* The key of one direction of a connection, and the other values that its packets are authenticated
@@ -113,7 +114,7 @@ struct cw_secure_packet {
 size_t cw_secure_write(const struct cw_secure_packet *packet, const struct cw_secure_key *key,
                        uint8_t *out, size_t capacity);
 
-/* How many bytes of a packet come before its body: 2 to 9. */
+/* The number of bytes of a packet before its body: 2 to 9. */
 size_t cw_secure_body_offset(uint64_t sequence);
 
 /* Reads an encrypted packet, checking it in the order of the standard. Decrypts its body into body
@@ -127,14 +128,14 @@ enum cw_error cw_secure_read(const uint8_t *data, size_t size, const struct cw_s
                              struct cw_replay *replay, uint8_t body[CW_PAYLOAD_MAX],
                              struct cw_secure_packet *packet);
 
-/* Whether a datagram could be a packet of this direction, as far as anyone can tell without its
-   key. For programs that forward packets. Accepts requests too: to the server, of the right size
+/* Tells programs that forward packets whether a datagram could be a packet of this direction, as
+   far as anyone can tell without its key. Accepts requests too: to the server, of the right size
    and version. *type (unless NULL) is set on CW_OK. Errors: those of cw_secure_read and
    cw_request_parse. */
 enum cw_error cw_secure_shape(const uint8_t *data, size_t size, enum cw_direction direction,
                               enum cw_secure_type *type);
 
-/* The request that a client with this token sends. */
+/* Writes the request that a client with this token sends. */
 void cw_request_write(const struct cw_token *token, uint8_t out[CW_REQUEST_SIZE]);
 
 /* The parts of a request. The pointers point into the datagram. */
@@ -146,7 +147,7 @@ struct cw_request {
     const uint8_t *mac;    /* the last CW_MAC_BYTES of sealed; identifies the token */
 };
 
-/* A server's first checks, in the order of the standard. The next are cw_request_check,
+/* A server's first checks, in the order of the standard. The next checks are cw_request_check,
    cw_request_open and cw_token_names. Errors: CW_ERROR_REQUEST_SIZE, CW_ERROR_PACKET_TYPE,
    CW_ERROR_VERSION. */
 enum cw_error cw_request_parse(const uint8_t *data, size_t size, struct cw_request *request);
@@ -160,11 +161,11 @@ enum cw_error cw_request_open(const struct cw_request *request,
                               const uint8_t private_key[CW_KEY_BYTES],
                               struct cw_token_private *token);
 
-/* Whether the token names one of a server's addresses. */
+/* Returns whether the token names one of a server's addresses. */
 bool cw_token_names(const struct cw_token_private *token, const struct cw_address *addresses,
                     size_t count);
 
-/* Bodies. */
+/* These write and read the bodies of packets. */
 void cw_keep_alive_put(uint32_t client_index, uint32_t max_clients,
                        uint8_t body[CW_KEEP_ALIVE_SIZE]);
 void cw_keep_alive_get(const uint8_t body[CW_KEEP_ALIVE_SIZE], uint32_t *client_index,
@@ -177,8 +178,8 @@ struct cw_farewell cw_farewell_make(enum cw_disconnect_reason reason, uint32_t c
 /* Returns the size of the body. */
 size_t cw_farewell_put(const struct cw_farewell *farewell, uint8_t body[CW_FAREWELL_SIZE_MAX]);
 
-/* False for a body of another size. A reason that this version does not know counts as
-   CW_DISCONNECT_BY_SERVER, and a text that is not valid UTF-8 as none. */
+/* Returns false for a body of another size. A reason that this version does not know counts as
+   CW_DISCONNECT_BY_SERVER, and a text that is not valid UTF-8 counts as none. */
 bool cw_farewell_get(const uint8_t *body, size_t size, struct cw_farewell *farewell);
 
 /* The body of a challenge or a response: the number of the challenge token, then the token. */

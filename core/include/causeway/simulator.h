@@ -15,11 +15,11 @@ CW_BEGIN_DECLARATIONS
 
 struct cw_simulator;
 
-/* What the path does to datagrams. All zero is a perfect path. Chances are from 0 to 1; no value
-   may be negative. */
+/* The things that a path does to datagrams. All zero is a perfect path. Chances are from 0 to 1; no
+   value may be negative. */
 struct cw_simulator_path {
     double latency_seconds; /* every datagram takes at least this long */
-    double jitter_seconds;  /* plus up to this much more, drawn for each datagram, so that some
+    double jitter_seconds;  /* it takes up to this much more, drawn for each datagram, so that some
                                overtake others */
 
     /* The path is in one of two states, good or bad (Gilbert-Elliott). When burst_start is 0 the
@@ -31,19 +31,19 @@ struct cw_simulator_path {
 
     double duplicate;             /* chance of arriving twice; the copy gets a jitter of its own */
     double reorder;               /* chance of being delayed */
-    double reorder_delay_seconds; /* extra delay of such a datagram */
+    double reorder_delay_seconds; /* the extra delay of such a datagram */
 
     double bytes_per_second; /* bandwidth of the path; 0: no limit */
-    double queue_bytes;      /* how many may wait for bandwidth; a datagram that would exceed it is
-                                dropped */
+    double queue_bytes; /* the bytes that may wait for bandwidth; a datagram that would exceed them
+                           is dropped */
 };
 
 struct cw_simulator_config {
     struct cw_allocator allocator; /* zero: malloc */
     uint64_t seed;                 /* any number; default 0 */
-    uint32_t max_datagram_size;    /* bytes, 1 to 65535; default 1400 */
-    uint32_t max_datagrams; /* in transit at once, 1 to 65536; further ones are dropped; default
-                               256 */
+    uint32_t max_datagram_size;    /* in bytes, 1 to 65535; default 1400 */
+    uint32_t max_datagrams; /* datagrams in transit at once, 1 to 65536; further ones are dropped;
+                               default 256 */
     struct cw_simulator_path path; /* default: perfect, with a queue of 65536 bytes */
 };
 
@@ -59,13 +59,13 @@ enum cw_error cw_simulator_create(const struct cw_simulator_config *config,
 /* NULL is allowed. */
 void cw_simulator_destroy(struct cw_simulator *simulator);
 
-/* Changes the path for datagrams received from now on. Those in transit are not affected. Error,
-   with nothing changed: that of a field. */
+/* Changes the path for datagrams received from now on. Datagrams in transit are not affected.
+   Error, with nothing changed: that of a field. */
 enum cw_error cw_simulator_change(struct cw_simulator *simulator,
                                   const struct cw_simulator_path *path);
 
 /* Takes a datagram of size bytes (copied) at the near end. Returns CW_OK whether or not it will
-   arrive, like a real network. CW_ERROR_PACKET_TOO_LARGE above max_datagram_size,
+   arrive, like a real network. Errors: CW_ERROR_PACKET_TOO_LARGE above max_datagram_size,
    CW_ERROR_MALFORMED for an empty one. */
 enum cw_error cw_simulator_receive(struct cw_simulator *simulator, const uint8_t *data, size_t size,
                                    double now);
@@ -76,22 +76,22 @@ enum cw_error cw_simulator_receive(struct cw_simulator *simulator, const uint8_t
 size_t cw_simulator_transmit(struct cw_simulator *simulator, uint8_t *out, size_t capacity,
                              double now);
 
-/* When the next datagram is due, in seconds on the caller's clock; infinity when none is in
-   transit. */
+/* The time when the next datagram is due, in seconds on the caller's clock; infinity when none is
+   in transit. */
 double cw_simulator_due(const struct cw_simulator *simulator);
 
-/* When the datagram that receive took last is due: the earlier one of two copies. Infinity when it
-   will never arrive, and before the first. */
+/* The time when the datagram that receive took last is due, or the earlier one of its two copies;
+   infinity when it will never arrive, and before the first. */
 double cw_simulator_newest_due(const struct cw_simulator *simulator);
 
-/* What really happened on the path, counted since create. */
+/* The real events on the path, counted since create. */
 struct cw_simulator_stats {
-    uint64_t datagrams_received;    /* all that receive accepted */
-    uint64_t datagrams_lost;        /* by loss and burst_loss */
+    uint64_t datagrams_received;    /* all datagrams that receive accepted */
+    uint64_t datagrams_lost;        /* lost by loss and burst_loss */
     uint64_t datagrams_overflowed;  /* dropped because queue_bytes or max_datagrams was reached */
     uint64_t datagrams_duplicated;  /* copies made */
     uint64_t datagrams_reordered;   /* transmitted after one that was received later */
-    uint64_t datagrams_transmitted; /* copies included */
+    uint64_t datagrams_transmitted; /* transmitted, copies included */
     uint64_t datagrams_under_way;   /* not due yet, or due and not yet taken */
     uint64_t bytes_received;
     uint64_t bytes_transmitted;

@@ -2,18 +2,19 @@
    is known to have.
 
    A world is entities. An entity has a number (its id), a type of the schema and the struct of that
-   type. The server is told what its entities are like, tick by tick, and makes snapshots for each
-   client: bodies for messages on an unreliable channel. A snapshot holds what differs from the
-   newest one that the client has acked, its baseline. When that does not fit, the most urgent
-   entities go first. A client may be interested in only a part of the world. Nothing is ever
+   type. The application sets the server's entities, tick by tick, and the server makes snapshots
+   for each client: bodies for messages on an unreliable channel. A snapshot holds all that differs
+   from the newest one that the client has acked, its baseline. When not everything fits, the most
+   urgent entities go first. A client may be interested in only a part of the world. Nothing is ever
    resent: a change that was lost still differs from the baseline, so the next snapshot holds it
    again.
 
    An ack comes in one of two ways. Either send a snapshot's message with the snapshot's number as
-   its receipt, and tell the server which receipts were acked. That costs no bytes, but a connection
-   acks what has arrived, even if the application never takes it. Or have the client send
-   cw_snapshot_client_newest along with its inputs. Then a snapshot that the client could not read
-   is never acked, and after `window` snapshots without an ack the server starts over by itself. */
+   its receipt, and tell the server which receipts were acked. This way costs no bytes, but a
+   connection acks what has arrived, even if the application never takes it. Or have the client send
+   cw_snapshot_client_newest along with its inputs. In this case a snapshot that the client could
+   not read is never acked, and after `window` snapshots without an ack the server starts over by
+   itself. */
 #ifndef CAUSEWAY_SNAPSHOT_H
 #define CAUSEWAY_SNAPSHOT_H
 
@@ -31,40 +32,41 @@ CW_BEGIN_DECLARATIONS
 /* An error of this module; see error.h. */
 #define CW_ERROR_SNAPSHOT_BASELINE ((enum cw_error)0x801)
 
-/* How changes are encoded: each in fewer bytes than the one before, with more work. core/GAME.md
+/* The ways to encode changes, each in fewer bytes than the one before, with more work. core/GAME.md
    has figures. The last two apply to types of at most 31 fields, each a single bool, integer of at
    most 32 bits, float or compressed float. All other types are encoded as differences. */
 enum cw_snapshot_coding {
-    CW_SNAPSHOT_DIFFERENCES, /* from the baseline */
-    CW_SNAPSHOT_PREDICTED,   /* from where the fields would be now, had they gone on from the
-                                baseline as before it; a window that spans twice the round trip */
-    CW_SNAPSHOT_RANGE_CODED, /* the same through a range coder that learns what is likely */
+    CW_SNAPSHOT_DIFFERENCES, /* as differences from the baseline */
+    CW_SNAPSHOT_PREDICTED,   /* as differences from the values that the fields would have now, had
+                                they gone on from the baseline as before it; the window must span
+                                twice the round trip */
+    CW_SNAPSHOT_RANGE_CODED, /* like PREDICTED, through a range coder that learns which changes are
+                                likely */
     CW_SNAPSHOT_CODING_COUNT
 };
 
-/* For both ends. */
+/* The config of either end. */
 struct cw_snapshot_config {
     struct cw_allocator allocator; /* zero: malloc */
 
     /* Both ends must agree on these. */
-    const struct cw_schema *schema; /* the types of entities, and preferably no others: every entity
-                                       takes the room of the largest type. Must outlive the
-                                       object */
-    uint32_t max_entities;          /* ids are below this at both ends; 1 to 65536; default 1024 */
-    uint32_t window; /* how many ticks and snapshots back a baseline may be, a power of two from 2
-                        to 128; default 32, half a second at 60 per second. It must span the round
-                        trip */
-    enum cw_snapshot_coding coding; /* how changes are encoded; default CW_SNAPSHOT_DIFFERENCES */
+    const struct cw_schema *schema; /* types of entities, preferably no others: every entity takes
+                                       the room of the largest type. Must outlive the object */
+    uint32_t max_entities;          /* all ids are below this; 1 to 65536; default 1024 */
+    uint32_t window; /* the number of ticks and snapshots back that a baseline may be, a power of
+                        two from 2 to 128; default 32, half a second at 60 per second. It must span
+                        the round trip */
+    enum cw_snapshot_coding coding; /* default CW_SNAPSHOT_DIFFERENCES */
 
-    /* Server only. */
-    uint32_t max_clients; /* of a server, 1 to 1024; default 64 */
+    /* Only a server uses these. */
+    uint32_t max_clients; /* 1 to 1024; default 64 */
     uint32_t max_bytes;   /* the largest snapshot that a server makes, 64 to 65535; default 1000,
                              which fits into one packet of a connection */
 };
 
 struct cw_snapshot_config cw_snapshot_config_default(const struct cw_schema *schema);
 
-/* The server's end: a world, and what each client knows of it. */
+/* The server's end: a world, and the part of it that each client knows. */
 struct cw_snapshot_server;
 
 /* Bytes of the one allocation that create makes; 0 for a config that create refuses. */
@@ -80,8 +82,8 @@ void cw_snapshot_server_destroy(struct cw_snapshot_server *server);
 /* Goes back to the state after create. */
 void cw_snapshot_server_reset(struct cw_snapshot_server *server);
 
-/* Sets an entity's state from the next tick on. state is the struct of the type (copied). With
-   another type, or after it was removed, it is a new entity under the same id. Errors:
+/* Sets an entity's state from the next tick on. state is the struct of the type (copied). An entity
+   with another type, or one that was removed before, is a new one under the same id. Errors:
    CW_ERROR_INVALID_ARGUMENT for an id that is too large; CW_ERROR_MESSAGE_TYPE for a type that the
    schema does not have or that has a function of its own; CW_ERROR_MESSAGE_VALUE when a field is
    out of range, and cw_schema_check tells which. */
@@ -92,12 +94,12 @@ enum cw_error cw_snapshot_server_set(struct cw_snapshot_server *server, uint32_t
 void cw_snapshot_server_remove(struct cw_snapshot_server *server, uint32_t entity);
 
 /* Takes the entities as they are now set as the world of this tick, which transmit then sends. Call
-   it only for ticks that are sent. Ticks must go up, by one or more, and may wrap.
+   it only for ticks that are sent. Ticks must go up, by one or more, and may wrap. Returns
    CW_ERROR_INVALID_ARGUMENT, with nothing changed, for a tick that is not later than the last. */
 enum cw_error cw_snapshot_server_tick(struct cw_snapshot_server *server, uint32_t tick);
 
 /* Adds a client, which knows nothing yet and for which all entities have priority 1. Call it for
-   every client that joins. CW_ERROR_INVALID_ARGUMENT when client is not below max_clients. */
+   every client that joins. Returns CW_ERROR_INVALID_ARGUMENT when client is max_clients or more. */
 enum cw_error cw_snapshot_server_join(struct cw_snapshot_server *server, uint32_t client);
 
 /* Forgets what a client has acked, so that the next snapshot needs no baseline. Its priorities
@@ -106,8 +108,8 @@ enum cw_error cw_snapshot_server_restart(struct cw_snapshot_server *server, uint
 
 /* Sets how urgent an entity is for a client when not everything fits. An entity that is left out of
    a snapshot gains this much urgency. 0: the client is not interested and does not get the entity.
-   The priority holds until the entity is removed. CW_ERROR_INVALID_ARGUMENT when it is negative or
-   not finite. */
+   The priority holds until the entity is removed. Returns CW_ERROR_INVALID_ARGUMENT when it is
+   negative or not finite. */
 enum cw_error cw_snapshot_server_set_priority(struct cw_snapshot_server *server, uint32_t client,
                                               uint32_t entity, float priority);
 
@@ -125,9 +127,9 @@ void cw_snapshot_server_acked(struct cw_snapshot_server *server, uint32_t client
 
 struct cw_snapshot_server_stats {
     uint64_t snapshots;     /* snapshots made, for all clients together */
-    uint64_t bytes;         /* bytes in them */
-    uint64_t shared;        /* of them: copied from one that was made for the same baseline */
-    uint64_t whole;         /* of them: without a baseline */
+    uint64_t bytes;         /* bytes in all snapshots */
+    uint64_t shared;        /* snapshots copied from one that was made for the same baseline */
+    uint64_t whole;         /* snapshots without a baseline */
     uint64_t entities_sent; /* changed entities that went into a snapshot */
     uint64_t entities_cut;  /* changed entities that found no room in one */
     uint32_t entities;      /* entities in the world now */
@@ -139,7 +141,7 @@ void cw_snapshot_server_stats(const struct cw_snapshot_server *server,
 /* The client's end: the world as the client knows it. */
 struct cw_snapshot_client;
 
-/* As for a server. */
+/* These do the same as for a server. */
 size_t cw_snapshot_client_memory(const struct cw_snapshot_config *config);
 enum cw_error cw_snapshot_client_create(const struct cw_snapshot_config *config,
                                         struct cw_snapshot_client **client);
@@ -180,19 +182,19 @@ struct cw_snapshot_event {
     enum cw_snapshot_event_type type;
     uint32_t entity;
     uint32_t entity_type; /* CREATED, UPDATED: its type in the schema. Otherwise 0 */
-    uint32_t tick;        /* of the snapshot that changed it */
+    uint32_t tick;        /* the tick of the snapshot that changed it */
 };
 
 /* Takes the next entity that has changed since its last event, by id. Several changes of one entity
-   give one event. False when there is none. */
+   give one event. Returns false when there is none. */
 bool cw_snapshot_client_next(struct cw_snapshot_client *client, struct cw_snapshot_event *event);
 
 struct cw_snapshot_client_stats {
     uint64_t snapshots; /* snapshots received */
-    uint64_t bytes;     /* bytes in them */
-    uint64_t whole;     /* of them: without a baseline */
-    /* Bytes that were dropped: they were no snapshot, came twice, were overtaken, or referred to a
-       baseline that is not here. */
+    uint64_t bytes;     /* bytes in all snapshots */
+    uint64_t whole;     /* snapshots without a baseline */
+    /* Dropped messages: no snapshot, a second copy, one that was overtaken, or one with a baseline
+       that is not here. */
     uint64_t malformed, duplicate, stale, baseline_missing;
     uint32_t entities; /* entities that are known now */
 };

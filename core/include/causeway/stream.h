@@ -100,7 +100,7 @@ CW_INLINE struct cw_stream cw_stream_measurer(void)
     return stream;
 }
 
-/* Makes the stream fail from here on. For a body that finds a value it cannot accept. Always
+/* Makes the stream fail from here on, for a body that finds a value it cannot accept. Always
    returns false. */
 CW_INLINE bool cw_stream_fail(struct cw_stream *stream)
 {
@@ -112,7 +112,7 @@ CW_INLINE bool cw_stream_fail(struct cw_stream *stream)
     return false;
 }
 
-/* True when something has failed. */
+/* Returns true when something has failed. */
 CW_INLINE bool cw_stream_failed(const struct cw_stream *stream)
 {
     if (stream->mode == CW_STREAM_WRITE)
@@ -137,7 +137,7 @@ CW_INLINE size_t cw_stream_flush(struct cw_stream *stream)
     return stream->mode == CW_STREAM_WRITE ? cw_bit_writer_flush(&stream->writer) : 0;
 }
 
-/* 1 to 32 bits. */
+/* Serializes 1 to 32 bits. */
 CW_INLINE bool cw_stream_bits(struct cw_stream *stream, uint32_t *value, unsigned bits)
 {
     if (stream->mode == CW_STREAM_READ)
@@ -149,7 +149,7 @@ CW_INLINE bool cw_stream_bits(struct cw_stream *stream, uint32_t *value, unsigne
     return cw_bit_measurer_bits(&stream->measurer, bits);
 }
 
-/* 1 to 64 bits. */
+/* Serializes 1 to 64 bits. */
 CW_INLINE bool cw_stream_bits_64(struct cw_stream *stream, uint64_t *value, unsigned bits)
 {
     const bool reading = stream->mode == CW_STREAM_READ;
@@ -166,7 +166,7 @@ CW_INLINE bool cw_stream_bits_64(struct cw_stream *stream, uint64_t *value, unsi
     return true;
 }
 
-/* One bit. */
+/* Serializes one bit. */
 CW_INLINE bool cw_stream_bool(struct cw_stream *stream, bool *value)
 {
     uint32_t bit = stream->mode != CW_STREAM_READ && *value;
@@ -177,7 +177,8 @@ CW_INLINE bool cw_stream_bool(struct cw_stream *stream, bool *value)
     return true;
 }
 
-/* A number from min to max, in as few bits as can hold max - min; none when they are equal. */
+/* Serializes a number from min to max, in as few bits as can hold max - min; none when they are
+   equal. */
 CW_INLINE bool cw_stream_uint(struct cw_stream *stream, uint32_t *value, uint32_t min, uint32_t max)
 {
     assert(min <= max);
@@ -239,7 +240,7 @@ CW_INLINE bool cw_stream_int_64(struct cw_stream *stream, int64_t *value, int64_
     return true;
 }
 
-/* The 32 bits of an IEEE float. Infinities and NaN are allowed. */
+/* Serializes the 32 bits of an IEEE float. Infinities and NaN are allowed. */
 CW_INLINE bool cw_stream_float(struct cw_stream *stream, float *value)
 {
     uint32_t bits = 0;
@@ -252,7 +253,7 @@ CW_INLINE bool cw_stream_float(struct cw_stream *stream, float *value)
     return true;
 }
 
-/* The 64 bits of an IEEE double. Infinities and NaN are allowed. */
+/* Serializes the 64 bits of an IEEE double. Infinities and NaN are allowed. */
 CW_INLINE bool cw_stream_double(struct cw_stream *stream, double *value)
 {
     uint64_t bits = 0;
@@ -265,15 +266,15 @@ CW_INLINE bool cw_stream_double(struct cw_stream *stream, double *value)
     return true;
 }
 
-/* The number of elements in an array, 0 to max, like cw_stream_uint. The caller then serializes the
-   elements one by one in a loop. An optional field is a bool, followed by the field when it is
-   true. */
+/* Serializes the number of elements in an array, 0 to max, like cw_stream_uint. The caller then
+   serializes the elements one by one in a loop. An optional field is a bool, followed by the field
+   when it is true. */
 CW_INLINE bool cw_stream_count(struct cw_stream *stream, uint32_t *count, uint32_t max)
 {
     return cw_stream_uint(stream, count, 0, max);
 }
 
-/* Zero bits up to the next byte of the stream. */
+/* Serializes zero bits up to the next byte of the stream. */
 CW_INLINE bool cw_stream_align(struct cw_stream *stream)
 {
     if (stream->mode == CW_STREAM_WRITE)
@@ -282,7 +283,7 @@ CW_INLINE bool cw_stream_align(struct cw_stream *stream)
                                           : cw_bit_measurer_align(&stream->measurer);
 }
 
-/* True when the length bytes at text are valid UTF-8 and hold no NUL. */
+/* Returns true when the length bytes at text are valid UTF-8 and hold no NUL. */
 bool cw_text_valid(const char *text, size_t length);
 
 /* Aligns, then serializes count bytes unchanged. The count is not on the wire. */
@@ -294,9 +295,9 @@ CW_INLINE bool cw_stream_bytes(struct cw_stream *stream, uint8_t *bytes, size_t 
                                           : cw_bit_measurer_bytes(&stream->measurer, count);
 }
 
-/* These functions are not inlined. Most do so much work that a call does not matter. The two for
-   ranges and the one for bytes repeat inline ones, for builds where size matters more than
-   speed. */
+/* These functions are not inlined. Most do so much work that a call does not matter. The two
+   functions for ranges and the one for bytes repeat inline ones, for builds where size matters more
+   than speed. */
 bool cw_stream_far_uint(struct cw_stream *stream, uint32_t *value, uint32_t min, uint32_t max);
 bool cw_stream_far_uint_64(struct cw_stream *stream, uint64_t *value, uint64_t min, uint64_t max);
 bool cw_stream_far_bytes(struct cw_stream *stream, uint8_t *bytes, size_t count);
@@ -305,16 +306,17 @@ bool cw_stream_far_compressed_float(struct cw_stream *stream, float *value, floa
                                     float resolution);
 bool cw_stream_far_relative(struct cw_stream *stream, uint32_t previous, uint32_t *current);
 
-/* What follows the first bit of cw_stream_relative_sequence, for a number that is not the next. */
+/* Serializes the rest of cw_stream_relative_sequence after its first bit, for a number that is not
+   the next. */
 bool cw_stream_far_relative_sequence(struct cw_stream *stream, uint16_t previous,
                                      uint16_t *current);
 
-/* The functions below pass them a copy of the stream, because a stream whose address is known
-   elsewhere cannot stay in registers. */
+/* The functions below pass a copy of the stream to those above, because a stream whose address is
+   known elsewhere cannot stay in registers. */
 
-/* UTF-8 text that ends with a NUL, in a buffer of size bytes, 1 to 2^32 - 1. On the wire: the
-   length in bytes, from 0 to size - 1, then aligned bytes without the NUL. Fails when the text is
-   not valid UTF-8 or holds a NUL. A writer also fails when no NUL ends the text within the
+/* Serializes UTF-8 text that ends with a NUL, in a buffer of size bytes, 1 to 2^32 - 1. On the
+   wire: the length in bytes, from 0 to size - 1, then aligned bytes without the NUL. Fails when the
+   text is not valid UTF-8 or holds a NUL. A writer also fails when no NUL ends the text within the
    buffer. */
 CW_INLINE bool cw_stream_string(struct cw_stream *stream, char *string, size_t size)
 {
@@ -324,9 +326,9 @@ CW_INLINE bool cw_stream_string(struct cw_stream *stream, char *string, size_t s
     return done;
 }
 
-/* A float from min to max in steps of about resolution, in as few bits as can number the steps. A
-   value outside is sent as the nearest limit, NaN as min. The reader gets the nearest step. min <
-   max and resolution > 0; max - min and resolution must be finite. */
+/* Serializes a float from min to max in steps of about resolution, in as few bits as can number the
+   steps. A value outside is sent as the nearest limit, and NaN as min. The reader gets the nearest
+   step. min < max and resolution > 0; max - min and resolution must be finite. */
 CW_INLINE bool cw_stream_compressed_float(struct cw_stream *stream, float *value, float min,
                                           float max, float resolution)
 {
@@ -336,8 +338,8 @@ CW_INLINE bool cw_stream_compressed_float(struct cw_stream *stream, float *value
     return done;
 }
 
-/* A number greater than previous, which both sides know. Takes 1 bit when it is the next number, at
-   most 38. */
+/* Serializes a number greater than previous, which both sides know. It takes 1 bit when it is the
+   next number, at most 38. */
 CW_INLINE bool cw_stream_relative(struct cw_stream *stream, uint32_t previous, uint32_t *current)
 {
     struct cw_stream copy = *stream;
@@ -346,7 +348,7 @@ CW_INLINE bool cw_stream_relative(struct cw_stream *stream, uint32_t previous, u
     return done;
 }
 
-/* The same for sequence numbers, which wrap. Any number except previous itself is allowed. */
+/* Does the same for sequence numbers, which wrap. Any number except previous itself is allowed. */
 CW_INLINE bool cw_stream_relative_sequence(struct cw_stream *stream, uint16_t previous,
                                            uint16_t *current)
 {

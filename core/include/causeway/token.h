@@ -27,33 +27,32 @@ CW_BEGIN_DECLARATIONS
 
 /* The part that only the backend and the server can read. */
 struct cw_token_private {
-    uint64_t client_id;      /* who the player is; the backend's own numbering */
+    uint64_t client_id;      /* the player's number, which the backend chooses */
     int32_t timeout_seconds; /* the connection ends after this long without a packet; 0 and below:
                                 never, for debugging only */
     uint32_t address_count;  /* 1 to CW_TOKEN_MAX_ADDRESSES */
-    struct cw_address addresses[CW_TOKEN_MAX_ADDRESSES]; /* of the servers as they know
-                                                            themselves */
+    struct cw_address addresses[CW_TOKEN_MAX_ADDRESSES]; /* the addresses in the servers' configs */
     uint8_t client_to_server_key[CW_KEY_BYTES];
     uint8_t server_to_client_key[CW_KEY_BYTES];
-    uint8_t user_data[CW_USER_DATA_SIZE]; /* from the backend to the server's application */
+    uint8_t user_data[CW_USER_DATA_SIZE]; /* bytes from the backend to the server's application */
 };
 
 /* A connect token as its client sees it. */
 struct cw_token {
-    uint64_t protocol_id; /* of the application; servers accept only their own */
+    uint64_t protocol_id; /* the application's; servers accept only their own */
     uint64_t create_time; /* Unix seconds */
-    uint64_t expire_time; /* Unix seconds; from then on no server accepts the token */
+    uint64_t expire_time; /* Unix seconds; no server accepts the token from then on */
     uint8_t nonce[CW_LONG_NONCE_BYTES];
     uint8_t sealed[CW_TOKEN_PRIVATE_SIZE]; /* the private part, encrypted */
     int32_t timeout_seconds;
     uint32_t address_count;
-    struct cw_address addresses[CW_TOKEN_MAX_ADDRESSES]; /* to connect to, in this order */
+    struct cw_address addresses[CW_TOKEN_MAX_ADDRESSES]; /* the servers to try, in this order */
     uint8_t client_to_server_key[CW_KEY_BYTES];
     uint8_t server_to_client_key[CW_KEY_BYTES];
-    uint64_t fingerprint; /* of the schema that the token was issued for; 0: none */
+    uint64_t fingerprint; /* the fingerprint of the token's schema; 0: none */
 };
 
-/* What a backend decides about a token. */
+/* The backend's decisions about a token. */
 struct cw_token_grant {
     uint64_t protocol_id;               /* the servers' protocol id, any number; default 0 */
     uint64_t client_id;                 /* any number; default 0 */
@@ -61,7 +60,7 @@ struct cw_token_grant {
     uint32_t life_seconds;              /* 1 or more; default 45 */
     int32_t timeout_seconds;            /* 0 and below: never; default 5 */
     uint32_t address_count;             /* 1 to CW_TOKEN_MAX_ADDRESSES; no default */
-    const struct cw_address *addresses; /* for the client to connect to */
+    const struct cw_address *addresses; /* the servers' addresses for the client */
     /* The same servers, in any order, by the addresses in their own configs; NULL when those are
        the same. */
     uint32_t server_address_count;
@@ -97,7 +96,7 @@ enum cw_error cw_token_insecure(const struct cw_token_grant *grant, uint8_t out[
    use. */
 enum cw_error cw_token_read(const uint8_t *data, size_t size, struct cw_token *token);
 
-/* The opposite of read. Errors: CW_ERROR_TOKEN_TIMES, CW_ERROR_TOKEN_ADDRESSES. */
+/* Does the opposite of read. Errors: CW_ERROR_TOKEN_TIMES, CW_ERROR_TOKEN_ADDRESSES. */
 enum cw_error cw_token_write(const struct cw_token *token, uint8_t out[CW_TOKEN_SIZE]);
 
 /* Encrypts the private part. Errors: CW_ERROR_TOKEN_ADDRESSES. */
@@ -125,7 +124,7 @@ struct cw_challenge_token {
 void cw_challenge_token_seal(const struct cw_challenge_token *token, uint64_t sequence,
                              const uint8_t key[CW_KEY_BYTES], uint8_t out[CW_CHALLENGE_TOKEN_SIZE]);
 
-/* False when anything differs from what was sealed. */
+/* Returns false when anything differs from what was sealed. */
 bool cw_challenge_token_open(const uint8_t sealed[CW_CHALLENGE_TOKEN_SIZE], uint64_t sequence,
                              const uint8_t key[CW_KEY_BYTES], struct cw_challenge_token *token);
 

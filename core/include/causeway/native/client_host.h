@@ -29,8 +29,9 @@ struct cw_client_host_config {
 
     /* A connected client that hears nothing for this long asks the server to let it go on from
        where it is now: the network may have given it another address; see cw_client_move. It waits
-       longer each time, up to 16 s, and for a server that is silent by itself. Each costs a few
-       requests of CW_REQUEST_SIZE bytes. At least 0; 0: never; default 0.5. */
+       longer each time, up to 16 s, and longer than the silences that have ended by themselves
+       lately. Each attempt costs a few requests of CW_REQUEST_SIZE bytes. At least 0; 0: never;
+       default 0.5. */
     double silence_seconds;
 
     /* Gives the host a connect token: writes it to out, which has room for `capacity` bytes
@@ -42,15 +43,15 @@ struct cw_client_host_config {
     size_t (*token)(void *context, uint8_t *out, size_t capacity);
     void *token_context;
 
-    struct cw_log log; /* of connecting, moving and disconnecting; default none */
+    struct cw_log log; /* a log of connecting, moving and disconnecting; default none */
 };
 
 struct cw_client_host_config cw_client_host_config_default(void);
 
 /* A token function: takes the token out of the file that path names, and removes the file, because
    a token is good for one connection. Something else, such as a launcher, a script or the page
-   around the program, puts a new one there for each. 0 while there is no such file, or one shorter
-   than CW_TOKEN_SIZE: it is still being written, and stays. */
+   around the program, puts a new one there for each connection. Returns 0 while there is no such
+   file, and for one shorter than CW_TOKEN_SIZE, which is still being written and stays. */
 size_t cw_client_host_token_file(void *path, uint8_t *out, size_t capacity);
 
 /* Opens a socket and creates a client on it. *host is set only on CW_OK. Errors: those of
@@ -76,17 +77,17 @@ enum cw_error cw_client_host_connect(struct cw_client_host *host, const uint8_t 
 enum cw_error cw_client_host_connect_insecure(struct cw_client_host *host, const char *server,
                                               uint64_t protocol_id, uint64_t client_id);
 
-/* Whether the host, after a DISCONNECTED event, connects again by itself: it has a token function,
-   and the end was a timeout, a token that had expired, or a server that was full or stopping. It
-   does not when the client was kicked, replaced or refused, or when the application has
-   disconnected. A client whose id is still connected when it comes back tries again. There is a
-   pause before each attempt, of half a second at first and up to 8 seconds; but there is none for a
-   program that did not run for so long that the server has forgotten it, as on a machine that
-   slept. */
+/* Returns whether the host, after a DISCONNECTED event, connects again by itself: it has a token
+   function, and the connection ended by a timeout, a token that had expired, or a server that was
+   full or stopping. It does not when the client was kicked, replaced or refused, or when the
+   application has disconnected. A client whose id is still connected when it comes back tries
+   again. There is a pause before each attempt, of half a second at first and up to 8 seconds; but
+   there is none for a program that did not run for so long that the server has forgotten it, as on
+   a machine that slept. */
 bool cw_client_host_reconnects(const struct cw_client_host *host);
 
-/* Ends the connection when all that was sent is done: reliable messages have arrived, all others
-   and a payload are on their way. After flush_seconds it ends in any case; 0 and below: at once.
+/* Ends the connection when everything sent is done: reliable messages have arrived, and all others
+   and payloads are on their way. After flush_seconds it ends in any case; 0 and below: at once.
    Until then events go on, and sending is refused with CW_ERROR_NOT_CONNECTED. A client that is not
    connected stops trying. The host does not connect again by itself. */
 void cw_client_host_flush_and_disconnect(struct cw_client_host *host, double flush_seconds);
@@ -95,10 +96,10 @@ void cw_client_host_flush_and_disconnect(struct cw_client_host *host, double flu
    receive, transmit, next or update: the host does. */
 struct cw_client *cw_client_host_client(struct cw_client_host *host);
 
-/* Takes the next event, and waits for one until cw_clock_now reaches `until`. False when that time
-   has come and there is none. A time that is not finite counts as having come. Calls after that do
-   not wait, but still take datagrams that have arrived, up to 4096 between two updates, empty and
-   oversized ones included.
+/* Takes the next event, and waits for one until cw_clock_now reaches `until`. Returns false when
+   that time has come and there is none. A time that is not finite counts as having come. Calls
+   after that do not wait, but still take datagrams that have arrived, up to 4096 between two
+   updates, empty and oversized ones included.
 
    When no server has answered a token that has expired by this machine's clock, the event's state
    is CW_CLIENT_TOKEN_EXPIRED. */

@@ -6,8 +6,8 @@
 
 CW_BEGIN_DECLARATIONS
 
-/* Seconds since some moment in the past. Never goes back, and does not follow changes of the wall
-   clock. */
+/* Seconds since some moment in the past. It never goes back, and does not follow changes of the
+   wall clock. */
 double cw_clock_now(void);
 
 /* Seconds since 1970 by the wall clock: Unix time, as in tokens. */

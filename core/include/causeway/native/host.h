@@ -33,7 +33,7 @@ struct cw_host_config {
        ("10.0.0.0/16"), each terminated text, which only open reads. A header of the Simple Proxy
        Protocol or of the PROXY protocol, version 2, before a datagram from there then says by which
        address the server knows the player, and what the server sends to that address goes to the
-       proxy. From elsewhere such a datagram is malformed. Name only proxies that put a header
+       proxy. Such a datagram from elsewhere is malformed. Name only proxies that put a header
        before the players' datagrams; through others a player could send one. Default none. */
     const char *const *trusted_proxies;
     uint32_t trusted_proxy_count;
@@ -59,14 +59,14 @@ void cw_host_close(struct cw_host *host);
    receive, transmit, next or update: the host does. */
 struct cw_server *cw_host_server(struct cw_host *host);
 
-/* The address that the socket is bound to. Valid as long as the host exists. */
+/* The address that the socket is bound to. It is valid as long as the host exists. */
 const struct cw_address *cw_host_address(const struct cw_host *host);
 
-/* Takes the next event, and waits for one until cw_clock_now reaches `until`. False when that time
-   has come and there is none. A time that is not finite counts as having come. Calls after that do
-   not wait, but still take datagrams that have arrived, up to 4096 between two updates, empty and
-   oversized ones included. So a flood of datagrams cannot delay the game's tick, and a slow tick
-   cannot keep datagrams from the game. */
+/* Takes the next event, and waits for one until cw_clock_now reaches `until`. Returns false when
+   that time has come and there is none. A time that is not finite counts as having come. Calls
+   after that do not wait, but still take datagrams that have arrived, up to 4096 between two
+   updates, empty and oversized ones included. So a flood of datagrams cannot delay the game's tick,
+   and a slow tick cannot keep datagrams from the game. */
 bool cw_host_next(struct cw_host *host, double until, struct cw_server_event *event);
 
 /* Lets time pass and sends what is due. Call it once per tick. */

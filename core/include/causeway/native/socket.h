@@ -18,9 +18,9 @@ struct cw_socket;
 struct cw_socket_config {
     struct cw_allocator allocator; /* zero: malloc */
 
-    /* Where to listen; port 0 lets the system choose a port. Default, type CW_ADDRESS_NONE: every
-       address of this machine, IPv6 and IPv4 through one socket. [::] means the same; 0.0.0.0 means
-       IPv4 only. */
+    /* The address to listen at; port 0 lets the system choose a port. Default, type
+       CW_ADDRESS_NONE: every address of this machine, IPv6 and IPv4 through one socket. [::] means
+       the same; 0.0.0.0 means IPv4 only. */
     struct cw_address address;
 
     /* Bytes to ask the system for, which may grant less; see cw_socket_stats. 0: the system's
@@ -41,8 +41,8 @@ void cw_socket_close(struct cw_socket *socket);
 /* The address that the socket is bound to, with the port that the system chose. */
 void cw_socket_address(const struct cw_socket *socket, struct cw_address *address);
 
-/* From which address of this machine datagrams to an address leave now, with port 0. Nothing is
-   sent. CW_ERROR_SEND when there is no way. */
+/* Finds the address of this machine from which datagrams to an address leave now, with port 0.
+   Nothing is sent. Returns CW_ERROR_SEND when there is no way. */
 enum cw_error cw_socket_source(const struct cw_address *to, struct cw_address *source);
 
 /* The system's handle (a file descriptor, on Windows a SOCKET), for event loops. The socket keeps
@@ -51,22 +51,22 @@ intptr_t cw_socket_handle(const struct cw_socket *socket);
 
 /* One datagram. data belongs to the caller. */
 struct cw_socket_datagram {
-    struct cw_address address; /* where it goes to or came from; IPv4 addresses have type IPv4 on
-                                  every socket */
+    struct cw_address address; /* the address it goes to or came from; an IPv4 address has type IPv4
+                                  on every socket */
     uint8_t *data;             /* send only reads it */
     size_t size;               /* bytes of data */
     size_t capacity;           /* receive: room in data, in bytes */
 };
 
-/* Sends one datagram. CW_ERROR_SOCKET_FULL when the system takes no more just now; CW_ERROR_SEND
-   when it refused this one (no route, too long). UDP may lose any datagram, so a caller that
-   ignores these errors only sees more loss. */
+/* Sends one datagram. Returns CW_ERROR_SOCKET_FULL when the system takes no more just now;
+   CW_ERROR_SEND when it refused this one (no route, too long). UDP may lose any datagram, so a
+   caller that ignores these errors only sees more loss. */
 enum cw_error cw_socket_send(struct cw_socket *socket, const struct cw_address *address,
                              const uint8_t *data, size_t size);
 
-/* Receives one datagram into data and its sender into *address. Returns its size, 0 when none has
-   arrived. Empty datagrams are dropped. Datagrams longer than capacity are dropped and counted. One
-   call drops any number of them; to bound the work, use cw_socket_receive_batch. */
+/* Receives one datagram into data and its sender into *address. Returns its size, or 0 when none
+   has arrived. Empty datagrams are dropped. Datagrams longer than capacity are dropped and counted.
+   One call drops any number of them; to bound the work, use cw_socket_receive_batch. */
 size_t cw_socket_receive(struct cw_socket *socket, uint8_t *data, size_t capacity,
                          struct cw_address *address);
 
@@ -75,8 +75,8 @@ size_t cw_socket_receive(struct cw_socket *socket, uint8_t *data, size_t capacit
    included, and are counted in the stats.
 
    On Linux, datagrams in a row to one address that have one size, as those of a block, pass through
-   the system as one (UDP_SEGMENT). That halves what sending a block costs a host, encryption
-   included (0.5 of the processor time, over loopback), and changes nothing for a tick's datagrams
+   the system as one (UDP_SEGMENT). This halves the processor time that a host needs to send a
+   block, encryption included (measured over loopback), and changes nothing for a tick's datagrams
    to many players. A system or link that refuses it gets them one by one. The other way round
    (UDP_GRO) does not pay: players' datagrams arrive one by one, and each costs 1.25 times as much
    to receive. */
@@ -90,16 +90,16 @@ size_t cw_socket_send_batch(struct cw_socket *socket, const struct cw_socket_dat
 size_t cw_socket_receive_batch(struct cw_socket *socket, struct cw_socket_datagram *datagrams,
                                size_t count);
 
-/* Waits until a datagram has arrived, for at most this many seconds. True when one has. */
+/* Waits until a datagram has arrived, for at most this many seconds. Returns true when one has. */
 bool cw_socket_wait(const struct cw_socket *socket, double seconds);
 
 struct cw_socket_stats {
     uint32_t send_buffer_size; /* bytes granted, by the system's own count */
     uint32_t receive_buffer_size;
     uint64_t datagrams_sent;
-    uint64_t datagrams_received;  /* delivered, with at least one byte */
-    uint64_t datagrams_refused;   /* not sent: no route, too long, wrong family */
-    uint64_t datagrams_truncated; /* not delivered: longer than the caller's capacity */
+    uint64_t datagrams_received;  /* datagrams delivered, with at least one byte */
+    uint64_t datagrams_refused;   /* datagrams not sent: no route, too long, wrong family */
+    uint64_t datagrams_truncated; /* datagrams not delivered: longer than the caller's capacity */
 };
 
 void cw_socket_stats(const struct cw_socket *socket, struct cw_socket_stats *stats);
