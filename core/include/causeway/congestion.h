@@ -118,8 +118,8 @@ struct cw_congestion_delay {
    others are private. */
 struct cw_congestion {
     enum cw_congestion_mode mode;
-    enum cw_congestion_limit limited; /* the limit before the latest update */
-    enum cw_congestion_limit limit;   /* the limit that holds packets back since then */
+    enum cw_congestion_limit limited; /* the limit that held packets before the latest update */
+    enum cw_congestion_limit limit;   /* the limit that has held packets since then */
 
     struct cw_congestion_config config;
     double now; /* the latest time given */
