@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-/* So many datagrams may be in transit each way, and a peer may send so many in one turn. */
+/* The most datagrams that may be in transit each way, and that a peer may send in one turn. */
 #define IN_TRANSIT 1024
 #define PER_TURN   256
 
@@ -17,9 +17,9 @@ struct end {
     void *peer;
     struct cw_simulator *path; /* from here to the other end */
     struct cw_lab_game game;
-    uint32_t datagrams; /* sent since create */
+    uint32_t datagrams; /* datagrams sent since create */
     struct cw_lab_wire_stats stats;
-    enum cw_lab_waiting waiting; /* as it was after its last turn */
+    enum cw_lab_waiting waiting; /* the reason for waiting after its last turn */
     uint32_t waiting_for;
 };
 
@@ -115,7 +115,7 @@ size_t cw_lab_column_memory(const struct cw_lab_column_config *config)
     return arena.used;
 }
 
-/* Makes the peers and the paths of a column that begins. */
+/* Makes the peers and the paths of a new column. */
 static enum cw_error make_ends(struct cw_lab_column *column)
 {
     column->arena.used = column->first_peer;
@@ -178,12 +178,13 @@ void cw_lab_column_reset(struct cw_lab_column *column)
     destroy_ends(column);
     column->ticks = column->hash = 0;
     column->events_written = column->events_read = column->events_dropped = 0;
-    make_ends(column); /* in memory that they had before */
+    make_ends(column); /* they fit, because they had this memory before */
     const struct cw_lab_settings settings = column->settings;
     cw_lab_column_change(column, &settings);
 }
 
-/* Loss in bursts is a path with a bad state in which everything is lost. */
+/* Returns the path for the settings. Loss in bursts is a bad state of the path in which everything
+   is lost. */
 static struct cw_simulator_path path_of(const struct cw_lab_settings *settings)
 {
     struct cw_simulator_path path = {
@@ -219,7 +220,7 @@ enum cw_error cw_lab_column_change(struct cw_lab_column *column,
     return CW_OK;
 }
 
-/* The hash is FNV-1a. */
+/* Adds bytes to the hash, which is FNV-1a. */
 static void hash_bytes(struct cw_lab_column *column, const uint8_t *bytes, size_t size)
 {
     for (size_t i = 0; i < size; i++)
@@ -239,7 +240,7 @@ static void hash_time(struct cw_lab_column *column, double time)
     hash_number(column, bits);
 }
 
-/* Everything that happens goes into the hash, and to whoever takes the events. */
+/* Adds an event to the hash, and to the events that the caller takes. */
 static void tell(struct cw_lab_column *column, const struct cw_lab_column_event *event)
 {
     const uint32_t room = column->config.max_events;

@@ -34,9 +34,9 @@ struct cw_lab_column;
 struct cw_lab_column_config {
     struct cw_allocator allocator; /* zero: malloc */
     uint32_t protocol;             /* its number, below cw_lab_protocol_count(); default 0 */
-    uint64_t seed;                 /* of the network; default 1 */
-    uint32_t max_events; /* that are kept until they are taken, 0 (none) to 65536; default 4096.
-                            Beyond that the oldest goes */
+    uint64_t seed;                 /* the seed of the network; default 1 */
+    uint32_t max_events; /* events that are kept until they are taken, 0 (none) to 65536; default
+                            4096. Beyond that the oldest is dropped */
 };
 
 struct cw_lab_column_config cw_lab_column_config_default(void);
@@ -49,16 +49,15 @@ struct cw_lab_column_config cw_lab_column_config_default(void);
    depends on how much was sent, and where settings change, because the number of datagrams sent by
    then may differ. */
 struct cw_lab_settings {
-    double rtt_seconds;      /* each way takes half; default 0.1 */
-    double jitter_seconds;   /* plus up to this much more each way; default 0 */
-    double loss;             /* share of the datagrams that is lost, 0 to 1; default 0 */
-    double burst_length;     /* how many are lost in a row, on average, 1 (at random) or more;
-                                default 1 */
+    double rtt_seconds;    /* each way takes half; default 0.1 */
+    double jitter_seconds; /* each way takes up to this much more; default 0 */
+    double loss;           /* the share of the datagrams that is lost, 0 to 1; default 0 */
+    double burst_length; /* datagrams lost in a row, on average, 1 (at random) or more; default 1 */
     double bytes_per_second; /* bandwidth each way; 0: no limit; default 0 */
-    double queue_bytes;      /* that may wait for the bandwidth; default 65536 */
+    double queue_bytes;      /* bytes that may wait for the bandwidth; default 65536 */
     bool states;             /* each end sends a state of 64 bytes per tick; default true */
-    uint32_t message_every;  /* each end sends a message of 64 bytes every so many ticks; 0: none;
-                                default 1 */
+    uint32_t message_every;  /* ticks from one message of 64 bytes that each end sends to the next;
+                                0: none; default 1 */
     bool blocks; /* end 0 sends blocks of 102400 bytes, one after the other; default false */
 };
 
@@ -84,7 +83,7 @@ void cw_lab_column_reset(struct cw_lab_column *column);
 enum cw_error cw_lab_column_change(struct cw_lab_column *column,
                                    const struct cw_lab_settings *settings);
 
-/* Lets so many ticks pass. */
+/* Lets ticks pass. */
 void cw_lab_column_step(struct cw_lab_column *column, uint32_t ticks);
 
 /* Seconds of virtual time since the column began: ticks passed / CW_LAB_TICKS_PER_SECOND. */
@@ -95,39 +94,40 @@ enum cw_lab_column_event_type {
     CW_LAB_COLUMN_EVENT_LOST,       /* a datagram was sent and will not arrive */
     CW_LAB_COLUMN_EVENT_OVERFLOWED, /* a datagram found the queue full */
     CW_LAB_COLUMN_EVENT_DELIVERED,  /* the application at the other end got an item */
-    CW_LAB_COLUMN_EVENT_GIVEN_UP    /* it was told that an item will not arrive */
+    CW_LAB_COLUMN_EVENT_GIVEN_UP    /* the application there learned that an item will not arrive */
 };
 
 struct cw_lab_column_event {
     enum cw_lab_column_event_type type;
     uint32_t sender;  /* the end that sent the datagram or the item, 0 or 1 */
     uint32_t traffic; /* DELIVERED, GIVEN_UP: the enum cw_lab_traffic of the item; otherwise 0 */
-    uint32_t number;  /* of the datagram, or the id of the item */
+    uint32_t number;  /* the number of the datagram, or the id of the item */
     uint32_t size;    /* bytes; 0 for GIVEN_UP */
     double time;      /* when this happened, on the column's clock */
-    double seconds; /* SENT: until it arrives. DELIVERED, GIVEN_UP: since it was sent. LOST: half a
-                       round trip. Otherwise 0 */
+    double seconds;   /* SENT: the time until it arrives. DELIVERED, GIVEN_UP: the time since it was
+                         sent. LOST: half a round trip. Otherwise 0 */
 };
 
 /* Takes the next event; false when there is none. */
 bool cw_lab_column_next(struct cw_lab_column *column, struct cw_lab_column_event *event);
 
-/* Events that went because nobody took them, since create. */
+/* The events dropped because nobody took them, since create. */
 uint64_t cw_lab_column_events_dropped(const struct cw_lab_column *column);
 
-/* What an end sent in datagrams, since the statistics began. */
+/* The datagrams that an end sent since the statistics began. */
 struct cw_lab_wire_stats {
     uint32_t datagrams;
     uint32_t datagrams_lost;
     uint32_t datagrams_overflowed;
-    uint64_t bytes; /* of all datagrams, without the headers of UDP and IP */
+    uint64_t bytes; /* bytes of all datagrams, without the headers of UDP and IP */
 };
 
-/* Zeros when there is no such end. */
+/* Fills in zeros when there is no such end. */
 void cw_lab_column_wire_stats(const struct cw_lab_column *column, uint32_t sender,
                               struct cw_lab_wire_stats *stats);
 
-/* What became of the items of one kind that an end sent. Zeros when there are none such. */
+/* Tells the fate of the items of one kind that an end sent. Fills in zeros when there is no such
+   kind or end. */
 void cw_lab_column_item_stats(const struct cw_lab_column *column, uint32_t sender,
                               enum cw_lab_traffic traffic, struct cw_lab_game_stats *stats);
 
@@ -136,15 +136,16 @@ void cw_lab_column_item_stats(const struct cw_lab_column *column, uint32_t sende
 double cw_lab_column_quantile(const struct cw_lab_column *column, uint32_t sender,
                               enum cw_lab_traffic traffic, double share);
 
-/* The statistics begin anew. Nothing else changes. */
+/* Begins the statistics anew. Nothing else changes. */
 void cw_lab_column_restart_stats(struct cw_lab_column *column);
 
-/* What an end waited for after its last turn. *number is what enum cw_lab_waiting says of it. */
+/* Returns the reason for which an end waited after its last turn. *number is the number that enum
+   cw_lab_waiting mentions for it. */
 enum cw_lab_waiting cw_lab_column_waiting(const struct cw_lab_column *column, uint32_t end,
                                           uint32_t *number);
 
-/* A hash of all that has happened: every datagram, its bytes, its fate and its times, and
-   everything that an application was told. */
+/* A hash of all that has happened: every datagram, its bytes, its fate and its times, and every
+   event that an application got. */
 uint64_t cw_lab_column_hash(const struct cw_lab_column *column);
 
 CW_END_DECLARATIONS

@@ -48,13 +48,13 @@ void cw_lab_game_send(struct cw_lab_game *game, enum cw_lab_traffic traffic, boo
             continue;
         if (traffic == CW_LAB_STATE) {
             flow->stats.refused++;
-            flow->made--; /* or else those that wait would be forgotten */
+            flow->made--; /* otherwise the messages that wait would be forgotten */
         }
         return;
     }
 }
 
-/* Messages and blocks come in order, states in any. */
+/* Returns whether an item came in order: messages and blocks must, states need not. */
 static bool is_in_order(struct cw_lab_flow *flow, const struct cw_lab_item *item)
 {
     if (item->traffic == CW_LAB_STATE)

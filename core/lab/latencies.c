@@ -3,8 +3,8 @@
 #include <math.h>
 #include <stddef.h>
 
-/* Tenths of a millisecond. From PER_OCTAVE on, every doubling is divided into PER_OCTAVE classes.
- */
+/* Latencies are counted in tenths of a millisecond. From PER_OCTAVE units on, every doubling is
+   divided into PER_OCTAVE classes. */
 #define UNITS_PER_SECOND 10000
 #define PER_OCTAVE       128
 #define MOST_UNITS       (((uint32_t)PER_OCTAVE << (CW_LAB_LATENCY_CLASSES / PER_OCTAVE - 1)) - 1)
@@ -44,7 +44,8 @@ double cw_lab_latencies_quantile(const struct cw_lab_latencies *latencies, doubl
 {
     if (!latencies || latencies->count == 0 || !isfinite(share))
         return 0;
-    /* 0.07 * 100 is a little more than 7. */
+    /* The rounding of products such as 0.07 * 100, a little more than 7, must not lead to the next
+       class. */
     const double wanted = fmin(fmax(share, 0), 1) * latencies->count - 1e-6;
     uint32_t class = 0;
     double seen = latencies->classes[0];

@@ -59,7 +59,7 @@ struct head {
     size_t size; /* bytes of the allocation */
 };
 
-/* Returns the bytes of a head, so many that what follows is aligned. */
+/* Returns the bytes of a head, padded so that the struct behind it is aligned. */
 static size_t head_size(void)
 {
     struct cw_arena arena = {0};

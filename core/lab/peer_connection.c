@@ -6,20 +6,21 @@
 #include <stdalign.h>
 #include <string.h>
 
-/* So many messages may be unacked: those of 17 seconds at 60 per second. */
+/* The messages that may be unacked: those of 17 seconds at 60 per second. */
 #define QUEUE 1024
 
-/* This message is a state or a message of the lab. A block is the block of one without fields. */
+/* This message is a state or a message of the lab. A block of the lab is the block of a message
+   without fields. */
 #define ITEM_FIELDS(FIELD) FIELD(bytes, CW_BYTES(CW_LAB_MESSAGE_MAX))
 CW_MESSAGE(lab_item, ITEM_FIELDS)
 
 enum { TYPE_ITEM, TYPE_BLOCK, TYPE_COUNT };
 enum { CHANNEL_MESSAGES, CHANNEL_STATES, CHANNEL_BLOCKS, CHANNEL_COUNT };
 
-/* A peer type changes this of the defaults. */
+/* The changes that a peer type makes to the defaults. */
 struct mode {
     uint32_t redundancy;
-    bool repair; /* coded, of messages */
+    bool repair; /* coded repair of messages */
     bool binary; /* congestion control in the mode CW_CONGESTION_BINARY */
 };
 
@@ -27,8 +28,8 @@ struct connection_peer {
     struct mode mode;
     struct cw_schema *schema;
     struct cw_connection *connection;
-    uint32_t messages_taken;         /* by the application */
-    uint8_t block[CW_LAB_BLOCK_MAX]; /* that is being sent */
+    uint32_t messages_taken;         /* messages that the application has taken */
+    uint8_t block[CW_LAB_BLOCK_MAX]; /* the block that is being sent */
 };
 
 static enum cw_error make_schema(struct cw_allocator allocator, struct cw_schema **schema)
@@ -59,8 +60,8 @@ static struct cw_connection_config connection_config(const struct mode *mode,
     return config;
 }
 
-/* The connection's bytes depend on the schema, so one is made here for as long as it is looked
-   at. */
+/* Returns the bytes that a connection takes. They depend on the schema, so one is made here for a
+   moment. */
 static size_t memory(const void *mode)
 {
     alignas(max_align_t) uint8_t buffer[4096];
@@ -143,7 +144,7 @@ static bool read_item(const struct cw_message *message, struct cw_lab_item *item
            cw_lab_item_check(item, 0, data, size);
 }
 
-/* A message that is no item of the lab is as if it had not come. */
+/* Gives the next arrival. A message that is no item of the lab is ignored. */
 static bool next(void *peer, struct cw_lab_arrival *arrival)
 {
     struct connection_peer *p = peer;
@@ -159,7 +160,8 @@ static bool next(void *peer, struct cw_lab_arrival *arrival)
     return false;
 }
 
-/* Messages that arrived before an earlier one stay in the channel until that one has come. */
+/* Returns the message for which others wait: those that arrived before an earlier one stay in the
+   channel until that one has come. */
 static enum cw_lab_waiting waiting(const void *peer, double now, uint32_t *number)
 {
     const struct connection_peer *p = peer;

@@ -6,10 +6,10 @@ enum { MESSAGES, BLOCKS, CHANNELS };
 
 struct notify_peer {
     struct cw_bunch *bunch;
-    uint32_t state_id;               /* the next state is this one or later */
-    uint32_t message_id;             /* the next message */
+    uint32_t state_id;               /* the id of the next state, or an earlier one */
+    uint32_t message_id;             /* the id of the next message */
     bool queue_full;                 /* the last message has been refused */
-    uint8_t bytes[CW_LAB_BLOCK_MAX]; /* of an item that is sent */
+    uint8_t bytes[CW_LAB_BLOCK_MAX]; /* the bytes of an item that is sent */
 };
 
 /* Each message is one part. */
@@ -74,7 +74,8 @@ static size_t transmit(void *peer, uint8_t *out, size_t capacity, double now)
     return cw_bunch_transmit(p->bunch, out, capacity);
 }
 
-/* A state comes again when its packet was told as lost although it was not. */
+/* Returns whether an item is new. A state comes again when its packet was reported lost although it
+   was not. */
 static bool is_news(struct notify_peer *p, const struct cw_lab_item *item)
 {
     if (item->traffic == CW_LAB_MESSAGE)

@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-/* Long enough that nothing expires at 90 % loss. In this time an end sends a state, a message and
-   the pieces of a block per tick, so all of these fit into the window. */
+/* Packages are kept for long enough that none expires at 90 % loss. In each tick of this time an
+   end sends a state, a message and the pieces of a block; all of them fit into the window. */
 #define EXPIRY_TICKS   1800
 #define SEND_WINDOW    8192
 #define RECEIVE_WINDOW 2048
@@ -15,9 +15,9 @@
    piece follows from time to time, so that the other end notices when pieces have expired. */
 #define PIECES_PER_TICK 2
 #define PIECE_SIZE      (CW_RUDP_FITTING_SIZE - CW_LAB_ITEM_MIN)
-#define END_EVERY       60 /* ticks */
+#define END_EVERY       60 /* ticks from one such piece to the next */
 
-/* A block on its way: how much of it was sent, or has come. */
+/* A block on its way: the part of it that was sent, or has come. */
 struct progress {
     struct cw_lab_item block;
     uint32_t done;
@@ -26,11 +26,11 @@ struct progress {
 struct rudp_peer {
     struct cw_rudp *rudp;
     struct progress sends;
-    uint32_t idle_ticks; /* with no piece to send */
+    uint32_t idle_ticks; /* ticks with no piece to send */
     struct progress receives;
     uint32_t expected[CW_LAB_BLOCK + 1]; /* the id of the next item of each kind */
-    bool to_tell;                        /* the application of item, and of those lost before it */
-    bool whole;                          /* item is; else it is lost too */
+    bool to_tell; /* the application is to learn of item, and of the items lost before it */
+    bool whole;   /* item is whole; otherwise it is lost too */
     struct cw_lab_item item;
 };
 
@@ -122,8 +122,9 @@ static size_t transmit(void *peer, uint8_t *out, size_t capacity, double now)
     return cw_rudp_transmit(p->rudp, out, capacity);
 }
 
-/* Takes a piece of p->item. True when the application must be told: the block is whole, or at its
-   end and not whole. Pieces come in order, so one that does not fit follows one that is missing. */
+/* Takes a piece of p->item. Returns true when the application must learn of it: the block is whole,
+   or at its end and not whole. Pieces come in order, so one that does not fit follows one that is
+   missing. */
 static bool receive_piece(struct rudp_peer *p, const uint8_t *data, size_t size)
 {
     struct progress *receives = &p->receives;
@@ -136,7 +137,7 @@ static bool receive_piece(struct rudp_peer *p, const uint8_t *data, size_t size)
     return p->whole = receives->done == p->item.size;
 }
 
-/* True when the application must be told of p->item. */
+/* Takes a package. Returns true when the application must learn of p->item. */
 static bool receive_package(struct rudp_peer *p, const uint8_t *data, size_t size)
 {
     p->whole = false;
@@ -147,8 +148,9 @@ static bool receive_package(struct rudp_peer *p, const uint8_t *data, size_t siz
     return p->whole = size == p->item.size && cw_lab_item_check(&p->item, 0, data, size);
 }
 
-/* Nobody knows what a missing package was until the next item of its kind comes. States are not
-   told as lost: only the newest counts. */
+/* Tells the application of p->item, or of one lost before it: the content of a missing package is
+   unknown until the next item of its kind comes. States are not reported lost, because only the
+   newest counts. */
 static void tell(struct rudp_peer *p, struct cw_lab_arrival *arrival)
 {
     uint32_t *expected = &p->expected[p->item.traffic];

@@ -2,10 +2,10 @@
 
 #include "lab/window.h"
 
-/* A frame is a byte that says what it is, its length in 1, 3 or 9 bytes, and an item. */
+/* A frame is a byte with its type, its length in 1, 3 or 9 bytes, and an item. */
 #define FRAME_BINARY 0x82
 #define FRAME_16     126 /* the length follows in 2 bytes */
-#define FRAME_64     127 /* in 8 bytes */
+#define FRAME_64     127 /* the length follows in 8 bytes */
 #define FRAME_MAX    10
 #define MAX_SIZE_16  65535
 #define PIECE        1024
@@ -13,10 +13,10 @@
 
 struct window_peer {
     struct cw_window *window;
-    uint8_t head[FRAME_MAX + CW_LAB_ITEM_MIN]; /* the beginning of the frame that is read */
+    uint8_t head[FRAME_MAX + CW_LAB_ITEM_MIN]; /* the beginning of the frame that is being read */
     uint32_t head_size;
     struct cw_lab_item item; /* its item once the head is complete */
-    uint32_t item_size;      /* so much of that has been read */
+    uint32_t item_size;      /* the bytes of the item that have been read */
 };
 
 static struct cw_window_config window_config(void)
@@ -42,7 +42,7 @@ static bool begin(void *peer, const void *mode, const struct cw_allocator *alloc
     return cw_window_create(&config, &p->window) == CW_PROTOCOL_OK;
 }
 
-/* Writes what comes before an item of this size and returns how many bytes that is. */
+/* Writes the head of a frame for an item of this size and returns the head's size. */
 static uint32_t write_frame(uint32_t size, uint8_t *out)
 {
     const uint32_t length_size = size < FRAME_16 ? 0 : size <= MAX_SIZE_16 ? 2 : 8;
@@ -94,7 +94,7 @@ static size_t transmit(void *peer, uint8_t *out, size_t capacity, double now)
     return cw_window_transmit(p->window, out, capacity, now);
 }
 
-/* Reads on until the head holds this many bytes. False when there are no more. */
+/* Reads on until the head holds this many bytes. Returns false when there are no more. */
 static bool read_head(struct window_peer *p, uint32_t wanted)
 {
     if (p->head_size < wanted)
@@ -115,7 +115,8 @@ static bool read_item_head(struct window_peer *p)
     return true;
 }
 
-/* A stream that is not what was sent stops here: no item is told that differs. */
+/* Gives the next item. A stream that differs from the one that was sent stops here, so that no
+   wrong item is delivered. */
 static bool next(void *peer, struct cw_lab_arrival *arrival)
 {
     struct window_peer *p = peer;

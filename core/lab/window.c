@@ -13,7 +13,7 @@
 #define MAX_RTO          3600
 #define MAX_ACK_DELAY    0.5
 
-/* The bits of a header's first byte. */
+/* Masks of the bits in a header's first byte. */
 #define COUNT_BITS 0x03
 #define PROBE_BIT  0x80
 
@@ -55,7 +55,7 @@ static bool within(uint32_t value, uint32_t most)
 
 static bool between(double value, double least, double most)
 {
-    return value >= least && value <= most; /* which no NaN is */
+    return value >= least && value <= most; /* false for NaN */
 }
 
 const char *cw_window_config_error_field(const struct cw_window_config *config)
@@ -229,7 +229,7 @@ void cw_window_update(struct cw_window *window, double now)
         cw_window_sender_update(&window->sender, now);
 }
 
-/* Writes a datagram of the header, into which the acks come, and size bytes of the stream. */
+/* Writes a datagram: the header, after filling in the acks, and size bytes of the stream. */
 static size_t write_datagram(struct cw_window *window, struct cw_window_header *header,
                              uint32_t size, uint8_t *out)
 {

@@ -36,18 +36,18 @@ struct cw_window_header {
     struct cw_window_range ranges[CW_WINDOW_RANGES];
 };
 
-/* Returns how far sequence number a is ahead of b, the shorter way round; negative when it is
- * behind. */
+/* Returns the distance from sequence number b to a, the shorter way round; negative when a is
+   behind. */
 static inline int32_t cw_window_ahead(uint32_t a, uint32_t b)
 {
     return (int32_t)(a - b);
 }
 
-/* Writes up to CW_WINDOW_HEADER_MAX bytes and returns how many. */
+/* Writes up to CW_WINDOW_HEADER_MAX bytes and returns their number. */
 size_t cw_window_header_write(const struct cw_window_header *header, uint8_t *out);
 
-/* Returns the size of the header, or 0 when no header looks like that. Each range is then not
-   empty and beyond the ack. */
+/* Returns the size of the header, or 0 when no header looks like that. Each range that it reads is
+   not empty, and beyond the ack. */
 size_t cw_window_header_read(const uint8_t *data, size_t size, struct cw_window_header *header);
 
 /* The round trip time and the retransmission timeout say when to send again (RFC 6298, with the
@@ -55,7 +55,7 @@ size_t cw_window_header_read(const uint8_t *data, size_t size, struct cw_window_
 struct cw_window_rto {
     const struct cw_window_config *config;
     double rtt;       /* smoothed, seconds; 0 before the first sample */
-    double deviation; /* mean deviation of samples from it */
+    double deviation; /* the mean deviation of samples from rtt */
     double timeout;   /* seconds, without backoff */
     uint32_t doublings;
 };
@@ -63,7 +63,7 @@ struct cw_window_rto {
 /* Returns the timeout as it is now, in seconds. */
 double cw_window_rto_seconds(const struct cw_window_rto *rto);
 
-/* The congestion window says how many segments may be in flight. */
+/* The congestion window limits the segments in flight. */
 struct cw_window_congestion {
     enum cw_window_control control;
     double cwnd;     /* segments */
@@ -71,64 +71,64 @@ struct cw_window_congestion {
 
     /* These are for CUBIC. An epoch is a time of growth between two losses. */
     bool growing;    /* an epoch has begun */
-    double epoch;    /* when */
-    double plateau;  /* the window where the function is flat: that of the last loss */
+    double epoch;    /* when it began */
+    double plateau;  /* the window where the function is flat: the window at the last loss */
     double reach;    /* seconds from the epoch to the plateau */
     double highest;  /* the window at the last loss */
     double friendly; /* the window that Reno would have */
 };
 
-/* The sending half of a byte stream knows what is in flight, what is lost, and what may be sent. */
-#define CW_WINDOW_DUPLICATE_ACKS 3 /* so many tell of a loss */
+/* The sending half of a byte stream knows which segments are in flight, lost, or to be sent. */
+#define CW_WINDOW_DUPLICATE_ACKS 3 /* this many mean a loss */
 
 enum cw_window_fate {
     CW_WINDOW_IN_FLIGHT,
-    CW_WINDOW_SACKED, /* has arrived; bytes before it are missing */
-    CW_WINDOW_LOST    /* to be sent again */
+    CW_WINDOW_SACKED, /* the segment has arrived; bytes before it are missing */
+    CW_WINDOW_LOST    /* the segment is to be sent again */
 };
 
 /* A segment has bytes that were sent together and are not acked. */
 struct cw_window_segment {
     uint32_t sequence;
     uint32_t size;
-    uint64_t order; /* how many segments were sent before it, those sent again included */
-    double sent;    /* when, the last time */
+    uint64_t order; /* the number of segments sent before it, those sent again included */
+    double sent;    /* when it was sent the last time */
     enum cw_window_fate fate;
     bool resent;
 };
 
 enum cw_window_state {
     CW_WINDOW_OPEN,
-    CW_WINDOW_RECOVERY, /* acks told of a loss */
-    CW_WINDOW_TIMED_OUT /* all that was in flight is sent again */
+    CW_WINDOW_RECOVERY, /* acks have shown a loss */
+    CW_WINDOW_TIMED_OUT /* all segments that were in flight are sent again */
 };
 
 struct cw_window_sender {
     const struct cw_window_config *config;
     uint8_t *buffer; /* a ring */
     uint32_t head;   /* the place in it of the byte at acked */
-    uint32_t acked;  /* the first byte that is not */
+    uint32_t acked;  /* the first byte that is not acked */
     uint32_t next;   /* the next byte to be sent for the first time */
     uint32_t end;    /* after the last byte that the application gave */
-    uint32_t limit;  /* the end of the other end's window */
+    uint32_t limit;  /* the end of the other side's window */
 
     struct cw_window_segment *segments; /* a ring, in the order of their bytes */
     uint32_t first, count;
-    uint32_t sacked, lost; /* of them */
+    uint32_t sacked, lost; /* segments in these states */
     uint32_t duplicate_acks;
     uint64_t order;
-    uint64_t newest[CW_WINDOW_DUPLICATE_ACKS]; /* orders of the latest that were sacked */
+    uint64_t newest[CW_WINDOW_DUPLICATE_ACKS]; /* the orders of the latest segments sacked */
 
     enum cw_window_state state;
-    uint32_t recover; /* the state is left when all before this is acked. Duplicate acks of just
-                         that may be answers to what was sent again and tell of no loss */
-    bool at_once;     /* one lost segment may be sent whatever the window */
+    uint32_t recover; /* the state ends when all bytes before this one are acked. Duplicate acks of
+                         just those may answer segments that were sent again, and show no loss */
+    bool at_once;     /* one lost segment may be sent even beyond the window */
     bool probe;       /* a window probe is to be sent */
     double timer;     /* when to send again or to probe; infinity when there is no reason to */
     struct cw_window_rto rto;
     struct cw_window_congestion congestion;
 
-    uint64_t segments_sent; /* those sent again included */
+    uint64_t segments_sent; /* segments sent, those sent again included */
     uint64_t segments_resent;
     uint64_t recoveries;
     uint64_t timeouts;
@@ -142,15 +142,15 @@ void cw_window_sender_layout(struct cw_window_sender *sender, struct cw_arena *a
 /* Begins, or begins again. */
 void cw_window_sender_init(struct cw_window_sender *sender, const struct cw_window_config *config);
 
-/* Takes as many bytes as there is room for and returns how many. */
+/* Takes as many bytes as there is room for and returns their number. */
 size_t cw_window_sender_add(struct cw_window_sender *sender, const uint8_t *data, size_t size,
                             double now);
 
-/* Returns whether a header acks only what was sent. */
+/* Returns whether a header acks only bytes that were sent. */
 bool cw_window_sender_knows(const struct cw_window_sender *sender,
                             const struct cw_window_header *header);
 
-/* Takes the acks of a header that it knows. pure: the datagram had nothing but the ack. */
+/* Takes the acks of a header that it knows. pure says that the datagram had nothing but the ack. */
 void cw_window_sender_acked(struct cw_window_sender *sender, const struct cw_window_header *header,
                             bool pure, double now);
 
@@ -175,7 +175,7 @@ bool cw_window_sender_has_room(const struct cw_window_sender *sender);
 /* Bytes that arrived early wait in such a range. */
 struct cw_window_early {
     struct cw_window_range range;
-    uint64_t changed; /* the higher the later */
+    uint64_t changed; /* the higher, the later */
 };
 
 struct cw_window_receiver {
@@ -184,14 +184,14 @@ struct cw_window_receiver {
     uint32_t head;                 /* the place in it of the byte at read */
     uint32_t read;                 /* the next byte that the application gets */
     uint32_t next;                 /* the first byte that is missing */
-    uint32_t advertised_end;       /* the end of the window as the last ack had it */
-    struct cw_window_early *early; /* in order, with gaps between them */
+    uint32_t advertised_end;       /* the end of the window in the last ack */
+    struct cw_window_early *early; /* early ranges in order, with gaps between them */
     uint32_t early_count;
     uint64_t changes;
 
-    uint32_t acks_owed; /* each in a datagram of its own, at once: for what came out of order */
+    uint32_t acks_owed; /* acks due at once, each in its own datagram, for segments out of order */
     uint32_t unacked;   /* bytes that arrived in order since the last ack */
-    double ack_due;     /* of those; infinity when there are none */
+    double ack_due;     /* when their ack is due; infinity when there are none */
 };
 
 /* Takes the buffers from the arena. */
@@ -202,8 +202,8 @@ void cw_window_receiver_layout(struct cw_window_receiver *receiver, struct cw_ar
 void cw_window_receiver_init(struct cw_window_receiver *receiver,
                              const struct cw_window_config *config);
 
-/* Takes a segment of at least one byte. CW_PROTOCOL_ERROR_DUPLICATE: all of it had arrived;
-   CW_PROTOCOL_ERROR_QUEUE_FULL: it ends beyond the window, or too many others are early. An ack is
+/* Takes a segment of at least one byte. Errors: CW_PROTOCOL_ERROR_DUPLICATE: all of it had arrived;
+   CW_PROTOCOL_ERROR_QUEUE_FULL: it ends beyond the window, or too many others came early. An ack is
    due in each case. */
 enum cw_protocol_error cw_window_receiver_take(struct cw_window_receiver *receiver,
                                                uint32_t sequence, const uint8_t *data,
@@ -212,13 +212,13 @@ enum cw_protocol_error cw_window_receiver_take(struct cw_window_receiver *receiv
 /* Makes an ack due at once. */
 void cw_window_receiver_answer(struct cw_window_receiver *receiver);
 
-/* Moves up to capacity bytes in order to out and returns how many. */
+/* Moves up to capacity bytes in order to out and returns their number. */
 size_t cw_window_receiver_read(struct cw_window_receiver *receiver, uint8_t *out, size_t capacity);
 
 /* Returns whether an ack should be sent now even without data. */
 bool cw_window_receiver_due(const struct cw_window_receiver *receiver, double now);
 
-/* Fills in all that acks tell; none is due afterwards but those owed. */
+/* Fills in all fields of an ack. Afterwards no ack is due but those owed. */
 void cw_window_receiver_ack(struct cw_window_receiver *receiver, struct cw_window_header *header);
 
 #endif

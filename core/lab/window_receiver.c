@@ -46,8 +46,8 @@ static void copy_in(struct cw_window_receiver *r, uint32_t sequence, const uint8
     memcpy(r->buffer, data + first, size - first);
 }
 
-/* Adds a range beyond the first gap to those that came early, of which it may join several. False
-   when there are too many. */
+/* Adds a range beyond the first gap to those that came early, of which it may join several. Returns
+   false when there are too many. */
 static bool add_early(struct cw_window_receiver *r, struct cw_window_range range)
 {
     uint32_t from = 0;
@@ -133,7 +133,8 @@ size_t cw_window_receiver_read(struct cw_window_receiver *r, uint8_t *out, size_
     memcpy(out + first, r->buffer, size - first);
     r->head = (r->head + size) % r->config->receive_buffer_bytes;
     r->read += size;
-    /* The other end may have stopped at the end of the window. */
+    /* An ack is due when the window has opened far enough, because the other end may have stopped
+       at its end. */
     if (r->advertised_end - r->next < opening(r) && window_end(r) - r->advertised_end >= opening(r))
         r->ack_due = -INFINITY;
     return size;
@@ -144,8 +145,9 @@ bool cw_window_receiver_due(const struct cw_window_receiver *r, double now)
     return r->ack_due <= now;
 }
 
-/* The ranges that changed last, the last one first. When several acks are owed, each tells what had
-   come by the time of the segment that it answers. Otherwise all would tell the same three. */
+/* Fills in the ranges that changed last, the last one first. When several acks are owed, each names
+   the ranges that had come by the time of the segment that it answers. Otherwise all would name the
+   same three. */
 static void tell_ranges(const struct cw_window_receiver *r, struct cw_window_header *header)
 {
     uint64_t below = r->acks_owed < r->changes ? r->changes - r->acks_owed + 1 : 1;

@@ -23,14 +23,14 @@ static void rto_sample(struct cw_window_rto *rto, double seconds)
     rto->timeout = rto->rtt + (variance > least ? variance : least);
 }
 
-/* There was progress: the backoff ends. Karn would wait for a sample; Linux has one in each ack,
+/* Notes progress, which ends the backoff. Karn would wait for a sample; Linux has one in each ack,
    because it sends timestamps. */
 static void rto_progress(struct cw_window_rto *rto)
 {
     rto->doublings = 0;
 }
 
-/* The timeout has passed: the next one is twice as long. */
+/* Notes that the timeout has passed: the next one is twice as long. */
 static void rto_back_off(struct cw_window_rto *rto)
 {
     if (cw_window_rto_seconds(rto) < rto->config->max_rto_seconds)
@@ -43,11 +43,12 @@ double cw_window_rto_seconds(const struct cw_window_rto *rto)
     return seconds < rto->config->max_rto_seconds ? seconds : rto->config->max_rto_seconds;
 }
 
-/* RFC 9438 has these: segments per cubed second, and what remains of the window after a loss. */
+/* The constants of RFC 9438: segments per cubed second, and the share of the window that remains
+   after a loss. */
 #define CUBIC_SCALE 0.4
 #define CUBIC_REST  0.7
 #define RENO_REST   0.5
-/* Segments per round trip at which such a window is as large as Reno's on average. */
+/* The segments per round trip at which a window is as large as Reno's on average (RFC 9438). */
 #define FRIENDLY_GROWTH (3 * (1 - CUBIC_REST) / (1 + CUBIC_REST))
 #define LEAST_THRESHOLD 2
 #define MOST_GROWTH     1.5
@@ -59,8 +60,8 @@ static void congestion_init(struct cw_window_congestion *congestion, enum cw_win
         .control = control, .cwnd = initial_window, .ssthresh = INFINITY};
 }
 
-/* This root is the same on every machine, which cbrt is not: Newton's steps come down from above.
- */
+/* Returns the cube root, by Newton's steps from above. The result is the same on every machine,
+   which that of cbrt is not. */
 static double cube_root(double value)
 {
     if (!(value > 0))
@@ -99,8 +100,8 @@ static void grow_cubic(struct cw_window_congestion *c, double segments, double r
         c->cwnd = c->friendly;
 }
 
-/* Takes that so many segments have been acked outside a recovery. flight is how many were in
-   flight: a window that was not used does not grow. */
+/* Grows the window after segments have been acked outside a recovery. flight is the number of
+   segments that were in flight: a window that was not used does not grow. */
 static void congestion_acked(struct cw_window_congestion *c, uint32_t segments, uint32_t flight,
                              double rtt, double now)
 {
@@ -127,7 +128,7 @@ static void congestion_acked(struct cw_window_congestion *c, uint32_t segments, 
 static void lower_threshold(struct cw_window_congestion *c)
 {
     const bool cubic = c->control == CW_WINDOW_CUBIC;
-    /* A second loss below the plateau: others want to grow, so leave them more room. */
+    /* A second loss below the plateau means that others want to grow, so leave them more room. */
     const bool shrinking = c->cwnd < c->plateau;
     c->highest = c->cwnd;
     c->plateau = shrinking ? c->cwnd * (1 + CUBIC_REST) / 2 : c->cwnd;
@@ -137,15 +138,15 @@ static void lower_threshold(struct cw_window_congestion *c)
         c->ssthresh = LEAST_THRESHOLD;
 }
 
-/* A loss was found by acks: the window becomes a part of what it was. */
+/* Reduces the window to a part of its size, when acks have shown a loss. */
 static void congestion_reduce(struct cw_window_congestion *c)
 {
     lower_threshold(c);
     c->cwnd = c->ssthresh;
 }
 
-/* The timeout has passed: one segment, and slow start again. again: for the same loss, which has
-   lowered the threshold already. */
+/* Begins slow start anew with one segment, when the timeout has passed. again says that it has
+   passed for the same loss before, which has lowered the threshold already. */
 static void congestion_collapse(struct cw_window_congestion *c, bool again)
 {
     if (!again)
@@ -183,7 +184,8 @@ static struct cw_window_segment *segment_at(const struct cw_window_sender *s, ui
     return &s->segments[(s->first + index) % s->config->max_segments];
 }
 
-/* The timer runs while something is in flight, and while the other end's window holds all back. */
+/* Keeps the timer running while anything is in flight, and while the other end's window holds
+   everything back. */
 static void keep_timer(struct cw_window_sender *s, double now)
 {
     const bool held_back = s->next != s->end && s->next == s->limit;
@@ -193,7 +195,7 @@ static void keep_timer(struct cw_window_sender *s, double now)
         s->timer = now + cw_window_rto_seconds(&s->rto);
 }
 
-/* Returns where a byte that is not acked is kept. */
+/* Returns the place of a byte that is not acked. */
 static uint32_t place_of(const struct cw_window_sender *s, uint32_t sequence)
 {
     return (s->head + (sequence - s->acked)) % s->config->send_buffer_bytes;
@@ -246,9 +248,9 @@ static void set_fate(struct cw_window_sender *s, struct cw_window_segment *segme
     segment->fate = fate;
 }
 
-/* Takes off all that is acked and returns how many segments that were. *sent becomes when the last
-   of them was sent if it tells the round trip time: none of them was sent twice (Karn), and it did
-   not wait for one before it. */
+/* Removes all segments that are acked and returns their number. *sent is set to the time when the
+   last of them was sent, if this gives the round trip time: none of them was sent twice (Karn), and
+   the last did not wait for one before it. */
 static uint32_t take_acked(struct cw_window_sender *s, uint32_t ack, double *sent)
 {
     uint32_t taken = 0;
@@ -300,8 +302,8 @@ static bool is_covered(const struct cw_window_header *header,
     return false;
 }
 
-/* Which of two sendings of a segment arrived is not known, so those sent twice tell no order and no
-   round trip time. */
+/* Takes the selective acks. For a segment that was sent twice it is unknown which copy arrived, so
+   it gives no order and no round trip time. */
 static void take_sacked(struct cw_window_sender *s, const struct cw_window_header *header,
                         double *sent)
 {
@@ -317,8 +319,8 @@ static void take_sacked(struct cw_window_sender *s, const struct cw_window_heade
     }
 }
 
-/* With selective acks a segment is lost when three that were sent after it have arrived: that is
-   also seen of one that was sent again. */
+/* Marks segments as lost when three that were sent after them have arrived. With selective acks
+   this also shows for a segment that was sent again. */
 static void mark_overtaken(struct cw_window_sender *s)
 {
     const uint64_t overtaken = s->newest[CW_WINDOW_DUPLICATE_ACKS - 1];
@@ -339,7 +341,7 @@ static void begin_recovery(struct cw_window_sender *s)
     congestion_reduce(&s->congestion);
 }
 
-/* New bytes are acked, with so many segments. */
+/* Takes the ack of new bytes, with this many segments. */
 static void advance(struct cw_window_sender *s, uint32_t taken)
 {
     s->timer = INFINITY;
@@ -350,7 +352,7 @@ static void advance(struct cw_window_sender *s, uint32_t taken)
         s->state = CW_WINDOW_OPEN;
         s->duplicate_acks = 0;
     } else if (s->state == CW_WINDOW_RECOVERY && !s->config->selective_acks && s->count > 0) {
-        /* NewReno: the ack of a part tells the next loss. All but the first of those segments had
+        /* In NewReno the ack of a part shows the next loss. All but the first of these segments had
            caused duplicate acks. */
         const uint32_t counted = taken > 0 ? taken - 1 : 0;
         s->duplicate_acks -= counted < s->duplicate_acks ? counted : s->duplicate_acks;
@@ -365,7 +367,7 @@ static bool open_window(struct cw_window_sender *s, const struct cw_window_heade
     if (cw_window_ahead(limit, s->limit) <= 0)
         return false;
     if (s->next == s->limit && s->count == 0)
-        rto_progress(&s->rto); /* the backoff was that of the probes */
+        rto_progress(&s->rto); /* the backoff was for the probes */
     s->limit = limit;
     return true;
 }

@@ -15,7 +15,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Seconds between two looks at the network. Each costs the system a socket. */
+/* Seconds between two looks at the network. Each look costs the system a socket. */
 #define LOOK_SECONDS 0.25
 
 struct cw_client_host {
@@ -24,15 +24,16 @@ struct cw_client_host {
     struct cw_client *client;
     struct cw_socket *socket;
     struct cw_client_policy policy;
-    double look_time;         /* of the next look at the network */
-    struct cw_address source; /* from which datagrams leave; CW_ADDRESS_NONE: not known */
+    double look_time;         /* when to look at the network next */
+    struct cw_address source; /* where datagrams leave; CW_ADDRESS_NONE: not known */
     bool cut_off;             /* there was no way for a datagram since the last look */
-    size_t datagrams_left;    /* that are received before the next update though the tick is over */
+    size_t datagrams_left; /* datagrams that are received before the next update though the tick is
+                              over */
     size_t (*token)(void *context, uint8_t *out, size_t capacity);
     void *token_context;
-    bool token_due; /* to be asked for */
-    bool end_due;   /* which the application has not taken as an event */
-    bool flushing;  /* it disconnects when what was sent is done, or at flush_deadline */
+    bool token_due; /* a token is to be asked for */
+    bool end_due;   /* the application has not taken the end as an event */
+    bool flushing;  /* the host disconnects when everything sent is done, or at flush_deadline */
     double flush_deadline;
     uint8_t data[CW_SECURE_MAX];
     CW_ONE_THREAD_MEMBER;
@@ -96,7 +97,7 @@ enum cw_error cw_client_host_open(const struct cw_client_host_config *config,
     return error;
 }
 
-/* What the socket does not take is lost, as datagrams may be. */
+/* Sends what is due. A datagram that the socket does not take is lost, as datagrams may be. */
 static void transmit(void *context, double now)
 {
     struct cw_client_host *host = context;
@@ -115,7 +116,7 @@ static void move(struct cw_client_host *host, double now)
 }
 
 /* Does what the policy says. The socket leads to every server, over whatever network the system
-   has, so that it is the link to each; another link to a silent one is a move. */
+   has, so it is the link to each of them; another link to a silent server is a move. */
 static void act(struct cw_client_host *host, double now)
 {
     for (;;)
@@ -265,7 +266,7 @@ struct cw_client *cw_client_host_client(struct cw_client_host *host)
     return host ? host->client : NULL;
 }
 
-/* The client's next event, or that of an end which the client has not noticed. */
+/* Takes the client's next event, or that of an end which the client has not noticed. */
 static bool take_event(struct cw_client_host *host, struct cw_client_event *event)
 {
     if (cw_client_next(host->client, event))
@@ -318,8 +319,8 @@ bool cw_client_host_next(struct cw_client_host *host, double until, struct cw_cl
     return cw_host_loop_next(&loop, until, event);
 }
 
-/* Whether datagrams leave from another address than when last seen. Without a way there is none,
-   and then it is the address before that counts. */
+/* Returns whether datagrams leave from another address than at the last look. While there is no way
+   there is no address either, and the one before still counts. */
 static bool has_other_source(struct cw_client_host *host)
 {
     struct cw_address source;

@@ -1,4 +1,4 @@
-/* What a client host logs. */
+/* The lines that a client host logs. */
 #ifndef CAUSEWAY_NATIVE_CLIENT_HOST_LOG_H
 #define CAUSEWAY_NATIVE_CLIENT_HOST_LOG_H
 
@@ -6,7 +6,7 @@
 #include "causeway/log.h"
 
 void cw_client_host_log_connecting(const struct cw_log *log, const struct cw_client *client);
-/* The client may have another address now. */
+/* Logs that the client may have another address now. */
 void cw_client_host_log_moving(const struct cw_log *log);
 /* Only CONNECTED and DISCONNECTED are logged. */
 void cw_client_host_log_event(const struct cw_log *log, const struct cw_client *client,

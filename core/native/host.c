@@ -26,8 +26,9 @@ struct cw_host {
     struct cw_socket *socket;
     struct cw_proxied *proxied; /* NULL: no proxy is trusted */
     struct cw_address address;
-    size_t datagrams_left;  /* that are received before the next update though the tick is over */
-    size_t received, taken; /* of incoming */
+    size_t datagrams_left;  /* datagrams that are received before the next update though the tick is
+                               over */
+    size_t received, taken; /* datagrams of incoming */
     struct batch incoming, outgoing;
     CW_ONE_THREAD_MEMBER;
 };
@@ -127,7 +128,7 @@ enum cw_error cw_host_open(const char *listen, const struct cw_host_config *conf
     return error;
 }
 
-/* What the socket does not take is lost, as datagrams may be. */
+/* Sends what is due. A datagram that the socket does not take is lost, as datagrams may be. */
 static void transmit(void *context, double now)
 {
     struct cw_host *host = context;

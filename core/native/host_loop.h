@@ -1,5 +1,5 @@
-/* What the hosts of server and client share: they wait for the next event until a tick is due. Not
-   installed. */
+/* The loop that the hosts of server and client share: it waits for the next event until a tick is
+   due. Not installed. */
 #ifndef CAUSEWAY_NATIVE_HOST_LOOP_H
 #define CAUSEWAY_NATIVE_HOST_LOOP_H
 
@@ -24,8 +24,8 @@ struct cw_host_loop {
     void (*transmit)(void *host, double now);
 };
 
-/* Takes the next event, and waits for one until cw_clock_now reaches `until`. False when that time
-   has come and there is none. A time that is not finite counts as having come. */
+/* Takes the next event, and waits for one until cw_clock_now reaches `until`. Returns false when
+   that time has come and there is none. A time that is not finite counts as having come. */
 bool cw_host_loop_next(const struct cw_host_loop *loop, double until, void *event);
 
 #endif

@@ -14,20 +14,20 @@ struct prefix {
     unsigned bits;
 };
 
-/* Who gives way to others first. */
+/* The ranks of players: those of a lower rank give way first. */
 enum rank { RANK_UNUSED, RANK_UNPROVEN, RANK_ACCEPTED, RANK_COUNT };
 
 struct place {
     enum rank rank;
-    uint32_t before, after; /* neighbours in the list of its rank */
+    uint32_t before, after; /* the neighbours in the list of the player's rank */
     struct cw_address player;
     struct cw_address source;
     enum cw_proxy_header kind;
-    uint8_t header[CW_SIMPLE_HEADER_SIZE]; /* SIMPLE */
+    uint8_t header[CW_SIMPLE_HEADER_SIZE]; /* the header of kind SIMPLE */
     double active;                         /* when the player or the server last spoke */
 };
 
-/* The first has been silent for longest. */
+/* A list of players, of whom the first has been silent for longest. */
 struct list {
     uint32_t first, last;
 };
@@ -41,7 +41,7 @@ struct cw_proxied {
     struct place *places;
     struct list lists[RANK_COUNT];
     struct cw_hash_index by_player;
-    struct cw_hash_index by_source; /* those of kind V2 */
+    struct cw_hash_index by_source; /* players of kind V2 */
 };
 
 #define NOBODY CW_HASH_INDEX_NONE
@@ -50,7 +50,7 @@ struct cw_proxied {
     OTHER(trusted_proxies, "must be addresses without a port, or prefixes such as 10.0.0.0/16")
 CW_CONFIG_ERRORS(0x1320, FIELDS, cw_proxied_config_errors)
 
-/* Bits set behind a prefix tell of a slip. */
+/* Returns whether no bit is set behind a prefix. Such bits tell of a slip. */
 static bool is_clear(const uint8_t *bytes, unsigned from, unsigned to)
 {
     for (unsigned i = from; i < to; i++)
@@ -215,7 +215,7 @@ static void forget(struct cw_proxied *proxied, uint32_t number)
     list_append(proxied, number, RANK_UNUSED);
 }
 
-/* A place for a player who has none; NOBODY when all others are worth more. */
+/* Returns a place for a player who has none; NOBODY when all others are worth more. */
 static uint32_t take_place(struct cw_proxied *proxied, const struct cw_address *player,
                            enum rank rank, double now)
 {
@@ -305,7 +305,7 @@ void cw_proxied_accept(struct cw_proxied *proxied, const struct cw_proxied_packe
         remember(proxied, packet, RANK_ACCEPTED, now);
         return;
     }
-    /* It came straight from an address that a proxy has given for a player of its own. */
+    /* The datagram came straight from an address that a proxy has given for a player of its own. */
     const uint32_t number = find_player(proxied, &packet->player);
     if (number != NOBODY)
         forget(proxied, number);

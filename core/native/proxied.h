@@ -27,20 +27,20 @@ void cw_proxied_destroy(struct cw_proxied *proxied);
 /* A datagram without its header. */
 struct cw_proxied_packet {
     struct cw_address player;
-    const uint8_t *data; /* in the datagram */
+    const uint8_t *data; /* points into the datagram */
     size_t size;
     enum cw_proxy_header kind; /* NONE: the player is no proxy's */
     struct cw_address source;  /* the proxy's socket */
-    const uint8_t *header;     /* SIMPLE: in the datagram */
+    const uint8_t *header;     /* SIMPLE: points into the datagram */
 };
 
-/* Tells whose a datagram is. One with a header that is malformed, or does not come from a trusted
-   address, stays as it is: no server takes it for a packet. */
+/* Finds the player who sent a datagram. A datagram whose header is malformed, or does not come from
+   a trusted address, stays as it is: no server takes it for a packet. */
 void cw_proxied_receive(struct cw_proxied *proxied, const struct cw_socket_datagram *datagram,
                         double now, struct cw_proxied_packet *packet);
 
-/* The server has taken the packet for one of the player's. Those of whom it never did make room for
-   others first, and only such packets change where a player's datagrams go. */
+/* Notes that the server has taken the packet for one of the player's. Players of whom it never did
+   make room for others first, and only such packets change where a player's datagrams go. */
 void cw_proxied_accept(struct cw_proxied *proxied, const struct cw_proxied_packet *packet,
                        double now);
 

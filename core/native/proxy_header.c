@@ -27,7 +27,7 @@ static void read_ipv4(const uint8_t *bytes, const uint8_t *port, struct cw_addre
     memcpy(address->bytes, bytes, 4);
 }
 
-/* An IPv4 address may be inside. */
+/* Reads an IPv6 address, which may have an IPv4 address inside. */
 static void read_ipv6(const uint8_t *bytes, const uint8_t *port, struct cw_address *address)
 {
     *address = (struct cw_address){.type = CW_ADDRESS_IPV6, .port = read_port(port)};

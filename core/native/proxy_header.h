@@ -1,6 +1,6 @@
-/* The headers with which a proxy says whose a datagram is: the Simple Proxy Protocol of Cloudflare
-   Spectrum, and version 2 of the PROXY protocol, after HAProxy's proxy-protocol.txt. Not installed.
- */
+/* The headers with which a proxy names the sender of a datagram: the Simple Proxy Protocol of
+   Cloudflare Spectrum, and version 2 of the PROXY protocol, after HAProxy's proxy-protocol.txt. Not
+   installed. */
 #ifndef CAUSEWAY_NATIVE_PROXY_HEADER_H
 #define CAUSEWAY_NATIVE_PROXY_HEADER_H
 
@@ -11,7 +11,8 @@
 
 #define CW_SIMPLE_HEADER_SIZE 38
 
-/* Longer ones are malformed. The addresses take 52 bytes; what a proxy adds to them is not read. */
+/* The longest header in bytes: longer ones are malformed. The addresses take 52 bytes; anything
+   that a proxy adds to them is not read. */
 #define CW_PROXY_HEADER_MAX 256
 
 enum cw_proxy_header {
@@ -22,8 +23,8 @@ enum cw_proxy_header {
     CW_PROXY_HEADER_V2      /* it is the client's; this header is before the first ones only */
 };
 
-/* Reads the begin of a datagram. *client and *header_size are filled in for a client's, only the
-   latter for the proxy's own. */
+/* Reads the beginning of a datagram. *client and *header_size are filled in for a client's
+   datagram, only *header_size for the proxy's own. */
 enum cw_proxy_header cw_proxy_header_read(const uint8_t *data, size_t size,
                                           struct cw_address *client, size_t *header_size);
 

@@ -21,7 +21,7 @@ static enum cw_error split(const char *text, char name[NAME_SIZE], uint16_t *por
     if (text[length] == '\0')
         return CW_OK;
 
-    /* A port is what an address may have behind its colon. */
+    /* The port is parsed behind an address of numbers, so that both take the same ports. */
     char numeric[] = "0.0.0.0:65535";
     struct cw_address address;
     if (strlen(text + length) > strlen(":65535"))

@@ -1,5 +1,5 @@
-/* What the file of each platform does for cw_resolve: resolve_posix.c or resolve_windows.c. Not
-   installed. */
+/* The functions that the file of each platform has for cw_resolve: resolve_posix.c or
+   resolve_windows.c. Not installed. */
 #ifndef CAUSEWAY_NATIVE_RESOLVE_INTERNAL_H
 #define CAUSEWAY_NATIVE_RESOLVE_INTERNAL_H
 
@@ -8,10 +8,11 @@
 #include <stdbool.h>
 
 /* Looks a name up: its first IPv4 address, or its first IPv6 address if it has no IPv4 one, with
-   port 0. False when it has none. */
+   port 0. Returns false when it has none. */
 bool cw_system_resolve(const char *name, struct cw_address *address);
 
-/* Whether the system's resolver takes it for an address, as "127.1" and "0x7f.1". */
+/* Returns whether the system's resolver takes the name for an address, as it does "127.1" and
+   "0x7f.1". */
 bool cw_system_is_address(const char *name);
 
 #endif

@@ -1,4 +1,4 @@
-/* A page is called by the browser, and must not keep it waiting. */
+/* The loop of a page: the browser calls it, and must not be kept waiting. */
 #include "causeway/native/run.h"
 
 #include "causeway/native/clock.h"

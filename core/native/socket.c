@@ -30,7 +30,7 @@ enum cw_error cw_socket_open(const struct cw_socket_config *config, struct cw_so
     if (any)
         address = (struct cw_address){.type = CW_ADDRESS_IPV6, .port = address.port};
     enum cw_error error = cw_system_open(self, &address);
-    /* A machine without IPv6 still has every address of IPv4. */
+    /* A machine without IPv6 still listens on all its IPv4 addresses. */
     if (any && (error == CW_ERROR_SOCKET || error == CW_ERROR_ADDRESS_NOT_HERE)) {
         address.type = CW_ADDRESS_IPV4;
         error = cw_system_open(self, &address);

@@ -14,8 +14,8 @@
 
 #include "native/system_address.h"
 
-#define TRAIN_DATAGRAM 1232  /* bytes of one, which every link of IPv6 takes whole */
-#define TRAIN_BYTES    60000 /* of all; at most 65,507 */
+#define TRAIN_DATAGRAM 1232  /* bytes of one datagram, which every link of IPv6 takes whole */
+#define TRAIN_BYTES    60000 /* bytes of all its datagrams; at most 65,507 */
 #ifndef UDP_SEGMENT
 #define UDP_SEGMENT 103
 #endif
@@ -24,7 +24,7 @@ struct train_control {
     alignas(struct cmsghdr) uint8_t bytes[CMSG_SPACE(sizeof(uint16_t))];
 };
 
-/* What sendmmsg takes. */
+/* The arguments of sendmmsg. */
 struct outgoing {
     struct mmsghdr messages[CW_SYSTEM_BATCH];
     struct iovec parts[CW_SYSTEM_BATCH];
@@ -32,8 +32,8 @@ struct outgoing {
     struct train_control controls[CW_SYSTEM_BATCH];
 };
 
-/* Asks the system, once for each socket. One that does not know trains would make one datagram of
-   each. */
+/* Asks the system, once for each socket, whether it knows trains. A system that does not would make
+   one datagram of each train. */
 static bool knows_trains(struct cw_socket *socket)
 {
     const int none = 0;
@@ -45,13 +45,14 @@ static bool knows_trains(struct cw_socket *socket)
     return socket->trains == CW_TRAINS_TAKEN;
 }
 
-/* Whether that was a matter of the train, as on a link that takes only shorter datagrams. */
+/* Returns whether the system refused the train as such, as on a link that takes only shorter
+   datagrams. */
 static bool refused_train(void)
 {
     return errno == EINVAL || errno == EIO || errno == EMSGSIZE;
 }
 
-/* How many of the datagrams from the first on make a train. */
+/* Returns the number of datagrams from the first on that make a train. */
 static size_t train_of(struct cw_socket *socket, const struct cw_socket_datagram *first,
                        size_t count)
 {
@@ -79,7 +80,7 @@ static void set_segment_size(struct msghdr *message, struct train_control *contr
     memcpy(CMSG_DATA(header), &segment, sizeof segment);
 }
 
-/* Prepares the datagrams' messages, trains among them; returns how many. */
+/* Prepares the datagrams' messages, trains among them, and returns their number. */
 static unsigned prepare_trains(struct cw_socket *socket, const struct cw_socket_datagram *datagrams,
                                size_t count, struct outgoing *out)
 {
@@ -90,7 +91,8 @@ static unsigned prepare_trains(struct cw_socket *socket, const struct cw_socket_
         const socklen_t length = cw_to_system(&first->address, socket->is_ipv6, system);
         if (!length)
             break;
-        /* msg_iovlen is a size_t or an int. */
+        /* Both a size_t and an int hold a uint16_t: msg_iovlen is one of them, depending on the
+           system. */
         const uint16_t train = (uint16_t)train_of(socket, first, count - ready);
         struct msghdr *message = &out->messages[trains].msg_hdr;
         *message = (struct msghdr){.msg_name = system,

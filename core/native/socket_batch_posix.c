@@ -1,6 +1,6 @@
-/* One datagram per call, as POSIX has it: for macOS, the BSDs and Emscripten. */
+/* Batches of one datagram per call, as POSIX has it, for macOS, the BSDs and Emscripten. */
 #define _POSIX_C_SOURCE  200809L
-#define _DARWIN_C_SOURCE /* what macOS has beside POSIX */
+#define _DARWIN_C_SOURCE /* declares macOS's additions to POSIX */
 
 #include "native/socket_internal.h"
 
@@ -30,7 +30,7 @@ size_t cw_system_send(struct cw_socket *socket, const struct cw_socket_datagram 
     return sent >= 0;
 }
 
-/* False when none has arrived. */
+/* Receives a datagram; returns false when none has arrived. */
 static bool receive_one(struct cw_socket *socket, struct cw_socket_datagram *datagram)
 {
     union cw_system_address system;

@@ -1,5 +1,5 @@
 #define _POSIX_C_SOURCE  200809L
-#define _DARWIN_C_SOURCE /* what macOS has beside POSIX */
+#define _DARWIN_C_SOURCE /* declares macOS's additions to POSIX */
 
 #include "native/socket_internal.h"
 
@@ -67,7 +67,8 @@ static uint32_t set_buffer_size(const struct cw_socket *socket, int option, int 
     int granted = 0;
     socklen_t length = sizeof granted;
     const int handle = (int)socket->handle;
-    /* Linux grants what it may of too large a size; macOS and the BSDs refuse all of it. */
+    /* Linux grants a part of a size that is too large; macOS and the BSDs refuse all of it, so
+       smaller ones are tried. */
     while (setsockopt(handle, SOL_SOCKET, option, &wanted, sizeof wanted) != 0 && wanted > 1)
         wanted /= 2;
     if (getsockopt(handle, SOL_SOCKET, option, &granted, &length) < 0 || granted < 0)

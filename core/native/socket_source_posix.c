@@ -1,5 +1,5 @@
 #define _POSIX_C_SOURCE  200809L
-#define _DARWIN_C_SOURCE /* what macOS has beside POSIX */
+#define _DARWIN_C_SOURCE /* declares macOS's additions to POSIX */
 
 #include "native/socket_internal.h"
 

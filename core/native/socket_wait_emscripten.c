@@ -30,7 +30,7 @@ static void refuse_to_wait(void)
     abort();
 }
 
-/* Where poll does not wait either, this looks again after a while. */
+/* Waits for a moment where poll does not wait either, before the caller looks again. */
 static void doze(void)
 {
     if (!emscripten_is_main_runtime_thread())

@@ -8,11 +8,11 @@
 
 #include "native/system_address.h"
 
-/* How finely the system's clock ticks while there is a socket. By itself it ticks every 15.6 ms,
-   and a game that waits for its own tick would be late by that. */
+/* The interval at which the system's clock ticks while there is a socket. On its own it ticks every
+   15.6 ms, and a game that waits for its own tick would be late by that. */
 #define CLOCK_MILLISECONDS 1
 
-/* In bytes. Windows keeps no datagram for a socket that asks for no buffer. */
+/* The least buffer in bytes: Windows keeps no datagram for a socket that asks for none. */
 #define LEAST_BUFFER 4096
 
 static enum cw_error bind_error(void)
@@ -57,7 +57,7 @@ static void ignore_unreachable(SOCKET handle)
     (void)WSAIoctl(handle, SIO_UDP_CONNRESET, &report, sizeof report, NULL, 0, &size, NULL, NULL);
 }
 
-/* An int as an option; false when the system refuses it. */
+/* Sets an option that is an int; returns false when the system refuses it. */
 static bool set_option(SOCKET handle, int level, int option, int value)
 {
     return setsockopt(handle, level, option, (const char *)&value, sizeof value) == 0;
@@ -160,7 +160,7 @@ size_t cw_system_send(struct cw_socket *socket, const struct cw_socket_datagram 
     return 0;
 }
 
-/* False when none has arrived. */
+/* Receives a datagram; returns false when none has arrived. */
 static bool receive_one(struct cw_socket *socket, struct cw_socket_datagram *datagram)
 {
     union cw_system_address system = {0};

@@ -15,8 +15,8 @@ union cw_system_address {
     struct sockaddr_in6 ipv6;
 };
 
-/* Returns the length, 0 when a socket of this family cannot reach the address. A socket of IPv6
-   takes IPv4 addresses mapped into IPv6. */
+/* Converts an address and returns its length, 0 when a socket of this family cannot reach it. A
+   socket of IPv6 takes IPv4 addresses mapped into IPv6. */
 static inline socklen_t cw_to_system(const struct cw_address *given, bool is_ipv6,
                                      union cw_system_address *system)
 {
@@ -59,7 +59,7 @@ static inline void cw_from_system(const union cw_system_address *system, struct 
 }
 
 /* Asks the resolver. flags may be AI_NUMERICHOST. Sets *address to the first IPv4 address, or to
-   the first IPv6 address if there is no IPv4 one. False when there is none. */
+   the first IPv6 address if there is no IPv4 one. Returns false when there is none. */
 static inline bool cw_system_look_up(const char *name, int flags, struct cw_address *address)
 {
     static const int families[] = {AF_INET, AF_INET6};

@@ -16,9 +16,9 @@ struct cw_bunch {
     uint8_t *payload;
     struct cw_bunch_sender sender;
     struct cw_bunch_receiver receiver;
-    bool due;        /* nothing was transmitted since the update */
+    bool due;        /* nothing has been transmitted since the update */
     double credit;   /* bytes that may be sent */
-    double credited; /* when that was right; before the first update minus infinity */
+    double credited; /* when credit was right; minus infinity before the first update */
     uint64_t packets_refused;
 };
 
@@ -145,7 +145,7 @@ enum cw_protocol_error cw_bunch_set(struct cw_bunch *bunch, uint32_t property, c
     return cw_bunch_sender_set(&bunch->sender, property, data, size);
 }
 
-/* Takes what packet notification tells. */
+/* Takes the events of packet notification. */
 static void drain(struct cw_bunch *bunch)
 {
     struct cw_notify_event event;

@@ -6,7 +6,7 @@
 #include "base/memory.h"
 #include "causeway/protocols/bunch.h"
 
-#define CW_BUNCH_ITEM_HEAD      5 /* bytes before those of an item */
+#define CW_BUNCH_ITEM_HEAD      5 /* bytes before an item's own */
 #define CW_BUNCH_MAX_PROPERTIES 256
 
 enum {
@@ -27,7 +27,7 @@ struct cw_bunch_item {
 size_t cw_bunch_item_write(const struct cw_bunch_item *item, uint8_t *out);
 
 /* Reads the item at the start of data, checks it against the config, and returns its size with
-   head; 0 when there is none. */
+   head; or 0 when there is none. */
 size_t cw_bunch_item_read(const uint8_t *data, size_t size, const struct cw_bunch_config *config,
                           struct cw_bunch_item *item);
 
@@ -39,9 +39,9 @@ struct cw_bunch_incoming {
 };
 
 struct cw_bunch_inbox {
-    uint16_t next;  /* part */
-    uint32_t parts; /* that are here */
-    bool open;      /* the first part of a bunch has come, and not its last */
+    uint16_t next;  /* the next part to come */
+    uint32_t parts; /* parts that are here */
+    bool open;      /* the first part of a bunch has come, but not its last */
     uint32_t size;  /* bytes of the bunch so far */
 };
 
@@ -50,7 +50,7 @@ struct cw_bunch_receiver {
     struct cw_bunch_inbox *inboxes;     /* one for each channel */
     struct cw_bunch_incoming *incoming; /* queue_parts for each channel */
     uint8_t *part_bytes;
-    uint8_t *bunch_bytes; /* of a bunch for each channel */
+    uint8_t *bunch_bytes; /* bytes of one bunch for each channel */
     uint16_t *property_sizes;
     uint8_t *property_bytes;
     uint64_t changed[CW_BUNCH_MAX_PROPERTIES / 64]; /* properties with a value not told yet */
@@ -63,7 +63,7 @@ void cw_bunch_receiver_init(struct cw_bunch_receiver *receiver, struct cw_arena 
 void cw_bunch_receiver_clear(struct cw_bunch_receiver *receiver);
 
 /* Takes the payload of a packet, which must be newer than those before, as a whole or not at all.
-   False when it is malformed, or has a part for which there is no room. */
+   Returns false when it is malformed, or has a part for which there is no room. */
 bool cw_bunch_receiver_take(struct cw_bunch_receiver *receiver, const uint8_t *payload,
                             size_t size);
 
@@ -75,7 +75,7 @@ bool cw_bunch_receiver_next_bunch(struct cw_bunch_receiver *receiver, uint32_t *
 bool cw_bunch_receiver_next_property(struct cw_bunch_receiver *receiver, uint32_t *property,
                                      const uint8_t **data, size_t *size);
 
-/* This is cw_bunch_missing. */
+/* Does the work of cw_bunch_missing. */
 bool cw_bunch_receiver_missing(const struct cw_bunch_receiver *receiver, uint32_t channel,
                                uint16_t *part);
 
@@ -88,7 +88,7 @@ struct cw_bunch_link {
 /* An item is a part or a property. */
 struct cw_bunch_outgoing {
     uint8_t tag;
-    bool queued; /* to be sent */
+    bool queued; /* the item is to be sent */
     uint16_t number;
     uint16_t size;
 };
@@ -105,7 +105,7 @@ struct cw_bunch_sender {
     struct cw_bunch_link *links;
     struct cw_bunch_outbox *outboxes;   /* one for each channel */
     struct cw_bunch_outgoing *outgoing; /* one for each item */
-    uint8_t *bytes;                     /* of all items */
+    uint8_t *bytes;                     /* the bytes of all items */
     uint32_t queued_count;              /* items to be sent */
     uint64_t bunches_sent;
     uint64_t parts_sent, parts_lost;
@@ -117,14 +117,14 @@ void cw_bunch_sender_init(struct cw_bunch_sender *sender, struct cw_arena *arena
                           const struct cw_bunch_config *config);
 void cw_bunch_sender_clear(struct cw_bunch_sender *sender);
 
-/* These are cw_bunch_send and cw_bunch_set. */
+/* These do the work of cw_bunch_send and cw_bunch_set. */
 enum cw_protocol_error cw_bunch_sender_send(struct cw_bunch_sender *sender, uint32_t channel,
                                             const uint8_t *data, size_t size);
 enum cw_protocol_error cw_bunch_sender_set(struct cw_bunch_sender *sender, uint32_t property,
                                            const uint8_t *data, size_t size);
 
-/* Fills the packet of that sequence number and returns its size. What was lost, the properties, and
-   what is new on each channel take turns. */
+/* Fills the packet of that sequence number and returns its size. Lost items, properties, and the
+   new parts of each channel take turns. */
 size_t cw_bunch_sender_write(struct cw_bunch_sender *sender, uint16_t sequence, uint8_t *out,
                              size_t capacity);
 

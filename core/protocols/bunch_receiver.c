@@ -57,8 +57,8 @@ static uint32_t place_of(const struct cw_bunch_receiver *receiver, uint32_t chan
     return channel * receiver->config->queue_parts + id % receiver->config->queue_parts;
 }
 
-/* Returns how far the part is ahead of the next one of its channel; negative when that was here
- * before. */
+/* Returns how far the part is ahead of the next one of its channel; negative when the part was here
+   before. */
 static int ahead_of_next(const struct cw_bunch_receiver *receiver, const struct cw_bunch_item *item)
 {
     const uint16_t next = receiver->inboxes[item->tag & CW_BUNCH_CHANNEL].next;
@@ -89,7 +89,7 @@ static void take_property(struct cw_bunch_receiver *receiver, const struct cw_bu
     cw_bit_set(receiver->changed, item->number);
 }
 
-/* A part comes again when its first packet was told as lost although it was not. */
+/* Takes a part. One comes again when its first packet was reported lost although it was not. */
 static void take_part(struct cw_bunch_receiver *receiver, const struct cw_bunch_item *item)
 {
     const uint32_t channel = item->tag & CW_BUNCH_CHANNEL;
@@ -120,7 +120,8 @@ bool cw_bunch_receiver_take(struct cw_bunch_receiver *receiver, const uint8_t *p
     return true;
 }
 
-/* Adds the next part of the channel, which is here, to its bunch; true when that is complete. */
+/* Adds the next part of the channel, which is here, to its bunch. Returns true when the bunch is
+   complete. */
 static bool add_part(struct cw_bunch_receiver *receiver, uint32_t channel)
 {
     const struct cw_bunch_config *config = receiver->config;

@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-/* Lists of what is to be sent. After them follow one for each channel, of parts that were never
-   sent, and those of the packets under way. */
+/* The lists of items to be sent. They are followed by one for each channel, of parts that were
+   never sent, and by those of the packets under way. */
 enum { LOST, DIRTY, FRESH };
 #define PACKETS (CW_NOTIFY_SEQUENCES / 2)
 
@@ -104,7 +104,7 @@ static void fill(struct cw_bunch_sender *sender, uint32_t item, uint8_t tag, uin
         memcpy(bytes_of(sender, item), data, size);
 }
 
-/* An item that waits keeps its place. */
+/* Puts an item into a list; one that waits already keeps its place. */
 static void enqueue(struct cw_bunch_sender *sender, uint32_t item, uint32_t list)
 {
     struct cw_bunch_outgoing *outgoing = &sender->outgoing[item];
@@ -161,7 +161,7 @@ size_t cw_bunch_item_write(const struct cw_bunch_item *item, uint8_t *out)
     return (size_t)(at - out);
 }
 
-/* Writes the first item of the list; 0 when there is none or it does not fit. */
+/* Writes the first item of the list and returns its size; 0 when none fits. */
 static size_t write_first(struct cw_bunch_sender *sender, uint32_t list, uint16_t sequence,
                           uint8_t *out, size_t capacity)
 {

@@ -6,25 +6,25 @@
 
 #include <string.h>
 
-/* The rings of packets sent have one place more than packets can be without a fate. */
+/* The rings of packets sent have one place more than there can be packets without a fate. */
 #define PLACES (CW_NOTIFY_WINDOW + 1)
 
 /* A packet waits here from its arrival until it is taken. */
 struct cached {
     uint16_t sequence;
-    uint16_t slot; /* where its bytes are */
+    uint16_t slot; /* the place of its bytes */
     uint32_t size;
 };
 
-/* The packets are in the order of their numbers. Those that came early wait until the ones before
+/* The packets are in the order of their numbers. Early ones wait until the ones before
    them arrive or are given up. */
 struct cache {
     uint32_t capacity;    /* packets */
     uint32_t max_missing; /* a longer gap is not waited for */
     uint32_t slot_size;   /* bytes of the longest packet */
     uint32_t count;
-    uint32_t released;      /* of the count, how many wait for nothing */
-    struct cached *packets; /* those after count have the free slots */
+    uint32_t released;      /* the first of the count packets that wait for nothing */
+    struct cached *packets; /* the ones after count have the free slots */
     uint8_t *slots;
 };
 
@@ -32,22 +32,22 @@ struct cw_notify {
     struct cw_notify_config config;
     size_t memory;
 
-    /* These are of packets sent: newest_taken <= newest_settled < next. */
+    /* These concern packets sent: newest_taken <= newest_settled < next. */
     uint16_t next;               /* the next packet to be sent */
-    uint16_t newest_settled;     /* the newest whose fate is known */
-    uint16_t newest_taken;       /* the newest whose fate has been taken */
+    uint16_t newest_settled;     /* the newest packet whose fate is known */
+    uint16_t newest_taken;       /* the newest packet whose fate has been taken */
     bool pending;                /* the packet before next has not been transmitted */
-    uint64_t fates[PLACES / 64]; /* of those between the two: set if delivered */
-    uint16_t acked_with[PLACES]; /* acked, as it was when they were sent */
-    uint8_t *payload;            /* of the packet before next */
+    uint64_t fates[PLACES / 64]; /* a bit for each packet between the two: set if delivered */
+    uint16_t acked_with[PLACES]; /* the value of acked when the packet was sent */
+    uint8_t *payload;            /* the payload of the packet before next */
     size_t payload_size;
 
-    /* These are of packets that arrive: known <= acked <= last. */
+    /* These concern packets that arrive: known <= acked <= last. */
     uint16_t last;      /* the newest packet looked at */
     uint16_t acked;     /* the newest packet whose fate is in the history */
-    uint16_t known;     /* the newest one whose fate the other end is known to know */
-    uint16_t delivered; /* the newest one that was delivered */
-    bool refusable;     /* nothing has happened since that was taken */
+    uint16_t known;     /* the newest packet whose fate the other end surely knows */
+    uint16_t delivered; /* the newest packet that was delivered */
+    bool refusable;     /* nothing has happened since it was taken */
     struct cw_notify_history history;
     struct cache cache;
 
@@ -72,7 +72,7 @@ static void clear_cache(struct cache *cache)
     cache->released = 0;
 }
 
-/* Returns how many packets are missing right before the one at place. */
+/* Returns the number of packets that are missing right before the one at place. */
 static uint32_t missing_before(const struct cache *cache, uint16_t last, uint32_t place)
 {
     const uint16_t previous = place ? cache->packets[place - 1].sequence : last;
@@ -123,7 +123,7 @@ static enum cw_protocol_error add_to_cache(struct cache *cache, uint16_t last, u
     return CW_PROTOCOL_OK;
 }
 
-/* Returns the first packet when it waits for nothing, with its bytes in *data; else NULL. */
+/* Returns the first packet when it waits for nothing, with its bytes in *data; otherwise NULL. */
 static const struct cached *first_in_cache(const struct cache *cache, uint16_t last,
                                            const uint8_t **data)
 {
@@ -264,7 +264,7 @@ enum cw_protocol_error cw_notify_send(struct cw_notify *notify, const uint8_t *p
     return CW_PROTOCOL_OK;
 }
 
-/* Returns how many packets the next history has to tell of. */
+/* Returns the number of packets whose fate the next history has to tell. */
 static uint32_t history_size(const struct cw_notify *notify)
 {
     return cw_notify_ahead(notify->acked, notify->known);
@@ -287,7 +287,7 @@ size_t cw_notify_transmit(struct cw_notify *notify, uint8_t *out, size_t capacit
     return header_size + notify->payload_size;
 }
 
-/* Nothing is acked that was acked before, or was not sent. */
+/* Returns whether a header acks nothing that was acked before or was not sent. */
 static bool acks_valid(const struct cw_notify *notify, const struct cw_notify_header *header)
 {
     return cw_notify_ahead(header->acked, notify->newest_settled) <
@@ -324,7 +324,8 @@ void cw_notify_update(struct cw_notify *notify)
     notify->refusable = false;
 }
 
-/* A packet that told of all up to acked was delivered. An older one than is known tells nothing. */
+/* Notes that a packet that told all fates up to acked was delivered. If acked is older than known,
+   this changes nothing. */
 static void know(struct cw_notify *notify, uint16_t acked)
 {
     if (cw_notify_ahead(acked, notify->known) <= history_size(notify))
@@ -368,8 +369,8 @@ static void lose_up_to(struct cw_notify *notify, uint16_t sequence)
     notify->acked = sequence;
 }
 
-/* Returns whether the history can tell of the packet without losing one that was delivered. When
-   the other end waits for us as well, what was not told is given up. */
+/* Returns whether the history can tell the packet's fate without losing that of one that was
+   delivered. When the other end waits for us as well, fates that were not told are given up. */
 static bool fits(struct cw_notify *notify, const struct cw_notify_header *header)
 {
     if (cw_notify_ahead(header->sequence, notify->known) <= CW_NOTIFY_HISTORY)
@@ -410,7 +411,7 @@ bool cw_notify_next(struct cw_notify *notify, struct cw_notify_event *event)
         const size_t header_size = cw_notify_header_read(data, size, &header);
         const bool valid = acks_valid(notify, &header);
         if (valid)
-            settle(notify, &header); /* changes nothing when it was done before */
+            settle(notify, &header); /* changes nothing when these fates were settled before */
         if (tell_fate(notify, event))
             return true;
         drop_from_cache(&notify->cache);

@@ -25,15 +25,14 @@ static inline uint32_t cw_notify_ahead(uint32_t a, uint32_t b)
     return (a - b) % CW_NOTIFY_SEQUENCES;
 }
 
-/* Returns whether a is newer than b; false for what is half of all numbers ahead, and so
-   ambiguous. */
+/* Returns whether a is newer than b; false at half of all numbers ahead, which is ambiguous. */
 static inline bool cw_notify_newer(uint32_t a, uint32_t b)
 {
     const uint32_t ahead = cw_notify_ahead(a, b);
     return ahead > 0 && ahead < CW_NOTIFY_SEQUENCES / 2;
 }
 
-/* Returns the number that many after sequence; a negative count goes back. */
+/* Returns the number that comes count after sequence; a negative count goes back. */
 static inline uint16_t cw_notify_after(uint16_t sequence, int count)
 {
     return (uint16_t)((uint32_t)(sequence + count) % CW_NOTIFY_SEQUENCES);

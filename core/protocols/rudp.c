@@ -13,7 +13,7 @@
 
 /* One of our packages, which is kept from send to expiry. */
 struct outgoing {
-    uint64_t tick; /* when it went out */
+    uint64_t tick; /* the tick in which it went out */
     uint32_t size;
 };
 
@@ -29,22 +29,22 @@ struct incoming {
     uint32_t size;
 };
 
-/* Where this end stands; all is zero at first. Ids are 64-bit counters here. */
+/* The state of this end; all zero at first. Ids are 64-bit counters here. */
 struct state {
     uint64_t tick;
-    uint64_t round_tick; /* when the last round began */
+    uint64_t round_tick; /* the tick in which the last round began */
     bool in_round;       /* transmit has not given all of it yet */
     bool silent;         /* transmit has given nothing of it yet */
 
     uint64_t oldest;                   /* our packages are kept from here on */
     uint64_t sent;                     /* they have gone out up to here */
     uint64_t queued;                   /* they exist up to here */
-    uint64_t requested[WIRE_IDS / 64]; /* by the other end: a bit for each id on the wire */
-    uint32_t request_count;            /* bits that are set */
+    uint64_t requested[WIRE_IDS / 64]; /* the other end's requests: a bit for each id on the wire */
+    uint32_t request_count;            /* the number of bits that are set */
 
     uint64_t next; /* the application gets it next */
-    uint64_t end;  /* the id after the newest that is known, or next + MAX_WINDOW: ids near
-                      next must be widened right whatever comes */
+    uint64_t end; /* the id after the newest that is known, or next + MAX_WINDOW: ids near next must
+                     be widened correctly in any case */
     uint64_t next_request_id; /* this round has asked for all that is absent before it */
     bool request_end;         /* a heartbeat came, so this end asks for end too */
     bool only_end_requested;  /* this round has asked for end and for nothing else */
@@ -264,7 +264,7 @@ static bool put_requests(struct cw_rudp *rudp, struct datagram *datagram)
     return true;
 }
 
-/* Returns the first request for the package from, or one after it. There is one. */
+/* Returns the first id from `from` on that is requested. There must be one. */
 static uint64_t next_request(const struct state *state, uint64_t from)
 {
     uint32_t id = cw_bit_next(state->requested, (uint16_t)from, WIRE_IDS);
@@ -300,7 +300,8 @@ static bool put_packages(struct cw_rudp *rudp, struct datagram *datagram)
     return true;
 }
 
-/* This item goes last, because some peers read nothing behind it. */
+/* Puts the item that reports a corrupt datagram. It goes last, because some peers read nothing
+   behind it. */
 static bool put_corrupt(struct cw_rudp *rudp, struct datagram *datagram)
 {
     if (rudp->state.report_corrupt && !put_tag(datagram, CW_RUDP_CORRUPT, 0))
@@ -317,8 +318,8 @@ size_t cw_rudp_transmit(struct cw_rudp *rudp, uint8_t *out, size_t capacity)
     struct datagram datagram = {.out = out};
     rudp->state.in_round = !(put_requests(rudp, &datagram) && put_answers(rudp, &datagram) &&
                              put_packages(rudp, &datagram) && put_corrupt(rudp, &datagram));
-    /* An answer to a heartbeat says nothing of ours: were it no heartbeat too, an end that hears
-       one in each round would never send any, and what it sent last could be lost for ever. */
+    /* An answer to a heartbeat is no news of ours. Otherwise an end that hears a heartbeat in each
+       round would never send one, and its last packages could be lost forever. */
     const size_t nothing = rudp->state.only_end_requested ? REQUEST_SIZE : 0;
     if (datagram.size == nothing && rudp->state.silent) {
         put_tag(&datagram, CW_RUDP_HEARTBEAT, 0);

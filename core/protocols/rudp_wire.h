@@ -19,8 +19,8 @@ enum cw_rudp_tag {
 
 struct cw_rudp_item {
     enum cw_rudp_tag tag;
-    uint16_t id;         /* of REQUEST, MISSING and PACKAGE */
-    const uint8_t *data; /* of a PACKAGE, in the datagram */
+    uint16_t id;         /* the id of a REQUEST, MISSING or PACKAGE */
+    const uint8_t *data; /* the data of a PACKAGE, in the datagram */
     uint32_t size;
 };
 

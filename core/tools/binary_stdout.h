@@ -1,4 +1,5 @@
-/* Each platform has a file for it: binary_stdout_posix.c, binary_stdout_windows.c. */
+/* Standard output for bytes. Each platform has a file for it: binary_stdout_posix.c,
+   binary_stdout_windows.c. */
 #ifndef CAUSEWAY_TOOLS_BINARY_STDOUT_H
 #define CAUSEWAY_TOOLS_BINARY_STDOUT_H
 

@@ -2,5 +2,5 @@
 
 void binary_stdout(void)
 {
-    /* It always does. */
+    /* Standard output always carries bytes as they are here. */
 }

@@ -180,7 +180,7 @@ static void set_user_data(struct arguments *to, const char *text)
         fail(2, "--user-data takes up to %d bytes as hexadecimal digits", CW_USER_DATA_FREE_SIZE);
 }
 
-/* Takes one option that says what the token is to be. */
+/* Takes one option that describes the token. */
 static void take(struct arguments *to, int option, const char *value)
 {
     switch (option) {

@@ -84,7 +84,7 @@ struct cw_channel_config {
 struct cw_channel_config cw_channel_config_default(enum cw_channel_kind kind);
 
 /* CW_OK, or the error of the field that cannot work; see cw_error_field. packet_size is the longest
- * payload that is sent in one packet, in bytes. */
+   payload that is sent in one packet, in bytes. */
 enum cw_error cw_channel_config_check(const struct cw_channel_config *config, uint32_t packet_size);
 
 struct cw_channel_stats {

@@ -66,7 +66,7 @@ static const char *parse_word(const char *text, unsigned *word)
 static const char *parse_ipv6(const char *text, uint8_t bytes[16])
 {
     int count = 0; /* words read */
-    int gap = -1;  /* where "::" stood, in words */
+    int gap = -1;  /* the words before "::"; -1: there is none */
 
     if (text[0] == ':') {
         if (text[1] != ':')

@@ -7,7 +7,7 @@
 #include "causeway/bits.h"
 
 /* Writes `bits` bits, of which the first is bit `first` of from's first byte, 0 to 7. From the byte
-   of the last one on, 8 bytes may be read. False when they do not fit into the buffer. */
+   of the last bit on, 8 bytes may be read. Returns false when they do not fit into the buffer. */
 static inline bool cw_bit_copy(struct cw_bit_writer *writer, const uint8_t *from, unsigned first,
                                size_t bits)
 {
@@ -18,8 +18,8 @@ static inline bool cw_bit_copy(struct cw_bit_writer *writer, const uint8_t *from
     uint8_t *to = writer->data + writer->position;
     uint64_t scratch = writer->scratch | cw_little_endian_64(from) >> first << used;
     if (words > 0) {
-        /* behind the first word, which begins with what waits in the writer, each is 32 bits of
-           `from` that begin at the same bit of a byte */
+        /* the first word begins with bits that wait in the writer; each word behind it is 32 bits
+           of `from` that begin at the same bit of a byte */
         const uint8_t *const end = to + words * 4;
         from += (first + 32 - used) / 8;
         first = (first + 32 - used) % 8;

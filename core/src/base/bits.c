@@ -1,6 +1,7 @@
 #include "causeway/bits.h"
 
-/* Out of line, because it runs once per buffer: inlined it would be most of every read. */
+/* This function is not inlined, because it runs once per buffer, and would be most of the code of
+   every read. */
 uint64_t cw_bits_load_end(const uint8_t *data, ptrdiff_t position, ptrdiff_t end)
 {
     uint64_t rest = 0;

@@ -7,7 +7,7 @@
 
    From the list come the table that CW_CHECK_FIELDS reads, an error for each field (ERROR_schema)
    and its sentence. Limits are plain numbers or names of such, because the sentences show them, and
-   a float must hold them. What cannot be said as a range is OTHER, and its module checks it.
+   a float must hold them. A rule that is no range is OTHER, and its module checks it.
 
    The errors of a list are numbered from the given one on, and no two lists may overlap: each layer
    has 256 numbers, from CW_ERROR_CONFIG on. */
@@ -30,11 +30,12 @@ enum cw_config_rule {
 
 struct cw_config_field {
     uint16_t offset;
-    uint8_t rule; /* of enum cw_config_rule */
+    uint8_t rule; /* an enum cw_config_rule */
     float lowest, highest;
 };
 
-/* CW_OK, or the error of the first field that is out of its range. NaN is out of every range. */
+/* Returns CW_OK, or the error of the first field that is out of its range. NaN is out of every
+   range. */
 enum cw_error cw_config_check(const void *config, const struct cw_config_field *fields,
                               uint32_t count, uint32_t first_error);
 
@@ -43,7 +44,7 @@ enum cw_error cw_config_check(const void *config, const struct cw_config_field *
         FIELDS(CW_OTHER_FIELD, CW_RANGE_FIELD, config)};                                           \
     CW_CONFIG_ERRORS(first_error, FIELDS, errors)
 
-/* The same for a list that has no ranges. */
+/* Does the same for a list that has no ranges. */
 #define CW_CONFIG_ERRORS(first_error, FIELDS, errors)                                              \
     enum { ERROR_BEFORE = (first_error)-1, FIELDS(CW_OTHER_ERROR, CW_RANGE_ERROR, ) };             \
     CW_ERROR_TEXTS(errors, ERROR_BEFORE + 1, FIELDS(CW_OTHER_TEXT, CW_RANGE_TEXT, ))
@@ -51,7 +52,7 @@ enum cw_error cw_config_check(const void *config, const struct cw_config_field *
 #define CW_CHECK_FIELDS(config)                                                                    \
     cw_config_check(config, fields, sizeof fields / sizeof *fields, ERROR_BEFORE + 1)
 
-/* The error of a field of the list. */
+/* The error for a field of the list. */
 #define CW_FIELD_ERROR(name) ((enum cw_error)ERROR_##name)
 
 #define CW_OTHER_ERROR(name, sentence) ERROR_##name,

@@ -1,6 +1,6 @@
-/* What the errors of one module say. Each module has such a list beside its code; the whole library
-   looks through all of them in cw_error_string, and a module of WebAssembly only through those of
-   what it holds. */
+/* The sentences for the errors of one module. Each module has such a list beside its code. The
+   whole library looks through all of them in cw_error_string, and a WebAssembly module only through
+   the lists of the code that it holds. */
 #ifndef CAUSEWAY_ERROR_TEXTS_H
 #define CAUSEWAY_ERROR_TEXTS_H
 
@@ -15,7 +15,7 @@ struct cw_error_texts {
     const char *texts;
 };
 
-/* The sentence of an error that one of the tables has, or NULL. */
+/* Returns the sentence of an error that one of the tables has, or NULL. */
 const char *cw_error_text(enum cw_error error, const struct cw_error_texts *const *tables,
                           uint32_t count);
 

@@ -15,7 +15,7 @@ struct strip {
     uint64_t words[WORDS];
 };
 
-/* Without carries, then the remainder of the high half. */
+/* This multiplies without carries, and then takes the remainder of the high half. */
 uint8_t cw_gf256_multiply(uint8_t a, uint8_t b)
 {
     uint32_t product = 0;
@@ -71,7 +71,7 @@ CW_INLINE void times_x(struct strip *strip)
     }
 }
 
-/* Word by word, so that compilers keep the sum in registers. */
+/* Adds word by word, so that compilers keep the sum in registers. */
 CW_INLINE void add(struct strip *sum, const void *bytes)
 {
     for (int i = 0; i < WORDS; i++) {
@@ -115,7 +115,7 @@ static void scatter_strip(uint8_t *rows, const uint8_t *factors, size_t stride, 
     }
 }
 
-/* From the last strip to the first, as factors may lie in the first. */
+/* This goes from the last strip to the first, as factors may lie in the first. */
 void cw_gf256_scatter(uint8_t *rows, const uint8_t *factors, size_t stride, uint64_t which,
                       const uint8_t *bytes, uint32_t strips)
 {

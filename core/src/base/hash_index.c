@@ -6,7 +6,7 @@
 
 struct cw_hash_index_entry {
     uint64_t hash;
-    uint32_t number; /* plus 1; 0: empty */
+    uint32_t number; /* the number plus 1; 0: empty */
 };
 
 void cw_hash_index_layout(struct cw_hash_index *index, struct cw_arena *arena, uint32_t count)

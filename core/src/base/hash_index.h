@@ -18,14 +18,14 @@ struct cw_hash_index {
 /* Takes room for count numbers from the arena. */
 void cw_hash_index_layout(struct cw_hash_index *index, struct cw_arena *arena, uint32_t count);
 
-/* Numbers are below CW_HASH_INDEX_NONE. There must be room. */
+/* Adds a number, which is below CW_HASH_INDEX_NONE. There must be room. */
 void cw_hash_index_add(struct cw_hash_index *index, uint64_t hash, uint32_t number);
 
-/* The pair must be there. */
+/* Removes a pair of hash and number, which must be there. */
 void cw_hash_index_remove(struct cw_hash_index *index, uint64_t hash, uint32_t number);
 
-/* The first number with this hash when *probe is 0, then the next one on each further call with the
-   same probe. CW_HASH_INDEX_NONE at the end. */
+/* Returns the first number with this hash when *probe is 0, then the next one on each further call
+   with the same probe, and CW_HASH_INDEX_NONE at the end. */
 uint32_t cw_hash_index_find(const struct cw_hash_index *index, uint64_t hash, uint32_t *probe);
 
 /* Hashes that depend on a secret seed. Only authenticated addresses and ids are ever added, so no

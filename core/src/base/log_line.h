@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Longer than any error with what goes with it; the end of a longer one is cut off. */
+/* A line, longer than any error with its details; the end of a longer one is cut off. */
 struct cw_log_line {
     size_t size;
     char text[512];
@@ -21,7 +21,7 @@ static inline bool cw_log_wants(const struct cw_log *log, enum cw_log_level leve
     return log->write && level <= log->level;
 }
 
-/* Control characters become spaces, so that it stays one line. */
+/* These add to the line. Control characters become spaces, so that it stays one line. */
 void cw_log_line_text(struct cw_log_line *line, const char *text);
 void cw_log_line_number(struct cw_log_line *line, uint64_t number);
 void cw_log_line_address(struct cw_log_line *line, const struct cw_address *address);

@@ -22,8 +22,8 @@ struct cw_arena {
    allocator has none. Give the block back with cw_release. */
 struct cw_arena cw_arena_create(const struct cw_allocator *allocator, size_t size);
 
-/* The next size bytes, aligned for any type; NULL while measuring. A total too large for any block
-   stays at SIZE_MAX, which no allocator has. */
+/* Takes the next size bytes, aligned for any type; NULL while measuring. A total too large for any
+   block stays at SIZE_MAX, which no allocator has. */
 void *cw_arena_take(struct cw_arena *arena, size_t size);
 
 /* An allocator over the arena, for objects that live inside another one's block. Release does

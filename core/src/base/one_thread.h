@@ -13,11 +13,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The thread that is in a call; NULL. */
+/* The thread that is in a call; NULL when there is none. */
 typedef const void *_Atomic cw_one_thread;
 
 struct cw_one_thread_call {
-    cw_one_thread *ends; /* the outermost of a thread's calls; NULL: none, or one inside another */
+    cw_one_thread *ends; /* set in the outermost of a thread's calls; NULL without an object too */
     bool refused;
 };
 
@@ -37,21 +37,21 @@ static inline void cw_one_thread_end(const struct cw_one_thread_call *call)
         atomic_store(call->ends, NULL);
 }
 
-/* In the struct of an object. */
+/* Stands in the struct of an object. */
 #define CW_ONE_THREAD_MEMBER cw_one_thread one_thread
 
 #define CW_ONE_THREAD_ASSERT(call)                                                                 \
     assert(!(call).refused &&                                                                      \
            "another thread is using this object; call it from one thread at a time")
 
-/* At the beginning of a function that changes the object, which may be NULL, for as long as the
-   function runs. */
+/* Stands at the beginning of a function that changes the object, which may be NULL, and holds for
+   as long as the function runs. */
 #define CW_ONE_THREAD(object)                                                                      \
     __attribute__((cleanup(cw_one_thread_end))) const struct cw_one_thread_call one_thread_call =  \
         cw_one_thread_begin((object) ? &(object)->one_thread : NULL);                              \
     CW_ONE_THREAD_ASSERT(one_thread_call)
 
-/* The same at the beginning of a function that destroys the object. */
+/* Stands likewise at the beginning of a function that destroys the object. */
 #define CW_ONE_THREAD_LAST(object)                                                                 \
     CW_ONE_THREAD_ASSERT(cw_one_thread_begin((object) ? &(object)->one_thread : NULL))
 

@@ -1,4 +1,4 @@
-/* A small generator of pseudo-random numbers, the same everywhere. Not for secrets. */
+/* A small generator of pseudo-random numbers, the same everywhere. It must not make secrets. */
 #ifndef CAUSEWAY_PRNG_H
 #define CAUSEWAY_PRNG_H
 
@@ -18,19 +18,19 @@ static inline uint64_t cw_prng_bits(struct cw_prng *random)
     return mixed ^ mixed >> 31;
 }
 
-/* Evenly distributed from 0 to below 1. */
+/* Returns numbers evenly distributed from 0 to below 1. */
 static inline double cw_prng_share(struct cw_prng *random)
 {
     return (double)(cw_prng_bits(random) >> 11) * 0x1p-53;
 }
 
-/* True with the given chance, 0 to 1. */
+/* Returns true with the given chance, 0 to 1. */
 static inline bool cw_prng_chance(struct cw_prng *random, double chance)
 {
     return cw_prng_share(random) < chance;
 }
 
-/* Evenly distributed from 0 to below limit, which must be above 0. */
+/* Returns numbers evenly distributed from 0 to below limit, which must be above 0. */
 static inline uint32_t cw_prng_below(struct cw_prng *random, uint32_t limit)
 {
     return (uint32_t)((cw_prng_bits(random) >> 32) * limit >> 32);

@@ -5,14 +5,14 @@
 /* The range is never below this between calls, so that one byte ends the writing. */
 #define LEAST ((uint32_t)1 << 24)
 
-/* Bits without a model go in groups of at most so many, for the same reason. */
+/* Bits without a model are coded in groups of at most this many, for the same reason. */
 #define GROUP 8
 
-/* No bit is taken for more certain than this. */
+/* The least chance, out of 65536: no bit is taken for more certain than this. */
 #define LEAST_CHANCE 64
 
-/* A reader has this many bytes more than were written by then; the last of them are zeros that are
-   not in the buffer. */
+/* A reader has taken this many bytes more than a writer had written at the same point; the last of
+   them are zeros that are not in the buffer. */
 #define AHEAD 3
 
 struct cw_range_coder cw_range_writer(uint8_t *out, size_t capacity)
@@ -84,7 +84,8 @@ static bool narrow(struct cw_range_coder *coder, uint32_t low, uint32_t range)
 
 static void learn(struct cw_range_model *model, bool bit)
 {
-    /* the mean of what was seen, in the end of about the last 32 */
+    /* 65536 / (bits seen + 1.5): the chance is the mean of the bits seen, in the end of about the
+       last 32 */
     static const uint16_t rates[] = {43690, 26214, 18724, 14563, 11915, 10082, 8738, 7710,
                                      6898,  6241,  5698,  5242,  4854,  4519,  4228, 3971,
                                      3744,  3542,  3360,  3196,  3048,  2912,  2788, 2674,
@@ -118,7 +119,7 @@ bool cw_range_bit(struct cw_range_coder *coder, struct cw_range_model *model, bo
     return done;
 }
 
-/* At most GROUP bits. */
+/* Codes a group of at most GROUP bits. */
 static bool code_group(struct cw_range_coder *coder, uint32_t *value, unsigned bits)
 {
     const uint32_t part = coder->range >> bits;
@@ -186,8 +187,8 @@ bool cw_range_number(struct cw_range_coder *coder, struct cw_range_model *models
     return true;
 }
 
-/* A number from low up to, but without, low + range that has zeros in all bytes but one: those
-   need not be written, as a reader takes them for granted. */
+/* Writes a number from low to below low + range that has zeros in all bytes but one. The zeros need
+   not be written, as a reader takes them for granted. */
 size_t cw_range_finish(struct cw_range_coder *coder)
 {
     if (!coder->failed) {

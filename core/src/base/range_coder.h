@@ -26,13 +26,13 @@ static inline struct cw_range_model cw_range_model(uint16_t chance, uint8_t seen
     return (struct cw_range_model){chance, seen};
 }
 
-/* The members are private. */
+/* A coder. The members are private. */
 struct cw_range_coder {
-    uint8_t *out; /* NULL: reads */
+    uint8_t *out; /* NULL: the coder reads */
     const uint8_t *data;
     size_t size; /* the end of the buffer */
     size_t position;
-    uint32_t low; /* reading: how far the bytes are above it */
+    uint32_t low; /* reading: the distance of the bytes above it */
     uint32_t range;
     bool failed;
 };
@@ -51,20 +51,20 @@ static inline bool cw_range_is_reading(const struct cw_range_coder *coder)
 /* Makes the coder fail from here on. Always returns false. */
 bool cw_range_fail(struct cw_range_coder *coder);
 
-/* A bit, which the model learns from. */
+/* Codes a bit, from which the model learns. */
 bool cw_range_bit(struct cw_range_coder *coder, struct cw_range_model *model, bool *bit);
 
-/* The low 0 to 32 bits of value, without a model. The other bits of value must be 0. */
+/* Codes the low 0 to 32 bits of value, without a model. The other bits of value must be 0. */
 bool cw_range_bits(struct cw_range_coder *coder, uint32_t *value, unsigned bits);
 
-/* A number of `bits` bits, 1 to 8, from the high one down, each with a model of its own for what
-   came before it: 1 << bits models, the first of which is not used. */
+/* Codes a number of `bits` bits, 1 to 8, from the high one down, each with a model of its own for
+   what came before it: 1 << bits models, the first of which is not used. */
 bool cw_range_tree(struct cw_range_coder *coder, struct cw_range_model *models, unsigned bits,
                    uint32_t *value);
 
-/* A number that is usually small. Codes how many bits it has, one step at a time, then those bits.
-   Each step has a model in both arrays, of count models each, and the chance is the mean of the
-   two; the last model is for all steps beyond. count is 1 to 32. */
+/* Codes a number that is usually small: first the number of its bits, one step at a time, then the
+   bits. Each step has a model in both arrays, of count models each, and the chance is the mean of
+   the two; the last model is for all steps beyond. count is 1 to 32. */
 bool cw_range_number(struct cw_range_coder *coder, struct cw_range_model *models,
                      struct cw_range_model *others, uint32_t count, uint32_t *value);
 

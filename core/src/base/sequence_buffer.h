@@ -21,8 +21,8 @@
    ahead moves next and clears every slot that it passes, so that no entry of an earlier lap is ever
    found. You may read the fields, but change them only through the functions. */
 struct cw_sequence_buffer {
-    uint32_t *sequences; /* per slot: the number stored, or CW_SEQUENCE_EMPTY */
-    uint8_t *entries;    /* per slot: stride bytes */
+    uint32_t *sequences; /* for each slot the number stored, or CW_SEQUENCE_EMPTY */
+    uint8_t *entries;    /* stride bytes for each slot */
     uint32_t mask;       /* size - 1 */
     uint32_t stride;     /* bytes of an entry; may be 0 where only presence matters */
     uint16_t next;       /* one after the newest number inserted or advanced to; 0 at first */
@@ -44,7 +44,7 @@ void cw_sequence_buffer_destroy(struct cw_sequence_buffer *buffer);
 /* Empties the buffer and starts again at next = 0. */
 void cw_sequence_buffer_reset(struct cw_sequence_buffer *buffer);
 
-/* True when sequence is older than every number that the buffer covers. */
+/* Returns true when sequence is older than every number that the buffer covers. */
 static inline bool cw_sequence_buffer_stale(const struct cw_sequence_buffer *buffer,
                                             uint16_t sequence)
 {
@@ -57,7 +57,8 @@ static inline bool cw_sequence_buffer_exists(const struct cw_sequence_buffer *bu
     return buffer->sequences[sequence & buffer->mask] == sequence;
 }
 
-/* The entry of sequence, or NULL when it is not stored. Valid until it is removed or passed. */
+/* The entry of sequence, or NULL when it is not stored. It stays valid until it is removed or
+   passed. */
 static inline void *cw_sequence_buffer_find(const struct cw_sequence_buffer *buffer,
                                             uint16_t sequence)
 {

@@ -2,7 +2,7 @@
 
 #include <stdint.h>
 
-/* How many bytes the code point at text takes, 0 when it is no valid UTF-8 or a NUL. */
+/* Returns the number of bytes of the code point at text, 0 when it is no valid UTF-8 or a NUL. */
 static size_t code_point_size(const uint8_t *text, size_t left)
 {
     const uint8_t lead = text[0];
@@ -13,7 +13,8 @@ static size_t code_point_size(const uint8_t *text, size_t left)
     const size_t size = lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
     if (left < size)
         return 0;
-    /* the second byte excludes longer forms than needed, surrogates and what is above U+10FFFF */
+    /* the limits of the second byte exclude forms longer than needed, surrogates and code points
+       above U+10FFFF */
     const uint8_t low = lead == 0xe0 ? 0xa0 : lead == 0xf0 ? 0x90 : 0x80;
     const uint8_t high = lead == 0xed ? 0x9f : lead == 0xf4 ? 0x8f : 0xbf;
     if (text[1] < low || text[1] > high)

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* True when the length bytes at text are valid UTF-8 and hold no NUL. */
+/* Returns true when the length bytes at text are valid UTF-8 and hold no NUL. */
 bool cw_utf8_valid(const char *text, size_t length);
 
 #endif

@@ -190,7 +190,7 @@ uint16_t cw_endpoint_next_sequence(const struct cw_endpoint *e)
     return e ? e->sent.window.next : 0;
 }
 
-/* Whether a call can be carried out at all: there is an endpoint, and now is a time. */
+/* Returns whether a call can be carried out at all: there is an endpoint, and now is a time. */
 static bool can_run(const struct cw_endpoint *e, double now)
 {
     return e && isfinite(now);
@@ -276,7 +276,7 @@ enum cw_error cw_endpoint_begin(struct cw_endpoint *e, size_t size, uint8_t *out
     return CW_OK;
 }
 
-/* The first datagram of a packet whose payload is in outgoing. */
+/* Writes the first datagram of a packet whose payload is in outgoing. */
 static size_t write_outgoing(struct cw_endpoint *e, uint8_t *out, size_t size, uint16_t sequence)
 {
     if (size > e->config.fragment_above) {
@@ -354,7 +354,7 @@ static void offer(struct cw_endpoint *e, const struct cw_packet_header *header, 
     e->packet_waits = e->packet_offered = true;
 }
 
-/* *whole: the packet is; its header and payload are then given. */
+/* Sets *whole when the packet is whole; its header and payload are then given. */
 static enum cw_error read_fragment(struct cw_endpoint *e, const uint8_t *data, size_t size,
                                    struct cw_packet_header *header, bool *whole)
 {

@@ -1,5 +1,5 @@
-/* The inside of an endpoint, and what a connection asks of its endpoint beyond the public
-   functions. The bodies of the latter stand here, so that they cost the connection no calls. */
+/* The inside of an endpoint, and the functions that a connection uses of it beyond the public ones.
+   Their bodies stand here, so that they cost the connection no calls. */
 #ifndef CAUSEWAY_ENDPOINT_INTERNAL_H
 #define CAUSEWAY_ENDPOINT_INTERNAL_H
 
@@ -21,7 +21,7 @@ struct cw_endpoint {
                           then goes on while some are left */
 
     /* The packet that has begun. */
-    uint8_t *begun;           /* where its first datagram goes; NULL: none has begun */
+    uint8_t *begun;           /* the place of its first datagram; NULL: none has begun */
     size_t begun_size;        /* bytes that its payload may have */
     size_t begun_header_size; /* 0: the payload goes to outgoing first */
 
@@ -30,19 +30,19 @@ struct cw_endpoint {
     struct cw_sent_packet *outgoing_packet;
     size_t outgoing_size;
     uint32_t outgoing_fragments;
-    uint32_t outgoing_next; /* fragment to transmit next */
+    uint32_t outgoing_next; /* the fragment to transmit next */
 
     /* The packet that arrived last. */
     struct cw_endpoint_event packet;
-    bool packet_waits;                  /* to be taken */
-    bool packet_offered;                /* and not accepted */
+    bool packet_waits;                  /* it is to be taken */
+    bool packet_offered;                /* it is offered, and not accepted yet */
     struct cw_reassembly *packet_owner; /* NULL: payload is in the caller's datagram */
     struct cw_reassemblies reassemblies;
 
     struct cw_rate rate_sent, rate_received, rate_acked;
     double rates_refreshed;
     bool rates_started;
-    struct cw_endpoint_stats stats; /* the counters; the rest is filled in when asked for */
+    struct cw_endpoint_stats stats; /* the counters; cw_endpoint_stats fills in the other members */
     CW_ONE_THREAD_MEMBER;
 };
 
@@ -68,7 +68,7 @@ static inline const struct cw_endpoint_event *cw_endpoint_next_packet(struct cw_
     return waits ? &endpoint->packet : NULL;
 }
 
-/* Takes one of the other events that next gives: a packet of ours was acked, or else lost. False
+/* Takes one of the other events that next gives: a packet of ours was acked or lost. Returns false
    when there is none. */
 static inline bool cw_endpoint_next_fate(struct cw_endpoint *endpoint, uint16_t *sequence,
                                          bool *acked)
@@ -81,21 +81,21 @@ static inline bool cw_endpoint_next_fate(struct cw_endpoint *endpoint, uint16_t 
     return true;
 }
 
-/* What is known of the packets sent, and of the path by their acks. */
+/* The record of the packets sent, and of the path by their acks. */
 static inline const struct cw_sent_packets *cw_endpoint_sent(const struct cw_endpoint *endpoint)
 {
     return &endpoint->sent;
 }
 
-/* What is known of the packets that have arrived. */
+/* The record of the packets that have arrived. */
 static inline const struct cw_received_packets *
 cw_endpoint_received(const struct cw_endpoint *endpoint)
 {
     return &endpoint->received;
 }
 
-/* Says for how long the other end may have nothing to say, from now on: such a silence is no
-   measure of how often it sends. */
+/* Tells the endpoint for how long, from now on, the other end may have nothing to say: such a
+   silence is no measure of how often it sends. */
 static inline void cw_endpoint_expect_idle(struct cw_endpoint *endpoint, double seconds)
 {
     endpoint->sent.silence.idle = seconds;

@@ -34,9 +34,9 @@ double cw_rtt_timeout(const struct cw_rtt *rtt, double at_least)
     return timeout > at_least ? timeout : at_least;
 }
 
-/* A packet that comes soon after another belongs to the same round. And a single silence, however
-   long, makes no more than twice as long a usual one. One in which they may have been idle tells
-   that a usual one is no longer than that, and no shorter than the rest of it. */
+/* A packet that comes soon after another belongs to the same round. A single silence, however long,
+   at most doubles the usual one. A silence in which the other end may have been idle tells that a
+   usual one is no longer than that, and no shorter than the part in which it was not idle. */
 void cw_silence_end(struct cw_silence *silence, bool next, double now)
 {
     const double length = now - silence->heard, usual = silence->usual;

@@ -16,8 +16,8 @@ struct cw_rtt {
 
 void cw_rtt_sample(struct cw_rtt *rtt, double sample, double smoothing);
 
-/* Seconds after which an answer is overdue: 1 before the first sample, at most CW_LONGEST_TIMEOUT,
-   but never less than at_least. */
+/* The seconds after which an answer is overdue: 1 before the first sample, at most
+   CW_LONGEST_TIMEOUT, but never less than at_least. */
 #define CW_LONGEST_TIMEOUT 10.0
 
 double cw_rtt_timeout(const struct cw_rtt *rtt, double at_least);
@@ -27,18 +27,18 @@ struct cw_silence {
     double heard;  /* when its newest packet arrived; NaN before the first: no time is after it */
     double usual;  /* the longest recent silence; 0 before two packets in a row have arrived */
     double excess; /* the excess of the silence before the packets that arrive now */
-    double idle;   /* seconds of the silence that runs now for which they may have nothing to say */
+    double idle;   /* seconds of this silence in which the other end may have nothing to say */
 };
 
-/* Their next packet is late after so many of their usual silences. */
+/* The other end's next packet is late after this many of its usual silences. */
 #define CW_SILENCES 1.25
 
-/* Their newest packet arrived. next: it directly follows the newest one before, so the time between
-   the two was their silence and not a lost packet. A silence in which they may have been idle
-   counts only by the rest. */
+/* Notes that the other end's newest packet has arrived. next says that it directly follows the
+   newest one before, so that the time between the two was a silence and not a lost packet. A
+   silence in which the other end may have been idle counts only by its rest. */
 void cw_silence_end(struct cw_silence *silence, bool next, double now);
 
-/* Bytes turned into bytes per second. */
+/* A counter of bytes turned into bytes per second. */
 struct cw_rate {
     uint64_t bytes_before; /* the counter when the rate was last refreshed */
     double bytes_per_second;

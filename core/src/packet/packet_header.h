@@ -18,8 +18,8 @@
 
 struct cw_packet_header {
     uint16_t sequence;
-    uint16_t ack;      /* newest packet that the sender of the header has received */
-    uint32_t ack_bits; /* bit n: it has received packet ack - n */
+    uint16_t ack;      /* the newest packet that the sender of the header has received */
+    uint32_t ack_bits; /* bit n: the sender has received packet ack - n */
 };
 
 struct cw_fragment_header {
@@ -66,13 +66,14 @@ static inline size_t cw_packet_header_read(struct cw_packet_header *header, cons
     return (size_t)(p - data);
 }
 
-/* The same, but accepts only the shortest form: the rule for the header in a first fragment. */
+/* Does the same, but accepts only the shortest form: that is the rule for the header in a first
+   fragment. */
 size_t cw_packet_header_read_canonical(struct cw_packet_header *header, const uint8_t *data,
                                        size_t size);
 
 void cw_fragment_header_write(uint8_t *out, const struct cw_fragment_header *header);
 
-/* False when data does not begin with a fragment header. */
+/* Reads the header of a fragment. Returns false when data does not begin with one. */
 bool cw_fragment_header_read(struct cw_fragment_header *header, const uint8_t *data, size_t size);
 
 #endif

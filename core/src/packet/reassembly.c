@@ -36,8 +36,8 @@ static struct cw_reassembly *find(struct cw_reassemblies *reassemblies, uint16_t
     return NULL;
 }
 
-/* A slot for a new packet; when all are taken, that of the oldest packet, unless the new one is
-   older still. */
+/* Returns a slot for a new packet: when all are taken, the slot of the oldest packet, unless the
+   new one is older still. */
 static struct cw_reassembly *open_slot(struct cw_reassemblies *reassemblies, uint16_t sequence)
 {
     if (reassemblies->active == reassemblies->capacity) {

@@ -14,8 +14,8 @@ struct cw_reassembly {
                                        0 */
     uint32_t count;
     uint32_t received;
-    size_t size;                                      /* known when the last fragment is there */
-    uint8_t present[CW_REASSEMBLY_MAX_FRAGMENTS / 8]; /* bit per fragment */
+    size_t size;                                      /* known once the last fragment has arrived */
+    uint8_t present[CW_REASSEMBLY_MAX_FRAGMENTS / 8]; /* a bit for each fragment */
     uint8_t *payload;
 };
 

@@ -2,7 +2,8 @@
 
 #include "packet/measure.h"
 
-/* By then the share is 1; a number far ahead cannot cost more than this. */
+/* The most losses that one step adds to the share. After this many it is 1 in any case, so a number
+   far ahead cannot cost more. */
 #define LOSS_SAMPLES_AT_ONCE 1024
 
 void cw_received_packets_reset(struct cw_received_packets *received)
@@ -26,7 +27,7 @@ static void leap(struct cw_received_packets *received, uint32_t ahead)
 {
     for (uint32_t i = 0; i < ahead && i < CW_ACKS_PER_HEADER; i++)
         cw_received_packets_step(received);
-    /* Numbers that were passed by so far that they never were in the history. */
+    /* These numbers were passed by so far that they never were in the history. */
     if (ahead > CW_ACKS_PER_HEADER)
         cw_received_packets_miss(received, ahead - CW_ACKS_PER_HEADER);
 }

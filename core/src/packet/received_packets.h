@@ -9,17 +9,18 @@
 /* Packets that a header can ack: the newest and the 31 before it. */
 #define CW_ACKS_PER_HEADER 32
 
-/* A packet is lost when so many later ones have arrived: the three before the newest, as a mask. */
+/* A packet is lost when this many later ones have arrived. The mask has the three before the
+   newest. */
 #define CW_ACKS_THAT_TELL_LOSS 3
 #define CW_ACKS_BEFORE_NEWEST  (((1u << CW_ACKS_THAT_TELL_LOSS) - 1) << 1)
 
 struct cw_received_packets {
-    struct cw_sequence_buffer window; /* presence only */
+    struct cw_sequence_buffer window; /* stores only presence */
     uint32_t history; /* the ack_bits to send: bit k, packet newest - k has arrived */
     uint32_t counted; /* bit k: as far as we can tell, that packet was sent */
     uint32_t untold;  /* the number of newest packets that no header of ours has acked yet */
     uint64_t missed;  /* numbers that left the history without having arrived */
-    double loss;      /* recent share of such numbers */
+    double loss;      /* the recent share of such numbers */
 };
 
 void cw_received_packets_reset(struct cw_received_packets *received);
@@ -33,7 +34,7 @@ static inline uint16_t cw_received_packets_newest(const struct cw_received_packe
 /* Counts numbers that left the history without having arrived. */
 void cw_received_packets_miss(struct cw_received_packets *received, uint32_t numbers);
 
-/* The step to the next number, as nearly every packet makes it. */
+/* Advances to the next number, as nearly every packet does. */
 static inline void cw_received_packets_step(struct cw_received_packets *received)
 {
     const uint32_t oldest = 1u << (CW_ACKS_PER_HEADER - 1);
@@ -63,11 +64,11 @@ static inline void cw_received_packets_advance(struct cw_received_packets *recei
     received->window.next++;
 }
 
-/* For when more numbers are untold than a header can hold. Gives the oldest of them that one header
-   can hold, beginning with one that has arrived. */
+/* Serves when more numbers are untold than a header can hold: gives the oldest of them that one
+   header can hold, beginning with one that has arrived. */
 uint16_t cw_received_packets_tell_oldest(struct cw_received_packets *received, uint32_t *bits);
 
-/* Returns what the header of our next packet acks: its newest packet and the bits. These are the
+/* Returns the acks in the header of our next packet: the newest number, and the bits. These are the
    newest packets seen or, with in_turn, the oldest that no header has acked yet. */
 static inline uint16_t cw_received_packets_tell(struct cw_received_packets *received, bool in_turn,
                                                 uint32_t *bits)

@@ -6,10 +6,10 @@
 
 #include <math.h>
 
-#define EVENTS_AT_MOST       2   /* of one packet */
-#define LONGEST_INTERVAL     5.0 /* seconds between packets, however long nothing is heard */
+#define EVENTS_AT_MOST       2   /* the most events of one packet */
+#define LONGEST_INTERVAL     5.0 /* seconds between packets, however long the other end is silent */
 #define LATE_SAMPLES_REFUSED 16
-#define SHORT_SAMPLE         1.5 /* so many times shorter than the mean, at least */
+#define SHORT_SAMPLE         1.5 /* a short sample is at least this many times shorter than the mean */
 #define SHORT_SAMPLES        3
 #define LASTING_WEIGHT       (1.0 / 768)
 #define PAIRED_WEIGHT        (1.0 / 32)
@@ -37,8 +37,8 @@ static void push_event(struct cw_sent_packets *sent, uint32_t event)
     sent->events_promised--;
 }
 
-/* Where oldest_pending is not next, it is in the window: packets that leave it are settled first.
- */
+/* Returns a packet that is in the window. oldest_pending is in it unless it is next, because
+   packets that leave the window are settled first. */
 static struct cw_sent_packet *in_window(const struct cw_sent_packets *sent, uint16_t sequence)
 {
     return (struct cw_sent_packet *)(void *)sent->window.entries + (sequence & sent->window.mask);
@@ -52,7 +52,8 @@ static void skip_settled(struct cw_sent_packets *sent)
 }
 
 /* Returns whether the packet before or after that one is known to be lost. A pair counts once, when
-   the second of the two is judged, so of losses at random the share is their own. */
+   the second of the two is judged, so that the share of pairs among losses at random equals the
+   share of losses. */
 static bool lost_beside(const struct cw_sent_packets *sent, uint16_t sequence)
 {
     const struct cw_sent_packet *before =
@@ -62,16 +63,17 @@ static bool lost_beside(const struct cw_sent_packets *sent, uint16_t sequence)
     return (before && before->fate == CW_PACKET_LOST) || (after && after->fate == CW_PACKET_LOST);
 }
 
-/* Returns whether the packet is older than all that their newest header reports. While they answer
-   so rarely that there are more packets between two headers than one can tell of, nobody knows what
-   became of the rest. */
+/* Returns whether the packet is older than all packets that the other end's newest header reports.
+   While the other end answers so rarely that there are more packets between two headers than one
+   can report, the fate of the rest is unknown. */
 static bool passed_by(const struct cw_sent_packets *sent, uint16_t sequence)
 {
     return sent->patient && sent->header_known &&
            cw_sequence_difference(sent->header_ack, sequence) >= CW_ACKS_PER_HEADER;
 }
 
-/* One that was passed by has most likely arrived: it does not count as a loss of the path. */
+/* Declares a packet lost. One that was passed by has most likely arrived, so it does not count as a
+   loss of the path. */
 static void declare_lost(struct cw_sent_packets *sent, uint16_t sequence,
                          struct cw_sent_packet *packet)
 {
@@ -86,8 +88,8 @@ static void declare_lost(struct cw_sent_packets *sent, uint16_t sequence,
         ((lost_beside(sent, sequence) ? 1.0 : 0.0) - sent->paired_loss) * PAIRED_WEIGHT;
 }
 
-/* The mean would forget an outage only slowly. So when for a whole round trip no sample was nearly
-   as long as that, the longest of them stands for it. */
+/* Lowers the mean when for a whole round trip no sample was nearly as long: the longest of these
+   samples replaces it, because the mean would forget an outage only slowly. */
 static void follow_down(struct cw_sent_packets *sent, uint16_t sequence, double sample)
 {
     if (sample * SHORT_SAMPLE > sent->rtt.smoothed) {
@@ -107,10 +109,10 @@ static void follow_down(struct cw_sent_packets *sent, uint16_t sequence, double 
     sent->short_samples = 0;
 }
 
-/* When a header of theirs was lost, the next one tells late of what that would have told. Such a
-   sample counts only where others are hardly to be had. And what arrives after an unusual silence
-   may have waited as long as that: it says nothing but that the RTT is not shorter than the rest.
- */
+/* Takes a sample of the RTT. When a header of the other end was lost, the next one reports late
+   what the lost one would have reported. Such a sample counts only where others are rare. A header
+   that arrives after an unusual silence may have waited for all of it: its sample says only that
+   the RTT is not shorter than the rest. */
 static void take_sample(struct cw_sent_packets *sent, uint16_t sequence, double sample, bool prompt)
 {
     struct cw_rtt *rtt = &sent->rtt;
@@ -152,8 +154,8 @@ static void take_ack(struct cw_sent_packets *sent, uint16_t sequence, bool is_ne
         take_sample(sent, sequence, now - packet->time, prompt);
 }
 
-/* Looks down from the newest packet that they have seen at those that are still pending, as far as
-   the header can tell of them. */
+/* Goes back from the newest packet that the other end has seen through those that are still
+   pending, as far as its header reports them. */
 static void find_lost(struct cw_sent_packets *sent)
 {
     uint32_t acked_later = 0;
@@ -168,9 +170,9 @@ static void find_lost(struct cw_sent_packets *sent)
     }
 }
 
-/* A header repeats most of the acks of the one before: those are left out, so that the work is in
-   what is new. And when nothing of ours has arrived for a whole lap of the numbers, they are not
-   taken for acks of the packets that have these numbers now. */
+/* A header repeats most of the acks of the one before. These are left out, so that only new ones
+   cost work, and so that, when nothing of ours has arrived for a whole lap of the numbers, old acks
+   do not count for the packets that have these numbers now. */
 void cw_sent_packets_take_acks(struct cw_sent_packets *sent, uint16_t ack, uint32_t ack_bits,
                                bool prompt, double now)
 {
@@ -207,8 +209,8 @@ void cw_sent_packets_take_acks(struct cw_sent_packets *sent, uint16_t ack, uint3
     }
 }
 
-/* The packet that leaves the window when one more is sent; NULL when its fate is settled for good.
- */
+/* Returns the packet that leaves the window when one more is sent; NULL when its fate is settled
+   for good. */
 static struct cw_sent_packet *leaving_packet(const struct cw_sent_packets *sent)
 {
     const uint16_t leaving = (uint16_t)(sent->window.next - (sent->window.mask + 1));
@@ -261,7 +263,8 @@ bool cw_sent_packets_spread(const struct cw_sent_packets *sent, uint32_t parts, 
     return now - in_window(sent, latest)->time >= interval;
 }
 
-/* Their next packet may be long in coming, and longer while they are idle; it tells of this one. */
+/* Returns the timeout of a patient sender: the other end's next packet, which reports this one, may
+   be long in coming, and longer while the other end is idle. */
 static double patient_timeout(const struct cw_sent_packets *sent)
 {
     double timeout = sent->rtt.smoothed + sent->silence.idle + CW_SILENCES * sent->silence.usual;

@@ -28,7 +28,7 @@ struct cw_simulator {
                             arrive */
     uint32_t count;
     struct entry *heap;
-    uint32_t *free_slots; /* max_datagrams - count of them */
+    uint32_t *free_slots; /* max_datagrams - count slots */
     uint8_t *slots;
     struct cw_simulator_stats stats;
 };
@@ -180,8 +180,8 @@ static bool is_lost(struct cw_simulator *simulator)
     return cw_prng_chance(&simulator->random, simulator->bad_state ? path->burst_loss : path->loss);
 }
 
-/* Puts size bytes behind those that wait already and stores when the last of them is through.
-   False when too many wait. */
+/* Puts size bytes behind those that wait already and stores in *passed when the last of them is
+   through. Returns false when too many wait. */
 static bool pass_limit(struct cw_simulator *simulator, size_t size, double now, double *passed)
 {
     const struct cw_simulator_path *path = &simulator->config.path;
@@ -191,8 +191,8 @@ static bool pass_limit(struct cw_simulator *simulator, size_t size, double now, 
         simulator->backlog_time = now;
         return true;
     }
-    /* One operation per statement: a compiler may fuse them otherwise, and machines would differ.
-     */
+    /* Each statement has one operation: otherwise a compiler may fuse them, and machines would
+       differ. */
     if (now > simulator->backlog_time) {
         const double drained = (now - simulator->backlog_time) * path->bytes_per_second;
         simulator->backlog = drained < simulator->backlog ? simulator->backlog - drained : 0;
@@ -212,7 +212,7 @@ static double with_jitter(struct cw_simulator *simulator, double due)
     return due + extra;
 }
 
-/* False when no place is left. */
+/* Puts a datagram under way. Returns false when no place is left. */
 static bool put_under_way(struct cw_simulator *simulator, const uint8_t *data, size_t size,
                           double due)
 {

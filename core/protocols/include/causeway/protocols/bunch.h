@@ -1,7 +1,7 @@
 /* Bunches and properties on packet notification, as large commercial engines send them. A bunch is
    a message that arrives exactly once, and in order on its channel. A property is a value of which
-   only the newest counts. What a lost packet carried is not sent again as it was: its bunches go
-   into a new packet, and its properties are sent with the values that they have then.
+   only the newest counts. A lost packet is not sent again as it was: its bunches go into a new
+   packet, and its properties are sent with the values that they have then.
 
    On the wire, the payload of a packet is a list of items, to its end, all numbers little-endian:
 
@@ -27,19 +27,18 @@ struct cw_bunch_config {
     struct cw_allocator allocator; /* zero: malloc */
 
     /* Both ends must agree on all of these. */
-    uint32_t channels;       /* 1 to 16; default 2 */
-    uint32_t queue_parts;    /* parts of a channel that may be on their way, and those that may have
-                                arrived and not been taken; a power of two from 2 to 4096; default
-                                512 */
-    uint32_t max_part_size;  /* bytes of a bunch that are sent in one piece, at least 1, 5 less than
-                                max_packet_size at most; default 240 */
-    uint32_t max_bunch_size; /* bytes, 1 to queue_parts * max_part_size; default 65536 */
-    uint32_t properties;     /* how many there are, 0 to 256; default 0 */
+    uint32_t channels;      /* 1 to 16; default 2 */
+    uint32_t queue_parts;   /* parts of a channel that may be on their way, or have arrived and wait
+                               to be taken; a power of two from 2 to 4096; default 512 */
+    uint32_t max_part_size; /* bytes of a bunch that are sent in one piece, at least 1, 5 less than
+                               max_packet_size at most; default 240 */
+    uint32_t max_bunch_size;        /* bytes, 1 to queue_parts * max_part_size; default 65536 */
+    uint32_t properties;            /* the number of properties, 0 to 256; default 0 */
     uint32_t max_property_size;     /* bytes, limits as for max_part_size; default 240 */
-    struct cw_notify_config notify; /* of the packets; its allocator is not used */
+    struct cw_notify_config notify; /* the config of the packets; its allocator is not used */
 
-    uint32_t bytes_per_second; /* of datagrams with items; 0: no limit; default 100000. Those that
-                                  only ack do not count */
+    uint32_t bytes_per_second; /* counts datagrams with items, and none that only acks; 0: no limit;
+                                  default 100000 */
 };
 
 struct cw_bunch_config cw_bunch_config_default(void);
@@ -80,7 +79,7 @@ enum cw_protocol_error cw_bunch_receive(struct cw_bunch *bunch, const uint8_t *d
 void cw_bunch_update(struct cw_bunch *bunch, double now);
 
 /* Writes the next datagram to out and returns its size; call it until it returns 0. The first one
-   after an update carries the acks even when nothing else is to be sent. Also returns 0 when
+   after an update carries the acks even when nothing else is to be sent. It also returns 0 when
    capacity is below CW_NOTIFY_HEADER_SIZE + notify.max_packet_size, and in the silence that
    cw_notify_send describes. */
 size_t cw_bunch_transmit(struct cw_bunch *bunch, uint8_t *out, size_t capacity);
@@ -92,7 +91,7 @@ enum cw_bunch_event_type {
 
 struct cw_bunch_event {
     enum cw_bunch_event_type type;
-    uint32_t number;     /* of the channel, or of the property */
+    uint32_t number;     /* the channel's number, or the property's */
     const uint8_t *data; /* valid until the next call */
     size_t size;         /* bytes of data */
 };
@@ -100,19 +99,19 @@ struct cw_bunch_event {
 /* Takes the next event; false when there is none. */
 bool cw_bunch_next(struct cw_bunch *bunch, struct cw_bunch_event *event);
 
-/* Whether parts of bunches have arrived on the channel that wait for an earlier one, which is then
-   stored in *part. */
+/* Returns whether parts of bunches have arrived on the channel that wait for an earlier one, which
+   is then stored in *part. */
 bool cw_bunch_missing(const struct cw_bunch *bunch, uint32_t channel, uint16_t *part);
 
 struct cw_bunch_stats {
-    /* Counted since create or reset. */
+    /* These are counted since create or reset. */
     uint64_t bunches_sent;
     uint64_t bunches_received;
-    uint64_t parts_sent; /* again and again, too */
-    uint64_t parts_lost; /* naks */
+    uint64_t parts_sent; /* parts sent, repeats included */
+    uint64_t parts_lost; /* parts for which a nak came */
     uint64_t properties_sent;
-    uint64_t properties_lost; /* naks of the newest value that was sent */
-    uint64_t packets_refused; /* theirs */
+    uint64_t properties_lost; /* properties for whose newest value that was sent a nak came */
+    uint64_t packets_refused; /* the other end's packets that were refused */
     struct cw_notify_stats notify;
 };
 

@@ -35,8 +35,8 @@
 CW_BEGIN_DECLARATIONS
 
 #define CW_NOTIFY_SEQUENCES   16384 /* numbers of packets are below this */
-#define CW_NOTIFY_WINDOW      8191  /* most packets whose fate is not known or not taken yet */
-#define CW_NOTIFY_HISTORY     256   /* most packets that one packet tells the fate of */
+#define CW_NOTIFY_WINDOW      8191  /* the most packets whose fate is not known or not taken yet */
+#define CW_NOTIFY_HISTORY     256   /* the most packets whose fate one packet tells */
 #define CW_NOTIFY_HEADER_SIZE 36    /* bytes of the longest header */
 
 /* One end. Not thread-safe; any number may exist. It needs no clock. */
@@ -46,15 +46,16 @@ struct cw_notify_config {
     struct cw_allocator allocator; /* zero: malloc */
 
     /* Both ends must agree on these three. */
-    uint16_t first_sequence;      /* of the packets sent, below CW_NOTIFY_SEQUENCES; default 0 */
-    uint16_t first_peer_sequence; /* of the packets that arrive; default 0 */
+    uint16_t first_sequence;      /* the first packet sent, below CW_NOTIFY_SEQUENCES; default 0 */
+    uint16_t first_peer_sequence; /* the first packet to arrive; default 0 */
     uint32_t max_packet_size;     /* bytes of the longest payload, 1 to 65000; default 1024 */
 
-    /* Packets that come early wait for those before them. */
-    uint32_t early_packets; /* how far ahead of the last one a packet may be and wait, 1 to 256;
+    /* Packets that come early wait for the ones before them. */
+    uint32_t early_packets; /* the farthest ahead of the last one that a packet may wait, 1 to 256;
                                default 32 */
-    uint32_t max_missing;   /* wait only when at most so many are missing, at most early_packets;
-                               0: never wait; default 3. While packets wait, all others do too */
+    uint32_t max_missing;   /* a packet waits only when at most this many are missing, at most
+                               early_packets; 0: none waits; default 3. While packets wait, all others
+                               do too */
 };
 
 struct cw_notify_config cw_notify_config_default(void);
@@ -81,9 +82,9 @@ void cw_notify_reset(struct cw_notify *notify);
    *sequence unless that is NULL. Afterwards call transmit. Errors, with nothing changed:
    CW_PROTOCOL_ERROR_TOO_LARGE; CW_PROTOCOL_ERROR_TRANSMIT_PENDING when the previous packet has not
    been transmitted; CW_PROTOCOL_ERROR_EVENTS_PENDING when CW_NOTIFY_WINDOW packets have no fate yet
-   or their fate has not been taken. At 60 packets per second that is a silence of more than two
-   minutes, so an application gives up sooner: when both ends come to this, neither can send again.
- */
+   or their fate has not been taken. At 60 packets per second this is a silence of more than two
+   minutes, so an application should give up sooner: when both ends come to this, neither can send
+   again. */
 enum cw_protocol_error cw_notify_send(struct cw_notify *notify, const uint8_t *payload, size_t size,
                                       uint16_t *sequence);
 
@@ -91,10 +92,11 @@ enum cw_protocol_error cw_notify_send(struct cw_notify *notify, const uint8_t *p
    there is none, or when capacity is below CW_NOTIFY_HEADER_SIZE + max_packet_size. */
 size_t cw_notify_transmit(struct cw_notify *notify, uint8_t *out, size_t capacity);
 
-/* Takes a datagram that arrived (copied). Then take the events with next. Errors, with nothing
-   changed: CW_PROTOCOL_ERROR_MALFORMED, also for acks that cannot be; CW_PROTOCOL_ERROR_STALE when
-   it is not newer than the last packet; CW_PROTOCOL_ERROR_DUPLICATE when it waits already;
-   CW_PROTOCOL_ERROR_EVENTS_PENDING when early_packets packets have not been taken. */
+/* Takes a datagram that arrived (copied). Take the events with next afterwards. Errors, with
+   nothing changed: CW_PROTOCOL_ERROR_MALFORMED, also for acks that cannot be;
+   CW_PROTOCOL_ERROR_STALE when it is not newer than the last packet; CW_PROTOCOL_ERROR_DUPLICATE
+   when it waits already; CW_PROTOCOL_ERROR_EVENTS_PENDING when early_packets packets have not been
+   taken. */
 enum cw_protocol_error cw_notify_receive(struct cw_notify *notify, const uint8_t *data,
                                          size_t size);
 
@@ -103,8 +105,8 @@ void cw_notify_update(struct cw_notify *notify);
 
 enum cw_notify_event_type {
     CW_NOTIFY_EVENT_ACK = 1, /* a packet of ours was delivered */
-    CW_NOTIFY_EVENT_NAK,     /* it was not, or was refused */
-    CW_NOTIFY_EVENT_PACKET   /* a packet from the other end; to take it is to ack it */
+    CW_NOTIFY_EVENT_NAK,     /* a packet of ours was lost or refused */
+    CW_NOTIFY_EVENT_PACKET   /* a packet from the other end, which is acked when it is taken */
 };
 
 struct cw_notify_event {
@@ -114,32 +116,32 @@ struct cw_notify_event {
     size_t size;            /* PACKET: bytes of payload. Otherwise 0 */
 };
 
-/* Takes the next event; false when there is none. Fates come in the order of the packets. Those
+/* Takes the next event; false when there is none. Fates come in the order of the packets. The fates
    that a packet tells come before its payload. */
 bool cw_notify_next(struct cw_notify *notify, struct cw_notify_event *event);
 
-/* Refuses the packet that next gave last: its sender is told a nak. Does nothing after any other
+/* Refuses the packet that next gave last: its sender gets a nak. It does nothing after any other
    call. */
 void cw_notify_refuse(struct cw_notify *notify);
 
 /* The number of the next packet to be sent. */
 uint16_t cw_notify_next_sequence(const struct cw_notify *notify);
 
-/* How many packets may be sent until fates are taken, at most CW_NOTIFY_WINDOW. */
+/* The number of packets that may be sent until fates are taken, at most CW_NOTIFY_WINDOW. */
 uint32_t cw_notify_room(const struct cw_notify *notify);
 
 struct cw_notify_stats {
-    /* Counted since create or reset. */
+    /* These are counted since create or reset. */
     uint64_t packets_sent;
     uint64_t packets_acked;
     uint64_t packets_nakked;
-    uint64_t packets_delivered;  /* theirs, without those refused */
-    uint64_t packets_overflowed; /* theirs, told as lost because the history was full */
-    uint64_t packets_stale;      /* not newer than the last packet, or here twice; dropped */
+    uint64_t packets_delivered;  /* the other end's, without those refused */
+    uint64_t packets_overflowed; /* the other end's, reported lost because the history was full */
+    uint64_t packets_stale;      /* dropped: not newer than the last packet, or here twice */
     uint64_t packets_malformed;  /* dropped */
 
-    uint32_t packets_early; /* that wait for earlier ones now */
-    uint32_t history_size;  /* packets that the next history has to tell of, 0 to 256 */
+    uint32_t packets_early; /* packets that wait for earlier ones now */
+    uint32_t history_size;  /* packets whose fate the next history has to tell, 0 to 256 */
 };
 
 void cw_notify_stats(const struct cw_notify *notify, struct cw_notify_stats *stats);

@@ -45,8 +45,8 @@ struct cw_rudp;
 struct cw_rudp_config {
     struct cw_allocator allocator; /* zero: malloc */
 
-    /* Ticks from one round of sending to the next. What is sent in between goes out together. 0: a
-       round at each update, even one of 0 ticks. Default 1. */
+    /* Ticks from one round of sending to the next. Packages that are sent in between go out
+       together. 0: a round at each update, even one of 0 ticks. Default 1. */
     uint32_t send_delay_ticks;
     /* Ticks that a package is kept after it went out; at least 1; default 600. */
     uint32_t expiry_ticks;
@@ -86,7 +86,8 @@ void cw_rudp_reset(struct cw_rudp *rudp);
    send_window packages are queued or kept: without acks, only expiry makes room. */
 enum cw_protocol_error cw_rudp_send(struct cw_rudp *rudp, const uint8_t *data, size_t size);
 
-/* Lets ticks pass; 0 adds nothing to the time. Begins a round when one is due; transmit has it. */
+/* Lets ticks pass; 0 adds nothing to the time. Begins a round when one is due, for transmit to
+   write. */
 void cw_rudp_update(struct cw_rudp *rudp, uint32_t ticks);
 
 /* Writes the next datagram of the round to out and returns its size. Returns 0 when there is none,
@@ -94,9 +95,9 @@ void cw_rudp_update(struct cw_rudp *rudp, uint32_t ticks);
    Call it until it returns 0. */
 size_t cw_rudp_transmit(struct cw_rudp *rudp, uint8_t *out, size_t capacity);
 
-/* Takes a datagram that arrived. An empty one holds nothing. CW_PROTOCOL_ERROR_MALFORMED: it breaks
-   the protocol, or holds a package above max_package_size. Nothing of it is used then, and the
-   other end is told in the next round. */
+/* Takes a datagram that arrived. An empty one holds nothing. Returns CW_PROTOCOL_ERROR_MALFORMED
+   when it breaks the protocol, or holds a package above max_package_size. No part of it is used
+   then, and the next round tells the other end. */
 enum cw_protocol_error cw_rudp_receive(struct cw_rudp *rudp, const uint8_t *data, size_t size);
 
 enum cw_rudp_event_type {
@@ -109,32 +110,32 @@ enum cw_rudp_event_type {
 
 struct cw_rudp_event {
     enum cw_rudp_event_type type;
-    uint64_t id; /* PACKAGE, MISSING: how many came before it, with no gap. Otherwise 0 */
+    uint64_t id; /* PACKAGE, MISSING: the number of packages before it, with no gap. Otherwise 0 */
     const uint8_t
         *data;   /* PACKAGE: valid until the next receive, reset or destroy. Otherwise NULL */
     size_t size; /* PACKAGE: bytes of data. Otherwise 0 */
 };
 
 /* Takes the next event; false when there is none. Packages and missing ones come in order, each
-   once. What is not taken fills receive_window. */
+   once. Events that are not taken fill receive_window. */
 bool cw_rudp_next(struct cw_rudp *rudp, struct cw_rudp_event *event);
 
-/* True when later packages wait for one that has not come; stores its id in *id. */
+/* Returns true when later packages wait for one that has not come, and stores its id in *id. */
 bool cw_rudp_waiting(const struct cw_rudp *rudp, uint64_t *id);
 
 struct cw_rudp_stats {
-    /* Of ours. */
-    uint64_t packages_sent;    /* each once */
+    /* These count our packages. */
+    uint64_t packages_sent;    /* packages sent, each counted once */
     uint64_t packages_resent;  /* answers to requests */
-    uint64_t packages_expired; /* no longer kept */
+    uint64_t packages_expired; /* packages that are no longer kept */
     uint64_t requests_received;
     uint64_t missing_sent; /* requests that came after expiry */
     uint32_t packages_kept;
     uint32_t packages_queued;
-    /* Of the other end's. */
-    uint64_t packages_received; /* each once */
-    uint64_t packages_missing;  /* told as missing */
-    uint64_t packages_dropped;  /* came again, or too far ahead for receive_window */
+    /* These count the other end's packages. */
+    uint64_t packages_received; /* packages received, each counted once */
+    uint64_t packages_missing;  /* packages reported as missing */
+    uint64_t packages_dropped;  /* packages that came again, or too far ahead for receive_window */
     uint64_t requests_sent;
 
     uint64_t heartbeats_sent;
