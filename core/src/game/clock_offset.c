@@ -2,21 +2,21 @@
 
 #include <math.h>
 
-/* Two clocks drift apart by less than this share, and by less than so many seconds while something
+/* The share by which two clocks drift apart at most, and the seconds by which they do while a limit
    is remembered. */
 #define DRIFT   300e-6
 #define DRIFTED 0.002
 
-/* For so many seconds a clock follows as fast as it may, and for longer when it takes more to be
-   that near for that long, in seconds. */
+/* The seconds for which a clock follows as fast as it may. It does so for longer until the limits
+   have been as narrow as the second number for as long as the third, in seconds. */
 #define SETTLE         2
 #define SETTLED_WITHIN 0.002
 #define SETTLED_FOR    0.25
 
-/* The present agrees when it leaves no more than this room beyond what is known: in seconds, and as
-   a share of what the path varies. When it does not, most likely the path has become longer, and
-   what is known of its one way goes out of date before what is known of the other: no reason to
-   move. After so many seconds all is of the present. */
+/* The present agrees with all periods when it adds no more than this to their limits: in seconds,
+   and as a share of the path's variation. When it does not, most likely the path has become longer,
+   and the limit from one of its ways goes out of date before that from the other: no reason to
+   move. After the last number of seconds all limits are of the present. */
 #define ROOM      0.001
 #define ROOM_PART 0.5
 #define DISAGREE  ((CW_OFFSET_PERIODS + 2) * CW_OFFSET_PERIOD_SECONDS)
@@ -59,7 +59,7 @@ bool cw_offset_contradicted(const struct cw_offset *offset, const struct cw_offs
            (answer->low > offset->all.high + DRIFTED || answer->high < offset->all.low - DRIFTED);
 }
 
-/* Returns what the newest so many periods allow. */
+/* Returns the limits that the newest periods and the answer give together. */
 static struct cw_offset_limits together(const struct cw_offset *offset,
                                         const struct cw_offset_limits *answer, double periods)
 {

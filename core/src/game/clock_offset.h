@@ -5,8 +5,8 @@
 
 #include <stdbool.h>
 
-/* Knowledge covers the last CW_OFFSET_PERIODS periods of CW_OFFSET_PERIOD_SECONDS each. The latest
-   CW_OFFSET_PRESENT of them are the present. */
+/* The limits are those of the last CW_OFFSET_PERIODS periods of CW_OFFSET_PERIOD_SECONDS each. The
+   latest CW_OFFSET_PRESENT of them are the present. */
 #define CW_OFFSET_PERIODS        8
 #define CW_OFFSET_PRESENT        3
 #define CW_OFFSET_PERIOD_SECONDS 0.25
@@ -30,24 +30,24 @@ void cw_offset_reset(struct cw_offset *offset);
 /* The limits set by an answer that arrives now and puts the offset between low and high. */
 struct cw_offset_limits cw_offset_limits(double low, double high, double now);
 
-/* True when an answer's limits contradict what is known: a clock was set to another time. */
+/* Returns true when an answer's limits contradict the known ones: a clock has been set. */
 bool cw_offset_contradicted(const struct cw_offset *offset, const struct cw_offset_limits *answer);
 
-/* Takes the limits of an answer. rtt is how long answers take on average, in seconds. */
+/* Takes the limits of an answer. rtt is the mean time that answers take, in seconds. */
 void cw_offset_learn(struct cw_offset *offset, const struct cw_offset_limits *answer, double rtt,
                      double now);
 
 /* The best guess. */
 double cw_offset_guess(const struct cw_offset *offset);
 
-/* Returns how far current is outside the limits, in seconds. */
+/* Returns the distance of current from the limits, in seconds; 0 inside. */
 double cw_offset_outside(const struct cw_offset *offset, double current);
 
 /* The most that the guess can be wrong, in seconds. */
 double cw_offset_error(const struct cw_offset *offset, double now);
 
-/* Returns where a clock that has followed the offset, and is now at current, should go. Sets *slow
-   when it should go there slowly. */
+/* Returns the value to which a clock should go that has followed the offset and is now at current.
+   Sets *slow when it should go there slowly. */
 double cw_offset_goal(struct cw_offset *offset, double current, double now, bool *slow);
 
 /* The place of an integer in a ring of size entries, a power of two. */

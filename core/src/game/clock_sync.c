@@ -7,35 +7,37 @@
 #include "game/clock_offset.h"
 #include "packet/measure.h"
 
-/* On the wire a stamp is a number of 16 bits. An echo is the stamp, how long it was held, the
-   server's tick, and the part of the tick that has passed. */
+/* On the wire a stamp is a number of 16 bits. An echo is the stamp, the time for which it was held,
+   the server's tick, and the part of the tick that has passed. */
 #define HOLD_UNIT  (1.0 / 16384) /* seconds */
 #define HOLD_NONE  65535         /* no stamp, or one held for longer than fits */
 #define PART_UNITS 65536.0
 
 #define STAMPS 256 /* questions that may wait for their answers */
-#define LEADS  512 /* ticks of which the server's word may still come */
+#define LEADS  512 /* ticks on which the server's report may still come */
 
-/* An answer may seem to precede its question by what clocks drift while the server holds it. */
+/* The seconds by which an answer may seem to precede its question, because clocks drift while the
+   server holds it. */
 #define DRIFTED       0.002
 #define RTT_SMOOTHING 0.1
-/* An answer that took more seconds has waited for a hidden page, and tells little. */
+/* The longest RTT in seconds: an answer that took longer has waited for a hidden page, and tells
+   little. */
 #define LONGEST_RTT 5
 
-/* Seconds within which a time gets where it should be, unless the slew is too slow for it. */
+/* Seconds within which a time gets to its goal, unless the slew is too slow for it. */
 #define REACH 0.25
-/* The slew of what may take its time: it is faster than clocks drift. */
+/* The slew for corrections that are not urgent: it is faster than clocks drift. */
 #define SLOW_SLEW 0.0005
 
-/* The need for lead is the greatest of so many seconds: enough to see what happens to one input in
-   a thousand. */
+/* The need for lead is the greatest of this many seconds: at 60 inputs per second, these show what
+   happens to one input in a thousand. */
 #define NEEDS 16
-/* The lead is above the need by this, and by a share of what the need varies. */
+/* The lead is above the need by this many ticks, and by this share of the need's variation. */
 #define SPARE_TICKS 0.25
 #define SPARE_SHARE 0.25
-/* Until the server tells: what an input waits for its tick. */
+/* The ticks that an input is guessed to wait for its tick, until the server reports. */
 #define GUESSED_TICKS 1.0
-/* The longest of the client's frames is forgotten in so many seconds. */
+/* The seconds in which the longest of the client's frames is forgotten. */
 #define FRAME_MEMORY 4
 
 /* A time that runs with the client's clock, and for REACH seconds faster by the rate. */
@@ -60,26 +62,25 @@ struct cw_clock_sync {
     size_t memory;
     double tick_seconds;
 
-    double stamps[STAMPS]; /* when they were made, by their number */
+    double stamps[STAMPS]; /* when the stamps were made, by their number */
     uint32_t stamp_count;  /* up to STAMPS */
     uint16_t next_stamp;
 
     struct cw_offset offset; /* the server's time less the client's */
-    double echoed;           /* when the newest answer was sent, by the client's clock and
-                                as if its stamp had taken no time */
+    double echoed; /* when the newest answer was sent, by the client's clock, had its stamp taken no
+                      time */
     struct cw_rtt rtt;
 
     struct course server, client; /* seconds of the server's count */
     double lead;                  /* the lead that inputs should have when they are sent */
-    double frame;  /* the time that they may wait before that for the client's next update: the
-                      longest of  late */
-    bool adjusted; /* the server has said so */
+    double frame;  /* the longest recent time that inputs waited for the client's next update */
+    bool adjusted; /* the lead follows the server's reports */
     struct lead leads[LEADS];
     struct need needs[NEEDS];
 
     bool synced;
-    bool restarted;     /* the application has to be told */
-    uint32_t next_tick; /* the first tick that the application has to be told */
+    bool restarted;     /* the application has yet to learn of it */
+    uint32_t next_tick; /* the first tick that the application has yet to get */
     uint32_t due_ticks; /* the number of such ticks */
     uint64_t answers;
     uint64_t restarts;
@@ -184,7 +185,7 @@ void cw_clock_sync_reset(struct cw_clock_sync *sync)
         .config = sync->config,
         .memory = sync->memory,
         .tick_seconds = 1 / sync->config.ticks_per_second,
-        .next_stamp = sync->next_stamp, /* the server may know those before */
+        .next_stamp = sync->next_stamp, /* the server may have got earlier stamps */
     };
     cw_offset_reset(&sync->offset);
     sync->echoed = -(double)INFINITY;
@@ -200,7 +201,7 @@ static double course_at(const struct course *course, double now)
     return course->value + elapsed + course->rate * (elapsed < REACH ? elapsed : REACH);
 }
 
-/* Leads the time from where it is to the goal, both at now. */
+/* Steers a time from its value to the goal, both at now. */
 static void steer(struct course *course, double goal, double slew, double now)
 {
     const double value = course_at(course, now);
@@ -214,7 +215,7 @@ static void steer(struct course *course, double goal, double slew, double now)
     };
 }
 
-/* The server's time as far as it is known. */
+/* Returns the server's time as far as it is known. */
 static double known_server_time(const struct cw_clock_sync *sync, double now)
 {
     return now + cw_offset_guess(&sync->offset);
@@ -226,7 +227,7 @@ static double limited_lead(const struct cw_clock_sync *sync, double lead)
     return lead < most ? lead : most;
 }
 
-/* Returns where the client's time should be. */
+/* Returns the goal for the client's time. */
 static double client_goal(const struct cw_clock_sync *sync, double now)
 {
     return course_at(&sync->server, now) + limited_lead(sync, sync->lead + sync->frame);
@@ -257,7 +258,7 @@ size_t cw_clock_sync_transmit(struct cw_clock_sync *sync, uint8_t *out, size_t c
     return CW_CLOCK_STAMP_SIZE;
 }
 
-/* The tick as the nearest tick time to the one that is expected. */
+/* Returns the tick as the tick time that is nearest to the expected one. */
 static double unwrap(const struct cw_clock_sync *sync, uint32_t tick, double now)
 {
     const double expected = floor(cw_clock_sync_server_time(sync, now));
@@ -289,7 +290,7 @@ enum cw_error cw_clock_sync_receive(struct cw_clock_sync *sync, const uint8_t *d
     const struct cw_offset_limits limits = cw_offset_limits(sent - now, sent - held - made, now);
     const bool overtaken = made + held < sync->echoed;
     if (overtaken && cw_offset_contradicted(&sync->offset, &limits))
-        return CW_ERROR_STALE; /* it is from before the jump that the newest one reported */
+        return CW_ERROR_STALE; /* the answer is from before the jump that the newest one reported */
     if (!overtaken)
         sync->echoed = made + held;
     cw_rtt_sample(&sync->rtt, rtt, RTT_SMOOTHING);
@@ -322,7 +323,8 @@ enum cw_error cw_clock_sync_adjust(struct cw_clock_sync *sync, uint32_t tick, do
     for (uint32_t i = 0; i < NEEDS; i++)
         if (fabs(second - sync->needs[i].second) < NEEDS && sync->needs[i].lead > most)
             most = sync->needs[i].lead;
-    const double least = cw_offset_error(&sync->offset, now); /* the quickest way there */
+    const double least =
+        cw_offset_error(&sync->offset, now); /* the least error is the quickest goal */
     const double varies = most > least ? most - least : 0;
     sync->lead = limited_lead(sync, most + SPARE_SHARE * varies + SPARE_TICKS * sync->tick_seconds);
     sync->adjusted = true;

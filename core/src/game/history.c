@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-/* The states together have at most so many bytes: 32 bits can still add them up. */
+/* The most bytes of all states together: 32 bits can still add them up. */
 #define MAX_BYTES (1u << 30)
 
 struct place {
@@ -17,8 +17,8 @@ struct place {
 struct cw_history {
     struct cw_history_config config;
     size_t memory;
-    size_t stride; /* from one state to the next */
-    /* Tick by tick in a ring; each has a row of all that follow. */
+    size_t stride; /* bytes from one state to the next */
+    /* These keep the ticks in a ring; each tick has a row in all of the following arrays. */
     uint32_t kept;
     uint32_t newest_row;
     uint32_t *ticks;
@@ -32,7 +32,7 @@ struct cw_history_config cw_history_config_default(void)
     return (struct cw_history_config){.max_entities = 256, .max_ticks = 64};
 }
 
-/* Bytes from one state to the next, each aligned for any type. */
+/* Returns the bytes from one state to the next, each aligned for any type. */
 static size_t stride_of(const struct cw_history_config *config)
 {
     return ((size_t)config->state_size + 15) / 16 * 16;
@@ -121,7 +121,7 @@ struct row {
     uint8_t *states;
 };
 
-/* Age 0 is the newest. */
+/* Returns the row of a tick by its age; age 0 is the newest. */
 static struct row row_of(const struct cw_history *history, uint32_t age)
 {
     const uint32_t ticks = history->config.max_ticks;
@@ -133,13 +133,13 @@ static struct row row_of(const struct cw_history *history, uint32_t age)
                         .states = history->states + first * history->stride};
 }
 
-/* Returns how far a tick is after the newest: 0 or less for those that are kept. */
+/* Returns the number of ticks from the newest one to this: 0 or less for ticks that are kept. */
 static double relative(const struct cw_history *history, uint32_t tick)
 {
     return (int32_t)(tick - history->ticks[history->newest_row]);
 }
 
-/* The age of the newest tick that is not after this moment, which is not before the oldest. */
+/* Returns the age of the newest tick that is not after the moment, itself not before the oldest. */
 static uint32_t age_of(const struct cw_history *history, double moment)
 {
     uint32_t low = 0, high = history->kept - 1;
@@ -161,7 +161,7 @@ static bool find_row(const struct cw_history *history, uint32_t tick, struct row
     return row->tick == tick;
 }
 
-/* The index of the first place whose entity is not below this one. */
+/* Returns the index of the first place whose entity is not below this one. */
 static uint32_t search(const struct row *row, uint32_t entity)
 {
     uint32_t low = 0, high = *row->count;

@@ -4,23 +4,23 @@
 
 #include "causeway/input.h"
 
-/* On the wire, how early an input was takes 16 bits, in parts of a tick. */
+/* The parts of a tick in which the wire says, in 16 bits, by how much an input was early. */
 #define CW_INPUT_EARLY_PARTS 256.0
 
 enum cw_error cw_input_config_check(const struct cw_input_config *config);
 
-/* Bytes of the struct, rounded up to what aligns any type. */
+/* The bytes of the struct, rounded up so that any type is aligned. */
 size_t cw_input_stride(const struct cw_input_config *config);
 
-/* The head of a body: the newest tick and how many inputs it has. */
+/* Serializes the head of a body: the newest tick and the number of inputs. */
 bool cw_input_serialize_head(struct cw_stream *stream, uint16_t *newest, uint32_t *count);
 
-/* One input of a body. before is the input of the previous tick, NULL for the first. For reading,
-   input must be all zero. */
+/* Serializes one input of a body. before is the input of the previous tick, NULL for the first. For
+   reading, input must be all zero. */
 bool cw_input_serialize(const struct cw_input_config *config, struct cw_stream *stream,
                         const void *before, void *input);
 
-/* The tick with these low 16 bits that is nearest to a known one. */
+/* Returns the tick with these low 16 bits that is nearest to a known one. */
 static inline uint32_t cw_input_unwrap(uint16_t low, uint32_t known)
 {
     const int32_t ahead = (int16_t)(uint16_t)(low - known);

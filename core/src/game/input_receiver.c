@@ -3,14 +3,15 @@
 #include "causeway/clock_sync.h"
 #include "game/input_internal.h"
 
-/* The statistics of how early inputs are cover this period and the one before. */
+/* The ticks of a period. The statistics on how early inputs are cover the current one and the one
+   before. */
 #define PERIOD_TICKS 32
 
 enum state {
     NOTHING,
     RECEIVED,
-    MISSED, /* the tick was taken before it came */
-    LATE    /* it came after that */
+    MISSED, /* the tick was taken before the input came */
+    LATE    /* the input came after its tick was taken */
 };
 
 struct entry {
@@ -31,14 +32,14 @@ struct cw_input_receiver {
     size_t memory;
     size_t size, stride;   /* bytes of an input's struct, and from one to the next */
     uint32_t kept;         /* ticks, before and after the one taken; a power of two */
-    struct entry *entries; /* a ring of them */
-    uint8_t *inputs;       /* beside it */
+    struct entry *entries; /* a ring of `kept` entries */
+    uint8_t *inputs;       /* the inputs of that ring */
     uint8_t *decoded;      /* the inputs of a packet */
-    uint8_t *last;         /* given for a tick */
+    uint8_t *last;         /* the input that was given last */
 
     bool started;
-    uint32_t taken; /* the newest tick that was */
-    uint32_t acked; /* all up to here were taken or are here */
+    uint32_t taken; /* the newest tick that was taken */
+    uint32_t acked; /* all ticks up to this one were taken or have their input */
     struct closest now, before;
     struct cw_input_receiver_stats stats;
 };
@@ -147,7 +148,7 @@ static uint8_t *input_of(const struct cw_input_receiver *receiver, uint32_t tick
     return receiver->inputs + receiver->stride * (tick % receiver->kept);
 }
 
-/* An input arrived, so early, at a tick of the server. */
+/* Notes that an input arrived at a tick of the server, early by this many ticks. */
 static void note_early(struct cw_input_receiver *receiver, uint32_t tick, double early,
                        uint32_t server_tick)
 {
@@ -177,7 +178,7 @@ static bool any_news(const struct cw_input_receiver *receiver, uint32_t newest, 
     return false;
 }
 
-/* Reads all inputs of a body behind its head. False when any is not as it should be. */
+/* Reads all inputs of a body behind its head. Returns false when any is malformed. */
 static bool decode(struct cw_input_receiver *receiver, struct cw_stream *stream, uint32_t count,
                    size_t size)
 {

@@ -8,14 +8,15 @@ struct cw_input_sender {
     size_t memory;
     size_t stride;
     uint8_t *inputs; /* a ring of CW_INPUT_MAX_COPIES */
-    uint8_t *wire;   /* for an input to go there and back */
+    uint8_t *wire;   /* room to serialize an input and read it back */
     size_t wire_size;
     uint32_t newest;
     uint32_t count;   /* ticks in a row up to newest, CW_INPUT_MAX_COPIES at most */
     uint32_t unacked; /* the number of inputs that are not acked */
 };
 
-/* No field takes more than twice its bytes, and none less than one. */
+/* Returns the most bytes of an input on the wire: no field takes more than twice its bytes, and
+   none has less than one. */
 static size_t most_wire_bytes(size_t stride)
 {
     return 2 * stride + 16;
@@ -103,7 +104,7 @@ enum cw_error cw_input_sender_add(struct cw_input_sender *sender, uint32_t tick,
     return CW_OK;
 }
 
-/* Writes the newest inputs, so many; 0 when they do not fit. */
+/* Writes the newest inputs, count of them, and returns the size; 0 when they do not fit. */
 static size_t write_inputs(const struct cw_input_sender *sender, uint32_t count, uint8_t *out,
                            size_t capacity)
 {

@@ -6,17 +6,17 @@
 #include <math.h>
 #include <string.h>
 
-/* Arrivals that the delay follows from: the last second at 60 per second, six at 10. The second
-   worst of them counts; as long as there are fewer, the worst. */
+/* The arrivals from which the delay follows: those of the last second at 60 per second, of six
+   seconds at 10. The second worst of them counts; as long as there are fewer, the worst. */
 #define ARRIVALS 64
-/* Until there are this many the view goes at once where it belongs. */
+/* Until there are this many arrivals, the view jumps to its place at once. */
 #define SETTLED 8
 
 #define FASTER 0.1
 #define SLOWER 0.2
 
-/* Snapshots further apart, in seconds, are not of the same count of ticks: no connection lives
-   through such a gap. */
+/* Snapshots further apart, in seconds, do not belong to the same count of ticks: no connection
+   lives through such a gap. */
 #define FARTHEST 10
 
 /* Times of the caller's clock minus times of ticks, in seconds. */
@@ -28,10 +28,10 @@ struct arrival {
 struct cw_interpolation {
     struct cw_interpolation_config config;
     size_t memory;
-    size_t stride; /* from one entry to the next */
+    size_t stride; /* bytes from one entry to the next */
 
-    /* The snapshots that are kept, oldest first. Ticks are unwrapped. slots[count] and on are free.
-     */
+    /* The snapshots that are kept, oldest first. Ticks are unwrapped. The slots from slots[count]
+       on are free. */
     uint32_t count;
     int64_t *ticks;
     uint32_t *slots;
@@ -41,7 +41,7 @@ struct cw_interpolation {
     uint64_t arrival_count;
     double received_at; /* when the last one arrived */
     double fast;        /* the least of the arrivals */
-    double lag;         /* the clock minus the tick to show, in seconds, where it should be */
+    double lag;         /* the clock minus the tick that should be shown, in seconds */
 
     bool started;
     double position; /* the tick shown */
@@ -131,7 +131,7 @@ void cw_interpolation_destroy(struct cw_interpolation *interpolation)
     cw_release(&allocator, interpolation, interpolation->memory);
 }
 
-/* The slots stay as they are: all of them are free. */
+/* Forgets all snapshots. The slots stay as they are: all of them are free. */
 static void begin_anew(struct cw_interpolation *x)
 {
     x->count = 0;
@@ -154,7 +154,7 @@ static int64_t newest_tick(const struct cw_interpolation *x)
     return x->ticks[x->count - 1];
 }
 
-/* The tick as a number that does not wrap, near those that are kept. */
+/* Returns the tick as a number that does not wrap, near the ticks that are kept. */
 static int64_t unwrap(const struct cw_interpolation *x, uint32_t tick)
 {
     return x->count == 0 ? tick : newest_tick(x) + (int32_t)(tick - (uint32_t)newest_tick(x));
@@ -166,7 +166,7 @@ static bool is_far(const struct cw_interpolation *x, int64_t tick)
     return fabs(seconds) > FARTHEST;
 }
 
-/* Returns how many of the kept snapshots are older than the tick. */
+/* Returns the number of kept snapshots that are older than the tick. */
 static uint32_t count_older(const struct cw_interpolation *x, double tick)
 {
     uint32_t older = x->count;
@@ -192,8 +192,8 @@ static void follow_arrivals(struct cw_interpolation *x)
         fmin(fmax(lag, fast + x->config.min_delay_seconds), fast + x->config.max_delay_seconds);
 }
 
-/* Before the tick is put among the others. Snapshots that arrive together waited for the same
-   frame: only the first of them tells how late the view had to be. */
+/* Notes an arrival before its tick is put among the others. Snapshots that arrive together waited
+   for the same frame, so only the first of them tells how late the view had to be. */
 static void note_arrival(struct cw_interpolation *x, int64_t tick, double now)
 {
     const double rate = x->config.ticks_per_second;

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Inputs and states together have at most so many bytes: 32 bits can still add them up. */
+/* The most bytes of inputs and states together: 32 bits can still add them up. */
 #define MAX_BYTES (1u << 30)
 
 enum replay {
@@ -18,14 +18,14 @@ enum replay {
 };
 
 struct cw_prediction {
-    struct cw_prediction_config config; /* tolerances and smooth_limits are the room's own */
+    struct cw_prediction_config config; /* tolerances and smooth_limits are this object's own */
     size_t memory;
     struct cw_schema_numbers numbers; /* the numbers of the state */
     double *errors;                   /* for each number, the shown value minus the true one */
     size_t input_size, state_size, input_stride, state_stride;
 
-    /* The ticks from newest - count + 1 on. Tick t has place t % max_ticks, counted on when the
-       ticks wrap. A server's state that was not predicted has no input. */
+    /* The ticks from newest - count + 1 on. Tick t has place t % max_ticks, which counts on when
+       the ticks wrap. A server's state that was not predicted has no input. */
     uint32_t count, newest, newest_place;
     uint8_t *inputs;
     uint8_t *states;
@@ -34,7 +34,7 @@ struct cw_prediction {
 
     enum replay replay;
     uint32_t replay_start; /* the tick whose state is right */
-    uint32_t replay_tick;  /* given last */
+    uint32_t replay_tick;  /* the tick that was given last */
     uint8_t *shown;        /* the newest state before the correction */
     uint8_t *scratch;
 
@@ -95,7 +95,7 @@ static size_t round_up(size_t size)
     return (size + 15) / 16 * 16;
 }
 
-/* Zeros when there are none to copy. */
+/* Copies amounts; there are zeros when there are none to copy. */
 static const float *copy_amounts(struct cw_arena *arena, const float *amounts, size_t count)
 {
     float *const copy = cw_arena_take(arena, count * sizeof *copy);
@@ -185,7 +185,7 @@ void cw_prediction_reset(struct cw_prediction *prediction)
     forget_errors(prediction);
 }
 
-/* The place of a tick that is kept. */
+/* Returns the place of a tick that is kept. */
 static size_t place_of(const struct cw_prediction *p, uint32_t tick)
 {
     return (p->newest_place + p->config.max_ticks - (p->newest - tick)) % p->config.max_ticks;
@@ -201,7 +201,7 @@ static uint8_t *input_of(const struct cw_prediction *p, uint32_t tick)
     return p->inputs + place_of(p, tick) * p->input_stride;
 }
 
-/* Makes place for the next tick; any other begins anew. */
+/* Makes place for the next tick; any other tick begins anew. */
 static void advance(struct cw_prediction *p, uint32_t tick)
 {
     if (p->count == 0 || tick != p->newest + 1)
@@ -233,7 +233,7 @@ enum cw_error cw_prediction_add(struct cw_prediction *prediction, uint32_t tick,
     return CW_OK;
 }
 
-/* Returns by how much two structs differ in a number; 0 when one of them does not have it. */
+/* Returns the difference of two structs in a number; 0 when one of them does not have it. */
 static double difference(const struct cw_prediction *p, const struct cw_schema_number *number,
                          const void *a, const void *b)
 {
@@ -274,7 +274,7 @@ static void note_error(struct cw_prediction *p, const uint8_t *predicted, const 
     p->stats.max_error = fmax(p->stats.max_error, p->stats.error);
 }
 
-/* A state that nobody predicted: the game goes on from there. */
+/* Starts from a state that was not predicted: the game goes on from there. */
 static void start_from(struct cw_prediction *p, uint32_t tick, const void *state)
 {
     p->count = 0;
@@ -304,7 +304,7 @@ bool cw_prediction_correct(struct cw_prediction *prediction, uint32_t tick, cons
     }
     uint8_t *const predicted = state_of(p, tick);
     p->stats.compared++;
-    /* After a correction that was not replayed yet, what was predicted is out of date. */
+    /* After a correction that was not replayed yet, the predicted states are out of date. */
     if (p->replay != REPLAY_TAKE && agrees(p, predicted, state))
         return false;
     memcpy(p->shown, state_of(p, p->newest), p->state_size);
@@ -317,7 +317,7 @@ bool cw_prediction_correct(struct cw_prediction *prediction, uint32_t tick, cons
     return true;
 }
 
-/* Sets the errors so that the new state together with them is what was shown. */
+/* Sets the errors so that the new state together with them gives the state that was shown. */
 static void take_errors(struct cw_prediction *p, const void *state)
 {
     for (uint32_t i = 0; i < p->numbers.count; i++) {
@@ -336,7 +336,7 @@ static bool same_state(const struct cw_prediction *p, const void *a, const void 
     return cw_schema_equal(p->config.schema, p->config.state_type, a, b);
 }
 
-/* The state that the tick given last has led to. */
+/* Takes the state to which the tick that was given last has led. */
 static void take_result(struct cw_prediction *p, void *state)
 {
     uint8_t *const known = state_of(p, p->replay_tick);
@@ -350,8 +350,8 @@ static void take_result(struct cw_prediction *p, void *state)
     }
 }
 
-/* A replay whose result is taken is played once more under stress. True when there is more to play.
- */
+/* Ends a pass of a replay. Under stress, a replay whose result is taken is played once more.
+   Returns true when there is more to play. */
 static bool end_pass(struct cw_prediction *p, const void *state)
 {
     const bool again = p->replay == REPLAY_TAKE && p->config.stress && p->replay_start != p->newest;

@@ -4,10 +4,10 @@
 
 #include <math.h>
 
-/* No entry is shorter: a bit for the next id, a bit for what happened. */
+/* The bits of the shortest entry: a bit for the next id, a bit for the kind of change. */
 #define LEAST_BITS 2
 
-/* The search for an entity that fits passes over so many that do not. */
+/* The search for an entity that fits passes over this many that do not. */
 #define MOST_PASSED 16
 
 void cw_snapshot_room_layout(struct cw_snapshot_room *room, struct cw_arena *arena,
@@ -42,8 +42,8 @@ void cw_snapshot_body_list(struct cw_snapshot_body *body)
     body->head.complete = true;
 }
 
-/* Finds how an entity of the type moved. False when the client has a state that is no longer known
-   here, with which it would predict something else. */
+/* Finds the motion of an entity of the type. Returns false when the client has a state that is no
+   longer known here, with which it would predict something else. */
 static bool find_motion(const struct cw_snapshot_body *body, uint32_t id, uint32_t type,
                         struct cw_snapshot_motion *motion)
 {
@@ -57,7 +57,7 @@ static bool find_motion(const struct cw_snapshot_body *body, uint32_t id, uint32
     return state != NULL;
 }
 
-/* Returns what the body has to say about an entity. */
+/* Returns the body's entry for an entity. */
 static struct cw_snapshot_entry entry_of(const struct cw_snapshot_body *body, uint32_t id)
 {
     const uint32_t had = body->had[id], has = body->has[id];
@@ -78,7 +78,7 @@ static struct cw_snapshot_entry entry_of(const struct cw_snapshot_body *body, ui
     return entry;
 }
 
-/* All in entries. */
+/* Writes the body with all changes in entries. */
 static size_t write_entries(struct cw_snapshot_body *body, uint8_t *out, size_t capacity)
 {
     struct cw_stream stream = cw_stream_writer(out, capacity);
@@ -95,7 +95,7 @@ static size_t write_entries(struct cw_snapshot_body *body, uint8_t *out, size_t 
     return fits ? cw_stream_flush(&stream) : 0;
 }
 
-/* Writes what there is of an entity for both ways to tell it. */
+/* Writes the parts of an entity's change, for the range coder and for its entry. */
 static bool write_coded_entry(const struct cw_snapshot_body *body, struct cw_stream *stream,
                               uint32_t id)
 {
@@ -110,7 +110,7 @@ static bool write_coded_entry(const struct cw_snapshot_body *body, struct cw_str
                  : cw_snapshot_serialize_entry(body->wire, stream, &entry);
 }
 
-/* All of the body for both ways. */
+/* Writes all of the body, through the range coder and in entries. */
 static bool write_both(struct cw_snapshot_body *body, struct cw_stream *stream)
 {
     const struct cw_snapshot_room *const room = body->room;
@@ -133,8 +133,8 @@ static bool write_both(struct cw_snapshot_body *body, struct cw_stream *stream)
     return true;
 }
 
-/* Writes as much as possible through the range coder; split: the number of bytes before that. 0
-   when it is above capacity. */
+/* Writes as much as possible through the range coder; *split becomes the number of bytes before its
+   part. Returns the size, 0 when it is above capacity. */
 static size_t write_coded(struct cw_snapshot_body *body, uint8_t *out, size_t capacity,
                           size_t *split)
 {
@@ -168,7 +168,7 @@ size_t cw_snapshot_body_write(struct cw_snapshot_body *body, uint8_t *out, size_
     return size > 0 ? head + size : 0;
 }
 
-/* The bits of an entry without its id; more than any body has when it cannot be measured. */
+/* Returns the bits of an entry without its id; more than any body has if it cannot be measured. */
 static size_t entry_bits(const struct cw_snapshot_body *body, uint32_t id)
 {
     struct cw_stream stream = cw_stream_measurer();
@@ -177,7 +177,7 @@ static size_t entry_bits(const struct cw_snapshot_body *body, uint32_t id)
                                                                     : SIZE_MAX / 2;
 }
 
-/* The bits of the ids that were chosen. */
+/* Returns the bits of the ids that were chosen. */
 static size_t id_bits(const struct cw_snapshot_body *body)
 {
     struct cw_stream stream = cw_stream_measurer();
@@ -196,7 +196,7 @@ static bool before(const struct cw_snapshot_room *room, uint32_t a, uint32_t b)
     return room->urgency[a] != room->urgency[b] ? room->urgency[a] > room->urgency[b] : a < b;
 }
 
-/* Lets the index at the place sink to where it belongs. */
+/* Lets the index at the place sink to its place in the heap. */
 static void sink(const struct cw_snapshot_room *room, uint32_t place, uint32_t count)
 {
     const uint32_t index = room->queue[place];
@@ -214,7 +214,7 @@ static void sink(const struct cw_snapshot_room *room, uint32_t place, uint32_t c
     room->queue[place] = index;
 }
 
-/* Each that differs gains its priority in waited, and removals come before everything else. */
+/* Adds the priority of each entity that differs to waited. Removals come before everything else. */
 static void gain(const struct cw_snapshot_body *body, const float *priority, float *waited)
 {
     for (uint32_t i = 0; i < body->differing; ++i) {
@@ -235,7 +235,7 @@ static void make_queue(const struct cw_snapshot_body *body)
         sink(room, i - 1, body->differing);
 }
 
-/* Chooses those that go into capacity bytes, the most urgent first. */
+/* Chooses the entities that go into capacity bytes, the most urgent first. */
 static void choose(struct cw_snapshot_body *body, size_t capacity)
 {
     const struct cw_snapshot_room *const room = body->room;

@@ -7,24 +7,24 @@
 #include "game/snapshot_wire.h"
 #include "game/snapshot_world.h"
 
-/* Room for the lists of one body. Every body uses it again. */
+/* The memory for the lists of one body. Every body uses it again. */
 struct cw_snapshot_room {
     uint32_t *ids;   /* the ids of the entities that differ, in order */
     uint32_t *queue; /* a heap of indices into ids */
-    float *urgency;  /* per index */
-    bool *chosen;    /* per index */
+    float *urgency;  /* the urgency of each index */
+    bool *chosen;    /* each index: whether it is chosen */
 
-    /* For the range coder, else NULL. */
+    /* These are for the range coder; NULL without it. */
     struct cw_snapshot_coder *coder;
-    uint8_t *coded; /* max_bytes */
-    uint32_t more;  /* eighths by which a body holds more than without it */
+    uint8_t *coded; /* max_bytes bytes */
+    uint32_t more;  /* eighths by which a body holds more than without the coder */
 };
 
 void cw_snapshot_room_layout(struct cw_snapshot_room *room, struct cw_arena *arena,
                              const struct cw_snapshot_config *config);
 
-/* A body is the difference between two arrays with one change per entity: what the client has, and
-   what it should have. */
+/* A body is the difference between two arrays with one change per entity: the changes that the
+   client has, and those that it should have. */
 struct cw_snapshot_body {
     const struct cw_snapshot_world *world;
     const struct cw_snapshot_wire *wire;
@@ -34,7 +34,7 @@ struct cw_snapshot_body {
         *before;          /* the client's version of the baseline's own baseline; NULL: not known */
     uint32_t took, ahead; /* see cw_snapshot_motion */
     struct cw_snapshot_head head; /* complete and count are filled in */
-    uint32_t differing;           /* ids in the room */
+    uint32_t differing;           /* the number of ids in the room */
 };
 
 /* Lists the entities that differ, and chooses them all. */
@@ -45,7 +45,7 @@ size_t cw_snapshot_body_write(struct cw_snapshot_body *body, uint8_t *out, size_
 
 /* Chooses and writes the entities that fit into capacity bytes, the most urgent first. Removals
    come before everything else. Each entity that differs gains its priority in waited. Both arrays
-   are per entity. */
+   have an item for each entity. */
 size_t cw_snapshot_body_write_some(struct cw_snapshot_body *body, uint8_t *out, size_t capacity,
                                    const float *priority, float *waited);
 

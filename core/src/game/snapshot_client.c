@@ -5,15 +5,14 @@
 
 #include "causeway/sequence.h"
 
-/* The newest that is known of an entity. A snapshot that leaves it out need not be the newest for
-   it. */
+/* The newest known state of an entity. The newest snapshot may leave the entity out. */
 struct known {
     uint32_t number; /* the number of the newest snapshot that has it */
     uint32_t tick;   /* the tick of that snapshot */
-    uint32_t type;   /* 1 more than its type, 0 when there is none */
+    uint32_t type;   /* its type plus 1, 0 when there is none */
     uint8_t incarnation;
-    bool told;     /* the application knows that it is there */
-    bool replaced; /* it is another one since */
+    bool told;     /* the application knows that the entity is there */
+    bool replaced; /* it has been another entity since */
 };
 
 struct cw_snapshot_client {
@@ -24,13 +23,13 @@ struct cw_snapshot_client {
 
     uint32_t
         newest;    /* the number of the newest snapshot, lifted from 16 bits; 0 before the first */
-    uint32_t used; /* one more than the highest id that was ever told */
+    uint32_t used; /* one more than the highest id that ever came */
     bool begun_anew; /* a snapshot had no baseline: entities may be gone without a word */
     struct cw_snapshot_received *snapshots; /* indexed by number, and one more to read into */
     struct known *known;
-    uint8_t *states;  /* per entity: its struct */
-    uint64_t *untold; /* entities that the application is to be told of */
-    uint32_t next;    /* where to look for the first of them */
+    uint8_t *states;  /* the struct of each entity */
+    uint64_t *untold; /* entities of which the application has yet to learn */
+    uint32_t next;    /* the id from which to look for the first of them */
     struct cw_snapshot_client_stats stats;
 };
 
@@ -130,7 +129,7 @@ static struct cw_snapshot_received *snapshot_of(const struct cw_snapshot_client 
     return &client->snapshots[number % client->config.window];
 }
 
-/* Begins with what the baseline has. */
+/* Begins a snapshot with the entities of the baseline. */
 static void copy_baseline(const struct cw_snapshot_client *client,
                           const struct cw_snapshot_received *baseline,
                           struct cw_snapshot_received *snapshot)
@@ -144,7 +143,8 @@ static void copy_baseline(const struct cw_snapshot_client *client,
     memcpy(snapshot->states, baseline->states, used * client->reader.stride);
 }
 
-/* No snapshot has entities of ids that were never told; one that was read in part may have. */
+/* Clears the ids that never came: no snapshot has entities of these, but one that was read only in
+   part may have. */
 static void clear_unused(const struct cw_snapshot_client *client,
                          struct cw_snapshot_received *snapshot)
 {
@@ -163,14 +163,14 @@ static void learn_kind(struct cw_snapshot_client *client, struct known *known, u
         known->incarnation = told->incarnation;
 }
 
-/* States are small, and a stride is a multiple of 16. */
+/* Copies a state. States are small, and a stride is a multiple of 16. */
 static void copy_state(uint8_t *restrict to, const uint8_t *restrict from, size_t stride)
 {
     for (size_t i = 0; i < stride; i += 16)
         memcpy(to + i, from + i, 16);
 }
 
-/* Notes that an entity is as the snapshot says. */
+/* Notes an entity's state from the snapshot. */
 static void learn(struct cw_snapshot_client *client, const struct cw_snapshot_received *snapshot,
                   const struct cw_snapshot_told *told)
 {
@@ -191,7 +191,7 @@ static void learn(struct cw_snapshot_client *client, const struct cw_snapshot_re
     cw_bit_set(client->untold, entity);
 }
 
-/* Notes which entities the snapshot told of. */
+/* Notes which entities the snapshot has news of. */
 static void note_told(const struct cw_snapshot_client *client,
                       const struct cw_snapshot_received *snapshot, uint32_t count)
 {
@@ -220,7 +220,7 @@ static void learn_all(struct cw_snapshot_client *client,
     client->begun_anew = false;
 }
 
-/* The number of a snapshot, lifted from 16 bits to near the newest. */
+/* Returns the number of a snapshot, lifted from 16 bits to near the newest. */
 static uint32_t lift(const struct cw_snapshot_client *client, uint16_t number)
 {
     if (client->newest == 0)
@@ -229,7 +229,8 @@ static uint32_t lift(const struct cw_snapshot_client *client, uint16_t number)
     return client->newest + (uint32_t)ahead;
 }
 
-/* Finds what a snapshot is told against. False when it is not there. */
+/* Finds the snapshots from which another one is a difference. Returns false when they are not
+   there. */
 static bool find_ground(const struct cw_snapshot_client *client, uint32_t number, uint8_t header,
                         struct cw_snapshot_reading *reading)
 {
@@ -321,8 +322,8 @@ const void *cw_snapshot_client_state(const struct cw_snapshot_client *client, ui
     return client->states + (size_t)entity * client->reader.stride;
 }
 
-/* Fills in the event for an entity that is not as it was told. Returns whether it needs one more
-   event after this one. */
+/* Fills in the event for an entity that has changed since its last event. Returns whether it needs
+   one more event after this one. */
 static bool tell(struct known *known, struct cw_snapshot_event *event)
 {
     const bool is = known->type != 0, gone = known->told && known->replaced;
@@ -349,7 +350,7 @@ bool cw_snapshot_client_next(struct cw_snapshot_client *client, struct cw_snapsh
         client->next = entity;
         struct known *const known = &client->known[entity];
         if (!known->told && known->type == 0) {
-            /* came and went in between */
+            /* it came and went in between */
             known->replaced = false;
             cw_bit_clear(client->untold, entity);
             continue;

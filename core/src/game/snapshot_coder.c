@@ -14,7 +14,7 @@ void cw_snapshot_coder_start(struct cw_snapshot_coder *coder, struct cw_range_co
 {
     coder->range = range;
     coder->last_changed = false;
-    /* an entity at rest mostly stays at rest, and a moving one goes on */
+    /* the first chances: an entity at rest mostly stays at rest, and a moving one goes on */
     reset(coder->changed[0], 2, 600, 4);
     reset(coder->changed[1], 2, 60000, 4);
     coder->plain = cw_range_model(60000, 4);
@@ -37,7 +37,7 @@ bool cw_snapshot_code_is_plain(struct cw_snapshot_coder *coder, bool *plain)
     return cw_range_bit(&coder->range, &coder->plain, plain);
 }
 
-/* A bool or a number of few bits: mostly as it was. */
+/* Codes a bool or a number of few bits, which mostly stays as it was. */
 static bool code_small(struct cw_snapshot_coder *coder, uint32_t slot, unsigned bits, uint32_t old,
                        uint32_t *number)
 {
@@ -53,7 +53,7 @@ static bool code_small(struct cw_snapshot_coder *coder, uint32_t slot, unsigned 
     return true;
 }
 
-/* Any other number: by how far it is from what was expected. */
+/* Codes any other number by its difference from the expected one. */
 static bool code_number(struct cw_snapshot_coder *coder, uint32_t slot, uint32_t moves,
                         uint32_t expected, uint32_t *number)
 {

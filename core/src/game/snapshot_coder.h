@@ -1,5 +1,5 @@
-/* Changes of entities through a range coder, whose models begin anew with each snapshot. Only what
-   models can learn goes this way: which entities have changed, and plain fields (see
+/* Changes of entities through a range coder, whose models begin anew with each snapshot. It codes
+   only things that models can learn: which entities have changed, and plain fields (see
    schema_plain.h). */
 #ifndef CAUSEWAY_SNAPSHOT_CODER_H
 #define CAUSEWAY_SNAPSHOT_CODER_H
@@ -13,29 +13,30 @@
 struct cw_snapshot_coder {
     struct cw_range_coder range;
     bool last_changed;
-    struct cw_range_model changed[2][2]; /* did it in the baseline, did the one before it */
+    struct cw_range_model changed[2][2]; /* by: it did in the baseline, the one before did */
     struct cw_range_model plain;         /* the entry is one of plain fields */
 
     /* Fields share models by their index. */
     struct cw_range_model kept[CW_SCHEMA_GROUP];
     struct cw_range_model small[CW_SCHEMA_GROUP][16];
     struct cw_range_model field[CW_SCHEMA_GROUP][CW_SNAPSHOT_CODER_PLACES];
-    /* Indexed by how far the field is expected to move, in bits. */
+    /* The models of motion are indexed by the bits of the distance that the field is expected to
+       move. */
     struct cw_range_model motion[CW_SNAPSHOT_CODER_MOTIONS][CW_SNAPSHOT_CODER_PLACES];
 };
 
 /* Begins a snapshot. */
 void cw_snapshot_coder_start(struct cw_snapshot_coder *coder, struct cw_range_coder range);
 
-/* Codes whether the next entity has changed, one after the other; did_before: it had changed in the
-   baseline. */
+/* Codes whether the next entity has changed, one after the other. did_before says that it had
+   changed in the baseline. */
 bool cw_snapshot_code_changed(struct cw_snapshot_coder *coder, bool did_before, bool *changed);
 
-/* Codes whether its fields follow here, or everything about it goes another way. */
+/* Codes whether the entity's fields follow here, or its change is in an entry. */
 bool cw_snapshot_code_is_plain(struct cw_snapshot_coder *coder, bool *plain);
 
-/* The fields of a plain struct against those of the baseline, which may be the same memory when
-   reading. */
+/* Codes the fields of a plain struct against those of the baseline, which may be the same memory
+   when reading. */
 bool cw_snapshot_code_fields(struct cw_snapshot_coder *coder, const struct cw_schema_steps *steps,
                              const struct cw_snapshot_motion *motion, const uint8_t *baseline,
                              uint8_t *state);

@@ -13,7 +13,7 @@ static inline void *cw_snapshot_take(struct cw_arena *arena, uint64_t count, siz
     return cw_arena_take(arena, count > SIZE_MAX / size ? SIZE_MAX : (size_t)count * size);
 }
 
-/* CW_OK, or the error that create would return. */
+/* Returns CW_OK, or the error that create would return. */
 enum cw_error cw_snapshot_config_check(const struct cw_snapshot_config *config);
 
 #endif

@@ -15,13 +15,13 @@ static bool goes_on(const struct cw_schema_steps *steps, const struct cw_snapsho
     return true;
 }
 
-/* Returns where a field arrives that moved from before to baseline, at most its limit. */
+/* Returns the value that a field reaches that moved from before to baseline, at most its limit. */
 static uint32_t move_on(const struct cw_schema_step *step, const struct cw_snapshot_motion *motion,
                         uint32_t before, uint32_t baseline)
 {
     const bool up = baseline >= before;
     const uint64_t moved = up ? baseline - before : before - baseline;
-    /* to the nearest */
+    /* rounded to the nearest */
     const uint64_t on = (2 * moved * motion->ahead + motion->took) / (2 * motion->took);
     const uint64_t room = up ? step->range - baseline : baseline;
     const uint32_t by = (uint32_t)(on < room ? on : room);
@@ -36,7 +36,7 @@ void cw_snapshot_expect(const struct cw_schema_steps *steps,
     for (uint32_t i = 0; i < steps->count; ++i) {
         const struct cw_schema_step *const step = &steps->at[i];
         const uint32_t old = cw_snapshot_load(step, baseline);
-        /* a number with all 32 bits is more often a float or a hash than a place */
+        /* a number with all 32 bits is more often a float or a hash than a position */
         const bool is_place =
             step->code == CW_CODE_PLAIN_RANGE && step->bits > CW_SNAPSHOT_STILL_BITS;
         const uint32_t before = moves && is_place ? cw_snapshot_load(step, motion->before) : old;
@@ -44,9 +44,10 @@ void cw_snapshot_expect(const struct cw_schema_steps *steps,
     }
 }
 
-/* For a difference in the order of 2^(k + z), z zeros, a 1, and k + z bits, with k a quarter of the
-   integer's bits. No such code is longer than the integer: the next one is that many zeros and the
-   integer itself. Differences wrap, and are numbered from the small ones up: -1, 1, -2, 2. */
+/* Returns k, a quarter of the integer's bits. The code of a difference in the order of 2^(k + z) is
+   z zeros, a 1, and k + z bits. No such code is longer than the integer: the next one is that many
+   zeros and the integer itself. Differences wrap, and are numbered from the small ones up: -1, 1,
+   -2, 2. */
 static unsigned least_bits(unsigned bits)
 {
     return bits / 4;
@@ -98,7 +99,7 @@ static bool serialize_difference(struct cw_stream *stream, unsigned bits, uint32
     return cw_stream_bits(stream, &word, 2 * zeros + 1 + least);
 }
 
-/* A field that is not what was expected. */
+/* Serializes a field that differs from the expected value. */
 static bool serialize_field(struct cw_stream *stream, const struct cw_schema_step *step,
                             uint32_t expected, uint32_t *number)
 {

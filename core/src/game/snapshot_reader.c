@@ -1,6 +1,6 @@
 #include "game/snapshot_reader.h"
 
-/* Returns how an entity of the baseline moved. */
+/* Returns the motion of an entity of the baseline. */
 static struct cw_snapshot_motion motion_of(const struct cw_snapshot_reader *with,
                                            const struct cw_snapshot_reading *reading,
                                            uint32_t entity)
@@ -76,7 +76,7 @@ static bool told_before(const struct cw_snapshot_reading *reading, uint32_t enti
     return reading->before && (reading->baseline->told[entity / 64] >> entity % 64 & 1) != 0;
 }
 
-/* An entry of which the range coder knows, at least that it is there. */
+/* Reads an entry of which the range coder knows at least that it is there. */
 static bool read_coded_entry(const struct cw_snapshot_reader *with, struct cw_stream *stream,
                              const struct cw_snapshot_reading *reading,
                              struct cw_snapshot_told *told)
@@ -94,7 +94,7 @@ static bool read_coded_entry(const struct cw_snapshot_reader *with, struct cw_st
     return steps && cw_snapshot_code_fields(with->coder, steps, &motion, state, state);
 }
 
-/* Reads what the range coder tells, and with it the entries that it does not. */
+/* Reads the range coder's part, and along with it the entries that it does not hold. */
 static bool read_coded(const struct cw_snapshot_reader *with, struct cw_stream *stream,
                        const struct cw_snapshot_reading *reading, const uint8_t *data, size_t size)
 {

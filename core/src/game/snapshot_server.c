@@ -9,27 +9,27 @@
 struct record {
     uint32_t number;
     uint32_t version;
-    uint32_t baseline; /* the number of what it was told against, 0: nothing */
-    bool complete; /* the client then has exactly the world of that version; else what it has is in
-                      the client's array */
+    uint32_t baseline; /* the number of its baseline, 0: none */
+    bool complete; /* the client then has exactly the world of that version; otherwise the client's
+                      array says what it has */
 };
 
 struct client {
     uint32_t number;        /* the number of the last snapshot, 0 before the first */
     uint32_t acked;         /* the newest that was acked, 0 when there is none */
-    struct record *records; /* window of them, by number */
-    uint32_t *had;          /* per record: per entity its change */
-    float *priority;        /* per entity */
-    float *waited;          /* per entity: the urgency gained since it was sent last */
-    uint32_t *hidden;       /* per entity of priority 0: what takes the place of its change */
+    struct record *records; /* window records, by number */
+    uint32_t *had;          /* for each record, each entity's change */
+    float *priority;        /* the priority of each entity */
+    float *waited;          /* the urgency that each entity has gained since it was sent last */
+    uint32_t *hidden;       /* for each entity of priority 0, the value in place of its change */
     uint32_t hidden_count;  /* entities of priority 0 */
-    uint32_t times_hidden;  /* counts how often a priority became 0 */
-    uint32_t first;         /* the first snapshot since it joined; 0: there was a restart since */
-    bool all_sent;          /* the last snapshot left nothing out */
+    uint32_t times_hidden;  /* the number of times that a priority became 0 */
+    uint32_t first; /* the first snapshot since the client joined; 0: there was a restart since */
+    bool all_sent;  /* the last snapshot left nothing out */
 };
 
-/* The baselines of a snapshot: NULL for nothing. The baseline's own baseline is there only when it
-   is used to predict. */
+/* The baselines of a snapshot: NULL for nothing. The baseline's own baseline is set only when it is
+   used to predict. */
 struct ground {
     const struct record *baseline, *before;
 };
@@ -51,8 +51,8 @@ struct cw_snapshot_server {
     struct client *clients;
     struct shared *shared; /* indexed by from, and one for no baseline */
     uint8_t *shared_bytes; /* max_bytes for each */
-    uint32_t *nothing;     /* per entity 0 */
-    uint32_t *wanted;      /* room for what a client is to have */
+    uint32_t *nothing;     /* a 0 for each entity */
+    uint32_t *wanted;      /* room for the changes that a client is to have */
     struct cw_snapshot_server_stats stats;
 };
 
@@ -321,8 +321,8 @@ static struct cw_snapshot_body start_body(struct cw_snapshot_server *server,
     return body;
 }
 
-/* Writes the body that is the same for all clients who have exactly what the baseline had. 0 when
-   it is longer than capacity. */
+/* Writes the body that is the same for all clients who have exactly what the baseline had. Returns
+   the size, 0 when it is above capacity. */
 static size_t write_shared(struct cw_snapshot_server *server, const struct ground *ground,
                            uint8_t *out, size_t capacity)
 {
@@ -359,14 +359,14 @@ static const uint32_t *wanted_by(struct cw_snapshot_server *server, const struct
     return server->wanted;
 }
 
-/* Fills in what a client has that gets the body. */
+/* Fills in the changes that a client has once it gets the body. */
 static void note_had(const struct cw_snapshot_server *server, const struct cw_snapshot_body *body,
                      uint32_t *had)
 {
     const uint32_t used = server->world.used;
     if (body->head.has_baseline)
         memcpy(had, body->had, used * sizeof *had);
-    else /* it has nothing, and need not be told what is not there */
+    else /* a client that has nothing need not learn what is not there */
         for (uint32_t i = 0; i < used; ++i)
             had[i] = cw_change_is_present(body->has[i]) ? 0 : body->has[i];
     for (uint32_t i = 0; i < body->differing; ++i)
@@ -374,7 +374,7 @@ static void note_had(const struct cw_snapshot_server *server, const struct cw_sn
             had[server->room.ids[i]] = body->has[server->room.ids[i]];
 }
 
-/* Writes a body for this client alone and notes what the client has when it gets it. */
+/* Writes a body for this client alone, and notes the changes that the client then has. */
 static size_t write_own(struct cw_snapshot_server *server, struct client *client,
                         const struct ground *ground, struct record *record, uint8_t *out,
                         size_t capacity)
@@ -446,7 +446,7 @@ void cw_snapshot_server_acked(struct cw_snapshot_server *server, uint32_t client
     struct client *const c = client_of(server, client);
     if (!c)
         return;
-    /* snapshots that were sent since */
+    /* the number of snapshots that were sent since */
     const uint32_t since = (uint16_t)(c->number - number);
     const uint32_t acked = c->number - since;
     if (since >= server->config.window || since >= c->number)

@@ -22,7 +22,7 @@ bool cw_snapshot_serialize_head(const struct cw_snapshot_wire *wire, struct cw_s
                                 struct cw_snapshot_head *head)
 {
     if (head->has_baseline) {
-        /* relative takes no 0, and a tick may be sent more than once */
+        /* the 1 is added because relative takes no 0, and a tick may be sent more than once */
         uint32_t ahead = head->tick - head->baseline_tick + 1;
         if (!cw_stream_relative(stream, 0, &ahead))
             return false;

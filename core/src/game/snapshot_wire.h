@@ -22,13 +22,13 @@
 #define CW_SNAPSHOT_HEADER_SIZE 3
 #define CW_SNAPSHOT_PREDICTS    0x80 /* in the last byte of the header */
 
-/* Before the bytes of a body through the range coder. */
+/* The bytes before those of a body through the range coder. */
 #define CW_SNAPSHOT_SPLIT_SIZE 2
 #define CW_SNAPSHOT_NOT_SPLIT  65535
 
 /* The state that writing and reading a body need. */
 struct cw_snapshot_wire {
-    const struct cw_schema *schema; /* quantized */
+    const struct cw_schema *schema; /* the quantized schema */
     enum cw_snapshot_coding coding;
     uint32_t max_entities;
     unsigned id_bits;
@@ -38,7 +38,7 @@ struct cw_snapshot_wire {
 struct cw_snapshot_wire cw_snapshot_wire(const struct cw_schema *quantized,
                                          const struct cw_snapshot_config *config);
 
-/* The fields of a type when they are told by prediction, NULL when not. */
+/* Returns the fields of a type when they are sent by prediction, otherwise NULL. */
 const struct cw_schema_steps *cw_snapshot_moving(const struct cw_snapshot_wire *wire,
                                                  uint32_t type);
 
@@ -54,7 +54,7 @@ bool cw_snapshot_serialize_head(const struct cw_snapshot_wire *wire, struct cw_s
                                 struct cw_snapshot_head *head);
 
 enum cw_snapshot_change {
-    CW_SNAPSHOT_UPDATE, /* sent as a difference */
+    CW_SNAPSHOT_UPDATE, /* the entity is sent as a difference */
     CW_SNAPSHOT_WHOLE,
     CW_SNAPSHOT_REMOVE
 };
@@ -66,13 +66,14 @@ struct cw_snapshot_entry {
     uint32_t type;
     uint32_t incarnation; /* for an entity that is sent whole, 8 bits that differ for another entity
                              with this id */
-    const void *baseline; /* its struct, for an update */
-    struct cw_snapshot_motion motion; /* its motion up to then, for a type that is predicted */
+    const void *baseline; /* the struct in the baseline, for an update */
+    struct cw_snapshot_motion motion; /* the motion up to it, for a type that is predicted */
     void *state;                      /* for reading it may be the baseline */
 };
 
-/* An entry after its id: what happened and the struct. Reading, baseline and its type are given,
-   and state is where the struct goes; it was set to zero when there is no baseline. */
+/* Serializes an entry after its id: the kind of change and the struct. For reading, baseline and
+   its type are given, and the struct goes to state, which was set to zero when there is no
+   baseline. */
 bool cw_snapshot_serialize_entry(const struct cw_snapshot_wire *wire, struct cw_stream *stream,
                                  struct cw_snapshot_entry *entry);
 
@@ -83,8 +84,9 @@ CW_INLINE bool cw_snapshot_is_update(const struct cw_bit_reader *reader)
     return reader->available > 0 && (reader->scratch & 1) == 0;
 }
 
-/* An id is told by the step from the one before it: as step - low in so many bits, after a 1, and
-   as many zeros before that as there are forms before this one. After three zeros comes the id. */
+/* An id is sent as the step from the one before it: step - low in the bits of one of these forms,
+   after a 1, and as many zeros before that as there are forms before this one. After three zeros
+   comes the id itself. */
 static const struct {
     uint32_t low;
     unsigned bits;
@@ -92,14 +94,14 @@ static const struct {
 
 #define CW_SNAPSHOT_STEPS (sizeof cw_snapshot_steps / sizeof cw_snapshot_steps[0])
 
-/* Before the first id. */
+/* The previous id before the first one. */
 #define CW_SNAPSHOT_NO_ID UINT32_MAX
 
 /* Writes or measures an id that is above previous. */
 bool cw_snapshot_write_id(const struct cw_snapshot_wire *wire, struct cw_stream *stream,
                           uint32_t previous, uint32_t id);
 
-/* Reads it, and leaves bits loaded ahead: see cw_bit_reader_settle. */
+/* Reads such an id, and leaves bits loaded ahead: see cw_bit_reader_settle. */
 CW_INLINE bool cw_snapshot_read_id(const struct cw_snapshot_wire *wire,
                                    struct cw_bit_reader *reader, uint32_t previous, uint32_t *id)
 {

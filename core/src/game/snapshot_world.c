@@ -44,7 +44,7 @@ void cw_snapshot_world_reset(struct cw_snapshot_world *world)
     memset(world->versions, 0, size * world->window);
 }
 
-/* An entity changes, once in the version that is being set however often it is set. */
+/* Changes an entity. In the version that is being set this counts once, however often it is set. */
 static void change(struct cw_snapshot_world *world, uint32_t entity, bool present)
 {
     uint32_t last = world->last[entity] / CW_CHANGE_STEP * CW_CHANGE_STEP;

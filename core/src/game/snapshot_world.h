@@ -1,5 +1,4 @@
-/* The server's world: what its entities are like now, and what they were like in the last window
-   changes of each.
+/* The server's world: the states of its entities now, and after the last window changes of each.
 
    An entity's changes are numbered. Creation and removal are changes too, and the numbers go on
    when another entity gets the id. So comparing two numbers shows whether an entity is the same in
@@ -16,7 +15,7 @@
 /* The number of a change. From bit 2 on it counts changes, and may wrap. The bits below say whether
    the entity exists after it. 0 is an id that was never set. */
 #define CW_CHANGE_PRESENT 1u
-/* Not a change of the world: from then on the entity was hidden from a client. */
+/* This is no change of the world: from here on the entity was hidden from a client. */
 #define CW_CHANGE_HIDDEN 2u
 #define CW_CHANGE_STEP   4u
 
@@ -25,7 +24,7 @@ static inline bool cw_change_is_present(uint32_t change)
     return (change & CW_CHANGE_PRESENT) != 0;
 }
 
-/* Returns how many changes lie between the two. */
+/* Returns the number of changes from the earlier one to the later. */
 static inline uint32_t cw_change_distance(uint32_t later, uint32_t earlier)
 {
     const uint32_t mask = CW_CHANGE_STEP - 1;
@@ -49,11 +48,11 @@ struct cw_snapshot_world {
     uint32_t used;    /* one more than the highest id that was ever set */
     uint32_t alive;   /* entities that are set now */
 
-    uint32_t *last;     /* per entity: its last change */
-    uint32_t *changed;  /* per entity: the version that its last change belongs to */
-    uint8_t *states;    /* per entity, window of them */
-    uint8_t *scratch;   /* a state */
-    uint32_t *versions; /* the last window worlds: per entity its change */
+    uint32_t *last;     /* each entity's last change */
+    uint32_t *changed;  /* for each entity the version to which its last change belongs */
+    uint8_t *states;    /* window states for each entity */
+    uint8_t *scratch;   /* room for a state */
+    uint32_t *versions; /* the last window worlds: each entity's change */
     uint32_t *ticks;    /* their ticks */
 };
 
@@ -64,7 +63,7 @@ void cw_snapshot_world_layout(struct cw_snapshot_world *world, struct cw_arena *
                               uint32_t window);
 void cw_snapshot_world_reset(struct cw_snapshot_world *world);
 
-/* See cw_snapshot_server_set and so on. */
+/* These do the work of cw_snapshot_server_set and so on. */
 enum cw_error cw_snapshot_world_set(struct cw_snapshot_world *world, uint32_t entity, uint32_t type,
                                     const void *state);
 bool cw_snapshot_world_remove(struct cw_snapshot_world *world, uint32_t entity);
@@ -76,7 +75,7 @@ static inline bool cw_snapshot_world_knows(const struct cw_snapshot_world *world
     return version > 0 && world->version - version < world->window;
 }
 
-/* The changes of a version that the world knows, and its tick. */
+/* Returns the changes of a version that the world knows, and its tick. */
 static inline const uint32_t *cw_snapshot_world_changes(const struct cw_snapshot_world *world,
                                                         uint32_t version)
 {
@@ -89,7 +88,7 @@ static inline uint32_t cw_snapshot_world_tick_of(const struct cw_snapshot_world 
     return world->ticks[version % world->window];
 }
 
-/* The state after a change that leaves the entity in place; NULL when that is too long ago. */
+/* Returns the state after a change that leaves the entity in place; NULL when it is too old. */
 static inline struct cw_snapshot_state *
 cw_snapshot_world_state(const struct cw_snapshot_world *world, uint32_t entity, uint32_t change)
 {

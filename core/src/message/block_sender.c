@@ -1,11 +1,12 @@
 #include "message/block_sender.h"
 
-/* While there are others to send, a fragment waits so many times longer than a message before it is
-   sent again: its queue may be growing, and it holds up nothing. A loss that was reported does not
-   wait. */
+/* While there are other fragments to send, a fragment waits this many times longer than a message
+   before it is sent again: the queue on its path may be growing, and it holds up nothing. One that
+   was reported lost does not wait. */
 #define PATIENCE 1.5
 
-/* When no more than this part of a block is missing, what is sent again gets a copy. */
+/* When no more than a sixteenth of a block is missing, each fragment that is sent again gets a
+   copy. At 20 % loss an eighth would be faster, but would send over 36 % of all fragments again. */
 #define LAST_PART 16
 
 void cw_block_sender_start(struct cw_block_sender *sender, uint16_t id, const uint8_t *block,

@@ -6,11 +6,11 @@
 /* The type and the body of a message, as they stand in the ring: its first bit is bit `at` % 8 of a
    byte. A body that looks different at another bit of a byte is written again for each place. */
 struct cw_broadcast_body {
-    uint32_t at;   /* the bit of the ring at which it begins, counted like what is written */
+    uint32_t at;   /* the bit of the ring at which it begins, counted like `written` */
     uint32_t run;  /* the bodies of one run follow each other without a gap */
     uint16_t bits; /* 0: not written yet */
-    uint16_t room; /* bytes from that of the first bit on */
-    bool moves;    /* looks the same wherever it begins */
+    uint16_t room; /* bytes from the one with the first bit on */
+    bool moves;    /* the body looks the same wherever it begins */
 };
 
 #define RING_BITS (CW_BROADCAST_BYTES * 8u)
@@ -20,7 +20,8 @@ enum cw_error cw_broadcasts_layout(struct cw_broadcasts *broadcasts, struct cw_a
                                    const struct cw_schema *schema, uint32_t capacity)
 {
     struct cw_message_pool_config config = {.schema = schema, .capacity = capacity};
-    broadcasts->ring = cw_arena_take(arena, CW_BROADCAST_BYTES + WORD); /* read past the last bit */
+    broadcasts->ring =
+        cw_arena_take(arena, CW_BROADCAST_BYTES + WORD); /* a word may be read past the last bit */
     broadcasts->bodies =
         cw_arena_take(arena, CW_BROADCAST_BODIES * sizeof(struct cw_broadcast_body));
     if (!arena->base) {
@@ -41,7 +42,7 @@ static uint8_t *byte_at(const struct cw_broadcasts *broadcasts, uint32_t bit)
     return &broadcasts->ring[bit % RING_BITS / 8];
 }
 
-/* Returns whether later ones have overwritten it, or the byte in which it begins. */
+/* Returns whether later broadcasts have overwritten this one, or the byte in which it begins. */
 static bool is_gone(const struct cw_broadcasts *broadcasts, uint32_t number)
 {
     return broadcasts->number - number >= CW_BROADCAST_BODIES ||
@@ -56,7 +57,7 @@ static bool write_typed(const struct cw_broadcasts *broadcasts, struct cw_stream
            cw_message_serialize(stream, message);
 }
 
-/* Writes it behind the bits that its first byte has already. */
+/* Writes the body behind the bits that its first byte has already. */
 static bool write_body(const struct cw_broadcasts *broadcasts, struct cw_broadcast_body *body,
                        struct cw_message *message)
 {
@@ -71,9 +72,9 @@ static bool write_body(const struct cw_broadcasts *broadcasts, struct cw_broadca
     return true;
 }
 
-/* Makes room in one piece for a message that takes at most so many bits. One that moves is written
-   at once, right behind the one before; for others there is room from any bit of the first byte.
-   Returns its number, 0 when it has no place. */
+/* Makes room in one piece for a message that takes at most `bits` bits. A body that moves is
+   written at once, right behind the one before; for others there is room from any bit of the first
+   byte. Returns the body's number, 0 when it has no place. */
 static uint32_t add_body(struct cw_broadcasts *broadcasts, struct cw_message *message,
                          uint32_t bits, bool moves)
 {
@@ -125,7 +126,7 @@ enum cw_error cw_broadcast_begin(struct cw_broadcasts *broadcasts, const struct 
 }
 
 /* Returns whether the connection holds more blocks than are left for all. A client that acks
- * nothing would take them one by one; this way it leaves as many as it has. */
+   nothing would take them one by one; this way it leaves as many as it has. */
 static bool holds_too_many(const struct cw_broadcast *broadcast, const struct cw_connection *c)
 {
     const struct cw_message *message = broadcast->message;
@@ -154,7 +155,7 @@ enum cw_error cw_broadcast_send(const struct cw_broadcast *broadcast, struct cw_
     return error;
 }
 
-/* Writes it anew if it is not there as it is wanted, at that bit of a byte. */
+/* Returns whether the body is there at that bit of a byte, after writing it anew if it was not. */
 static bool is_ready(const struct cw_broadcasts *broadcasts, struct cw_broadcast_body *body,
                      struct cw_message *copy, unsigned bit)
 {
@@ -164,8 +165,8 @@ static bool is_ready(const struct cw_broadcasts *broadcasts, struct cw_broadcast
     return write_body(broadcasts, body, copy);
 }
 
-/* Writes the first of so many copies, whose numbers follow each other, or all of them if they are
-   of the same run. Returns how many, 0 when they do not fit. */
+/* Writes the first of some copies whose numbers follow each other, or all of them if they are of
+   the same run. Returns how many it has written, 0 when they do not fit. */
 static uint32_t write_copies(const struct cw_broadcasts *broadcasts, struct cw_stream *stream,
                              struct cw_message *first, uint32_t count)
 {

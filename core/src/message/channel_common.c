@@ -24,7 +24,7 @@ bool cw_channel_read_body(struct cw_stream *stream, const struct cw_channel_comm
         return false;
     }
     parsed->missing += keep;
-    /* Fields are read without a look at what is there; a function may look. */
+    /* Fields are read without a look at the memory; a function may look. */
     const struct cw_message_type *of = cw_schema_type_checked(common->schema, type);
     if (of->serialize)
         memset(common->scratch, 0, of->size);

@@ -18,13 +18,13 @@ static inline bool cw_channel_fragment_fits(const struct cw_channel_config *conf
            config->block_fragment_size <= packet_size - CW_FRAGMENT_HEADERS;
 }
 
-/* A fragment of a block as it stood in a packet. */
+/* A fragment of a block, as a packet has it. */
 struct cw_block_piece {
     uint16_t id; /* the id of the block's message */
     uint32_t count;
     uint32_t fragment;
     uint32_t size;
-    const uint8_t *bytes; /* in the packet */
+    const uint8_t *bytes; /* points into the packet */
 };
 
 struct cw_unreliable_channel;
@@ -35,8 +35,8 @@ struct cw_copies {
     /* Writes type and body of a copy. */
     bool (*write)(struct cw_copies *copies, struct cw_stream *stream, struct cw_message *copy);
 
-    /* Writes that of the copy that is the first of those picked, and of those behind it that can be
-       written with it at once. Returns how many, 0 when they do not fit. */
+    /* Writes type and body of the first copy picked, and of those behind it that can be written
+       with it at once. Returns how many it has written, 0 when they do not fit. */
     uint32_t (*write_some)(struct cw_copies *copies, struct cw_stream *stream,
                            const struct cw_unreliable_channel *channel, uint32_t first);
 };
@@ -46,9 +46,9 @@ struct cw_channel_common {
     const struct cw_schema *schema;
     uint32_t most_queued;         /* messages that the queue may hold; see cw_connection_config */
     struct cw_message_pool *pool; /* holds the messages that arrive */
-    uint32_t pool_room;  /* messages of it that may be used, besides the reserves of the channels */
-    uint32_t ahead_room; /* the same for a message that has to wait for another */
-    struct cw_receipts *receipts; /* the connection's */
+    uint32_t pool_room;  /* messages of it that may be used, besides the channels' reserves */
+    uint32_t ahead_room; /* messages of it that may be used for one that has to wait for another */
+    struct cw_receipts *receipts; /* the connection's receipts */
     struct cw_copies *copies;     /* the broadcasts that go to the connection too, or NULL */
     uint8_t *scratch; /* room for the largest message; shared by the channels of a connection */
     uint32_t type_bits;
@@ -56,13 +56,13 @@ struct cw_channel_common {
     uint32_t count_bits;    /* the width of the number of messages in an entry */
     uint32_t entry_bits;    /* the width of an entry before its first message: at most 16 */
     uint32_t packet_bits;   /* bits of a packet that the channel may fill */
-    uint32_t fragment_bits; /* the same for a block fragment that has the packet to itself */
+    uint32_t fragment_bits; /* such bits for a block fragment that has the packet to itself */
 
     uint16_t *picked; /* max_messages_per_packet ids that go into the packet being made */
     uint32_t picked_count;
-    bool done;  /* nothing is due after the thing that was just picked */
+    bool done;  /* nothing more is due after the latest pick */
     bool more;  /* something else is due, but does not go into this packet */
-    bool held;  /* so is a fragment of a block, but this packet may not hold any */
+    bool held;  /* a fragment of a block is due, but this packet may not hold any */
     bool extra; /* the entry has a part that holds no messages */
 
     struct cw_channel_stats stats;
@@ -84,7 +84,7 @@ static inline bool cw_channel_write_head(struct cw_stream *stream,
     return cw_stream_bits(stream, &head, common->entry_bits + more_bits);
 }
 
-/* Type and body of a message. */
+/* Writes type and body of a message. */
 static inline bool cw_channel_write_message(struct cw_stream *stream,
                                             const struct cw_channel_common *common,
                                             struct cw_message *message)
@@ -95,7 +95,7 @@ static inline bool cw_channel_write_message(struct cw_stream *stream,
            cw_schema_serialize_checked(common->schema, message->type, stream, message->data);
 }
 
-/* Reads a type; false when the schema has no such type. */
+/* Reads a type. Returns false when the schema has no such type. */
 static inline bool cw_channel_read_type(struct cw_stream *stream,
                                         const struct cw_channel_common *common, uint32_t *type)
 {
@@ -110,22 +110,22 @@ struct cw_parsed_entry {
     uint16_t packet;     /* its number */
     uint16_t age;        /* its distance behind the newest packet that has arrived */
     bool only_next;      /* no room for all: keep only reliable messages that are next in order */
-    uint32_t pool_limit; /* messages that the pool may give out for the next message */
+    uint32_t pool_limit; /* messages of the pool that may be in use with the next one */
     bool next_known;     /* next is set; only reliable channels need it */
-    uint16_t next;       /* the first message that is missing, apart from those to keep */
+    uint16_t next;       /* the first message that is missing, apart from the ones to keep */
     struct cw_message *first; /* messages to keep, linked by next */
     struct cw_message *last;
-    struct cw_message *reserved; /* the one among them that takes the channel's reserve */
-    struct cw_block_piece piece; /* size is 0 when there is none to keep */
+    struct cw_message *reserved; /* the message among them that takes the channel's reserve */
+    struct cw_block_piece piece; /* the fragment to keep; size is 0 when there is none */
     uint32_t messages;           /* messages that were read, kept or not */
-    uint32_t missing;            /* messages to keep that the pool had no room for */
+    uint32_t missing;            /* messages to keep for which the pool had no room */
     uint32_t missing_blocks;     /* unreliable messages whose blocks found no free buffer */
-    bool full;                   /* something in it cannot be kept now */
+    bool full;                   /* a part of the entry cannot be kept now */
 };
 
 /* Reads the body of a message of the type. With keep set, *message is a new message from the pool.
    When the pool is at its limit, *message is NULL and parsed counts it. The body is then read and
-   discarded, as without keep. False when it is malformed. */
+   discarded, as without keep. Returns false when it is malformed. */
 bool cw_channel_read_body(struct cw_stream *stream, const struct cw_channel_common *common,
                           struct cw_parsed_entry *parsed, uint32_t type, bool keep,
                           struct cw_message **message);

@@ -1,4 +1,4 @@
-/* A channel, reliable or not. Only this file asks which. The functions that every packet
+/* A channel, reliable or not. Only this file distinguishes the two. The functions that every packet
    needs are inline, because the calls would be a large part of the work. */
 #ifndef CAUSEWAY_CHANNEL_INTERNAL_H
 #define CAUSEWAY_CHANNEL_INTERNAL_H
@@ -9,13 +9,13 @@
 struct cw_channel {
     bool reliable_kind; /* selects reliable or unreliable below */
     union {
-        struct cw_channel_common common; /* both begin with it */
+        struct cw_channel_common common; /* both kinds begin with it */
         struct cw_reliable_channel reliable;
         struct cw_unreliable_channel unreliable;
     };
     uint64_t finish; /* the virtual time up to which the channel has had its share */
     bool waits;      /* some of its messages did not fit into the previous packet */
-    bool exhausted;  /* has nothing more for the packet being made */
+    bool exhausted;  /* the channel has nothing more for the packet being made */
     uint32_t bits_left;
 };
 
@@ -25,12 +25,12 @@ bool cw_channel_config_is_reliable(const struct cw_channel_config *config);
    size. */
 bool cw_channel_config_fragment_fits(const struct cw_channel_config *config, uint32_t packet_size);
 
-/* Returns how many messages may be in flight at once and need acks; 0 when the channel needs none.
- */
+/* Returns the number of messages that may be in flight at once and need acks; 0 when the channel
+   needs none. */
 uint32_t cw_channel_config_in_flight(const struct cw_channel_config *config);
 
 /* Takes the arrays of a channel from the arena, whose memory is zero. channel is NULL while
-   measuring. max_packet_size: bytes of a payload. */
+   measuring. max_packet_size is the bytes of a payload. */
 void cw_channel_layout(struct cw_channel *channel, struct cw_arena *arena,
                        const struct cw_channel_config *config, uint32_t max_packet_size);
 void cw_channel_reset(struct cw_channel *channel);
@@ -65,7 +65,7 @@ static inline uint32_t cw_channel_count(const struct cw_channel *channel)
                                            : channel->common.stats.queued;
 }
 
-/* The next message for the application, with its reference; NULL when there is none. */
+/* Takes the next message for the application, with its reference; NULL when there is none. */
 static inline struct cw_message *cw_channel_next(struct cw_channel *channel)
 {
     return cw_channel_is_reliable(channel) ? cw_reliable_next(&channel->reliable)
@@ -81,8 +81,8 @@ static inline bool cw_channel_is_idle(const struct cw_channel *channel)
                : channel->unreliable.queue_count == 0;
 }
 
-/* Begins a new packet. first: of its round; it may hold copies of new messages. False when the
-   channel has nothing for it. */
+/* Begins a new packet. first says that it is the first of its round; it may hold copies of new
+   messages. Returns false when the channel has nothing for it. */
 static inline bool cw_channel_begin(struct cw_channel *channel, bool first)
 {
     channel->exhausted = cw_channel_is_idle(channel);
@@ -96,16 +96,15 @@ static inline bool cw_channel_begin(struct cw_channel *channel, bool first)
 }
 
 /* Returns whether the oldest message of a reliable channel has been repeated many times and is due
- * again.
- */
+   again. */
 static inline bool cw_channel_stalls(struct cw_channel *channel, const struct cw_timing *timing)
 {
     return cw_channel_is_reliable(channel) && cw_reliable_stalls(&channel->reliable, timing);
 }
 
-/* Picks what is due next for the packet being made. alone: no other channel has anything for it, so
-   that more than one message may be picked at once. Returns the bits it takes, 0 when nothing was
-   picked. */
+/* Picks the next thing that is due for the packet being made. alone says that no other channel has
+   anything for it, so that more than one message may be picked at once. Returns the bits it takes,
+   0 when nothing was picked. */
 static inline uint32_t cw_channel_pick(struct cw_channel *channel, const struct cw_timing *timing,
                                        uint32_t bits_left, bool alone)
 {
@@ -120,7 +119,7 @@ static inline bool cw_channel_has_entry(const struct cw_channel *channel)
     return channel->common.picked_count > 0 || channel->common.extra;
 }
 
-/* Writes the entry of what was picked; index is the channel's. */
+/* Writes the entry with everything that was picked. index is the channel's. */
 static inline bool cw_channel_write(struct cw_channel *channel, struct cw_stream *stream,
                                     uint32_t index)
 {
@@ -136,8 +135,8 @@ static inline void cw_channel_end_round(struct cw_channel *channel)
         cw_unreliable_end_round(&channel->unreliable);
 }
 
-/* Returns the number of picked ids that acked or lost will be called with. *fragment: the ids are
-   those of a block's message and the number of its fragment. */
+/* Returns the number of picked ids that acked or lost will be called with. *fragment says that the
+   ids are that of a block's message and the number of its fragment. */
 static inline uint32_t cw_channel_carried(const struct cw_channel *channel, bool *fragment)
 {
     if (!cw_channel_is_reliable(channel))
@@ -146,7 +145,7 @@ static inline uint32_t cw_channel_carried(const struct cw_channel *channel, bool
     return channel->common.picked_count;
 }
 
-/* A packet that carried these ids was acked, or lost. */
+/* These note that a packet that carried these ids was acked, or lost. */
 static inline void cw_channel_acked(struct cw_channel *channel, const uint16_t *ids, uint32_t count,
                                     bool is_fragment, uint16_t packet, double now)
 {
@@ -159,8 +158,8 @@ static inline void cw_channel_lost(struct cw_channel *channel, const uint16_t *i
     cw_reliable_lost(&channel->reliable, ids, count, is_fragment, packet);
 }
 
-/* Reads an entry after its channel and block flag. The channel does not change. False when it is
-   malformed; the caller must release what was parsed by then. */
+/* Reads an entry after its channel and block flag. The channel does not change. Returns false when
+   it is malformed; the caller must release the messages that were parsed by then. */
 static inline bool cw_channel_read(struct cw_channel *channel, struct cw_stream *stream,
                                    bool is_fragment, struct cw_parsed_entry *parsed)
 {
@@ -169,7 +168,7 @@ static inline bool cw_channel_read(struct cw_channel *channel, struct cw_stream 
                : cw_unreliable_read(&channel->unreliable, stream, is_fragment, parsed);
 }
 
-/* Takes what was parsed, with its references. */
+/* Takes the parsed messages, with their references. */
 static inline void cw_channel_take(struct cw_channel *channel, const struct cw_parsed_entry *parsed,
                                    double now)
 {
@@ -188,7 +187,7 @@ static inline bool cw_channel_keeps_all(const struct cw_channel *channel)
 /* The number of messages that have arrived, are not taken, and may be dropped. */
 uint32_t cw_channel_droppable(const struct cw_channel *channel);
 
-/* Drops the oldest of them, or the oldest that has a block. False when there is none. */
+/* Drops the oldest such message, or the oldest with a block. Returns false when there is none. */
 bool cw_channel_drop_oldest(struct cw_channel *channel, bool with_block);
 
 #endif

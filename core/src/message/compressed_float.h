@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdint.h>
 
-/* The number of the last step, at least 1. The limits and the resolution are usable. */
+/* The number of the last step, at least 1. The limits and the resolution must be usable. */
 static inline float cw_compressed_float_steps(float min, float max, float resolution)
 {
     const float delta = max - min;
@@ -26,7 +26,7 @@ static inline uint32_t cw_compressed_float_step(float value, float min, float ma
     part = part < 1 ? part : 1;
     part *= steps;
     part += 0.5f;
-    /* from 2^23 on, the half that was added can carry into the next step */
+    /* from 2^23 on, the added half can carry into the next step */
     return (uint32_t)(part < steps ? floorf(part) : steps);
 }
 

@@ -7,11 +7,11 @@
 #include "causeway/schema.h"
 
 #define MAX_PACKET_SIZE 8192
-#define SEND_SIZE       (CW_DEFAULT_DATAGRAM_SIZE - 36) /* headers, encryption: up to 34 */
+#define SEND_SIZE       (CW_DEFAULT_DATAGRAM_SIZE - 36) /* headers and encryption take up to 34 */
 #define REASSEMBLIES    3
-#define SURE_PART       8      /* of an equal part, that a channel is sure of */
-#define AHEAD_LESS      8      /* part of the room that is not for messages out of order */
-#define REPAIR_AGREED   0x100u /* in the fingerprint, beside a channel's kind */
+#define SURE_PART       8      /* a channel is sure of an equal part divided by this */
+#define AHEAD_LESS      8      /* an eighth of the room is not for messages out of order */
+#define REPAIR_AGREED   0x100u /* a bit in the fingerprint beside a channel's kind */
 
 struct cw_connection_config cw_connection_config_default(const struct cw_schema *schema)
 {
@@ -52,21 +52,21 @@ struct cw_connection_config cw_connection_config_yojimbo(const struct cw_schema 
     return config;
 }
 
-/* Bytes of the longest payload that may be sent. */
+/* Returns the bytes of the longest payload that may be sent. */
 static uint32_t most_of(const struct cw_connection_config *config)
 {
     return cw_endpoint_max_send_size(&config->endpoint);
 }
 
-/* Bytes that packets are filled up to, so that they are not sent in fragments. */
+/* Returns the bytes up to which packets are filled, so that they are not sent in fragments. */
 static uint32_t packet_size_of(const struct cw_connection_config *config)
 {
     const uint32_t most = most_of(config);
     return most < config->endpoint.fragment_above ? most : config->endpoint.fragment_above;
 }
 
-/* Bytes of the longest payload that is sent: more than that only where a block's fragment would not
-   fit otherwise. */
+/* Returns the bytes of the longest payload that is sent: more than packet_size_of only where a
+   block's fragment would not fit otherwise. */
 static uint32_t send_size_of(const struct cw_connection_config *config)
 {
     const uint32_t packet_size = packet_size_of(config);
@@ -85,7 +85,8 @@ struct cw_endpoint_config cw_connection_endpoint_config(const struct cw_connecti
     return endpoint;
 }
 
-/* Messages that may have arrived, beside the one that each reliable channel is sure of. */
+/* Returns the number of messages that may have arrived, besides the one of which each reliable
+   channel is sure. */
 static uint32_t received_room(const struct cw_connection_config *config)
 {
     return config->max_received_messages == CW_AUTO ? (config->max_messages + 1) / 2
@@ -123,7 +124,7 @@ enum cw_error cw_connection_config_check(const struct cw_connection_config *conf
     return cw_congestion_init(&congestion, &config->congestion, 0);
 }
 
-/* Bits that the channel may fill of a packet of that size. */
+/* Returns the bits of a packet of this size that the channel may fill. */
 static uint32_t room_of(const struct cw_connection_config *config, uint32_t index, uint32_t size)
 {
     const uint32_t budget = config->channels[index].packet_budget;
@@ -131,8 +132,8 @@ static uint32_t room_of(const struct cw_connection_config *config, uint32_t inde
     return bytes * 8 - cw_bits_required(config->channel_count);
 }
 
-/* The messages that a channel always has, whatever the others do: an eighth of an equal part, but
-   one at least where there is one for each. */
+/* Returns the number of messages that a channel always has, whatever the others do: an eighth of an
+   equal part, but at least one where there is one for each. */
 static uint32_t sure_of(const struct cw_connection_config *config, uint32_t index)
 {
     const uint32_t count = config->channel_count, most = config->max_messages;
@@ -168,7 +169,8 @@ static void lay_out_channel(struct cw_arena *arena, const struct cw_connection_c
     }
 }
 
-/* The ring holds what is on its way, as often as it may be sent before its ack arrives. */
+/* Returns the words of the ring, which holds everything that is on its way, as often as it may be
+   sent before its ack arrives. */
 static uint32_t carried_words(const struct cw_connection_config *config)
 {
     uint32_t in_flight = 0;
@@ -320,7 +322,7 @@ bool cw_connection_is_idle(const struct cw_connection *c)
     return true;
 }
 
-/* Byte by byte, so that it is the same on every machine. */
+/* Puts a value byte by byte, so that it is the same on every machine. */
 static size_t put(uint8_t *out, size_t size, uint32_t value)
 {
     for (unsigned shift = 0; shift < 32; shift += 8)
@@ -328,7 +330,7 @@ static size_t put(uint8_t *out, size_t size, uint32_t value)
     return size;
 }
 
-/* What both ends must have alike. */
+/* The fingerprint covers everything that both ends must have alike. */
 uint64_t cw_connection_fingerprint(const struct cw_connection_config *config)
 {
     if (!config || !config->schema)

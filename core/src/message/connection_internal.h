@@ -13,33 +13,33 @@
 
 /* A ring of 16-bit words records what each packet carried. Per channel it holds one word with the
    channel, whether it is a fragment, and the count, followed by the ids. When the ring wraps, the
-   packets whose words were overwritten are forgotten, and what they carried is sent again. The ring
+   packets whose words were overwritten are forgotten, and their contents are sent again. The ring
    wraps before an id does: of the 65,536 messages until then, the first 16,384 may have been sent
    before, and the last 16,384 may wait. */
 #define CW_WORDS_PER_PACKET  16
-#define CW_WORDS_PER_MESSAGE 8 /* in flight: an id in a packet, sent again, and in copies */
+#define CW_WORDS_PER_MESSAGE 8 /* per message in flight: its id in packets and copies */
 #define CW_WORDS_MOST        32768
 #define CW_CARRIED_FRAGMENT  0x8000u
 #define CW_CARRIED_CHANNEL   9 /* bits of the count, up to 256 */
 
-/* What congestion control knows of a packet. */
+/* The state of a packet for congestion control. */
 enum cw_flight {
-    CW_FLIGHT_NONE, /* nothing: it does not count */
+    CW_FLIGHT_NONE, /* unknown: the packet does not count */
     CW_FLIGHT_SENT,
     CW_FLIGHT_FRAGMENT, /* sent, with a fragment of a block */
     CW_FLIGHT_SETTLED   /* acked or lost */
 };
 
-/* A time before all times that a caller may give. */
+/* A time before any that a caller may give. */
 #define CW_NEVER (-(double)INFINITY)
 
 struct cw_carried {
     uint32_t start;
     uint16_t packet; /* its number */
     uint16_t words;
-    uint16_t receipts; /* of its unreliable messages: a list */
-    uint8_t flight;    /* what congestion control knows of it: an enum cw_flight */
-    bool speaks;       /* has entries, which the other end answers */
+    uint16_t receipts; /* the list of receipts of its unreliable messages */
+    uint8_t flight;    /* an enum cw_flight */
+    bool speaks;       /* the packet has entries, which the other end answers */
 };
 
 /* Why reliable messages always go on. The application takes its messages and releases them, and a
@@ -52,31 +52,33 @@ struct cw_carried {
 
    2. The oldest is sent when it is due. In a packet it goes before all others of its channel, lost
       ones, copies and combinations among them (next_to_pick). Where other channels leave it no
-   room, its channel sends nothing else and keeps its place in virtual time, so that it soon comes
-   first in a packet (next_channel), and a message that is sent at all fits into an empty one.
+      room, its channel sends nothing else and keeps its place in virtual time, so that it soon
+      comes first in a packet (next_channel), and a message that is sent at all fits into an empty
+      one.
 
    3. A first missing message is accepted, even out of a packet that is refused (read_kept). It may
-      take the reserve of its channel, if the pool `arrived` has no room else. A channel has at most
-      one message there, which was next in order when it came: it waits for the application, or is
-      the beginning of a block. In the first case the application takes it. In the second one what
-   is missing first is another fragment, which needs no room in the pool. Everything else together
-      takes no more than the rest of the pool.
+      take the reserve of its channel, if the pool `arrived` has no other room. A channel has at
+      most one message there, which was next in order when it came: it waits for the application, or
+      is the beginning of a block. In the first case the application takes it. In the second case
+      the first thing missing is another fragment, which needs no room in the pool. Everything else
+      together takes no more than the rest of the pool.
 
-   4. A packet is acked if all that is reliable in it was accepted. What else is in the packet might
+   4. A packet is acked if every reliable message in it was accepted. The rest of the packet might
       always be refused. So after a few repeats in vain the oldest goes into a packet that has
       nothing of any reliable channel but the oldest that is due (compose, first_due), all of which
-      is accepted by 1 and 3. Nor do combinations have a packet refused. Where the other end is seen
-      to refuse packets, those after it are sent in the same way, one in a packet: each is the first
-      missing one when it comes, so that far more than one arrives in a round trip.
+      is accepted by 1 and 3. Combinations do not have a packet refused either. Where the other end
+      is seen to refuse packets, the messages after the oldest are sent in the same way, one in a
+      packet: each is the first missing one when it comes, so that far more than one arrives in a
+      round trip.
 
-   5. While nothing is heard, little is sent, but a packet goes at least each five seconds
+   5. While nothing is heard, little is sent, but a packet goes at least every five seconds
       (cw_sent_packets_spread), so that both ends soon hear of each other when the path is good
-   again, and what was sent before is due. */
+      again, and everything that was sent before is due. */
 struct cw_connection {
     struct cw_connection_config config;
     uint32_t packet_size;  /* bytes of payload up to which our packets are filled */
     uint32_t send_size;    /* the longest payload we send, in fragments, with a block fragment */
-    uint32_t entries_bits; /* of the number of entries in front of it */
+    uint32_t entries_bits; /* the width of the number of entries in front of a payload */
     struct cw_endpoint *endpoint;
     /* Two pools, so that neither received nor outgoing messages can use up the other's room. In
        `arrived`, each reliable channel has one message that is its own. */
@@ -84,52 +86,53 @@ struct cw_connection {
     struct cw_message_pool *arrived;
     struct cw_channel *channels;
 
-    struct cw_carried *carried; /* by the packets of the endpoint's window */
+    struct cw_carried *carried; /* the contents of the packets in the endpoint's window */
     uint16_t *words;
     uint32_t words_mask;
     uint32_t words_written;
     struct cw_receipts receipts;
 
     struct cw_timing timing;
-    double updated;   /* last, or CW_NEVER */
+    double updated;   /* the time of the last update, or CW_NEVER */
     double sent;      /* when the latest datagram was sent, or CW_NEVER */
     double spoken_to; /* when the latest packet with entries arrived, or the first update was */
     double answered; /* when the latest ack of a packet of ours with entries arrived, or CW_NEVER */
-    double interval; /* between updates, smoothed */
+    double interval; /* the time between updates, smoothed */
     uint64_t share_clock;
     uint32_t packets_this_round;
-    uint32_t fragments; /* packets in flight that carry one */
-    bool acks_twice;    /* so many arrived before this round that two packets ack them */
+    uint32_t fragments; /* packets in flight that carry a fragment */
+    bool acks_twice;    /* enough packets arrived before this round for two packets to ack them */
     bool open;          /* messages are accepted to be sent */
     bool round_open;
-    bool more;             /* something is due that did not fit into the packet before */
-    bool held;             /* a fragment is due, but may not go into that packet */
-    bool bulk;             /* congestion control counts that packet as in flight */
-    uint32_t next_channel; /* the channel that next looks at first */
+    bool more; /* a message or fragment is due that did not fit into the previous packet */
+    bool held; /* a fragment is due, but may not go into the packet being made */
+    bool bulk; /* congestion control counts the packet being made as in flight */
+    uint32_t next_channel; /* the channel at which cw_connection_next looks first */
 
-    uint32_t repair_work; /* left for the packet being read; see repair_receiver.h */
+    uint32_t repair_work; /* the work left for the packet being read; see repair_receiver.h */
     struct cw_congestion congestion;
     uint64_t packets_refused;
     uint64_t packets_invalid;
-    uint32_t messages_read; /* ever, whether they were kept or not: what they cost; wraps */
+    uint32_t messages_read; /* all messages read, whether kept or not, as a measure of their cost;
+                               wraps */
     CW_ONE_THREAD_MEMBER;
 };
 
-/* Whether a call can be carried out at all: there is a connection, and now is a time. */
+/* Returns whether a call can be carried out at all: there is a connection, and now is a time. */
 static inline bool cw_connection_can_run(const struct cw_connection *c, double now)
 {
     return c && isfinite(now);
 }
 
-/* Sets whether send accepts messages. Without anyone at the other end they would be lost. True
-   after create; a reset does not change it. */
+/* Sets whether send accepts messages. Without anyone at the other end they would be lost. It is
+   true after create; a reset does not change it. */
 void cw_connection_set_open(struct cw_connection *connection, bool open);
 
-/* Whether everything that was sent is done: reliable messages have arrived, and all others are on
-   their way. */
+/* Returns whether everything that was sent is done: reliable messages have arrived, and all others
+   are on their way. */
 bool cw_connection_is_idle(const struct cw_connection *connection);
 
-/* Takes what became of packets from the endpoint and tells the channels. */
+/* Takes the fates of packets from the endpoint and passes them to the channels. */
 void cw_connection_take_fates(struct cw_connection *connection, double now);
 
 /* The config of the connection's endpoint, whose packets are no longer than needed. */

@@ -22,7 +22,8 @@ static bool read_entry(struct cw_connection *c, uint16_t packet, struct cw_strea
     const bool is_fragment = head >> index_bits;
     if (index >= c->config.channel_count)
         return false;
-    /* A fragment comes alone: whether it can be taken must not hang on another entry. */
+    /* A fragment is the only entry of its channel, so that taking it does not depend on another
+       entry. */
     const uint64_t bit = (uint64_t)1 << index;
     if ((is_fragment ? parsed->seen : parsed->with_fragment) & bit)
         return false;
@@ -61,7 +62,7 @@ static enum cw_error read_payload(struct cw_connection *c, const struct cw_endpo
     return full ? CW_ERROR_RECEIVER_FULL : CW_OK;
 }
 
-/* The channel with most messages that may be dropped, NULL when none has any. */
+/* Returns the channel with the most messages that may be dropped, NULL when none has any. */
 static struct cw_channel *most_droppable(struct cw_connection *c)
 {
     struct cw_channel *found = NULL;
@@ -76,8 +77,8 @@ static struct cw_channel *most_droppable(struct cw_connection *c)
     return found;
 }
 
-/* Drops old unreliable messages that nobody has taken for those of a packet that found no room.
-   False when that changes nothing. */
+/* Drops old unreliable messages that nobody has taken, to make room for those of a packet. Returns
+   false when this changes nothing. */
 static bool make_room(struct cw_connection *c, const struct parsed *parsed)
 {
     bool dropped = false;
@@ -116,8 +117,8 @@ static void release_parsed(const struct parsed *parsed)
     }
 }
 
-/* Reads a packet again that could not be kept whole, when that may help. CW_OK when all that is
-   reliable in it can be kept. */
+/* Reads a packet again that could not be kept whole, when this may help. Returns CW_OK when every
+   reliable message in it can be kept. */
 static enum cw_error read_with_room(struct cw_connection *c, const struct cw_endpoint_event *packet,
                                     struct parsed *parsed)
 {
@@ -132,7 +133,7 @@ static enum cw_error read_with_room(struct cw_connection *c, const struct cw_end
     return CW_OK;
 }
 
-/* What cannot be kept whole, if it can be kept in part, and what is malformed. */
+/* Handles a packet that is malformed, or that can be kept only in part. */
 static enum cw_error take_part(struct cw_connection *c, const struct cw_endpoint_event *packet,
                                enum cw_error error, struct parsed *parsed, double now)
 {
@@ -168,8 +169,9 @@ static inline enum cw_error take_packet(struct cw_connection *c,
     return CW_OK;
 }
 
-/* Whether they may have nothing to say when they should be heard next. They answer a packet of ours
-   with messages for about as long as we would; half of that time leaves room for a difference. */
+/* Returns whether the other end may have nothing to say when it should be heard next. It answers a
+   packet of ours with messages for about as long as we would; half of that time leaves room for a
+   difference. */
 static inline bool may_be_idle(const struct cw_connection *c, double now)
 {
     return now - c->answered >= cw_endpoint_sent(c->endpoint)->loss_timeout / 2;

@@ -2,29 +2,32 @@
 
 #include <assert.h>
 
-#define BEFORE_SAMPLES  1.0  /* seconds */
-#define DEVIATIONS      2    /* of the RTT, by which an answer may be late */
-#define MAX_SLACK       0.02 /* seconds */
+#define BEFORE_SAMPLES  1.0  /* seconds that stand for an unknown RTT or silence */
+#define DEVIATIONS      2    /* deviations of the RTT by which an answer may be late */
+#define MAX_SLACK       0.02 /* seconds by which an ack may count as late too early */
 #define INTERVAL_WEIGHT 0.125
-#define REPEAT_TICKS    24 /* of the 32 packets that a header tells of */
+#define REPEAT_TICKS    24 /* packets of the 32 that a header reports */
 
-/* Losses that call for redundant copies: now, or again and again. */
+/* The shares of recent losses, and of losses over a longer time, that call for redundant copies.
+   The second is below 1 %, so that a path that loses one packet in a hundred keeps its copies
+   (tests/bench/path_messages.c). */
 #define LOSS_FOR_REDUNDANCY    0.03
 #define LASTING_FOR_REDUNDANCY 0.0065
 
-/* Where they come in bursts: when copies leave, in round trips. */
+/* The round trips after which copies leave where losses come in bursts: the first one, and each
+   further one. */
 #define FIRST_COPY  0.45
 #define NEXT_COPY   0.5
-#define SHARE_SCALE 1024 /* parts of a bit, so that weights divide it well */
+#define SHARE_SCALE 1024 /* parts of a bit, which weights divide well */
 
-/* Where packets are lost, the acks of so many in a tick are worth a second packet: if only one
-   tells of them, and is lost, the next one may have no room for all. */
+/* Where packets are lost, the acks of more packets than this in a tick are worth a second packet:
+   if only one reports them, and is lost, the next one may have no room for all. */
 #define MANY_ARRIVED 12
 
-#define LEAST_FRAGMENTS 4 /* in flight, whatever the window is */
-#define PROMPT_PACKETS  4 /* of a round, that messages fill without being bulk data */
+#define LEAST_FRAGMENTS 4 /* fragments in flight, whatever the window is */
+#define PROMPT_PACKETS  4 /* packets of a round that messages fill without being bulk data */
 
-/* What our packets carried */
+/* The contents of our packets */
 
 static void settle_receipts(struct cw_connection *c, struct cw_carried *carried, bool acked)
 {
@@ -34,7 +37,7 @@ static void settle_receipts(struct cw_connection *c, struct cw_carried *carried,
     carried->receipts = CW_RECEIPT_NONE;
 }
 
-/* Tells congestion control what became of a packet. */
+/* Tells congestion control the fate of a packet. */
 static void settle_bulk(struct cw_connection *c, struct cw_carried *carried, uint16_t packet,
                         bool acked, double now)
 {
@@ -61,7 +64,7 @@ static struct cw_carried *carried_by(const struct cw_connection *c, uint16_t pac
 static inline void note_carried(struct cw_connection *c, uint16_t packet, bool speaks, double now)
 {
     struct cw_carried *carried = carried_by(c, packet);
-    /* of the packet that leaves the window */
+    /* this place is still that of the packet that leaves the window */
     settle_receipts(c, carried, false);
     if (carried->flight != CW_FLIGHT_NONE)
         settle_bulk(c, carried, (uint16_t)(packet - c->config.endpoint.sent_window), false, now);
@@ -90,7 +93,7 @@ static inline void note_carried(struct cw_connection *c, uint16_t packet, bool s
     carried->speaks = speaks;
 }
 
-/* Tells the channels what became of a packet. */
+/* Tells the channels the fate of a packet. */
 static inline void settle(struct cw_connection *c, uint16_t packet, bool acked, double now)
 {
     struct cw_carried *carried = carried_by(c, packet);
@@ -136,9 +139,10 @@ void cw_connection_take_fates(struct cw_connection *c, double now)
 
 /* Sending */
 
-/* What their headers have told. Some ticks before their next round there is still room in it for
-   what they passed by. Where they come rarely and packets get lost, one that does not come is taken
-   for lost: the next one would bring the news too late. */
+/* Notes what the other end's headers have reported. Some ticks before its next round there is still
+   room in that round's header for packets that were passed by. Where headers come rarely and
+   packets get lost, one that does not come counts as lost: the next one would bring the news too
+   late. */
 static void set_headers(struct cw_connection *c)
 {
     const struct cw_sent_packets *sent = cw_endpoint_sent(c->endpoint);
@@ -156,7 +160,7 @@ static void set_headers(struct cw_connection *c)
     c->timing.repeat = sent->silence.heard + silence - REPEAT_TICKS * c->interval;
 }
 
-/* Returns how many channels may have something for the packet. */
+/* Begins a packet and returns the number of channels that may have something for it. */
 static uint32_t begin_packet(struct cw_connection *c, double now)
 {
     uint32_t ready = 0;
@@ -168,9 +172,9 @@ static uint32_t begin_packet(struct cw_connection *c, double now)
     return ready;
 }
 
-/* The channel whose turn it is: the one that would begin earliest in virtual time, in which every
-   channel sends at the rate of its weight. A channel that had nothing to send begins now, so that
-   it cannot save up; one whose messages did not fit goes on where it was. */
+/* Returns the channel whose turn it is: the one that would begin earliest in virtual time, in which
+   every channel sends at the rate of its weight. A channel that had nothing to send begins now, so
+   that it cannot save up; one whose messages did not fit goes on from its place. */
 static struct cw_channel *next_channel(struct cw_connection *c, uint64_t *begin)
 {
     struct cw_channel *earliest = NULL;
@@ -193,10 +197,10 @@ struct filling {
     uint32_t bits_left;
     uint32_t most;    /* bytes that its payload may have */
     uint32_t left;    /* channels that may have something for it */
-    uint32_t entries; /* of those that are */
+    uint32_t entries; /* entries that have been picked */
 };
 
-/* Picks what goes into the packet, message by message, until all channels are exhausted. */
+/* Picks the contents of the packet, message by message, until all channels are exhausted. */
 static void fill_packet(struct cw_connection *c, struct filling *packet)
 {
     uint64_t begin = 0;
@@ -205,7 +209,8 @@ static void fill_packet(struct cw_connection *c, struct filling *packet)
         uint32_t bits;
         while ((bits = cw_channel_pick(channel, &c->timing, packet->bits_left, packet->left == 1)) >
                0) {
-            if (bits > packet->bits_left) /* a block's fragment that has the packet to itself */
+            if (bits >
+                packet->bits_left) /* this is a block's fragment that has the packet to itself */
                 packet->most = c->send_size;
             packet->bits_left -= bits < packet->bits_left ? bits : packet->bits_left;
             channel->bits_left -= bits < channel->bits_left ? bits : channel->bits_left;
@@ -213,7 +218,7 @@ static void fill_packet(struct cw_connection *c, struct filling *packet)
                 c->share_clock = begin;
             begin += (uint64_t)bits * SHARE_SCALE / channel->common.config.weight;
             if (packet->left > 1 || channel->common.done)
-                break; /* it may be another's turn */
+                break; /* it may be another channel's turn */
         }
         channel->finish = begin;
         if (bits > 0 && !channel->common.done)
@@ -240,9 +245,9 @@ static void fill_with_fragments(struct cw_connection *c, struct filling *packet)
     fill_packet(c, packet);
 }
 
-/* What forbids one more packet of bulk data now. Messages count towards what is in flight while
-   blocks wait, and may fill the window alone: a few fragments always go, so that blocks never wait
-   for the messages to end. */
+/* Returns the limit that forbids one more packet of bulk data now. Messages count as in flight
+   while blocks wait, and may fill the window alone: a few fragments always go, so that blocks never
+   wait for the messages to end. */
 static enum cw_congestion_limit bulk_limit(const struct cw_connection *c)
 {
     const enum cw_congestion_limit limit = cw_congestion_limit(&c->congestion, true);
@@ -250,8 +255,8 @@ static enum cw_congestion_limit bulk_limit(const struct cw_connection *c)
     return starves ? CW_CONGESTION_LIMIT_NONE : limit;
 }
 
-/* Returns whether something is repeated in vain, maybe because the packets that have it are refused
-   for what else is in them. */
+/* Returns whether a message or fragment is repeated in vain, maybe because its packets are refused
+   for their other contents. */
 static bool stalls(struct cw_connection *c)
 {
     for (uint32_t i = 0; i < c->config.channel_count; i++) {
@@ -305,10 +310,10 @@ static inline void end_round(struct cw_connection *c)
         cw_channel_end_round(&c->channels[i]);
 }
 
-/* Whether the next packet of the round may be sent now. Packets that leave the window before their
-   acks can come tell nothing, and what they carry would be sent again for ever. So when three
-   quarters of it are under way, what is left is for acks, and for one packet now and then, few
-   enough in a round trip to be acked in time. */
+/* Returns whether the next packet of the round may be sent now. A packet that leaves the window
+   before its ack can come teaches nothing, and its contents would be sent again forever. So when
+   three quarters of the window are under way, the rest is for acks, and for one packet now and
+   then, few enough in a round trip to be acked in time. */
 static bool window_has_room(const struct cw_connection *c, bool first, bool due, double now)
 {
     const struct cw_sent_packets *sent = cw_endpoint_sent(c->endpoint);
@@ -320,9 +325,9 @@ static bool window_has_room(const struct cw_connection *c, bool first, bool due,
     return !due && sent->unseen < window;
 }
 
-/* Whether the first packet of a round goes without messages. Only packets with messages are
-   answered, for as long as one of the answers may be lost: so two idle ends do not answer each
-   other. */
+/* Returns whether the first packet of a round is sent even without messages. Only packets with
+   messages are answered, for as long as one of the answers may be lost: so two idle ends do not
+   answer each other. */
 static bool must_send(const struct cw_connection *c)
 {
     for (uint32_t i = 0; i < c->config.channel_count; i++) {
@@ -335,9 +340,9 @@ static bool must_send(const struct cw_connection *c)
            cw_received_packets_urgent(cw_endpoint_received(c->endpoint));
 }
 
-/* Whether messages or fragments may go into the next packet. The first packets of a round never
-   wait for congestion control: messages are small, and must not be late because a block is on its
-   way. */
+/* Returns whether messages or fragments may go into the next packet. The first packets of a round
+   never wait for congestion control: messages are small, and must not be late because a block is on
+   its way. */
 static bool is_due(struct cw_connection *c, bool first)
 {
     if (first || !c->more)
@@ -352,7 +357,7 @@ static bool is_due(struct cw_connection *c, bool first)
     return limit == CW_CONGESTION_LIMIT_NONE;
 }
 
-/* Whether there are acks to send, which may go twice. */
+/* Returns whether there are acks to send, which may go twice. */
 static bool acks_wait_now(struct cw_connection *c, bool first)
 {
     const struct cw_received_packets *received = cw_endpoint_received(c->endpoint);
@@ -393,7 +398,7 @@ size_t cw_connection_transmit(struct cw_connection *c, uint8_t *out, size_t capa
         const size_t size = cw_endpoint_transmit(c->endpoint, out, capacity, now);
         note_sent(c, size);
         if (size > 0)
-            return size; /* the next fragment of the packet before */
+            return size; /* this is the next fragment of the previous packet */
     }
     const bool first = c->packets_this_round == 0;
     const bool acks_wait = acks_wait_now(c, first);
@@ -410,7 +415,7 @@ size_t cw_connection_transmit(struct cw_connection *c, uint8_t *out, size_t capa
         return 0;
     }
     c->bulk &= packet.entries > 0;
-    /* It fits, and nothing of an earlier packet waits, so that the endpoint takes it. */
+    /* The endpoint takes the packet, because it fits and nothing of an earlier one waits. */
     uint8_t *payload;
     if (cw_endpoint_begin(c->endpoint, packet.most, out, capacity, &payload) != CW_OK)
         return 0;
@@ -423,11 +428,11 @@ size_t cw_connection_transmit(struct cw_connection *c, uint8_t *out, size_t capa
     return size;
 }
 
-/* Losses come in bursts when a packet beside a lost one is lost more often than not, beyond what is
-   chance. Copies then leave twice in a round trip, the first a bit early: two of them and the
-   ticks that they wait for shall not take longer than an ack. Where next to nothing is lost, a
-   block has arrived when the next one does, so that this may begin early. One packet a round is
-   what the reference sends: then its order is kept too. */
+/* Decides on copies. Losses come in bursts when a packet next to a lost one is lost more often than
+   not, beyond chance. Copies then leave twice in a round trip, the first a bit early, so that two
+   of them and the ticks for which they wait take no longer than an ack. Where next to nothing is
+   lost, a block has arrived by the time the next one does, so the next one may begin early. With
+   one packet a round, as the reference sends, its order is kept too. */
 static void set_copies(struct cw_connection *c)
 {
     const struct cw_sent_packets *sent = cw_endpoint_sent(c->endpoint);
@@ -442,9 +447,9 @@ static void set_copies(struct cw_connection *c)
     c->timing.copies = NEXT_COPY * sent->rtt.smoothed;
 }
 
-/* How long acks are waited for. As long as there is no RTT, or no two packets in a row have
-   arrived, a second stands for what is not known. What would be due before the next round, ours or
-   theirs, whichever is sooner, is due now. */
+/* Sets the time to wait for acks. A second stands for an unknown value, while there is no RTT or no
+   two packets in a row have arrived. Anything that would fall due within half the time to the next
+   round, ours or the other end's, whichever is shorter, is due now. */
 static void set_timing(struct cw_connection *c)
 {
     const struct cw_sent_packets *sent = cw_endpoint_sent(c->endpoint);
@@ -479,7 +484,7 @@ void cw_connection_update(struct cw_connection *c, double now)
     const struct cw_sent_packets *sent = cw_endpoint_sent(c->endpoint);
     if (!(c->updated > CW_NEVER)) {
         (void)cw_congestion_init(&c->congestion, &c->config.congestion, now);
-        c->spoken_to = now; /* as a beginning, so that both ends get to know the path */
+        c->spoken_to = now; /* this counts as a beginning, so that both ends get to know the path */
     } else if (now > c->updated) {
         const double interval = now - c->updated;
         c->interval += c->interval == 0 ? interval : (interval - c->interval) * INTERVAL_WEIGHT;
@@ -489,7 +494,7 @@ void cw_connection_update(struct cw_connection *c, double now)
     const double silence = sent->silence.usual;
     cw_congestion_update(&c->congestion, sent->rtt.smoothed,
                          c->interval > silence ? c->interval : silence, now);
-    /* Who cuts rounds short acks the newest. */
+    /* A caller that ends rounds early gives up the acks for which the next header has no room. */
     if (c->round_open && c->packets_this_round > 0)
         cw_endpoint_pass_by(c->endpoint);
     c->timing.round = now;

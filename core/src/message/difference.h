@@ -11,7 +11,7 @@
 
 #include "causeway/bits.h"
 
-/* An integer with at most so many bits goes as it is. */
+/* An integer with at most this many bits goes as it is. */
 #define CW_DIFFERENCE_WHOLE_BITS 4
 
 CW_INLINE unsigned cw_difference_small_bits(unsigned bits)
@@ -24,7 +24,7 @@ CW_INLINE unsigned cw_difference_large_bits(unsigned bits)
     return bits / 2 + 1;
 }
 
-/* The form in which an offset of so many bits, 1 to 32, goes, and how many bits that is. */
+/* Returns the code of an offset of 1 to 32 bits, and sets *count to the number of its bits. */
 CW_INLINE uint64_t cw_difference_code(unsigned bits, uint32_t old, uint32_t offset, unsigned *count)
 {
     *count = bits;
@@ -61,7 +61,7 @@ CW_INLINE uint32_t cw_difference_low(uint64_t ahead, unsigned bits)
     return (uint32_t)(ahead & (((uint64_t)1 << bits) - 1));
 }
 
-/* Leaves bits loaded ahead: see cw_bit_reader_settle. */
+/* Reads an offset, and leaves bits loaded ahead: see cw_bit_reader_settle. */
 CW_INLINE bool cw_difference_read(struct cw_bit_reader *reader, unsigned bits, uint32_t old,
                                   uint32_t *offset)
 {

@@ -32,7 +32,7 @@ static enum cw_error check_config(const struct cw_message_pool_config *config)
     return config->schema ? CW_CHECK_FIELDS(config) : CW_FIELD_ERROR(schema);
 }
 
-/* Run twice: with a NULL arena base it measures only. */
+/* Lays out a pool. It runs twice: with a NULL arena base it measures only. */
 static struct cw_message_pool *lay_out(struct cw_arena *arena,
                                        const struct cw_message_pool_config *config)
 {
@@ -110,7 +110,7 @@ const struct cw_schema *cw_message_pool_schema(const struct cw_message_pool *poo
     return pool ? pool->schema : NULL;
 }
 
-/* A message whose struct has yet to be filled in; NULL when all are in use. */
+/* Takes a message whose struct has yet to be filled in; NULL when all are in use. */
 CW_INLINE struct cw_message *take(struct cw_message_pool *pool, uint32_t type)
 {
     struct cw_message *const message = pool->free;
@@ -118,7 +118,7 @@ CW_INLINE struct cw_message *take(struct cw_message_pool *pool, uint32_t type)
         return NULL;
     pool->free = message->next;
     ++pool->used;
-    /* Nothing is left of a block when the last reference is released. */
+    /* A free message has no block any more, so its block members need no reset. */
     message->type = type;
     message->id = 0;
     message->held = false;

@@ -7,7 +7,7 @@
 #include "causeway/message.h"
 
 /* Makes a message that the connection owns, of a type that the schema has; see cw_message_create.
-   CW_ERROR_POOL_EMPTY when all are in use. */
+   Returns CW_ERROR_POOL_EMPTY when all are in use. */
 enum cw_error cw_message_create_held(struct cw_message_pool *pool, uint32_t type,
                                      struct cw_message **out);
 
@@ -16,16 +16,17 @@ enum cw_error cw_message_create_held(struct cw_message_pool *pool, uint32_t type
 enum cw_error cw_message_create_copy(struct cw_message_pool *pool, struct cw_message *of,
                                      struct cw_message **copy);
 
-/* Returns how many messages could be made now. */
+/* Returns the number of messages that could be made now. */
 uint32_t cw_message_pool_unused(const struct cw_message_pool *pool);
 
-/* Returns how many messages of the pool are copies that hold a reference to another's block. */
+/* Returns the number of the pool's messages that are copies and hold a reference to another's
+   block. */
 uint32_t cw_message_pool_borrowed(const struct cw_message_pool *pool);
 
 /* Releases the connection's reference. NULL is ignored. */
 void cw_message_drop(struct cw_message *message);
 
-/* cw_message_attach for a message that the connection owns. */
+/* Does the work of cw_message_attach for a message that the connection owns. */
 void cw_message_attach_held(struct cw_message *message, uint8_t *block, uint32_t size,
                             void (*release)(void *context, uint8_t *block, size_t size),
                             void *context);

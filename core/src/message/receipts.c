@@ -32,7 +32,7 @@ static void append(struct cw_receipts *receipts, struct cw_receipt_list *list, u
     receipts->entries[entry].next = CW_RECEIPT_NONE;
 }
 
-/* The place that was promised. */
+/* Fills in the place that was promised. */
 static void claim(struct cw_receipts *receipts, struct cw_receipt_list *list, uint32_t number,
                   bool acked)
 {

@@ -1,5 +1,5 @@
-/* Receipts: what became of the messages that the sender asked about. Each has a place here from
-   send on, so that its event cannot be lost. */
+/* Receipts: the fates of messages that the sender wants to know. Each has a place here from send
+   on, so that its event cannot be lost. */
 #ifndef CAUSEWAY_RECEIPTS_H
 #define CAUSEWAY_RECEIPTS_H
 
@@ -11,7 +11,7 @@
 
 struct cw_receipt_entry {
     uint32_t number;
-    uint16_t next; /* in the list that it is in */
+    uint16_t next; /* the next one in its list */
     bool acked;
 };
 
@@ -22,10 +22,10 @@ struct cw_receipt_list {
 struct cw_receipts {
     struct cw_receipt_entry *entries;
     uint32_t capacity;
-    uint32_t used;     /* in the packet being made, in packets on their way, or settled */
+    uint32_t used;     /* receipts in the packet being made, in packets on their way, or settled */
     uint32_t promised; /* receipts of messages that are waiting, or reliable and unacked */
-    uint16_t free;     /* a list */
-    struct cw_receipt_list packet; /* in the packet being made */
+    uint16_t free;     /* the list of free places */
+    struct cw_receipt_list packet; /* the receipts in the packet being made */
     struct cw_receipt_list settled;
 };
 
@@ -37,14 +37,15 @@ static inline bool cw_receipts_full(const struct cw_receipts *receipts)
     return receipts->used + receipts->promised >= receipts->capacity;
 }
 
-/* A message was sent, with a receipt unless number is 0. */
+/* Notes that a message was sent, with a receipt unless number is 0. */
 static inline void cw_receipts_promise(struct cw_receipts *receipts, uint32_t number)
 {
     if (number != 0)
         receipts->promised++;
 }
 
-/* A message with this receipt was put into the packet being made, and its channel forgets it. */
+/* Notes that a message with this receipt was put into the packet being made, and that its channel
+   forgets it. */
 void cw_receipts_carry(struct cw_receipts *receipts, uint32_t number);
 
 /* Ends the packet being made. Returns its receipts, or CW_RECEIPT_NONE. */
@@ -64,7 +65,7 @@ void cw_receipts_settle_packet(struct cw_receipts *receipts, uint16_t first, boo
 /* The fate of a message. */
 struct cw_receipt {
     uint32_t number;
-    bool acked; /* otherwise it was lost */
+    bool acked; /* false: the message was lost */
 };
 
 static inline bool cw_receipts_waiting(const struct cw_receipts *receipts)

@@ -127,7 +127,7 @@ static void start_block(struct cw_reliable_channel *channel, struct cw_block_sen
     leave_queue(channel);
 }
 
-/* The block whose turn it is, which may have begun early. */
+/* Turns to the block that is first now, which may have begun early. */
 static void turn_to_first_block(struct cw_reliable_channel *channel, const struct cw_timing *timing)
 {
     struct cw_block_sender *sender = &channel->block_sender;
@@ -164,8 +164,8 @@ static bool begins_early(struct cw_reliable_channel *channel, const struct cw_ti
     return next->next_unsent < next->count;
 }
 
-/* The block with a fragment that is due, and which; NULL when there is none. A block that begins
-   early is not sent again. */
+/* Returns the block with a fragment that is due, and sets the fragment; NULL when there is none. A
+   block that begins early is not sent again. */
 static struct cw_block_sender *due_fragment(struct cw_reliable_channel *channel,
                                             const struct cw_timing *timing, uint32_t *fragment,
                                             enum cw_due *due)
@@ -209,8 +209,8 @@ static uint32_t pick_fragment(struct cw_reliable_channel *channel, const struct 
     return bits;
 }
 
-/* The receiver may not have room for ids further ahead than its queue is long, and a block waits
-   until all messages before it are acked. */
+/* Returns whether a message may be sent for the first time: the receiver may have no room for ids
+   further ahead than its queue is long, and a block waits until all before it are acked. */
 static bool may_begin(const struct cw_reliable_channel *channel, const struct cw_message *message)
 {
     return !is_block(message) && (uint16_t)(message->id - channel->oldest_unacked) <
@@ -224,7 +224,7 @@ static bool block_is_first(const struct cw_reliable_channel *channel)
            is_block(slot_of(channel, channel->oldest_unacked)->message);
 }
 
-/* The next message that is due, which the cursor then has passed; NULL when there is none. */
+/* Returns the next message that is due, which the cursor has then passed; NULL when none is. */
 static struct cw_reliable_slot *next_due(struct cw_reliable_channel *channel,
                                          const struct cw_timing *timing, enum cw_due *due)
 {
@@ -249,8 +249,8 @@ static bool is_oldest(const struct cw_reliable_channel *channel,
     return slot == slot_of(channel, channel->oldest_unacked);
 }
 
-/* The first slot by its id, of the next so many, that is to be sent now. NULL when there is none.
- */
+/* Returns the first slot by its id, among the next `most` ones, that is to be sent now; NULL when
+   there is none. */
 static struct cw_reliable_slot *first_due(const struct cw_reliable_channel *channel, uint32_t most,
                                           const struct cw_timing *timing, enum cw_due *due)
 {
@@ -268,8 +268,8 @@ static struct cw_reliable_slot *first_due(const struct cw_reliable_channel *chan
     return NULL;
 }
 
-/* Returns what is to be picked next. In a packet that has nothing of the channel yet, that is the
- * oldest message if it is due, because it holds up all others. */
+/* Returns the slot to be picked next. In a packet that has nothing of the channel yet, this is the
+   oldest message if it is due, because it holds up all others. */
 static struct cw_reliable_slot *next_to_pick(struct cw_reliable_channel *channel,
                                              const struct cw_timing *timing, enum cw_due *due)
 {
@@ -288,7 +288,7 @@ static struct cw_reliable_slot *next_to_pick(struct cw_reliable_channel *channel
     }
     if (!first)
         return slot;
-    /* The one that was found otherwise is looked at again, and this one is not. */
+    /* The slot that the search had found is looked at again, and this one is not. */
     if (slot)
         channel->cursor = (uint16_t)(slot - channel->slots.all);
     else if (channel->cursor == slot_number(channel, first->message->id))
@@ -344,7 +344,7 @@ static void pick(struct cw_reliable_channel *channel, struct cw_reliable_slot *s
 }
 
 /* Picks the combinations of coded repair once all messages are picked, and returns their bits. The
-   report of what was repaired has its own place beside messages. */
+   report of repaired messages has its own place beside messages. */
 static uint32_t pick_repair(struct cw_reliable_channel *channel, uint32_t bits_left)
 {
     struct cw_channel_common *common = &channel->common;
@@ -371,7 +371,7 @@ uint32_t cw_reliable_pick(struct cw_reliable_channel *channel, const struct cw_t
 {
     struct cw_channel_common *common = &channel->common;
     if (channel->picked_fragment || common->extra)
-        return 0; /* nothing goes beside a fragment, or behind what coded repair adds */
+        return 0; /* nothing goes beside a fragment, or behind the part of coded repair */
     if (common->picked_count == common->config.max_messages_per_packet) {
         common->more = true;
         return 0;
@@ -418,7 +418,7 @@ static bool write_fragment(struct cw_reliable_channel *channel, struct cw_stream
     uint32_t head = index | 1u << common->index_bits | id << (common->index_bits + 1);
     uint32_t count = sender->count;
     uint32_t size = cw_block_sender_fragment_size(sender, fragment);
-    /* the stream only reads from here: it is a writer */
+    /* the stream is a writer, so it only reads from here */
     uint8_t *bytes =
         (uint8_t *)(uintptr_t)(sender->block + (size_t)fragment * config->block_fragment_size);
     if (!cw_stream_bits(stream, &head, common->index_bits + 1 + CW_MESSAGE_ID_BITS) ||
@@ -470,7 +470,7 @@ bool cw_reliable_write(struct cw_reliable_channel *channel, struct cw_stream *st
                                         : write_messages(channel, stream, index, false);
 }
 
-/* Acks and losses. */
+/* Acks and losses */
 
 static void settle(struct cw_reliable_channel *channel, uint16_t id, double now)
 {
@@ -493,7 +493,7 @@ static void settle(struct cw_reliable_channel *channel, uint16_t id, double now)
         channel->oldest_unacked++;
 }
 
-/* The slot of a message that was sent and is not acked, else NULL. */
+/* Returns the slot of a message that was sent and is not acked, otherwise NULL. */
 static struct cw_reliable_slot *find_sent(const struct cw_reliable_channel *channel, uint16_t id)
 {
     if ((uint16_t)(id - channel->oldest_unacked) >= cw_reliable_count(channel))
@@ -524,7 +524,7 @@ void cw_reliable_acked_before(struct cw_reliable_channel *channel, uint16_t firs
     for (uint16_t id = channel->oldest_unacked; id != first_missing; id++) {
         const struct cw_reliable_slot *slot = find_sent(channel, id);
         if (slot && !slot->transmission.sent)
-            return; /* also a block, whose fragments are acked */
+            return; /* a block is not here either: its fragments are acked */
         if (slot)
             settle(channel, id, now);
     }

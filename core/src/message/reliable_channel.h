@@ -18,8 +18,8 @@ struct cw_reliable_channel {
     struct cw_reliable_slots slots;
     uint16_t oldest_unacked;
     uint16_t next_id;
-    struct cw_block_sender block_sender; /* for oldest_unacked */
-    struct cw_block_sender next_block;   /* for the message after it, if that begins early */
+    struct cw_block_sender block_sender; /* the block of oldest_unacked */
+    struct cw_block_sender next_block; /* the block of the message after it, if that begins early */
 
     /* The next members describe the packet being made. */
     enum cw_reliable_list list; /* the list that is being searched */
@@ -29,9 +29,9 @@ struct cw_reliable_channel {
        the fragment's number. */
     const struct cw_block_sender *picked_fragment;
 
-    /* Messages that arrived, from next_taken on, each in slot id & mask. Unordered: those that are
-       not taken yet are also in a list, and a mark is in the slot of one that was taken before an
-       older one. */
+    /* Messages that arrived, from next_taken on, each in slot id & mask. In an unordered channel
+       the messages that are not taken yet are also in a list, and a mark is in the slot of one that
+       was taken before an older one. */
     uint16_t next_taken;
     struct cw_message **received;
     struct cw_message *reserved; /* the message in the channel's own reserve, or NULL */
@@ -42,7 +42,7 @@ struct cw_reliable_channel {
 
 void cw_reliable_reset(struct cw_reliable_channel *channel);
 
-/* The number of messages that are queued or not acked, with those acked out of order. */
+/* The number of messages that are queued or not acked, including those acked out of order. */
 static inline uint16_t cw_reliable_count(const struct cw_reliable_channel *channel)
 {
     return (uint16_t)(channel->next_id - channel->oldest_unacked);
@@ -60,12 +60,13 @@ uint32_t cw_reliable_fragment_bits(const struct cw_reliable_channel *channel, ui
 /* The most bits that an entry takes without its messages. */
 uint32_t cw_reliable_entry_bits(const struct cw_reliable_channel *channel);
 
-/* Begins a new packet. first: of its round; it may hold copies of new messages. */
+/* Begins a new packet. first says that it is the first of its round; it may hold copies of new
+   messages. */
 void cw_reliable_begin(struct cw_reliable_channel *channel, bool first);
 
-/* Picks what is due next for the packet being made, if it takes at most bits_left bits. A block
-   fragment is also picked whenever the packet is empty. Returns the bits it takes, 0 when nothing
-   was picked. */
+/* Picks the next thing that is due for the packet being made, if it takes at most bits_left bits. A
+   block fragment is also picked whenever the packet is empty. Returns the bits it takes, 0 when
+   nothing was picked. */
 uint32_t cw_reliable_pick(struct cw_reliable_channel *channel, const struct cw_timing *timing,
                           uint32_t bits_left);
 
@@ -73,30 +74,30 @@ uint32_t cw_reliable_pick(struct cw_reliable_channel *channel, const struct cw_t
    many times and is due again. */
 bool cw_reliable_stalls(struct cw_reliable_channel *channel, const struct cw_timing *timing);
 
-/* Writes the entry of what was picked; index is the channel's. */
+/* Writes the entry with everything that was picked. index is the channel's. */
 bool cw_reliable_write(struct cw_reliable_channel *channel, struct cw_stream *stream,
                        uint32_t index);
 
-/* A packet that carried these ids was acked, or lost. */
+/* These note that a packet that carried these ids was acked, or lost. */
 void cw_reliable_acked(struct cw_reliable_channel *channel, const uint16_t *ids, uint32_t count,
                        bool is_fragment, uint16_t packet, double now);
 void cw_reliable_lost(struct cw_reliable_channel *channel, const uint16_t *ids, uint32_t count,
                       bool is_fragment, uint16_t packet);
 
 /* Reads an entry after its channel and block flag into parsed, which must be all zero. The channel
-   does not change, but for what coded repair learns: messages are as they are read even if there is
-   no room for them. There is always room for the first message that is missing, if the application
-   has taken those before it and holds none. False when it is malformed; the caller must release
-   what was parsed by then. */
+   does not change, except that coded repair learns messages as they are read, even if there is no
+   room for them. There is always room for the first message that is missing, if the application has
+   taken those before it and holds none. Returns false when it is malformed; the caller must release
+   the messages that were parsed by then. */
 bool cw_reliable_read(struct cw_reliable_channel *channel, struct cw_stream *stream,
                       bool is_fragment, struct cw_parsed_entry *parsed);
 
-/* Takes what was parsed, with its references. */
+/* Takes the parsed messages, with their references. */
 void cw_reliable_take(struct cw_reliable_channel *channel, const struct cw_parsed_entry *parsed,
                       double now);
 
-/* The next message in order, or the first to have arrived, with its reference; NULL when there is
-   none. */
+/* Takes the next message in order, or the first to have arrived, with its reference; NULL when
+   there is none. */
 struct cw_message *cw_reliable_next(struct cw_reliable_channel *channel);
 
 #endif

@@ -30,7 +30,7 @@ static inline uint16_t cw_reliable_first_missing(const struct cw_reliable_channe
 /* Drops all messages that have arrived. */
 void cw_reliable_reset_received(struct cw_reliable_channel *channel);
 
-/* The other end says that all messages before this one have arrived there. */
+/* Notes that all messages before this one have arrived at the other end. */
 void cw_reliable_acked_before(struct cw_reliable_channel *channel, uint16_t first_missing,
                               double now);
 

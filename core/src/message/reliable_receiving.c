@@ -19,8 +19,8 @@ static enum keep judge_id(const struct cw_reliable_channel *channel, uint16_t id
     return *cw_reliable_received_slot(channel, id) ? IGNORE : KEEP;
 }
 
-/* Returns whether id is the first message that is missing, apart from those that are to be kept of
-   this entry. */
+/* Returns whether id is the first message that is missing, apart from those of this entry that are
+   to be kept. */
 static bool is_next(const struct cw_reliable_channel *channel, struct cw_parsed_entry *parsed,
                     uint16_t id)
 {
@@ -57,7 +57,8 @@ static bool read_kept(struct cw_reliable_channel *channel, struct cw_stream *str
         return false;
     if (!message) {
         if (keep && parsed->missing == 1 && used > room)
-            parsed->missing += used - room; /* the first one needs more than one message dropped */
+            parsed->missing +=
+                used - room; /* the first one missing needs more than one message dropped */
         parsed->full = true;
         return true;
     }
@@ -65,7 +66,7 @@ static bool read_kept(struct cw_reliable_channel *channel, struct cw_stream *str
     cw_parsed_add(parsed, message);
     if (reserved) {
         parsed->reserved = message;
-        parsed->missing++; /* if others are dropped, then for this one too */
+        parsed->missing++; /* others that are dropped make room for this one too */
     }
     if (parsed->next_known && id == parsed->next)
         parsed->next = cw_reliable_first_missing(channel, (uint16_t)(id + 1));
@@ -104,7 +105,7 @@ static bool read_fragment(struct cw_reliable_channel *channel, struct cw_stream 
 
     enum keep keep = judge_id(channel, piece.id);
     if (keep == KEEP && piece.id != cw_reliable_first_missing(channel, channel->next_taken))
-        keep = IGNORE; /* too early: it comes again, see block_sender.h */
+        keep = IGNORE; /* it is too early and comes again, see block_sender.h */
     enum cw_error error = keep == REFUSE ? CW_ERROR_RECEIVER_FULL : CW_OK;
     if (keep == KEEP)
         error = cw_block_receiver_check(receiver, &piece);
@@ -138,7 +139,8 @@ static bool read_ids(struct cw_reliable_channel *channel, struct cw_stream *stre
     return true;
 }
 
-/* With repair, the bytes of a message are of use even if there is no room for it. */
+/* Reads the messages of an entry. With repair, the bytes of a message are of use even if there is
+   no room for it. */
 CW_INLINE bool read_messages(struct cw_reliable_channel *channel, struct cw_stream *stream,
                              const uint16_t *ids, uint32_t count, struct cw_parsed_entry *parsed,
                              struct cw_repair *repair)
@@ -234,7 +236,7 @@ static void take_messages(struct cw_reliable_channel *channel, const struct cw_p
     }
 }
 
-/* Messages that cannot be kept now are sent again later. */
+/* Takes the messages that were repaired. Any that cannot be kept now are sent again later. */
 static void take_repaired(struct cw_reliable_channel *channel, const struct cw_parsed_entry *parsed)
 {
     const struct cw_channel_common *common = &channel->common;
@@ -274,13 +276,13 @@ void cw_reliable_take(struct cw_reliable_channel *channel, const struct cw_parse
         take_repair(channel, parsed, now);
 }
 
-/* The mark for the slot of a message that was taken before an older one: it is no message. */
+/* Returns the mark for the slot of a message that was taken before an older one: not a message. */
 static struct cw_message *taken_mark(struct cw_reliable_channel *channel)
 {
     return (struct cw_message *)(void *)channel;
 }
 
-/* The window moves on when its oldest message is taken. */
+/* Takes the next message that is ready. The window moves on when its oldest message is taken. */
 static struct cw_message *next_ready(struct cw_reliable_channel *channel)
 {
     struct cw_message *message = channel->ready_first;

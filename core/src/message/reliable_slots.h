@@ -1,5 +1,5 @@
 /* The messages of a reliable channel that are not acked, in the order in which they fall due. Each
-   is in one of three lists, so that what is not due costs nothing. */
+   is in one of three lists, so that messages that are not due cost nothing. */
 #ifndef CAUSEWAY_RELIABLE_SLOTS_H
 #define CAUSEWAY_RELIABLE_SLOTS_H
 
@@ -7,7 +7,7 @@
 
 struct cw_message;
 
-/* Lists whose messages that are due come first. */
+/* The lists of slots. In each, messages that are due come first. */
 enum cw_reliable_list {
     CW_LIST_SENT,   /* lost ones, then the others by the time of their latest send */
     CW_LIST_COPIES, /* sent, with copies still to follow, by the time of their latest send */

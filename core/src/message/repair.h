@@ -1,24 +1,25 @@
-/* Coded repair: what both ends of a reliable channel with the option `repair` agree on. Messages of
-   up to 256 bytes (type and body, from a byte boundary on) are also sent in combinations: sums over
-   GF(256) of the bytes of a range of messages, each times a factor that follows from the numbers in
-   the packet. A receiver that lacks n messages of the range learns them from any n combinations. */
+/* Coded repair: the rules on which both ends of a reliable channel with the option `repair` agree.
+   Messages of up to 256 bytes (type and body, from a byte boundary on) are also sent in
+   combinations: sums over GF(256) of the bytes of a range of messages, each times a factor that
+   follows from the numbers in the packet. A receiver that lacks n messages of the range learns them
+   from any n combinations. */
 #ifndef CAUSEWAY_REPAIR_H
 #define CAUSEWAY_REPAIR_H
 
 #include <stdint.h>
 
-#define CW_REPAIR_WINDOW 64  /* the newest messages, of which combinations are made */
-#define CW_REPAIR_BYTES  256 /* the longest message that they hold, a multiple of 8 */
-#define CW_REPAIR_MOST   3   /* combinations in a packet */
+#define CW_REPAIR_WINDOW 64  /* the number of newest messages of which combinations are made */
+#define CW_REPAIR_BYTES  256 /* bytes of the longest message that they hold, a multiple of 8 */
+#define CW_REPAIR_MOST   3   /* the most combinations in a packet */
 
-/* Bits of the parts that follow the messages of an entry; see core/PROTOCOL.md. */
+/* The bits of the parts that follow the messages of an entry; see core/PROTOCOL.md. */
 #define CW_REPAIR_MOST_BITS  2
 #define CW_REPAIR_SIZE_BITS  8
 #define CW_REPAIR_COUNT_BITS 6
 #define CW_REPAIR_SEED_BITS  8
 #define CW_REPAIR_ALIGN_BITS 7 /* at most, before a message or a combination */
 
-/* All of them but the bytes of the combinations, with two ids and two flags. */
+/* The bits of all parts but the bytes of the combinations, with two ids and two flags. */
 #define CW_REPAIR_ENTRY_BITS                                                                       \
     (2 + 2 * 16 + CW_REPAIR_MOST_BITS + CW_REPAIR_SIZE_BITS + CW_REPAIR_COUNT_BITS +               \
      CW_REPAIR_SEED_BITS + CW_REPAIR_ALIGN_BITS)
@@ -36,8 +37,8 @@ static inline uint32_t cw_repair_slot(uint16_t id)
     return id % CW_REPAIR_WINDOW;
 }
 
-/* The factors of the messages in the index-th combination of its packet, by slots: 1 to 255, and 0
-   where the range has none. */
+/* Computes the factors of the messages in the index-th combination of its packet, by slots: 1 to
+   255, and 0 where the range has none. */
 void cw_repair_factors(const struct cw_repair_range *range, uint32_t index, uint8_t *factors);
 
 #endif

@@ -1,7 +1,7 @@
 #include "message/repair_entry.h"
 
-#define TELL_TIMES 3   /* the news may be lost */
-#define GRACE      5.0 /* rounds until combinations have arrived and the news of it is back */
+#define TELL_TIMES 3   /* packets that carry the report, because some may be lost */
+#define GRACE      5.0 /* rounds until combinations have arrived and the report of them is back */
 
 void cw_repair_reset(struct cw_repair *repair)
 {
@@ -31,7 +31,7 @@ const struct cw_timing *cw_repair_timing(struct cw_repair *repair, const struct 
     repair->timing = *timing;
     repair->timing.answer += GRACE * (double)timing->interval;
     repair->timing.patience += GRACE * (double)timing->interval;
-    repair->timing.loss = 0; /* combinations are better than copies */
+    repair->timing.loss = 0; /* no losses, no copies: combinations are better */
     return &repair->timing;
 }
 

@@ -13,7 +13,7 @@ struct cw_repair {
     bool may_tell; /* the packet being made is the first of its round */
     bool telling;  /* it says which message is missing */
     struct cw_timing timing;
-    bool told;              /* the packet being read said so: */
+    bool told;              /* the packet being read reports first_missing */
     uint16_t first_missing; /* all messages before this one have arrived */
 };
 
@@ -22,14 +22,15 @@ void cw_repair_reset(struct cw_repair *repair);
 /* Begins a packet, the first of its round or a further one. */
 void cw_repair_begin(struct cw_repair *repair, bool first);
 
-/* Nothing tells the sender of a repaired message but the id of the first one that is missing. */
+/* Has the next packets report the first message that is missing: the sender learns in no other way
+   that a message was repaired. */
 void cw_repair_tell(struct cw_repair *repair);
 
-/* Returns when to send again: combinations, and the report of what they repaired, come first. The
-   result is valid until the next call. */
+/* Returns the timing for repeats, which come after combinations and the report of the messages that
+   they repaired. The result is valid until the next call. */
 const struct cw_timing *cw_repair_timing(struct cw_repair *repair, const struct cw_timing *timing);
 
-/* Returns whether the other end has to be told what was repaired; repair may be NULL. */
+/* Returns whether the other end has yet to learn of repaired messages; repair may be NULL. */
 static inline bool cw_repair_has_news(const struct cw_repair *repair)
 {
     return repair && repair->tell > 0;
@@ -41,8 +42,8 @@ static inline bool cw_repair_is_active(const struct cw_repair *repair)
     return repair && repair->sender.share > 0;
 }
 
-/* Picks what goes into the packet being made: the report if it is time for it, and combinations;
-   see cw_repair_sender_pick. Returns the bits that the latter take. */
+/* Picks the parts of the packet being made: the report if it is time for it, and combinations; see
+   cw_repair_sender_pick. Returns the bits that the combinations take. */
 uint32_t cw_repair_pick(struct cw_repair *repair, uint16_t oldest, uint16_t end,
                         const uint16_t *ids, uint32_t count, uint32_t bits_left);
 
@@ -52,7 +53,8 @@ static inline bool cw_repair_waits(const struct cw_repair *repair)
     return repair->sender.due >= 1;
 }
 
-/* The part after the messages of an entry. newest and limit: see cw_repair_receiver_read. */
+/* These write and read the part after the messages of an entry. For newest and limit see
+   cw_repair_receiver_read. */
 bool cw_repair_write(struct cw_repair *repair, struct cw_stream *stream, uint16_t first_missing);
 bool cw_repair_read(struct cw_repair *repair, struct cw_stream *stream, const uint16_t *newest,
                     uint16_t limit);

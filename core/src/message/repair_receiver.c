@@ -4,9 +4,9 @@
 
 #include <string.h>
 
-#define BYTES CW_REPAIR_WINDOW /* where they begin in a row */
+#define BYTES CW_REPAIR_WINDOW /* the place of the bytes in a row */
 
-/* In units of CW_REPAIR_WORK. */
+/* The work for single steps, in units of CW_REPAIR_WORK. */
 #define WORK_MESSAGE     6  /* for adding a message that has arrived, without its sums */
 #define WORK_COMBINATION 25 /* for adding a combination, without its sums */
 #define WORK_STRIP       5  /* for each sum, and one more for each of its rows */
@@ -30,7 +30,7 @@ void cw_repair_receiver_reset(struct cw_repair_receiver *receiver)
     memset(receiver->longer, 0, sizeof receiver->longer);
 }
 
-/* The slots of the ids from first on. */
+/* Returns the slots of count ids from first on. */
 static uint64_t slots_of(uint16_t first, uint32_t count)
 {
     const uint64_t ones = count < 64 ? bit_of(count) - 1 : UINT64_MAX;
@@ -38,8 +38,8 @@ static uint64_t slots_of(uint16_t first, uint32_t count)
     return shift > 0 ? ones << shift | ones >> (64 - shift) : ones;
 }
 
-/* Moves the window up to end, if that is newer. The equations of a message that leaves it are those
-   in its place: it is the oldest of all that has a factor in them. */
+/* Moves the window up to end, if that is newer. The only equation of a message that leaves the
+   window is the one in its place: it is the oldest of all messages that have a factor there. */
 static void advance(struct cw_repair_receiver *receiver, uint16_t end)
 {
     if (!cw_sequence_newer(end, receiver->end))
@@ -61,7 +61,7 @@ static uint32_t oldest_of(const struct cw_repair_receiver *receiver, uint64_t sl
     return cw_lowest_bit(from_start > 0 ? from_start : slots);
 }
 
-/* Returns whether so much work may still be done for this packet, and then subtracts it. */
+/* Returns whether this work may still be done for the packet, and subtracts it then. */
 static bool may_work(struct cw_repair_receiver *receiver, uint32_t work)
 {
     if (*receiver->work < work) {
@@ -80,7 +80,7 @@ static uint32_t count_bits(uint64_t bits)
     return count;
 }
 
-/* Returns the work of adding so many strips of each of these rows to one row, or of one row to
+/* Returns the work of adding this many strips of each of these rows to one row, or of one row to
    each. */
 static uint32_t work_of(uint64_t rows, uint32_t strips)
 {
@@ -92,14 +92,14 @@ static uint32_t strips_of(size_t size)
     return (uint32_t)(size + CW_GF256_STRIP - 1) / CW_GF256_STRIP;
 }
 
-/* Notes that these rows may have bytes in so many strips. */
+/* Notes that these rows may have bytes in this many strips. */
 static void lengthen(struct cw_repair_receiver *receiver, uint64_t slots, uint32_t strips)
 {
     for (uint32_t i = 0; i < strips; i++)
         receiver->longer[i] |= slots;
 }
 
-/* Notes the length of a row that replaces what was in its place. */
+/* Notes the length of a row that replaces another in its place. */
 static void set_strips(struct cw_repair_receiver *receiver, uint32_t slot, uint32_t strips)
 {
     for (uint32_t i = 0; i < CW_REPAIR_STRIPS; i++)
@@ -126,7 +126,7 @@ static uint64_t equations_with(const struct cw_repair_receiver *receiver, uint32
     return found;
 }
 
-/* An equation with a single message left is that message. */
+/* Takes the equations with a single message left: each of them is that message. */
 static void take_solved(struct cw_repair_receiver *receiver, uint64_t equations)
 {
     for (; equations > 0; equations &= equations - 1) {
@@ -139,20 +139,21 @@ static void take_solved(struct cw_repair_receiver *receiver, uint64_t equations)
     }
 }
 
-/* Adds the equation that was made, whose messages are all missing and none the oldest of another
-   equation. */
+/* Adds the equation that was made. All of its messages are missing, and none is the oldest of
+   another equation. */
 static void add_equation(struct cw_repair_receiver *receiver, uint32_t strips)
 {
     struct cw_repair_row *made = &receiver->made;
     made->columns = cw_gf256_non_zero(made->data);
     if (made->columns == 0)
-        return; /* it says nothing new */
+        return; /* the equation says nothing new */
     const uint32_t place = oldest_of(receiver, made->columns);
     const uint64_t others = equations_with(receiver, place);
     /* The factors are a strip too, and those of the other rows are also searched for columns. */
     if (!may_work(receiver, work_of(1, strips + 1) + work_of(others, strips + 2)))
         return;
-    const uint8_t factor = cw_gf256_inverse(made->data[place]) ^ 1; /* 1 is there already */
+    const uint8_t factor = cw_gf256_inverse(made->data[place]) ^
+                           1; /* the row itself, a factor of 1, is there already */
     cw_gf256_scatter(made->data, &factor, 0, 1, made->data, strips + 1);
     cw_gf256_scatter(receiver->rows->data, &receiver->rows->data[place], sizeof *made, others,
                      made->data, strips + 1);
@@ -176,8 +177,8 @@ static void set_message(struct cw_repair_row *row, const uint8_t *bytes, size_t 
         row->data[BYTES + size - 1] &= (uint8_t)((1u << bits % 8) - 1);
 }
 
-/* Takes a message that is known now out of the equations. The one in its place, if there is one,
-   is added again. */
+/* Takes a message that is known now out of the equations. The equation in its place, if there is
+   one, is added again. */
 void cw_repair_receiver_add(struct cw_repair_receiver *receiver, uint16_t id, const uint8_t *bytes,
                             size_t bits)
 {
@@ -212,7 +213,8 @@ void cw_repair_receiver_add(struct cw_repair_receiver *receiver, uint16_t id, co
         add_equation(receiver, made_strips);
 }
 
-/* Makes an equation of the combination whose bytes are there: adds the rows of its range. */
+/* Makes an equation of the combination whose bytes have been copied, by adding the rows of its
+   range. */
 static void add_rows(struct cw_repair_receiver *receiver, const struct cw_repair_range *range,
                      uint32_t index, uint64_t slots, uint32_t strips)
 {
@@ -230,7 +232,7 @@ static void add_rows(struct cw_repair_receiver *receiver, const struct cw_repair
                         (receiver->known | receiver->equations) & receiver->longer[i], &bits);
 }
 
-/* A combination whose range begins before the window says nothing that could still be used. */
+/* Adds a combination. One whose range begins before the window is of no use any more. */
 static void add_combination(struct cw_repair_receiver *receiver,
                             const struct cw_repair_range *range, uint32_t index,
                             const uint8_t *bytes)

@@ -4,9 +4,9 @@
 
 #include <string.h>
 
-#define STEADY_LOSS  0.3 /* up to this, one combination a message is enough */
-#define MORE_BY_LOSS 7.0 /* combinations a message, for each loss above that */
-#define MOST_A_ROUND 4.0 /* combinations to be sent, at most */
+#define STEADY_LOSS  0.3 /* up to this share of losses, one combination per message is enough */
+#define MORE_BY_LOSS 7.0 /* more combinations per message, times the share of losses above that */
+#define MOST_A_ROUND 4.0 /* the most combinations that may be due */
 
 void cw_repair_sender_reset(struct cw_repair_sender *sender)
 {
@@ -41,7 +41,7 @@ struct cw_repair_symbol *cw_repair_sender_add(struct cw_repair_sender *sender, u
     return symbol;
 }
 
-/* The newest messages before end whose bytes are here. */
+/* Finds the newest messages before end whose bytes are here. */
 static struct cw_repair_range find_range(const struct cw_repair_sender *sender, uint16_t oldest,
                                          uint16_t end)
 {
@@ -58,8 +58,8 @@ static struct cw_repair_range find_range(const struct cw_repair_sender *sender, 
     return range;
 }
 
-/* The newest message of the packet arrives with the combinations and needs none. Losses are of
-   packets, so a packet with messages carries one combination, and others have their own packet. */
+/* The newest message of the packet arrives with the combinations and needs none. Whole packets are
+   lost, so a packet with messages carries one combination, and further ones go in their own. */
 uint32_t cw_repair_sender_pick(struct cw_repair_sender *sender, uint16_t oldest, uint16_t end,
                                const uint16_t *ids, uint32_t count, uint32_t bits_left)
 {

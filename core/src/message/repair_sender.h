@@ -1,4 +1,4 @@
-/* The sender's half of coded repair: how many combinations go into the next packet, and their
+/* The sender's half of coded repair: the number of combinations in the next packet, and their
    bytes. */
 #ifndef CAUSEWAY_REPAIR_SENDER_H
 #define CAUSEWAY_REPAIR_SENDER_H
@@ -33,17 +33,17 @@ void cw_repair_sender_begin(struct cw_repair_sender *sender, bool first);
 /* Sets the share of packets that are lost; 0 while losses are too rare for combinations. */
 void cw_repair_sender_set_loss(struct cw_repair_sender *sender, double loss);
 
-/* A place for the bytes of a message that is sent for the first time, all zero. The size is set by
-   the caller. */
+/* Returns a place for the bytes of a message that is sent for the first time, all zero. The caller
+   sets the size. */
 struct cw_repair_symbol *cw_repair_sender_add(struct cw_repair_sender *sender, uint16_t id);
 
 /* Picks combinations for the packet being made, of the messages from oldest on that were sent
-   before end, as many as fit into bits_left. ids: of the count messages that are in the packet too.
-   Returns the bits that they take, 0 when there are none. */
+   before end, as many as fit into bits_left. ids are those of the count messages that are in the
+   packet too. Returns the bits that the combinations take, 0 when there are none. */
 uint32_t cw_repair_sender_pick(struct cw_repair_sender *sender, uint16_t oldest, uint16_t end,
                                const uint16_t *ids, uint32_t count, uint32_t bits_left);
 
-/* Writes what was picked. */
+/* Writes the combinations that were picked. */
 bool cw_repair_sender_write(struct cw_repair_sender *sender, struct cw_stream *stream);
 
 #endif

@@ -1,4 +1,4 @@
-/* When something that was sent is due to be sent again. */
+/* The times at which messages and fragments are due to be sent again. */
 #ifndef CAUSEWAY_RESEND_H
 #define CAUSEWAY_RESEND_H
 
@@ -7,58 +7,57 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What a connection knows when it makes a packet; the same for all of its channels. */
+/* The knowledge with which a connection makes a packet; the same for all of its channels. */
 struct cw_timing {
-    double now;      /* seconds */
-    double round;    /* when this round of packets was opened */
-    double heard;    /* when the newest packet of theirs arrived, or should have arrived; NaN before
-                        the first */
-    double answer;   /* a packet of theirs that comes this long after ours should ack it */
-    bool rare;       /* their headers come so rarely that they pass packets by */
-    uint16_t tells;  /* the oldest packet that the newest one of them can tell of */
-    uint16_t told;   /* the newest packet that it tells of */
-    double repeat;   /* when what is older than that is sent again */
-    double patience; /* how long to wait for an ack while nothing comes from them */
-    double loss;     /* recent share of our packets that were lost */
-    bool redundant;  /* new messages are to be followed by copies */
-    bool bursts;     /* packets are lost several in a row */
-    float interval;  /* between our rounds, smoothed; 0 before the second */
-    double copy;     /* with bursts, the first copy leaves so long after what it copies */
-    double copies;   /* and each further one so long after the one before */
-    uint16_t packet; /* sequence number of the packet being made */
-    bool early;      /* a block may begin before the one before it is acked */
-    bool no_fragments; /* it may not hold a fragment of a block, now at least */
-    bool
-        only_oldest; /* of a reliable channel it holds nothing but the oldest message that is due */
-    bool refused;    /* the newest of our packets that they have seen was refused */
+    double now;        /* seconds */
+    double round;      /* when this round of packets was opened */
+    double heard;      /* when the other end's newest packet arrived, or should have; NaN before the
+                          first */
+    double answer;     /* a packet of the other end that comes this long after ours should ack it */
+    bool rare;         /* the other end's headers are so rare that they pass packets by */
+    uint16_t tells;    /* the oldest packet that its newest header can report */
+    uint16_t told;     /* the newest packet that this header reports */
+    double repeat;     /* when anything older than tells is sent again */
+    double patience;   /* the longest wait for an ack while the other end is silent */
+    double loss;       /* the recent share of our packets that were lost */
+    bool redundant;    /* new messages are to be followed by copies */
+    bool bursts;       /* packets are lost several in a row */
+    float interval;    /* the time between our rounds, smoothed; 0 before the second */
+    double copy;       /* with bursts, the time from the original to its first copy */
+    double copies;     /* with bursts, the time from one copy to the next */
+    uint16_t packet;   /* the sequence number of the packet being made */
+    bool early;        /* a block may begin before the one before it is acked */
+    bool no_fragments; /* the packet may not hold a fragment of a block, for now */
+    bool only_oldest;  /* it holds only the oldest due message of a reliable channel */
+    bool refused;      /* the newest of our packets that the other end has seen was refused */
 };
 
-/* When a larger share of packets than this is lost, anything that had to be sent again is followed
-   by a copy. */
+/* The share of lost packets above which anything that is sent again is followed by a copy. */
 #define CW_LOSS_FOR_COPIES 0.04
 
 enum cw_due {
     CW_NOT_DUE,
     CW_DUE_FIRST,
     CW_DUE_AGAIN,
-    CW_DUE_COPY,          /* of something that had to be sent again */
-    CW_DUE_REDUNDANT_COPY /* of something new */
+    CW_DUE_COPY,          /* a copy of something that had to be sent again */
+    CW_DUE_REDUNDANT_COPY /* a copy of something new */
 };
 
 /* The state of one thing that is sent until it is acked. All zero: never sent. */
 struct cw_transmission {
-    double time;     /* of the latest send */
-    uint16_t packet; /* that carried it then */
+    double time;     /* the time of the latest send */
+    uint16_t packet; /* the packet that carried it then */
     uint8_t copies;  /* copies still to follow it */
-    uint8_t repeats; /* how often it was due again */
+    uint8_t repeats; /* the number of times that it was due again */
     bool sent;
-    bool lost;   /* that packet was reported lost */
+    bool lost;   /* the packet was reported lost */
     bool again;  /* it was due again, not for the first time */
-    bool copied; /* since then, or since the first time */
+    bool copied; /* it was copied since then, or since the first time */
 };
 
-/* Copies follow in the next packets. Where packets are lost several in a row, copies would be lost
-   with them: there they are spread over the round trip, and go on until an ack arrives. */
+/* Returns whether a copy is due. Copies follow in the next packets. Where packets are lost several
+   in a row, copies would be lost with them: there they are spread over the round trip, and go on
+   until an ack arrives. */
 static inline bool cw_transmission_copy_due(const struct cw_transmission *transmission,
                                             const struct cw_timing *timing)
 {
@@ -68,9 +67,10 @@ static inline bool cw_transmission_copy_due(const struct cw_transmission *transm
     return timing->now - transmission->time >= apart;
 }
 
-/* Whether it is sent again now that it should have been acked. Where they answer so rarely that a
-   header cannot tell of all packets since the one before, most of the rest has arrived, and would
-   not be told of next time if it were repeated at once: it is repeated shortly before. */
+/* Decides whether it is sent again now that it should have been acked. Where the other end answers
+   so rarely that a header cannot report all packets since the one before, most of the rest has
+   arrived. A repeat at once would not be reported next time either, so it is sent shortly before
+   the next header. */
 static inline enum cw_due cw_transmission_repeat(const struct cw_transmission *transmission,
                                                  const struct cw_timing *timing)
 {
@@ -78,9 +78,9 @@ static inline enum cw_due cw_transmission_repeat(const struct cw_transmission *t
     return passed_by && timing->now < timing->repeat ? CW_NOT_DUE : CW_DUE_AGAIN;
 }
 
-/* If a packet of theirs arrives when the ack is due and does not bring it, then our packet or its
-   ack was lost. While nothing arrives from them, nothing is known. Nothing is known either in the
-   round in which ours was sent, unless it was reported lost. */
+/* Decides what is due. If a packet of the other end arrives when the ack is due and does not bring
+   it, then our packet or its ack was lost. While nothing arrives, nothing is known. Nothing is
+   known either in the round in which ours was sent, unless it was reported lost. */
 static inline enum cw_due cw_transmission_due(const struct cw_transmission *transmission,
                                               const struct cw_timing *timing)
 {
@@ -98,10 +98,11 @@ static inline enum cw_due cw_transmission_due(const struct cw_transmission *tran
     return transmission->again ? CW_DUE_COPY : CW_DUE_REDUNDANT_COPY;
 }
 
-/* So many repeats in vain may have another cause than losses, */
+/* After this many repeats in vain, losses need not be the cause. */
 #define CW_MANY_REPEATS 8
 
-/* if they are heard. A single one is enough when they are seen to refuse packets. */
+/* Returns whether it is repeated in vain although the other end is heard. A single repeat is enough
+   when the other end is seen to refuse packets. */
 static inline bool cw_transmission_stalls(const struct cw_transmission *transmission,
                                           const struct cw_timing *timing)
 {

@@ -73,7 +73,8 @@ static uint64_t head_of(const struct cw_field *field)
 #define ALIGNMENT_4 offsetof(struct aligned_4, second)
 #define ALIGNMENT_8 offsetof(struct aligned_8, second)
 
-/* One value of each kind, and its code when it is not plain. The size is 0 where it depends. */
+/* One value of each kind, and its code when it is not plain. The size is 0 where it depends on the
+   field. */
 static const struct {
     uint8_t size, alignment, code;
 } values[CW_KIND_COUNT] = {
@@ -90,7 +91,7 @@ static const struct {
     [CW_KIND_STRUCT] = {0, 1, CW_CODE_STRUCT},
 };
 
-/* One value. The size of a struct is known once its fields are placed. */
+/* Returns the extent of one value. The size of a struct is known once its fields are placed. */
 static struct extent value_extent(const struct cw_field *field)
 {
     struct extent extent = {values[field->kind].size, values[field->kind].alignment};
@@ -113,7 +114,7 @@ static uint64_t member_alignment(const struct cw_field *field)
     return larger(value_extent(field).alignment, head_of(field));
 }
 
-/* Fills in what does not depend on where the field is. */
+/* Fills in the parts of a step that do not depend on the field's place. */
 static void make_step(struct cw_schema_step *step, const struct cw_field *field)
 {
     const enum cw_kind kind = field->kind;
@@ -151,8 +152,8 @@ static const char *copy_name(struct cw_arena *arena, const char *name)
 static enum cw_error place_fields(struct cw_arena *arena, const struct cw_message_type *from,
                                   unsigned depth, struct cw_message_type *to);
 
-/* Gives the field copies of its name and of the type of its struct, and tells what the member takes
-   of a struct that is so deep. */
+/* Gives the field copies of its name and of the type of its struct, and finds the member's extent
+   in a struct at this depth. */
 static enum cw_error place_field(struct cw_arena *arena, struct cw_field *field, unsigned depth,
                                  struct extent *member)
 {
@@ -180,8 +181,8 @@ static enum cw_error place_field(struct cw_arena *arena, struct cw_field *field,
     return CW_OK;
 }
 
-/* Places the fields of a struct that is so deep as a C compiler places the members: fills in
-   fields, their number and the size. */
+/* Places the fields of a struct at this depth as a C compiler places the members: fills in fields,
+   their number and the size. */
 static enum cw_error place_fields(struct cw_arena *arena, const struct cw_message_type *from,
                                   unsigned depth, struct cw_message_type *to)
 {
@@ -255,7 +256,8 @@ static void add_steps(struct cw_arena *arena, struct cw_schema_steps *steps,
     ++steps->count;
 }
 
-/* index: of the message's field that has the struct, CW_FIELD_NONE for the message itself. */
+/* Makes the steps of a type. index is that of the message's field that has the struct,
+   CW_FIELD_NONE for the message itself. */
 static struct cw_schema_steps make_steps(struct cw_arena *arena, const struct cw_message_type *type,
                                          uint32_t index)
 {
@@ -284,7 +286,7 @@ static enum cw_error lay_out_type(struct cw_schema_type *type, struct cw_arena *
     return CW_OK;
 }
 
-/* Run twice: with a NULL arena base it checks and measures only. */
+/* Lays out a schema. It runs twice: with a NULL arena base it checks and measures only. */
 static enum cw_error lay_out(struct cw_schema **out, struct cw_arena *arena,
                              const struct cw_schema_config *config)
 {

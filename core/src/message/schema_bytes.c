@@ -7,7 +7,8 @@
 #define HASH_START  0xcbf29ce484222325u
 #define HASH_FACTOR 0x100000001b3u
 
-/* Takes encoded bytes: a buffer gets them as far as it reaches, an FNV-1a hash gets them all. */
+/* A sink takes encoded bytes: a buffer gets them as far as it reaches, and an FNV-1a hash gets all
+   of them. */
 struct sink {
     uint8_t *out;
     size_t capacity;
@@ -33,15 +34,15 @@ static void put(struct sink *sink, uint64_t value, unsigned size)
     }
 }
 
-/* A name, and size bytes of what follows every such name. */
+/* Puts a name and the size bytes of the head that follows every such name. */
 static void put_entry(struct sink *sink, const char *name, uint64_t head, unsigned size)
 {
     put_bytes(sink, (const uint8_t *)name, strlen(name) + 1);
     put(sink, head, size);
 }
 
-/* Returns how many limits a kind has, and sets the bytes of each. The only limit of a struct is its
-   number of fields. */
+/* Returns the number of limits of a kind, and sets the bytes of each. The only limit of a struct is
+   its number of fields. */
 static unsigned limits_of(enum cw_kind kind, unsigned *size)
 {
     *size = 4;
@@ -70,7 +71,7 @@ static uint64_t float_bits(float value)
     return bits;
 }
 
-/* Recursion is as deep as cw_schema_create allows. */
+/* Puts the fields of a type. The recursion is as deep as cw_schema_create allows. */
 static void put_fields(struct sink *sink, const struct cw_message_type *type)
 {
     for (uint32_t i = 0; i < type->field_count; ++i) {
@@ -172,14 +173,14 @@ static float bits_float(uint64_t bits)
     return value;
 }
 
-/* A type and a field have at least so many bytes: a name and what follows it. */
+/* The least bytes of a type and of a field: a name and its head. */
 #define TYPE_BYTES  6
 #define FIELD_BYTES 7
 
-/* The tables that the bytes describe, in arrays for as many as there can be. They are taken from
-   the end on. */
+/* The tables that the bytes describe, in arrays for as many as there can be. Structs take theirs
+   from the end on. */
 struct tables {
-    struct cw_message_type *types; /* the types of the schema, then those of structs */
+    struct cw_message_type *types; /* the types of the schema, then the types of structs */
     size_t types_left;
     struct cw_field *fields;
     size_t fields_left;
@@ -188,7 +189,7 @@ struct tables {
 static void get_fields(struct source *source, struct tables *tables, struct cw_message_type *type,
                        unsigned depth);
 
-/* The type of a struct that is so deep. */
+/* Gets the type of a struct at this depth. */
 static const struct cw_message_type *get_struct(struct source *source, struct tables *tables,
                                                 uint64_t field_count, unsigned depth)
 {
@@ -228,7 +229,7 @@ static struct cw_field get_field(struct source *source, struct tables *tables, u
     return field;
 }
 
-/* The type has their number. */
+/* Gets the fields of a type, which has their number already. */
 static void get_fields(struct source *source, struct tables *tables, struct cw_message_type *type,
                        unsigned depth)
 {

@@ -4,13 +4,13 @@
 
 #include "causeway/schema.h"
 
-/* See cw_schema_type. */
+/* Does the work of cw_schema_type. */
 const struct cw_message_type *cw_schema_type_checked(const struct cw_schema *schema, uint32_t type);
 
 /* Returns whether the bits of a message of the type may depend on the bit at which it begins. */
 bool cw_schema_aligns(const struct cw_schema *schema, uint32_t type);
 
-/* See cw_schema_serialize; message is not NULL. */
+/* Does the work of cw_schema_serialize; message is not NULL. */
 bool cw_schema_serialize_checked(const struct cw_schema *schema, uint32_t type,
                                  struct cw_stream *stream, void *message);
 

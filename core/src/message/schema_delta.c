@@ -91,7 +91,7 @@ static bool flag(struct cw_stream *stream, bool *value)
     return true;
 }
 
-/* An integer of at most 32 bits, or a float as one, that has changed. */
+/* Serializes an integer of at most 32 bits, or a float as one, that has changed. */
 static bool serialize_integer(struct cw_stream *stream, const struct cw_schema_step *step,
                               const uint8_t *old, uint8_t *value)
 {
@@ -111,7 +111,7 @@ static bool serialize_integer(struct cw_stream *stream, const struct cw_schema_s
     return cw_bit_measurer_bits(&stream->measurer, bits);
 }
 
-/* A struct of which the other end has an old one. To be read, it is that one. */
+/* A struct of which the other end has an old version. For reading, it starts as that version. */
 struct change {
     const struct cw_schema_steps *steps;
     const uint8_t *baseline;
@@ -120,7 +120,7 @@ struct change {
 
 static bool serialize_changes(struct cw_stream *stream, const struct change *change);
 
-/* A value of which the other end has the old one. */
+/* Serializes a value of which the other end has the old one. */
 static bool serialize_value(struct cw_stream *stream, const struct cw_schema_step *step,
                             const uint8_t *old, uint8_t *value)
 {
@@ -139,8 +139,8 @@ static bool serialize_value(struct cw_stream *stream, const struct cw_schema_ste
                    : cw_schema_serialize_value(stream, step, value);
 }
 
-/* The values of an option or an array: how many, then each against the old one of the same index,
-   or whole when there is none. */
+/* Serializes the values of an option or an array: their number, then each against the old one of
+   the same index, or whole when there is none. */
 static bool serialize_values(struct cw_stream *stream, const struct cw_schema_step *step,
                              const uint8_t *baseline, uint8_t *message)
 {
@@ -177,7 +177,7 @@ static bool is_same(const struct change *change, uint32_t index)
     return old == value;
 }
 
-/* A field that has changed. */
+/* Serializes a field that has changed. */
 static bool serialize_field(struct cw_stream *stream, const struct cw_schema_step *step,
                             const struct change *change)
 {
@@ -195,7 +195,7 @@ static bool serialize_field(struct cw_stream *stream, const struct cw_schema_ste
 }
 
 /* Writes the fields in the mask, from the lowest on, as far as they are plain integers, with the
-   writer in registers. Gives the rest of the mask. */
+   writer in registers. Returns the rest of the mask. */
 static uint32_t write_plain(struct cw_bit_writer *out, const struct cw_schema_step *steps,
                             const struct change *change, uint32_t mask)
 {
@@ -212,7 +212,8 @@ static uint32_t write_plain(struct cw_bit_writer *out, const struct cw_schema_st
     return mask;
 }
 
-/* A bit for each field of a group, whether it has changed, and then those that have. */
+/* Serializes a bit for each field of a group that says whether it has changed, and then the fields
+   that have. */
 static bool serialize_group(struct cw_stream *stream, const struct change *change, uint32_t first,
                             uint32_t count)
 {

@@ -1,6 +1,6 @@
 /* Sends a struct as its difference from another one of the same type, such as an earlier input or
    state of an entity that the other end has. Types with a function of their own have no fields to
-   compare and are not for this. */
+   compare and cannot be sent this way. */
 #ifndef CAUSEWAY_SCHEMA_DELTA_H
 #define CAUSEWAY_SCHEMA_DELTA_H
 
@@ -10,15 +10,15 @@
    items beyond an array's count, and the values of absent options. */
 bool cw_schema_equal(const struct cw_schema *schema, uint32_t type, const void *a, const void *b);
 
-/* Writes, reads or measures message against baseline: one bit when they are equal, else one bit per
-   field and then what has changed, integers as differences. Both ends must have the same baseline,
-   whose values are in range. To read into, message may be the baseline. False as for every function
-   of a stream, for a message that cw_schema_check does not like, and for a type without a table of
-   fields. */
+/* Writes, reads or measures message against baseline: one bit when they are equal, otherwise one
+   bit per field and then the changed fields, integers as differences. Both ends must have the same
+   baseline, whose values are in range. For reading, message may be the baseline. Returns false as
+   every function of a stream does, for a message that cw_schema_check refuses, and for a type
+   without a table of fields. */
 bool cw_schema_delta(const struct cw_schema *schema, uint32_t type, struct cw_stream *stream,
                      const void *baseline, void *message);
 
-/* The same without the first bit, for structs that are known to differ and to be in range. */
+/* Does the same without the first bit, for structs that are known to differ and to be in range. */
 bool cw_schema_changes(const struct cw_schema *schema, uint32_t type, struct cw_stream *stream,
                        const void *baseline, void *message);
 

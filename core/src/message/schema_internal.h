@@ -1,11 +1,11 @@
-/* The inside of a schema, for the rooms that walk over the fields of a struct themselves. */
+/* The inside of a schema, for modules that walk over the fields of a struct themselves. */
 #ifndef CAUSEWAY_SCHEMA_INTERNAL_H
 #define CAUSEWAY_SCHEMA_INTERNAL_H
 
 #include "causeway/schema.h"
 
 /* The ways in which a field is written. Signed and unsigned integers differ only in their limits,
-   and a float is an integer that uses all of its bits. The first three are single values, and
+   and a float is an integer that uses all of its bits. The first three are for single values, and
    quick. */
 enum cw_schema_code {
     CW_CODE_PLAIN_BOOL,
@@ -32,8 +32,8 @@ struct cw_schema_step {
     uint8_t bits; /* the width of a range of at most 32 bits */
     bool optional;
     uint32_t array;
-    uint32_t offset; /* where the member begins */
-    uint32_t value;  /* where the value or the first item begins */
+    uint32_t offset; /* the offset of the member */
+    uint32_t value;  /* the offset of the value or of the first item */
     uint32_t stride; /* bytes from one item to the next */
     uint32_t index;  /* the index of the message's field that this is a part of */
     uint64_t min;
@@ -55,7 +55,8 @@ struct cw_schema {
     struct cw_schema_type *types;
 };
 
-/* Returns how many values the field has in the struct at message, as the struct says. */
+/* Returns the number of values that the field has in the struct at message, by the struct's own
+   count or flag. */
 CW_INLINE uint32_t cw_schema_value_count(const struct cw_schema_step *step, const uint8_t *message)
 {
     uint32_t count = 1;

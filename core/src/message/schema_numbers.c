@@ -24,7 +24,8 @@ static void add_number(struct cw_schema_numbers *list, struct cw_schema_number n
     list->count++;
 }
 
-/* Lists the numbers of one struct. base: where the struct is; parent: the item that it is in. */
+/* Lists the numbers of one struct. base is the offset of the struct, and parent the item that it is
+   in. */
 static void list_fields(struct cw_schema_numbers *list, const struct cw_schema_steps *steps,
                         uint32_t base, uint32_t parent)
 {

@@ -1,5 +1,6 @@
 /* The numbers in a struct of the schema, as doubles: its floats and its 32-bit integers, wherever
-   they are. For rooms that need the distance between states, not only whether they are equal. */
+   they are. They serve modules that need the distance between states, not only whether they are
+   equal. */
 #ifndef CAUSEWAY_SCHEMA_NUMBERS_H
 #define CAUSEWAY_SCHEMA_NUMBERS_H
 
@@ -14,8 +15,8 @@ struct cw_schema_number {
 
 /* An item of an array or the value of an option, which may be absent. */
 struct cw_schema_item {
-    uint32_t offset; /* where the array's count or the option's flag stands */
-    uint32_t index;  /* in the array */
+    uint32_t offset; /* the offset of the array's count or the option's flag */
+    uint32_t index;  /* its index in the array */
     bool optional;
     uint32_t parent; /* the item that this is in, CW_FIELD_NONE for none */
 };
@@ -26,8 +27,8 @@ struct cw_schema_numbers {
     struct cw_schema_item *items;
 };
 
-/* Sets both counts, and lists what there is where the pointers are not NULL. None for a type with a
-   function of its own, and for no type. */
+/* Sets both counts, and lists numbers and items where the pointers are not NULL. There are none for
+   a type with a function of its own, or when there is no such type. */
 void cw_schema_list_numbers(const struct cw_schema *schema, uint32_t type,
                             struct cw_schema_numbers *list);
 
@@ -37,7 +38,7 @@ bool cw_schema_has_number(const struct cw_schema_numbers *list,
 
 double cw_schema_get_number(const struct cw_schema_number *number, const void *message);
 
-/* Rounds a value for an integer, and keeps it within 32 bits. */
+/* Sets a number. For an integer the value is rounded and kept within 32 bits. */
 void cw_schema_set_number(const struct cw_schema_number *number, void *message, double value);
 
 #endif

@@ -16,8 +16,8 @@ CW_INLINE bool cw_schema_is_plain_integer(const struct cw_schema_step *step)
     return step->code == CW_CODE_PLAIN_RANGE || step->code == CW_CODE_PLAIN_32;
 }
 
-/* Returns whether the struct has only plain fields, and so few that a filled reader holds their
-   bits and one more. */
+/* Returns whether the struct has only plain fields, and few enough for a filled reader to hold
+   their bits and one more. */
 CW_INLINE bool cw_schema_is_plain(const struct cw_schema_steps *steps)
 {
     bool plain = steps->count >= 1 && steps->count < CW_SCHEMA_GROUP;
@@ -34,7 +34,8 @@ CW_INLINE uint32_t cw_schema_load_integer(const struct cw_schema_step *step, con
     return number - (uint32_t)step->min;
 }
 
-/* An integer that has changed; both read and old are at value. Leaves bits loaded ahead. */
+/* Reads an integer that has changed. The old one is at value, and the new one replaces it. Leaves
+   bits loaded ahead. */
 CW_INLINE bool cw_schema_read_integer(struct cw_bit_reader *reader,
                                       const struct cw_schema_step *step, uint8_t *value)
 {
@@ -48,8 +49,8 @@ CW_INLINE bool cw_schema_read_integer(struct cw_bit_reader *reader,
     return true;
 }
 
-/* Reads the changes of a plain struct in its place. The reader was filled, and no more than one bit
-   taken since. Leaves bits loaded ahead. */
+/* Reads the changes of a plain struct in its place. The reader must have been filled, and no more
+   than one bit taken since. Leaves bits loaded ahead. */
 CW_INLINE bool cw_schema_read_plain(struct cw_bit_reader *reader,
                                     const struct cw_schema_steps *steps, uint8_t *message)
 {

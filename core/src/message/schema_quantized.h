@@ -1,6 +1,6 @@
 /* Structs with whole numbers only: every compressed float is replaced, in its place, by the number
-   of the step that it goes as. A float is quantized once that way, not once for each end that it is
-   sent to, and differences of steps are exact. */
+   of its step on the wire. A float is then quantized once, not once for each end to which it is
+   sent, and differences of steps are exact. */
 #ifndef CAUSEWAY_SCHEMA_QUANTIZED_H
 #define CAUSEWAY_SCHEMA_QUANTIZED_H
 
@@ -16,8 +16,8 @@ struct cw_schema *cw_schema_quantized(const struct cw_schema *schema, struct cw_
 /* Returns whether structs of the type have anything to quantize. */
 bool cw_schema_quantizes(const struct cw_schema *schema, uint32_t type);
 
-/* Turns a struct of the type, in place, into a quantized one and back. schema is the one that the
-   quantized schema was made from. */
+/* Turns a struct of the type, in place, into a quantized one and back. schema is the one from which
+   the quantized schema was made. */
 void cw_schema_quantize(const struct cw_schema *schema, uint32_t type, void *message);
 void cw_schema_dequantize(const struct cw_schema *schema, uint32_t type, void *message);
 

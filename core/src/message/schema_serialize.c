@@ -1,7 +1,7 @@
 #include "message/schema_checked.h"
 #include "message/schema_internal.h"
 
-/* Steps, and the struct that they are of. */
+/* Steps, and the struct to which they belong. */
 struct body {
     const struct cw_schema_steps *steps;
     uint8_t *message;
@@ -9,7 +9,7 @@ struct body {
 
 static bool serialize_steps(struct cw_stream *stream, void *body);
 
-/* Bytes stand behind their number. */
+/* Serializes bytes, which stand behind their number. */
 static bool serialize_bytes(struct cw_stream *stream, const struct cw_schema_step *step,
                             uint8_t *value)
 {
@@ -25,8 +25,7 @@ static bool serialize_bytes(struct cw_stream *stream, const struct cw_schema_ste
     return true;
 }
 
-/* The bytes of the value are copied, because the type that the memory has is the caller's affair.
- */
+/* The bytes of the value are copied, because the type of the memory is the caller's choice. */
 bool cw_schema_serialize_value(struct cw_stream *stream, const struct cw_schema_step *step,
                                uint8_t *value)
 {
@@ -86,7 +85,8 @@ bool cw_schema_serialize_value(struct cw_stream *stream, const struct cw_schema_
     }
 }
 
-/* A field of any kind, optional or an array. Its member is part of the struct at message. */
+/* Serializes a field of any kind, optional or an array. Its member is part of the struct at
+   message. */
 static bool serialize_field(struct cw_stream *stream, const struct cw_schema_step *step,
                             uint8_t *message)
 {
@@ -111,7 +111,8 @@ static bool serialize_field(struct cw_stream *stream, const struct cw_schema_ste
     return true;
 }
 
-/* The quick codes here, with the stream in registers, the others out of line, with a copy of it. */
+/* Serializes the quick codes inline, with the stream in registers, and the others out of line, with
+   a copy of it. */
 CW_SERIALIZE(serialize_steps, struct body, stream, body)
 {
     const bool reading = stream->mode == CW_STREAM_READ;
@@ -178,7 +179,8 @@ bool cw_schema_serialize(const struct cw_schema *schema, uint32_t type, struct c
     return cw_schema_serialize_checked(schema, type, stream, message);
 }
 
-/* A stream takes any value for a compressed float and sends the nearest that it can. */
+/* Returns whether compressed floats are in range: a stream takes any value for one and sends the
+   nearest that it can. */
 static bool compressed_floats_fit(const struct cw_schema_step *step, const uint8_t *message)
 {
     if (step->code != CW_CODE_COMPRESSED_FLOAT && step->code != CW_CODE_STRUCT)

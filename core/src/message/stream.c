@@ -8,7 +8,7 @@ bool cw_stream_far_uint(struct cw_stream *stream, uint32_t *value, uint32_t min,
     return cw_stream_uint(stream, value, min, max);
 }
 
-/* The value goes out as two groups, as cw_stream_uint_64 writes it too. */
+/* The value goes out in two groups, as in cw_stream_uint_64. */
 bool cw_stream_far_uint_64(struct cw_stream *stream, uint64_t *value, uint64_t min, uint64_t max)
 {
     const bool reading = stream->mode == CW_STREAM_READ;
@@ -84,7 +84,7 @@ static const struct {
     uint32_t low, high;
 } tiers[] = {{1, 1}, {2, 6}, {7, 23}, {24, 280}, {281, 4377}, {4378, 69914}};
 
-/* tier: the first that is possible. */
+/* Serializes a number from a tier on. tier is the first that is possible. */
 static bool relative_from(struct cw_stream *stream, size_t tier, uint32_t previous,
                           uint32_t *current)
 {
@@ -129,7 +129,7 @@ bool cw_stream_far_relative_sequence(struct cw_stream *stream, uint16_t previous
         lifted = *current < previous ? *current + 65536u : *current;
     if (!relative_from(stream, 1, previous, &lifted))
         return false;
-    /* a whole lap or more ahead is not what any writer sends */
+    /* no writer sends a number a whole lap or more ahead */
     if (lifted - previous > 65535)
         return cw_stream_fail(stream);
     if (reading)

@@ -28,7 +28,7 @@ void cw_unreliable_reset(struct cw_unreliable_channel *channel)
     channel->common.stats = (struct cw_channel_stats){0};
 }
 
-/* Messages that were sent leave gaps, until all are sent or the round ends. */
+/* Closes the gaps that sent messages leave until all are sent or the round ends. */
 static void close_gaps(struct cw_unreliable_channel *channel)
 {
     uint32_t kept = 0;
@@ -80,7 +80,7 @@ uint32_t cw_unreliable_pick(struct cw_unreliable_channel *channel, uint32_t bits
         if (bits > bits_left - picked) {
             common->more = true;
             if (is_sequenced(channel))
-                break; /* a later message must not go before it */
+                break; /* a later message must not go before this one */
             continue;
         }
         common->picked[common->picked_count++] = (uint16_t)channel->cursor;
@@ -120,7 +120,7 @@ bool cw_unreliable_write(struct cw_unreliable_channel *channel, struct cw_stream
     for (uint32_t i = 0; i < common->picked_count; i++) {
         struct cw_unreliable_slot *slot = cw_unreliable_picked(channel, i);
         struct cw_message *message = slot->message;
-        if (i == written) /* otherwise it was written with the one before */
+        if (i == written) /* otherwise this one was written with the one before */
             written += message->broadcast
                            ? common->copies->write_some(common->copies, stream, channel, i)
                            : write_message(channel, stream, message);
@@ -161,7 +161,7 @@ static void release_block(void *context, uint8_t *block, size_t size)
     channel->block_buffers_used &= ~(1u << buffer);
 }
 
-/* False when every buffer is in use. */
+/* Keeps a block in a buffer. Returns false when every buffer is in use. */
 static bool keep_block(struct cw_unreliable_channel *channel, struct cw_message *message,
                        const uint8_t *bytes, uint32_t size)
 {
@@ -189,7 +189,7 @@ static bool read_message(struct cw_unreliable_channel *channel, struct cw_stream
     struct cw_message *message;
     if (!cw_channel_read_body(stream, common, parsed, type, !parsed->only_next, &message))
         return false;
-    parsed->missing += parsed->only_next; /* the packet comes again, but without it */
+    parsed->missing += parsed->only_next; /* the packet comes again, but without this message */
     if (has_block) {
         uint32_t size = 0;
         const uint8_t *bytes = NULL;
@@ -230,9 +230,9 @@ bool cw_unreliable_read(struct cw_unreliable_channel *channel, struct cw_stream 
     return true;
 }
 
-/* Returns whether a sequenced channel has kept messages of a newer packet. Both are counted back
-   from the newest packet of all, as numbers wrap: after 65,536 packets without a message, one that
-   is out of order may be taken for late. */
+/* Returns whether a sequenced channel has kept messages of a newer packet. Both packets are counted
+   back from the newest of all, as numbers wrap: after 65,536 packets without a message, one that is
+   out of order may be taken for late. */
 static bool is_late(const struct cw_unreliable_channel *channel,
                     const struct cw_parsed_entry *parsed)
 {

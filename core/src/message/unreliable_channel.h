@@ -26,7 +26,7 @@ struct cw_unreliable_channel {
 
     uint8_t *block_buffers; /* CW_UNRELIABLE_BLOCKS times block_size bytes */
     uint32_t block_size;
-    uint32_t block_buffers_used; /* a bit each */
+    uint32_t block_buffers_used; /* a bit for each buffer */
 };
 
 void cw_unreliable_reset(struct cw_unreliable_channel *channel);
@@ -40,10 +40,11 @@ uint32_t cw_unreliable_block_bits(const struct cw_unreliable_channel *channel, u
 
 void cw_unreliable_begin(struct cw_unreliable_channel *channel);
 
-/* Picks the next message that fits into bits_left, or all that do. Returns their bits. */
+/* Picks the next message that fits into bits_left, or all messages that do. Returns their bits. */
 uint32_t cw_unreliable_pick(struct cw_unreliable_channel *channel, uint32_t bits_left, bool all);
 
-/* Writes the entry of what was picked, and releases it. index is the channel's. */
+/* Writes the entry with everything that was picked, and releases the messages. index is the
+   channel's. */
 bool cw_unreliable_write(struct cw_unreliable_channel *channel, struct cw_stream *stream,
                          uint32_t index);
 
@@ -63,13 +64,13 @@ bool cw_unreliable_read(struct cw_unreliable_channel *channel, struct cw_stream 
 void cw_unreliable_take(struct cw_unreliable_channel *channel,
                         const struct cw_parsed_entry *parsed);
 
-/* Messages that arrived and were not taken. */
+/* The number of messages that arrived and were not taken. */
 static inline uint32_t cw_unreliable_unread(const struct cw_unreliable_channel *channel)
 {
     return channel->received_written - channel->received_read;
 }
 
-/* Drops the oldest of them, or the oldest that has a block. False when there is none. */
+/* Drops the oldest such message, or the oldest with a block. Returns false when there is none. */
 bool cw_unreliable_drop_oldest(struct cw_unreliable_channel *channel, bool with_block);
 
 struct cw_message *cw_unreliable_next(struct cw_unreliable_channel *channel);

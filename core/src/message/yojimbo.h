@@ -5,8 +5,8 @@
 
 #define CW_YOJIMBO_CHANNELS       2
 #define CW_YOJIMBO_QUEUE          1024 /* messages of a channel, to send or received */
-#define CW_YOJIMBO_MESSAGES       2048 /* for both channels */
-#define CW_YOJIMBO_FRAGMENT_ABOVE 1024 /* bytes */
+#define CW_YOJIMBO_MESSAGES       2048 /* messages of both channels together */
+#define CW_YOJIMBO_FRAGMENT_ABOVE 1024 /* bytes above which packets are sent in fragments */
 #define CW_YOJIMBO_REASSEMBLIES   64   /* packets that are received in fragments at a time */
 
 #endif
