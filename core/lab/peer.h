@@ -13,10 +13,9 @@ CW_BEGIN_DECLARATIONS
 
 /* The kinds of data that a game sends. */
 enum cw_lab_traffic {
-    CW_LAB_STATE =
-        1, /* a state comes every tick; only the newest counts, so a lost one need not come again */
-    CW_LAB_MESSAGE, /* each message counts, in order */
-    CW_LAB_BLOCK    /* big data; the next one is sent when this one has arrived */
+    CW_LAB_STATE = 1, /* one each tick; only the newest counts, so a lost one need not come again */
+    CW_LAB_MESSAGE,   /* each message counts, in order */
+    CW_LAB_BLOCK      /* big data; the next one is sent when this one has arrived */
 };
 
 /* Bytes of the shortest item, of the longest state or message, and of the longest block. */

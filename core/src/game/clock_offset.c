@@ -7,8 +7,8 @@
 #define DRIFT   300e-6
 #define DRIFTED 0.002
 
-/* The seconds for which a clock follows as fast as it may. It does so for longer until the limits
-   have been as narrow as the second number for as long as the third, in seconds. */
+/* The seconds for which a clock follows as fast as it may. It goes on until it has been within the
+   second number of the best guess for the time of the third, both in seconds. */
 #define SETTLE         2
 #define SETTLED_WITHIN 0.002
 #define SETTLED_FOR    0.25

@@ -73,7 +73,7 @@ struct cw_clock_sync {
 
     struct course server, client; /* seconds of the server's count */
     double lead;                  /* the lead that inputs should have when they are sent */
-    double frame;  /* the longest recent time that inputs waited for the client's next update */
+    double frame;  /* the longest recent time between updates, for which inputs may wait */
     bool adjusted; /* the lead follows the server's reports */
     struct lead leads[LEADS];
     struct need needs[NEEDS];
@@ -323,8 +323,7 @@ enum cw_error cw_clock_sync_adjust(struct cw_clock_sync *sync, uint32_t tick, do
     for (uint32_t i = 0; i < NEEDS; i++)
         if (fabs(second - sync->needs[i].second) < NEEDS && sync->needs[i].lead > most)
             most = sync->needs[i].lead;
-    const double least =
-        cw_offset_error(&sync->offset, now); /* the least error is the quickest goal */
+    const double least = cw_offset_error(&sync->offset, now); /* the shortest time to the server */
     const double varies = most > least ? most - least : 0;
     sync->lead = limited_lead(sync, most + SPARE_SHARE * varies + SPARE_TICKS * sync->tick_seconds);
     sync->adjusted = true;

@@ -13,8 +13,10 @@
 struct cw_snapshot_coder {
     struct cw_range_coder range;
     bool last_changed;
-    struct cw_range_model changed[2][2]; /* by: it did in the baseline, the one before did */
-    struct cw_range_model plain;         /* the entry is one of plain fields */
+    /* The models are indexed by whether the entity changed in the baseline, and whether the one
+       before it has changed now. */
+    struct cw_range_model changed[2][2];
+    struct cw_range_model plain; /* the entry is one of plain fields */
 
     /* Fields share models by their index. */
     struct cw_range_model kept[CW_SCHEMA_GROUP];

@@ -20,8 +20,7 @@ enum cw_error cw_broadcasts_layout(struct cw_broadcasts *broadcasts, struct cw_a
                                    const struct cw_schema *schema, uint32_t capacity)
 {
     struct cw_message_pool_config config = {.schema = schema, .capacity = capacity};
-    broadcasts->ring =
-        cw_arena_take(arena, CW_BROADCAST_BYTES + WORD); /* a word may be read past the last bit */
+    broadcasts->ring = cw_arena_take(arena, CW_BROADCAST_BYTES + WORD); /* the end is read past */
     broadcasts->bodies =
         cw_arena_take(arena, CW_BROADCAST_BODIES * sizeof(struct cw_broadcast_body));
     if (!arena->base) {

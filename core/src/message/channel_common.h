@@ -110,7 +110,7 @@ struct cw_parsed_entry {
     uint16_t packet;     /* its number */
     uint16_t age;        /* its distance behind the newest packet that has arrived */
     bool only_next;      /* no room for all: keep only reliable messages that are next in order */
-    uint32_t pool_limit; /* messages of the pool that may be in use with the next one */
+    uint32_t pool_limit; /* the most messages of the pool in use with the next one */
     bool next_known;     /* next is set; only reliable channels need it */
     uint16_t next;       /* the first message that is missing, apart from the ones to keep */
     struct cw_message *first; /* messages to keep, linked by next */

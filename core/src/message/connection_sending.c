@@ -4,7 +4,7 @@
 
 #define BEFORE_SAMPLES  1.0  /* seconds that stand for an unknown RTT or silence */
 #define DEVIATIONS      2    /* deviations of the RTT by which an answer may be late */
-#define MAX_SLACK       0.02 /* seconds by which an ack may count as late too early */
+#define MAX_SLACK       0.02 /* seconds by which an ack may be given up early */
 #define INTERVAL_WEIGHT 0.125
 #define REPEAT_TICKS    24 /* packets of the 32 that a header reports */
 
@@ -209,8 +209,7 @@ static void fill_packet(struct cw_connection *c, struct filling *packet)
         uint32_t bits;
         while ((bits = cw_channel_pick(channel, &c->timing, packet->bits_left, packet->left == 1)) >
                0) {
-            if (bits >
-                packet->bits_left) /* this is a block's fragment that has the packet to itself */
+            if (bits > packet->bits_left) /* a fragment that has the packet to itself */
                 packet->most = c->send_size;
             packet->bits_left -= bits < packet->bits_left ? bits : packet->bits_left;
             channel->bits_left -= bits < channel->bits_left ? bits : channel->bits_left;

@@ -118,7 +118,7 @@ CW_INLINE struct cw_message *take(struct cw_message_pool *pool, uint32_t type)
         return NULL;
     pool->free = message->next;
     ++pool->used;
-    /* A free message has no block any more, so its block members need no reset. */
+    /* A free message has no block: the release of its last reference has cleared that. */
     message->type = type;
     message->id = 0;
     message->held = false;

@@ -57,8 +57,7 @@ static bool read_kept(struct cw_reliable_channel *channel, struct cw_stream *str
         return false;
     if (!message) {
         if (keep && parsed->missing == 1 && used > room)
-            parsed->missing +=
-                used - room; /* the first one missing needs more than one message dropped */
+            parsed->missing += used - room; /* the first missing one needs several dropped */
         parsed->full = true;
         return true;
     }
@@ -66,7 +65,7 @@ static bool read_kept(struct cw_reliable_channel *channel, struct cw_stream *str
     cw_parsed_add(parsed, message);
     if (reserved) {
         parsed->reserved = message;
-        parsed->missing++; /* others that are dropped make room for this one too */
+        parsed->missing++; /* if others are dropped, this one gets room too */
     }
     if (parsed->next_known && id == parsed->next)
         parsed->next = cw_reliable_first_missing(channel, (uint16_t)(id + 1));

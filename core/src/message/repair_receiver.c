@@ -152,8 +152,7 @@ static void add_equation(struct cw_repair_receiver *receiver, uint32_t strips)
     /* The factors are a strip too, and those of the other rows are also searched for columns. */
     if (!may_work(receiver, work_of(1, strips + 1) + work_of(others, strips + 2)))
         return;
-    const uint8_t factor = cw_gf256_inverse(made->data[place]) ^
-                           1; /* the row itself, a factor of 1, is there already */
+    const uint8_t factor = cw_gf256_inverse(made->data[place]) ^ 1; /* its own 1 is there already */
     cw_gf256_scatter(made->data, &factor, 0, 1, made->data, strips + 1);
     cw_gf256_scatter(receiver->rows->data, &receiver->rows->data[place], sizeof *made, others,
                      made->data, strips + 1);
