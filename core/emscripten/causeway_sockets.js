@@ -9,11 +9,11 @@
  *     Module.websocket = { url: 'causeway:https://relay.example/' };
  *
  * The address that the program sends to names the game server to the relay, whose --upstream must list it.
- * `Module.causeway.stats()` tells what went through all sockets, what carries them, and what was dropped and why.
+ * `Module.causeway.stats()` tells the traffic of all sockets, what carries them, and what was dropped and why.
  * Each error puts one line on the console.
  *
- * With -sASYNCIFY, poll, select, recv, recvfrom, recvmsg and nanosleep wait as elsewhere. Older Emscriptens have to be
- * told which functions these call, by ASYNCIFY_IMPORTS; an error says how.
+ * With -sASYNCIFY, poll, select, recv, recvfrom, recvmsg and nanosleep wait as elsewhere. Older Emscriptens have
+ * to learn from ASYNCIFY_IMPORTS which functions these call; an error says how.
  *
  * TCP sockets stay as they are. Datagrams have 1 to 1,400 bytes: a longer one is EMSGSIZE, an empty one goes nowhere.
  *
@@ -26,7 +26,7 @@ mergeInto(LibraryManager.library, {
     addAtInit('causeway.begin();');
   },
   $causeway: {
-    /* Of Emscripten's headers. */
+    /* The values of Emscripten's headers. */
     EADDRINUSE: 3,
     EAGAIN: 6,
     EBADF: 8,
@@ -47,9 +47,9 @@ mergeInto(LibraryManager.library, {
     POLLIN: 0x41, // with POLLRDNORM
     POLLOUT: 4,
     LONGEST: 1400,
-    /* Milliseconds. A longer one is over at once, says setTimeout. */
+    /* The longest wait in milliseconds: setTimeout ends a longer one at once. */
     LONGEST_WAIT: 0x7fffffff,
-    /* Datagrams that a socket keeps for the program. */
+    /* The datagrams that a socket keeps for the program. */
     MOST_WAITING: 256,
     /* Options, each a level and a name, that a program may set to any value: a page has nothing that they would
      * change. */
@@ -68,19 +68,19 @@ mergeInto(LibraryManager.library, {
       '41:26', // IPV6_V6ONLY
       '41:67', // IPV6_TCLASS
     ],
-    /* SO_RCVTIMEO and SO_SNDTIMEO, and what they are where time has 64 bits. */
+    /* SO_RCVTIMEO and SO_SNDTIMEO, and their numbers where time has 64 bits. */
     RECEIVE_TIMEOUTS: ['1:20', '1:66'],
     SEND_TIMEOUTS: ['1:21', '1:67'],
-    /* Bytes that a new socket says it has for datagrams. */
+    /* The bytes for datagrams that a new socket reports. */
     BUFFER: 65536,
 
-    /* Those for sockets that ask for none begin where no service has any (IANA). */
+    /* The next port for a socket that asks for none. They begin where no service has any (IANA). */
     nextPort: 49152,
-    /* Those that sockets have. */
+    /* The ports that sockets have. */
     ports: {},
-    /* What Emscripten does, by name. */
+    /* Emscripten's own functions, by name. */
     stock: {},
-    /* Looks whether the program need not wait any more. */
+    /* Checks whether the program can stop waiting. */
     waiter: null,
 
     begin: function () {
@@ -129,14 +129,14 @@ mergeInto(LibraryManager.library, {
       else sock.stream.flags &= ~causeway.O_NONBLOCK;
     },
 
-    /* Milliseconds of a struct timeval, which has words of 32 or 64 bits. */
+    /* Returns the milliseconds of a struct timeval, which has words of 32 or 64 bits. */
     duration: function (bytes) {
       var words = new Int32Array(bytes.buffer);
       return words[0] * 1e3 + words[words.length > 2 ? 2 : 1] / 1e3;
     },
 
-    /* Takes the option if it changes nothing in a page, or limits a wait. What a page does not have is off, and may be
-     * told so. Gives 0 or an error. */
+    /* Takes the option if it changes nothing in a page, or limits a wait. Options that a page does not have are off,
+     * and may be turned off. Returns 0 or an error. */
     setOption: function (sock, level, name, bytes) {
       var key = level + ':' + name;
       var limits = causeway.RECEIVE_TIMEOUTS.indexOf(key) >= 0;
@@ -154,7 +154,7 @@ mergeInto(LibraryManager.library, {
       return 0;
     },
 
-    /* The bytes of an option's value, if a datagram socket has such an option. */
+    /* Returns the bytes of an option's value, if a datagram socket has such an option. */
     option: function (sock, level, name) {
       var key = level + ':' + name;
       if (sock.options && sock.options[key]) return sock.options[key];
@@ -178,12 +178,13 @@ mergeInto(LibraryManager.library, {
       return url.indexOf('causeway:') === 0 ? url.slice(9) : '/';
     },
 
-    /* Something has happened on a socket. */
+    /* Notes that something has happened on a socket. */
     happened: function () {
       if (causeway.waiter) causeway.waiter();
     },
 
-    /* What take() gives as soon as that is not `nothing`, or when the time (milliseconds, none if negative) is over. */
+    /* Returns the result of take() as soon as it is not `nothing`, or when the time in milliseconds is over (negative:
+     * never). */
     wait: function (timeout, nothing, take) {
       return Asyncify.handleSleep(function (wake) {
         var result = take();
@@ -211,13 +212,13 @@ mergeInto(LibraryManager.library, {
       });
     },
 
-    /* The datagram socket that this is, if it is one. */
+    /* Returns the datagram socket of a file descriptor, if it is one. */
     find: function (fd) {
       var sock = SOCKFS.getSocket(fd);
       return sock && sock.type === causeway.SOCK_DGRAM ? sock : null;
     },
 
-    /* How long recv and its kin wait. */
+    /* Returns the milliseconds that recv and its kin wait. */
     patience: function (fd, flags) {
       var sock = causeway.find(fd);
       var hurries =
@@ -225,16 +226,16 @@ mergeInto(LibraryManager.library, {
       return hurries ? 0 : sock.patience || -1;
     },
 
-    /* The next datagram, if there is one. */
+    /* Takes the next datagram, if there is one. */
     take: function (sock, flags) {
       return flags & causeway.MSG_PEEK ? sock.recv_queue[0] : sock.recv_queue.shift();
     },
 
-    /* These take the place of Emscripten's for datagram sockets. */
+    /* These take the place of Emscripten's functions for datagram sockets. */
     ops: {
       createPeer: function (sock, addr, port) {
         if (typeof addr === 'object') return causeway.stock.createPeer(sock, addr, port);
-        // An IPv4 address within IPv6's is the former to a relay.
+        // To a relay, an IPv4 address inside an IPv6 one is the IPv4 address.
         var name = addr.replace(/^::ffff:(?=[\d.]+$)/i, '');
         var host = name.indexOf(':') < 0 ? name : '[' + name + ']';
         var server = host + ':' + port;
@@ -247,7 +248,7 @@ mergeInto(LibraryManager.library, {
         return causeway.stock.createPeer(sock, socket);
       },
       /* A relay that cannot be reached loses datagrams, which is no error of a UDP socket: a program that waits
-       * in a loop would never wait again, and the page would stand still. SO_ERROR tells. */
+       * in a loop would never wait again, and the page would stand still. SO_ERROR has the error. */
       poll: function (sock) {
         return sock.recv_queue.length ? causeway.POLLOUT | causeway.POLLIN : causeway.POLLOUT;
       },
@@ -272,7 +273,7 @@ mergeInto(LibraryManager.library, {
       },
     },
   },
-  /* So it is in every program that has sockets. */
+  /* This dependency puts $causeway into every program that has sockets. */
   $SOCKFS__deps: ['$FS', '$causeway'],
 
   $stockIoctl__deps: LibraryManager.library.__syscall_ioctl__deps || [],
@@ -285,7 +286,7 @@ mergeInto(LibraryManager.library, {
     return 0;
   },
 
-  /* Emscripten's own turns flags on and never off. */
+  /* Emscripten's own fcntl turns flags on and never off. */
   $stockFcntl__deps: LibraryManager.library.__syscall_fcntl64__deps || [],
   $stockFcntl: LibraryManager.library.__syscall_fcntl64,
   __syscall_fcntl64__deps: ['$SOCKFS', '$stockFcntl'],
@@ -326,7 +327,7 @@ mergeInto(LibraryManager.library, {
     return 0;
   },
 
-  /* An address may come in more room than it needs, as in a struct sockaddr_storage. */
+  /* An address may come in more bytes than it needs, as in a struct sockaddr_storage. */
   $stockReadSockaddr__deps: LibraryManager.library.$readSockaddr__deps,
   $stockReadSockaddr: LibraryManager.library.$readSockaddr,
   $readSockaddr__deps: ['$stockReadSockaddr', '$causeway'],
@@ -368,8 +369,8 @@ mergeInto(LibraryManager.library, {
     return causewayRecvfrom(fd, data, size, flags, from, fromSize);
   },
 
-  /* Emscripten's own writes all buffers but the first one to the wrong place. The words of a struct msghdr are: name,
-   * its size, buffers (each an address and a size), their number, two for control data, flags. */
+  /* Emscripten's own recvmsg writes all buffers but the first one to the wrong place. The words of a struct msghdr are:
+   * name, its size, buffers (each an address and a size), their number, two for control data, flags. */
   $stockRecvmsg__deps: LibraryManager.library.__syscall_recvmsg__deps,
   $stockRecvmsg: LibraryManager.library.__syscall_recvmsg,
   $causewayRecvmsg__deps: ['$SOCKFS', '$stockRecvmsg', '$writeSockaddr', '$DNS'],
@@ -412,7 +413,7 @@ mergeInto(LibraryManager.library, {
   },
 });
 
-/* With ASYNCIFY, what would block does. */
+/* With ASYNCIFY, calls that would block do block. */
 if (ASYNCIFY) {
   mergeInto(LibraryManager.library, {
     $causeway__deps: ['$FS', '$Asyncify'],
@@ -456,7 +457,7 @@ if (ASYNCIFY) {
   });
 }
 
-/* Newer ones have their select in C, over poll. */
+/* Newer Emscriptens have their select in C, over poll. */
 if (ASYNCIFY && LibraryManager.library.__syscall__newselect) {
   mergeInto(LibraryManager.library, {
     $stockSelect__deps: LibraryManager.library.__syscall__newselect__deps || [],
@@ -479,8 +480,8 @@ if (ASYNCIFY && LibraryManager.library.__syscall__newselect) {
   });
 }
 
-/* Older ones do not see __async: what a call that waits goes through must be in ASYNCIFY_IMPORTS, or the program traps
- * when it waits for the first time. */
+/* Older Emscriptens do not see __async: every function through which a waiting call goes must be in ASYNCIFY_IMPORTS,
+ * or the program traps when it waits for the first time. */
 if (ASYNCIFY && !LibraryManager.library.emscripten_sleep__async) {
   var waits = ['poll', '_newselect', 'recvfrom', 'recvmsg'].map(function (name) {
     return '__syscall_' + name;
