@@ -21,9 +21,9 @@ CW_BEGIN_DECLARATIONS
 /* A datagram is a header and up to max_segment_size bytes. This is the longest header. */
 #define CW_WINDOW_OVERHEAD 37
 
-/* One end of a stream in both directions. Not thread-safe; any number may exist. now is always the
-   time in seconds from one clock of the caller's. The clock may start anywhere and must not go
-   back. */
+/* One end of a stream in both directions. It is not thread-safe; any number may exist. now is
+   always the time in seconds from one clock of the caller's. The clock may start anywhere and must
+   not go back. */
 struct cw_window;
 
 /* The ways in which the congestion window grows and shrinks. */

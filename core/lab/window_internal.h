@@ -109,7 +109,7 @@ struct cw_window_sender {
     uint32_t head;   /* the place in it of the byte at acked */
     uint32_t acked;  /* the first byte that is not acked */
     uint32_t next;   /* the next byte to be sent for the first time */
-    uint32_t end;    /* after the last byte that the application gave */
+    uint32_t end;    /* the byte after the last one that the application gave */
     uint32_t limit;  /* the end of the other side's window */
 
     struct cw_window_segment *segments; /* a ring, in the order of their bytes */

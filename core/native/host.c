@@ -201,7 +201,7 @@ static bool receive(void *context, double until)
         const bool all_read = host->received > 0 && host->received < BATCH;
         host->taken = host->received = 0;
         if (all_read)
-            return false; /* without asking the system once more */
+            return false; /* this saves asking the system once more */
         if (host->datagrams_left == 0 && now >= until)
             return false;
         host->received = cw_socket_receive_batch(host->socket, in->datagrams, BATCH);

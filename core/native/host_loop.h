@@ -1,5 +1,5 @@
 /* The loop that the hosts of server and client share: it waits for the next event until a tick is
-   due. Not installed. */
+   due. This header is not installed. */
 #ifndef CAUSEWAY_NATIVE_HOST_LOOP_H
 #define CAUSEWAY_NATIVE_HOST_LOOP_H
 

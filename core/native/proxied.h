@@ -1,5 +1,5 @@
 /* The players behind proxies: a server knows each by the player's own address, while the datagrams
-   to the player go to the proxy's socket from which they come. Not installed. */
+   to the player go to the proxy's socket from which they come. This header is not installed. */
 #ifndef CAUSEWAY_NATIVE_PROXIED_H
 #define CAUSEWAY_NATIVE_PROXIED_H
 

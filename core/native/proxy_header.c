@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Both in network byte order, as is all else in the headers. */
+/* The two are in network byte order, as everything in the headers. */
 static const uint8_t simple_magic[2] = {0x56, 0xEC};
 static const uint8_t v2_signature[12] = "\r\n\r\n\0\r\nQUIT\n";
 

@@ -1,6 +1,6 @@
 /* The headers with which a proxy names the sender of a datagram: the Simple Proxy Protocol of
-   Cloudflare Spectrum, and version 2 of the PROXY protocol, after HAProxy's proxy-protocol.txt. Not
-   installed. */
+   Cloudflare Spectrum, and version 2 of the PROXY protocol, after HAProxy's proxy-protocol.txt.
+   This header is not installed. */
 #ifndef CAUSEWAY_NATIVE_PROXY_HEADER_H
 #define CAUSEWAY_NATIVE_PROXY_HEADER_H
 

@@ -1,5 +1,5 @@
 /* The functions that the file of each platform has for cw_resolve: resolve_posix.c or
-   resolve_windows.c. Not installed. */
+   resolve_windows.c. This header is not installed. */
 #ifndef CAUSEWAY_NATIVE_RESOLVE_INTERNAL_H
 #define CAUSEWAY_NATIVE_RESOLVE_INTERNAL_H
 

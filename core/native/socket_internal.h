@@ -1,6 +1,6 @@
 /* The parts of a socket, and the functions that the files of each platform have for it:
-   socket_posix.c with socket_batch_linux.c or socket_batch_posix.c, or socket_windows.c. Not
-   installed. */
+   socket_posix.c with socket_batch_linux.c or socket_batch_posix.c, or socket_windows.c. This
+   header is not installed. */
 #ifndef CAUSEWAY_NATIVE_SOCKET_INTERNAL_H
 #define CAUSEWAY_NATIVE_SOCKET_INTERNAL_H
 

@@ -1,5 +1,6 @@
 /* Addresses as the system's calls take them: struct sockaddr of POSIX, which Windows has too but in
-   headers of its own. So include the system's headers before this one. Not installed. */
+   headers of its own. So include the system's headers before this one. This header is not
+   installed. */
 #ifndef CAUSEWAY_NATIVE_SYSTEM_ADDRESS_H
 #define CAUSEWAY_NATIVE_SYSTEM_ADDRESS_H
 

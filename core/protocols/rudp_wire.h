@@ -7,11 +7,11 @@
 #include <stdint.h>
 
 enum cw_rudp_tag {
-    CW_RUDP_HEARTBEAT, /* nothing else to say */
+    CW_RUDP_HEARTBEAT, /* there is nothing else to say */
     CW_RUDP_CORRUPT,   /* a datagram of yours made no sense */
     CW_RUDP_REQUEST,   /* send package id again */
     CW_RUDP_MISSING,   /* package id is no longer kept */
-    CW_RUDP_PACKAGE    /* on the wire this number + the size */
+    CW_RUDP_PACKAGE    /* its tag on the wire is this number + the size */
 };
 
 /* The longest head of an item: a tag of two bytes and an id. */

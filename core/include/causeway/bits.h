@@ -174,7 +174,7 @@ CW_INLINE size_t cw_bit_writer_position(const struct cw_bit_writer *writer)
 
 struct cw_bit_reader {
     const uint8_t *data;
-    ptrdiff_t last;     /* where the last whole word starts: size - 4 */
+    ptrdiff_t last;     /* the place of the last whole word: size - 4 */
     ptrdiff_t position; /* bytes loaded */
     uint64_t scratch;   /* bits loaded and not read yet */
     unsigned available; /* bits in scratch: at most 31 between calls */

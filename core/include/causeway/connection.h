@@ -11,8 +11,8 @@
 
 CW_BEGIN_DECLARATIONS
 
-/* Not thread-safe; any number may exist. now is always the time in seconds from one clock of the
-   caller's. The clock may start anywhere and must not go back. */
+/* A connection is not thread-safe; any number may exist. now is always the time in seconds from one
+   clock of the caller's. The clock may start anywhere and must not go back. */
 struct cw_connection;
 
 /* Bytes of the longest datagram that is sent by default, encryption included: one packet of every

@@ -14,8 +14,8 @@
 
 CW_BEGIN_DECLARATIONS
 
-/* One end of a path. Not thread-safe; any number may exist. now is always the time in seconds from
-   one clock of the caller's. The clock may start anywhere and must not go back. */
+/* One end of a path. It is not thread-safe; any number may exist. now is always the time in seconds
+   from one clock of the caller's. The clock may start anywhere and must not go back. */
 struct cw_endpoint;
 
 struct cw_endpoint_config {

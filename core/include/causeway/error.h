@@ -105,8 +105,8 @@ enum cw_error {
     CW_ERROR_LAST = 0xffff
 };
 
-/* One sentence in plain English that says what is wrong and, where it helps, what to do.
-   Never NULL; the string is static. */
+/* One sentence in plain English that says what is wrong and, where it helps, what to do. The string
+   is static and never NULL. */
 const char *cw_error_string(enum cw_error error);
 
 #define CW_ERROR_FIELD_SIZE 32

@@ -11,8 +11,8 @@ CW_BEGIN_DECLARATIONS
 enum cw_log_level {
     CW_LOG_NONE = 0,
     CW_LOG_WARNING, /* events that an operator should look at, such as refusals */
-    CW_LOG_INFO,    /* and clients that connect, move and disconnect */
-    CW_LOG_DEBUG    /* and datagrams that are dropped, but not all in a flood */
+    CW_LOG_INFO,    /* clients that connect, move and disconnect */
+    CW_LOG_DEBUG    /* datagrams that are dropped, but not all in a flood */
 };
 
 /* Part of the configs of a server and a client host. */

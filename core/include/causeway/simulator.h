@@ -92,7 +92,7 @@ struct cw_simulator_stats {
     uint64_t datagrams_duplicated;  /* copies made */
     uint64_t datagrams_reordered;   /* transmitted after one that was received later */
     uint64_t datagrams_transmitted; /* transmitted, copies included */
-    uint64_t datagrams_under_way;   /* not due yet, or due and not yet taken */
+    uint64_t datagrams_under_way;   /* datagrams not due yet, or due and not yet taken */
     uint64_t bytes_received;
     uint64_t bytes_transmitted;
 };

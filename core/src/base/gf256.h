@@ -11,7 +11,7 @@
 #define CW_GF256_STRIP 64 /* bytes of a row that are worked on at once */
 #define CW_GF256_ROWS  64 /* the most rows */
 
-/* For each bit of a factor, the rows whose factor has it. */
+/* Factors by their bits: for each bit, the rows whose factor has it. */
 struct cw_gf256_bits {
     uint64_t rows[8];
 };

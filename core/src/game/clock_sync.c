@@ -42,7 +42,7 @@
 
 /* A time that runs with the client's clock, and for REACH seconds faster by the rate. */
 struct course {
-    double value; /* at start */
+    double value; /* the time at start */
     double start;
     double rate;
 };

@@ -23,8 +23,8 @@ struct cw_history {
     uint32_t newest_row;
     uint32_t *ticks;
     uint32_t *counts;
-    struct place *places; /* in the order of entities */
-    uint8_t *states;      /* in the order in which they were added */
+    struct place *places; /* places in the order of entities */
+    uint8_t *states;      /* states in the order in which they were added */
 };
 
 struct cw_history_config cw_history_config_default(void)

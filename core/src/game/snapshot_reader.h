@@ -25,7 +25,7 @@ struct cw_snapshot_reading {
 struct cw_snapshot_told {
     uint32_t entity;
     bool whole;
-    uint8_t incarnation; /* for an entity that is sent whole */
+    uint8_t incarnation; /* the incarnation of an entity that is sent whole */
 };
 
 /* Facts about a type that reading a snapshot needs often. */

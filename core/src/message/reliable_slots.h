@@ -9,9 +9,9 @@ struct cw_message;
 
 /* The lists of slots. In each, messages that are due come first. */
 enum cw_reliable_list {
-    CW_LIST_SENT,   /* lost ones, then the others by the time of their latest send */
-    CW_LIST_COPIES, /* sent, with copies still to follow, by the time of their latest send */
-    CW_LIST_UNSENT, /* in the order of their ids */
+    CW_LIST_SENT,   /* messages sent: lost ones, then the others by the time of their latest send */
+    CW_LIST_COPIES, /* messages with copies still to follow, by the time of their latest send */
+    CW_LIST_UNSENT, /* messages never sent, in the order of their ids */
     CW_RELIABLE_LISTS
 };
 

@@ -17,7 +17,7 @@
 #define CW_REPAIR_SIZE_BITS  8
 #define CW_REPAIR_COUNT_BITS 6
 #define CW_REPAIR_SEED_BITS  8
-#define CW_REPAIR_ALIGN_BITS 7 /* at most, before a message or a combination */
+#define CW_REPAIR_ALIGN_BITS 7 /* the most padding before a message or a combination */
 
 /* The bits of all parts but the bytes of the combinations, with two ids and two flags. */
 #define CW_REPAIR_ENTRY_BITS                                                                       \

@@ -17,7 +17,7 @@
 
 CW_BEGIN_DECLARATIONS
 
-/* Not thread-safe; any number may exist. */
+/* A host is not thread-safe; any number may exist. */
 struct cw_client_host;
 
 struct cw_client_host_config {

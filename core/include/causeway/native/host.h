@@ -16,7 +16,7 @@
 
 CW_BEGIN_DECLARATIONS
 
-/* Not thread-safe; any number may exist. */
+/* A host is not thread-safe; any number may exist. */
 struct cw_host;
 
 struct cw_host_config {

@@ -20,7 +20,7 @@
 
 CW_BEGIN_DECLARATIONS
 
-/* One end. Not thread-safe; any number may exist. */
+/* One end. It is not thread-safe; any number may exist. */
 struct cw_bunch;
 
 struct cw_bunch_config {

@@ -31,8 +31,8 @@ enum cw_protocol_error {
     CW_PROTOCOL_ERROR_COUNT
 };
 
-/* One sentence in plain English that says what is wrong and, where it helps, what to do.
-   Never NULL; the string is static. */
+/* One sentence in plain English that says what is wrong and, where it helps, what to do. The string
+   is static and never NULL. */
 const char *cw_protocol_error_string(enum cw_protocol_error error);
 
 CW_END_DECLARATIONS

@@ -39,7 +39,7 @@ CW_BEGIN_DECLARATIONS
 #define CW_NOTIFY_HISTORY     256   /* the most packets whose fate one packet tells */
 #define CW_NOTIFY_HEADER_SIZE 36    /* bytes of the longest header */
 
-/* One end. Not thread-safe; any number may exist. It needs no clock. */
+/* One end. It is not thread-safe; any number may exist. It needs no clock. */
 struct cw_notify;
 
 struct cw_notify_config {
