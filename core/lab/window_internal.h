@@ -3,15 +3,14 @@
 
    A datagram is this header and a payload. Numbers are little-endian.
 
-   | bytes | what |
-   |---|---|
-   | 1 | bits 0 and 1: how many ranges follow; bit 7: a window probe, to be answered at once; the
-         others 0 |
-   | 4 | sequence number of the first payload byte, or of the next byte when there is no payload |
-   | 4 | ack: the next byte that is expected; all before it have arrived |
-   | 4 | how many bytes from there on may be sent, at most 2^30 |
-   | 8 each | a range of bytes beyond the ack that have arrived: the first one, and the one after
-         the last; the range that changed last comes first | */
+       1 byte   bits 0 and 1: the number of ranges that follow; bit 7: a window probe, to be
+                answered at once; the others 0
+       4 bytes  the sequence number of the first payload byte, or of the next byte when there is no
+                payload
+       4 bytes  ack: the next byte that is expected; all before it have arrived
+       4 bytes  the number of bytes from there on that may be sent, at most 2^30
+       8 bytes  for each range of bytes beyond the ack that have arrived: the first byte, and the one
+                after the last; the range that changed last comes first */
 #ifndef CAUSEWAY_LAB_WINDOW_INTERNAL_H
 #define CAUSEWAY_LAB_WINDOW_INTERNAL_H
 

@@ -1,17 +1,19 @@
 /* A snapshot on the wire:
 
-   3 bytes its number, 16 bits; how many snapshots before it the baseline was, 7 bits, 0: none; and
-   whether the baseline's own baseline is needed too, to predict head the tick, from the baseline's;
-   whether the client then has every entity that it should have; how many entries entries one per
-   entity, by id: how far from the last id, what happened, and the struct
+       3 bytes  the snapshot's number, 16 bits; the number of snapshots back to the baseline,
+                7 bits, 0: none; and whether predicting needs the baseline's own baseline too
+       head     the tick, from the baseline's; whether the client then has every entity that it
+                should have; the number of entries
+       entries  one per entity, by id: the step from the last id, the kind of change, and the struct
 
    The three bytes differ between clients. The body, which follows them, is the same for all clients
    with the same baseline.
 
-   A body through the range coder begins with how many bytes there are of the above, 16 bits. The
+   A body through the range coder begins with the number of bytes of head and entries, 16 bits. The
    range coder's part comes after these: for each entity whether there is an entry, and for each
-   entry whether it is one of plain fields; their changes are there too. The entries above are then
-   only the others, and without ids. 65535 bytes: all is above, and there is no more. */
+   entry whether it is one of plain fields; their changes are there too. The entries before it are
+   then only the others, without ids. With 65535 for the number, everything is in head and entries,
+   and there is no such part. */
 #ifndef CAUSEWAY_SNAPSHOT_WIRE_H
 #define CAUSEWAY_SNAPSHOT_WIRE_H
 

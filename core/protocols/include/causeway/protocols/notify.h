@@ -4,23 +4,24 @@
    On the wire, all words little-endian, a packet is
 
        bits 31..18  its sequence number, 14 bits, which wrap
-       bits 17..4   acked: the newest packet of the other end that this one tells the fate of
+       bits 17..4   acked: the newest packet of the other end whose fate this one tells
        bits 3..0    words - 1, 0 to 7
        history      words (1 to 8) of 32 bits: bit n % 32 of word n / 32 is set when packet
                     acked - n was delivered
        payload      the rest of the datagram
 
    A packet is valid when it is newer than the last valid one, and acks neither less than that one
-   nor a packet that was never sent. Its fates are those from the last packet acked, which is not
-   told again, up to acked. One that is too old for the history was lost.
+   nor a packet that was never sent. It tells the fates of the packets after the last one acked, up
+   to acked. A packet that is too old for the history was lost.
 
-   The history of a packet begins with what the other end is not known to know: after the packet
-   that was acked in the newest packet of ours that is known to be delivered. When more than 256
-   packets would have to be told, the receiver stops delivering, tells what comes as lost, and waits
-   until all that it has delivered is known to the other end. Then it goes on with the next packet
-   that arrives. If the other end's history is as long (8 words), both would wait for each other
-   forever. Then the receiver goes on at once, and what it has delivered and not told counts as
-   lost. So an ack always means "delivered", but a nak can be wrong after such an outage. */
+   The history of a packet begins with the first fate that the other end may not know: that of the
+   packet after the one that was acked in the newest packet of ours known to be delivered. When the
+   history would need more than 256 fates, the receiver stops delivering, reports new packets as
+   lost, and waits until the other end knows of all packets that it has delivered. Then it goes on
+   with the next packet that arrives. If the other end's history is as long (8 words), both would
+   wait for each other forever. In this case the receiver goes on at once, and packets that it has
+   delivered and not reported count as lost. So an ack always means "delivered", but a nak can be
+   wrong after such an outage. */
 #ifndef CAUSEWAY_PROTOCOLS_NOTIFY_H
 #define CAUSEWAY_PROTOCOLS_NOTIFY_H
 

@@ -1,5 +1,5 @@
-/* Request-based resending: the sender keeps, the receiver asks. One end of a stream of packages
-   each way.
+/* Request-based resending: the sender keeps packages, and the receiver asks for missing ones. This
+   is one end of a stream of packages each way.
 
    The sender numbers its packages, sends each one once, and keeps it for a time. There are no acks.
    A receiver that sees a gap in the numbers asks for the missing packages in every round, until
