@@ -9,8 +9,8 @@
                 payload
        4 bytes  ack: the next byte that is expected; all before it have arrived
        4 bytes  the number of bytes from there on that may be sent, at most 2^30
-       8 bytes  for each range of bytes beyond the ack that have arrived: the first byte, and the one
-                after the last; the range that changed last comes first */
+       8 bytes  for each range of bytes beyond the ack that have arrived: the first byte, and the
+                one after the last; the range that changed last comes first */
 #ifndef CAUSEWAY_LAB_WINDOW_INTERNAL_H
 #define CAUSEWAY_LAB_WINDOW_INTERNAL_H
 
