@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-#define BATCH 32
+#define BATCH 32 /* datagrams per call of the socket */
 
 /* There is room for the header of a proxy, too. */
 struct batch {

@@ -12,6 +12,7 @@
 /* Until there are this many arrivals, the view jumps to its place at once. */
 #define SETTLED 8
 
+/* The shares by which the view runs faster or slower than the clock at most. */
 #define FASTER 0.1
 #define SLOWER 0.2
 

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#define LEAST_CAPACITY 32
+#define LEAST_CAPACITY 32 /* bytes in which a snapshot can be begun; see snapshot.h */
 
 /* A snapshot that was sent. */
 struct record {

@@ -2,11 +2,11 @@
 
 #include <assert.h>
 
-#define BEFORE_SAMPLES  1.0  /* seconds that stand for an unknown RTT or silence */
-#define DEVIATIONS      2    /* deviations of the RTT by which an answer may be late */
-#define MAX_SLACK       0.02 /* seconds by which an ack may be given up early */
-#define INTERVAL_WEIGHT 0.125
-#define REPEAT_TICKS    24 /* packets of the 32 that a header reports */
+#define BEFORE_SAMPLES  1.0   /* seconds that stand for an unknown RTT or silence */
+#define DEVIATIONS      2     /* deviations of the RTT by which an answer may be late */
+#define MAX_SLACK       0.02  /* seconds by which an ack may be given up early */
+#define INTERVAL_WEIGHT 0.125 /* weight of the newest interval between updates */
+#define REPEAT_TICKS    24    /* ticks: rarer headers pass packets by, as one reports 32 */
 
 /* The shares of recent losses, and of losses over a longer time, that call for redundant copies.
    The second is below 1 %, so that a path that loses one packet in a hundred keeps its copies
@@ -15,7 +15,7 @@
 #define LASTING_FOR_REDUNDANCY 0.0065
 
 /* The round trips after which copies leave where losses come in bursts: the first one, and each
-   further one. */
+   further one. Two of them and the ticks for which they wait take no longer than an ack. */
 #define FIRST_COPY  0.45
 #define NEXT_COPY   0.5
 #define SHARE_SCALE 1024 /* parts of a bit, which weights divide well */
@@ -24,7 +24,7 @@
    if only one reports them, and is lost, the next one may have no room for all. */
 #define MANY_ARRIVED 12
 
-#define LEAST_FRAGMENTS 4 /* fragments in flight, whatever the window is */
+#define LEAST_FRAGMENTS 4 /* fragments in flight in any case, as many as the least window */
 #define PROMPT_PACKETS  4 /* packets of a round that messages fill without being bulk data */
 
 /* The contents of our packets */

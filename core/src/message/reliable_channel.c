@@ -2,8 +2,8 @@
 
 #include "causeway/sequence.h"
 
-#define LATENCY_WEIGHT (1.0 / 16.0)
-#define ALIGNMENT_BITS 7
+#define LATENCY_WEIGHT (1.0 / 16.0) /* weight of a new sample in delivery_latency_seconds */
+#define ALIGNMENT_BITS 7            /* the most bits that an alignment takes */
 
 static uint16_t slot_number(const struct cw_reliable_channel *channel, uint16_t id)
 {

@@ -8,9 +8,9 @@
 #include <math.h>
 #include <string.h>
 
-#define REASSEMBLY_WINDOW    64
+#define REASSEMBLY_WINDOW    64 /* packets behind the newest that may still be incomplete */
 #define RATE_REFRESH_SECONDS 0.25
-#define MAX_DATAGRAM_PAYLOAD 65507
+#define MAX_DATAGRAM_PAYLOAD 65507 /* bytes of a UDP datagram over IPv4 */
 
 struct cw_endpoint_config cw_endpoint_config_default(void)
 {

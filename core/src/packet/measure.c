@@ -2,11 +2,11 @@
 
 #include <math.h>
 
-#define RTT_DEVIATION_SMOOTHING 0.25
-#define JITTER_SMOOTHING        (1.0 / 16.0)
-#define TIMEOUT_BEFORE_SAMPLES  1.0
-#define RATE_SPAN               1.0
-#define SILENCE_MEMORY          0.5 /* seconds */
+#define RTT_DEVIATION_SMOOTHING 0.25         /* weight of a new sample, as in RFC 6298 */
+#define JITTER_SMOOTHING        (1.0 / 16.0) /* weight of a new sample, as in RFC 3550 */
+#define TIMEOUT_BEFORE_SAMPLES  1.0          /* seconds, as in RFC 6298 */
+#define RATE_SPAN               1.0          /* seconds over which a rate is the mean */
+#define SILENCE_MEMORY          0.5 /* seconds in which shorter silences make the usual one fade */
 
 void cw_rtt_sample(struct cw_rtt *rtt, double sample, double smoothing)
 {

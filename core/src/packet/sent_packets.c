@@ -8,11 +8,11 @@
 
 #define EVENTS_AT_MOST       2   /* the most events of one packet */
 #define LONGEST_INTERVAL     5.0 /* seconds between packets, however long the other end is silent */
-#define LATE_SAMPLES_REFUSED 16
+#define LATE_SAMPLES_REFUSED 16  /* one late sample in this many counts */
 #define SHORT_SAMPLE         1.5 /* a short sample is at least this many times shorter than the mean */
-#define SHORT_SAMPLES        3
-#define LASTING_WEIGHT       (1.0 / 768)
-#define PAIRED_WEIGHT        (1.0 / 32)
+#define SHORT_SAMPLES        3           /* the mean follows at least this many short samples */
+#define LASTING_WEIGHT       (1.0 / 768) /* weight of a packet in lasting_loss */
+#define PAIRED_WEIGHT        (1.0 / 32)  /* weight of a loss in paired_loss */
 
 void cw_sent_packets_reset(struct cw_sent_packets *sent)
 {
