@@ -120,17 +120,17 @@ test('each member of the game kit has the comment of its own, as TypeScript says
   const inputs = documented(text, 'InputConfig');
   assert.deepEqual(Object.keys(inputs), ['copies', 'maxEarlyTicks', 'maxRepeats']);
   assert.match(inputs.copies, /^Sender only: the most packets .*, 1 to 32; default 6\./);
-  assert.match(inputs.maxEarlyTicks, /^Receiver only: how many ticks ahead/);
-  assert.match(inputs.maxRepeats, /^Receiver only: how many ticks in a row/);
+  assert.match(inputs.maxEarlyTicks, /^Receiver only: the number of ticks ahead/);
+  assert.match(inputs.maxRepeats, /^Receiver only: the number of ticks in a row/);
   const clock = documented(text, 'ClockSyncConfig');
   assert.match(clock.ticksPerSecond, /^Ticks of the server, 1 to 1000/);
   assert.match(clock.slew, /^To correct itself/);
   assert.match(clock.jumpSeconds, /^A time that is wrong by more/);
-  assert.match(clock.maxLeadSeconds, /^How far/);
+  assert.match(clock.maxLeadSeconds, /^The longest/);
   assert.match(documented(text, 'InterpolationStats').held, /maxExtrapolationSeconds/);
   assert.equal(
     documented(text, 'SnapshotConfig').coding,
-    'How changes are encoded; default 0. 0: differences, 1: predicted, 2: range coded.',
+    'The way to encode changes; default 0. 0: differences, 1: predicted, 2: range coded.',
   );
   for (const [, name] of text.matchAll(/^export interface (\w+Config) /gm))
     for (const [member, note] of Object.entries(documented(text, name))) {

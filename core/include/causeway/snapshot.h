@@ -56,10 +56,10 @@ struct cw_snapshot_config {
     uint32_t window; /* the number of ticks and snapshots back that a baseline may be, a power of
                         two from 2 to 128; default 32, half a second at 60 per second. It must span
                         the round trip */
-    enum cw_snapshot_coding coding; /* default CW_SNAPSHOT_DIFFERENCES */
+    enum cw_snapshot_coding coding; /* the way to encode changes; default CW_SNAPSHOT_DIFFERENCES */
 
     /* Only a server uses these. */
-    uint32_t max_clients; /* 1 to 1024; default 64 */
+    uint32_t max_clients; /* the most clients of a server, 1 to 1024; default 64 */
     uint32_t max_bytes;   /* the largest snapshot that a server makes, 64 to 65535; default 1000,
                              which fits into one packet of a connection */
 };
