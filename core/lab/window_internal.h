@@ -113,7 +113,7 @@ struct cw_window_sender {
 
     struct cw_window_segment *segments; /* a ring, in the order of their bytes */
     uint32_t first, count;
-    uint32_t sacked, lost; /* segments in these states */
+    uint32_t sacked, lost; /* the segments in these states */
     uint32_t duplicate_acks;
     uint64_t order;
     uint64_t newest[CW_WINDOW_DUPLICATE_ACKS]; /* the orders of the latest segments sacked */

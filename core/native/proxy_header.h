@@ -17,10 +17,11 @@
 
 enum cw_proxy_header {
     CW_PROXY_HEADER_NONE,   /* the datagram begins with something else */
-    CW_PROXY_HEADER_BAD,    /* it is malformed */
+    CW_PROXY_HEADER_BAD,    /* the header is malformed */
     CW_PROXY_HEADER_LOCAL,  /* the datagram is the proxy's own */
-    CW_PROXY_HEADER_SIMPLE, /* it is the client's; this header is before every one, both ways */
-    CW_PROXY_HEADER_V2      /* it is the client's; this header is before the first ones only */
+    CW_PROXY_HEADER_SIMPLE, /* the datagram is the client's; this header is before every one, both
+                               ways */
+    CW_PROXY_HEADER_V2 /* the datagram is the client's; this header is before the first ones only */
 };
 
 /* Reads the beginning of a datagram. *client and *header_size are filled in for a client's

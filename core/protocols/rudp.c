@@ -37,8 +37,8 @@ struct state {
     bool silent;         /* transmit has given nothing of it yet */
 
     uint64_t oldest;                   /* our packages are kept from here on */
-    uint64_t sent;                     /* they have gone out up to here */
-    uint64_t queued;                   /* they exist up to here */
+    uint64_t sent;                     /* our packages have gone out up to here */
+    uint64_t queued;                   /* our packages exist up to here */
     uint64_t requested[WIRE_IDS / 64]; /* the other end's requests: a bit for each id on the wire */
     uint32_t request_count;            /* the number of bits that are set */
 
@@ -56,7 +56,7 @@ struct state {
 struct cw_rudp {
     struct cw_rudp_config config;
     size_t memory;
-    struct outgoing *outgoing; /* both are rings with a place for each id */
+    struct outgoing *outgoing; /* outgoing and incoming are rings with a place for each id */
     uint8_t *outgoing_data;
     struct incoming *incoming;
     uint8_t *incoming_data;

@@ -173,7 +173,7 @@ const void *cw_snapshot_client_state(const struct cw_snapshot_client *client, ui
                                      uint32_t *type);
 
 enum cw_snapshot_event_type {
-    CW_SNAPSHOT_EVENT_CREATED, /* it is new, or replaced another entity */
+    CW_SNAPSHOT_EVENT_CREATED, /* the entity is new, or replaced another one */
     CW_SNAPSHOT_EVENT_UPDATED,
     CW_SNAPSHOT_EVENT_REMOVED
 };

@@ -1,4 +1,4 @@
-/* The fields of a config and what each may be. A module lists them once, in its source:
+/* The fields of a config and the limits of each. A module lists them once, in its source:
 
        #define FIELDS(OTHER, RANGE, ...)                                  \
            OTHER(schema, "must not be NULL")                              \

@@ -107,7 +107,7 @@ static inline bool cw_channel_read_type(struct cw_stream *stream,
 
 /* The contents of a packet's entry, held until it is clear that the whole packet can be taken. */
 struct cw_parsed_entry {
-    uint16_t packet;     /* its number */
+    uint16_t packet;     /* the packet's number */
     uint16_t age;        /* its distance behind the newest packet that has arrived */
     bool only_next;      /* no room for all: keep only reliable messages that are next in order */
     uint32_t pool_limit; /* the most messages of the pool in use with the next one */

@@ -35,7 +35,7 @@ enum cw_flight {
 
 struct cw_carried {
     uint32_t start;
-    uint16_t packet; /* its number */
+    uint16_t packet; /* the packet's number */
     uint16_t words;
     uint16_t receipts; /* the list of receipts of its unreliable messages */
     uint8_t flight;    /* an enum cw_flight */

@@ -11,7 +11,7 @@ struct cw_repair {
     struct cw_repair_receiver receiver;
     uint32_t tell; /* first packets of rounds that will say which message is missing */
     bool may_tell; /* the packet being made is the first of its round */
-    bool telling;  /* it says which message is missing */
+    bool telling;  /* the packet being made says which message is missing */
     struct cw_timing timing;
     bool told;              /* the packet being read reports first_missing */
     uint16_t first_missing; /* all messages before this one have arrived */

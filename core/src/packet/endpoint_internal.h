@@ -34,8 +34,8 @@ struct cw_endpoint {
 
     /* The packet that arrived last. */
     struct cw_endpoint_event packet;
-    bool packet_waits;                  /* it is to be taken */
-    bool packet_offered;                /* it is offered, and not accepted yet */
+    bool packet_waits;                  /* the packet is to be taken */
+    bool packet_offered;                /* the packet is offered, and not accepted yet */
     struct cw_reassembly *packet_owner; /* NULL: payload is in the caller's datagram */
     struct cw_reassemblies reassemblies;
 

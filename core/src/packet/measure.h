@@ -27,7 +27,7 @@ struct cw_silence {
     double heard;  /* when its newest packet arrived; NaN before the first: no time is after it */
     double usual;  /* the longest recent silence; 0 before two packets in a row have arrived */
     double excess; /* the excess of the silence before the packets that arrive now */
-    double idle;   /* seconds of this silence in which the other end may have nothing to say */
+    double idle;   /* seconds of this silence in which the other end may be idle */
 };
 
 /* The other end's next packet is late after this many of its usual silences. */

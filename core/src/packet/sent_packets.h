@@ -36,8 +36,8 @@ struct cw_sent_packets {
     struct cw_rtt rtt;
     uint32_t late_samples;  /* late samples in a row */
     uint32_t short_samples; /* samples in a row that are much shorter than the mean */
-    uint16_t short_until; /* they have lasted for a round trip when this packet is acked or later */
-    double short_most;    /* the longest of them */
+    uint16_t short_until; /* short samples have lasted for a round trip when this packet is acked */
+    double short_most;    /* the longest of the short samples */
     double rtt_smoothing;
     double min_loss_timeout_seconds;
     double loss_timeout;
