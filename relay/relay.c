@@ -28,13 +28,14 @@
 #include <unistd.h>
 
 struct relay {
-    const struct options *options; /* of the start */
-    struct options reloaded;       /* since then; all zero before the first time */
-    struct http_pages pages;       /* of these */
+    const struct options *options; /* the options at the start */
+    struct options reloaded;       /* the options since a reload; all zero before the first one */
+    struct http_pages pages;       /* the pages that those options allow */
     struct descriptors descriptors;
     struct counters own_counters;
-    struct counters *counters; /* these, or those of this worker */
-    unsigned number;           /* of this worker, from 1 on; 0 = it is none */
+    /* the counters of this process, shared with a supervisor if it is a worker */
+    struct counters *counters;
+    unsigned number; /* the number of this worker, from 1 on; 0 = it is none */
     struct lws_protocols protocols[4];
     struct tls *tls; /* NULL without --tls-certificate */
     struct handshake_budget handshakes;
@@ -50,13 +51,13 @@ struct relay {
     struct listeners listeners;
     struct admin *admin; /* NULL without --admin */
     struct signals signals;
-    struct worker worker; /* its channel to the supervisor, if it is one */
+    struct worker worker; /* the channel to the supervisor, if this is a worker */
     struct shutdown shutdown;
     struct upgrade upgrade;
     struct log_limit lost_limit;
 };
 
-/* Most lines of libwebsockets are about what a client did wrong, at the client's pace. */
+/* Logs a line of libwebsockets. Most are about mistakes of a client, at the client's pace. */
 static void on_library_line(int level, const char *line)
 {
     (void)level;
@@ -76,8 +77,8 @@ static bool open_library(struct relay *relay)
         .timeout_secs = LISTENERS_REQUEST_SECONDS,
         .keepalive_timeout = LISTENERS_REQUEST_SECONDS,
         .pt_serv_buf_size = 16384,
-        /* One for each connection that may come: those that send half a request keep theirs until
-           their time is up, and nobody should wait for that. */
+        /* There is one for each connection that may come: clients that send half a request keep
+           theirs until their time is up, and nobody should wait for that. */
         .max_http_header_pool = UINT16_MAX,
     };
     if (relay->tls) {
@@ -126,7 +127,7 @@ static void apply_proxies(struct relay *relay)
                             forwarded_once(forwarded));
 }
 
-/* A port that may be any, 0, stays so. */
+/* Shifts a port, but leaves 0, which means any port. */
 static void shift_port(struct socket_address *address, unsigned by)
 {
     const unsigned port = socket_address_port(address);
@@ -134,8 +135,9 @@ static void shift_port(struct socket_address *address, unsigned by)
         socket_address_set_port(address, port + by);
 }
 
-/* A worker whose supervisor could use the file at the start goes on without it: a new certificate
-   is as safe, since every answer has its hash. */
+/* Opens the certificate of WebRTC. If a worker cannot use the file that its supervisor could use at
+   the start, it makes a certificate and goes on: that is as safe, since every answer has the
+   certificate's hash. */
 static struct dtls_identity *open_identity(const struct relay *relay)
 {
     const struct options *options = relay->options;
@@ -156,7 +158,7 @@ static bool open_webrtc(struct relay *relay, struct startup *startup)
 {
     const struct options *options = relay->options;
     const unsigned before =
-        relay->number > 0 ? relay->number - 1 : 0; /* workers with ports of theirs */
+        relay->number > 0 ? relay->number - 1 : 0; /* workers have ports of their own */
     struct webrtc_config config = {
         .local = options->rtc_local,
         .inherited = &startup->sockets,
@@ -223,7 +225,8 @@ static bool open_upstreams(struct relay *relay)
     return true;
 }
 
-/* A worker has what its supervisor has read, whatever has become of the files. */
+/* Opens the certificates of TLS. A worker takes those that its supervisor has read, whatever has
+   become of the files since. */
 static bool open_tls(struct relay *relay)
 {
     relay->tls = tls_create(relay->number > 0 ? NULL : &relay->options->tls);
@@ -366,7 +369,7 @@ static bool send_sessions(void *context, int channel)
            sessions_export(relay->sessions, send_session, &channel);
 }
 
-/* Another process has taken over what listens. */
+/* Closes everything that another process has taken over. */
 static void leave(void *context)
 {
     struct relay *relay = context;
@@ -427,7 +430,8 @@ static bool become_worker(struct relay *relay, struct startup *startup)
     return worker_start(&relay->worker, &config, startup);
 }
 
-/* Nothing may be served before this, because a predecessor still serves. */
+/* Waits until the predecessor has given everything. Nothing may be served before, because the
+   predecessor still serves. */
 static bool take_over(struct relay *relay, struct startup *startup)
 {
     const struct upgrade_owner owner = {send_startup, send_sessions, leave, relay};
@@ -443,16 +447,17 @@ static bool take_over(struct relay *relay, struct startup *startup)
     log_info("took over %s", log_count(sessions_count(relay->sessions), "session").text);
     return true;
 }
-/* Whoever waits for these lines finds all that was asked for. */
+/* Logs where the relay listens. It comes last, so that whoever waits for these lines finds
+   everything open. */
 static void announce(const struct relay *relay)
 {
     if (relay->number > 0)
-        return; /* the supervisor does, for all */
+        return; /* the supervisor does it for all workers */
     admin_announce(relay->admin);
     listeners_announce(&relay->listeners);
 }
 
-/* Returns the share of this process of what all workers may have together. */
+/* Returns the share of this process in a number that all workers may have together. */
 static unsigned share(unsigned whole, const struct startup *startup)
 {
     const unsigned workers = startup->worker > 0 ? startup->workers : 1;
@@ -529,7 +534,8 @@ static void take_signal(void *context, int signal_number)
     }
 }
 
-/* The supervisor has the sockets too, and closed alone they would go on to collect connections. */
+/* Makes the sockets refuse connections. The supervisor has them too: if they were only closed here,
+   they would go on to collect connections. */
 static void stop_listening(void *context)
 {
     struct relay *relay = context;
@@ -588,7 +594,7 @@ void relay_run(struct relay *relay)
     loop_gather(relay->loop, relay->options->coalesce_us * 1e-6);
     if (relay->options->watchdog_seconds > 0 && !watchdog_start(relay->options->watchdog_seconds))
         log_warn("no watchdog: %s", strerror(errno));
-    if (relay->number == 0) /* or its supervisor tells */
+    if (relay->number == 0) /* a worker is told by its supervisor */
         notify_open(relay->loop);
     notify_send("READY=1");
     loop_run(relay->loop, on_turn, relay);
@@ -613,7 +619,7 @@ void relay_destroy(struct relay *relay)
     webrtc_destroy(relay->webrtc);
     http_close(relay->http);
     upstreams_destroy(relay->upstreams);
-    /* Closing what is still connected closes its sessions, which need the rest. */
+    /* Connections that are still open close their sessions, which need the rest. */
     loop_destroy(relay->loop);
     tls_turns_destroy(relay->tls_turns);
     tls_destroy(relay->tls);
@@ -624,7 +630,8 @@ void relay_destroy(struct relay *relay)
     signals_close(&relay->signals);
     options_free(&relay->reloaded);
     log_count_dropped(NULL);
-    worker_close(&relay->worker); /* it withdraws the sessions that end here */
+    /* This comes after the sessions: the worker withdraws those that end here. */
+    worker_close(&relay->worker);
     if (relay->number > 0)
         counters_destroy(relay->counters);
     free(relay);

@@ -8,8 +8,8 @@
 struct relay;
 
 /* Opens everything, or takes it over from the process that started this one, with its sessions.
-   Logs what failed and returns NULL when something cannot be opened. options must outlive it; the
-   startup is used up. */
+   Logs what failed and returns NULL when something cannot be opened. options must outlive the
+   relay; the startup is used up. */
 struct relay *relay_create(const struct options *options, struct startup *startup);
 
 /* Serves until a signal stops it and all sessions are closed. */

@@ -46,14 +46,13 @@ static void answer_blocks(const struct admin *admin, struct admin_reply *reply)
     commands_list_blocks(admin->config.blocks, reply);
 }
 
-/* These requests are answered; GET stands for HEAD too. A path that ends with a slash has something
- * behind it.
- */
+/* The requests that are answered; GET stands for HEAD too. A path that ends with a slash has a
+   parameter behind it. */
 static const struct {
     const char *path;
     enum admin_method method;
     void (*answer)(const struct admin *admin, struct admin_reply *reply);
-    command_reader *read; /* or this: a command */
+    command_reader *read; /* a command, when the reply is not written at once */
 } routes[] = {
     {"/metrics", ADMIN_GET, answer_metrics, NULL},
     {"/healthz", ADMIN_GET, answer_health, NULL},
@@ -71,7 +70,7 @@ static bool leads_to(const char *route, const char *path)
     return route[size - 1] == '/' ? strncmp(path, route, size) == 0 : strcmp(path, route) == 0;
 }
 
-/* False when it is a command, which is answered by admin_answer. */
+/* Returns false when the request is a command, which is answered by admin_answer. */
 static bool answer(const struct admin *admin, const struct admin_request *request, uint64_t ticket,
                    struct admin_reply *reply)
 {

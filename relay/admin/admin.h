@@ -1,4 +1,5 @@
-/* The listener where the operator asks the relay, over HTTP: see "Watching it" in the README. */
+/* The listener at which the operator asks the relay, over HTTP: see "Watching it" in OPERATING.md.
+ */
 #ifndef CAUSEWAY_RELAY_ADMIN_H
 #define CAUSEWAY_RELAY_ADMIN_H
 
@@ -11,37 +12,37 @@
 struct admin_config {
     struct socket_address address;
     struct loop *loop;
-    struct inherited_sockets *inherited; /* which may have the socket open already */
+    struct inherited_sockets *inherited; /* sockets that may be open already */
     struct blocks *blocks;
     /* Carries out a command, and has admin_answer called with the ticket, now or later. */
     void (*carry_out)(void *context, const struct command *command, uint64_t ticket);
     void (*look)(void *context, struct metrics *out);
-    const char *(*unready)(void *context); /* why newcomers should go elsewhere; NULL = they need
-                                              not */
+    /* returns why newcomers should go elsewhere; NULL = they need not */
+    const char *(*unready)(void *context);
     void *context;
 };
 
 struct admin;
 
-/* Listens. All but the inherited sockets must outlive it. Logs why and returns NULL when it cannot.
- */
+/* Listens. All but the inherited sockets must outlive the listener. Logs why and returns NULL when
+   it cannot. */
 struct admin *admin_create(const struct admin_config *config);
 
-/* Answers the operator with what has come of the command with this ticket; `page` has the sessions
-   of a list. */
+/* Answers the operator with the result of the command with this ticket; `page` has the sessions of
+   a list. */
 void admin_answer(struct admin *admin, uint64_t ticket, const struct command *command,
                   const struct command_result *result, const struct session_facts *page);
 
-/* The listening socket, for another process. */
+/* Returns the listening socket, for another process. */
 int admin_socket(const struct admin *admin);
 
-/* Logs where it listens. NULL is allowed, here and below. */
+/* Logs where the listener listens. NULL is allowed, here and below. */
 void admin_announce(const struct admin *admin);
 
 /* Takes no more connections. */
 void admin_close(struct admin *admin);
 
-/* Closes all and frees it. Call it before loop_destroy. */
+/* Closes all connections and frees the listener. Call it before loop_destroy. */
 void admin_destroy(struct admin *admin);
 
 #endif

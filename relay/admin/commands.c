@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The longest block: a year. */
+/* The longest block in seconds: a year. */
 #define BLOCK_SECONDS_MAX 31536000
 
 #define JSON "application/json"
@@ -21,15 +21,16 @@ static void refuse(struct admin_reply *reply, unsigned status, const char *text)
     text_add(&reply->body, "%s\n", text);
 }
 
-/* A whole number from 1 to `most`. */
+/* Reads a whole number from 1 to `most`. */
 static bool read_number(const char *text, unsigned long most, unsigned long *out)
 {
     const size_t digits = strspn(text, "0123456789");
-    *out = strtoul(text, NULL, 10); /* ULONG_MAX for what does not fit */
+    *out = strtoul(text, NULL, 10); /* strtoul returns ULONG_MAX when the number does not fit */
     return digits > 0 && text[digits] == '\0' && *out >= 1 && *out <= most;
 }
 
-/* True too when there is none, and *out stays. */
+/* Reads a number from a parameter. Returns true too when there is no such parameter, and *out
+   stays. */
 static bool read_parameter(const char *text, const char *name, unsigned long most,
                            unsigned long *out)
 {
@@ -129,7 +130,7 @@ static void add_session(struct text *out, const struct session_facts *facts)
              facts->traffic.upstream_datagrams, facts->traffic.upstream_bytes);
 }
 
-/* The last member of a JSON object. */
+/* Adds the last member of a JSON object, the number of silent workers. */
 static void add_silent(struct text *out, unsigned silent)
 {
     if (silent > 0)

@@ -10,8 +10,8 @@
 
 #include <stdbool.h>
 
-/* Reads the command of a request; `rest` is what follows the path of its route. False after
-   refusing it in the reply. */
+/* Reads the command of a request; `rest` is the part of the path behind that of its route. Returns
+   false after refusing it in the reply. */
 typedef bool command_reader(const struct admin_request *request, const char *rest,
                             struct command *command, struct admin_reply *reply);
 
@@ -20,11 +20,11 @@ command_reader commands_read_end;
 command_reader commands_read_block;
 command_reader commands_read_unblock;
 
-/* Tells what has come of a command; `page` has the sessions of a list. */
+/* Writes the result of a command; `page` has the sessions of a list. */
 void commands_answer(const struct command *command, const struct command_result *result,
                      const struct session_facts *page, struct admin_reply *reply);
 
-/* Tells the blocks. */
+/* Writes the list of blocks. */
 void commands_list_blocks(struct blocks *blocks, struct admin_reply *reply);
 
 #endif

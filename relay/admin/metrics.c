@@ -119,8 +119,9 @@ static double most_descriptors(pid_t process)
     return prlimit(process, RLIMIT_NOFILE, NULL, &limit) == 0 ? (double)limit.rlim_cur : 0.0;
 }
 
-/* Ticks between the start of the machine and that of a process: the 22nd word about it, of which
-   the second is its name, in parentheses and with whatever in it. */
+/* Reads the ticks between the start of the machine and that of a process. They are the 22nd word in
+   its stat file, in which the second word is the process's name, in parentheses and with any
+   characters in it. */
 static bool start_ticks(pid_t process, unsigned long long *out)
 {
     char text[512];
@@ -137,7 +138,8 @@ static bool start_ticks(pid_t process, unsigned long long *out)
     return at && sscanf(at, "%llu", out) == 1;
 }
 
-/* Unix time. The kernel's own is in /proc/stat, which the unit hides. */
+/* Returns the Unix time at which a process started. The start of the machine is reckoned from two
+   clocks, because the unit hides /proc/stat, which has it. */
 static double start_seconds(pid_t process)
 {
     struct timespec now;
@@ -150,7 +152,7 @@ static double start_seconds(pid_t process)
                  (double)ticks / (double)sysconf(_SC_CLK_TCK));
 }
 
-/* All exporters use these names. */
+/* Writes the metrics of processes, under the names that all exporters use. */
 static void write_processes(const struct metrics *metrics, struct text *out)
 {
     static const struct {

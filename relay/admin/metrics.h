@@ -16,7 +16,7 @@ struct metrics {
     struct counters counters;
     bool ready;
     const char *upstream;                   /* "host:port"; NULL = several */
-    pid_t processes[METRICS_PROCESSES_MAX]; /* this one, then the workers; 0 = it has died */
+    pid_t processes[METRICS_PROCESSES_MAX]; /* this process, then the workers; 0 = it has died */
     unsigned process_count;
 };
 

@@ -6,10 +6,10 @@
 #include <string.h>
 #include <strings.h>
 
-/* The headers that matter here. */
+/* The values of the headers that matter here. */
 struct head {
     char host[SOCKET_ADDRESS_TEXT];
-    size_t length; /* of the body */
+    size_t length; /* bytes of the body */
     unsigned hosts;
     unsigned lengths;
     bool origin;
@@ -27,7 +27,8 @@ static bool is_name(const char *name, const char *text, size_t size)
     return strlen(name) == size && strncasecmp(name, text, size) == 0;
 }
 
-/* Too long a host is no address, and too long a length is too much: both are refused as such. */
+/* Reads a header. A host that is too long is refused as one that is no address, and a length that
+   is too long as one that is too much. */
 static bool read_header(const char *line, size_t size, struct head *out)
 {
     const char *colon = memchr(line, ':', size);
@@ -70,7 +71,8 @@ static bool read_headers(const char *at, const char *end, struct head *out)
     return true;
 }
 
-/* An attacker's page can make any name lead here (DNS rebinding), but no address. */
+/* Returns whether a host is an address. An attacker's page can make any name lead here (DNS
+   rebinding), but no address. */
 static bool is_address(const char *host)
 {
     static const char local[] = "localhost";
@@ -104,8 +106,8 @@ static int digit(char c)
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* Decodes %41, and in parameters + too, up to `size` or the capacity. False when it is malformed,
-   holds a zero, or is too long. */
+/* Decodes %41, and in parameters + too, up to `size` or the capacity. Returns false when the text
+   is malformed, holds a zero, or is too long. */
 static bool decode(const char *text, size_t size, bool parameter, char *out, size_t capacity)
 {
     size_t used = 0;
@@ -125,7 +127,7 @@ static bool decode(const char *text, size_t size, bool parameter, char *out, siz
     return true;
 }
 
-/* "GET /path?query HTTP/1.1" */
+/* Reads "GET /path?query HTTP/1.1". */
 static unsigned read_first_line(char *line, size_t size, struct admin_request *out,
                                 const char **why)
 {
@@ -143,7 +145,7 @@ static unsigned read_first_line(char *line, size_t size, struct admin_request *o
     out->path = target;
     out->query = question ? question + 1 : version;
     *version = '\0';
-    /* Decoded text is never longer. */
+    /* The target is decoded in place: decoded text is never longer. */
     if (*target != '/' || !decode(target, (size_t)(path_end - target), false, target,
                                   (size_t)(path_end - target) + 1))
         return refuse(400, "The path is malformed.", why);

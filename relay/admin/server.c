@@ -23,7 +23,7 @@ struct connection {
     struct admin_server *server;
     struct loop_watch watch; /* its fd is -1 when the place is free */
     double until;
-    uint64_t ticket; /* of the request that has come; 0 = none has */
+    uint64_t ticket; /* ticket of the request that has come; 0 = none has */
     bool head_only;
     struct text out; /* empty until the answer has come */
     size_t sent;
@@ -34,7 +34,7 @@ struct connection {
 struct admin_server {
     struct loop *loop;
     struct loop_watch watch;
-    struct loop_timer timer; /* armed while there are connections, or a pause */
+    struct loop_timer timer; /* armed while there are connections, or accepting pauses */
     struct socket_address local;
     uint64_t last_ticket;
     admin_handle *handle;
@@ -64,7 +64,7 @@ static void end(struct connection *connection)
     text_free(&connection->out);
 }
 
-/* The first that will be due; one whose place is free is never. */
+/* Returns the connection that will be due first. A free place is never due. */
 static struct connection *oldest(struct admin_server *server)
 {
     struct connection *first = &server->connections[0];
@@ -89,8 +89,8 @@ static void on_timer(void *context)
         loop_change(server->loop, &server->watch, LOOP_READABLE);
 }
 
-/* What the client has not read yet would be lost if the connection were closed while something
-   comes from it: so it closes first. */
+/* Sends the reply, then closes. Bytes that the client has not read yet would be lost if the
+   connection were closed while the client still sends, so the client closes first. */
 static void transmit(struct connection *connection)
 {
     const struct text *out = &connection->out;
@@ -190,7 +190,7 @@ static void on_ready(void *context, unsigned events)
     if (connection->ticket == 0)
         receive(connection);
     else if (connection->out.size == 0)
-        end(connection); /* while it waits, only errors are reported */
+        end(connection); /* while the answer is awaited, only errors are reported */
     else if (connection->sent < connection->out.size)
         transmit(connection);
     else
@@ -221,7 +221,7 @@ static void begin(struct admin_server *server, int fd)
         loop_timer_start(server->loop, &server->timer, CLIENT_SECONDS);
 }
 
-/* One in a turn of the loop, so that a crowd here keeps no player waiting. */
+/* Accepts one connection in a turn of the loop, so that a crowd here keeps no player waiting. */
 static void on_connection(void *context, unsigned events)
 {
     (void)events;

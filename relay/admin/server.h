@@ -18,20 +18,20 @@ struct admin_reply {
     struct text body;
 };
 
-/* An empty one, of plain text. */
+/* An empty reply, of plain text. */
 #define ADMIN_REPLY                                                                                \
     (struct admin_reply)                                                                           \
     {                                                                                              \
         .status = 200, .type = "text/plain"                                                        \
     }
 
-/* Takes a request, which is gone when it returns, and has admin_server_answer called with the
+/* Takes a request, which is gone when this returns, and has admin_server_answer called with the
    ticket, now or later. */
 typedef void admin_handle(void *context, const struct admin_request *request, uint64_t ticket);
 
 struct admin_server;
 
-/* Listens at an address, or takes over the one that this process has inherited. Logs why and
+/* Listens at an address, or takes over the socket that this process has inherited. Logs why and
    returns NULL when it cannot. */
 struct admin_server *admin_server_create(const struct socket_address *address, struct loop *loop,
                                          struct inherited_sockets *inherited, admin_handle *handle,
@@ -41,16 +41,16 @@ struct admin_server *admin_server_create(const struct socket_address *address, s
  */
 void admin_server_answer(struct admin_server *server, uint64_t ticket, struct admin_reply *reply);
 
-/* The listening socket, for another process; -1 when it is closed. */
+/* Returns the listening socket, for another process; -1 when it is closed. */
 int admin_server_socket(const struct admin_server *server);
 
-/* Logs where it listens. */
+/* Logs where the server listens. */
 void admin_server_announce(const struct admin_server *server);
 
 /* Takes no more connections. May be called again. */
 void admin_server_close(struct admin_server *server);
 
-/* Closes all and frees it. Call it before loop_destroy. NULL is allowed. */
+/* Closes all connections and frees the server. Call it before loop_destroy. NULL is allowed. */
 void admin_server_destroy(struct admin_server *server);
 
 #endif

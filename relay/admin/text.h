@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* All zero is empty. */
+/* A text; all zero is empty. */
 struct text {
     char *bytes;
     size_t size;
@@ -13,10 +13,10 @@ struct text {
     bool failed; /* there was no memory, and something is missing */
 };
 
-/* Adds to its end, as printf does. */
+/* Adds to the end of a text, as printf does. */
 void text_add(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Empties it and frees its memory. */
+/* Empties a text and frees its memory. */
 void text_free(struct text *text);
 
 #endif

@@ -8,25 +8,26 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* A session has its connection, and a socket towards the game server. */
+/* Descriptors of a session: its connection, and a socket towards the game server. */
 #define PER_SESSION 2
 
-/* Any other connection has itself, and the file that it is being sent. */
+/* Descriptors of any other connection: its own, and the file that it is being sent. */
 #define PER_PRE_SESSION 2
 
-/* Listeners, timers, the log and the like, replies that are still being read, and connections of
-   proxies that have not begun, and those of the operator. */
+/* Descriptors that are neither: listeners, timers, the log and the like, replies that are still
+   being read, connections of proxies that have not begun, and those of the operator. */
 #define OWN (32 + LINGERS_MAX + PREFACES_MAX + DESCRIPTORS_ADMIN)
 
 #define PRE_SESSION_MAX 1024
 
-/* With fewer, a page hardly loads beside others. */
+/* The least number of connections that are no sessions: with fewer, a page hardly loads beside
+   others. */
 #define PRE_SESSION_MIN 64
 
 bool descriptors_open_standard(void)
 {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
-        /* An opened file takes the lowest free descriptor. */
+        /* A file that is opened takes the lowest free descriptor. */
         if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR) != fd)
             return false;
     }
@@ -41,8 +42,8 @@ bool descriptors_divide(unsigned max_sessions, struct descriptors *out)
     *out = (struct descriptors){.sessions = max_sessions, .pre_session = PRE_SESSION_MAX};
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == wanted)
         return true;
-    /* A higher limit is lowered too: containers give a billion, for which libwebsockets, having
-       tables of that size, puts 2,560. */
+    /* A higher limit is lowered too: containers give a billion, and libwebsockets, whose tables
+       have an entry for each descriptor, would use 2,560 instead. */
     rlim_t allowed = limit.rlim_max < wanted ? limit.rlim_max : wanted;
     const struct rlimit changed = {.rlim_cur = allowed, .rlim_max = limit.rlim_max};
     if (setrlimit(RLIMIT_NOFILE, &changed) != 0)

@@ -5,20 +5,20 @@
 
 #include <stdbool.h>
 
-/* For connections to the admin listener. */
+/* The number of descriptors for connections to the admin listener. */
 #define DESCRIPTORS_ADMIN 16
 
 struct descriptors {
-    unsigned sessions;    /* at a time; at most what was asked for */
-    unsigned pre_session; /* connections that are no sessions, at a time */
+    unsigned sessions;    /* sessions at a time; at most the number that was asked for */
+    unsigned pre_session; /* connections at a time that are no sessions */
 };
 
 /* Opens /dev/null on each of the descriptors 0 to 2 that is closed. Otherwise the log would be
-   written into the next file to be opened. Call it before anything else is opened. False when it
-   cannot. */
+   written into the next file to be opened. Call it before anything else is opened. Returns false
+   when it cannot. */
 bool descriptors_open_standard(void);
 
-/* Sets the process's limit to what this many sessions need, as far as the system allows, and
+/* Sets the process's limit to the number that these sessions need, as far as the system allows, and
    divides it. Where the limit cannot be set, the present one is divided. Logs why and returns false
    when there are too few for anything. */
 bool descriptors_divide(unsigned max_sessions, struct descriptors *out);

@@ -7,20 +7,20 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* At a time, so that one large file keeps nobody waiting. */
+/* Bytes that are sent at a time, so that one large file keeps nobody waiting. */
 #define CHUNK 16384
 
-/* A client that takes nothing for so long is given up. */
+/* Seconds without progress after which a client is given up. */
 #define STALL_SECONDS 10
 
 struct download {
     struct loop *loop;
     struct lws *wsi;
-    SSL *tls; /* NULL without */
+    SSL *tls; /* NULL without TLS */
     struct loop_watch watch;
     int file;
     off_t size;
-    off_t left; /* bytes of it still to be sent */
+    off_t left; /* bytes of the file still to be sent */
     size_t head_sent;
     size_t head_size;
     unsigned char head[];
@@ -32,7 +32,7 @@ static void close_connection(struct download *download)
     lws_set_timeout(download->wsi, PENDING_TIMEOUT_USER_REASON_BASE, LWS_TO_KILL_ASYNC);
 }
 
-/* As send_some, for a socket. */
+/* Does the work of send_some for a socket. */
 static ssize_t send_plain(struct download *download)
 {
     size_t head = download->head_size - download->head_sent;
@@ -54,7 +54,8 @@ static ssize_t send_plain(struct download *download)
     return sent;
 }
 
-/* As send_some, for TLS, which wants what did not go the first time again. */
+/* Does the work of send_some for TLS, which must be given the same bytes again when they did not go
+   the first time. */
 static ssize_t send_tls(struct download *download)
 {
     uint8_t chunk[CHUNK];
@@ -80,7 +81,7 @@ static ssize_t send_tls(struct download *download)
     return (ssize_t)sent;
 }
 
-/* Returns how many bytes went; 0 when the socket is full, below 0 when there will be no more. */
+/* Returns how many bytes went; 0 when the socket is full, below 0 when no more can go. */
 static ssize_t send_some(struct download *download)
 {
     return download->tls ? send_tls(download) : send_plain(download);

@@ -1,5 +1,5 @@
-/* A file on its way to a client. libwebsockets can send files too, but meanwhile it looks at what
-   the client sends over and over, at full load, without reading it. So its connection is put to
+/* A file on its way to a client. libwebsockets can send files too, but while it does, it looks over
+   and over, at full load, at what the client sends without reading it. So the connection is put to
    sleep here, and the file is written to the socket directly. */
 #ifndef CAUSEWAY_RELAY_DOWNLOAD_H
 #define CAUSEWAY_RELAY_DOWNLOAD_H
@@ -15,11 +15,12 @@ struct download;
 
 /* Sends a head of `head_size` bytes (copied), then `size` bytes of the file. The file is closed at
    the end, or at once if this fails. When everything has been sent, or cannot be, libwebsockets is
-   made to close the connection, which must then call download_end. NULL when the system refuses. */
+   made to close the connection, which must then call download_end. Returns NULL when the system
+   refuses. */
 struct download *download_begin(struct loop *loop, struct lws *wsi, const void *head,
                                 size_t head_size, int file, off_t size);
 
-/* Stops and frees it. True when everything had been sent. */
+/* Stops and frees the download. Returns true when everything had been sent. */
 bool download_end(struct download *download);
 
 #endif

@@ -58,7 +58,8 @@ static const char *type_of(const char *path)
     return "application/octet-stream";
 }
 
-/* The real path, without links or dots; false when it is not to be had below root. */
+/* Finds the real path of a file, without links or dots. Returns false when there is none below
+   root. */
 static bool find_path(const char *root, const char *path, const char *index, char out[PATH_MAX])
 {
     char wanted[PATH_MAX];
@@ -69,8 +70,8 @@ static bool find_path(const char *root, const char *path, const char *index, cha
     return strncmp(out, root, root_size) == 0 && (out[root_size] == '/' || out[root_size] == '\0');
 }
 
-/* The one hidden directory that others expect to read (RFC 8615): certificates are renewed by it.
- */
+/* Returns whether a path has a hidden name in it. The one hidden directory that others expect to
+   read (RFC 8615) does not count, because certificates are renewed by way of it. */
 static bool is_hidden(const char *path)
 {
     static const char well_known[] = "/.well-known/";
@@ -87,7 +88,7 @@ enum file_result file_find(const char *root, const char *path, struct file *out)
     const char *index = path[size - 1] == '/' ? "index.html" : "";
     if (!find_path(root, path, index, real))
         return FILE_MISSING;
-    /* Without waiting for the other end of a pipe. */
+    /* O_NONBLOCK: opening a pipe would otherwise wait for its other end. */
     out->fd = open(real, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     struct stat status;
     if (out->fd < 0)

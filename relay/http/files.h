@@ -9,12 +9,12 @@ struct file {
     int fd; /* open for reading; the caller closes it */
     off_t size;
     const char *type; /* the value of Content-Type */
-    char etag[48];    /* with its quotes; changes with the file */
+    char etag[48];    /* the value of ETag, with its quotes; changes with the file */
 };
 
 enum file_result {
     FILE_FOUND,
-    FILE_MISSING,   /* also: outside the root, hidden, or not a file */
+    FILE_MISSING,   /* there is no such file; also: it is outside the root, hidden, or not a file */
     FILE_DIRECTORY, /* the path needs a slash at its end */
     FILE_BUSY,      /* the system has no descriptor left for it */
 };

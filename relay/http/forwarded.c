@@ -27,7 +27,8 @@ bool forwarded_once(const struct forwarded *forwarded)
     return forwarded->header == FORWARDED_FORWARDED;
 }
 
-/* A quote that begins or ends a quoted string: none that is part of one, behind a backslash. */
+/* Returns whether a character is a quote that begins or ends a quoted string, not one inside it,
+   behind a backslash. */
 static bool is_quote(const char *list, const char *at)
 {
     const char *before = at;
@@ -38,9 +39,9 @@ static bool is_quote(const char *list, const char *at)
     return (at - before) % 2 == 0;
 }
 
-/* The start of the last element of a list that ends at `end`; commas in quotes do not part them.
-   Read from the end, where a trusted proxy wrote: a quote that a client leaves open reaches no
-   element behind its own. */
+/* Returns the start of the last element of a list that ends at `end`; commas in quotes do not part
+   elements. The list is read from its end, where a trusted proxy wrote: a quote that a client
+   leaves open reaches no element behind the client's own. */
 static const char *element_before(const char *list, const char *end)
 {
     bool quoted = false;
@@ -53,8 +54,8 @@ static const char *element_before(const char *list, const char *end)
     return list;
 }
 
-/* Copies a text without the white space around it, and without the quotes; false when it is too
-   long. */
+/* Copies a text without the white space around it, and without the quotes. Returns false when it is
+   too long. */
 static bool copy_bare(const char *text, size_t size, char *out, size_t capacity)
 {
     while (size > 0 && isspace((unsigned char)*text))
@@ -70,8 +71,8 @@ static bool copy_bare(const char *text, size_t size, char *out, size_t capacity)
     return true;
 }
 
-/* The length up to the semicolon behind a parameter, or to the end. One in quotes is no end: what
-   is there may be the client's word. */
+/* Returns the length up to the semicolon behind a parameter, or to the end. A semicolon in quotes
+   ends nothing: the text there may be the client's. */
 static size_t parameter_size(const char *text)
 {
     bool quoted = false;
@@ -83,7 +84,7 @@ static size_t parameter_size(const char *text)
     return size;
 }
 
-/* The value of a parameter of a Forwarded element, "for" say. */
+/* Copies the value of a parameter of a Forwarded element, "for" say. */
 static bool parameter(const char *element, const char *name, char *out, size_t capacity)
 {
     const size_t name_size = strlen(name);

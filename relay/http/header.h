@@ -6,14 +6,15 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Longer headers are refused. */
+/* Bytes of the longest value that is read. Requests with a longer one are refused. */
 #define HTTP_HEADER_MAX 512
 
-/* Copies the value of a header, "" when there is none. False when it does not fit. */
+/* Copies the value of a header; "" when there is none. Returns false when the value does not fit.
+ */
 bool header_copy(struct lws *wsi, enum lws_token_indexes token, char *out, size_t capacity);
 
-/* The same for one that libwebsockets has no token for; its name is in small letters, with the
-   colon. Only the first of several is read. */
+/* Copies the value of a header for which libwebsockets has no token; its name is in small letters,
+   with the colon. Of several lines with that name, only the first is read. */
 bool header_copy_named(struct lws *wsi, const char *name, char *out, size_t capacity);
 
 /* False when the line of the request did not come to its end, the version. libwebsockets decodes a

@@ -2,8 +2,8 @@
 
 #include <stddef.h>
 
-/* All have the same interval, so a list in the order of the last question is also in the order of
-   the next, and one timer serves all. */
+/* Puts a heartbeat at the end of the list. All have the same interval, so a list in the order of
+   the last questions is also in the order of the next ones, and one timer serves all. */
 
 static void append(struct heartbeats *all, struct heartbeat *heartbeat, double now)
 {

@@ -12,14 +12,15 @@ struct heartbeat {
     struct heartbeat *older;
     struct heartbeat *newer;
     double due;
-    bool asked; /* and has not been heard since */
+    bool asked; /* it was asked, and has not been heard since */
 };
 
 struct heartbeats {
     struct loop *loop;
-    double interval;           /* seconds between two questions; 0 = never ask */
-    void (*ask)(void *owner);  /* send a ping */
-    void (*lost)(void *owner); /* it did not answer for an interval and is no longer watched */
+    double interval;          /* seconds between two questions; 0 = never ask */
+    void (*ask)(void *owner); /* sends a ping */
+    /* called when the connection did not answer for an interval and is no longer watched */
+    void (*lost)(void *owner);
     struct loop_timer timer;
     struct heartbeat *oldest;
     struct heartbeat *newest;
@@ -32,10 +33,10 @@ void heartbeats_init(struct heartbeats *all, struct loop *loop, double interval,
 /* Watches a connection until heartbeat_stop, or until it is lost. */
 void heartbeat_start(struct heartbeats *all, struct heartbeat *heartbeat, void *owner);
 
-/* The connection was heard. */
+/* Notes that the connection was heard. */
 void heartbeat_heard(struct heartbeat *heartbeat);
 
-/* Stops watching it. May be called again, or without a start. */
+/* Stops watching a connection. May be called again, or without a start. */
 void heartbeat_stop(struct heartbeats *all, struct heartbeat *heartbeat);
 
 #endif

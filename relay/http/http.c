@@ -25,10 +25,10 @@
 #define SERVER_TEXT "A game server is named once, as in 10.0.0.5_7000 or 2001-db8--5_7000."
 #define LINE_TEXT   "The first line of the request has no version, or an encoded line break."
 #define LENGTH_TEXT "A body needs one Content-Length and no Transfer-Encoding."
-/* A browser asks no second time for so long whether a page may use a route; none keeps it longer.
- */
+/* Seconds for which a browser does not ask again whether a page may use a route. Browsers keep the
+   answer no longer. */
 #define PREFLIGHT_SECONDS "7200"
-/* For the body of a request to come whole. */
+/* Seconds for the body of a request to come whole. */
 #define BODY_SECONDS 10
 
 struct http {
@@ -50,10 +50,10 @@ struct request_head {
     char path[PATH_MAX];
 };
 
-/* A connection's one request. There is never a second one: libwebsockets reads requests that came
-   together with the one before into buffers that its replies overwrite, and can loop for ever over
-   their bodies. So every reply ends its connection. Allocated and zeroed by libwebsockets for every
-   connection, so the large parts are apart. */
+/* The one request of a connection. There is never a second one: libwebsockets reads requests that
+   came together with the one before into buffers that its replies overwrite, and can loop for ever
+   over their bodies. So every reply ends its connection. libwebsockets allocates and zeroes an
+   exchange for every connection, so the large parts are apart. */
 struct exchange {
     struct pending *pending;   /* a request to a route whose body is still coming */
     struct download *download; /* the reply is a file */
@@ -140,7 +140,8 @@ static bool begin_reply(const struct http *http, struct reply *reply, struct lws
            (!http->hsts[0] || reply_add(reply, "strict-transport-security:", http->hsts));
 }
 
-/* Sends a reply and ends the connection; for use in a callback's return, as the next ones. */
+/* Sends a reply and ends the connection. Like the next functions, it returns what the callback has
+   to return. */
 static int send_last(struct http *http, struct reply *reply, const void *body, size_t size)
 {
     if (reply_send(reply, body, size) && !lws_partial_buffered(reply->wsi))
@@ -159,8 +160,9 @@ static int refuse(struct http *http, struct lws *wsi, unsigned status, const cha
     return send_last(http, &reply, text, size);
 }
 
-/* Returns how long the body of a request is to be; -1 when it does not say. Gives 0, or the status
-   for one that could be read in two ways, or tells its length only as it comes. */
+/* Reads how long the body of a request is to be; -1 when the request does not say. Returns 0, or
+   the status for a request that could be read in two ways, or that tells its length only as the
+   body comes. */
 static unsigned read_length(struct lws *wsi, int64_t *out)
 {
     char text[64];
@@ -174,12 +176,12 @@ static unsigned read_length(struct lws *wsi, int64_t *out)
         text[0] > '9')
         return HTTP_STATUS_BAD_REQUEST;
     char *end;
-    *out = strtoll(text, &end, 10); /* the most that fits for more */
-    /* The text has both of two lengths, with a comma between them. */
+    *out = strtoll(text, &end, 10); /* a length that does not fit becomes the largest number */
+    /* When a request has two lengths, the text has both, with a comma between them. */
     return end[strspn(end, " \t")] == '\0' ? 0 : HTTP_STATUS_BAD_REQUEST;
 }
 
-/* 0 lets the upgrade go on. */
+/* Decides about a request for a WebSocket. Returns 0 to let the upgrade go on. */
 static int on_upgrade(struct http *http, struct lws *wsi, const char *upgrade)
 {
     char protocols[HTTP_HEADER_MAX];
@@ -206,7 +208,7 @@ static int on_upgrade(struct http *http, struct lws *wsi, const char *upgrade)
     return 0;
 }
 
-/* Takes over the descriptor of the file. */
+/* Sends a file, whose descriptor it takes over. */
 static int send_file(struct http *http, struct lws *wsi, struct exchange *exchange,
                      const struct file *file)
 {
@@ -226,7 +228,7 @@ static int send_file(struct http *http, struct lws *wsi, struct exchange *exchan
     return exchange->download ? 0 : -1;
 }
 
-/* The client knows the file. */
+/* Tells the client that the file which it knows has not changed. */
 static int send_unchanged(struct http *http, struct lws *wsi, const struct file *file)
 {
     struct reply reply;
@@ -327,8 +329,8 @@ static const struct http_route *find_route(const struct http *http, const char *
     return NULL;
 }
 
-/* Keeps what the handler is to know of a POST or DELETE; NULL when a header is too long or there is
-   no memory. */
+/* Keeps the parts of a POST or DELETE that its handler needs. Returns NULL when a header is too
+   long or there is no memory. */
 static struct pending *pending_create(const struct http_route *route, struct lws *wsi,
                                       const struct request_head *head, const char *origin)
 {
@@ -377,8 +379,8 @@ static int begin_exchange(struct http *http, struct lws *wsi, struct exchange *e
         return -1;
     if (head->method == LWSHUMETH_DELETE)
         return answer(http, wsi, exchange);
-    /* Its body comes in later callbacks, also when it is empty. libwebsockets would wait for as
-       long as some of it comes. */
+    /* The body comes in later callbacks, also when it is empty. libwebsockets would wait as long as
+       some of it still comes. */
     lws_set_timer_usecs(wsi, BODY_SECONDS * LWS_USEC_PER_SEC);
     return 0;
 }
@@ -443,14 +445,16 @@ static int on_event(struct lws *wsi, enum lws_callback_reasons reason, void *use
     case LWS_CALLBACK_HTTP:
         return on_request(http, wsi, exchange);
     case LWS_CALLBACK_RAW_ADOPT:
-        /* CONNECT; libwebsockets would keep the connection for ever, and read whatever comes. */
+        /* This is a CONNECT. libwebsockets would keep the connection for ever, and read whatever
+           comes. */
         return refuse(http, wsi, HTTP_STATUS_METHOD_NOT_ALLOWED, METHOD_TEXT);
     case LWS_CALLBACK_HTTP_BODY:
         return on_body(exchange, in, size);
     case LWS_CALLBACK_HTTP_BODY_COMPLETION:
         return exchange->pending ? answer(http, wsi, exchange) : -1;
     case LWS_CALLBACK_TIMER:
-        /* Taking the timer back would let it fire at once: it may find that all has come. */
+        /* The timer is left armed, since taking it back would let it fire at once: it may find that
+           all has come. */
         return exchange && exchange->pending ? -1 : 0;
     case LWS_CALLBACK_WSI_DESTROY:
         pre_session_limit_leave(wsi);
@@ -466,7 +470,7 @@ static int on_event(struct lws *wsi, enum lws_callback_reasons reason, void *use
 
 struct lws_protocols http_protocol(struct http **http)
 {
-    /* Not a token, so no client can ask for it as a subprotocol. */
+    /* The name is not a token, so no client can ask for it as a subprotocol. */
     return (struct lws_protocols){
         .name = "(http)",
         .callback = on_event,

@@ -17,8 +17,8 @@
    otherwise wake the loop without end. */
 #define PAUSE_SECONDS 0.1
 
-/* Bytes that the kernel takes before it has sent those that it has: otherwise each of those who
-   load a large file and read nothing would fill megabytes of it. */
+/* Bytes that the kernel takes before it has sent those that it has. Without this limit, each client
+   that loads a large file and reads nothing would fill megabytes of the kernel's memory. */
 #define UNSENT_MAX 16384
 
 struct listener {
@@ -82,14 +82,16 @@ int listener_open_socket(struct socket_address *socket_address, struct inherited
 {
     int fd = inherited_sockets_take(inherited, SOCK_STREAM, socket_address);
     if (fd >= 0) {
-        listen(fd, SOMAXCONN); /* see listener_stop: it may have been a worker's before */
+        /* The socket may have been a worker's before, which has made it refuse connections: see
+           listener_stop. */
+        listen(fd, SOMAXCONN);
         return fd;
     }
     const int type = SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC;
     const struct sockaddr_in6 *v6 = &socket_address->address.v6;
     fd = socket(socket_address->address.any.sa_family, type, 0);
     if (fd < 0 && errno == EAFNOSUPPORT && IN6_IS_ADDR_UNSPECIFIED(&v6->sin6_addr)) {
-        /* A system without IPv6: all addresses are those of IPv4. */
+        /* On a system without IPv6, all addresses are those of IPv4. */
         struct sockaddr_in any = {.sin_family = AF_INET, .sin_port = v6->sin6_port};
         memcpy(&socket_address->address, &any, sizeof any);
         socket_address->size = sizeof any;

@@ -10,40 +10,40 @@
 
 struct listener;
 
-/* Where listeners come from, and what becomes of the connections. All but the inherited sockets
-   must outlive the listeners. */
+/* The sources of listening sockets, and the places to which their connections go. All but the
+   inherited sockets must outlive the listeners. */
 struct listener_config {
     struct loop *loop;
-    struct lws_vhost *vhost; /* serves them */
+    struct lws_vhost *vhost; /* the vhost that serves the connections */
     struct pre_session_limit *pre_sessions;
     struct prefaces *prefaces;
-    const struct prefix_list *proxies;   /* connections from these begin with a preface */
-    struct inherited_sockets *inherited; /* the sockets that may be open already */
+    const struct prefix_list *proxies;   /* proxies whose connections begin with a preface */
+    struct inherited_sockets *inherited; /* sockets that may be open already */
 };
 
 /* Opens a listening socket, or takes over one that this process has inherited. With `shared` there
-   may be several at the same address, between which the system divides the connections. -1, with
-   errno, when it cannot. */
+   may be several at the same address, between which the system divides the connections. Returns -1,
+   with errno, when it cannot. */
 int listener_open_socket(struct socket_address *address, struct inherited_sockets *inherited,
                          bool shared);
 
-/* Opens one at "host:port", or takes over one that this process has inherited; [::] takes IPv4 too.
- * Logs why and returns NULL when it cannot. */
+/* Opens a listener at "host:port", or takes over one that this process has inherited; [::] takes
+   IPv4 too. Logs why and returns NULL when it cannot. */
 struct listener *listener_create(const char *text, const struct listener_config *config);
 
-/* Its socket, for another process. */
+/* Returns the socket of a listener, for another process. */
 int listener_socket(const struct listener *listener);
 
-/* Logs where it listens, after a word on what it is. */
+/* Logs where a listener listens, after `what`, a word on its kind. */
 void listener_announce(const struct listener *listener, const char *what);
 
-/* The port on which it listens. */
+/* Returns the port on which a listener listens. */
 unsigned listener_port(const struct listener *listener);
 
-/* Nobody can connect any more, also where other processes have the socket open. NULL is allowed. */
+/* Makes the socket refuse connections, also where other processes have it open. NULL is allowed. */
 void listener_stop(struct listener *listener);
 
-/* Closes it. Connections that it has accepted stay open. NULL is allowed. */
+/* Closes a listener. Connections that it has accepted stay open. NULL is allowed. */
 void listener_destroy(struct listener *listener);
 
 #endif

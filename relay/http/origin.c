@@ -19,8 +19,8 @@ static bool ends_with(const char *text, size_t size, const char *end)
     return size >= end_size && memcmp(text + size - end_size, end, end_size) == 0;
 }
 
-/* The length without a port that the scheme implies. A proxy in front may have ended TLS, so the
-   page's scheme, not the relay's, tells which port is meant. */
+/* Returns the length of an authority without a port that the scheme implies. A proxy in front may
+   have ended TLS, so the page's scheme, not the relay's, tells which port is meant. */
 static size_t size_without_port(const char *authority, const char *origin)
 {
     size_t size = strlen(authority);

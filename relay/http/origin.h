@@ -1,4 +1,4 @@
-/* The web pages that may use the relay. */
+/* The list of the web pages that may use the relay. */
 #ifndef CAUSEWAY_RELAY_ORIGIN_H
 #define CAUSEWAY_RELAY_ORIGIN_H
 
@@ -6,15 +6,15 @@
 
 #define ORIGIN_LIST_MAX 64
 
-/* Empty means: only pages of the host to which the request was sent. */
+/* The origins of a list. None means: only pages of the host to which the request was sent. */
 struct origin_list {
     const char *origins[ORIGIN_LIST_MAX];
     unsigned count;
     bool all;
 };
 
-/* Adds "scheme://host[:port]" or "*". The text must outlive the list. False when it has another
-   form or the list is full. */
+/* Adds "scheme://host[:port]" or "*". The text must outlive the list. Returns false when it has
+   another form or the list is full. */
 bool origin_list_add(struct origin_list *list, const char *origin);
 
 /* True when a page of `origin` may make a request to `host` (the values of the two headers). An

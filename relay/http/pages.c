@@ -2,10 +2,11 @@
 
 #include "limits/pre_session_limit.h"
 
-/* The addresses of a chain of proxies. */
+/* Bytes of the longest value that names the addresses of a chain of proxies. */
 #define FORWARDED_MAX 1024
 
-/* Returns what the proxies say. libwebsockets may hide it, so it is asked only behind TLS. */
+/* Reads the header in which the proxies say who the client is. libwebsockets may hide it, so
+   libwebsockets is asked only behind TLS. */
 static bool value_of(const struct forwarded *forwarded, struct lws *wsi, char value[FORWARDED_MAX])
 {
     const char *read = pre_session_limit_forwarded(wsi);
@@ -29,8 +30,8 @@ bool pages_know_client(const struct http_pages *pages, struct lws *wsi)
     return pre_session_limit_move(wsi, &client);
 }
 
-/* The host that the client asked for. A proxy may name its own to the relay, and not say which it
-   was asked for: then it is "". */
+/* Finds the host that the client asked for. A proxy may name its own host to the relay, and not say
+   which one it was asked for: then the result is "". */
 static bool host_of(const struct http_pages *pages, struct lws *wsi, char *host, size_t capacity)
 {
     char value[FORWARDED_MAX];

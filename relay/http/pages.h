@@ -14,11 +14,11 @@ struct http_pages {
     struct forwarded forwarded;
 };
 
-/* Has the connection of a request count for the client that a trusted proxy names. False when that
-   one has too many, or the header is too long. */
+/* Has the connection of a request count for the client that a trusted proxy names. Returns false
+   when that client has too many, or the header is too long. */
 bool pages_know_client(const struct http_pages *pages, struct lws *wsi);
 
-/* Returns whether the page of a request may make it. Copies its origin, "" for none. */
+/* Returns whether the page of a request may make it. Copies the page's origin; "" for none. */
 bool pages_allow(const struct http_pages *pages, struct lws *wsi, char origin[HTTP_HEADER_MAX]);
 
 #endif

@@ -9,13 +9,14 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* For the first bytes to come. */
+/* Seconds for the first bytes to come. */
 #define PREFACE_SECONDS 10.0
 
-/* The addresses of a chain of proxies. */
+/* Bytes of the longest value that names the addresses of a chain of proxies. */
 #define FORWARDED_MAX 1024
 
-/* Bytes of a PROXY header, or of the head of a request, that are looked at. */
+/* Bytes at the start of a connection in which a PROXY header, or the head of a request, must end.
+ */
 #define LOOKED_AT_MAX 8192
 
 struct preface {
@@ -25,7 +26,7 @@ struct preface {
     struct socket_address proxy;
     struct socket_address client; /* the proxy until its header has named another */
     enum pre_session_counting counting;
-    bool header_taken; /* off the connection, or there is none */
+    bool header_taken; /* the header is taken off the connection, or there is none */
     ssize_t seen;      /* bytes that wait in the socket */
     struct preface *older;
     struct preface *newer;
@@ -39,14 +40,14 @@ struct prefaces {
     unsigned count;
     struct preface *oldest;
     struct preface *newest;
-    struct loop_timer timer;           /* for the oldest */
+    struct loop_timer timer;           /* armed for the oldest preface */
     const struct prefix_list *trusted; /* see prefaces_read_heads */
     const char *name;
     bool once;
     struct log_limit limit;
 };
 
-/* Gives the descriptor back. */
+/* Ends a preface and returns its descriptor. */
 static int preface_end(struct preface *preface)
 {
     struct prefaces *all = preface->all;
@@ -86,12 +87,12 @@ static void on_timer(void *context)
 }
 
 enum step {
-    STEP_MORE, /* bytes are needed */
+    STEP_MORE, /* more bytes are needed */
     STEP_DONE,
     STEP_ENDED, /* the preface is refused and gone */
 };
 
-/* Takes the header off the connection, so that the request is the first that is read. */
+/* Takes the PROXY header off the connection, so that the request is the first to be read. */
 static enum step take_header(struct preface *preface, uint8_t *data, size_t *size)
 {
     size_t header_size = 0;
@@ -117,15 +118,15 @@ static enum step take_header(struct preface *preface, uint8_t *data, size_t *siz
     return STEP_DONE;
 }
 
-/* Returns whether the request says whose it is, and can be read. */
+/* Returns whether the head of the request says who the client is, and can be read. */
 static bool has_head(const struct preface *preface)
 {
     const struct prefix_list *trusted = preface->all->trusted;
     return trusted && prefix_list_holds(trusted, &preface->client);
 }
 
-/* Takes what the client has sent off the socket: a reset would follow it, and overtake the reply.
- */
+/* Replies to a malformed request. What the client has sent is taken off the socket: otherwise a
+   reset would follow the reply, and overtake it. */
 static void reply_malformed(int fd)
 {
     static const char text[] = "HTTP/1.1 400 Bad Request\r\n"
@@ -139,7 +140,7 @@ static void reply_malformed(int fd)
     (void)send(fd, text, sizeof text - 1, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
-/* Reads what a whole head says of its client. */
+/* Reads the client from the head of a request, once the head is whole. */
 static enum step read_head(struct preface *preface, const uint8_t *data, size_t size,
                            char forwarded[FORWARDED_MAX])
 {
@@ -179,14 +180,16 @@ static void hand_on(struct preface *preface, const char *forwarded)
     pre_session_limit_enter(pre_sessions, vhost, fd, &start);
 }
 
-/* The bytes stay in the socket until they are a whole header, or head of a request. */
+/* Looks at the bytes that have come. They stay in the socket until they are a whole header, or a
+   whole head of a request. */
 static void on_ready(void *context, unsigned events)
 {
     (void)events;
     struct preface *preface = context;
     uint8_t data[LOOKED_AT_MAX];
     const ssize_t waiting = recv(preface->watch.fd, data, sizeof data, MSG_PEEK | MSG_DONTWAIT);
-    /* A health check, say. An end behind a part of a header would wake the loop without end. */
+    /* The proxy has closed, as after a health check. An end behind a part of a header would wake
+       the loop without end. */
     if (waiting <= preface->seen) {
         close(preface_end(preface));
         return;
@@ -200,7 +203,8 @@ static void on_ready(void *context, unsigned events)
     if (step == STEP_DONE) {
         hand_on(preface, heads ? forwarded : NULL);
     } else if (step == STEP_MORE) {
-        const int wanted = (int)size + 1; /* or the same bytes would wake the loop again */
+        /* Waits for more than is there: otherwise the same bytes would wake the loop again. */
+        const int wanted = (int)size + 1;
         preface->seen = (ssize_t)size;
         setsockopt(preface->watch.fd, SOL_SOCKET, SO_RCVLOWAT, &wanted, sizeof wanted);
     }

@@ -1,5 +1,5 @@
-/* Connections from trusted proxies, before it is known whose they are: a proxy may begin one with
-   the header of the PROXY protocol, or say it in each request. */
+/* Connections from trusted proxies, before their clients are known: a proxy may begin a connection
+   with a header of the PROXY protocol, or name the client in each request. */
 #ifndef CAUSEWAY_RELAY_PREFACE_H
 #define CAUSEWAY_RELAY_PREFACE_H
 
@@ -7,8 +7,8 @@
 #include "os/loop.h"
 #include "os/prefix.h"
 
-/* At most so many are open at a time; then the oldest is closed for the next. A proxy's first bytes
-   mostly come at once. */
+/* The number of prefaces that may be open at a time; then the oldest is closed for the next. A
+   proxy's first bytes mostly come at once. */
 #define PREFACES_MAX 64
 
 struct prefaces;
@@ -18,20 +18,21 @@ struct prefaces *prefaces_create(struct loop *loop, struct pre_session_limit *pr
                                  struct stats *stats);
 
 /* Reads the heads of requests from these addresses too, because libwebsockets hides some headers
-   (see request_head.h). `name` is that of the header in which the proxies say whose a request is:
-   constant text with its colon. With `once`, a request with several lines of it is refused: the
-   first may be a stranger's, though the proxy has added another. `trusted` must outlive the set;
-   NULL, as at first, reads no heads. TLS hides the requests: they would wait in vain for their end.
- */
+   (see request_head.h). `name` is the header in which the proxies name the client of a request:
+   constant text with its colon. With `once`, a request with several lines of that header is
+   refused: the first may be a stranger's, though the proxy has added another. `trusted` must
+   outlive the set; NULL, as at first, reads no heads. Do not call it with TLS, which hides the
+   requests: they would wait in vain for their end. */
 void prefaces_read_heads(struct prefaces *all, const struct prefix_list *trusted, const char *name,
                          bool once);
 
-/* Closes what is being read and frees the set. NULL is allowed. */
+/* Closes the connections that are still being read, and frees the set. NULL is allowed. */
 void prefaces_destroy(struct prefaces *all);
 
-/* Takes over the connection of a proxy. When its first bytes have come it enters the pre-session
-   limit: for the client that the header names, or else uncounted, until its request says more. It
-   is closed when the header is malformed, its request is refused, or nothing comes in time. */
+/* Takes over the connection of a proxy. When its first bytes have come, it enters the pre-session
+   limit: for the client that the header names, or else uncounted, until its request says more. The
+   connection is closed when the header is malformed, its request is refused, or nothing comes in
+   time. */
 void preface_begin(struct prefaces *all, struct lws_vhost *vhost, int fd,
                    const struct socket_address *proxy);
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define V1_MAX      107 /* with its CR and LF */
+#define V1_MAX      107 /* bytes of the longest header of version 1, with its CR and LF */
 #define V2_HEAD     16
 #define V2_LOCAL    0x20
 #define V2_PROXY    0x21
@@ -16,7 +16,8 @@
 static const char v1_begin[] = "PROXY ";
 static const uint8_t v2_begin[12] = "\r\n\r\n\0\r\nQUIT\n";
 
-/* 1: it begins so; 0: not; -1: there are too few bytes to tell. */
+/* Returns 1 when the data begin so, 0 when they do not, and -1 when there are too few bytes to
+   tell. */
 static int begins(const uint8_t *data, size_t size, const void *with, size_t with_size)
 {
     const size_t common = size < with_size ? size : with_size;
@@ -32,7 +33,7 @@ static bool number(const char *text, unsigned *out)
     return text[digits] == '\0' && *out <= 65535;
 }
 
-/* "TCP4 SOURCE DESTINATION PORT PORT", or TCP6. */
+/* Reads "TCP4 SOURCE DESTINATION PORT PORT", or TCP6. */
 static bool read_v1(char *line, struct socket_address *client)
 {
     char *rest = NULL;
@@ -97,7 +98,7 @@ static enum proxy_protocol read_v2(const uint8_t *body, size_t size, unsigned fa
         client->size = sizeof *v6;
         return PROXY_PROTOCOL_CLIENT;
     }
-    /* The family is unspecified, UNIX or UDP, and no client of HTTP has such an address. */
+    /* A family that is unspecified, UNIX or UDP names no client of HTTP. */
     return family == V2_TCP_IPV4 || family == V2_TCP_IPV6 ? PROXY_PROTOCOL_BAD
                                                           : PROXY_PROTOCOL_LOCAL;
 }

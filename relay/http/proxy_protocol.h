@@ -1,5 +1,5 @@
 /* The header of the PROXY protocol, versions 1 and 2, with which a proxy begins a connection and
-   says whose it is. The format is HAProxy's proxy-protocol.txt. */
+   names its client. The format is described in HAProxy's proxy-protocol.txt. */
 #ifndef CAUSEWAY_RELAY_PROXY_PROTOCOL_H
 #define CAUSEWAY_RELAY_PROXY_PROTOCOL_H
 
@@ -8,15 +8,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Longer headers are refused: the addresses take 52 bytes, what a proxy adds is not read. */
+/* Bytes of the longest header; longer ones are refused. The addresses take 52 bytes; what a proxy
+   adds behind them is not read. */
 #define PROXY_PROTOCOL_MAX 1024
 
 enum proxy_protocol {
-    PROXY_PROTOCOL_MORE,  /* it may become one: ask again with more bytes */
+    PROXY_PROTOCOL_MORE,  /* the bytes may become a header: ask again with more of them */
     PROXY_PROTOCOL_NONE,  /* the connection begins with something else */
-    PROXY_PROTOCOL_BAD,   /* it is malformed or too long */
+    PROXY_PROTOCOL_BAD,   /* the header is malformed or too long */
     PROXY_PROTOCOL_LOCAL, /* the connection is the proxy's own */
-    PROXY_PROTOCOL_CLIENT /* it is that of *client */
+    PROXY_PROTOCOL_CLIENT /* the connection is that of *client */
 };
 
 /* Reads the first bytes of a connection. *header_size is the length of a whole header; *client is

@@ -8,10 +8,11 @@
 
 #define HTTPS_PORT 443
 
-/* libwebsockets has no name for it. */
+/* The status 308, for which libwebsockets has no name. */
 #define PERMANENT_REDIRECT 308
 
-/* The host without its port; false when it is none that a browser sends. */
+/* Reads the host of a request, without its port. Returns false when it is none that a browser
+   sends. */
 static bool read_host(struct lws *wsi, char *host, size_t capacity)
 {
     static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -24,11 +25,11 @@ static bool read_host(struct lws *wsi, char *host, size_t capacity)
     return host[0] != '\0';
 }
 
-/* Where a request is sent; all zero at first. */
+/* The address to which a request is sent; all zero at first. */
 struct target {
     char text[PATH_MAX];
     size_t size;
-    bool cut; /* it did not fit */
+    bool cut; /* the address did not fit */
 };
 
 static void put(struct target *target, const char *text)
@@ -42,7 +43,7 @@ static void put(struct target *target, const char *text)
     target->size += size;
 }
 
-/* For what libwebsockets has decoded. */
+/* Adds a text that libwebsockets has decoded, encoded again. */
 static void put_encoded(struct target *target, const char *text, size_t size)
 {
     static const char kept[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -55,12 +56,12 @@ static void put_encoded(struct target *target, const char *text, size_t size)
     }
 }
 
-/* Each parameter by itself, because a value may have had an & in it. */
+/* Adds the query. Each parameter is read by itself, because a value may have had an & in it. */
 static void put_query(struct target *target, struct lws *wsi)
 {
     char parameter[HTTP_HEADER_MAX];
     int size;
-    /* One that is too long would look like the end. */
+    /* A parameter that is too long looks like the end of the query. */
     target->cut =
         target->cut || lws_hdr_total_length(wsi, WSI_TOKEN_HTTP_URI_ARGS) >= (int)sizeof parameter;
     for (int i = 0; (size = lws_hdr_copy_fragment(wsi, parameter, sizeof parameter,
@@ -71,7 +72,7 @@ static void put_query(struct target *target, struct lws *wsi)
     }
 }
 
-/* Its reply ends the connection. */
+/* Redirects a request. The reply ends the connection. */
 static int on_request(struct lws *wsi, unsigned port)
 {
     struct reply reply;
@@ -107,7 +108,8 @@ static int on_event(struct lws *wsi, enum lws_callback_reasons reason, void *use
     case LWS_CALLBACK_HTTP:
         return on_request(wsi, *(const unsigned *)protocol->user);
     case LWS_CALLBACK_HTTP_CONFIRM_UPGRADE:
-    case LWS_CALLBACK_RAW_ADOPT: /* CONNECT; libwebsockets would keep the connection for ever */
+    /* This is a CONNECT. libwebsockets would keep the connection for ever. */
+    case LWS_CALLBACK_RAW_ADOPT:
         return -1;
     case LWS_CALLBACK_WSI_DESTROY:
         pre_session_limit_leave(wsi);

@@ -1,4 +1,5 @@
-/* One HTTP reply while it is being written. Each says "connection: close"; http.c tells why. */
+/* One HTTP reply while it is being written. Each says "connection: close"; struct exchange in
+   http.c tells why. */
 #ifndef CAUSEWAY_RELAY_REPLY_H
 #define CAUSEWAY_RELAY_REPLY_H
 
@@ -10,12 +11,12 @@
 
 #define REPLY_BODY_MAX 4096
 
-/* The status line and the headers, one of which may hold a path. */
+/* Bytes for the status line and the headers, one of which may hold a path. */
 #define REPLY_HEAD_MAX (PATH_MAX + 2048)
 
 struct reply {
     struct lws *wsi;
-    unsigned char *end; /* the length of what has been written */
+    unsigned char *end; /* the end of what has been written */
     unsigned char bytes[LWS_PRE + REPLY_HEAD_MAX + REPLY_BODY_MAX];
 };
 
@@ -27,12 +28,12 @@ bool reply_begin(struct reply *reply, struct lws *wsi, unsigned status, const ch
 /* Adds a header. name ends with a colon. */
 bool reply_add(struct reply *reply, const char *name, const char *value);
 
-/* Ends the head and returns its size. The head begins at bytes[LWS_PRE]. 0 when there is no room.
- */
+/* Ends the head, which begins at bytes[LWS_PRE], and returns its size. Returns 0 when there is no
+   room. */
 size_t reply_head(struct reply *reply);
 
 /* Ends the head and sends it, with a body of at most REPLY_BODY_MAX bytes unless the request was a
-   HEAD. False when the connection is broken. */
+   HEAD. Returns false when the connection is broken. */
 bool reply_send(struct reply *reply, const void *body, size_t size);
 
 #endif

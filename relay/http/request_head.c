@@ -3,14 +3,13 @@
 #include <string.h>
 #include <strings.h>
 
-/* A line without its end, which is where it is for libwebsockets: at \n, with or without \r before
-   it. */
+/* A line without its end, which libwebsockets sees at \n, with or without \r before it. */
 struct line {
     const char *text;
     size_t size;
 };
 
-/* Takes the next line off what is left. False when its end has not come. */
+/* Takes the next line off the rest of the head. Returns false when the line's end has not come. */
 static bool next_line(const char **at, const char *end, struct line *out)
 {
     const char *newline = memchr(*at, '\n', (size_t)(end - *at));
@@ -29,8 +28,9 @@ static bool is(const struct line *line, const char *name)
     return line->size >= size && strncasecmp(line->text, name, size) == 0;
 }
 
-/* "Name:", with a token as RFC 9110 has it. A header that is folded into several lines is refused
-   too: the RFC lets a server refuse it. A zero would end the text of the value. */
+/* Returns whether a line is a header: "Name:", with a token as RFC 9110 has it. A header that is
+   folded into several lines is not, as the RFC allows a server to refuse it. Nor is a line with a
+   zero in it, which would end the text of the value. */
 static bool is_header(const struct line *line)
 {
     static const char marks[] = "!#$%&'*+-.^_`|~";

@@ -3,7 +3,8 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* What follows a prefix in a name of this size; NULL when it begins otherwise. */
+/* Returns the part of a name of this size that follows a prefix; NULL when the name begins
+   otherwise. */
 static const char *after(const char *name, size_t size, const char *prefix, size_t *rest)
 {
     const size_t before = strlen(prefix);

@@ -1,22 +1,23 @@
-/* The wishes of a client, in the list of subprotocols of its WebSocket. */
+/* The wishes of a client, which it gives in the list of subprotocols of its WebSocket. */
 #ifndef CAUSEWAY_RELAY_SUBPROTOCOL_H
 #define CAUSEWAY_RELAY_SUBPROTOCOL_H
 
 #include "session/server.h"
 #include "session/session_key.h"
 
-/* The one that the relay speaks, and for which a client must ask. */
+/* The subprotocol that the relay speaks, and for which a client must ask. */
 #define WEBSOCKET_SUBPROTOCOL "causeway.v1"
-/* Before the key of its session, which a client may name as another one. Headers are not logged on
-   the way, as addresses are. */
+/* The prefix of a subprotocol that gives the key of the client's session. Subprotocols are headers,
+   which are not logged on the way, as URLs are. */
 #define SUBPROTOCOL_SESSION "causeway.session."
-/* Before the game server that it wants; see session/server.h. */
+/* The prefix of a subprotocol that gives the game server which the client wants; see
+   session/server.h. */
 #define SUBPROTOCOL_SERVER "causeway.server."
 
 enum subprotocol {
     SUBPROTOCOL_OK,
-    SUBPROTOCOL_MISSING, /* WEBSOCKET_SUBPROTOCOL */
-    SUBPROTOCOL_BAD_KEY, /* it has another form, or there are two */
+    SUBPROTOCOL_MISSING, /* WEBSOCKET_SUBPROTOCOL is missing */
+    SUBPROTOCOL_BAD_KEY, /* the key has another form, or there are two */
     SUBPROTOCOL_BAD_SERVER,
 };
 

@@ -12,52 +12,53 @@
 #include <string.h>
 #include <sys/socket.h>
 
-/* A frame to a browser has two bytes of header, or four from 126 bytes on. */
+/* Bytes of the header of a frame to a browser: two, or four from 126 bytes of data on. */
 #define FRAME_HEADER_MAX 4
 #define FRAME_MAX        (SESSION_DATAGRAM_MAX + FRAME_HEADER_MAX)
 
-/* Bytes that are read at a time at most. libwebsockets keeps a buffer of that size for each
-   connection. A longer message comes in parts. Most are shorter, since a browser sends only what
-   its player does. */
+/* The most bytes that are read at a time. libwebsockets keeps a buffer of that size for each
+   connection. A longer message comes in parts. Most messages are shorter, since a browser sends
+   only what its player does. */
 #define READ_MAX 512
 
-/* Bytes that go out in one write at most. What is in the kernel cannot be dropped any more, so this
+/* The most bytes that go out in one write. Bytes in the kernel cannot be dropped any more, so this
    bounds staleness together with the unsent limit. */
 #define WRITE_MAX 8192
 
-/* The kernel takes bytes while less than this is unsent, and calls the socket writable again below
-   half of it. */
+/* Bytes of the unsent limit: the kernel takes more while fewer than these are unsent, and calls the
+   socket writable again below half of them. */
 #define UNSENT_MAX 4096
 
 /* Bytes that may be written after the kernel has called the socket writable, before it is asked
-   again. With small datagrams that saves most of the questions. */
+   again. With small datagrams this saves most of the questions. */
 #define CREDIT 2048
 
 /* Seconds in which a browser must answer our close; then the connection is cut. */
 #define CLOSE_SECONDS 3
 
-/* Nothing is read for so long from a browser that sends more than it may. TCP holds it back then,
-   and reading only to drop would take the time of the others. */
+/* Seconds for which nothing is read from a browser that sends more than it may. TCP holds the
+   browser back meanwhile; reading only to drop would take the time of the others. */
 #define PAUSE_SECONDS 0.1
 
 #define CLOSE_TEXT_MAX 64
 
-/* The codes with which a page closes, and a browser whose page is being left (RFC 6455). */
+/* The codes with which a page closes a WebSocket, and with which a browser does whose page is being
+   left (RFC 6455). */
 #define CLOSE_NORMAL     1000
 #define CLOSE_GOING_AWAY 1001
 
-/* For a page whose origin is not allowed. It could not read why an upgrade was refused, so its
-   WebSocket is established first. */
+/* The farewell to a page whose origin is not allowed. Such a page could not read why an upgrade was
+   refused, so its WebSocket is established first. */
 static const struct session_farewell foreign = {4004, "this origin is not allowed (--origin)"};
 
-/* One browser's connection. Allocated and zeroed by libwebsockets. */
+/* The connection of one browser, allocated and zeroed by libwebsockets. */
 struct ws_link {
     struct websockets *all;
     struct lws *wsi;
     struct session_link base;
     struct heartbeat heartbeat;
     struct queue queue;
-    uint8_t *partial; /* a message that has not come whole */
+    uint8_t *partial; /* a message of which some parts are still to come */
     size_t partial_size;
     size_t credit;
     enum { READING, PAUSING, PAUSED } reading;
@@ -79,7 +80,7 @@ static struct ws_link *ws_link_of(struct session_link *base)
     return lws_container_of(base, struct ws_link, base);
 }
 
-/* Writes a datagram as a frame. Returns the size of that. */
+/* Writes a datagram as a frame. Returns the size of the frame. */
 static size_t put_frame(uint8_t *out, const struct datagram *datagram)
 {
     const size_t size = datagram->size;
@@ -126,10 +127,10 @@ static void begin_close(struct ws_link *link, const struct session_farewell *far
         lws_set_timeout(link->wsi, PENDING_TIMEOUT_CLOSE_SEND, LWS_TO_KILL_ASYNC);
 }
 
-/* Writes whole frames. libwebsockets has one call per frame, and one system call per call; but what
-   is written as HTTP goes out as it is, on a connection that has become a WebSocket too. So the
-   frames are built here and go out together. Its own pongs and closes cannot land inside: it writes
-   them whole, and after the rest of a write that the kernel did not take. */
+/* Writes whole frames. libwebsockets has one call per frame, and one system call per call; but data
+   that are written as HTTP go out as they are, even on a connection that has become a WebSocket. So
+   the frames are built here and go out together. The pongs and closes of libwebsockets cannot land
+   inside: it writes them whole, and after the rest of a write that the kernel did not take. */
 static bool write_frames(struct ws_link *link, uint8_t *bytes, size_t size, size_t frames)
 {
     struct stats *stats = link->all->stats;
@@ -207,7 +208,7 @@ static void ws_link_close(struct session_link *base, const struct session_farewe
         lws_set_timeout(link->wsi, PENDING_TIMEOUT_CLOSE_SEND, LWS_TO_KILL_ASYNC);
 }
 
-/* The kernel measures the round trip. */
+/* Returns the round trip as the kernel measures it. */
 static double ws_link_rtt(const struct session_link *base)
 {
     const struct ws_link *link = lws_container_of(base, const struct ws_link, base);
@@ -227,14 +228,14 @@ static const struct transport websocket_transport = {
     .rtt = ws_link_rtt,
 };
 
-/* A ping goes straight out, also when datagrams wait: a browser that is only slow answers in time.
- */
+/* Sends a ping. It goes straight out, even when datagrams wait: a browser that is only slow answers
+   in time. */
 static void ask(void *owner)
 {
     struct ws_link *link = owner;
     uint8_t frame[LWS_PRE + 3];
     frame[LWS_PRE] = 0x89;  /* final, ping */
-    frame[LWS_PRE + 1] = 1; /* libwebsockets does not tell of an empty answer */
+    frame[LWS_PRE + 1] = 1; /* libwebsockets does not report an empty answer */
     frame[LWS_PRE + 2] = 0;
     lws_write(link->wsi, frame + LWS_PRE, 3, LWS_WRITE_HTTP);
 }
@@ -264,7 +265,8 @@ void websockets_destroy(struct websockets *all)
     free(all);
 }
 
-/* Reads which session the link is for, and where that goes. The list has been checked. */
+/* Reads which session the link is for, and to which game server it goes. The list has been checked.
+ */
 static void read_wishes(const struct websockets *all, struct lws *wsi, const char *origin,
                         struct link_request *request)
 {
@@ -305,8 +307,9 @@ static void on_established(struct ws_link *link, struct websockets *all, struct 
     heartbeat_start(&all->heartbeats, &link->heartbeat, link);
 }
 
-/* Not in the callback that read too much: libwebsockets would keep the rest of what it has read and
-   come back to it later, which its version 4.1.6 does not always survive. */
+/* Stops reading for a while. It is not called in the callback that read too much: there
+   libwebsockets would keep the rest of what it has read and come back to it later, which its
+   version 4.1.6 does not always survive. */
 static void begin_pause(struct ws_link *link)
 {
     if (link->reading != READING)
@@ -323,7 +326,7 @@ static void on_timer(struct ws_link *link)
         lws_set_timer_usecs(link->wsi, (lws_usec_t)(PAUSE_SECONDS * LWS_USEC_PER_SEC));
 }
 
-/* Still comes when the session has ended, or was refused. */
+/* Counts bytes that still come when the session has ended, or was refused. */
 static void discard(struct ws_link *link, size_t size)
 {
     link->partial_size += size;
@@ -334,8 +337,8 @@ static void discard(struct ws_link *link, size_t size)
     link->partial_size = 0;
 }
 
-/* Keeps a part of a message, as much of it as a datagram may have. False when there is no memory.
- */
+/* Keeps a part of a message, as much of it as a datagram may have. Returns false when there is no
+   memory. */
 static bool keep_part(struct ws_link *link, const uint8_t *data, size_t size)
 {
     if (!link->partial)
@@ -355,7 +358,7 @@ static void deliver(struct ws_link *link, const uint8_t *data, size_t size)
         begin_pause(link);
 }
 
-/* A part of a message, mostly the whole of it. */
+/* Takes a part of a message, mostly the whole of it. */
 static void on_receive(struct ws_link *link, const uint8_t *data, size_t size)
 {
     if (link->closing) {
@@ -422,7 +425,7 @@ static void on_closed(struct ws_link *link)
     session_link_close(&link->base, link->parting);
 }
 
-/* What a close from a browser says. */
+/* Returns how a link has ended by a browser's close. */
 static enum session_parting parting_of(const uint8_t *payload, size_t size)
 {
     const unsigned code = size < 2 ? 0 : (unsigned)payload[0] << 8 | payload[1];
@@ -456,8 +459,8 @@ static int on_event(struct lws *wsi, enum lws_callback_reasons reason, void *use
     case LWS_CALLBACK_SERVER_WRITEABLE:
         return on_writable(link);
     case LWS_CALLBACK_WS_PEER_INITIATED_CLOSE:
-        /* The answer to our close ends the connection. Its own close is answered by
-           libwebsockets, and nothing may follow the answer. */
+        /* The answer to our close ends the connection. libwebsockets answers a browser's own close,
+           and nothing may follow that answer. */
         if (link->close_sent)
             return -1;
         link->parting = parting_of(in, size);

@@ -10,9 +10,9 @@
 struct websockets;
 
 struct websockets_config {
-    struct http *http;            /* tells which origins are allowed */
-    size_t queue_bytes;           /* the most that may wait for one browser */
-    double queue_age_seconds;     /* how long a datagram may wait for one */
+    struct http *http;            /* checks which origins are allowed */
+    size_t queue_bytes;           /* the most bytes that may wait for one browser */
+    double queue_age_seconds;     /* the most seconds that a datagram may wait for a browser */
     double ping_interval_seconds; /* 0 = never */
 };
 
@@ -21,8 +21,8 @@ struct websockets *websockets_create(const struct websockets_config *config, str
                                      struct sessions *sessions, struct stats *stats);
 void websockets_destroy(struct websockets *websockets);
 
-/* The entry for the vhost's list of protocols. Its user pointer is the address of a variable that
-   holds the transport, which may be created after the vhost. */
+/* Returns the entry for the vhost's list of protocols. Its user pointer is the address of a
+   variable that holds the transport, which may be created after the vhost. */
 struct lws_protocols websocket_protocol(struct websockets **websockets);
 
 #endif
