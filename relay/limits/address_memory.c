@@ -13,7 +13,7 @@
 
 struct way {
     unsigned char owner[16];
-    double count; /* at the time of the last */
+    double count; /* the count at the time of the last addition */
     double at;
 };
 

@@ -5,18 +5,19 @@
 
 struct address_memory;
 
-/* A third of what an address has done is left after this many seconds. The memory has a fixed size
-   of half a megabyte, however many addresses come. NULL when there is no memory. */
+/* Creates a memory in which a third of what an address has done is left after this many seconds. It
+   has a fixed size of half a megabyte, however many addresses come. Returns NULL when there is no
+   memory. */
 struct address_memory *address_memory_create(double seconds);
 void address_memory_destroy(struct address_memory *memory);
 
-/* Returns how much is remembered about the owner of an address; see socket_address_owner. now in
-   seconds. */
+/* Returns how much is remembered about the owner of an address; see socket_address_owner. `now` is
+   in seconds. */
 double address_memory_count(const struct address_memory *memory, const unsigned char owner[16],
                             double now);
 
-/* Adds one. When there is no room, the address with the least is forgotten. It loses little by
-   this, and an address that has done much cannot make itself forgotten. */
+/* Adds one for an address. When there is no place left, the address with the least is forgotten. It
+   loses little by this, and an address that has done much cannot make itself forgotten. */
 void address_memory_add(struct address_memory *memory, const unsigned char owner[16], double now);
 
 #endif

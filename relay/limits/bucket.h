@@ -6,8 +6,8 @@
 
 /* A bucket with level INFINITY starts full. */
 struct bucket {
-    double level; /* tokens in it at the time `at` */
-    double at;    /* seconds */
+    double level; /* the tokens in the bucket at the time `at` */
+    double at;    /* in seconds */
 };
 
 /* Adds `rate` tokens per second, up to `most`, and returns how many there are. The caller subtracts

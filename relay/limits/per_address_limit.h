@@ -1,4 +1,4 @@
-/* The number of sessions, links or connections of each client address. */
+/* A table of the number of sessions, links or connections of each client address. */
 #ifndef CAUSEWAY_RELAY_PER_ADDRESS_LIMIT_H
 #define CAUSEWAY_RELAY_PER_ADDRESS_LIMIT_H
 
@@ -7,19 +7,20 @@
 struct per_address_limit;
 struct address_count;
 
-/* Creates a table that is fast for about `expected` addresses. NULL when there is no memory. */
+/* Creates a table that is fast for about `expected` addresses. Returns NULL when there is no
+   memory. */
 struct per_address_limit *per_address_limit_create(unsigned expected);
 void per_address_limit_destroy(struct per_address_limit *limit);
 
-/* Counts one more session for the owner of an address, unless it already has `most` (0 = no limit).
-   NULL when it has, or when there is no memory; *full tells which. Give the result to
-   per_address_limit_leave once. */
+/* Counts one more session for the owner of an address, unless that owner already has `most` (0 = no
+   limit). Returns NULL when it has, or when there is no memory; *full tells which. Give the result
+   to per_address_limit_leave once. */
 struct address_count *per_address_limit_enter(struct per_address_limit *limit,
                                               const struct socket_address *client, unsigned most,
                                               bool *full);
 void per_address_limit_leave(struct per_address_limit *limit, struct address_count *count);
 
-/* True when it counts for the owner of this address. */
+/* Returns whether a count is that of the owner of this address. */
 bool per_address_limit_counts(const struct address_count *count,
                               const struct socket_address *client);
 

@@ -9,23 +9,24 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Connections over which a browser loads a page. */
+/* The number of connections over which a browser loads a page. */
 #define PER_BROWSER 6
 
-/* In which an address may make as many handshakes as it may have connections; most are forgiven
-   then. */
+/* Seconds in which an address may make as many handshakes as it may have connections; most
+   handshakes are forgiven then. */
 #define HANDSHAKES_SECONDS 60.0
 
-/* When there are so many, the oldest is closed for the next. */
+/* The share of the connections that are closed at once when all places are taken: one in this many,
+   the oldest first. */
 #define EVICTED_SHARE 16
 
-/* One connection; the opaque data of its wsi. */
+/* One connection, to which the opaque data of its wsi point. */
 struct pre_session {
     struct pre_session_limit *all;
     struct lws *wsi;
     struct socket_address client;
-    char *forwarded;               /* NULL = not read */
-    struct address_count *address; /* NULL when it does not count */
+    char *forwarded;               /* NULL = the header was not read */
+    struct address_count *address; /* NULL when the connection does not count */
     bool moved;
     struct pre_session *older;
     struct pre_session *newer;
@@ -33,13 +34,13 @@ struct pre_session {
 
 struct pre_session_limit {
     struct per_address_limit *per_address;
-    struct address_memory *handshakes; /* handshakes that each address has made lately */
+    struct address_memory *handshakes; /* the handshakes that each address has made lately */
     const struct lws_vhost *tls;       /* NULL = no vhost has TLS */
-    struct tls_turns *turns;           /* the turns of its connections */
+    struct tls_turns *turns;           /* the turns of the connections to that vhost */
     struct stats *stats;
     unsigned max;
     unsigned max_per_address;
-    unsigned count; /* until the descriptor is closed */
+    unsigned count; /* the connection counts until its descriptor is closed */
     struct pre_session *oldest;
     struct pre_session *newest;
     struct log_limit refused_limit;
@@ -101,8 +102,8 @@ static void list_append(struct pre_session *connection)
     all->newest = connection;
 }
 
-/* One that libwebsockets does not close, because it is just becoming a session, say, is found again
-   when it is the oldest again. */
+/* Closes a connection. If libwebsockets does not close it, because it is just becoming a session,
+   say, it is found again when it is the oldest again. */
 static void evict(struct pre_session *connection)
 {
     list_remove(connection);
@@ -116,8 +117,8 @@ static unsigned held_by_its_address(const struct pre_session *connection)
     return connection->address ? per_address_limit_count(connection->address) : 1;
 }
 
-/* Closes up to `left`, the oldest first, of addresses that have more than `most`; gives how many
-   are left over. */
+/* Closes up to `left` connections, the oldest first, of addresses that have more than `most`.
+   Returns how many are left over. */
 static unsigned evict_oldest(struct pre_session_limit *all, unsigned left, unsigned most)
 {
     struct pre_session *next = all->oldest;
@@ -207,8 +208,8 @@ static void report_refused(struct pre_session_limit *all, const struct socket_ad
                  all->max_per_address, log_held(held).text);
 }
 
-/* Returns whether a client may make one more TLS handshake, which is remembered then. *made is how
-   many it has made lately. */
+/* Returns whether a client may make one more TLS handshake, which is remembered then. *made is the
+   number of handshakes that it has made lately. */
 static bool may_shake_hands(struct pre_session_limit *all, const struct socket_address *client,
                             double *made)
 {
@@ -244,7 +245,7 @@ void pre_session_limit_enter(struct pre_session_limit *all, struct lws_vhost *vh
         report_refused(all, &start->client);
         return;
     }
-    /* It closes the socket itself when it has no place for it. */
+    /* libwebsockets closes the socket itself when it has no place for the connection. */
     connection->wsi = lws_adopt_socket_vhost(vhost, fd);
     if (!connection->wsi) {
         leave(connection);

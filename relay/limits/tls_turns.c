@@ -4,16 +4,16 @@
 #include <stdlib.h>
 #include <sys/socket.h>
 
-/* A connection that shakes hands has one of these, which belongs to its SSL. */
+/* The turn of a connection that shakes hands, which belongs to its SSL. */
 struct turn {
-    struct tls_turns *all; /* NULL before it has entered */
+    struct tls_turns *all; /* NULL before the connection has entered */
     struct lws *wsi;
-    struct lws_dll2 place; /* while it waits */
+    struct lws_dll2 place; /* in a list while the connection waits */
     bool is_early;
     bool has_waited;
     bool is_due;  /* its turn has come */
-    bool has_it;  /* and is not over */
-    double began; /* processor time at its beginning */
+    bool has_it;  /* its turn is not over */
+    double began; /* the processor time when it began */
 };
 
 struct tls_turns {
@@ -21,8 +21,8 @@ struct tls_turns {
     struct stats *stats;
     struct loop *loop;
     struct loop_timer timer;
-    /* These have just begun to wait: libwebsockets goes on listening to them when it is out of
-       the call that found out. */
+    /* Connections that have just begun to wait: libwebsockets goes on listening to them when it has
+       left the call in which they began. */
     struct lws_dll2_owner fresh;
     struct lws_dll2_owner early;
     struct lws_dll2_owner late;
@@ -56,7 +56,8 @@ static void on_timer(void *context)
         turn->is_due = true;
         lws_rx_flow_control(turn->wsi, 1);
     }
-    /* The next one in another turn of the loop: then it is known what this one took. */
+    /* The next one has another turn of the loop: by then the processor time of this one is known.
+     */
     if (first_of_all(all))
         loop_timer_start(all->loop, &all->timer, wait);
 }
@@ -80,7 +81,7 @@ void tls_turns_destroy(struct tls_turns *all)
     free(all);
 }
 
-/* Has it wait for its turn, if there is anything to read. */
+/* Makes a connection wait for its turn, if there is anything to read. */
 static void begin_to_wait(struct turn *turn, int fd)
 {
     struct tls_turns *all = turn->all;
@@ -129,7 +130,7 @@ static long on_control(BIO *bio, int command, long number, void *pointer)
     return BIO_ctrl(BIO_next(bio), command, number, pointer);
 }
 
-/* A filter before the socket. Nothing is written through it. */
+/* Returns a filter that stands before the socket. Nothing is written through it. */
 static BIO_METHOD *filter(void)
 {
     static BIO_METHOD *method;
@@ -185,7 +186,7 @@ static void on_info(const SSL *connection, int where, int result)
     struct turn *turn = SSL_get_ex_data(ssl, turn_index());
     if (where == SSL_CB_HANDSHAKE_START && !turn)
         begin(ssl);
-    /* Nothing else of a connection needs a turn. */
+    /* The filter goes after the handshake: nothing else of a connection needs a turn. */
     if (where == SSL_CB_HANDSHAKE_DONE && BIO_method_type(SSL_get_rbio(ssl)) & BIO_TYPE_FILTER)
         SSL_set0_rbio(ssl, BIO_pop(SSL_get_rbio(ssl)));
     if (where == SSL_CB_ACCEPT_EXIT && turn && turn->has_it) {

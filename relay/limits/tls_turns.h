@@ -1,5 +1,5 @@
 /* Turns of TLS handshakes at the processor. When handshakes have used up their budget, a client
-   that has sent the next step of its own waits: nothing is read from it, and nothing lost.
+   that has sent the next step of its handshake waits: nothing is read from it, and nothing is lost.
    Addresses that have made few handshakes lately come first. */
 #ifndef CAUSEWAY_RELAY_TLS_TURNS_H
 #define CAUSEWAY_RELAY_TLS_TURNS_H
@@ -12,18 +12,18 @@
 
 struct tls_turns;
 
-/* Creates the turns. Loop, budget and stats must outlive it, and it all connections. NULL when
-   there is no memory. */
+/* Creates the turns. Loop, budget and stats must outlive the turns, and the turns all connections.
+   Returns NULL when there is no memory. */
 struct tls_turns *tls_turns_create(struct loop *loop, struct handshake_budget *budget,
                                    struct stats *stats);
-/* NULL is allowed. */
+/* Frees the turns. NULL is allowed. */
 void tls_turns_destroy(struct tls_turns *turns);
 
-/* Has the connections of a context take turns. None gets one before it has entered. */
+/* Has the connections of a context take turns. A connection gets none before it has entered. */
 bool tls_turns_serve(SSL_CTX *context);
 
-/* A connection that libwebsockets has just adopted enters; `is_early` when its address has made
-   few handshakes lately. */
+/* Enters a connection that libwebsockets has just adopted; `is_early` when its address has made few
+   handshakes lately. */
 void tls_turns_enter(struct tls_turns *turns, struct lws *wsi, bool is_early);
 
 #endif

@@ -10,11 +10,11 @@
 struct option_value {
     struct option_value *next;
     const struct option_row *row;
-    unsigned line; /* a line of the file */
+    unsigned line; /* the number of a line of the file */
     char text[];
 };
 
-/* A place has the name of a file in it. */
+/* Bytes of the longest place, which has the name of a file in it. */
 #define PLACE_MAX 400
 
 bool options_give(struct options *options, enum options_source source, const struct option_row *row,
@@ -51,7 +51,7 @@ static unsigned count_rows(void)
     return count;
 }
 
-/* --raw may stand for --raw=yes. */
+/* Returns the options for getopt_long. --raw may stand for --raw=yes. */
 static struct option *long_options(void)
 {
     const unsigned count = count_rows();
@@ -70,7 +70,7 @@ static bool take_arguments(struct options *options, const struct option *names,
     int index = 0;
     int found;
     opterr = 0;
-    optind = 0; /* so that it begins anew, also after an earlier run */
+    optind = 0; /* getopt_long begins anew, also after an earlier run */
     for (int at = 1; (found = getopt_long(options->argc, argv, "+:", names, &index)) != -1;
          at = optind) {
         if (found == ':')
@@ -159,7 +159,7 @@ static bool read_initial(struct options *options, struct options_error *error)
     return true;
 }
 
-/* What no single option can tell. */
+/* Checks what no single option can tell. Returns false after writing an error. */
 static bool fit_together(const struct options *options, struct options_error *error)
 {
     if (options->help || options->version)
@@ -214,7 +214,7 @@ bool options_load(int argc, char **argv, int copy, struct options *out, struct o
     return false;
 }
 
-/* The first value of a row from the highest source that gives it. */
+/* Returns the first value of a row from the highest source that gives it. */
 static const struct option_value *first_heeded(const struct options *options,
                                                const struct option_row *row)
 {
@@ -224,7 +224,7 @@ static const struct option_value *first_heeded(const struct options *options,
     return value;
 }
 
-/* Of a row that one value is heeded of: the text; NULL when it has none. */
+/* Returns the text of a row of which only one value counts; NULL when the row has none. */
 static const char *only_text(const struct options *options, const struct option_row *row)
 {
     const char *text = options_given(options, row->name);

@@ -1,6 +1,7 @@
 /* The options that the operator gives. Every option has the same name on the command line
    (--max-sessions), in the environment (CAUSEWAY_RELAY_MAX_SESSIONS) and in a file (max-sessions =
-   1000); the first of these sources that gives it is heeded. options_table.c has all options. */
+   1000); the first of these sources that gives an option counts. options_table.c has all options.
+ */
 #ifndef CAUSEWAY_RELAY_OPTIONS_H
 #define CAUSEWAY_RELAY_OPTIONS_H
 
@@ -19,9 +20,7 @@
 #define OPTIONS_WORKERS_MAX   64
 #define OPTIONS_ADVERTISE_MAX 8
 
-/* One for IPv4 and one for IPv6. */
-
-/* The lowest first: what a higher one gives replaces what lower ones give. */
+/* The sources, the lowest first: a value from a higher one replaces those from lower ones. */
 enum options_source {
     OPTIONS_FILE,
     OPTIONS_ENVIRONMENT,
@@ -29,7 +28,7 @@ enum options_source {
     OPTIONS_SOURCES,
 };
 
-/* The options that a source gives, in its order, as text. */
+/* The options that a source gives, in the source's order, as text. */
 struct option_values {
     struct option_value *first;
     struct option_value *last;
@@ -52,14 +51,14 @@ struct options {
     bool version;
     const char *listen[OPTIONS_LISTEN_MAX]; /* "host:port"; port 0 = any */
     unsigned listen_count;
-    const char *http_redirect[OPTIONS_LISTEN_MAX]; /* the same, without TLS */
+    const char *http_redirect[OPTIONS_LISTEN_MAX]; /* the same for plain HTTP that is redirected */
     unsigned http_redirect_count;
-    struct tls_files tls; /* none = no TLS */
+    struct tls_files tls; /* all empty = no TLS */
     unsigned hsts_seconds;
     bool admin;
     struct socket_address admin_local;
     struct upstream_list upstreams;
-    const char *upstream; /* the text of the last */
+    const char *upstream; /* the text of the last --upstream */
     const char *root;     /* NULL = no files are served */
     struct gate gate;
     struct http_pages pages;
@@ -76,40 +75,41 @@ struct options {
     double queue_age_seconds;
     bool rtc; /* WebRTC is served */
     struct socket_address rtc_local;
-    bool rtc_own_port; /* else the port of the first --listen is taken */
+    bool rtc_own_port; /* false: the port of the first --listen is taken */
     struct socket_address rtc_advertised[OPTIONS_ADVERTISE_MAX];
     unsigned rtc_advertised_count;
     const char *rtc_certificate; /* PEM files; NULL = made at the start */
     const char *rtc_key;
-    double peer_bytes_per_second; /* to one browser; 0 = no limit */
+    double peer_bytes_per_second; /* the rate to one browser; 0 = no limit */
     unsigned watchdog_seconds;    /* seconds of processor time for one turn of the loop; 0 = any */
-    unsigned workers;             /* processes that serve; 0 = this one */
+    unsigned workers;             /* the number of processes that serve; 0 = this one */
     enum log_level log_level;
     enum log_format log_format;
     double drain_timeout_seconds; /* 0 = sessions end at once */
 };
 
-/* One line, printable, without its end: what is wrong, where, and what would be right. */
+/* What is wrong, where, and what would be right: one line, printable, without its end. */
 struct options_error {
     char text[512];
 };
 
 /* Reads the options from all sources; the file from a copy of it, or when `copy` is -1, by its
-   name. argv must outlive *out. False, with the reason in *error and *out as it was, when anything
-   is wrong. With `help` or `version` nothing need be given. */
+   name. argv must outlive *out. Returns false, with the reason in *error and *out as it was, when
+   anything is wrong. With `help` or `version`, no option is required. */
 bool options_load(int argc, char **argv, int copy, struct options *out,
                   struct options_error *error);
 
-/* A copy of the file from which these options are, for another process. -1 when there was no file,
-   or the system refuses. */
+/* Returns a copy of the file from which these options are, for another process. Returns -1 when
+   there was no file, or the system refuses. */
 int options_copy_file(const struct options *options);
 
-/* The name of the next option after `name` (NULL = of the first) that differs between two sets and
-   that only a restart changes; NULL when there is none. */
+/* Returns the name of the next option after `name` (NULL = of the first) that differs between two
+   sets and that only a restart changes; NULL when there is none. */
 const char *options_next_fixed(const struct options *before, const struct options *after,
                                const char *name);
 
-/* Frees the texts, which are those in the members too. All zero is allowed. */
+/* Frees the texts of the options, which are also those to which members point. All zero is allowed.
+ */
 void options_free(struct options *options);
 
 /* Prints what every option does. */

@@ -28,7 +28,8 @@ static const struct option_row *row_of(const char *variable, size_t size)
     return NULL;
 }
 
-/* Kubernetes tells every container so about a service that is called causeway-relay. */
+/* Returns whether Kubernetes has set a variable. It sets some in every container for a service that
+   is called causeway-relay. */
 static bool is_of_kubernetes(const char *variable)
 {
     return strstr(variable, "_SERVICE_") || strstr(variable, "_PORT");
@@ -48,8 +49,8 @@ static bool give_words(struct options *options, const struct option_row *row, co
     return true;
 }
 
-/* An empty value is as good as none: it is how a variable is turned off where it cannot be removed.
- */
+/* Takes the value of a variable. An empty value is as good as none, because where a variable cannot
+   be removed it is turned off by an empty value. */
 static bool take(struct options *options, const char *variable, struct options_error *error)
 {
     const size_t size = strcspn(variable, "=");

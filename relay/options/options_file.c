@@ -9,11 +9,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* In bytes, far more than all options need. */
+/* Bytes of the longest file, far more than all options need. */
 #define FILE_MAX 1048576
 
 struct file {
-    const char *at; /* the rest of the text */
+    const char *at; /* the start of the rest of the text */
     const char *end;
     unsigned line;
     struct options *options;
@@ -33,9 +33,9 @@ static bool is_blank(int c)
     return c == ' ' || c == '\t';
 }
 
-/* The next line, without what stands before its first character, which to the library would be the
-   line before going on, and without a comment. A line that it would cut, or read to a zero, fails.
- */
+/* Gives the library the next line, without the white space before its first character, which the
+   library would take for a continuation of the line before, and without a comment. Fails when the
+   library would cut the line, or when there is a zero in it. */
 static char *next_line(char *out, int capacity, void *context)
 {
     struct file *file = context;

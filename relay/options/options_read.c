@@ -28,7 +28,7 @@ static bool refuse(const struct option_reading *reading, const char *needs)
                         reading->text);
 }
 
-/* The same for what has a prefix in it. */
+/* Refuses a text that has a prefix in it. */
 static bool refuse_prefix(const struct option_reading *reading, const char *needs)
 {
     struct prefix network;
@@ -58,7 +58,8 @@ bool option_read_flag(const struct option_reading *reading)
     return yes || strcmp(reading->text, "no") == 0 || refuse(reading, "yes or no");
 }
 
-/* Returns what a number counts, as the help has it: N counts nothing that could be mistaken. */
+/* Writes the unit of a number, as the help has it. N is left out: it counts nothing that could be
+   mistaken. */
 static void write_unit(const struct option_row *row, char *out, size_t capacity)
 {
     const bool plain = strcmp(row->value, "N") == 0;
@@ -67,7 +68,7 @@ static void write_unit(const struct option_row *row, char *out, size_t capacity)
         *out = (char)tolower((unsigned char)*out);
 }
 
-/* A decimal number within the bounds of its row. */
+/* Reads a decimal number within the bounds of its row. */
 static bool parse_number(const struct option_reading *reading, double *out)
 {
     const struct option_row *row = reading->row;
@@ -129,7 +130,7 @@ bool option_read_tls_key(const struct option_reading *reading)
     return true;
 }
 
-/* A port alone is one of this machine's own. */
+/* Reads the address of --admin. A port alone means the loopback address. */
 bool option_read_admin(const struct option_reading *reading)
 {
     struct options *out = reading->out;

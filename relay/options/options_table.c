@@ -2,11 +2,12 @@
 
 #include <string.h>
 
-/* A row says which reader reads an option, and into which member. */
+/* Macros for the rows of the table: a row says which reader reads an option, and into which member.
+ */
 #define TO(reader, name)                                                                           \
     .read = (reader), .member = offsetof(struct options, name),                                    \
     .size = sizeof((struct options *)0)->name
-/* At most so many, counted in a member. */
+/* A row whose option may be given several times, at most `most` times, counted in a member. */
 #define UP_TO(times, name)     .repeats = (times), .count = offsetof(struct options, name)
 #define NUMBER(name, from, to) TO(option_read_number, name), .least = (from), .most = (to)
 #define WHOLE_NUMBER(name, from, to)                                                               \

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The width of the help. */
+/* Columns of the help. */
 #define INDENT 26
 #define WIDTH  92
 

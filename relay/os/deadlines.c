@@ -13,7 +13,7 @@ static struct deadline *at(const struct deadlines *all, size_t place)
     return all->heap[place - 1];
 }
 
-/* Moves the entry to where its time belongs. */
+/* Moves an entry to the place in the heap that its time gives it. */
 static void settle(struct deadlines *all, struct deadline *entry)
 {
     size_t place = entry->place;

@@ -8,7 +8,7 @@
 
 struct deadline {
     double time;
-    size_t place; /* in the heap, from 1 on; 0 = not in it */
+    size_t place; /* the place in the heap, from 1 on; 0 = not in it */
 };
 
 struct deadlines {
@@ -16,7 +16,7 @@ struct deadlines {
     size_t count;
 };
 
-/* Creates an empty heap with room for this many entries. False when there is no memory. */
+/* Creates an empty heap with room for this many entries. Returns false when there is no memory. */
 bool deadlines_reserve(struct deadlines *deadlines, size_t capacity);
 
 /* Adds an entry, or moves it. */
@@ -25,10 +25,10 @@ void deadlines_set(struct deadlines *deadlines, struct deadline *entry, double t
 /* Moves all entries to the same time. */
 void deadlines_set_all(struct deadlines *deadlines, double time);
 
-/* Removes an entry. It need not be in the heap. */
+/* Removes an entry, which need not be in the heap. */
 void deadlines_remove(struct deadlines *deadlines, struct deadline *entry);
 
-/* The earliest; NULL when there is none. */
+/* Returns the earliest entry; NULL when there is none. */
 struct deadline *deadlines_first(const struct deadlines *deadlines);
 
 /* Frees the heap, not the entries. */

@@ -8,7 +8,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* The client's bytes may be on their way for as long, and be as many. */
+/* The seconds for which a client's bytes may still be on their way, and how many bytes they may be.
+ */
 #define LINGER_SECONDS 2.0
 #define LINGER_BYTES   ((size_t)1 << 20)
 
@@ -16,14 +17,14 @@ struct one {
     struct lingers *all;
     struct loop_watch watch;
     double until;
-    size_t left; /* bytes */
+    size_t left; /* the bytes that may still come */
     struct one *older;
     struct one *newer;
 };
 
 struct lingers {
     struct loop *loop;
-    struct loop_timer timer; /* armed for the oldest, or for one that was */
+    struct loop_timer timer; /* armed for the oldest connection, or for one that was the oldest */
     struct one *oldest;
     struct one *newest;
     unsigned count;

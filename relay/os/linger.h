@@ -6,15 +6,17 @@
 
 #include "os/loop.h"
 
-/* At a time. When there are more, the one that has lingered longest is closed. */
+/* The number of connections that may linger at a time. For one more, the one that has lingered
+   longest is closed. */
 #define LINGERS_MAX 32
 
 struct lingers;
 
-/* Creates the set. NULL when there is no memory. */
+/* Creates the set. Returns NULL when there is no memory. */
 struct lingers *lingers_create(struct loop *loop);
 
-/* Closes them all. From then on, linger does nothing. Call it before loop_destroy. */
+/* Closes all connections of the set. From then on, linger does nothing. Call it before
+   loop_destroy. */
 void lingers_close(struct lingers *lingers);
 
 /* Frees the set, which must be closed. NULL is allowed. */

@@ -18,9 +18,9 @@
 const char *const log_level_names[] = {"error", "warn", "info", "debug"};
 static enum log_level current_level = LOG_INFO;
 static struct log_style current_style = {.format = LOG_TEXT};
-static uint64_t dropped; /* lines since the last that was taken */
+static uint64_t dropped; /* the lines that were lost since the last one that was written */
 static uint64_t *dropped_counter;
-static bool torn; /* the last line was not taken to its end */
+static bool torn; /* the last line was not written to its end */
 
 void log_set_level(enum log_level level)
 {
@@ -56,14 +56,14 @@ bool log_level_parse(const char *name, enum log_level *out)
 void log_open(void)
 {
     struct stat status;
-    /* A file does not make anybody wait, and a new open file would begin at its first byte. A
-       socket cannot be opened. */
+    /* Opens standard error anew only if that helps. A file makes nobody wait, and a new open file
+       would begin at its first byte. A socket cannot be opened. */
     if (fstat(STDERR_FILENO, &status) != 0 ||
         !(S_ISFIFO(status.st_mode) || S_ISCHR(status.st_mode)))
         return;
     int fd = open("/proc/self/fd/2", O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     if (fd < 0)
-        return; /* it belongs to somebody else */
+        return; /* it belongs to another user */
     dup2(fd, STDERR_FILENO);
     close(fd);
 }
@@ -73,7 +73,8 @@ void log_count_dropped(uint64_t *counter)
     dropped_counter = counter;
 }
 
-/* Asks first, for a pipe that could not be opened anew; a socket is told for each line. */
+/* Writes a line without waiting. It asks first whether a pipe has room, in case the pipe could not
+   be opened anew; for a socket, each write says that it must not wait. */
 static bool put(const char *line, size_t size)
 {
     struct pollfd out = {.fd = STDERR_FILENO, .events = POLLOUT};

@@ -18,12 +18,12 @@ enum log_format {
 /* A named value of a line. */
 struct log_field {
     const char *name;
-    const char *text; /* NULL = it is the number */
+    const char *text; /* NULL = the value is the number */
     double number;
 };
 
-/* The longest text of a line; the rest is cut off. With all else it fits into what a pipe takes as
-   a whole or not at all. */
+/* Bytes of the longest text of a line; the rest is cut off. With all else the line fits into what a
+   pipe takes as a whole or not at all. */
 #define LOG_TEXT_MAX 4000
 
 /* Opens standard error again, where possible, so that writing to it never waits. The original open
@@ -33,16 +33,18 @@ void log_open(void);
 /* From now on, counts dropped lines in *counter. NULL stops that. */
 void log_count_dropped(uint64_t *counter);
 
-/* Lines above this level are not written. The default is LOG_INFO. */
+/* Sets the highest level that is written. The default is LOG_INFO. */
 void log_set_level(enum log_level level);
 
-/* The default is LOG_TEXT. */
+/* Sets the format. The default is LOG_TEXT. */
 void log_set_format(enum log_format format);
 
-/* From now on, each line says that this worker, from 1 on, writes it. The default, 0, is none. */
+/* Sets the number of the worker, from 1 on, that each line names as its writer. The default, 0, is
+   none. */
 void log_set_worker(unsigned worker);
 
-/* Finds the level with a name ("error", "warn", "info", "debug"). False when there is none. */
+/* Finds the level with a name ("error", "warn", "info", "debug"). Returns false when there is none.
+ */
 bool log_level_parse(const char *name, enum log_level *out);
 
 /* Writes one line. Text from outside is made printable, so that a line stays a line. */
@@ -55,7 +57,8 @@ void log_debug(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void log_fields(enum log_level level, const char *message, const struct log_field *fields,
                 size_t count);
 
-/* True when lines of that level are written. It guards work that only a log line needs. */
+/* Returns true when lines of that level are written, so that work which only a log line needs can
+   be left out. */
 bool log_wants(enum log_level level);
 
 /* Limits a repeating line to one in five seconds. Zero it before first use. */
@@ -64,18 +67,19 @@ struct log_limit {
     unsigned held;
 };
 
-/* True when a line may be written at the time `now` (seconds). *held is then the number of lines
-   that were held back since the last one; the caller prints it. */
+/* Returns true when a line may be written at the time `now` (seconds). *held is then the number of
+   lines that were held back since the last one; the caller prints it. */
 bool log_limit_pass(struct log_limit *limit, double now, unsigned *held);
 
 struct log_words {
     char text[64];
 };
 
-/* Returns what goes behind such a line: " (2 more since the last such line)"; nothing for 0. */
+/* Returns the text that goes behind such a line: " (2 more since the last such line)"; nothing for
+   0. */
 struct log_words log_held(unsigned held);
 
-/* "1 session", "2 sessions". */
+/* Returns "1 session", "2 sessions". */
 struct log_words log_count(unsigned count, const char *thing);
 
 #endif

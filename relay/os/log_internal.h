@@ -6,13 +6,13 @@
 
 #include <stddef.h>
 
-/* The longest line: what a pipe takes as a whole or not at all. */
+/* Bytes of the longest line that a pipe takes as a whole or not at all. */
 #define LOG_LINE_MAX 4096
 
-/* Indexed by enum log_level. */
+/* The names of the levels, indexed by enum log_level. */
 extern const char *const log_level_names[];
 
-/* The members that all lines have. */
+/* The properties that all lines have in common. */
 struct log_style {
     enum log_format format;
     unsigned worker; /* see log_set_worker */

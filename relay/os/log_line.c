@@ -4,13 +4,13 @@
 #include <string.h>
 #include <time.h>
 
-/* Kept free for the end of a text and of the line. */
+/* Bytes that are kept free for the end of a text and of the line. */
 #define END_MAX 4
 
-/* The longest form of a character: \u0000. */
+/* Bytes of the longest form of a character: \u0000. */
 #define CHARACTER_MAX 6
 
-/* The longest number, as printed. */
+/* Bytes of the longest number, as printed. */
 #define NUMBER_MAX 32
 
 struct line {
@@ -23,7 +23,7 @@ static bool has_room(const struct line *line, size_t size)
     return line->size + size + END_MAX <= LOG_LINE_MAX;
 }
 
-/* For what is known to fit. */
+/* Adds a text that is known to fit. */
 static void put(struct line *line, const char *text)
 {
     const size_t size = strlen(text);
@@ -36,15 +36,15 @@ static bool is_control(char c)
     return (unsigned char)c < ' ' || c == 127;
 }
 
-/* Text from outside is made printable, so that a line stays a line. */
+/* Adds a text from outside, made printable, so that a line stays a line. */
 static void put_plain(struct line *line, const char *text)
 {
     for (; *text && has_room(line, 1); text++)
         line->bytes[line->size++] = is_control(*text) ? '?' : *text;
 }
 
-/* Nobody says which encoding a text from outside has: bytes that are not ASCII are written as the
-   first 256 characters, which every parser takes. */
+/* Adds a text from outside as a JSON string. Nobody says which encoding it has: bytes that are not
+   ASCII are written as the first 256 characters, which every parser takes. */
 static void put_quoted(struct line *line, const char *text)
 {
     put(line, "\"");

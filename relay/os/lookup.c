@@ -12,7 +12,7 @@
 
 #define NAME_MAX_SIZE 256
 
-/* The longest reply of the DNS; a longer one tells no time. */
+/* Bytes of the longest reply of the DNS; a longer one tells no time. */
 #define REPLY_MAX 4096
 
 /* The part that the thread owns. */
@@ -63,8 +63,9 @@ static bool is_one_of(const struct lookup_answer *answer, const ns_rr *record)
     return false;
 }
 
-/* The least TTL in a reply, also of the aliases that lead to the addresses. It counts only when the
-   reply has an address of the answer; or else that comes from elsewhere, /etc/hosts say. */
+/* Returns the least TTL in a reply, also of the aliases that lead to the addresses. It counts only
+   when the reply has an address of the answer; otherwise the answer comes from elsewhere,
+   /etc/hosts say. */
 static unsigned read_seconds(const uint8_t *reply, int size, const struct lookup_answer *answer)
 {
     ns_msg message;
@@ -83,7 +84,8 @@ static unsigned read_seconds(const uint8_t *reply, int size, const struct lookup
     return belongs ? least : LOOKUP_SECONDS_UNTOLD;
 }
 
-/* getaddrinfo does not tell how long its answer is good for, so the DNS is asked once more. */
+/* Adds the seconds for which an answer is good. getaddrinfo does not tell them, so the DNS is asked
+   once more. */
 static void add_seconds(const char *name, struct lookup_answer *out)
 {
     static const int types[] = {ns_t_a, ns_t_aaaa};
@@ -108,14 +110,14 @@ static void *ask(void *context)
     lookup_now(question->name, &answer);
     if (!answer.error)
         add_seconds(question->name, &answer);
-    /* Nobody listens any more when the other end is closed. */
+    /* The send fails when the other end is closed: nobody waits for the answer any more. */
     (void)!send(question->line, &answer, sizeof answer, MSG_NOSIGNAL);
     close(question->line);
     free(question);
     return NULL;
 }
 
-/* The signals of the relay are not for the thread. */
+/* Starts the thread, with all signals blocked: the relay's are not for it. */
 static bool start(struct question *question)
 {
     pthread_attr_t attributes;

@@ -82,7 +82,7 @@ static void set_clock(struct loop *loop, double due)
         double whole = floor(due);
         time.it_value.tv_sec = (time_t)whole;
         time.it_value.tv_nsec = (long)((due - whole) * 1e9);
-        /* All zero would stop it. */
+        /* A time of all zero would stop the clock. */
         if (time.it_value.tv_sec == 0 && time.it_value.tv_nsec == 0)
             time.it_value.tv_nsec = 1;
     }
@@ -109,8 +109,8 @@ static void on_clock(void *context, unsigned events)
         loop_timer_stop(timer);
         timer->expired(timer->context);
     }
-    /* Setting it also takes back that it is due. A timer that was stopped leaves the clock as it
-       was, so it may fire for nothing, once. */
+    /* Setting the clock also takes back that it is due. A timer that was stopped leaves the clock
+       as it was, so the clock may fire for nothing, once. */
     set_clock(loop, timer ? timer->due : INFINITY);
 }
 
@@ -143,7 +143,7 @@ static bool open_epoll(struct loop *loop)
     loop->epoll = epoll_create1(EPOLL_CLOEXEC);
     if (loop->epoll < 0)
         return false;
-    /* From here on the descriptor is closed with the context. */
+    /* From here on, the descriptor is closed with the context. */
     lws_sock_file_fd_type file = {.filefd = loop->epoll};
     struct lws *wsi = lws_adopt_descriptor_vhost(loop->vhost, LWS_ADOPT_RAW_FILE_DESC, file,
                                                  loop_protocol.name, NULL);

@@ -5,8 +5,9 @@
 
 #include <stdint.h>
 
-/* Returns how many there were since the last call with the same *counted, which starts at 0. It is
-   the count that SO_RXQ_OVFL gives with the next datagram, but needs no next datagram. */
+/* Returns how many datagrams were dropped since the last call with the same *counted, which starts
+   at 0. The system gives the same count (SO_RXQ_OVFL) with the next datagram, but here no next
+   datagram is needed. */
 uint32_t overflow_since(int fd, uint32_t *counted);
 
 #endif

@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A machine may have thousands of addresses, and one is judged for each session. */
+/* Seconds for which a list of the addresses is kept: a machine may have thousands, and one address
+   is judged for each session. */
 #define ASK_SECONDS 5.0
 
 static bool read_address(const struct ifaddrs *entry, unsigned char out[16])
@@ -24,7 +25,7 @@ static bool read_address(const struct ifaddrs *entry, unsigned char out[16])
     return socket_address_bytes(&address, out);
 }
 
-/* The last list stays when there is no memory. */
+/* Keeps the addresses of a list. The last ones stay when there is no memory. */
 static bool keep(struct own_addresses *own, const struct ifaddrs *entries)
 {
     size_t most = 1;

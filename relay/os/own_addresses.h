@@ -4,15 +4,16 @@
 
 #include "os/socket_address.h"
 
-/* Zeroed before use. */
+/* The last list of the addresses. Zero it before use. */
 struct own_addresses {
-    unsigned char (*all)[16]; /* as socket_address_bytes gives them */
+    unsigned char (*all)[16]; /* the addresses, as socket_address_bytes gives them */
     size_t count;
-    double due; /* when the system is asked again */
+    double due; /* the time at which the system is asked again */
 };
 
-/* Returns whether an address is one of them, whatever its port. They may come and go: the system is
-   asked every few seconds, and logs why when it does not tell. Then what it told last counts. */
+/* Returns whether an address is one of this machine's, whatever its port. These may come and go:
+   the system is asked every few seconds. When it does not tell, the reason is logged and the last
+   list counts. */
 bool own_addresses_hold(struct own_addresses *own, const struct socket_address *address,
                         double now);
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #define TEXT_MAX    80
-#define MAPPED_BITS 96 /* before an IPv4 address inside IPv6 */
+#define MAPPED_BITS 96 /* the bits before an IPv4 address inside IPv6 */
 
 /* Returns whether the first `bits` of both are the same. */
 static bool same_bits(const unsigned char a[16], const unsigned char b[16], unsigned bits)
@@ -29,7 +29,7 @@ static bool clear_rest(struct prefix *prefix)
     return cleared;
 }
 
-/* Reads a prefix, which may have bits below it. Gives what follows, or NULL. */
+/* Reads a prefix, which may have bits below it. Returns the text that follows, or NULL. */
 static const char *read_prefix(const char *text, struct prefix *out)
 {
     char host[TEXT_MAX];

@@ -11,7 +11,7 @@
 
 #define HOST_MAX 256
 
-/* Splits "host:port"; host gets no brackets. False when the text has another form. */
+/* Splits "host:port"; host gets no brackets. Returns false when the text has another form. */
 static bool split(const char *text, char host[HOST_MAX], const char **port)
 {
     const char *colon = strrchr(text, ':');
@@ -39,7 +39,7 @@ bool socket_address_valid(const char *text, unsigned lowest_port)
     if (!split(text, host, &port))
         return false;
     if (strpbrk(host, "*/ "))
-        return false; /* to the system, the name * is this machine */
+        return false; /* to the system, the name * means this machine */
     size_t digits = strspn(port, "0123456789");
     if (digits == 0 || digits > 5 || port[digits] != '\0')
         return false;
@@ -88,7 +88,7 @@ bool socket_address_resolve(const char *text, struct socket_address *out, const 
         *error = "not of the form host:port";
         return false;
     }
-    /* cw_resolve does not read scopes, nor what is short of an IPv4 address. */
+    /* cw_resolve reads no scopes, and no short forms of IPv4 addresses. */
     const struct addrinfo hints = {.ai_flags = AI_NUMERICHOST, .ai_socktype = SOCK_DGRAM};
     struct addrinfo *found = NULL;
     if (getaddrinfo(host[0] ? host : "::", port, &hints, &found) == 0) {
@@ -204,7 +204,8 @@ uint64_t socket_address_owner_hash(const unsigned char owner[16], uint64_t seed)
     uint64_t words[2];
     memcpy(words, owner, sizeof words);
     uint64_t hash = seed;
-    /* The mixing of splitmix64: every bit of an address reaches the low bits of the hash. */
+    /* This is the mixing of splitmix64: every bit of an address reaches the low bits of the hash.
+     */
     for (int i = 0; i < 2; i++) {
         hash ^= words[i];
         hash = (hash ^ hash >> 30) * 0xbf58476d1ce4e5b9u;

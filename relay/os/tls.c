@@ -50,7 +50,7 @@ static bool load(const struct tls_files *files, struct identities *out)
     return true;
 }
 
-/* Through symbolic links, as certbot's are. */
+/* Returns the mark of a file, through symbolic links, since certbot's files are links. */
 static struct mark mark_of(const char *file)
 {
     struct stat status;
@@ -65,8 +65,8 @@ static bool same_mark(const struct mark *a, const struct mark *b)
            a->modified.tv_sec == b->modified.tv_sec && a->modified.tv_nsec == b->modified.tv_nsec;
 }
 
-/* Marks all files; true when one is not as it was. Mark them before they are read: one that changes
-   meanwhile is read again. */
+/* Marks all files; returns true when one is not as it was. Mark the files before they are read:
+   then one that changes meanwhile is read again. */
 static bool mark_all(const struct tls_files *files, struct mark marks[MARKS_MAX])
 {
     bool changed = false;
@@ -85,7 +85,7 @@ static void identities_free(struct identities *identities)
         tls_identity_free(&identities->at[i]);
 }
 
-/* Connections that were shown the old ones keep those. */
+/* Replaces the identities. Connections that were shown the old ones keep those. */
 static void replace(struct tls *tls, const struct identities *identities)
 {
     identities_free(&tls->identities);
@@ -188,7 +188,7 @@ bool tls_take(struct tls *tls, int copy)
 static void on_look(void *context)
 {
     struct tls *tls = context;
-    /* A certificate may be replaced before its key: the next look finds both. */
+    /* A certificate may be replaced before its key; then the next look finds both. */
     if (mark_all(&tls->files, tls->marks) && !tls_reload(tls, &tls->files))
         log_warn("the TLS certificates stay as they were, until the files change again");
     loop_timer_start(tls->loop, &tls->look, LOOK_SECONDS);
@@ -221,7 +221,8 @@ static int on_certificate(SSL *ssl, void *context)
     return SSL_use_cert_and_key(ssl, identity->certificate, identity->key, identity->chain, 1);
 }
 
-/* Nobody resumes a session: a handshake may bring hundreds of tickets, and each is tried. */
+/* Makes sure that nobody resumes a session: a handshake may bring hundreds of tickets, and each is
+   tried. */
 static void refuse_resumption(SSL_CTX *context)
 {
     SSL_CTX_set_options(context, SSL_OP_NO_TICKET);
@@ -238,8 +239,8 @@ bool tls_serve(struct tls *tls, SSL_CTX *context)
     SSL_CTX_set_cert_cb(context, on_certificate, tls);
     refuse_resumption(context);
     tls_messages_limit(context);
-    /* All other groups that OpenSSL knows cost many times as much: P-384 a tenfold handshake,
-       groups of finite fields up to eight hundred. Every browser has these. */
+    /* Every browser has these groups. All others that OpenSSL knows cost many times as much: P-384
+       a tenfold handshake, groups of finite fields up to eight hundred times as much. */
     return SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION) == 1 &&
            SSL_CTX_set1_groups_list(context, "X25519:P-256") == 1 &&
            SSL_CTX_set_cipher_list(context, "ECDHE+AESGCM:ECDHE+CHACHA20") == 1;

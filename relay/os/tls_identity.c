@@ -14,7 +14,7 @@ void tls_identity_free(struct tls_identity *identity)
     *identity = (struct tls_identity){0};
 }
 
-/* Logs why a file cannot be used, in which something (`what`) should be. */
+/* Logs why a file cannot be used; `what` is the thing that should be in it. */
 static bool fail(const char *file, const char *what)
 {
     const unsigned long error = ERR_peek_error();
@@ -29,7 +29,7 @@ static bool fail(const char *file, const char *what)
     return false;
 }
 
-/* A key that wants a passphrase is refused: nobody is there to type it. */
+/* Refuses a key that wants a passphrase: nobody is there to type it. */
 static int no_passphrase(char *buffer, int size, int writing, void *context)
 {
     (void)buffer;
@@ -39,7 +39,7 @@ static int no_passphrase(char *buffer, int size, int writing, void *context)
     return -1;
 }
 
-/* The first certificate is the server's, those behind it are its chain. */
+/* Reads the certificates. The first is the server's, those behind it are its chain. */
 static bool read_certificates(BIO *file, struct tls_identity *out)
 {
     X509 *link;
@@ -53,7 +53,7 @@ static bool read_certificates(BIO *file, struct tls_identity *out)
             return false;
         }
     }
-    /* Its end is an error too. */
+    /* the end of the file is an error too */
     const bool whole = ERR_GET_REASON(ERR_peek_last_error()) == PEM_R_NO_START_LINE;
     if (whole)
         ERR_clear_error();
@@ -76,7 +76,7 @@ bool tls_identity_load(const char *certificate, const char *key, struct tls_iden
     return true;
 }
 
-/* In DER, of which each piece says where it ends. */
+/* Writes the identity in DER, in which each piece says where it ends. */
 bool tls_identity_write(const struct tls_identity *identity, BIO *out)
 {
     const int links = sk_X509_num(identity->chain);

@@ -6,22 +6,23 @@
 #include <openssl/ssl.h>
 #include <stdbool.h>
 
-/* All NULL = none. */
+/* An identity; all NULL = none. */
 struct tls_identity {
     X509 *certificate;
     STACK_OF(X509) * chain;
     EVP_PKEY *key;
 };
 
-/* Reads two PEM files into an empty identity. Logs which of them cannot be used and why, and
-   returns false, when one cannot; some of it may be there then. */
+/* Reads two PEM files into an empty identity. Logs which file cannot be used and why, and returns
+   false, when one cannot; some of the identity may be there then. */
 bool tls_identity_load(const char *certificate, const char *key, struct tls_identity *out);
 
-/* Writes one for another process, and reads it there into an empty one. False when that fails. */
+/* Write an identity for another process, and read it there into an empty one. They return false
+   when that fails. */
 bool tls_identity_write(const struct tls_identity *identity, BIO *out);
 bool tls_identity_read(BIO *in, struct tls_identity *out);
 
-/* Leaves an empty one. */
+/* Frees the contents of an identity, which is empty then. */
 void tls_identity_free(struct tls_identity *identity);
 
 #endif

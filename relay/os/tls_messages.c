@@ -2,11 +2,11 @@
 
 #include <stdint.h>
 
-/* A handshake takes three at most. AES-GCM needs new keys after 2^24.5 records (RFC 8446): the rest
-   lasts for weeks. */
+/* The number of messages that a connection may send. A handshake takes three at most. AES-GCM needs
+   new keys after 2^24.5 records (RFC 8446), so the rest lasts for weeks. */
 #define MESSAGES_MAX 8
 
-/* The place of a connection's count among the data of its SSL. */
+/* Returns the index of a connection's count among the data of its SSL. */
 static int count_index(void)
 {
     static int index = -1;
@@ -15,8 +15,8 @@ static int count_index(void)
     return index;
 }
 
-/* A refused renegotiation is not told, but the alert that refuses it is. OpenSSL says what a
-   callback takes. */
+/* Counts messages. OpenSSL does not tell of a renegotiation that it refuses, but of the alert that
+   refuses it. The parameters are those that OpenSSL gives a callback. */
 /* NOLINTNEXTLINE(readability-function-size) */
 static void on_message(int written, int version, int type, const void *data, size_t size, SSL *ssl,
                        void *context)
@@ -26,7 +26,7 @@ static void on_message(int written, int version, int type, const void *data, siz
         return;
     const uintptr_t count = (uintptr_t)SSL_get_ex_data(ssl, count_index()) + 1;
     SSL_set_ex_data(ssl, count_index(), (void *)count);
-    if (count > MESSAGES_MAX) /* nothing more is read then */
+    if (count > MESSAGES_MAX) /* after that, nothing more is read */
         SSL_set_shutdown(ssl, SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN);
 }
 

@@ -9,19 +9,20 @@
 struct counters {
     struct stats stats;
     unsigned sessions_open;
-    struct gauges gauges; /* as of the last second */
+    struct gauges gauges; /* the gauges as of the last second */
 };
 
-/* Makes such memory, all zero; *fd is for the worker. NULL, with errno, when the system refuses. */
+/* Makes such memory, all zero; *fd is for the worker. Returns NULL, with errno, when the system
+   refuses. */
 struct counters *counters_create(int *fd);
 
-/* That of this worker. NULL, with errno, when the system refuses. */
+/* Opens the memory of this worker. Returns NULL, with errno, when the system refuses. */
 struct counters *counters_open(int fd);
 
-/* Adds those of another process. */
+/* Adds the counters of another process. */
 void counters_add(struct counters *sum, const struct counters *more);
 
-/* Frees it. NULL is allowed. */
+/* Frees the counters. NULL is allowed. */
 void counters_destroy(struct counters *counters);
 
 #endif

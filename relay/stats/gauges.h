@@ -1,5 +1,5 @@
-/* The gauges of the relay, which go up and down. Plain numbers, so that processes can share them.
- */
+/* The gauges of the relay, which go up and down. They are plain numbers, so that processes can
+   share them. */
 #ifndef CAUSEWAY_RELAY_GAUGES_H
 #define CAUSEWAY_RELAY_GAUGES_H
 
@@ -10,16 +10,16 @@ extern const char *const gauges_transports[GAUGES_TRANSPORTS];
 
 struct gauges {
     unsigned sessions_max;
-    unsigned sessions_unanswered; /* by the game server */
-    unsigned sessions_waiting;    /* for a link */
+    unsigned sessions_unanswered; /* sessions that the game server has not answered */
+    unsigned sessions_waiting;    /* sessions that wait for a link */
     unsigned links[GAUGES_TRANSPORTS];
     unsigned upstreams_down; /* game servers that a process has found to be down */
 };
 
-/* The place of a transport among these. */
+/* Returns the index of a transport among these names. */
 unsigned gauges_transport(const char *name);
 
-/* Adds those of another process. */
+/* Adds the gauges of another process. */
 void gauges_add(struct gauges *sum, const struct gauges *more);
 
 #endif

@@ -10,14 +10,15 @@
 extern const double histogram_bounds[HISTOGRAM_BOUNDS];
 
 struct histogram {
-    uint64_t counts[HISTOGRAM_BOUNDS + 1]; /* between two bounds; the last is above all */
+    /* the number between each two bounds; the last is above all */
+    uint64_t counts[HISTOGRAM_BOUNDS + 1];
     double sum;
 };
 
-/* Counts one that took so long. */
+/* Counts a thing that took this many seconds. */
 void histogram_add(struct histogram *histogram, double seconds);
 
-/* Adds those of another. */
+/* Adds the counts of another histogram. */
 void histogram_add_all(struct histogram *sum, const struct histogram *more);
 
 #endif

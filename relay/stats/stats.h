@@ -6,9 +6,9 @@
 
 #include <stdint.h>
 
-/* X(name, help). Counters only grow; every datagram that came, and every ended or refused session,
-   is in exactly one of them. "client" is the browser's side, "upstream" the game server's. So, when
-   nothing is on its way inside the relay:
+/* X(name, help). Counters only grow; every datagram that came, and every session that ended or was
+   refused, is in exactly one of them. "client" is the browser's side, "upstream" the game server's.
+   So, when nothing is on its way inside the relay:
 
    client_datagrams = forwarded_datagrams + all of STATS_DROPPED_TO_SERVER
    upstream_datagrams = delivered_datagrams + all of STATS_DROPPED_TO_BROWSER */
@@ -93,7 +93,7 @@
     X(connections_evicted, "closed to make room: too many altogether were not sessions")           \
     X(log_lines_dropped, "log lines that their reader did not take at once")
 
-/* X(name, help): in seconds. */
+/* X(name, help) for histograms of seconds. */
 #define STATS_HISTOGRAMS(X)                                                                        \
     X(setup_seconds, "from the first link of a session to the first answer of the game server")    \
     X(queue_age_seconds, "that datagrams waited which a WebSocket did not take at once")
@@ -107,7 +107,7 @@ struct stats {
 #undef STATS_HISTOGRAM
 };
 
-/* Writes all of them as log lines of name=value, with the number of open sessions. */
+/* Writes all counters as log lines of name=value, with the number of open sessions. */
 void stats_log(const struct stats *stats, unsigned open_sessions);
 
 #endif
