@@ -13,12 +13,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* The environment tells a process the descriptor of its channel. Every version uses this name, so
-   that a process of another one learns that it is. */
+/* The environment variable that tells a process the descriptor of its channel. Every version uses
+   this name, so that even a process of another version learns of its channel. */
 #define LINE_VARIABLE "CAUSEWAY_LINE"
 
-/* Starts with its channel open and no signal blocked, as from a shell. A terminal's signals reach
-   the process that was started there, which passes them on. */
+/* Starts a process with its channel open and no signal blocked, as from a shell. It has a process
+   group of its own: a terminal's signals reach the process that was started there, which passes
+   them on. */
 static int spawn(pid_t *pid, int channel, const char *path, char *const *arguments)
 {
     posix_spawn_file_actions_t actions;
@@ -67,7 +68,7 @@ int child_end(struct child *child)
     if (child->pid == 0)
         return 0;
     close(child->channel);
-    /* A process that has ended, but was not waited for yet, is not touched by it. */
+    /* The signal does not touch a process that has ended, but was not waited for yet. */
     kill(child->pid, SIGKILL);
     while (waitpid(child->pid, &status, 0) < 0 && errno == EINTR)
         continue;
@@ -91,7 +92,7 @@ int child_own_channel(void)
         return -1;
     const int channel = (int)strtol(text, NULL, 10);
     unsetenv(LINE_VARIABLE);
-    /* It may be somebody else's variable. */
+    /* The variable may be another program's. */
     if (getsockopt(channel, SOL_SOCKET, SO_TYPE, &type, &size) != 0 || type != SOCK_SEQPACKET)
         return -1;
     fcntl(channel, F_SETFD, FD_CLOEXEC);

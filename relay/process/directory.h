@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The worker of a session whose process has died, or has been replaced. */
+/* The worker of a session that waits, since its process has died, or has been replaced. */
 #define DIRECTORY_NO_WORKER 0u
 
 struct directory_entry {
@@ -20,14 +20,14 @@ struct directory_entry {
     struct session_state state;
     int fd;
     unsigned worker;
-    struct deadline deadline; /* while no worker has it */
+    struct deadline deadline; /* when it expires, while no worker has it */
     struct directory_entry *previous;
     struct directory_entry *next;
 };
 
 struct directory {
     struct session_index *index;
-    struct directory_filter filter; /* which workers read by way of this: */
+    struct directory_filter filter; /* the filter through which workers read */
     int filter_fd;
     struct directory_entry *first;
     unsigned count;
@@ -35,17 +35,17 @@ struct directory {
     struct deadlines deadlines;
 };
 
-/* Creates an empty one for at most so many; secret is that of the hashes, see session_index_create.
-   False when there is no memory. */
+/* Creates an empty directory for at most `capacity` sessions; secret is that of the hashes, see
+   session_index_create. Returns false when there is no memory. */
 bool directory_create(struct directory *directory, unsigned capacity,
                       const uint8_t secret[SESSION_SECRET_SIZE]);
 
-/* Closes and frees what is in it. All zero is allowed. */
+/* Closes and frees the contents of the directory. All zero is allowed. */
 void directory_destroy(struct directory *directory);
 
-/* Adds a session of a worker; with DIRECTORY_NO_WORKER it stays until `until`. It takes the place
-   of one with the same hash. Takes over fd. False, after closing it, when the state cannot be read
-   or the directory is full. */
+/* Adds a session of a worker; with DIRECTORY_NO_WORKER the session stays until `until`. It takes
+   the place of one with the same hash. Takes over fd. Returns false, after closing fd, when the
+   state cannot be read or the directory is full. */
 bool directory_put(struct directory *directory, const void *state, size_t size, int fd,
                    unsigned worker, double until);
 
@@ -56,16 +56,17 @@ struct directory_entry *directory_find(const struct directory *directory,
 /* Gives a session to a worker. */
 void directory_assign(struct directory *directory, struct directory_entry *entry, unsigned worker);
 
-/* The worker to which it was given does not have it: it waits for another until `until`. */
+/* Takes a session from a worker that does not have it: the session waits for another until `until`.
+ */
 void directory_release(struct directory *directory, struct directory_entry *entry, double until);
 
-/* Closes and frees it. */
+/* Closes and frees a session. */
 void directory_remove(struct directory *directory, struct directory_entry *entry);
 
-/* The sessions of a worker that has died wait for others until `until`. */
+/* Takes all sessions from a worker that has died: they wait for others until `until`. */
 void directory_release_all(struct directory *directory, unsigned worker, double until);
 
-/* Removes those that have waited long enough. Returns when it should be called again; INFINITY for
+/* Removes the sessions that have waited long enough. Returns when to call this again; INFINITY for
    never. */
 double directory_expire(struct directory *directory, double now);
 

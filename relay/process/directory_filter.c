@@ -6,9 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Counters for each hash, so that the supervisor is asked for one in so many that are not in the
- * directory.
- */
+/* Counters for each hash of a full directory: the supervisor is then asked for one in this many of
+   the hashes that are not in the directory. */
 #define PLACES_PER_HASH 8
 
 static bool map(struct directory_filter *filter, int fd, size_t size, int protection)
@@ -54,7 +53,7 @@ static atomic_uchar *place_of(const struct directory_filter *filter,
     return &filter->counts[number % filter->size];
 }
 
-/* Only the supervisor writes. */
+/* Only the supervisor writes, so no count is lost between reading and writing. */
 void directory_filter_add(const struct directory_filter *filter,
                           const uint8_t hash[SESSION_HASH_SIZE])
 {

@@ -3,12 +3,13 @@
 #include "http/redirect.h"
 #include "process/startup.h"
 
-/* Plain HTTP needs a vhost of its own, where one with TLS cannot be asked. */
+/* Opens a vhost of its own for plain HTTP, which cannot be spoken on a vhost with TLS. */
 static struct lws_vhost *open_redirect_vhost(struct listeners *listeners, struct loop *loop)
 {
     listeners->protocols[0] = redirect_protocol(&listeners->port);
     struct lws_context_creation_info info = {
-        /* Of vhosts with the same port, a request is served by the one that its Host names. */
+        /* Among vhosts with the same port, libwebsockets chooses the one that a request's Host
+           names. */
         .port = CONTEXT_PORT_NO_LISTEN,
         .protocols = listeners->protocols,
         .vhost_name = "redirect",

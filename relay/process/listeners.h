@@ -8,31 +8,34 @@
 #include <libwebsockets.h>
 #include <stdbool.h>
 
-/* Seconds for a client to send its request; an open connection waits as long for the next one. */
+/* Seconds for a client to send its request; an open connection waits as long for the next request.
+ */
 #define LISTENERS_REQUEST_SECONDS 10
 
-/* All zero has none. */
+/* The listeners; all zero has none. */
 struct listeners {
     struct listener *listen[OPTIONS_LISTEN_MAX];
     struct listener *redirects[OPTIONS_LISTEN_MAX];
-    struct lws_protocols protocols[2]; /* of the redirects */
-    unsigned port;                     /* of the first; to it --http-redirect sends */
+    struct lws_protocols protocols[2]; /* the protocols of the redirects */
+    /* the port of the first --listen, to which --http-redirect sends */
+    unsigned port;
 };
 
-/* Opens them; config->vhost serves those of --listen. Logs why and returns false when it cannot. */
+/* Opens the listeners; config->vhost serves those of --listen. Logs why and returns false when it
+   cannot. */
 bool listeners_open(struct listeners *listeners, const struct options *options,
                     const struct listener_config *config);
 
-/* Sends their sockets to a process that is starting. False when it does not take them. */
+/* Sends the sockets to a process that is starting. Returns false when it does not take them. */
 bool listeners_send(const struct listeners *listeners, int channel);
 
-/* Logs where they listen. */
+/* Logs where the relay listens for browsers. */
 void listeners_announce(const struct listeners *listeners);
 
-/* Has the sockets refuse connections, which other processes may have too. */
+/* Makes the sockets refuse connections, also where other processes have them open. */
 void listeners_stop(struct listeners *listeners);
 
-/* Closes them. May be called again. */
+/* Closes the listeners. May be called again. */
 void listeners_close(struct listeners *listeners);
 
 #endif

@@ -12,7 +12,8 @@ union control {
     uint8_t bytes[CMSG_SPACE(sizeof(int))];
 };
 
-/* Processes of one machine exchange it, so its numbers are in the order of that. */
+/* The header of a message. Processes of one machine exchange it, so its numbers are in that
+   machine's byte order. */
 struct message_header {
     uint16_t version;
     uint16_t type;
@@ -49,7 +50,8 @@ bool message_send(int channel, enum message_type type, const void *data, size_t 
     return sent >= 0;
 }
 
-/* The system has no room for more descriptors than one. */
+/* Takes the descriptor of a message; -1 when it has none. More than one has no place in the buffer,
+   and the system drops it. */
 static int take_fd(struct msghdr *message)
 {
     int fd = -1;

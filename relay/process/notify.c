@@ -14,12 +14,12 @@
 
 #define STATE_MAX 128
 
-static int manager = -1; /* a socket that is connected to it */
+static int manager = -1; /* a socket that is connected to the manager */
 static struct loop *watched;
 static struct loop_timer timer;
-static double interval; /* seconds */
+static double interval; /* seconds between two messages to its watchdog */
 
-/* "/path", or "@name" for one that is in no file system. */
+/* Connects to "/path", or to "@name", which is in no file system. */
 static int connect_to(const char *name)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -41,7 +41,8 @@ static int connect_to(const char *name)
     return -1;
 }
 
-/* Does not wait: if this one is lost, the next one is in time. */
+/* Tells the watchdog that the loop turns. Does not wait: if this message is lost, the next one is
+   in time. */
 static void on_timer(void *context)
 {
     static const char state[] = "WATCHDOG=1";
@@ -50,14 +51,14 @@ static void on_timer(void *context)
     loop_timer_start(watched, &timer, interval);
 }
 
-/* Seconds in which the manager wants to hear from this process; 0 = it does not. */
+/* Returns the seconds in which the manager wants to hear from this process; 0 = it does not. */
 static double watchdog_seconds(void)
 {
     const char *time = getenv("WATCHDOG_USEC");
     const char *pid = getenv("WATCHDOG_PID");
     if (!time || (pid && strtol(pid, NULL, 10) != (long)getpid()))
         return 0.0;
-    unsetenv("WATCHDOG_PID"); /* a successor is somebody else */
+    unsetenv("WATCHDOG_PID"); /* a successor is another process */
     return strtod(time, NULL) / 1e6;
 }
 

@@ -1,12 +1,12 @@
-/* Tells the service manager that started the relay how it is, as systemd's sd_notify does: a
-   datagram to the socket that NOTIFY_SOCKET names. Without that nothing is sent. */
+/* Tells the service manager that started the relay how the relay is, as systemd's sd_notify does:
+   by a datagram to the socket that NOTIFY_SOCKET names. Without that variable nothing is sent. */
 #ifndef CAUSEWAY_RELAY_NOTIFY_H
 #define CAUSEWAY_RELAY_NOTIFY_H
 
 #include "os/loop.h"
 
 /* Reads the environment. If the manager watches this process (WATCHDOG_USEC), the loop tells it
-   that it turns, twice in that time. A process that is started from here is watched too. */
+   twice in that time that it turns. A process that is started from here is watched too. */
 void notify_open(struct loop *loop);
 
 /* Sends a state, as sd_notify(3) has them: "READY=1". Waits at most a second for the manager. */

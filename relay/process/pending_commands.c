@@ -26,8 +26,8 @@ static int by_id(const void *a, const void *b)
     return (first->id > second->id) - (first->id < second->id);
 }
 
-/* The workers' pages become one: those with the lowest ids, so that the next list leaves out none.
- */
+/* Makes one page of the workers' pages: it has the sessions with the lowest ids, so that the next
+   list leaves out none. */
 static void merge(struct pending_command *pending)
 {
     struct session_facts *pages = pending->pages;
@@ -71,9 +71,9 @@ static bool is_waiting(const struct pending_command *pending)
     return false;
 }
 
-/* Room for a page of each worker; what is not written takes no memory. The mapping is private, so
-   that a worker that is late does not write into the answer. Returns the descriptor; -1 when
-   the system refuses. */
+/* Opens memory with a page for each worker; what is not written takes no memory. The mapping is
+   private, so that a worker that is late does not write into the answer. Returns the descriptor; -1
+   when the system refuses. */
 static int open_pages(struct pending_command *pending)
 {
     const int fd = memfd_create("causeway sessions", MFD_CLOEXEC);
@@ -89,7 +89,8 @@ static int open_pages(struct pending_command *pending)
     return pending->pages ? fd : -1;
 }
 
-/* A session that is to end is one worker's. */
+/* Returns whether a command concerns a worker. One that ends a session concerns only the session's
+   worker. */
 static bool concerns(const struct pending_command *pending, unsigned worker)
 {
     const struct pending_commands_config *config = &pending->owner->config;

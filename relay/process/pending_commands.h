@@ -1,5 +1,5 @@
-/* The operator's commands that are with the workers: each goes to all whom it concerns, and their
-   results become one. */
+/* The operator's commands that workers are carrying out: each goes to all workers that it concerns,
+   and their results become one. */
 #ifndef CAUSEWAY_RELAY_PENDING_COMMANDS_H
 #define CAUSEWAY_RELAY_PENDING_COMMANDS_H
 
@@ -14,15 +14,15 @@
 
 #define PENDING_COMMANDS_MAX DESCRIPTORS_ADMIN
 
-/* How commands get to the workers, of which the first has the number 1. */
+/* The way in which commands reach the workers, of which the first has the number 1. */
 struct pending_commands_config {
     struct loop *loop;
     unsigned workers;
-    /* False when a worker serves nobody now, so that a command does not concern it. */
+    /* Returns false when a worker serves nobody now, so that a command does not concern it. */
     bool (*serves)(void *context, unsigned worker);
-    /* False when it does not take the message, of which fd stays the caller's. */
+    /* Returns false when the worker does not take the message; fd stays the caller's. */
     bool (*send)(void *context, unsigned worker, const struct command_message *message, int fd);
-    /* Gets what has come of a command; `page` has the sessions of a list. */
+    /* Takes the result of a command; `page` has the sessions of a list. */
     void (*finish)(void *context, uint64_t ticket, const struct command *command,
                    const struct command_result *result, const struct session_facts *page);
     void *context;
@@ -32,12 +32,13 @@ struct pending_commands {
     struct pending_commands_config config;
     struct pending_command {
         struct pending_commands *owner;
-        uint64_t ticket; /* 0 = there is none here */
+        uint64_t ticket; /* 0 = this place has no command */
         struct command command;
-        struct command_result result;              /* so far */
+        struct command_result result;              /* the sum of the answers so far */
         bool is_awaited[OPTIONS_WORKERS_MAX];      /* the worker has not answered */
-        unsigned page_counts[OPTIONS_WORKERS_MAX]; /* of sessions in the worker's page */
-        struct session_facts *pages;               /* of all workers; NULL when it is no list */
+        unsigned page_counts[OPTIONS_WORKERS_MAX]; /* the number of sessions in the worker's page */
+        /* the pages of all workers; NULL when the command is no list */
+        struct session_facts *pages;
         size_t pages_size;
         struct loop_timer timer;
     } list[PENDING_COMMANDS_MAX];
@@ -51,10 +52,10 @@ void pending_commands_start(struct pending_commands *commands, const struct comm
 void pending_commands_take(struct pending_commands *commands, unsigned worker, const void *data,
                            size_t size);
 
-/* A worker has died, and has no sessions any more. */
+/* Goes on without a worker that has died, and has no sessions any more. */
 void pending_commands_forgo(struct pending_commands *commands, unsigned worker);
 
-/* Drops all without a result. */
+/* Drops all commands without a result. */
 void pending_commands_drop(struct pending_commands *commands);
 
 #endif

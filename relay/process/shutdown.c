@@ -12,7 +12,7 @@
    clients to take what they have asked for. */
 #define LEAVE_SECONDS 5.0
 
-/* Seconds between looks whether connections are left. */
+/* Seconds between two looks whether connections are left. */
 #define POLL_SECONDS 0.05
 
 static void on_drained(void *context)
@@ -41,7 +41,7 @@ static void stop(struct shutdown *shutdown, const char *why)
     const bool drains = shutdown->state == SHUTDOWN_DRAINING;
     shutdown->state = SHUTDOWN_CLOSING;
     upgrade_cancel(shutdown->upgrade);
-    /* It comes before the log line, so that whoever waits for that is refused. */
+    /* This comes before the log line, so that a client which waits for that line is refused. */
     shutdown->stop_listening(shutdown->context);
     log_info("stopping %s: closing %s", why,
              log_count(sessions_count(shutdown->sessions), "session").text);
@@ -83,7 +83,8 @@ void shutdown_signal(struct shutdown *shutdown, int signal_number)
     }
 }
 
-/* Nobody asks a second time for what a process that has been replaced leaves without an answer. */
+/* Stops the loop when no connection is left. Clients would not ask again for replies that a process
+   which has been replaced does not send. */
 static void on_sessions_gone(void *context)
 {
     struct shutdown *shutdown = context;

@@ -22,7 +22,7 @@ bool signals_open(struct signals *signals, struct loop *loop)
     sigaddset(&set, SIGHUP);
     sigaddset(&set, SIGUSR1);
     sigaddset(&set, SIGUSR2);
-    signal(SIGHUP, SIG_DFL); /* nohup ignores it */
+    signal(SIGHUP, SIG_DFL); /* under nohup SIGHUP is ignored, but the relay takes it */
     sigprocmask(SIG_BLOCK, &set, NULL);
     signals->watch = (struct loop_watch){
         .fd = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC),

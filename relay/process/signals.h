@@ -13,10 +13,11 @@ struct signals {
     void *context;
 };
 
-/* Has the loop call `take` for each of them. False, with errno, when the system refuses. */
+/* Makes the loop call `take` for each of these signals. Returns false, with errno, when the system
+   refuses. */
 bool signals_open(struct signals *signals, struct loop *loop);
 
-/* They are no longer taken. */
+/* Stops taking the signals. */
 void signals_close(struct signals *signals);
 
 #endif

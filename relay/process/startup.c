@@ -32,7 +32,8 @@ static bool take_hello(const struct message *message, struct startup *out)
     return true;
 }
 
-/* Each of these comes once. */
+/* Takes a descriptor of a kind that comes once. Returns false when it has come before, or is
+   missing. */
 static bool take_fd(int *out, int fd)
 {
     if (fd < 0 || *out >= 0)
@@ -95,7 +96,7 @@ void startup_close(struct startup *startup)
     }
 }
 
-/* As many go into a message as fit, so that all of them fit into what a channel holds. */
+/* Each message holds as many blocks as fit, so that all messages fit into a channel. */
 bool startup_send_blocks(int channel, const struct blocks *blocks)
 {
     const unsigned most = MESSAGE_MAX / sizeof blocks->list[0];

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 /* Seconds for workers to close their links and end, a little more than they give themselves; and
-   when they need not close them. */
+   the seconds when they need not close them. */
 #define CLOSE_SECONDS   6.0
 #define AT_ONCE_SECONDS 0.5
 
@@ -37,7 +37,7 @@ static void on_stop_over(void *context)
     supervisor_signal(context, SIGKILL);
 }
 
-/* The workers end by themselves from now on, in so many seconds at most. */
+/* Begins to stop: the workers end by themselves from now on, in this many seconds at most. */
 static void stop(struct supervisor *supervisor, enum supervisor_state state, double seconds)
 {
     supervisor->state = state;
@@ -51,10 +51,10 @@ static void stop(struct supervisor *supervisor, enum supervisor_state state, dou
         loop_stop(supervisor->loop);
 }
 
-/* Each worker does the same, see shutdown.c. */
+/* Drains or stops on a signal. Each worker does the same, see shutdown.c. */
 static void on_stop_signal(struct supervisor *supervisor, int signal_number)
 {
-    /* Workers that were started anew may have another. */
+    /* Workers that were started anew may have another timeout. */
     const double drain = fmax(supervisor->options->drain_timeout_seconds,
                               supervisor_options(supervisor)->drain_timeout_seconds);
     notify_send("STOPPING=1");
@@ -72,7 +72,8 @@ const struct options *supervisor_options(const struct supervisor *supervisor)
     return supervisor->reloaded.argv ? &supervisor->reloaded : supervisor->options;
 }
 
-/* All workers get what was read here, whatever becomes of the file meanwhile. */
+/* Reads the options again. All workers get the file as it was read here, whatever becomes of it
+   meanwhile. */
 static void reload(struct supervisor *supervisor)
 {
     struct options old = supervisor->reloaded;
@@ -199,7 +200,8 @@ static bool open_tls(struct supervisor *supervisor)
     return supervisor->tls != NULL;
 }
 
-/* Each worker reads the file by itself. */
+/* Returns whether the certificate of WebRTC can be used. Each worker reads the file by itself, so
+   this only tells the operator in good time. */
 static bool rtc_certificate_is_good(const struct options *options)
 {
     if (!options->rtc_certificate)
@@ -258,7 +260,7 @@ static void finish_command(void *context, uint64_t ticket, const struct command 
     admin_answer(supervisor->admin, ticket, command, result, page);
 }
 
-/* The supervisor's own list of blocks is what new workers get. */
+/* Carries out a command. Blocks go into the supervisor's own list too, which new workers get. */
 static void carry_out(void *context, const struct command *command, uint64_t ticket)
 {
     struct supervisor *supervisor = context;
@@ -314,7 +316,8 @@ static bool start(struct supervisor *supervisor, struct startup *startup)
            take_over(supervisor, startup) && supervisor_let_serve(supervisor);
 }
 
-/* Whoever waits for these lines finds all that was asked for. */
+/* Logs where the relay listens. It comes last, so that whoever waits for these lines finds
+   everything open. */
 static void announce(const struct supervisor *supervisor)
 {
     admin_announce(supervisor->admin);

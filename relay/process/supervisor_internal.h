@@ -1,5 +1,5 @@
-/* What the sources of the supervisor share: supervisor.c opens, runs and closes it, and answers the
-   operator; supervisor_workers.c starts and serves the workers. */
+/* Declarations that the sources of the supervisor share: supervisor.c opens, runs and closes it,
+   and answers the operator; supervisor_workers.c starts and serves the workers. */
 #ifndef CAUSEWAY_RELAY_SUPERVISOR_INTERNAL_H
 #define CAUSEWAY_RELAY_SUPERVISOR_INTERNAL_H
 
@@ -19,15 +19,16 @@
 
 struct worker_process {
     struct supervisor *supervisor;
-    unsigned number; /* from 1 on */
+    unsigned number; /* the number of the worker, from 1 on */
     int counters_fd;
     struct counters *counters;
-    struct child child; /* none while it waits to be started again */
+    struct child child; /* no process while the worker waits to be started again */
     struct loop_watch watch;
     struct loop_timer restart;
     double started;
-    double pause;     /* before it is started again */
-    bool serving;     /* it has been asked to start: before, it waits for nothing else */
+    double pause; /* seconds before the worker is started again */
+    /* it has been asked to serve; before, it waits for that and reads nothing else */
+    bool serving;
     bool is_counting; /* it has been asked to bring its counters up to date */
 };
 
@@ -38,21 +39,21 @@ enum supervisor_state {
 };
 
 struct supervisor {
-    const struct options *options; /* of the start */
-    struct options reloaded;       /* since then; all zero before the first time */
+    const struct options *options; /* the options at the start */
+    struct options reloaded;       /* the options since a reload; all zero before the first one */
     struct lws_protocols protocols[3];
     struct loop *loop;
     struct signals signals;
-    struct tls *tls;     /* for the workers; NULL without --tls-certificate */
+    struct tls *tls;     /* the certificates for the workers; NULL without --tls-certificate */
     struct admin *admin; /* NULL without --admin */
     struct directory directory;
-    struct loop_timer expiry; /* of sessions that are nobody's */
+    struct loop_timer expiry; /* armed for sessions that no worker has */
     struct upgrade upgrade;
-    struct counters past; /* of workers that have ended */
+    struct counters past; /* the counters of workers that have ended */
     struct blocks blocks;
     struct pending_commands commands;
     struct log_limit lost_limit;
-    struct loop_timer count_late; /* when a worker takes too long to count */
+    struct loop_timer count_late; /* expires when a worker takes too long to count */
     struct loop_timer stop;
     struct worker_process workers[OPTIONS_WORKERS_MAX];
     struct worker_sockets sockets[OPTIONS_WORKERS_MAX];
@@ -60,33 +61,33 @@ struct supervisor {
     enum supervisor_state state;
 };
 
-/* The options as they are now. */
+/* Returns the options as they are now. */
 const struct options *supervisor_options(const struct supervisor *supervisor);
 
 /* Starts all workers, and waits until they have opened everything. Logs why and returns false when
    one does not start. */
 bool supervisor_start_workers(struct supervisor *supervisor);
 
-/* Lets them serve, and waits until they do. */
+/* Lets the workers serve, and waits until they do. */
 bool supervisor_let_serve(struct supervisor *supervisor);
 
-/* Has a worker that serves take the options that were reloaded, if they were. */
+/* Makes a worker that serves take the options that were reloaded, if they were. */
 void supervisor_reload_worker(const struct worker_process *worker);
 
-/* Has the workers that serve take the certificates as they are now; context is the struct
+/* Makes the workers that serve take the certificates as they are now; context is the struct
    supervisor. */
 void supervisor_share_certificates(void *context);
 
 /* Sends all workers a message without data. */
 void supervisor_send_all(struct supervisor *supervisor, enum message_type message);
 
-/* Has the workers bring their counters up to date, and logs the sums. */
+/* Makes the workers bring their counters up to date, and logs the sums. */
 void supervisor_count(struct supervisor *supervisor);
 
 /* Sends a signal to all workers. */
 void supervisor_signal(struct supervisor *supervisor, int signal_number);
 
-/* True while one lives. */
+/* Returns true while a worker lives. */
 bool supervisor_has_workers(const struct supervisor *supervisor);
 
 /* Forgets sessions that have waited long enough, now and later. */

@@ -15,7 +15,7 @@
 #define START_SECONDS 30
 
 /* Seconds before a worker that has died is started again: at first, and at most while it dies soon,
-   which is in less than SOON_SECONDS. */
+   that is, in less than SOON_SECONDS. */
 #define PAUSE_SECONDS      0.1
 #define PAUSE_MOST_SECONDS 5.0
 #define SOON_SECONDS       10.0
@@ -23,10 +23,11 @@
 /* Seconds for the workers to bring their counters up to date. */
 #define COUNT_SECONDS 1.0
 
-/* Messages of a worker that are read in one turn of the loop. */
+/* The most messages of a worker that are read in one turn of the loop. */
 #define MESSAGES_MAX 256
 
-/* It does not wait, because a worker that does not read must not delay the others. */
+/* Sends a message without waiting, because a worker that does not read must not delay the others.
+ */
 static bool send_message(const struct worker_process *worker, enum message_type type,
                          const void *data, size_t size, int fd)
 {
@@ -48,8 +49,8 @@ void supervisor_expire(struct supervisor *supervisor)
         loop_timer_start(supervisor->loop, &supervisor->expiry, next - now);
 }
 
-/* The worker reads a copy of their file, if there is one and the system has a descriptor for it.
-   False when the worker does not take it. */
+/* Sends a message with a copy of the file of options, if there is one and the system has a
+   descriptor for it. Returns false when the worker does not take the message. */
 static bool send_options(const struct worker_process *worker, enum message_type type,
                          const struct options *options)
 {
@@ -60,8 +61,8 @@ static bool send_options(const struct worker_process *worker, enum message_type 
     return sent;
 }
 
-/* Its channel keeps nobody waiting, once it serves. It starts with the options of the others,
-   though their file may no longer be what it was. */
+/* Starts a worker. Its channel keeps nobody waiting, once it serves. It starts with the options of
+   the others, though their file may have changed since. */
 static bool spawn(struct worker_process *worker)
 {
     struct supervisor *supervisor = worker->supervisor;
@@ -141,7 +142,8 @@ static void finish_count(struct supervisor *supervisor)
     supervisor_log_stats(supervisor);
 }
 
-/* The counters of a worker that hangs are those of the last second in which it did not. */
+/* Logs the sums without waiting longer. The counters of a worker that hangs are those of the last
+   second in which it did not. */
 static void on_count_late(void *context)
 {
     struct supervisor *supervisor = context;
@@ -217,7 +219,7 @@ static void answer(struct worker_process *worker, const uint8_t hash[SESSION_HAS
     directory_assign(&supervisor->directory, found, worker->number);
 }
 
-/* Another worker may have a place for it. */
+/* Takes back a session for which a worker has no place: another worker may have one. */
 static void take_back(struct worker_process *worker, const uint8_t hash[SESSION_HASH_SIZE])
 {
     struct supervisor *supervisor = worker->supervisor;
@@ -287,13 +289,13 @@ void supervisor_share_certificates(void *context)
     }
 }
 
-/* It gets blocks and certificates first, and all other messages after this. */
+/* Lets a worker serve. It gets blocks and certificates first, and all other messages after this. */
 static void let_serve(struct worker_process *worker)
 {
     worker->serving = startup_send_blocks(worker->child.channel, &worker->supervisor->blocks) &&
                       send_certificates(worker) && send_message(worker, MESSAGE_START, NULL, 0, -1);
     if (!worker->serving)
-        kill(worker->child.pid, SIGKILL); /* it would wait in vain */
+        kill(worker->child.pid, SIGKILL); /* it would wait in vain for the start */
     supervisor_reload_worker(worker);
 }
 
@@ -357,7 +359,7 @@ static void on_message(void *context, unsigned events)
     }
 }
 
-/* Waits for a message that says nothing but this. */
+/* Waits for a message of this type, which says nothing else. */
 static bool await(struct worker_process *worker, enum message_type type)
 {
     const struct timeval timeout = {.tv_sec = START_SECONDS};
@@ -380,7 +382,7 @@ bool supervisor_start_workers(struct supervisor *supervisor)
             log_error("no memory");
             return false;
         }
-        /* One after the other: what is wrong is said once. */
+        /* The workers start one after the other, so that a mistake is logged once. */
         if (!spawn(worker) || !await(worker, MESSAGE_READY))
             return false;
     }

@@ -13,7 +13,7 @@
 /* Seconds for the successor to open everything. */
 #define START_SECONDS 30.0
 
-/* Seconds for it to take over, while nothing else is served here. */
+/* Seconds for the successor to take over, while nothing else is served here. */
 #define TAKE_OVER_SECONDS 5
 
 static void stop_waiting(struct upgrade *upgrade)
@@ -34,8 +34,8 @@ static void fail(struct upgrade *upgrade, const char *why)
         log_error("no upgrade: process %ld %s; this one goes on", pid, why);
 }
 
-/* Nothing changes here before the successor has said that it serves the sessions: it can fail at
-   any time. */
+/* Hands everything over. Nothing changes here before the successor has said that it serves the
+   sessions: until then it can fail at any time. */
 static bool hand_over(struct upgrade *upgrade)
 {
     const int channel = upgrade->successor.channel;

@@ -1,6 +1,6 @@
-/* The upgrade of a running relay: it starts its program anew, which may be another version by now,
-   gives that what it has, and then leaves. If the successor does not start, everything stays as it
-   is. */
+/* The upgrade of a running relay. It starts its program anew, which may be another version by now,
+   gives the successor its sockets and sessions, and then leaves. If the successor does not start,
+   everything stays as it is. */
 #ifndef CAUSEWAY_RELAY_UPGRADE_H
 #define CAUSEWAY_RELAY_UPGRADE_H
 
@@ -10,11 +10,11 @@
 
 #include <stdbool.h>
 
-/* How the owner takes part; `channel` is the successor's. */
+/* The owner's part in an upgrade; `channel` leads to the successor. */
 struct upgrade_owner {
-    bool (*send_startup)(void *context, int channel);  /* send the parts of struct startup */
-    bool (*send_sessions)(void *context, int channel); /* send all blocks and sessions */
-    void (*leave)(void *context); /* the successor serves them: end what is still here */
+    bool (*send_startup)(void *context, int channel);  /* sends the parts of struct startup */
+    bool (*send_sessions)(void *context, int channel); /* sends all blocks and sessions */
+    void (*leave)(void *context); /* ends everything that is left here: the successor serves it */
     void *context;
 };
 
@@ -27,7 +27,8 @@ struct upgrade {
     struct loop_timer timer;
 };
 
-/* Sets the members. `arguments` are those of the program, and must outlive it, as loop. */
+/* Sets the members. `arguments` are those of the program. They and loop must outlive the upgrade.
+ */
 void upgrade_init(struct upgrade *upgrade, struct loop *loop, char *const *arguments,
                   const struct upgrade_owner *owner);
 
@@ -37,9 +38,9 @@ void upgrade_begin(struct upgrade *upgrade);
 /* Ends a successor that has not taken over yet. */
 void upgrade_cancel(struct upgrade *upgrade);
 
-/* The other side: says that everything is open, gives `adopt` every message that comes before the
-   start, whose descriptor is its own then, and says that it has started. Returns false when
-   the predecessor has gone, or `adopt` does. */
+/* The successor's part: says that everything is open, gives `adopt` every message that comes before
+   the start, with its descriptor, which `adopt` then owns, and says that the successor has started.
+   Returns false when the predecessor has gone, or `adopt` returns false. */
 bool upgrade_take_over(int channel, bool (*adopt)(void *context, const struct message *message),
                        void *context);
 

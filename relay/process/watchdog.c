@@ -8,7 +8,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-/* Looks so many times in the time that a turn may take. */
+/* The number of times that the watchdog looks in the time that a turn may take. */
 #define LOOKS 4
 
 #define FRAMES_MAX 64
@@ -17,7 +17,7 @@
 #define REPORT_SECONDS 2
 
 static volatile sig_atomic_t turned;
-static volatile sig_atomic_t looks; /* since the last turn */
+static volatile sig_atomic_t looks; /* looks since the last turn */
 static char complaint[128];
 
 static void report_and_end(void)
@@ -51,11 +51,11 @@ static bool set_timer(double seconds)
 
 bool watchdog_start(double seconds)
 {
-    /* Restarting, so that the rest of the program need not know. */
+    /* SA_RESTART, so that the rest of the program need not know of the signal. */
     struct sigaction action = {.sa_handler = look, .sa_flags = SA_RESTART};
     sigset_t set;
     void *frame;
-    /* The first call loads what the others need. */
+    /* The first call loads the library that later ones need, in a signal handler. */
     backtrace(&frame, 1);
     snprintf(complaint, sizeof complaint,
              "causeway-relay: the event loop has not turned for %g seconds of work; its stack:\n",

@@ -7,14 +7,14 @@
 
 #include <stdbool.h>
 
-/* From now on the process must call watchdog_turn at least once in each `seconds` of processor
-   time. Otherwise the watchdog writes what the process is doing to standard error (one line, then
-   the stack) and ends it with SIGABRT, at most a quarter of the time later. A process has one
-   watchdog, which uses SIGPROF with the timer of that name and, at the end, SIGALRM. False when the
-   system refuses. */
+/* Starts the watchdog. From now on the process must call watchdog_turn at least once in each
+   `seconds` of processor time. Otherwise the watchdog writes what the process is doing to standard
+   error (one line, then the stack) and ends it with SIGABRT, at most a quarter of the time later. A
+   process has one watchdog, which uses SIGPROF with the timer of that name and, at the end,
+   SIGALRM. Returns false when the system refuses. */
 bool watchdog_start(double seconds);
 
-/* The loop has turned. Makes no system call. */
+/* Tells the watchdog that the loop has turned. Makes no system call. */
 void watchdog_turn(void);
 
 void watchdog_stop(void);

@@ -9,14 +9,14 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* Microseconds for the supervisor to answer, or to take a message; everything else waits for so
-   long at most. */
+/* Microseconds for the supervisor to answer, or to take a message; everything else waits no longer
+   than that. */
 #define ANSWER_MICROSECONDS 200000
 
-/* Seconds between two times that it brings its counters up to date. */
+/* Seconds after which the worker brings its counters up to date again. */
 #define COUNT_SECONDS 1.0
 
-/* Messages of the supervisor that are read in one turn of the loop. */
+/* The most messages of the supervisor that are read in one turn of the loop. */
 #define MESSAGES_MAX 64
 
 static bool publish(void *context, const struct session_state *state, int fd)
@@ -55,7 +55,7 @@ static bool write_page(int fd, unsigned first, const struct session_facts *page,
     return pwrite(fd, page, size, (off_t)(first * sizeof *page)) == (ssize_t)size;
 }
 
-/* Takes over the message's descriptor. */
+/* Carries out a command, and takes over the message's descriptor. */
 static void carry_out(struct worker *worker, const struct message *message)
 {
     struct command_message asked;
@@ -81,7 +81,7 @@ void worker_end_other_rtc(void *context, unsigned other, const char *name)
     struct close_rtc_message message = {.worker = other};
     const size_t size = strlen(name);
     if (size >= sizeof message.name)
-        return; /* no name is so long */
+        return; /* no name is that long */
     memcpy(message.name, name, size);
     message_send(worker->watch.fd, MESSAGE_CLOSE_RTC, &message, sizeof message, -1);
 }
@@ -120,7 +120,7 @@ static void obey(struct worker *worker, const struct message *message)
         if (worker->options >= 0)
             close(worker->options);
         worker->options = message->fd;
-        raise(SIGHUP); /* not in the middle of something that uses them */
+        raise(SIGHUP); /* a signal, so as not to change options that are in use */
         break;
     case MESSAGE_REPLACED:
         worker->config.leave(worker->config.context);
@@ -140,8 +140,9 @@ static bool answers(const struct message *message, const uint8_t hash[SESSION_HA
            memcmp(message->data, hash, SESSION_HASH_SIZE) == 0;
 }
 
-/* Waits for the answer, because the link's first datagram must find its session: a tenth of a
-   millisecond while the supervisor gets its turn. */
+/* Asks the supervisor for a session, and waits for the answer, because the link's first datagram
+   must find its session. The wait is a tenth of a millisecond while the supervisor gets its turn.
+ */
 static void lookup(void *context, const uint8_t hash[SESSION_HASH_SIZE])
 {
     struct worker *worker = context;
@@ -171,7 +172,7 @@ static void on_message(void *context, unsigned events)
         case MESSAGE_ENDED:
             log_error("the supervisor has gone");
             loop_remove(worker->config.loop, &worker->watch);
-            raise(SIGINT); /* comes by way of the signals that the loop watches */
+            raise(SIGINT); /* it comes through the signals that the loop watches */
             return;
         }
     }

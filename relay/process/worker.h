@@ -1,6 +1,6 @@
 /* The part of a worker that speaks with its supervisor: it publishes the sessions that others can
-   carry on, asks for those of others, carries out the operator's commands, and passes on what it is
-   to take or to leave. */
+   carry on, asks for sessions of others, carries out the operator's commands, and passes on
+   sessions and certificates that the worker is to take, and the word to leave. */
 #ifndef CAUSEWAY_RELAY_WORKER_H
 #define CAUSEWAY_RELAY_WORKER_H
 
@@ -21,31 +21,32 @@ struct worker_config {
     void (*count)(void *context); /* brings the counters up to date */
     void (*adopt)(void *context,
                   const struct message *message); /* takes a session, or certificates */
-    void (*leave)(void *context);                 /* other processes have taken the relay over */
+    /* called when other processes have taken the relay over */
+    void (*leave)(void *context);
     void *context;
 };
 
 struct worker {
     struct worker_config config;
-    struct loop_watch watch; /* of the channel to the supervisor; fd is -1 without */
-    struct loop_timer timer; /* until it counts again */
+    struct loop_watch watch; /* watches the channel to the supervisor; fd is -1 without one */
+    struct loop_timer timer; /* expires when it is time to count again */
     struct directory_filter filter;
     int options; /* a copy of the file of options, for the next reload; -1 = the file itself */
 };
 
-/* Sets the members of one that has no supervisor yet, and may have none ever. */
+/* Sets the members of a worker that has no supervisor yet, and may never have one. */
 void worker_init(struct worker *worker);
 
-/* Begins to serve as a worker; takes over the channel of startup. All in config must outlive it.
-   Logs why and returns false when it cannot. */
+/* Begins to serve as a worker; takes over the channel of startup. All in config must outlive the
+   worker. Logs why and returns false when it cannot. */
 bool worker_start(struct worker *worker, const struct worker_config *config,
                   struct startup *startup);
 
-/* Returns the copy of the file of options that came last, which is the caller's then; -1 when none
+/* Returns the copy of the file of options that came last, which the caller then owns; -1 when none
    has come. */
 int worker_take_options(struct worker *worker);
 
-/* Has another worker end a connection of WebRTC; context is the struct worker. */
+/* Makes another worker end a connection of WebRTC; context is the struct worker. */
 void worker_end_other_rtc(void *context, unsigned worker, const char *name);
 
 /* Closes everything. */

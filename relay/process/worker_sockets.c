@@ -20,7 +20,7 @@ static bool add(struct worker_sockets *sockets, const char *what, const char *te
     return fd >= 0;
 }
 
-/* Opens one for each worker at the same port, which is any when the text says 0. */
+/* Opens a listening socket for each worker at the same port, which is any when the text says 0. */
 static bool open_listening(const char *text, unsigned workers, struct inherited_sockets *inherited,
                            struct worker_sockets *out)
 {
@@ -47,7 +47,8 @@ static struct socket_address local_address(int fd)
     return address;
 }
 
-/* Each worker has a port of its own: that of --rtc, and those that follow. */
+/* Opens the sockets of WebRTC. Each worker has a port of its own: that of --rtc, and those that
+   follow. */
 static bool open_rtc(const struct options *options, struct inherited_sockets *inherited,
                      struct worker_sockets *out)
 {

@@ -18,19 +18,19 @@ struct worker_sockets {
     unsigned count;
 };
 
-/* Opens those of options->workers, or takes over inherited ones. Logs why and returns false when it
-   cannot; what is open then is still in *out. */
+/* Opens the sockets of options->workers, or takes over inherited ones. Logs why and returns false
+   when it cannot; the sockets that are open then are still in *out. */
 bool worker_sockets_open(const struct options *options, struct inherited_sockets *inherited,
                          struct worker_sockets *out);
 
-/* Sends the sockets of one worker to a process that is starting. False when it does not take them.
- */
+/* Sends the sockets of one worker to a process that is starting. Returns false when it does not
+   take them. */
 bool worker_sockets_send(const struct worker_sockets *sockets, int channel);
 
 /* Logs where all workers listen. */
 void worker_sockets_announce(const struct worker_sockets *sockets, const struct options *options);
 
-/* Closes those of one worker. */
+/* Closes the sockets of one worker. */
 void worker_sockets_close(struct worker_sockets *sockets);
 
 #endif
