@@ -17,7 +17,8 @@ void allowance_answered(struct allowance *allowance)
     allowance->answered = true;
 }
 
-/* One datagram of any size can always go, however low the rate. */
+/* Returns whether a bucket holds enough. One datagram of any size can always go, however low the
+   rate. */
 static bool holds(struct bucket *bucket, double rate, double largest, double amount, double now)
 {
     return rate <= 0.0 ||

@@ -1,5 +1,5 @@
-/* How much may go from one browser to the game server: next to nothing until the server has
-   answered, then a rate that no game reaches. The excess is dropped. */
+/* The limit of the datagrams from one browser to the game server: next to nothing until the server
+   has answered, then a rate that no game reaches. The excess is dropped. */
 #ifndef CAUSEWAY_RELAY_ALLOWANCE_H
 #define CAUSEWAY_RELAY_ALLOWANCE_H
 
@@ -15,7 +15,8 @@
 #define ALLOWANCE_UNANSWERED        20.0
 #define ALLOWANCE_UNANSWERED_REFILL 2.0
 
-/* Everything that a quarter of a second allows may go at once. */
+/* The limits after the game server's first answer. A quarter of a second's datagrams may go at
+   once. */
 struct allowance_limits {
     double packets_per_second; /* 0 = no limit */
     double bytes_per_second;   /* 0 = no limit */
@@ -27,13 +28,14 @@ struct allowance {
     struct bucket bytes;
 };
 
-/* Starts with a session that the game server has not answered. */
+/* Sets the allowance of a session that the game server has not answered. */
 void allowance_init(struct allowance *allowance);
 
-/* The game server has answered. Further answers change nothing. */
+/* Notes that the game server has answered. Further answers change nothing. */
 void allowance_answered(struct allowance *allowance);
 
-/* True when a datagram of this size may go now; then it is subtracted from the allowance. */
+/* Returns true when a datagram of this size may go now, and then subtracts it from the allowance.
+ */
 bool allowance_take(struct allowance *allowance, const struct allowance_limits *limits, size_t size,
                     double now);
 

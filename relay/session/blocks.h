@@ -9,25 +9,25 @@
 
 #define BLOCKS_MAX 1024
 
-/* All zero blocks nobody. */
+/* The list of blocks; all zero blocks nobody. */
 struct blocks {
     struct block {
         struct prefix prefix;
-        double until; /* by loop_now */
+        double until; /* the time by loop_now at which the block is over */
     } list[BLOCKS_MAX];
-    unsigned count; /* some may be over */
+    unsigned count; /* the number of blocks, of which some may be over */
 };
 
-/* Blocks a prefix, instead of until when it was blocked so far. False when there are too many. */
+/* Blocks a prefix, in place of an earlier block of it. Returns false when there are too many. */
 bool blocks_add(struct blocks *blocks, const struct prefix *prefix, double until, double now);
 
-/* Takes a prefix out, exactly as it was added. False when it is not there. */
+/* Removes the block of a prefix, exactly as it was added. Returns false when there is none. */
 bool blocks_remove(struct blocks *blocks, const struct prefix *prefix);
 
-/* Forgets those that are over. */
+/* Removes the blocks that are over. */
 void blocks_expire(struct blocks *blocks, double now);
 
-/* True when the address is blocked. */
+/* Returns true when the address is blocked. */
 bool blocks_hold(const struct blocks *blocks, const struct socket_address *address, double now);
 
 #endif

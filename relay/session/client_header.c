@@ -21,7 +21,7 @@ bool client_header_parse(const char *text, enum client_header_format *out)
     return false;
 }
 
-/* An address as IPv6 has it, IPv4 inside, and a port in network byte order. */
+/* An address on the wire: IPv6, with IPv4 inside, and a port in network byte order. */
 struct wire_address {
     uint8_t address[16];
     uint8_t port[2];

@@ -12,7 +12,7 @@ static int by_id(const void *a, const void *b)
     return (first > second) - (first < second);
 }
 
-/* Sessions of the set that are not ending; NULL when there is no memory, or there are none. */
+/* Returns the sessions that are not ending; NULL when there is no memory, or there are none. */
 static struct session **collect(const struct sessions *sessions,
                                 bool (*chosen)(const struct session *, const struct command *),
                                 const struct command *command, size_t *count)
@@ -58,7 +58,8 @@ static bool is_in_prefix(const struct session *session, const struct command *co
     return prefix_holds(&command->block.prefix, session_client(session));
 }
 
-/* The sessions are collected first, because the end of one changes the places of the others. */
+/* Ends the sessions that a command names. They are collected first, because the end of one changes
+   the places of the others. */
 static unsigned end(const struct sessions *sessions,
                     bool (*chosen)(const struct session *, const struct command *),
                     const struct command *command)

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Sessions in one list. */
+/* The most sessions in one list. */
 #define COMMAND_LIST_MAX 1000
 
 struct sessions;
@@ -18,14 +18,14 @@ enum command_kind { COMMAND_LIST, COMMAND_END, COMMAND_BLOCK, COMMAND_UNBLOCK };
 
 struct command {
     enum command_kind kind;
-    unsigned long id;    /* the session to end, or after which the list begins */
-    unsigned long limit; /* of the list: 1 to COMMAND_LIST_MAX */
-    struct block block;  /* or the prefix of that to take back */
+    unsigned long id;    /* the session to end, or the session after which the list begins */
+    unsigned long limit; /* the longest list that is wanted: 1 to COMMAND_LIST_MAX */
+    struct block block;  /* the block, or in it the prefix whose block is taken back */
 };
 
 struct command_result {
     bool done;     /* false: there is no such session or block, or no place for the block or list */
-    bool has_more; /* the list goes on */
+    bool has_more; /* the list goes on after these sessions */
     unsigned count;  /* sessions in the list, or ended */
     unsigned silent; /* processes that have not answered */
 };

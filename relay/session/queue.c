@@ -51,8 +51,8 @@ static bool reserve_entry(struct queue *queue)
     return true;
 }
 
-/* The capacity is kept at twice of what may wait, so that the frames are moved to the front only
-   after as many bytes have gone through. */
+/* Makes room for more bytes. The capacity is kept at twice the bytes that may wait, so that the
+   frames are moved to the front only after that many bytes have gone through. */
 static bool reserve_bytes(struct queue *queue, size_t size)
 {
     if (queue->head + queue->used + size <= queue->capacity)

@@ -7,16 +7,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Zero it except for the two bounds. It has no memory until something waits, nor after queue_free.
- */
+/* A queue. Zero it except for the two bounds. It has no memory until something waits, nor after
+   queue_free. */
 struct queue {
-    size_t limit_bytes; /* of all waiting frames */
+    size_t limit_bytes; /* the most bytes of all waiting frames */
     double limit_age_seconds;
     uint8_t *bytes; /* the frames one after another, from `head` on */
     size_t capacity;
     size_t head;
     size_t used;
-    struct queue_entry *entries; /* their sizes and times, a ring of a power of two */
+    struct queue_entry *entries; /* the sizes and times of the frames, a ring of a power of two */
     size_t entry_capacity;
     size_t first;
     size_t count;
@@ -42,8 +42,8 @@ void queue_push(struct queue *queue, const uint8_t *frame, size_t size, double n
 void queue_expire(struct queue *queue, double now, struct queue_drops *drops);
 
 /* Finds the oldest whole frames that lie side by side within `most` bytes, but at least one frame.
-   Returns their size, and their number in *frames. The bytes stay valid until the next call. 0 when
-   the queue is empty. */
+   Returns their size, and their number in *frames. The bytes stay valid until the next call.
+   Returns 0 when the queue is empty. */
 size_t queue_peek(const struct queue *queue, size_t most, const uint8_t **bytes, size_t *frames);
 
 /* Returns when a waiting frame was pushed, counted from the oldest. */
@@ -52,7 +52,7 @@ double queue_time(const struct queue *queue, size_t index);
 /* Removes this many frames. */
 void queue_pop(struct queue *queue, size_t frames);
 
-/* Frees its memory, and what waited in it. */
+/* Frees the memory of the queue, and the frames that waited in it. */
 void queue_free(struct queue *queue);
 
 #endif

@@ -9,11 +9,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The longest text, without a terminator. */
+/* Bytes of the longest text, without a terminator. */
 #define SESSION_SERVER_TEXT 51
 
-/* Reads it; an IPv4 address inside IPv6 is that IPv4 address. False when the text has another form,
- * or port 0; then *out is all zero. */
+/* Reads such a text; an IPv4 address inside IPv6 is that IPv4 address. Returns false when the text
+   has another form, or port 0; then *out is all zero. */
 bool session_server_read(const char *text, size_t size, struct socket_address *out);
 
 #endif

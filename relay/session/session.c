@@ -5,19 +5,20 @@
 #include <string.h>
 #include <time.h>
 
-/* Datagrams that the gate refuses before the session ends: some may be damaged on the way, or come
-   late from an earlier connection. */
+/* The number of datagrams that the gate refuses before the session ends: some may be damaged on the
+   way, or come late from an earlier connection. */
 #define OFFENCES_MAX 8
 
 /* Seconds that a game server may be away, as when it starts anew, before players who ask for it
-   learn that it is. */
+   learn that it is down. */
 #define DOWN_SECONDS 3.0
 
-/* Firefox closes WebSockets when a navigation begins. A page that stays after all, because it was a
-   download for example, opens the next one at once. It gets this many seconds for that. */
+/* Seconds for a page to come back that its browser seemed to leave. Firefox closes WebSockets when
+   a navigation begins; a page that stays after all, because it was a download for example, opens
+   the next one at once. */
 #define AWAY_SECONDS 3.0
 
-/* The sessions that an address has opened count for so many seconds, less and less. */
+/* Seconds for which the sessions that an address has opened count, less and less. */
 #define OPENED_SECONDS 10.0
 
 static struct session *session_due(struct deadline *deadline)
@@ -25,8 +26,8 @@ static struct session *session_due(struct deadline *deadline)
     return lws_container_of(deadline, struct session, deadline);
 }
 
-/* Returns when it ends unless something happens before, and why. Nothing but the next step renews
-   one that the game server has not answered. */
+/* Returns when a session ends unless something happens before, and why. The time of a session that
+   the game server has not answered is renewed by its next step only. */
 static double due(const struct session *session, enum session_end *why)
 {
     const struct sessions_config *config = &session->sessions->config;
@@ -55,8 +56,8 @@ static double due(const struct session *session, enum session_end *why)
     return unlinked;
 }
 
-/* Returns when it becomes one that gives way, unless the game server speaks to it before: INFINITY
-   when it is one already. */
+/* Returns when a session becomes one that gives way, unless the game server speaks to it before:
+   INFINITY when it is one already. */
 static double silent_at(const struct session *session)
 {
     return session->eviction.list
@@ -64,7 +65,7 @@ static double silent_at(const struct session *session)
                : session->last_answer + session->sessions->config.answer_timeout_seconds;
 }
 
-/* One timer serves all. */
+/* Sets the one timer that serves all sessions. */
 static void arm(struct sessions *sessions, double now)
 {
     const struct deadline *first = deadlines_first(&sessions->deadlines);
@@ -93,7 +94,8 @@ void session_step(struct session *session)
     session_hurry(session);
 }
 
-/* Datagrams do not move deadlines: a session that is found to be due too early gets a new one. */
+/* Ends the sessions that are due. Datagrams do not move deadlines: a session that is found to be
+   due too early gets a new deadline. */
 static void on_timer(void *context)
 {
     struct sessions *sessions = context;
@@ -129,7 +131,8 @@ void sessions_set_limits(struct sessions *sessions, const struct sessions_config
     sessions->config.max_sessions = old.max_sessions;
     sessions->config.secret = old.secret;
     sessions->unanswered_most = ALLOWANCE_UNANSWERED * sessions_of_one_address(&sessions->config);
-    /* Due at once, each gets the deadline that it has now. */
+    /* All sessions are made due at once, and then each gets the deadline that it has by the new
+       limits. */
     deadlines_set_all(&sessions->deadlines, loop_now());
     on_timer(sessions);
 }
@@ -236,7 +239,7 @@ void sessions_end_all(struct sessions *sessions)
         session_end(session_due(first), sessions->draining_why);
 }
 
-/* The newest link that is ready; the newest when there is none. */
+/* Returns the newest link that is ready; the newest when none is ready. */
 static struct session_link *choose_link(const struct session *session)
 {
     struct session_link *link = session->newest;
@@ -245,7 +248,7 @@ static struct session_link *choose_link(const struct session *session)
     return link ? link : session->newest;
 }
 
-/* The game server has spoken to it, as it does ten times a second to a player. */
+/* Notes that the game server has spoken to a session, as it does ten times a second to a player. */
 static void on_answer(struct session *session)
 {
     session->last_answer = loop_now();
@@ -290,7 +293,8 @@ void session_identify(const struct sessions *sessions, const char *key, const ch
     session_index_hash(sessions->index, key, origin, &request->server, &request->hash);
 }
 
-/* The last two digits tell the worker, which makes it unique among them. */
+/* Returns the next id. Its last two digits tell the worker, which makes it unique among all
+   workers. */
 static unsigned long next_id(struct sessions *sessions)
 {
     sessions->last_id++;
@@ -348,8 +352,9 @@ void session_describe(const struct session *session, struct session_facts *out)
         out->transports[out->transport_count++] = gauges_transport(link->transport->name);
 }
 
-/* Everybody can open sessions that the game server does not answer: one line in a while tells of
-   them, and each only at the level debug. Those of players all get one. */
+/* Returns whether the end of a session may be logged. Everybody can open sessions that the game
+   server does not answer: one line in a while tells of those, and only at the level debug there is
+   one for each. Every session of a player gets a line. */
 static bool may_log(struct session *session, unsigned *others)
 {
     *others = 0;
@@ -358,7 +363,8 @@ static bool may_log(struct session *session, unsigned *others)
             log_limit_pass(&session->sessions->ended_limit, loop_now(), others));
 }
 
-/* The socket must still be open, because the line has its address. */
+/* Logs the end of a session. Its socket must still be open, because the line has the socket's
+   address. */
 static void log_end(struct session *session, const char *why)
 {
     struct session_facts facts;
@@ -411,7 +417,8 @@ void session_end(struct session *session, enum session_end why)
         session_free(session);
 }
 
-/* Nothing has been opened or sent for a session before the gate lets a datagram pass. */
+/* Returns whether the gate lets a datagram pass. Nothing is opened or sent for a session before the
+   gate has let one pass. */
 static bool passes(struct session *session, const uint8_t *data, size_t size)
 {
     const struct gate *gate = &session->sessions->config.gate;
@@ -424,8 +431,9 @@ static bool passes(struct session *session, const uint8_t *data, size_t size)
     return true;
 }
 
-/* Ending sessions and beginning others gets nobody more to the game server than keeping as many as
-   an address may have. */
+/* Returns whether the address of a session may send to a game server that has not answered. So a
+   client that ends sessions and begins others gets no more datagrams to the game server than one
+   that keeps as many as an address may have. */
 static bool address_may_ask(struct session *session, double now)
 {
     struct sessions *sessions = session->sessions;
@@ -457,7 +465,8 @@ static bool within_allowance(struct session *session, size_t size)
     return false;
 }
 
-/* Such datagrams count against the allowance too: the relay has to read them. */
+/* Drops a datagram that is empty or too long. Such datagrams count against the allowance too: the
+   relay has to read them. */
 static bool drop_misfit(struct session *session, size_t size)
 {
     struct stats *stats = session->sessions->stats;
@@ -479,8 +488,9 @@ void sessions_discard(struct sessions *sessions, size_t size)
     sessions->stats->dropped_ended++;
 }
 
-/* Links of a page may come to two processes before the game server has answered, and each begins a
-   session. It answers one of them; the other then ends in favour of it. */
+/* Returns whether the session is the only one of its page. Links of a page may come to two
+   processes before the game server has answered, and each begins a session. The game server answers
+   one of them; the other then ends in favour of it. */
 static bool is_only_one(struct session *session)
 {
     if (session->entry.listed)

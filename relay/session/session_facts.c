@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stddef.h>
 
-/* The last two are not in each line. */
+/* The most fields of a line. Not every line has the last two. */
 #define FIELDS_MAX 14
 
 void session_facts_log(const struct session_facts *facts, const char *transport, const char *why,

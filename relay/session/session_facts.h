@@ -1,5 +1,5 @@
-/* What the operator may know of a session, in a list and in the log. It is plain data, so that it
-   can come from another process. */
+/* The facts that the operator may know of a session, in a list and in the log. They are plain data,
+   so that they can come from another process. */
 #ifndef CAUSEWAY_RELAY_SESSION_FACTS_H
 #define CAUSEWAY_RELAY_SESSION_FACTS_H
 
@@ -13,18 +13,19 @@
 struct session_facts {
     unsigned long id;
     double age_seconds;
-    struct socket_address client; /* of its newest or last link */
+    struct socket_address client; /* the address of its newest or last link */
     struct socket_address server;
     struct socket_address source; /* the address that the game server sees; all zero = none yet */
     bool answered;
-    unsigned transports[SESSION_FACTS_LINKS_MAX]; /* of its links, the newest first, see gauges.h */
+    /* the transports of its links, the newest first, see gauges.h */
+    unsigned transports[SESSION_FACTS_LINKS_MAX];
     unsigned transport_count;
     double rtt; /* seconds of a round trip to the browser; NAN when it is not known */
     struct traffic traffic;
 };
 
-/* Logs that a session has ended: the transport of its newest or last link, why, and how many others
-   have ended since the last line. */
+/* Logs that a session has ended: the transport of its newest or last link, the reason, and how many
+   others have ended since the last line. */
 void session_facts_log(const struct session_facts *facts, const char *transport, const char *why,
                        unsigned others);
 

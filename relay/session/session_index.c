@@ -64,7 +64,7 @@ static void put_server(const struct socket_address *server, uint8_t out[SERVER_S
 void session_index_hash(const struct session_index *index, const char *key, const char *origin,
                         const struct socket_address *server, struct session_hash *out)
 {
-    /* All but the origin have one length, so no two of them make the same text. */
+    /* All parts but the origin have one length, so no two of these texts are the same. */
     uint8_t text[SESSION_KEY_SIZE + SERVER_SIZE + ORIGIN_MAX];
     const size_t size = strlen(origin);
     *out = (struct session_hash){0};

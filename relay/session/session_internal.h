@@ -1,5 +1,5 @@
-/* What the sources of a session share: session_links.c has its links, session_moves.c lets it go to
-   another process, session.c has all else. */
+/* Declarations that the sources of a session share: session_links.c has its links, session_moves.c
+   lets it go to another process, session.c has all else. */
 #ifndef CAUSEWAY_RELAY_SESSION_INTERNAL_H
 #define CAUSEWAY_RELAY_SESSION_INTERNAL_H
 
@@ -15,27 +15,30 @@
 
 struct session {
     struct sessions *sessions;
-    struct session_link *newest;       /* NULL while it has none; the others are older */
-    struct address_count *address;     /* of the last link, which counts while there is none */
-    struct socket_address server;      /* the game server */
-    struct socket_address client;      /* of the newest or last link */
-    unsigned char owner[16];           /* of that */
-    const struct transport *transport; /* of that; NULL when it came from another process */
-    struct eviction_entry eviction;    /* in no list when it keeps its place */
+    /* the newest link, before the older ones; NULL while there is none */
+    struct session_link *newest;
+    /* the count of the last link, which stays while there is none */
+    struct address_count *address;
+    struct socket_address server; /* the game server */
+    struct socket_address client; /* the address of the newest or last link */
+    unsigned char owner[16];      /* the owner of that address */
+    /* the transport of that link; NULL when the session came from another process */
+    const struct transport *transport;
+    struct eviction_entry eviction; /* in no list when the session keeps its place */
     struct session_index_entry entry;
-    struct deadline deadline; /* none while it is ending */
+    struct deadline deadline; /* none while the session is ending */
     double opened;
     double active;      /* when it last came a step on, or a datagram came, from either side */
-    double last_answer; /* when the game server last spoke to it, but for challenges */
+    double last_answer; /* when the game server last spoke to it, other than by a challenge */
     double unlinked;    /* when it lost its last link; INFINITY while it has one */
     unsigned long id;
     bool ending;
     bool evicted;
     bool published; /* the directory has it */
     bool away;      /* its page may be gone: its browser said so, and nothing came since */
-    enum gate_verdict verdict; /* on the latest of the datagrams that could begin it */
-    unsigned offences;         /* datagrams that the gate has not let pass */
-    float rtt;                 /* seconds, of the last link that knew it; NAN while none has */
+    enum gate_verdict verdict; /* the verdict on the latest of the datagrams that could begin it */
+    unsigned offences;         /* the number of datagrams that the gate has not let pass */
+    float rtt;                 /* seconds, over the last link that knew them; NAN while none has */
     struct allowance allowance;
     struct traffic traffic;
     struct upstream upstream;
@@ -43,19 +46,20 @@ struct session {
 
 struct sessions {
     struct session_directory directory; /* all zero = there is none */
-    struct bucket lookups;              /* in that */
+    struct bucket lookups;              /* limits the lookups in the directory */
     struct sessions_config config;
     struct loop *loop;
     struct stats *stats;
     struct session_index *index;
     struct per_address_limit *per_address;
-    struct address_memory *opened;     /* sessions */
-    struct address_memory *unanswered; /* datagrams of sessions that were not answered */
-    double unanswered_most;            /* that is remembered of one address */
+    struct address_memory *opened; /* the sessions that each address has opened */
+    /* the datagrams of each address in sessions that were not answered */
+    struct address_memory *unanswered;
+    double unanswered_most; /* the most datagrams that are remembered of one address */
     struct upstream_common *upstream_common;
     struct eviction eviction;
     unsigned count;
-    unsigned evicted; /* of these, those that have given up their places */
+    unsigned evicted; /* the sessions among these that have given up their places */
     unsigned long last_id;
     struct deadlines deadlines;
     struct loop_timer timer;
@@ -66,49 +70,51 @@ struct sessions {
     void (*drained)(void *context);
     void *drained_context;
     struct log_limit refused_limit;
-    struct log_limit ended_limit; /* of sessions that the game server has not answered */
+    /* limits the lines about sessions that the game server has not answered */
+    struct log_limit ended_limit;
     struct log_limit evicted_limit;
     struct log_limit rate_limit;
 };
 
-/* The game server has spoken to it before, but no longer does. */
+/* Returns whether the game server has spoken to a session before, but no longer does. */
 static inline bool session_is_silent(const struct session *session)
 {
     return session->eviction.list == &session->sessions->eviction.lists[EVICTION_SILENT];
 }
 
-/* Returns the seconds of a round trip to its browser, over the newest link that knows or the last
-   that did; NAN when none has. */
+/* Returns the seconds of a round trip to the browser, over the newest link that knows them, or as
+   the last such link knew them; NAN when none has. */
 double session_rtt(const struct session *session);
 
 /* Creates a session that has no link and is in no list, nor counted yet; `owner` is that of its
-   address. NULL when there is no memory. */
+   address. Returns NULL when there is no memory. */
 struct session *session_create(struct sessions *sessions, const unsigned char owner[16]);
 
 /* Frees a session that has no link. */
 void session_free(struct session *session);
 
-/* Renews its deadline after a step: it is open, it has asked, it is answered, it has a link again.
- */
+/* Renews the deadline of a session after a step: it was opened, it has asked, it was answered, or
+   it has a link again. */
 void session_step(struct session *session);
 
-/* Sets its deadline anew, which may be sooner than it was. */
+/* Sets the deadline of a session anew, which may be sooner than it was. */
 void session_hurry(struct session *session);
 
-/* Adopts the session of this hash if another process has it. The directory is not asked more often
-   than a player who opens many links may have this process wait. */
+/* Adopts the session of this hash if another process has it. The directory is asked only so often
+   that players who open many links do not keep this process waiting. */
 void sessions_look_up(struct sessions *sessions, const struct session_hash *hash);
 
-/* Puts it into the directory, once the game server has answered it. */
+/* Puts a session into the directory, once the game server has answered it. */
 void session_publish(struct session *session);
 
-/* Notes whether its page may be gone, here and in the directory. */
+/* Notes whether the page of a session may be gone, here and in the directory. */
 void session_set_away(struct session *session, bool away);
 
-/* Its hash is free again. The directory drops it, unless another process goes on with it. */
+/* Frees the hash of a session for another. The directory drops the session, unless another process
+   goes on with it. */
 void session_withdraw(struct session *session, bool goes_on);
 
-/* The code and the text for browsers, by enum session_end. */
+/* The codes and the texts for browsers, by enum session_end. */
 extern const struct session_farewell session_farewells[];
 
 /* Closes all links of a session. */

@@ -1,5 +1,5 @@
 /* The key by which a page names its session whenever it opens a link: 16 random bytes in base64url.
-   Whoever knows it can take the session over, so it is never logged. */
+   Anybody who knows it can take the session over, so it is never logged. */
 #ifndef CAUSEWAY_RELAY_SESSION_KEY_H
 #define CAUSEWAY_RELAY_SESSION_KEY_H
 
@@ -8,7 +8,7 @@
 
 #define SESSION_KEY_SIZE 22
 
-/* True when a text has the form of a key. */
+/* Returns true when a text has the form of a key. */
 static inline bool session_key_valid(const char *text, size_t size)
 {
     for (size_t i = 0; i < size; i++) {

@@ -3,7 +3,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Sessions that the members of a household open lately, or one player who tries again. */
+/* The number of sessions that the members of a household open within a short time, or one player
+   who tries again. */
 #define OPENED_FEW 8.0
 
 const struct session_farewell session_farewells[] = {
@@ -70,8 +71,8 @@ static struct session_link *link_over(const struct session *session,
     return link;
 }
 
-/* Has the address count a link. One that follows another of its session there counts in its stead.
- */
+/* Makes the address count a link. A link that follows another of its session at that address counts
+   in its stead. */
 static enum session_refusal count_link(struct sessions *sessions, struct session_link *link,
                                        const struct socket_address *client,
                                        struct address_count **stead)
@@ -146,8 +147,9 @@ static enum session_refusal join(struct session *session, struct session_link *l
     return SESSION_REFUSED_NOT;
 }
 
-/* An address that opens one session after another must not end that of a newcomer before the game
-   server could answer it, nor that of a player before the player is back. */
+/* Returns whether an address has opened too many sessions to push out this one. An address that
+   opens one session after another must not end that of a newcomer before the game server could
+   answer it, nor that of a player before the player is back. */
 static bool crowds_out(const struct sessions *sessions, const unsigned char owner[16],
                        const struct session *session)
 {
@@ -166,7 +168,7 @@ static const char *why_it_goes(const struct session *session)
 
 /* Finds a place for one more session of the owner of an address. A player may still come back to a
    session that waits, but not to one that the game server has left, as when its player goes on in
-   another. False when none gives way. */
+   another. So the latter gives way first. Returns false when none gives way. */
 static bool make_place(struct sessions *sessions, const unsigned char owner[16])
 {
     struct eviction_entry *first = eviction_first(&sessions->eviction);
@@ -189,7 +191,7 @@ static bool make_place(struct sessions *sessions, const unsigned char owner[16])
     return true;
 }
 
-/* The place counts for the address of the link from now on. */
+/* Begins a session for a link. From now on its place counts for the link's address. */
 static struct session *begin_session(struct sessions *sessions, struct session_link *link,
                                      const struct socket_address *client,
                                      const struct socket_address *server, enum session_refusal *why)
@@ -287,7 +289,8 @@ void session_close_links(struct session *session, const struct session_farewell 
         link->transport->close(link, farewell, at_once);
 }
 
-/* Only one that the game server has answered is worth its place. */
+/* Returns whether a session may wait for its next link. Only one that the game server has answered
+   is worth its place. */
 static bool may_wait(const struct session *session, enum session_parting parting)
 {
     return session->entry.listed && session->allowance.answered && parting != SESSION_LINK_CLOSED &&
@@ -300,7 +303,7 @@ static void wait_for_link(struct session *session, struct address_count **addres
     *address = NULL;
     session->unlinked = loop_now();
     if (!session->published)
-        session_publish(session); /* the supervisor was too busy before */
+        session_publish(session); /* the supervisor was too busy to take the session before */
     eviction_append(&session->sessions->eviction, EVICTION_UNLINKED, &session->eviction);
     session_hurry(session);
     session->sessions->stats->sessions_unlinked++;

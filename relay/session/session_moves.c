@@ -6,7 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A thousand players may come back at once. */
+/* Lookups in the directory per second, and the most at once: a thousand players may come back at
+   the same time. */
 #define LOOKUPS_PER_SECOND 1000.0
 #define LOOKUPS_MOST       4000.0
 
@@ -15,14 +16,15 @@ const uint8_t *sessions_secret(const struct sessions *sessions)
     return session_index_secret(sessions->index);
 }
 
-/* Another process can only go on with one that its next link finds there. */
+/* Returns whether another process can go on with a session, which it can only if the next link
+   finds the session there. */
 static bool can_move(const struct session *session)
 {
     return session->entry.listed && session->allowance.answered &&
            session->sessions->config.resume_seconds > 0.0;
 }
 
-/* Returns the socket that belongs to it; -1 when there is none. */
+/* Fills in the state of a session. Returns its socket; -1 when it has none. */
 static int fill_state(const struct session *session, struct session_state *out)
 {
     *out = (struct session_state){
@@ -58,7 +60,8 @@ bool sessions_export(struct sessions *sessions, sessions_export_one *take, void 
     return true;
 }
 
-/* Has its address count it. What it had in the other process is not refused here. */
+/* Makes the address of a session count it. A session that was allowed in the other process is not
+   refused here, so there is no limit. */
 static bool count_address(struct session *session)
 {
     struct socket_address owner = {.size = sizeof(struct sockaddr_in6)};
@@ -155,9 +158,9 @@ void sessions_release(struct sessions *sessions, const uint8_t hash[SESSION_HASH
         session_end(lws_container_of(entry, struct session, entry), SESSION_END_MOVED);
 }
 
-/* True unless a session of this hash is here that the game server has answered. One that began
-   before this one was answered, or while it took long to get it, makes way: its page comes back at
-   once. */
+/* Returns true unless there is a session of this hash here that the game server has answered. One
+   that it has not answered makes way: it began before the adopted session was answered, or while
+   that was slow to arrive, and its page comes back at once. */
 static bool make_way(const struct sessions *sessions, const struct session_hash *hash)
 {
     struct session_index_entry *entry = session_index_find(sessions->index, hash);

@@ -11,7 +11,7 @@ bool session_state_read(const void *data, size_t size, struct session_state *out
     if (size != sizeof state)
         return false;
     memcpy(&state, data, sizeof state);
-    /* Full buckets are infinite, as is the time of a session that has a link. */
+    /* A full bucket is infinite, and so is the time of a session that has a link. */
     if (!isfinite(state.opened) || !isfinite(state.active) || !isfinite(state.last_answer) ||
         isnan(state.unlinked) || state.server.size > sizeof state.server.address ||
         state.client.size > sizeof state.client.address ||

@@ -5,11 +5,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* They count as the counters of these names in stats/stats.h. */
+/* Counters that count as those of the same names in stats/stats.h. */
 struct traffic {
-    uint64_t client_datagrams; /* from the browser */
+    uint64_t client_datagrams; /* datagrams from the browser */
     uint64_t client_bytes;
-    uint64_t upstream_datagrams; /* from the game server */
+    uint64_t upstream_datagrams; /* datagrams from the game server */
     uint64_t upstream_bytes;
 };
 

@@ -35,7 +35,7 @@ enum session_end {
 #undef SESSION_END_MEMBER
 };
 
-/* A browser is told this when the relay closes its link. */
+/* The reason that a browser is told when the relay closes its link. */
 struct session_farewell {
     unsigned code; /* closes a WebSocket; a data channel brings it before its text */
     const char *text;
@@ -43,24 +43,24 @@ struct session_farewell {
 
 struct session_link;
 
-/* One constant per kind of transport, of which a session has one link at most. The transport counts
-   every datagram that it gets: as delivered, or as dropped by reason. */
+/* A kind of transport, of which a session has one link at most. The transport counts every datagram
+   that it gets: as delivered, or as dropped by reason. */
 struct transport {
-    /* Log lines call it by this name: "websocket", "webrtc". */
+    /* the name in log lines: "websocket", "webrtc" */
     const char *name;
 
-    /* True when a datagram may go out now: the link is not closing, and its browser has proven
-       where it is. */
+    /* Returns true when a datagram may go out now: the link is not closing, and its browser has
+       proven where it is. */
     bool (*ready)(const struct session_link *link);
 
     /* Sends a run of datagrams of 1 to SESSION_DATAGRAM_MAX bytes each to the browser, without
-       blocking. What has to wait must be copied. */
+       blocking. Datagrams that have to wait must be copied. */
     void (*send_batch)(struct session_link *link, const struct datagram *datagrams, size_t count);
 
-    /* Tell the browser that the link is over, then call session_link_close: after this call, but
-       within a few seconds whatever the browser does. send_batch is not called afterwards.
-       With `at_once` the connection must go in this turn of the loop; that may also be asked for
-       when the link is being closed already. */
+    /* Tells the browser that the link is over, and then calls session_link_close: after this call,
+       but within a few seconds whatever the browser does. send_batch is not called afterwards. With
+       `at_once` the connection must go in this turn of the loop; that may also be asked for when
+       the link is being closed already. */
     void (*close)(struct session_link *link, const struct session_farewell *farewell, bool at_once);
 
     /* Returns the seconds of a round trip to the browser, or to the proxy in front of it; NAN when
@@ -68,14 +68,14 @@ struct transport {
     double (*rtt)(const struct session_link *link);
 };
 
-/* One way to a browser. Embedded in the connection that the transport has for it; all zero before
-   session_link_open. */
+/* One way to a browser. A link is embedded in the connection that the transport has for it; all
+   zero before session_link_open. */
 struct session_link {
     struct session *session; /* NULL when the link was refused, or when another took its place */
     struct sessions *sessions;
     const struct transport *transport;
-    struct address_count
-        *address; /* which counts it; NULL when the next link has taken that over */
+    /* the count of its address, which includes it; NULL when the next link is counted instead */
+    struct address_count *address;
     struct session_link *older;
 };
 

@@ -10,19 +10,22 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-/* Datagrams that are received in one call. More would be less fair to the other sessions. */
+/* The most datagrams that are received in one call. More would be less fair to the other sessions.
+ */
 #define UPSTREAM_BATCH 64
 
-/* Datagrams that are counted when a socket is closed. More hardly fits into one. */
+/* The most datagrams that are counted when a socket is closed. Hardly more fit into a socket's
+   buffer. */
 #define WAITING_MAX 4096
 
-/* Game servers that are remembered to be down. */
+/* The number of game servers that are remembered to be down. */
 #define UPSTREAM_DOWN_MAX 64
 
 struct upstream_common {
     struct loop *loop;
     struct stats *stats;
-    struct socket_address down[UPSTREAM_DOWN_MAX]; /* not heard of since */
+    /* game servers that were down, and have not been heard since */
+    struct socket_address down[UPSTREAM_DOWN_MAX];
     unsigned down_count;
     struct log_limit down_limit;
     struct log_limit unsent_limit;
@@ -67,7 +70,8 @@ unsigned upstream_common_down(const struct upstream_common *common)
     return common->down_count;
 }
 
-/* Forgets the first when there are too many: some may never come back. */
+/* Remembers that a game server is down. Forgets the first one when there are too many: some may
+   never come back. */
 static void mark_down(struct upstream_common *common, const struct socket_address *game_server)
 {
     if (find_down(common, game_server) < common->down_count)
@@ -77,8 +81,8 @@ static void mark_down(struct upstream_common *common, const struct socket_addres
     common->down[common->down_count++] = *game_server;
 }
 
-/* Such an error of the path to the game server is the game server's state, not the session's end.
- */
+/* Returns whether an error means that the game server is down. Such an error of the path tells the
+   game server's state, and does not end the session. */
 static bool means_down(int error)
 {
     return error == ECONNREFUSED || error == EHOSTUNREACH || error == ENETUNREACH ||
@@ -99,7 +103,7 @@ static void report_down(struct upstream *upstream, int error)
     log_warn("game server %s is down: %s%s", text, strerror(error), log_held(held).text);
 }
 
-/* That a buffer is full is nothing to report: it is for the counters. */
+/* Logs that a datagram could not be sent. A full buffer is not logged: it is for the counters. */
 static void report_unsent(const struct upstream *upstream, int error)
 {
     struct upstream_common *common = upstream->common;
@@ -134,8 +138,8 @@ static void report_up(struct upstream *upstream)
     log_info("game server %s answers again%s", text, log_held(held).text);
 }
 
-/* Reads what was received at a place of the buffer, without its header. False when nobody can be
-   given that. */
+/* Reads the datagram that was received at a place of the buffer, without its header. Returns false
+   when it cannot be given to anybody. */
 static bool read_datagram(const struct upstream *upstream, int place, struct datagram *out)
 {
     const struct upstream_common *common = upstream->common;
@@ -165,7 +169,7 @@ static void on_ready(void *context, unsigned events)
     const int count =
         recvmmsg(upstream->watch.fd, common->header, UPSTREAM_BATCH, MSG_DONTWAIT, NULL);
     if (count < 0) {
-        /* Fetching the error clears it; datagrams behind it wake the loop again. */
+        /* Fetching the error clears it; datagrams behind it call this again. */
         if (means_down(errno))
             report_down(upstream, errno);
         return;
@@ -204,7 +208,8 @@ bool upstream_local(const struct upstream *upstream, struct socket_address *out)
     return true;
 }
 
-/* The game server knows its player by this from now on, wherever the browser goes. */
+/* Writes the header by which the game server knows its player from now on, wherever the browser
+   goes. */
 static void write_header(struct upstream *upstream)
 {
     struct socket_address local;
@@ -253,7 +258,7 @@ bool upstream_send(struct upstream *upstream, const uint8_t *data, size_t size)
         stats->dropped_upstream++;
         return false;
     }
-    /* The error may be the answer to an earlier datagram, and this one not tried yet. */
+    /* The error may be the answer to an earlier datagram, so that this one was not tried yet. */
     for (bool again = false;; again = true) {
         if (try_to_send(upstream, data, size)) {
             stats->forwarded_datagrams++;
@@ -279,7 +284,7 @@ void upstream_count_overflow(struct upstream *upstream)
             overflow_since(upstream->watch.fd, &upstream->overflow_count);
 }
 
-/* What waits in a socket would be gone with it, and in no counter. */
+/* Counts the datagrams that wait in a socket, which are lost when it is closed. */
 static void drop_waiting(struct upstream *upstream)
 {
     struct stats *stats = upstream->common->stats;

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Seconds that lie between two lookups of a name, whatever the DNS says. The least is also the time
-   after which a lookup that failed is repeated. */
+/* Seconds between two lookups of a name, at least and at most, whatever the DNS says. The least is
+   also the time after which a lookup that failed is repeated. */
 #define LOOKUP_SECONDS_MIN 5.0
 #define LOOKUP_SECONDS_MAX 300.0
 
@@ -49,7 +49,7 @@ static bool read_setting(const char *text, struct upstream_rule *rule)
 bool upstream_list_add(struct upstream_list *list, const char *text)
 {
     struct upstream_rule rule = {.name = ""};
-    char address[UPSTREAM_NAME_MAX + 12]; /* and ports */
+    char address[UPSTREAM_NAME_MAX + 12]; /* the longest name, and ports */
     const size_t length = strcspn(text, ",");
     if (length >= sizeof address || !read_setting(text + length, &rule))
         return false;
@@ -62,7 +62,7 @@ bool upstream_list_add(struct upstream_list *list, const char *text)
         return false;
     memcpy(rule.name, address, size);
     if (strchr(rule.name, ':') && !strchr(rule.name, '['))
-        return false; /* the port of an IPv6 address without brackets cannot be told */
+        return false; /* without brackets, the port of an IPv6 address cannot be told */
     if (prefix_parse(rule.name, &rule.prefix))
         rule.name[0] = '\0';
     else if (strpbrk(rule.name, "[]/:* "))
@@ -74,10 +74,10 @@ bool upstream_list_add(struct upstream_list *list, const char *text)
 struct upstreams {
     struct loop *loop;
     struct upstream_list list;
-    struct lookup_answer answers[UPSTREAM_LIST_MAX]; /* for the rules that have names */
-    double due[UPSTREAM_LIST_MAX];                   /* when their next lookup is */
+    struct lookup_answer answers[UPSTREAM_LIST_MAX]; /* the answers for the rules that have names */
+    double due[UPSTREAM_LIST_MAX];                   /* when the next lookup of each is due */
     struct lookup lookup;
-    unsigned lookup_rule; /* the rule whose name it looks up */
+    unsigned lookup_rule; /* the rule whose name is being looked up */
     struct loop_timer timer;
     struct log_limit failed_limit;
     struct own_addresses *own;
@@ -142,7 +142,7 @@ static void on_timer(void *context)
     look_up_next(context);
 }
 
-/* Waits for the answers. Returns false when they leave nothing to send to. */
+/* Waits for the answers. Returns false when they leave no server to send to. */
 static bool look_all_up(struct upstreams *upstreams)
 {
     bool any = false;
@@ -155,7 +155,7 @@ static bool look_all_up(struct upstreams *upstreams)
     return any;
 }
 
-/* Names of which nothing is known are looked up again after a while, like others that failed. */
+/* Puts off the next lookup of names of which nothing is known, as of others that failed. */
 static void put_off_unknown(struct upstreams *upstreams)
 {
     for (unsigned i = 0; i < upstreams->list.count; i++) {
@@ -192,12 +192,13 @@ struct upstreams *upstreams_create(const struct upstream_list *list, struct loop
         return NULL;
     }
     put_off_unknown(upstreams);
-    /* They are looked up once more, while nobody waits, to learn how long the answers are good. */
+    /* The names are looked up once more, while nobody waits, to learn how long the answers are
+       good. */
     loop_timer_start(loop, &upstreams->timer, 0);
     return upstreams;
 }
 
-/* Returns what is known of a name, which is nothing when it is new. */
+/* Returns what is known of a name: nothing when it is new. */
 static struct lookup_answer answer_for(const struct upstreams *upstreams, const char *name)
 {
     for (unsigned i = 0; name[0] && i < upstreams->list.count; i++) {
@@ -231,7 +232,7 @@ void upstreams_destroy(struct upstreams *upstreams)
     free(upstreams);
 }
 
-/* These networks mean this machine, this link, or many machines. */
+/* Networks whose addresses mean this machine, this link, or many machines. */
 static const char *const local_networks[] = {
     "0.0.0.0/8", "127.0.0.0/8", "169.254.0.0/16", "224.0.0.0/4", "255.255.255.255",
     "::",        "::1",         "fe80::/10",      "ff00::/8",
@@ -247,13 +248,14 @@ static bool find_local_network(const struct socket_address *address, struct pref
 }
 
 /* Networks of IPv6 whose addresses contain an IPv4 address, to which a tunnel or a translator takes
-   what is sent there: compatible, translated, NAT64 (RFC 6052), 6to4 (RFC 3056), server and client
-   of Teredo (RFC 4380), and NAT64 of local use (RFC 8215), whose prefix may have four lengths. */
+   the datagrams: compatible, translated, NAT64 (RFC 6052), 6to4 (RFC 3056), server and client of
+   Teredo (RFC 4380), and NAT64 of local use (RFC 8215), whose prefix may have four lengths. */
 static const struct {
     const char *network;
-    unsigned char at[4]; /* its bytes */
+    unsigned char at[4]; /* the places of the four bytes of the IPv4 address */
     bool inverted;
-    bool guessed; /* zeros tell that the prefix has another length */
+    /* whether the length of the prefix is guessed: zeros then tell that it is another */
+    bool guessed;
 } embeddings[] = {
     {"::/96", {12, 13, 14, 15}, false, false},
     {"::ffff:0:0:0/96", {12, 13, 14, 15}, false, false},
@@ -267,7 +269,7 @@ static const struct {
     {"64:ff9b:1::/48", {12, 13, 14, 15}, false, true},
 };
 
-/* Gives the IPv4 address that the embedding `index` has in an address. */
+/* Fills in the IPv4 address that the embedding `index` has in an address. */
 static bool embedded(size_t index, const struct socket_address *address, struct socket_address *out)
 {
     struct prefix network;
@@ -282,8 +284,9 @@ static bool embedded(size_t index, const struct socket_address *address, struct 
     return v4[12] != 0 || !embeddings[index].guessed;
 }
 
-/* Returns whether a network may stand for this address of it: what means this machine or this link
-   is meant by a network of nothing else, and the relay's own address only by itself. */
+/* Returns whether a network may stand for this address, which lies in it. An address that means
+   this machine or this link is meant only by a network of nothing else, and one of the relay's own
+   addresses only by itself. */
 static bool is_meant(const struct prefix *network, const struct socket_address *address,
                      struct own_addresses *own)
 {

@@ -12,7 +12,7 @@
 
 #define UPSTREAM_LIST_MAX 64
 
-/* The longest name, with its terminator. */
+/* Bytes of the longest name, with its terminator. */
 #define UPSTREAM_NAME_MAX 254
 
 struct upstream_rule {
@@ -30,8 +30,8 @@ struct upstream_list {
 };
 
 /* Adds "10.0.0.5:7000", "[2001:db8::5]:7000", "game.example:7000", or, with a prefix or a range of
-   ports, "10.0.0.0/16:7000-7999"; ",client-address=spp" may follow. False when the text has another
-   form, or the list is full. */
+   ports, "10.0.0.0/16:7000-7999"; ",client-address=spp" may follow. Returns false when the text has
+   another form, or the list is full. */
 bool upstream_list_add(struct upstream_list *list, const char *text);
 
 /* Returns whether the list is one server: an address or a name, with one port. */
@@ -39,17 +39,18 @@ bool upstream_list_is_single(const struct upstream_list *list);
 
 struct upstreams;
 
-/* Creates it, and looks the names up before it returns. One that is not found is logged, and looked
-   up again while the loop runs. loop must outlive it. NULL when there is no memory, or when all
-   rules have names and none is found: then *unknown is the first of them and *error the reason. */
+/* Creates the set of a list, and looks the names up before it returns. A name that is not found is
+   logged, and looked up again while the loop runs. loop must outlive the set. Returns NULL when
+   there is no memory, or when all rules have names and none is found: then *unknown is the first of
+   them and *error the reason. */
 struct upstreams *upstreams_create(const struct upstream_list *list, struct loop *loop,
                                    const struct upstream_rule **unknown, const char **error);
 
-/* Takes another list. What is known of names that were in the old one stays; others are looked up
-   while the loop runs, and reach nothing before. */
+/* Takes another list. The answers for names that were in the old list stay; other names are looked
+   up while the loop runs, and until then they reach nothing. */
 void upstreams_set(struct upstreams *upstreams, const struct upstream_list *list);
 
-/* Frees it. NULL is allowed. */
+/* Frees the set. NULL is allowed. */
 void upstreams_destroy(struct upstreams *upstreams);
 
 /* Chooses where a session goes that has asked for a server (all zero: for none). Returns the rule
