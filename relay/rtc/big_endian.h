@@ -29,7 +29,7 @@ static inline void store32(uint8_t *p, uint32_t value)
     p[3] = (uint8_t)value;
 }
 
-/* The next multiple of four, to which attributes and chunks are padded. */
+/* Returns the next multiple of four, to which attributes and chunks are padded. */
 static inline size_t padded(size_t size)
 {
     return (size + 3) & ~(size_t)3;

@@ -2,7 +2,7 @@
 
 #define POLYNOMIAL 0x82f63b78u
 
-/* table[k][b] is what byte b contributes k bytes before the end of a group of eight. */
+/* Entry [k][b] is the contribution of byte b when k bytes of its group of eight follow it. */
 static uint32_t table[8][256];
 
 static void build_tables(void)

@@ -1,4 +1,4 @@
-/* The two messages that open a data channel (RFC 8832). Pure functions. */
+/* The two messages that open a data channel (RFC 8832), written and read by pure functions. */
 #ifndef CAUSEWAY_RELAY_RTC_DCEP_H
 #define CAUSEWAY_RELAY_RTC_DCEP_H
 
@@ -25,11 +25,11 @@ enum dcep_type {
 
 struct dcep_message {
     enum dcep_type type;
-    /* the label of an OPEN */
+    /* the contents of an OPEN */
     bool unordered;
     bool unreliable;      /* messages may be given up after some repeats or milliseconds */
-    uint32_t reliability; /* how many */
-    const char *label;    /* not terminated, inside the message */
+    uint32_t reliability; /* the number of repeats or milliseconds */
+    const char *label;    /* the label, not terminated, inside the message */
     size_t label_size;
 };
 

@@ -18,12 +18,13 @@
 #include <string.h>
 #include <sys/time.h>
 
-/* The most records that may wait for their turn; a flight that arrives in reverse has fewer. */
+/* Bytes of the records that may wait for their turn; a flight that arrives in reverse has fewer. */
 #define EARLY_MAX 3072
-/* A record of ours is one SCTP packet, so it never needs more; it saves 14 KB per peer. */
+/* Bytes of the longest record. A record of ours holds one SCTP packet, so it is never longer; a
+   lower limit saves 14 KB per peer. */
 #define RECORD_MAX 2048
 
-/* A client's RSA key has so many bits. */
+/* The bits that a client's RSA key may have. */
 #define RSA_BITS_LEAST 2048
 #define RSA_BITS_MOST  4096
 
@@ -35,14 +36,14 @@ struct dtls_identity {
 
 struct dtls {
     struct dtls_identity *identity;
-    SSL *ssl; /* NULL before a ClientHello */
+    SSL *ssl; /* NULL before a ClientHello has come */
     enum dtls_state state;
     uint8_t fingerprint[32];
     struct dtls_order order;
     struct dtls_memory memory;
     const uint8_t *datagram; /* the unread rest of the datagram that is being read */
     size_t datagram_size;
-    const uint8_t *record; /* the one that OpenSSL gets next, NULL when it has not been found */
+    const uint8_t *record; /* the record that OpenSSL gets next; NULL when none has been found */
     size_t record_size;
     uint8_t *early; /* records that wait for their turn, until the handshake is done */
     size_t early_size;
@@ -50,7 +51,8 @@ struct dtls {
     void *context;
 };
 
-/* One BIO both ways: OpenSSL's memory BIO would lose where datagrams begin and end. */
+/* Sends what OpenSSL writes. One BIO serves both directions: OpenSSL's memory BIO would lose where
+   datagrams begin and end. */
 static int bio_write(BIO *bio, const char *data, int size)
 {
     struct dtls *dtls = BIO_get_data(bio);
@@ -64,12 +66,12 @@ static void keep(struct dtls *dtls, const uint8_t *record, size_t size)
     if (!dtls->early)
         dtls->early = malloc(EARLY_MAX);
     if (!dtls->early || size > EARLY_MAX - dtls->early_size)
-        return; /* it will be sent again */
+        return; /* the browser will send it again */
     memcpy(dtls->early + dtls->early_size, record, size);
     dtls->early_size += size;
 }
 
-/* Looks whether it is the turn of one that came early. */
+/* Looks whether it is the turn of a record that came early. */
 static bool next_early(struct dtls *dtls)
 {
     bool waits = false;
@@ -179,7 +181,8 @@ static bool is_key_taken(const X509 *certificate)
     }
 }
 
-/* The certificate is its own root of trust: its hash came with the offer. */
+/* Accepts a certificate by its hash alone, which came with the offer: it is its own root of trust.
+ */
 static int verify(X509_STORE_CTX *store, void *unused)
 {
     (void)unused;
@@ -209,8 +212,8 @@ static SSL_CTX *make_context(void)
     SSL_CTX_set_max_send_fragment(context, RECORD_MAX);
     if (SSL_CTX_set_min_proto_version(context, DTLS1_2_VERSION) != 1 ||
         SSL_CTX_set1_groups_list(context, "X25519:P-256") != 1 ||
-        /* The ciphers that every WebRTC client has (RFC 8827); dtls_order.c knows the size of its
-           records. */
+        /* These are the ciphers that every WebRTC client has (RFC 8827); dtls_order.c knows the
+           size of their records. */
         SSL_CTX_set_cipher_list(context, "ECDHE+AESGCM") != 1) {
         SSL_CTX_free(context);
         return NULL;
@@ -331,7 +334,7 @@ struct dtls *dtls_create(struct dtls_identity *identity, const uint8_t fingerpri
     return dtls;
 }
 
-/* OpenSSL needs some 60 KB for a connection. */
+/* Begins the handshake. OpenSSL needs some 60 KB for a connection, so it is created only now. */
 static bool begin(struct dtls *dtls)
 {
     dtls->ssl = SSL_new(dtls->identity->context);
@@ -368,15 +371,15 @@ enum dtls_state dtls_state(const struct dtls *dtls)
     return dtls->state;
 }
 
-/* Errors left in OpenSSL's list would spoil the meaning of the next result. The list is nearly
-   always empty, and emptying it is dearer than looking. */
+/* Empties OpenSSL's list of errors. Errors left there would spoil the meaning of the next result.
+   The list is nearly always empty, and emptying it is dearer than looking. */
 static void forget_errors(void)
 {
     if (ERR_peek_error() != 0)
         ERR_clear_error();
 }
 
-/* Returns what a result below 1 of OpenSSL means. */
+/* Sets the state by a result of OpenSSL below 1. */
 static void settle(struct dtls *dtls, int result)
 {
     switch (SSL_get_error(dtls->ssl, result)) {
@@ -428,9 +431,10 @@ enum dtls_state dtls_receive(struct dtls *dtls, const uint8_t *data, size_t size
 
 size_t dtls_read(struct dtls *dtls, uint8_t *out, size_t capacity)
 {
-    /* Asking OpenSSL for nothing costs it as much as half a record. */
+    /* OpenSSL is not asked when it has nothing to read, because that costs it as much as half a
+       record. */
     if (dtls->state != DTLS_CONNECTED || (!next_record(dtls) && !SSL_has_pending(dtls->ssl))) {
-        dtls->datagram_size = 0; /* its rest is not a record, and will be gone */
+        dtls->datagram_size = 0; /* its rest is not a record, and is dropped */
         return 0;
     }
     forget_errors();
@@ -438,7 +442,7 @@ size_t dtls_read(struct dtls *dtls, uint8_t *out, size_t capacity)
     if (result > 0)
         return (size_t)result;
     settle(dtls, result);
-    /* A second handshake is not to be had; it would have OpenSSL keep messages again. */
+    /* A second handshake is refused: for it, OpenSSL would keep messages again. */
     if (SSL_in_init(dtls->ssl))
         dtls->state = DTLS_FAILED;
     dtls->datagram_size = 0;

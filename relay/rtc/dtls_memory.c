@@ -7,14 +7,14 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* The size that OpenSSL asks for when it wants a buffer for a whole record. The one of another
-   version may ask for something else, and gets it; then nothing is given back. */
+/* The size that OpenSSL asks for when it wants a buffer for a whole record. Another version of
+   OpenSSL may ask for another size, and gets it; then nothing is given back. */
 #define BUFFER_SIZE ((SSL3_RT_MAX_PLAIN_LENGTH + 3) / 3 * 4)
 
-/* OpenSSL does not say for whom it allocates. */
+/* The connection for which OpenSSL allocates now, since OpenSSL does not say for which it does. */
 static struct dtls_memory *current;
 
-/* The pages of a buffer are its own. */
+/* Returns the size of a buffer in whole pages, which it shares with nothing else. */
 static size_t buffer_bytes(void)
 {
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -44,7 +44,7 @@ void *dtls_memory_malloc(size_t size, const char *file, int line)
     return current->block;
 }
 
-/* A block that is moved or freed is not to be touched any more. */
+/* Forgets a block that is moved or freed, so that its pages are not touched any more. */
 static void forget(const void *block)
 {
     if (current && current->block == block)

@@ -4,13 +4,14 @@
 
 #define RECORD_HEADER    13
 #define HANDSHAKE_HEADER 12
-/* The bytes that AES-GCM adds. OpenSSL gives a connection up for a shorter record, whoever sent it.
- */
+/* The bytes that AES-GCM adds to a record. A shorter record would make OpenSSL give up the
+   connection, whoever sent the record. */
 #define SEAL 24
-/* The browser's certificate signs itself: one of RSA with 4,096 bits has 1,300 bytes. A
-   post-quantum ClientHello has 1,400. */
+/* Bytes of the longest handshake message. The browser's certificate signs itself: one of RSA with
+   4,096 bits has 1,300 bytes. A post-quantum ClientHello has 1,400. */
 #define MESSAGE_MAX 4096
-/* Encrypted, there is one message of the handshake, but a forged one may be taken for it. */
+/* The number of encrypted handshake records that are taken. A client sends one, but a forged record
+   may be taken for it. */
 #define SEALED_MAX 2
 
 enum { CHANGE_CIPHER_SPEC = 20, ALERT = 21, HANDSHAKE = 22, APPLICATION_DATA = 23 };
@@ -33,12 +34,12 @@ size_t dtls_record_size(const uint8_t *data, size_t size)
     return RECORD_HEADER + (size_t)load16(data + 11);
 }
 
-/* Two lengths tell how many certificates a message has: that of all and that of the first.
- */
+/* The bytes of two lengths, of all certificates and of the first, which tell whether a message has
+   one certificate. */
 #define CERTIFICATE_LENGTHS 6
 
 /* Returns whether a part of a message may belong to one with a single certificate, as browsers
-   send. OpenSSL reads each of a chain, which costs a third of a handshake. */
+   send. OpenSSL would read each certificate of a chain, which costs a third of a handshake. */
 static bool may_be_single(const uint8_t *body, uint32_t offset, uint32_t size)
 {
     if (offset >= CERTIFICATE_LENGTHS)
@@ -50,7 +51,7 @@ static bool may_be_single(const uint8_t *body, uint32_t offset, uint32_t size)
 
 enum part { PART_DUE, PART_REPEATED, PART_EARLY, PART_BAD };
 
-/* A message or a part of one; *at moves behind it. */
+/* Takes a message or a part of one, and moves *at behind it. */
 static enum part take_part(struct dtls_order *order, const uint8_t **at, const uint8_t *end)
 {
     const uint8_t *part = *at;
@@ -80,7 +81,7 @@ static enum part take_part(struct dtls_order *order, const uint8_t **at, const u
     return PART_DUE;
 }
 
-/* A record may have several. */
+/* Takes the parts of messages in a record, which may have several. */
 static enum dtls_turn take_parts(struct dtls_order *order, const uint8_t *at, const uint8_t *end)
 {
     struct dtls_order after = *order;
@@ -136,7 +137,7 @@ static enum dtls_turn take_sealed(struct dtls_order *order, const uint8_t *recor
 
 enum dtls_turn dtls_order_turn(struct dtls_order *order, const uint8_t *record, size_t size)
 {
-    switch (load16(record + 3)) { /* the number of the keys that encrypt it */
+    switch (load16(record + 3)) { /* the number of the keys that encrypt the record */
     case 0:
         return order->is_established ? DTLS_NEVER : take_plain(order, record, size);
     case 1:

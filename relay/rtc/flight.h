@@ -1,4 +1,4 @@
-/* Datagrams of a handshake that may not go out until more has come from the browser. */
+/* Datagrams of a handshake that may not go out until more bytes have come from the browser. */
 #ifndef CAUSEWAY_RELAY_RTC_FLIGHT_H
 #define CAUSEWAY_RELAY_RTC_FLIGHT_H
 
@@ -9,21 +9,21 @@
  */
 #define FLIGHT_MAX 8192
 
-/* Zeroed before use. */
+/* The datagrams that are held back. Zero it before use. */
 struct flight {
     uint8_t *data; /* each datagram follows its size, two bytes */
     size_t size;
 };
 
-/* Holds back one more datagram, which is copied. If there is no room it is lost, as it might be on
-   the network. */
+/* Holds back one more datagram, which is copied. If there is no place for it, it is lost, as it
+   might be on the network. */
 void flight_add(struct flight *flight, const uint8_t *data, size_t size);
 
-/* The first datagram and its size; NULL when there is none. */
+/* Returns the first datagram and its size; NULL when there is none. */
 const uint8_t *flight_first(const struct flight *flight, size_t *size);
 void flight_remove_first(struct flight *flight);
 
-/* Drops them all and frees their memory. */
+/* Drops all datagrams and frees their memory. */
 void flight_clear(struct flight *flight);
 
 #endif

@@ -81,8 +81,8 @@ static unsigned weight(const struct half_open_entry *entry)
     return count > HALF_OPEN_FEW ? count : 0;
 }
 
-/* The oldest of the address that has most. They are few enough to look at each: an offer costs
-   more. */
+/* Returns the oldest offer of the address that has most. There are few enough offers to look at
+   each: to take an offer costs more. */
 static struct half_open_entry *heaviest(const struct half_open *set, bool only_handshakes)
 {
     struct half_open_entry *found = NULL;

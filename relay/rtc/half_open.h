@@ -1,6 +1,6 @@
-/* Offers that are not open data channels yet: how many there may be, and which one goes when there
-   are too many. It is the oldest one of the address that has the most, so a flood evicts itself.
-   Addresses that have only a few count as equal. */
+/* Offers that are not open data channels yet: how many there may be, and which one must leave when
+   there are too many. It is the oldest one of the address that has the most, so a flood pushes out
+   its own offers. Addresses that have only a few count as equal. */
 #ifndef CAUSEWAY_RELAY_HALF_OPEN_H
 #define CAUSEWAY_RELAY_HALF_OPEN_H
 
@@ -8,52 +8,55 @@
 
 #include <stdbool.h>
 
-/* Altogether. */
+/* The most offers of all addresses together. */
 #define HALF_OPEN_MAX 2048
-/* The most offers of one address: a household's, or those of one player who tries again. */
+/* The most offers of an address that count as few: those of a household, or of one player who tries
+   again. */
 #define HALF_OPEN_FEW 4
-/* At most so many of HALF_OPEN_MAX may have started DTLS. OpenSSL takes some 64 KB for each, so on
-   average an offer takes less than 16 KB. */
+/* The number of offers among HALF_OPEN_MAX that may have started DTLS. OpenSSL takes some 64 KB for
+   each, so on average an offer takes less than 16 KB. */
 #define HALF_OPEN_HANDSHAKES 320
 /* When all players of a relay come back at once, there may be this many, if they are from addresses
-   that have only a few. Each gets the seconds that a handshake takes on a slow path. */
+   that have only a few. Each then gets these seconds, in which a handshake is done on a slow path.
+ */
 #define HALF_OPEN_HANDSHAKES_MAX 1024
 #define HALF_OPEN_SECONDS        3.0
 
 struct half_open;
 struct address_count;
 
-/* Embedded in its owner. All zero before half_open_enter. */
+/* An entry, embedded in its owner; all zero before half_open_enter. */
 struct half_open_entry {
-    struct address_count *address; /* NULL = not in */
+    struct address_count *address; /* NULL = the entry is not in the set */
     struct half_open_entry *older;
     struct half_open_entry *newer;
     bool shakes_hands;
-    double since; /* when it started to */
+    double since; /* when the entry started DTLS */
 };
 
-/* Creates the set. One address may have max_per_address offers, 0 = no limit. NULL when there is no
-   memory. */
+/* Creates the set. One address may have max_per_address offers, 0 = no limit. Returns NULL when
+   there is no memory. */
 struct half_open *half_open_create(unsigned max_per_address);
 
 /* Changes max_per_address. */
 void half_open_set(struct half_open *set, unsigned max_per_address);
 
-/* Frees it. All entries must have left. NULL is allowed. */
+/* Frees the set. All entries must have left. NULL is allowed. */
 void half_open_destroy(struct half_open *set);
 
-/* Adds an offer from an address. False when the address has too many, or there is no memory. */
+/* Adds an offer from an address. Returns false when the address has too many, or there is no
+   memory. */
 bool half_open_enter(struct half_open *set, struct half_open_entry *entry,
                      const struct socket_address *client);
 
-/* The offer has started DTLS, now (in seconds). False, and nothing changes, when it is not in the
-   set or had started before. */
+/* Notes that an offer has started DTLS, now (in seconds). Returns false, and nothing changes, when
+   the offer is not in the set or had started before. */
 bool half_open_shake_hands(struct half_open *set, struct half_open_entry *entry, double now);
 
 /* Removes an offer that is open or has ended. It need not be in the set. */
 void half_open_leave(struct half_open *set, struct half_open_entry *entry);
 
-/* An offer that must leave because there are too many; NULL when there are not. */
+/* Returns an offer that must leave because there are too many; NULL when there are not. */
 struct half_open_entry *half_open_surplus(const struct half_open *set, double now);
 
 static inline bool half_open_has(const struct half_open_entry *entry)

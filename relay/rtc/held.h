@@ -6,9 +6,9 @@
 
 #include <stddef.h>
 
-/* Altogether: less than a megabyte. */
+/* The most datagrams of all owners together: less than a megabyte. */
 #define HELD_MAX 512
-/* One owner may have so many: the flight with its certificate has up to four. */
+/* The most datagrams of one owner: the flight with its certificate has up to four. */
 #define HELD_OF_ONE 4
 
 struct held_datagram {
@@ -19,21 +19,21 @@ struct held_datagram {
     uint8_t data[];
 };
 
-/* All zero at first. */
+/* The datagrams that wait; all zero at first. */
 struct held {
     struct held_datagram *first;
     struct held_datagram *last;
     unsigned count;
 };
 
-/* Copies a datagram. False when there are too many, or no memory. */
+/* Copies a datagram. Returns false when there are too many, or no memory. */
 bool held_add(struct held *held, void *owner, const struct udp_path *path, const uint8_t *data,
               size_t size);
 
-/* Removes the oldest, which the caller frees; NULL when there is none. */
+/* Removes and returns the oldest, which the caller frees; NULL when there is none. */
 struct held_datagram *held_take(struct held *held);
 
-/* Forgets those of an owner; of all for NULL. */
+/* Drops the datagrams of an owner; all of them for NULL. */
 void held_forget(struct held *held, const void *owner);
 
 #endif

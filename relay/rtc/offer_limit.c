@@ -6,19 +6,21 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* About an eighth of a processor goes to their handshakes then. */
+/* Offers per second from all addresses together. Their handshakes then take about an eighth of a
+   processor. */
 #define OFFERS_PER_SECOND 100.0
-/* An address's offers count for so many seconds, less and less. */
+/* Seconds for which an address's offers count, less and less. */
 #define MEMORY_SECONDS 60.0
-/* A page that is loaded again and again needs some. */
+/* The least limit of an address, since a page that is loaded again and again needs some offers. */
 #define LEAST_PER_ADDRESS 10.0
-/* An address that has made none, or one three minutes ago, may always make one. */
+/* The least limit, with the offer that is made: an address that has made none, or one three minutes
+   ago, may always make one. */
 #define ALWAYS_ALLOWED 1.05
 
 struct offer_limit {
     double per_address; /* 0 = no limit */
-    double most;        /* offers that all together may make at once */
-    struct bucket left; /* offers a second */
+    double most;        /* the offers that all addresses together may make at once */
+    struct bucket left; /* the offers that all addresses together may make now */
     struct address_memory *memory;
 };
 

@@ -1,4 +1,4 @@
-/* The limit of offers that an address may make, and all addresses together. Each offer costs a
+/* The limit of offers that one address may make, and all addresses together. Each offer costs a
    handshake, a thousand times the work of a datagram, so the connected players would pay for too
    many. */
 #ifndef CAUSEWAY_RELAY_OFFER_LIMIT_H
@@ -10,18 +10,19 @@
 
 struct offer_limit;
 
-/* All addresses together may make max_sessions offers at once, and then 100 a second. One address
-   may make twice max_per_address (0 = any number) at once, and most of them are forgiven within a
-   minute. The fewer are left for all, the fewer of them one address may have, so a newcomer gets in
-   while others make too many. An IPv6 address counts by its /64. NULL when there is no memory. */
+/* Creates the limit. All addresses together may make max_sessions offers at once, and then 100 a
+   second. One address may make twice max_per_address (0 = any number) at once, and most of them are
+   forgiven within a minute. The fewer offers are left for all, the fewer of them one address may
+   have made, so a newcomer gets in while others make too many. An IPv6 address counts by its /64.
+   Returns NULL when there is no memory. */
 struct offer_limit *offer_limit_create(unsigned max_sessions, unsigned max_per_address);
 
 /* Changes max_per_address. */
 void offer_limit_set(struct offer_limit *limit, unsigned max_per_address);
 void offer_limit_destroy(struct offer_limit *limit);
 
-/* True when an offer from this address may be accepted; it is counted then. Otherwise *retry_after
-   is the number of seconds after which one may be. now in seconds. */
+/* Returns true when an offer from this address may be accepted; it is counted then. Otherwise
+ *retry_after is the number of seconds after which one may be. `now` is in seconds. */
 bool offer_limit_pass(struct offer_limit *limit, const struct socket_address *client, double now,
                       unsigned *retry_after);
 

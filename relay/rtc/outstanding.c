@@ -7,7 +7,7 @@ static uint16_t *size_of(struct outstanding *outstanding, uint32_t tsn)
     return &outstanding->sizes[tsn % OUTSTANDING_MAX];
 }
 
-/* The chunk is no longer in flight. Returns false when it was not. */
+/* Takes a chunk out of flight. Returns false when it was not in flight. */
 static bool settle(struct outstanding *outstanding, uint32_t tsn)
 {
     const uint16_t size = *size_of(outstanding, tsn);
@@ -16,7 +16,7 @@ static bool settle(struct outstanding *outstanding, uint32_t tsn)
     return size != 0;
 }
 
-/* Gives up all to tsn; the point then moves on over what is acknowledged. */
+/* Gives up all chunks up to tsn; the point then moves on over chunks that are acknowledged. */
 static void give_up(struct outstanding *outstanding, uint32_t tsn)
 {
     while (tsn_ahead(tsn, outstanding->abandoned) > 0)
@@ -52,7 +52,8 @@ bool outstanding_acknowledge(struct outstanding *outstanding, uint32_t cumulativ
     if (tsn_ahead(cumulative, outstanding->next) >= 0)
         return false;
     const uint32_t span = outstanding->next - 1 - cumulative;
-    uint32_t told = 0; /* runs do not overlap, so no honest peer tells of more than can be kept */
+    /* runs do not overlap, so an honest sender's have no more TSNs than are kept */
+    uint32_t told = 0;
     for (size_t i = 0; i < count; i++) {
         if (gaps[i].first < 2 || gaps[i].last < gaps[i].first || gaps[i].last > span)
             return false;

@@ -1,4 +1,4 @@
-/* Our TSNs that are on their way: which are acknowledged, in flight, or given up. */
+/* Our TSNs that are on their way: some are acknowledged, some in flight, some given up. */
 #ifndef CAUSEWAY_RELAY_RTC_OUTSTANDING_H
 #define CAUSEWAY_RELAY_RTC_OUTSTANDING_H
 
@@ -8,41 +8,42 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* At most so many chunks may be on their way. */
+/* The most chunks that may be on their way. */
 #define OUTSTANDING_MAX 512
-/* A chunk counts as lost when one that was sent this much later is acknowledged. */
+/* The distance after which a chunk counts as lost: one that was sent this much later is
+   acknowledged. */
 #define OUTSTANDING_REORDER 3
 
 struct outstanding {
     uint32_t next;                   /* the TSN of the next chunk */
-    uint32_t acknowledged;           /* the peer's cumulative TSN */
+    uint32_t acknowledged;           /* the cumulative TSN that the other side has told */
     uint32_t abandoned;              /* all up to here are acknowledged or given up */
     size_t flight;                   /* bytes that are neither acknowledged nor given up */
-    uint64_t given_up;               /* chunks */
+    uint64_t given_up;               /* the number of chunks that were given up */
     uint16_t sizes[OUTSTANDING_MAX]; /* bytes of a chunk in flight by its TSN, else 0 */
 };
 
 void outstanding_reset(struct outstanding *outstanding, uint32_t first);
 
-/* True when there is room to track count more chunks. */
+/* Returns true when there is room to track count more chunks. */
 bool outstanding_has_room(const struct outstanding *outstanding, size_t count);
 
-/* A chunk of size bytes (1 to 65535) is sent; there must be room. Returns its TSN. */
+/* Notes that a chunk of size bytes (1 to 65535) is sent; there must be room. Returns its TSN. */
 uint32_t outstanding_send(struct outstanding *outstanding, size_t size);
 
-/* Reads an acknowledgement. False, and nothing changes, when it makes no sense: it reports a TSN
-   that was never sent, or one twice. One that is older than the last changes nothing and is fine.
-   keep is the first TSN that must not be given up (next when there is none). */
+/* Reads an acknowledgement. Returns false, and nothing changes, when it makes no sense: it reports
+   a TSN that was never sent, or one twice. One that is older than the last changes nothing and is
+   fine. keep is the first TSN that must not be given up (next when there is none). */
 bool outstanding_acknowledge(struct outstanding *outstanding, uint32_t cumulative,
                              const struct tsn_gap *gaps, size_t count, uint32_t keep);
 
 /* Gives up all TSNs before keep. */
 void outstanding_abandon(struct outstanding *outstanding, uint32_t keep);
 
-/* True when tsn is neither acknowledged nor given up. */
+/* Returns true when tsn is neither acknowledged nor given up. */
 bool outstanding_in_flight(const struct outstanding *outstanding, uint32_t tsn);
 
-/* True when the peer must be told not to wait for what was given up. */
+/* Returns true when the other side must be told not to wait for chunks that were given up. */
 static inline bool outstanding_must_forward(const struct outstanding *outstanding)
 {
     return outstanding->abandoned != outstanding->acknowledged;

@@ -4,18 +4,19 @@
 #include <openssl/crypto.h>
 #include <openssl/rand.h>
 
-/* The bytes that an address gets for each one that came from it, as in QUIC (RFC 9000, 8.1). */
+/* The bytes that may go to an unproven address for each one that came from it, as in QUIC (RFC
+   9000, 8.1). */
 #define ALLOWANCE_PER_BYTE 3
-/* A packet from a path is followed by so many probes, so many seconds apart, until one is answered.
- */
+/* The number of probes that follow a packet from a path, until one is answered, and the seconds
+   between them. */
 #define PROBES        3
 #define PROBE_SECONDS 0.25
-/* A nonce is sent for so long and accepted for twice as long: what proves that someone was at an
-   address once does not prove that he still is. */
+/* Seconds for which a nonce is sent; it is accepted for twice as long. A nonce that proves that the
+   browser was at an address once does not prove that it still is. */
 #define NONCE_SECONDS 2.5
-/* When a proof is so old, what is heard next has it renewed. */
+/* The age of a proof in seconds at which the next packet from the path has the proof renewed. */
 #define RENEWAL_SECONDS 10.0
-/* Where the browser spoke within so many seconds it still is, as far as making room goes. */
+/* Seconds for which the browser is still where it spoke, as far as making room goes. */
 #define LIVE_SECONDS 5.0
 
 void paths_init(struct paths *paths)
@@ -49,8 +50,9 @@ static void set_deadline(struct paths *paths)
     }
 }
 
-/* Checks can be recorded and sent again from any address, encrypted datagrams cannot. So a path
-   that has brought some gives way last: whoever repeats checks cannot crowd out a real move. */
+/* Returns whether a path gives way before another. Checks can be recorded and sent again from any
+   address, encrypted datagrams cannot. So a path that has brought some gives way last: an attacker
+   who repeats checks cannot push out a real move. */
 static bool gives_way(const struct path *path, const struct path *other, double now)
 {
     const bool live = path->authentic && now - path->heard < LIVE_SECONDS;

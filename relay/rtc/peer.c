@@ -8,24 +8,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* An address that it was silent on for so long is free for another browser. */
+/* Seconds of silence from an address after which another browser may have it. */
 #define AWAY_SECONDS 5.0
-/* When nothing has come for so long, the browser may have been given another address. */
+/* Seconds of silence after which the browser may have been given another address. */
 #define SILENT_SECONDS 0.1
-/* At most so many of its datagrams may have been lost since. */
+/* The most datagrams of the browser that may have been lost since it fell silent. */
 #define NUMBERS_AHEAD 512
-/* At most so many may come late: OpenSSL takes no older ones. */
+/* How far behind the highest number a datagram may come: OpenSSL takes no older ones. */
 #define NUMBERS_BEHIND 64
-/* A handshake that is held back is not looked at for so long. */
+/* Seconds for which a handshake that is held back is not looked at. */
 #define HELD_BACK_SECONDS 1.0
 /* The bytes that UDP, DTLS and SCTP add to a datagram, for the rate. */
 #define OVERHEAD (28 + DTLS_OVERHEAD + 28)
-/* The datagrams of so many seconds may go out at once, and always some whole ones. */
+/* Seconds whose datagrams may go out at once, and the least bytes, so that some whole datagrams
+   always may. */
 #define BURST_SECONDS 0.5
 #define BURST_LEAST   8192.0
 #define FAREWELL_MAX  96
 
-/* All that goes to a browser goes through here. */
+/* Sends a datagram on a path, as far as the path allows. Everything that goes to a browser goes
+   through here. */
 static bool send_on(struct peer *peer, struct path *path, const uint8_t *data, size_t size)
 {
     const bool allowed = paths_spend(path, size);
@@ -43,7 +45,8 @@ static void send_flight(struct peer *peer)
         flight_remove_first(&peer->flight);
 }
 
-/* A handshake waits for what the path does not allow yet; all else comes again by itself. */
+/* Sends a datagram of DTLS. One of a handshake waits until the path allows it; all others are
+   repeated anyway. */
 static void on_dtls_send(void *context, const uint8_t *data, size_t size)
 {
     struct peer *peer = context;
@@ -172,7 +175,7 @@ void peer_flush(struct peer *peer, double now)
         }
 }
 
-/* Asks the browser to prove that it is where checks came from. */
+/* Asks the browser to prove that it is at the address from which checks came. */
 static void probe(struct peer *peer, double now)
 {
     uint8_t packet[SCTP_PACKET_MAX];
@@ -247,7 +250,7 @@ static void follow_dtls(struct peer *peer, double now)
     peer->dtls_at = now + dtls_timeout(peer->dtls);
 }
 
-/* path is NULL while nothing but this has come along it. */
+/* Reads the records of a DTLS datagram. path is NULL while nothing else has come along it. */
 static void read_dtls(struct peer *peer, struct path *path, const uint8_t *data, size_t size,
                       double now)
 {
@@ -288,7 +291,8 @@ bool peer_check(struct peer *peer, const struct stun_request *request, const uin
     peer->size = size;
     send_on(peer, path, response, length);
     if (peer->state == PEER_OFFERED) {
-        /* Browsers begin with DTLS after the first answer; they nominate later. */
+        /* DTLS is ready before a path is nominated: browsers begin with it after the first answer,
+           and nominate later. */
         peer->dtls = dtls_create(peer->common->identity, peer->fingerprint, on_dtls_send, peer);
         peer->expires = now + PEER_SETUP_SECONDS;
         peer->state = PEER_CONNECTING;
@@ -330,7 +334,7 @@ bool peer_misses(const struct peer *peer, uint64_t number, double now)
            number - peer->last_number - 1 < NUMBERS_AHEAD;
 }
 
-/* The datagram that is worked off is the browser's own. */
+/* Notes that the current datagram is the browser's own. */
 static void hear(struct peer *peer, double now)
 {
     if (!peer->from) {
@@ -368,7 +372,7 @@ bool peer_next(struct peer *peer, struct peer_datagram *datagram, double now)
     return false;
 }
 
-/* True when so many bytes may go out now. */
+/* Takes bytes from the rate's allowance. Returns true when this many may go out now. */
 static bool take_allowed(struct peer *peer, double bytes, double now)
 {
     const double rate = peer->common->bytes_per_second;
@@ -385,7 +389,8 @@ enum peer_send peer_send(struct peer *peer, const uint8_t *data, size_t size, do
 {
     if (peer->state != PEER_OPEN)
         return PEER_NOT_OPEN;
-    if (!paths_allow(peer->paths.current, size + 2 * OVERHEAD)) /* two when it is split */
+    /* a message that is split takes two packets */
+    if (!paths_allow(peer->paths.current, size + 2 * OVERHEAD))
         return PEER_UNPROVEN;
     if (!take_allowed(peer, (double)(size + OVERHEAD), now))
         return PEER_OVER_RATE;
@@ -440,7 +445,7 @@ void peer_update(struct peer *peer, double now)
     if (now >= peer->paths.deadline)
         paths_update(&peer->paths, now);
     if (now >= peer->dtls_at && peer->flight.size > 0) {
-        peer->dtls_at = now + HELD_BACK_SECONDS; /* nothing to repeat yet */
+        peer->dtls_at = now + HELD_BACK_SECONDS; /* there is nothing to repeat yet */
     } else if (now >= peer->dtls_at) {
         dtls_update(peer->dtls);
         follow_dtls(peer, now);

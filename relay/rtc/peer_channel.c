@@ -38,7 +38,7 @@ static void take_dcep(struct peer *peer, const struct sctp_event *event, double 
     }
 }
 
-/* A message that is no DCEP; false when there is nothing to hand on. */
+/* Takes a message that is no DCEP. Returns false when there is nothing to hand on. */
 static bool take_message(struct peer *peer, const struct sctp_event *event,
                          struct peer_datagram *datagram, double now)
 {
@@ -64,7 +64,8 @@ static bool take_message(struct peer *peer, const struct sctp_event *event,
     return true;
 }
 
-/* The browser closed streams. Without our side of it, it would wait for the end of its channel. */
+/* Closes our side when the browser has closed its streams: without this, it would wait for the end
+   of its channel. */
 static void take_reset(struct peer *peer, const struct sctp_event *event, double now)
 {
     bool ours = event->stream_count == 0;

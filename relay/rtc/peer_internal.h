@@ -18,32 +18,33 @@ struct peer {
     uint8_t fingerprint[32];
     uint16_t remote_sctp_port;
     struct paths paths;
-    struct udp_path ends; /* where the datagram came from that is worked off */
-    struct path *from;    /* the same; NULL while nothing of the browser came from there */
+    struct udp_path ends; /* the ends of the datagram that is being read */
+    /* the path of that datagram; NULL while nothing of the browser came along it */
+    struct path *from;
     size_t size;
     uint64_t number;
-    uint64_t last_number; /* the highest of the browser's own */
-    struct path *to;      /* where a probe goes to; NULL: to the current path */
-    struct flight flight; /* datagrams of the handshake, held back */
+    uint64_t last_number; /* the highest number of the browser's own datagrams */
+    struct path *to;      /* where a probe is sent; NULL = on the current path */
+    struct flight flight; /* the datagrams of the handshake that are held back */
     double consented;     /* when the last check was verified */
     double expires;       /* when it must be open at the latest; INFINITY once it is */
     struct dtls *dtls;
     double dtls_at; /* when a handshake message is to be repeated */
     struct sctp *sctp;
     uint32_t channel;      /* the stream of the data channel */
-    struct bucket allowed; /* bytes that may go out */
+    struct bucket allowed; /* the bytes that may go out */
     const char *reason;
     bool left; /* the browser has ended it on purpose */
 };
 
-/* Takes what SCTP has received. True when that is a datagram from the browser. */
+/* Takes an event of SCTP. Returns true when it is a datagram from the browser. */
 bool peer_take_event(struct peer *peer, const struct sctp_event *event,
                      struct peer_datagram *datagram, double now);
 
-/* Sends all that SCTP has to say. */
+/* Sends all packets that SCTP has to send. */
 void peer_flush(struct peer *peer, double now);
 
-/* It has ended, because the browser wanted it to. */
+/* Ends a peer whose browser wanted it to end. */
 void peer_has_left(struct peer *peer, const char *reason);
 
 #endif

@@ -1,16 +1,17 @@
 #include "rtc/policing.h"
 
-/* Twice what may go on to the game server, and what else a browser sends over its channel: so who
-   keeps to the limit is not touched, and who does not shows in dropped_upstream_rate first. */
+/* The limit of a browser's data: twice the packets that may go on to the game server, and some for
+   the rest that a browser sends over its channel. So a browser that keeps to the limit is not
+   touched, and one that does not shows in dropped_upstream_rate first. */
 #define DATA_FACTOR 2.0
 #define DATA_MORE   500.0
 
-/* A handshake takes some ten packets. Browsers check each pair of addresses 20 times a second at
-   most, and there are some ten pairs. */
+/* Packets per second. A handshake takes some ten packets. Browsers check each pair of addresses 20
+   times a second at most, and there are some ten pairs. */
 #define OTHER_RATE 200.0
 #define CHECK_RATE 200.0
 
-/* The packets of so much of a second may come at once: a network holds packets up, and then they
+/* The part of a second whose packets may come at once: a network holds packets up, and then they
    come together. */
 #define BURST_SECONDS 0.25
 

@@ -1,8 +1,8 @@
-/* This limits how many packets of one browser are worked on. All browsers share a socket, whose
+/* The limit of the packets that are worked on for one browser. All browsers share a socket, whose
    buffer fills when one of them sends more than the relay can work off, and then the others lose
-   theirs. So what is too much is dropped before it is decrypted or verified, which costs most. Each
-   browser has an allowance of its own. Anyone can write any sender into a packet: what only the
-   browser can send has an allowance apart, which nobody else uses up. */
+   their packets. So the excess is dropped before it is decrypted or verified, which costs most.
+   Each browser has an allowance of its own. Anyone can write any sender into a packet: packets that
+   only the browser can send have a separate allowance, which nobody else uses up. */
 #ifndef CAUSEWAY_RELAY_RTC_POLICING_H
 #define CAUSEWAY_RELAY_RTC_POLICING_H
 
@@ -21,7 +21,7 @@ struct policing {
     struct bucket buckets[POLICED_KINDS];
 };
 
-/* Begins with full allowances. */
+/* Sets full allowances. */
 void policing_init(struct policing *policing);
 
 /* Returns whether a packet may be worked on now, and then subtracts it. `packets_per_second` is the
@@ -29,7 +29,7 @@ void policing_init(struct policing *policing);
 bool policing_take(struct policing *policing, enum policed kind, double packets_per_second,
                    double now);
 
-/* A datagram has gone to the browser, which may acknowledge it. */
+/* Notes that a datagram has gone to the browser, which may acknowledge it. */
 void policing_sent(struct policing *policing);
 
 #endif

@@ -12,8 +12,9 @@
 
 #define BATCH        64
 #define DATAGRAM_MAX 2048
-/* The system is asked to hold so much for all browsers together: 3,000 packets or more, by what
- * each takes of its memory, which is a tenth of a second of 30,000 a second. */
+/* Bytes of the buffer that the system is asked for, for all browsers together. They hold 3,000
+   packets or more, by the memory that the system takes for each: a tenth of a second of 30,000 a
+   second. */
 #define BUFFER_BYTES (8 << 20)
 #define CONTROL_MAX  64
 
@@ -151,7 +152,7 @@ static void read_path(struct rtc_socket *all, int index, struct udp_path *path)
             struct in6_pktinfo info;
             memcpy(&info, CMSG_DATA(part), sizeof info);
             memcpy(path->local, &info.ipi6_addr, 16);
-            /* Only a link-local address needs to know its link. */
+            /* Only a link-local address needs its interface. */
             if (IN6_IS_ADDR_LINKLOCAL(&info.ipi6_addr))
                 path->interface = info.ipi6_ifindex;
         } else if (part->cmsg_level == IPPROTO_IP && part->cmsg_type == IP_PKTINFO) {
@@ -220,7 +221,8 @@ static bool is_zero(const uint8_t ip[16])
     return memcmp(ip, zero, 16) == 0;
 }
 
-/* Fills in where a datagram goes, and from which of our addresses. */
+/* Writes the ends of a path into a message: where the datagram goes, and from which of our
+   addresses. */
 static void write_path(struct rtc_socket *all, unsigned index, const struct udp_path *path)
 {
     struct msghdr *header = &all->out.header[index].msg_hdr;
@@ -288,7 +290,7 @@ unsigned rtc_socket_flush(struct rtc_socket *all)
         if (taken > 0) {
             sent += (unsigned)taken;
         } else if (errno != EINTR) {
-            /* No route, or a full buffer: this one is lost, as on the way it might be. */
+            /* There is no route, or a full buffer: this one is lost, as it might be on the way. */
             unsent++;
             sent++;
         }
@@ -303,7 +305,7 @@ void rtc_socket_report(const struct rtc_socket *all)
     socklen_t size = sizeof bytes;
     if (getsockopt(all->watch.fd, SOL_SOCKET, SO_RCVBUF, &bytes, &size) != 0)
         return;
-    bytes /= 2; /* the system doubles it, for what it needs itself */
+    bytes /= 2; /* the system doubles the number, for its own needs */
     if (bytes >= BUFFER_BYTES)
         log_info("webrtc: a receive buffer of %d bytes", bytes);
     else

@@ -13,7 +13,7 @@ struct sctp *sctp_create(const struct sctp_config *config)
         return NULL;
     sctp->local_port = config->local_port;
     sctp->remote_port = config->remote_port;
-    sctp->local_tag = load32(config->random) | 1; /* never 0 */
+    sctp->local_tag = load32(config->random) | 1; /* a tag is never 0 */
     sctp->local_tsn = load32(config->random + 4);
     sctp->message = config->message;
     memcpy(sctp->nonce, config->random + 8, sizeof sctp->nonce);
@@ -215,7 +215,8 @@ static void put_sack(struct sctp *sctp, struct sctp_writer *packet)
     size_t count = tsn_map_gaps(&sctp->arrived, gaps, 64);
     const size_t size = SCTP_SACK_HEADER - SCTP_CHUNK_HEADER + count * 4;
 
-    /* Unless it is due, it goes out only where it does not push a message out of the packet. */
+    /* An acknowledgement that is not due goes out only where it does not push a message out of the
+       packet. */
     if (!sctp->acknowledge_now) {
         const size_t room = packet->capacity - packet->size;
         if (!sctp->staged || sctp->staged_size > SCTP_UNSPLIT_MAX ||
@@ -288,7 +289,7 @@ static bool put_data(struct sctp_writer *packet, const struct data_chunk *chunk)
         return false;
     store32(out, chunk->tsn);
     store16(out + 4, chunk->stream);
-    store16(out + 6, 0); /* the number of an ordered message: it is the first of its stream */
+    store16(out + 6, 0); /* the number of an ordered message: 0, as it is the first of its stream */
     store32(out + 8, chunk->ppid);
     memcpy(out + 12, chunk->data, chunk->size);
     return true;
@@ -407,7 +408,8 @@ void sctp_update(struct sctp *sctp, double now)
 
     outstanding_abandon(&sctp->outstanding, sctp_keep(sctp));
     sctp->timed_at = INFINITY;
-    sctp->forwarded = sctp->outstanding.acknowledged; /* tell it again */
+    /* the next FORWARD-TSN tells the point again */
+    sctp->forwarded = sctp->outstanding.acknowledged;
     sctp->forward_at = now;
     for (size_t i = 0; i < SCTP_RELIABLE_MAX; i++)
         sctp->reliable[i].due = true;

@@ -66,8 +66,8 @@ struct sctp_piece {
     size_t size;
 };
 
-/* Takes the next chunk off the front of [*at, end). False at the end (then *at == end), or when the
-   rest is not a chunk. The last one may lack its padding. */
+/* Takes the next chunk off the front of [*at, end). Returns false at the end (then *at == end), or
+   when the rest is not a chunk. The last one may lack its padding. */
 static inline bool sctp_next_chunk(const uint8_t **at, const uint8_t *end, struct sctp_piece *chunk)
 {
     const size_t room = (size_t)(end - *at);
@@ -85,7 +85,7 @@ static inline bool sctp_next_chunk(const uint8_t **at, const uint8_t *end, struc
     return true;
 }
 
-/* The same for parameters, whose type has two bytes. */
+/* Does the same for parameters, whose type has two bytes. */
 static inline bool sctp_next_parameter(const uint8_t **at, const uint8_t *end,
                                        struct sctp_piece *parameter)
 {
@@ -104,8 +104,8 @@ struct sctp_writer {
 };
 
 /* Starts a chunk or parameter with room for size bytes after its header, padding zeroed. first is
-   the first 16 bits: type and flags of a chunk, or the type of a parameter. NULL when it does not
-   fit. */
+   the first 16 bits: type and flags of a chunk, or the type of a parameter. Returns NULL when it
+   does not fit. */
 static inline uint8_t *sctp_put(struct sctp_writer *writer, uint16_t first, size_t size)
 {
     const size_t length = SCTP_CHUNK_HEADER + size;

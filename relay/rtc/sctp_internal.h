@@ -8,16 +8,17 @@
 #include "rtc/sctp_reassembly.h"
 #include "rtc/tsn_map.h"
 
-/* The room that we announce. Whole messages are handed on at once and parts are bounded by the
-   reassembly, so it never shrinks. */
+/* Bytes of the window that we announce. Whole messages are handed on at once and parts are bounded
+   by the reassembly, so it never shrinks. */
 #define RECEIVE_WINDOW 131072
-/* Streams cost us nothing, whatever their number. */
+/* The streams that we offer. They cost us nothing, whatever their number. */
 #define STREAMS 65535
-/* The longest wait for a message that can carry an acknowledgement. */
+/* Seconds of the longest wait for a message that can carry an acknowledgement. */
 #define ACK_DELAY 0.02
-/* Between two FORWARD-TSN chunks. */
+/* Seconds between two FORWARD-TSN chunks. */
 #define FORWARD_INTERVAL 0.05
-/* Until something unanswered is sent again. Doubled each time, up to the maximum. */
+/* Seconds until something unanswered is sent again. They are doubled each time, up to the maximum.
+ */
 #define RESEND_INTERVAL     1.0
 #define RESEND_INTERVAL_MAX 8.0
 #define COOKIE_SIZE         24
@@ -32,7 +33,7 @@ enum state {
 
 struct reliable_message {
     bool used;
-    bool due; /* to be put into the next packet */
+    bool due; /* the message must be put into the next packet */
     uint16_t stream;
     uint32_t ppid;
     uint32_t tsn;
@@ -46,9 +47,9 @@ struct sctp {
     uint16_t remote_port;
     uint32_t local_tag;
     uint32_t remote_tag;
-    uint32_t local_tsn; /* the first of ours */
+    uint32_t local_tsn; /* the first TSN of ours */
     uint32_t remote_tsn;
-    uint16_t remote_streams; /* streams of ours that the other side takes */
+    uint16_t remote_streams; /* the number of our streams that the other side takes */
     uint8_t nonce[COOKIE_SIZE - 8];
 
     /* the packet that is being read */
@@ -57,7 +58,7 @@ struct sctp {
     bool packet_has_data;
     bool packet_has_sack;
 
-    /* receiving */
+    /* the state of receiving */
     struct tsn_map arrived;
     struct reassembly reassembly;
     uint8_t *message; /* see struct sctp_config */
@@ -65,12 +66,12 @@ struct sctp {
     bool acknowledge_now;
     double acknowledge_at;
     uint32_t next_request; /* the number of the other side's next stream reset */
-    uint32_t last_result;  /* our answer to the one before */
+    uint32_t last_result;  /* our answer to the reset before that */
 
-    /* sending */
+    /* the state of sending */
     struct outstanding outstanding;
     uint32_t timed;  /* the TSN of the chunk whose acknowledgement is waited for */
-    double timed_at; /* when it was sent; INFINITY while none is timed */
+    double timed_at; /* when that chunk was sent; INFINITY while none is timed */
     uint32_t remote_window;
     struct reliable_message reliable[SCTP_RELIABLE_MAX];
     const uint8_t *staged; /* the message that goes out now */
@@ -79,14 +80,14 @@ struct sctp {
     uint32_t staged_ppid;
     uint16_t staged_stream;
     uint32_t forwarded; /* the last point announced with FORWARD-TSN */
-    double forward_at;  /* not before */
+    double forward_at;  /* the time before which no other goes out */
     double resend_at;
     double resend_interval;
     bool reset_waits; /* our stream reset has no answer yet */
     bool reset_due;
     uint16_t reset_stream;
     uint32_t reset_request;
-    bool asked; /* for the association ourselves */
+    bool asked; /* we have asked for the association ourselves */
     bool init_due;
     bool init_ack_due;
     struct sctp_writer control; /* answers that go out with the next packet */
@@ -98,7 +99,7 @@ struct sctp {
 /* Ends the association with an ABORT that names a cause and, unless it is NULL, a reason. */
 void sctp_abort_with(struct sctp *sctp, uint16_t cause, const char *reason);
 
-/* The first TSN that must not be given up. */
+/* Returns the first TSN that must not be given up. */
 uint32_t sctp_keep(const struct sctp *sctp);
 
 void sctp_make_cookie(const struct sctp *sctp, uint8_t cookie[COOKIE_SIZE]);

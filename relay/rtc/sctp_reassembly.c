@@ -16,7 +16,7 @@ static void drop(struct reassembly *reassembly, size_t first, size_t count)
     reassembly->count -= count;
 }
 
-/* True when b carries on where a stops. */
+/* Returns true when b carries on where a stops. */
 static bool joins(const struct fragment *a, const struct fragment *b)
 {
     return a->tsn + 1 == b->tsn && !a->ends && !b->begins && a->stream == b->stream &&

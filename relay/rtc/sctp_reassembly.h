@@ -1,4 +1,4 @@
-/* Puts split SCTP messages together, within a fixed amount of memory. */
+/* The reassembly of SCTP messages that were split, within a fixed amount of memory. */
 #ifndef CAUSEWAY_RELAY_RTC_SCTP_REASSEMBLY_H
 #define CAUSEWAY_RELAY_RTC_SCTP_REASSEMBLY_H
 
@@ -21,25 +21,26 @@ struct fragment {
     uint8_t *data;
 };
 
-/* An empty one is all zero. Fragments are kept in the order of their TSNs. When there is no room,
-   the oldest fragment goes: the messages are unreliable, and a lost part never comes again. */
+/* The fragments of messages, in the order of their TSNs. An empty reassembly is all zero. When
+   there is no room, the oldest fragment is dropped: the messages are unreliable, and a lost part
+   never comes again. */
 struct reassembly {
     struct fragment fragments[REASSEMBLY_FRAGMENTS];
     size_t count;
     size_t bytes;
-    uint64_t evicted; /* fragments that made room for others */
+    uint64_t evicted; /* the fragments that made room for others */
 };
 
 /* Copies a fragment whose TSN is new. When that completes a message which fits into capacity,
-   writes the message to out and returns its size. Otherwise 0: the message is not complete, or
-   *too_long is true and the message is gone. */
+   writes the message to out and returns its size. Otherwise returns 0: the message is not complete,
+   or *too_long is true and the message is gone. */
 size_t reassembly_add(struct reassembly *reassembly, const struct fragment *fragment, uint8_t *out,
                       size_t capacity, bool *too_long);
 
-/* Drops the fragments up to tsn, which the peer has given up. */
+/* Drops the fragments up to tsn, which the other side has given up. */
 void reassembly_forward(struct reassembly *reassembly, uint32_t tsn);
 
-/* Drops all. */
+/* Drops all fragments. */
 void reassembly_clear(struct reassembly *reassembly);
 
 #endif

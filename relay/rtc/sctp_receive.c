@@ -15,7 +15,8 @@ static bool checksum_is_right(const uint8_t *packet, size_t size)
            packet[10] == (uint8_t)(crc >> 16) && packet[11] == (uint8_t)(crc >> 24);
 }
 
-/* The whole packet is looked over before any of it is acted on. */
+/* Returns whether a packet is well formed. The whole packet is looked over before any of it is
+   acted on. */
 static bool is_well_formed(const struct sctp *sctp, const uint8_t *packet, size_t size)
 {
     if (size < SCTP_HEADER_SIZE + SCTP_CHUNK_HEADER || load16(packet) != sctp->remote_port ||
@@ -83,7 +84,7 @@ struct init {
     uint16_t streams_out;
     uint16_t streams_in;
     uint32_t tsn;
-    struct sctp_piece cookie; /* size 0 = none */
+    struct sctp_piece cookie; /* size 0 = there is none */
     bool supports_forward;
 };
 
@@ -145,7 +146,7 @@ static bool take_init(struct sctp *sctp, const struct sctp_piece *chunk, struct 
     return false;
 }
 
-/* The answer to our INIT. One that does not fit is passed over: the other side asks too. */
+/* Takes the answer to our INIT. One that does not fit is passed over: the other side asks too. */
 static void take_init_ack(struct sctp *sctp, const struct sctp_piece *chunk)
 {
     struct init init;
@@ -179,7 +180,8 @@ static bool take_cookie(struct sctp *sctp, const struct sctp_piece *chunk, struc
     if (chunk->size != COOKIE_SIZE || memcmp(chunk->value, cookie, COOKIE_SIZE) != 0)
         return false;
     sctp_put_chunk(&sctp->control, CHUNK_COOKIE_ACK, 0, 0);
-    return sctp->state != ESTABLISHED && establish(sctp, event); /* or our answer was lost */
+    /* an established association's COOKIE ACK was lost */
+    return sctp->state != ESTABLISHED && establish(sctp, event);
 }
 
 static bool take_data(struct sctp *sctp, const struct sctp_piece *chunk, struct sctp_event *event)
@@ -229,7 +231,7 @@ static bool take_data(struct sctp *sctp, const struct sctp_piece *chunk, struct 
     return !too_long && event->size > 0;
 }
 
-/* Returns whether an acknowledgement says that this TSN has arrived, or need not any more. */
+/* Returns whether an acknowledgement says that this TSN has arrived, or is not needed any more. */
 static bool covers(uint32_t cumulative, const struct tsn_gap *gaps, size_t count, uint32_t tsn)
 {
     const uint32_t beyond = tsn - cumulative;
@@ -239,7 +241,8 @@ static bool covers(uint32_t cumulative, const struct tsn_gap *gaps, size_t count
     return (int32_t)beyond <= 0;
 }
 
-/* One chunk at a time is timed, and nothing is learned from one that was given up. */
+/* Measures a round trip. One chunk at a time is timed, and nothing is learned from one that was
+   given up. */
 static void take_time(struct sctp *sctp, uint32_t cumulative, const struct tsn_gap *gaps,
                       size_t count, double now)
 {
@@ -308,7 +311,8 @@ static void answer_request(struct sctp *sctp, uint32_t number, uint32_t result)
     store32(out + 8, result);
 }
 
-/* The other side resets its streams: their last message must have come, or been given up. */
+/* Takes a reset of the other side's streams: their last message must have come, or been given up.
+ */
 static bool take_reset(struct sctp *sctp, const struct sctp_piece *parameter,
                        struct sctp_event *event)
 {
@@ -351,7 +355,7 @@ static bool take_reconfig(struct sctp *sctp, const struct sctp_piece *chunk,
     const uint8_t *at = chunk->value;
     struct sctp_piece parameter;
     bool happened = false;
-    /* At most two parameters, of which one at most is a reset of outgoing streams. */
+    /* There are at most two parameters, of which one at most is a reset of outgoing streams. */
     for (int i = 0; i < 2 && sctp_next_parameter(&at, chunk->value + chunk->size, &parameter);
          i++) {
         if (parameter.type == PARAMETER_OUTGOING_RESET && !happened)
@@ -400,7 +404,7 @@ static bool take_established(struct sctp *sctp, const struct sctp_piece *chunk,
     case CHUNK_DATA:
         return take_data(sctp, chunk, event);
     case CHUNK_SACK:
-        /* One tells all; each may speak of hundreds of chunks. */
+        /* One acknowledgement in a packet is enough; each may speak of hundreds of chunks. */
         if (!sctp->packet_has_sack)
             take_sack(sctp, chunk, now);
         sctp->packet_has_sack = true;

@@ -153,7 +153,7 @@ static int hex_digit(char c)
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* "sha-256 AB:CD:...", the name in any case. */
+/* Reads "sha-256 AB:CD:...", with the name in any case. */
 static bool read_fingerprint(struct text text, uint8_t out[32])
 {
     const struct text name = take_word(&text);
@@ -258,7 +258,7 @@ static enum sdp_error finish(const struct reading *reading)
 
 enum sdp_error sdp_read_offer(struct sdp_offer *offer, const char *data, size_t size)
 {
-    /* 64 KiB is what RFC 8841 says for an offer without a=max-message-size. */
+    /* RFC 8841 says 64 KiB for an offer without a=max-message-size. */
     *offer = (struct sdp_offer){.max_message_size = 65536};
     if (size > SDP_OFFER_MAX)
         return SDP_TOO_LONG;
@@ -309,7 +309,8 @@ size_t sdp_write_answer(char *out, size_t capacity, const struct sdp_answer *ans
 {
     struct output text = {out, 0, capacity};
     put(&text, "v=0\r\no=- %llu 1 IN IP4 0.0.0.0\r\ns=-\r\nt=0 0\r\na=ice-lite\r\n",
-        (unsigned long long)(answer->session >> 1)); /* 63 bits, as some readers want */
+        /* 63 bits, because some readers want no more */
+        (unsigned long long)(answer->session >> 1));
     if (answer->bundle)
         put(&text, "a=group:BUNDLE %s\r\n", answer->mid);
     put(&text, "m=application 9 UDP/DTLS/SCTP webrtc-datachannel\r\nc=IN IP4 0.0.0.0\r\n");

@@ -1,5 +1,5 @@
-/* The two texts of the signalling: reads a browser's offer and writes our answer (RFC 8866; RFC
-   8841 for data channels). Pure functions. */
+/* The two texts of the signalling: a browser's offer, which is read, and our answer, which is
+   written (RFC 8866; RFC 8841 for data channels). The functions are pure. */
 #ifndef CAUSEWAY_RELAY_RTC_SDP_H
 #define CAUSEWAY_RELAY_RTC_SDP_H
 
@@ -10,7 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The longest offer that is read. Browsers send 500 to 2,000 bytes for one data channel. */
+/* Bytes of the longest offer that is read. Browsers send 500 to 2,000 bytes for one data channel.
+ */
 #define SDP_OFFER_MAX  8192
 #define SDP_MID_MAX    32
 #define SDP_UFRAG_MAX  256
@@ -34,8 +35,8 @@ enum sdp_error {
     SDP_SERVER,
 };
 
-/* One sentence for the reply to a bad offer: what is wrong, and what to offer instead. Static text.
- */
+/* Returns one sentence for the reply to a bad offer: what is wrong, and what to offer instead. It
+   is static text. */
 const char *sdp_error_string(enum sdp_error error);
 
 struct sdp_offer {
@@ -43,11 +44,12 @@ struct sdp_offer {
     char mid[SDP_MID_MAX + 1];
     uint8_t fingerprint[32]; /* SHA-256 of the client's certificate */
     uint16_t sctp_port;
-    uint32_t max_message_size; /* 0: any */
+    uint32_t max_message_size; /* 0 = any */
     bool bundle;               /* the offer bundles, so the answer must */
-    /* The value of a=x-causeway-session, which may stand anywhere; "" for none. */
+    /* The value of a=x-causeway-session, which may stand anywhere; "" = none. */
     char session_key[SESSION_KEY_SIZE + 1];
-    /* The value of a=x-causeway-server, likewise; not read any further. */
+    /* The value of a=x-causeway-server, which may stand anywhere too; it is not read any further.
+     */
     char server[SESSION_SERVER_TEXT + 1];
 };
 

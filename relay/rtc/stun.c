@@ -39,7 +39,8 @@ static uint32_t fingerprint(const uint8_t *data, size_t size)
     return (uint32_t)crc32(0, data, (uInt)size) ^ FINGERPRINT_XOR;
 }
 
-/* The HMAC covers all before the attribute, with a length that ends at the attribute. */
+/* Signs the bytes before MESSAGE-INTEGRITY. The HMAC covers all of them, with a length that ends at
+   that attribute. */
 static bool sign(uint8_t out[INTEGRITY_SIZE], const uint8_t *data, size_t integrity,
                  const char *password)
 {
@@ -109,7 +110,7 @@ bool stun_parse(struct stun_request *request, const uint8_t *data, size_t size)
         if (type == FINGERPRINT)
             return next == size && value == 4 && request->integrity != 0 && request->username &&
                    load32(data + offset + 4) == fingerprint(data, offset);
-        /* Attributes after the signature are not signed: they are skipped. */
+        /* Attributes after the signature are not signed, so they are skipped. */
         if (request->integrity == 0 && !read_attribute(request, data, offset, type, value))
             return false;
         offset = next;
@@ -159,8 +160,8 @@ static size_t put_error(uint8_t *out, size_t at, int code, uint16_t unknown)
     return at;
 }
 
-/* Each response acknowledges what came in its own request: that is all that the browser waits for.
- */
+/* Adds the acknowledgement of the DTLS in a request. Each response acknowledges only its own
+   request's: that is all that the browser waits for. */
 static size_t put_received(uint8_t *out, size_t at, const struct stun_request *request)
 {
     at = put_attribute(out, at, EMBEDDED_DTLS_RECEIVED, request->dtls ? 4 : 0);

@@ -1,5 +1,5 @@
-/* STUN binding requests (RFC 8489) as an ICE-lite agent gets them (RFC 8445). Pure functions: bytes
-   in, bytes out. */
+/* STUN binding requests (RFC 8489) as an ICE-lite agent gets them (RFC 8445). The functions are
+   pure: bytes in, bytes out. */
 #ifndef CAUSEWAY_RELAY_RTC_STUN_H
 #define CAUSEWAY_RELAY_RTC_STUN_H
 
@@ -9,9 +9,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Longer requests are not read. With DTLS in them browsers keep below it. */
+/* Bytes of the longest request that is read. Browsers that put DTLS into requests keep below it. */
 #define STUN_REQUEST_MAX 1200
-/* Room for any response that this room writes. */
+/* Bytes that suffice for any response written here. */
 #define STUN_RESPONSE_MAX 128
 
 /* A request of the right form. Trust nothing in it before stun_verify(). The pointers point into
@@ -23,32 +23,33 @@ struct stun_request {
     size_t integrity;          /* where MESSAGE-INTEGRITY begins, from the start of the datagram */
     bool nominates;            /* USE-CANDIDATE: the sender wants this path */
     bool controlled;           /* the sender claims the controlled role, which is ours */
-    uint16_t unknown_required; /* a required attribute that is unknown; 0: none */
-    /* A browser may put the DTLS handshake into its checks, which saves it a round trip (the draft
-       "Embedding DTLS in STUN"). It waits in vain, and longer, unless the response says that the
-       other side knows of that. */
+    uint16_t unknown_required; /* a required attribute that is unknown; 0 = none */
+    /* whether the browser would put the DTLS handshake into its checks, which saves it a round trip
+       (the draft "Embedding DTLS in STUN"). It waits in vain, and longer, unless the response says
+       that the other side knows the draft. */
     bool embeds_dtls;
-    const uint8_t *dtls; /* a DTLS datagram; NULL for none */
+    const uint8_t *dtls; /* a DTLS datagram; NULL = none */
     size_t dtls_size;
 };
 
-/* True when the datagram may be STUN: its first byte is 0 to 3 (RFC 7983). */
+/* Returns true when the datagram may be STUN: its first byte is 0 to 3 (RFC 7983). */
 static inline bool stun_is(const uint8_t *data, size_t size)
 {
     return size > 0 && data[0] <= 3;
 }
 
-/* Reads a binding request with USERNAME, MESSAGE-INTEGRITY and a FINGERPRINT that matches. False
-   for anything else; do not use *request then. */
+/* Reads a binding request with USERNAME, MESSAGE-INTEGRITY and a FINGERPRINT that matches. Returns
+   false for anything else; do not use *request then. */
 bool stun_parse(struct stun_request *request, const uint8_t *data, size_t size);
 
-/* True when the request was signed with our password. data is what stun_parse() got. */
+/* Returns true when the request was signed with our password. data must be those that stun_parse()
+   read. */
 bool stun_verify(const struct stun_request *request, const uint8_t *data, const char *password);
 
 /* Writes the response to a verified request: success with the address from which it came and an
-   acknowledgement of the DTLS in it, or error 420 or 487 when it asks for what we do not do.
-   Returns its size; 0 when capacity is below STUN_RESPONSE_MAX. *accepted tells whether it is a
-   success. */
+   acknowledgement of the DTLS in it, or error 420 or 487 when it asks for something that we do not
+   do. Returns the response's size; 0 when capacity is below STUN_RESPONSE_MAX. *accepted tells
+   whether it is a success. */
 size_t stun_respond(uint8_t *out, size_t capacity, const struct stun_request *request,
                     const struct udp_address *from, const char *password, bool *accepted);
 

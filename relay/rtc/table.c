@@ -6,14 +6,14 @@
 #include <string.h>
 
 struct rtc_table {
-    struct rtc_entry **places; /* NULL = free */
-    size_t *free;              /* a stack */
+    struct rtc_entry **places; /* the entries by place; NULL = free */
+    size_t *free;              /* the free places, a stack */
     size_t free_count;
     size_t capacity;
     struct rtc_listing **rows; /* links by the hash of the address */
     struct rtc_listing **near; /* links by the hash of the address without its port */
     size_t row_mask;
-    uint64_t key; /* so that nobody can choose addresses for one row */
+    uint64_t key; /* a random key, so that nobody can choose addresses for one row */
 };
 
 struct rtc_table *rtc_table_create(size_t capacity)

@@ -1,5 +1,5 @@
-/* A map of the transmission sequence numbers (TSNs) of the peer that have arrived, so that a SACK
-   can tell the truth. */
+/* A map of the transmission sequence numbers (TSNs) of the other side that have arrived, from which
+   a SACK is written. */
 #ifndef CAUSEWAY_RELAY_RTC_TSN_MAP_H
 #define CAUSEWAY_RELAY_RTC_TSN_MAP_H
 
@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A TSN may lie so far past the cumulative one; TSNs beyond are not taken. */
+/* The distance past the cumulative TSN up to which a TSN is taken. */
 #define TSN_WINDOW 1024
 
 /* Returns how far a is ahead of b in a numbering that wraps; negative when it is behind. */
@@ -17,7 +17,7 @@ static inline int32_t tsn_ahead(uint32_t a, uint32_t b)
 }
 
 struct tsn_map {
-    uint32_t cumulative; /* all up to here have arrived, or the peer has given them up */
+    uint32_t cumulative; /* all up to here have arrived, or the other side has given them up */
     uint32_t highest;    /* the last one that has arrived; cumulative when there is no gap */
     uint64_t bits[TSN_WINDOW / 64];
 };
@@ -28,18 +28,19 @@ struct tsn_gap {
     uint16_t last;
 };
 
-/* Starts the map. first is the TSN with which the peer said it begins. */
+/* Starts the map. first is the TSN with which the other side said it begins. */
 void tsn_map_reset(struct tsn_map *map, uint32_t first);
 
 enum tsn_arrival {
     TSN_NEW,
     TSN_DUPLICATE,
-    TSN_TOO_FAR, /* not recorded: it must not be acknowledged */
+    TSN_TOO_FAR, /* the TSN is not recorded: it must not be acknowledged */
 };
 
 enum tsn_arrival tsn_map_add(struct tsn_map *map, uint32_t tsn);
 
-/* The peer has given up all TSNs up to tsn. False when that changes nothing. */
+/* Notes that the other side has given up all TSNs up to tsn. Returns false when that changes
+   nothing. */
 bool tsn_map_forward(struct tsn_map *map, uint32_t tsn);
 
 /* Writes up to max of the runs past the cumulative TSN, and returns how many it wrote. */

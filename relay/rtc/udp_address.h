@@ -6,10 +6,11 @@
 #include <stdint.h>
 #include <string.h>
 
-/* IPv4 is stored as the mapped IPv6 address ::ffff:a.b.c.d, as a dual-stack socket gives it. */
+/* An address and a port. IPv4 is stored as the mapped IPv6 address ::ffff:a.b.c.d, as a dual-stack
+   socket gives it. */
 struct udp_address {
     uint8_t ip[16];
-    uint16_t port; /* host order */
+    uint16_t port; /* in host order */
 };
 
 static inline bool udp_address_is_v4(const struct udp_address *address)
@@ -23,12 +24,12 @@ static inline bool udp_address_same(const struct udp_address *a, const struct ud
     return a->port == b->port && memcmp(a->ip, b->ip, sizeof a->ip) == 0;
 }
 
-/* Where datagrams come from and go to. The near end matters on a machine with several addresses: a
-   browser takes answers only from the address that it asked. */
+/* The two ends of a datagram. The near end matters on a machine with several addresses: a browser
+   takes answers only from the address that it asked. */
 struct udp_path {
     struct udp_address remote;
-    uint8_t local[16];  /* our address, without its port; all zero: the system chooses */
-    uint32_t interface; /* 0: the system chooses */
+    uint8_t local[16];  /* our address, without its port; all zero = the system chooses */
+    uint32_t interface; /* 0 = the system chooses */
 };
 
 #endif

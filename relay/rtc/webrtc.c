@@ -6,23 +6,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Memory is not worth giving back for fewer links, unless they were the last. */
+/* The number of links from which on memory is worth giving back. It is also given back when the
+   last link has gone. */
 #define TRIM_LINKS 32
-/* Of those that share an address, so many are looked at to see whether they miss a datagram, and so
-   many of them are given it. */
+/* The number of browsers at an address that are looked at to see whether they miss a datagram, and
+   the number of them that are given it. */
 #define MOVED_SEARCHED 256
 #define MOVED_TRIED    4
 
-/* True unless another browser is at the address: checks prove who someone is, but their sender's
-   address can be forged. */
+/* Returns whether a link may be listed under an address: not if another browser is there. Checks
+   prove who someone is, but their sender's address can be forged. */
 static bool may_list(const struct rtc_link *link, const struct udp_address *address)
 {
     const struct rtc_link *other = webrtc_link_of(rtc_table_from(link->all->table, address));
     return !other || other == link || !peer_is_at(other->peer, address, loop_now());
 }
 
-/* Lists it under the addresses that its peer takes DTLS from. Of several that have proven nothing
-   the one that checks last is found there. */
+/* Lists a link under the addresses from which its peer takes DTLS. Of several links that have
+   proven nothing, an address leads to the one that checked last. */
 static void list(struct rtc_link *link)
 {
     struct rtc_table *table = link->all->table;
@@ -124,7 +125,8 @@ static void rtc_link_destroy(struct rtc_link *link)
     free(link);
 }
 
-/* What has ended is freed here and nowhere else, when none of its callers is left. */
+/* Frees the links that have ended. They are freed here and nowhere else, when none of their callers
+   is left. */
 static void reap(struct webrtc *all)
 {
     while (all->ended) {
@@ -132,7 +134,8 @@ static void reap(struct webrtc *all)
         all->ended = link->next_ended;
         rtc_link_destroy(link);
     }
-    /* A browser's state is many small blocks; left to itself the C library would keep the pages. */
+    /* The state of a browser is many small blocks, whose pages the C library would keep if left to
+       itself. */
     const size_t links = rtc_table_count(all->table);
     if (links <= all->most / 2 && (all->most > TRIM_LINKS || (links == 0 && all->most > 0))) {
         all->most = links;
@@ -165,7 +168,7 @@ void webrtc_count_overflow(struct webrtc *all)
         all->stats->rtc_packets_overflow += rtc_socket_overflow(all->socket);
 }
 
-/* The commonest fault of a new installation, which would otherwise show on neither side. */
+/* Logs the commonest fault of a new installation, which would otherwise show on neither side. */
 static void report_unreached(struct webrtc *all, double now)
 {
     unsigned held;
@@ -191,7 +194,7 @@ static void on_timer(void *context)
             all->stats->rtc_offers_expired++;
         if (offered && link->ended)
             report_unreached(all, now);
-        /* Not again in this round, whatever it says. */
+        /* The link does not get another turn in this round, whatever deadline its peer gives. */
         if (!link->ended && link->deadline.time <= now)
             deadlines_set(&all->deadlines, &link->deadline, now + 0.001);
     }
@@ -258,7 +261,7 @@ static void rtc_link_send_batch(struct session_link *base, const struct datagram
 static void rtc_link_close(struct session_link *base, const struct session_farewell *farewell,
                            bool at_once)
 {
-    (void)at_once; /* as always */
+    (void)at_once; /* every link goes at once here */
     struct rtc_link *link = rtc_link_of(base);
     dismiss(link, farewell);
     webrtc_follow(link);
@@ -272,13 +275,14 @@ static const struct transport webrtc_transport = {
     .rtt = rtc_link_rtt,
 };
 
-/* Works off what the peer of a link has taken. */
+/* Works off the datagrams that the peer of a link has taken. */
 static void work_off(struct rtc_link *link)
 {
     struct webrtc *all = link->all;
     const double now = loop_now();
     struct peer_datagram datagram;
-    /* Once for a handshake, not for each of its datagrams: it looks at all that are half open. */
+    /* This is called once for a handshake, not for each of its datagrams, since it looks at all
+       links that are half open. */
     if (peer_shakes_hands(link->peer) &&
         half_open_shake_hands(all->half_open, &link->half_open, now))
         webrtc_make_room(all);
@@ -324,7 +328,7 @@ static void take_check(struct webrtc *all, const struct udp_path *path, const ui
     if (link && peer_is_named(link->peer, &request) && !may_take(link, POLICED_CHECK))
         return;
     if (link && request.dtls && !peer_is_secured(link->peer) && handshakes_wait(all) > 0.0) {
-        request.dtls = NULL; /* it will come with the next check too */
+        request.dtls = NULL; /* The browser sends it with the next check too. */
         all->stats->rtc_handshakes_dropped++;
     }
     const bool shakes_hands = link && request.dtls && !peer_is_secured(link->peer);
@@ -348,7 +352,7 @@ static bool give_dtls(struct rtc_link *link, const struct udp_path *path, const 
     return peer_took(link->peer);
 }
 
-/* Gives a link a datagram of its handshake, and counts what that takes. */
+/* Gives a link a datagram of its handshake, and counts the processor time that this takes. */
 static bool shake_hands(struct rtc_link *link, const struct udp_path *path, const uint8_t *data,
                         size_t size)
 {
@@ -358,7 +362,8 @@ static bool shake_hands(struct rtc_link *link, const struct udp_path *path, cons
     return taken;
 }
 
-/* One of those that wait, in each turn of the loop: others have theirs between two. */
+/* Works off one datagram that waits in each turn of the loop, so that others have their turns in
+   between. */
 static void on_held_timer(void *context)
 {
     struct webrtc *all = context;
@@ -372,7 +377,7 @@ static void on_held_timer(void *context)
         loop_timer_start(all->loop, &all->held_timer, handshakes_wait(all));
 }
 
-/* Has a datagram of a handshake wait. One for which there is no room is lost; the browser repeats
+/* Makes a datagram of a handshake wait. One for which there is no room is lost; the browser repeats
    it. */
 static void hold(struct rtc_link *link, const struct udp_path *path, const uint8_t *data,
                  size_t size)
@@ -387,7 +392,7 @@ static void hold(struct rtc_link *link, const struct udp_path *path, const uint8
         loop_timer_start(all->loop, &all->held_timer, handshakes_wait(all));
 }
 
-/* Gives a link a DTLS datagram. False when the link has nothing to do with it. */
+/* Gives a link a DTLS datagram. Returns false when the link has nothing to do with it. */
 static bool take_dtls(struct rtc_link *link, const struct udp_path *path, const uint8_t *data,
                       size_t size)
 {
@@ -401,9 +406,10 @@ static bool take_dtls(struct rtc_link *link, const struct udp_path *path, const 
     return true;
 }
 
-/* A NAT may give a browser another port, of which it tells nothing before its next check, seconds
-   later. Its datagrams are recognised by what can be decrypted. Of those whom it may be from, each
-   datagram is given to a few, the next one to the next few. */
+/* Finds the browser that a NAT has given another port, of which the browser tells nothing before
+   its next check, seconds later. Its datagrams are recognised by being decrypted. There may be many
+   browsers from which a datagram may be: each datagram is given to a few, and the next one to the
+   next few. */
 static bool take_moved(struct webrtc *all, const struct udp_path *path, const uint8_t *data,
                        size_t size)
 {
@@ -453,7 +459,7 @@ static void on_datagram(void *context, const struct udp_path *path, const uint8_
 
 static bool make_tables(struct webrtc *all)
 {
-    /* Those that have ended, but are not freed yet, have places too. */
+    /* Links that have ended, but are not freed yet, have places too. */
     const size_t most = (size_t)all->config.max_sessions + 2 * HALF_OPEN_MAX;
     all->table = rtc_table_create(most);
     all->offers = offer_limit_create(all->config.max_sessions, all->config.limits.max_per_address);

@@ -16,23 +16,26 @@
 #define WEBRTC_ADVERTISED_MAX 8
 
 struct webrtc_limits {
-    unsigned max_per_address;  /* of offers that are not open channels yet; see also offer_limit.h;
-                                  0 = no limit */
-    double bytes_per_second;   /* to one browser; 0 = no limit */
-    double packets_per_second; /* of one browser to the game server, see policing.h; 0 = no limit */
+    /* the most offers of an address that are not open channels yet, see also offer_limit.h; 0 = no
+       limit */
+    unsigned max_per_address;
+    double bytes_per_second; /* the rate to one browser; 0 = no limit */
+    /* the rate from one browser to the game server, see policing.h; 0 = no limit */
+    double packets_per_second;
 };
 
 struct webrtc_config {
-    struct socket_address local;         /* where the UDP socket is bound */
-    struct inherited_sockets *inherited; /* which may have it open already */
-    /* The addresses to which browsers are told to send. Without any, it is the address to which
-       their offer came. Port 0 means the port of the socket. */
+    struct socket_address local;         /* the address at which the UDP socket is bound */
+    struct inherited_sockets *inherited; /* sockets, among which it may be open already */
+    /* The addresses to which browsers are told to send. Without any, they are told the address to
+       which their offer came. Port 0 means the port of the socket. */
     struct socket_address advertised[WEBRTC_ADVERTISED_MAX];
     unsigned advertised_count;
     unsigned max_sessions;
     struct webrtc_limits limits;
-    struct handshake_budget *handshakes; /* outlives the transport */
-    unsigned worker;                     /* of several, from 1 on; 0 = there is one process */
+    struct handshake_budget *handshakes; /* must outlive the transport */
+    /* the number of this process among several, from 1 on; 0 = there is one process */
+    unsigned worker;
     /* Lets another worker end a connection of its own, see webrtc_end. */
     void (*end_other)(void *context, unsigned worker, const char *name);
     void *context;
@@ -40,7 +43,7 @@ struct webrtc_config {
 
 struct webrtc;
 
-/* As dtls_identity_load, but logs why it returns NULL. */
+/* Does the same as dtls_identity_load, but logs why it returns NULL. */
 struct dtls_identity *webrtc_load_identity(const char *certificate, const char *key);
 
 /* Creates the transport and its route /rtc. It takes over identity; the others must outlive it.
@@ -49,24 +52,24 @@ struct webrtc *webrtc_create(const struct webrtc_config *config, struct dtls_ide
                              struct loop *loop, struct sessions *sessions, struct http *http,
                              struct stats *stats);
 
-/* Ends the connection with this name, as its page asks by DELETE. False when there is none, as with
-   NULL for the transport. */
+/* Ends the connection with this name, as its page asks by DELETE. Returns false when there is none,
+   and with NULL for the transport. */
 bool webrtc_end(struct webrtc *webrtc, const char *name);
 
 /* Changes the limits. NULL is allowed. */
 void webrtc_set_limits(struct webrtc *webrtc, const struct webrtc_limits *limits);
 
-/* Ends what is still connected and frees everything. NULL is allowed. */
+/* Ends all connections and frees everything. NULL is allowed. */
 void webrtc_destroy(struct webrtc *webrtc);
 
-/* Sends what has been gathered and frees what has ended. Call it in each turn of the loop. NULL is
-   allowed. */
+/* Sends the datagrams that have been gathered and frees the links that have ended. Call it in each
+   turn of the loop. NULL is allowed. */
 void webrtc_turn(struct webrtc *webrtc);
 
-/* Its UDP socket, for another process; -1 for NULL. */
+/* Returns the UDP socket, for another process; -1 for NULL. */
 int webrtc_socket(const struct webrtc *webrtc);
 
-/* Receives nothing any more: another process does. NULL is allowed. */
+/* Stops receiving: another process does it from now on. NULL is allowed. */
 void webrtc_leave(struct webrtc *webrtc);
 
 /* Adds the datagrams that found the UDP socket full to stats. NULL is allowed. */

@@ -1,4 +1,5 @@
-/* What the parts of WebRTC share: webrtc_offers.c creates links over HTTP; webrtc.c runs them. */
+/* Declarations that the parts of WebRTC share: webrtc_offers.c creates links over HTTP; webrtc.c
+   runs them. */
 #ifndef CAUSEWAY_RELAY_RTC_WEBRTC_INTERNAL_H
 #define CAUSEWAY_RELAY_RTC_WEBRTC_INTERNAL_H
 
@@ -14,25 +15,26 @@
 #include "rtc/webrtc.h"
 
 #define WEBRTC_ROUTE "/rtc"
-/* Random bytes in the name of a resource. */
+/* The number of random bytes in the name of a resource. */
 #define WEBRTC_NAME_BYTES 16
 
 /* One browser. */
 struct rtc_link {
     struct webrtc *all;
     struct peer *peer;
-    struct link_request request; /* what its offer asked for */
+    struct link_request request; /* the session that its offer asked for */
     struct session_link base;
     struct deadline deadline;
     struct rtc_entry entry;
-    struct rtc_listing listings[PATHS_MAX]; /* of the paths of the peer */
+    struct rtc_listing listings[PATHS_MAX]; /* for the paths of the peer */
     struct rtc_link *next_ended;
     struct policing policing;
-    struct half_open_entry half_open; /* while its channel is not open */
-    bool opened;                      /* its channel; or a session refused it */
+    struct half_open_entry half_open; /* in the set while its channel is not open */
+    bool opened;                      /* its channel was opened, or a session refused it */
     bool ended;
-    bool deleted;                                            /* over HTTP */
-    char name[RTC_PLACE_DIGITS + 2 * WEBRTC_NAME_BYTES + 1]; /* of the resource for DELETE */
+    bool deleted; /* a DELETE over HTTP has ended it */
+    /* the name of the resource for DELETE */
+    char name[RTC_PLACE_DIGITS + 2 * WEBRTC_NAME_BYTES + 1];
 };
 
 struct webrtc {
@@ -45,18 +47,18 @@ struct webrtc {
     struct offer_limit *offers;
     struct half_open *half_open;
     struct rtc_table *table;
-    size_t most; /* links at a time since memory was last given back */
+    size_t most; /* the most links at a time since memory was last given back */
     struct deadlines deadlines;
     struct loop_timer timer;
     double timer_at;
-    struct held held; /* of links whose handshakes wait */
+    struct held held; /* the datagrams of links whose handshakes wait */
     struct loop_timer held_timer;
     struct rtc_link *ended;
     uint16_t port;
     struct log_limit limit;
 };
 
-/* The link that contains an entry of the table; NULL for NULL. */
+/* Returns the link that contains an entry of the table; NULL for NULL. */
 static inline struct rtc_link *webrtc_link_of(struct rtc_entry *entry)
 {
     return entry ? lws_container_of(entry, struct rtc_link, entry) : NULL;
@@ -65,7 +67,7 @@ static inline struct rtc_link *webrtc_link_of(struct rtc_entry *entry)
 /* Answers a request below WEBRTC_ROUTE; context is the struct webrtc. */
 void webrtc_request(void *context, const struct http_request *request, struct http_reply *reply);
 
-/* Makes the timer go off when the peer of a link needs it. */
+/* Sets the timer for the next time at which the peer of a link needs it. */
 void webrtc_set_deadline(struct rtc_link *link);
 
 /* Ends links that have no open channel yet when there are too many of them. */

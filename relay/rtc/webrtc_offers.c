@@ -7,12 +7,13 @@
 #include <string.h>
 #include <strings.h>
 
-/* libwebsockets has no names for them. A foreign origin has 403 already. */
+/* Statuses for which libwebsockets has no names. 403 is not used here, since it means a foreign
+   origin. */
 #define ACCEPTED              202
 #define UNPROCESSABLE_CONTENT 422
 #define TOO_MANY_REQUESTS     429
 
-/* Random bytes as text: letters, digits, + and /, as ICE wants it. */
+/* Writes random bytes as text: letters, digits, + and /, as ICE wants it. */
 static bool random_text(char *out, size_t size)
 {
     static const char letters[] =
@@ -108,7 +109,7 @@ static struct rtc_link *rtc_link_create(struct webrtc *all, const struct socket_
     return NULL;
 }
 
-/* Whether a Content-Type names this type; parameters such as a charset may follow. */
+/* Returns whether a Content-Type names this type; parameters such as a charset may follow. */
 static bool is_type(const char *content_type, const char *type)
 {
     const size_t size = strlen(type);
@@ -116,7 +117,8 @@ static bool is_type(const char *content_type, const char *type)
            (content_type[size] == '\0' || strchr("; \t", content_type[size]) != NULL);
 }
 
-/* Where the page finds its connection: with several workers also which of them has it. */
+/* Writes the path at which the page finds its connection: with several workers it also names the
+   one that has it. */
 static void write_location(const struct rtc_link *link, char *out, size_t size)
 {
     const unsigned worker = link->all->config.worker;
@@ -126,8 +128,8 @@ static void write_location(const struct rtc_link *link, char *out, size_t size)
         snprintf(out, size, WEBRTC_ROUTE "/%s", link->name);
 }
 
-/* A browser asks first whether it may POST application/sdp to another origin, which costs two round
-   trips; text/plain it just POSTs. */
+/* Takes an offer, as application/sdp or as text/plain. Before it POSTs the former to another
+   origin, a browser asks whether it may, which costs two round trips; the latter it just POSTs. */
 static void take_offer(struct webrtc *all, const struct http_request *request,
                        struct http_reply *reply)
 {
@@ -190,7 +192,8 @@ bool webrtc_end(struct webrtc *all, const char *name)
     return true;
 }
 
-/* The system has chosen the worker to which the request came. */
+/* Takes a DELETE. The system has chosen the worker to which the request came, so it may be for
+   another. */
 static void take_delete(struct webrtc *all, const char *name, struct http_reply *reply)
 {
     char *slash;
