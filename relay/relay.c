@@ -447,7 +447,7 @@ static bool take_over(struct relay *relay, struct startup *startup)
     log_info("took over %s", log_count(sessions_count(relay->sessions), "session").text);
     return true;
 }
-/* Logs where the relay listens. It comes last, so that whoever waits for these lines finds
+/* Logs where the relay listens. It comes last, so that a program which waits for these lines finds
    everything open. */
 static void announce(const struct relay *relay)
 {

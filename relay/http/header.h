@@ -14,12 +14,13 @@
 bool header_copy(struct lws *wsi, enum lws_token_indexes token, char *out, size_t capacity);
 
 /* Copies the value of a header for which libwebsockets has no token; its name is in small letters,
-   with the colon. Of several lines with that name, only the first is read. */
+   with the colon. Only the first of several such lines is read. */
 bool header_copy_named(struct lws *wsi, const char *name, char *out, size_t capacity);
 
-/* False when the line of the request did not come to its end, the version. libwebsockets decodes a
-   path before it looks for the end of the line: a %0A ends it, and what follows would be a header
-   of the client's making, before those of a proxy, which has seen nothing but a path. */
+/* Returns false when the line of the request did not come to its end, the version. libwebsockets
+   decodes a path before it looks for the end of the line. So a %0A in the path ends the line, and
+   the rest would be a header of the client's making, before those of a proxy, which has seen
+   nothing but a path. */
 bool header_line_whole(struct lws *wsi);
 
 #endif

@@ -17,9 +17,9 @@ struct origin_list {
    another form or the list is full. */
 bool origin_list_add(struct origin_list *list, const char *origin);
 
-/* True when a page of `origin` may make a request to `host` (the values of the two headers). An
-   empty origin is allowed: every browser sends the header with a WebSocket and with a cross-origin
-   request, so no foreign page is behind a request without it. */
+/* Returns true when a page of `origin` may make a request to `host` (the values of the two
+   headers). An empty origin is allowed: every browser sends the header with a WebSocket and with a
+   cross-origin request, so no foreign page is behind a request without it. */
 bool origin_allowed(const struct origin_list *list, const char *origin, const char *host);
 
 #endif

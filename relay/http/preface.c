@@ -125,8 +125,8 @@ static bool has_head(const struct preface *preface)
     return trusted && prefix_list_holds(trusted, &preface->client);
 }
 
-/* Replies to a malformed request. What the client has sent is taken off the socket: otherwise a
-   reset would follow the reply, and overtake it. */
+/* Replies to a malformed request. The client's bytes are taken off the socket: otherwise a reset
+   would follow the reply, and overtake it. */
 static void reply_malformed(int fd)
 {
     static const char text[] = "HTTP/1.1 400 Bad Request\r\n"

@@ -13,7 +13,8 @@
 
 struct prefaces;
 
-/* Creates the set. loop, pre_sessions and stats must outlive it. NULL when there is no memory. */
+/* Creates the set. loop, pre_sessions and stats must outlive it. Returns NULL when there is no
+   memory. */
 struct prefaces *prefaces_create(struct loop *loop, struct pre_session_limit *pre_sessions,
                                  struct stats *stats);
 

@@ -16,7 +16,8 @@ struct websockets_config {
     double ping_interval_seconds; /* 0 = never */
 };
 
-/* Creates the transport. The other objects must outlive it. NULL when there is no memory. */
+/* Creates the transport. The other objects must outlive it. Returns NULL when there is no memory.
+ */
 struct websockets *websockets_create(const struct websockets_config *config, struct loop *loop,
                                      struct sessions *sessions, struct stats *stats);
 void websockets_destroy(struct websockets *websockets);

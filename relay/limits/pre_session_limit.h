@@ -15,7 +15,7 @@ struct pre_session_limit;
 
 /* Creates the set, for at most `max` connections altogether. max_per_address is the limit for
    sessions, 0 = none; there may be six times as many connections, because that is how many a
-   browser uses to load a page. stats must outlive it. NULL when there is no memory. */
+   browser uses to load a page. stats must outlive it. Returns NULL when there is no memory. */
 struct pre_session_limit *pre_session_limit_create(unsigned max, unsigned max_per_address,
                                                    struct stats *stats);
 
@@ -60,7 +60,7 @@ void pre_session_limit_enter(struct pre_session_limit *limit, struct lws_vhost *
 const struct socket_address *pre_session_limit_client(struct lws *wsi);
 
 /* Returns the value of the header in which the proxy says who its client is, "" when there is none.
-   NULL when the header was not read before libwebsockets read it. */
+   Returns NULL when the header was not read before libwebsockets read it. */
 const char *pre_session_limit_forwarded(struct lws *wsi);
 
 /* Counts a connection for another address from now on, that of the client which the proxy's request

@@ -88,7 +88,8 @@ struct options {
     double drain_timeout_seconds; /* 0 = sessions end at once */
 };
 
-/* What is wrong, where, and what would be right: one line, printable, without its end. */
+/* An error in one line, printable, without its end: the mistake, its place, and what would be
+   right. */
 struct options_error {
     char text[512];
 };

@@ -34,7 +34,7 @@ struct option_row {
     size_t count; /* the member that counts the values, which `read` does */
     /* the most values of a source; 0 = one: the last counts, and a file may have only one */
     unsigned repeats;
-    bool reloads; /* whether SIGHUP may change the option */
+    bool reloads; /* true: SIGHUP may change the option */
     bool not_in_file;
 };
 

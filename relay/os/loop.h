@@ -36,13 +36,13 @@ struct loop;
 extern const struct lws_protocols loop_protocol;
 
 /* Creates the loop, with a libwebsockets context and one vhost as `info` describes them. The
-   members of `info` for the event loop are set here. NULL when the system refuses. */
+   members of `info` for the event loop are set here. Returns NULL when the system refuses. */
 struct loop *loop_create(struct lws_context_creation_info *info);
 
 /* Returns the vhost, for lws_adopt_socket_vhost. */
 struct lws_vhost *loop_vhost(struct loop *loop);
 
-/* Adds another vhost. NULL when the system refuses. */
+/* Adds another vhost. Returns NULL when the system refuses. */
 struct lws_vhost *loop_add_vhost(struct loop *loop, struct lws_context_creation_info *info);
 
 /* Closes what is still connected, with the callbacks of its protocols, then frees everything. In

@@ -15,7 +15,7 @@ struct tls_files {
     const char *certificates[TLS_CERTIFICATES_MAX];
     const char *keys[TLS_CERTIFICATES_MAX];
     unsigned certificate_count;
-    unsigned key_count; /* as many as certificates */
+    unsigned key_count; /* the number of certificates too */
 };
 
 struct tls;

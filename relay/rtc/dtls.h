@@ -1,5 +1,5 @@
-/* The server's side of DTLS 1.2 for one peer (OpenSSL). The caller hands in datagrams. Those to
-   send leave through a callback, because a handshake makes several at a time. */
+/* The server's side of DTLS 1.2 for one peer (OpenSSL). The caller hands in datagrams that have
+   come. Datagrams to send leave through a callback, because a handshake makes several at a time. */
 #ifndef CAUSEWAY_RELAY_RTC_DTLS_H
 #define CAUSEWAY_RELAY_RTC_DTLS_H
 

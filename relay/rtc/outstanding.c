@@ -52,7 +52,7 @@ bool outstanding_acknowledge(struct outstanding *outstanding, uint32_t cumulativ
     if (tsn_ahead(cumulative, outstanding->next) >= 0)
         return false;
     const uint32_t span = outstanding->next - 1 - cumulative;
-    /* runs do not overlap, so an honest sender's have no more TSNs than are kept */
+    /* Runs do not overlap, so those of an honest sender have no more TSNs than are kept. */
     uint32_t told = 0;
     for (size_t i = 0; i < count; i++) {
         if (gaps[i].first < 2 || gaps[i].last < gaps[i].first || gaps[i].last > span)

@@ -40,8 +40,8 @@ struct paths {
 
 void paths_init(struct paths *paths);
 
-/* Returns the path with these ends. NULL when the browser was not heard on it, or when it had to
-   make room. */
+/* Returns the path with these ends. Returns NULL when the browser was not heard on it, or when it
+   had to make room. */
 struct path *paths_find(struct paths *paths, const struct udp_path *ends);
 
 /* Returns the path with these ends, which is created when there is none. The browser has been heard
@@ -66,7 +66,7 @@ bool paths_spend(struct path *path, size_t size);
    browser is taken to be where it last spoke. */
 void paths_speak(struct paths *paths, struct path *path);
 
-/* Returns the next path on which to send the nonce. NULL when there is none now. */
+/* Returns the next path on which to send the nonce. Returns NULL when there is none now. */
 struct path *paths_probe(struct paths *paths, double now);
 
 /* Takes bytes that have come back on a path. If they are the path's nonce, the path is now proven

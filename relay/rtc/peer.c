@@ -14,7 +14,8 @@
 #define SILENT_SECONDS 0.1
 /* The most datagrams of the browser that may have been lost since it fell silent. */
 #define NUMBERS_AHEAD 512
-/* How far behind the highest number a datagram may come: OpenSSL takes no older ones. */
+/* The distance that a datagram's number may be behind the highest: OpenSSL takes no older
+   datagrams. */
 #define NUMBERS_BEHIND 64
 /* Seconds for which a handshake that is held back is not looked at. */
 #define HELD_BACK_SECONDS 1.0
@@ -389,7 +390,7 @@ enum peer_send peer_send(struct peer *peer, const uint8_t *data, size_t size, do
 {
     if (peer->state != PEER_OPEN)
         return PEER_NOT_OPEN;
-    /* a message that is split takes two packets */
+    /* A message that is split takes two packets. */
     if (!paths_allow(peer->paths.current, size + 2 * OVERHEAD))
         return PEER_UNPROVEN;
     if (!take_allowed(peer, (double)(size + OVERHEAD), now))

@@ -408,7 +408,7 @@ void sctp_update(struct sctp *sctp, double now)
 
     outstanding_abandon(&sctp->outstanding, sctp_keep(sctp));
     sctp->timed_at = INFINITY;
-    /* the next FORWARD-TSN tells the point again */
+    /* The next FORWARD-TSN tells the point again. */
     sctp->forwarded = sctp->outstanding.acknowledged;
     sctp->forward_at = now;
     for (size_t i = 0; i < SCTP_RELIABLE_MAX; i++)

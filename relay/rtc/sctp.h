@@ -107,7 +107,7 @@ enum sctp_send sctp_send_reliable(struct sctp *sctp, uint16_t stream, uint32_t p
                                   const uint8_t *data, size_t size);
 
 /* Closes our direction of a stream, and repeats that until it is answered. Only one stream can be
-   closed at a time: returns false while another one waits. */
+   closed at a time: the function returns false while another one waits. */
 bool sctp_reset(struct sctp *sctp, uint16_t stream);
 
 /* Ends the association: sctp_transmit() then gives an ABORT with the reason. */

@@ -180,7 +180,7 @@ static bool take_cookie(struct sctp *sctp, const struct sctp_piece *chunk, struc
     if (chunk->size != COOKIE_SIZE || memcmp(chunk->value, cookie, COOKIE_SIZE) != 0)
         return false;
     sctp_put_chunk(&sctp->control, CHUNK_COOKIE_ACK, 0, 0);
-    /* an established association's COOKIE ACK was lost */
+    /* When the association is established already, our COOKIE ACK was lost. */
     return sctp->state != ESTABLISHED && establish(sctp, event);
 }
 

@@ -309,7 +309,7 @@ size_t sdp_write_answer(char *out, size_t capacity, const struct sdp_answer *ans
 {
     struct output text = {out, 0, capacity};
     put(&text, "v=0\r\no=- %llu 1 IN IP4 0.0.0.0\r\ns=-\r\nt=0 0\r\na=ice-lite\r\n",
-        /* 63 bits, because some readers want no more */
+        /* The id has 63 bits, because some readers want no more. */
         (unsigned long long)(answer->session >> 1));
     if (answer->bundle)
         put(&text, "a=group:BUNDLE %s\r\n", answer->mid);

@@ -160,8 +160,8 @@ static size_t put_error(uint8_t *out, size_t at, int code, uint16_t unknown)
     return at;
 }
 
-/* Adds the acknowledgement of the DTLS in a request. Each response acknowledges only its own
-   request's: that is all that the browser waits for. */
+/* Adds the acknowledgement of the DTLS in a request. Each response acknowledges only that of its
+   own request: the browser waits for nothing else. */
 static size_t put_received(uint8_t *out, size_t at, const struct stun_request *request)
 {
     at = put_attribute(out, at, EMBEDDED_DTLS_RECEIVED, request->dtls ? 4 : 0);

@@ -22,8 +22,8 @@ static bool may_list(const struct rtc_link *link, const struct udp_address *addr
     return !other || other == link || !peer_is_at(other->peer, address, loop_now());
 }
 
-/* Lists a link under the addresses from which its peer takes DTLS. Of several links that have
-   proven nothing, an address leads to the one that checked last. */
+/* Lists a link under the addresses from which its peer takes DTLS. When several links that have
+   proven nothing share an address, it leads to the one that checked last. */
 static void list(struct rtc_link *link)
 {
     struct rtc_table *table = link->all->table;

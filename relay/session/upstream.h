@@ -23,8 +23,8 @@ struct upstream {
     struct upstream_common *common;
     const struct socket_address *game_server;
     struct loop_watch watch; /* watches its socket; fd is -1 without one */
-    bool server_down;        /* whether the latest answer of the path was that nobody is there */
-    bool server_spoke;       /* whether a datagram has come */
+    bool server_down;        /* the latest answer of the path was that nobody is there */
+    bool server_spoke;       /* a datagram has come */
     uint32_t overflow_count; /* see overflow.h */
     enum client_header_format header_format;
     const struct socket_address *client; /* the client that the header names */

@@ -254,7 +254,7 @@ static const struct {
     const char *network;
     unsigned char at[4]; /* the places of the four bytes of the IPv4 address */
     bool inverted;
-    /* whether the length of the prefix is guessed: zeros then tell that it is another */
+    /* the length of the prefix is guessed: zeros then tell that it is another */
     bool guessed;
 } embeddings[] = {
     {"::/96", {12, 13, 14, 15}, false, false},

@@ -56,7 +56,7 @@ void upstreams_destroy(struct upstreams *upstreams);
 /* Chooses where a session goes that has asked for a server (all zero: for none). Returns the rule
    that allows it, which is valid until the next upstreams_set. When the list is a single server, it
    goes there, whatever it has asked for, since connect tokens often know the server by another
-   address. NULL when the list does not hold what it has asked for.
+   address. Returns NULL when the list does not hold what it has asked for.
 
    A prefix holds addresses of its own family only, and holds loopback, link-local, multicast and
    other addresses that belong to no other machine only when all of it is such a network. It never
