@@ -1,4 +1,4 @@
-/* causeway-relay: between browsers and UDP game servers. */
+/* causeway-relay forwards datagrams between browsers and UDP game servers. */
 #include "causeway/version.h"
 #include "http/descriptors.h"
 #include "options/options.h"

@@ -47,7 +47,7 @@ int admin_server_socket(const struct admin_server *server);
 /* Logs where the server listens. */
 void admin_server_announce(const struct admin_server *server);
 
-/* Takes no more connections. May be called again. */
+/* Takes no more connections. It may be called again. */
 void admin_server_close(struct admin_server *server);
 
 /* Closes all connections and frees the server. Call it before loop_destroy. NULL is allowed. */

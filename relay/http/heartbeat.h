@@ -36,7 +36,7 @@ void heartbeat_start(struct heartbeats *all, struct heartbeat *heartbeat, void *
 /* Notes that the connection was heard. */
 void heartbeat_heard(struct heartbeat *heartbeat);
 
-/* Stops watching a connection. May be called again, or without a start. */
+/* Stops watching a connection. It may be called again, or without a start. */
 void heartbeat_stop(struct heartbeats *all, struct heartbeat *heartbeat);
 
 #endif

@@ -181,7 +181,7 @@ static bool ws_link_ready(const struct session_link *base)
     return !lws_container_of(base, const struct ws_link, base)->closing;
 }
 
-/* The datagrams go straight out while nothing waits and the kernel has room. */
+/* Sends datagrams. They go straight out while nothing waits and the kernel has room. */
 static void ws_link_send_batch(struct session_link *base, const struct datagram *datagrams,
                                size_t count)
 {

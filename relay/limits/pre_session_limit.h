@@ -70,7 +70,7 @@ bool pre_session_limit_move(struct lws *wsi, const struct socket_address *client
 /* Returns true when the connection has been moved. */
 bool pre_session_limit_moved(struct lws *wsi);
 
-/* Removes a connection that has become a session, or is gone. May be called again, and for any
+/* Removes a connection that has become a session, or is gone. It may be called again, and for any
    libwebsockets connection without opaque data. */
 void pre_session_limit_leave(struct lws *wsi);
 

@@ -18,7 +18,7 @@ struct file {
     unsigned line;
     struct options *options;
     struct options_error *error;
-    bool failed; /* *error says why */
+    bool failed; /* the reading has failed; *error says why */
 };
 
 static void fail(struct file *file, const char *why, const char *what)

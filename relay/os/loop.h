@@ -20,7 +20,7 @@ struct loop_watch {
 };
 
 /* A call at a later time. Embed it in its owner, all zero but for the last two members. A program
-   has a handful of them; whatever has many deadlines keeps them itself, behind one timer. */
+   has a handful of timers; an owner of many deadlines keeps those itself, behind one timer. */
 struct loop_timer {
     struct loop *loop; /* NULL when it is not armed */
     struct loop_timer *previous;
@@ -45,8 +45,8 @@ struct lws_vhost *loop_vhost(struct loop *loop);
 /* Adds another vhost. Returns NULL when the system refuses. */
 struct lws_vhost *loop_add_vhost(struct loop *loop, struct lws_context_creation_info *info);
 
-/* Closes what is still connected, with the callbacks of its protocols, then frees everything. In
-   these callbacks watches and timers may be removed but not started. NULL is allowed. */
+/* Closes all connections, with the callbacks of their protocols, then frees everything. In these
+   callbacks watches and timers may be removed but not started. NULL is allowed. */
 void loop_destroy(struct loop *loop);
 
 /* Serves events until loop_stop, and again when called again. Calls `turn` after each round of

@@ -35,7 +35,7 @@ void listeners_announce(const struct listeners *listeners);
 /* Makes the sockets refuse connections, also where other processes have them open. */
 void listeners_stop(struct listeners *listeners);
 
-/* Closes the listeners. May be called again. */
+/* Closes the listeners. It may be called again. */
 void listeners_close(struct listeners *listeners);
 
 #endif

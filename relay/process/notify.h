@@ -15,7 +15,7 @@ void notify_send(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Sends that the relay reads its configuration again, until it sends READY=1. */
 void notify_reloading(void);
 
-/* Sends nothing from now on. May be called without notify_open. */
+/* Sends nothing from now on. It may be called without notify_open. */
 void notify_close(void);
 
 #endif

@@ -25,7 +25,7 @@ struct path {
     bool authentic;     /* the browser's own encrypted datagrams have come from there */
     double heard;       /* when a check, or such a datagram, last came from there */
     double proven_at;   /* when it was proven */
-    unsigned probes;    /* times that the nonce is still to be sent */
+    unsigned probes;    /* the number of times that the nonce is still to be sent */
     double probe_at;    /* when the next probe is due */
     double asked_at;    /* when the nonce was made; -INFINITY when none is awaited */
     uint64_t allowance; /* bytes that may still go there while it is not proven */
@@ -40,8 +40,8 @@ struct paths {
 
 void paths_init(struct paths *paths);
 
-/* Returns the path with these ends. Returns NULL when the browser was not heard on it, or when it
-   had to make room. */
+/* Returns the path with these ends. Returns NULL when the browser was not heard on it, or when
+   another path has taken its place. */
 struct path *paths_find(struct paths *paths, const struct udp_path *ends);
 
 /* Returns the path with these ends, which is created when there is none. The browser has been heard

@@ -12,8 +12,8 @@
 
 enum policed {
     POLICED_DATA,  /* DTLS with a number that is due */
-    POLICED_OTHER, /* other DTLS from its address: the handshake, or a stranger's guess */
-    POLICED_CHECK, /* checks with its name, which is a secret */
+    POLICED_OTHER, /* other DTLS from the browser's address: the handshake, or a stranger's guess */
+    POLICED_CHECK, /* checks with the browser's name, which is a secret */
     POLICED_KINDS
 };
 

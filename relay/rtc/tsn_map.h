@@ -17,8 +17,9 @@ static inline int32_t tsn_ahead(uint32_t a, uint32_t b)
 }
 
 struct tsn_map {
-    uint32_t cumulative; /* all up to here have arrived, or the other side has given them up */
-    uint32_t highest;    /* the last one that has arrived; cumulative when there is no gap */
+    /* all TSNs up to this one have arrived, or the other side has given them up */
+    uint32_t cumulative;
+    uint32_t highest; /* the last TSN that has arrived; cumulative when there is no gap */
     uint64_t bits[TSN_WINDOW / 64];
 };
 

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The longest datagram in either direction. */
+/* Bytes of the longest datagram in either direction. */
 #define SESSION_DATAGRAM_MAX 1400
 
 /* The longest message: a longer one than UDP carries is no datagram at all. */

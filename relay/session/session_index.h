@@ -36,7 +36,7 @@ struct session_index *session_index_create(unsigned expected,
 /* Returns the secret, for another process of the relay. */
 const uint8_t *session_index_secret(const struct session_index *index);
 
-/* Frees it. NULL is allowed. */
+/* Frees the index. NULL is allowed. */
 void session_index_destroy(struct session_index *index);
 
 /* Makes the hash of a valid key (see session_key.h), an origin, "" for none, and a server, all zero

@@ -66,7 +66,7 @@ int upstream_socket(const struct upstream *upstream, struct client_header *heade
 bool upstream_adopt(struct upstream *upstream, int fd, const struct client_header *header);
 
 /* Leaves the socket to another process, which goes on with it: datagrams that have arrived wait for
-   that process. May be called again. */
+   that process. It may be called again. */
 void upstream_leave(struct upstream *upstream);
 
 /* Fills in the address and port that the game server sees. Returns false while there is no socket.
