@@ -18,6 +18,7 @@
    being read, connections of proxies that have not begun, and those of the operator. */
 #define OWN (32 + LINGERS_MAX + PREFACES_MAX + DESCRIPTORS_ADMIN)
 
+/* The most connections that are no sessions; one more closes the oldest (hostile.descriptors). */
 #define PRE_SESSION_MAX 1024
 
 /* The least number of connections that are no sessions: with fewer, a page hardly loads beside

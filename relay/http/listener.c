@@ -11,6 +11,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+/* The most connections that are accepted in one turn of the loop. */
 #define ACCEPT_MAX 64
 
 /* Seconds without accepting when the system has no descriptor left; the waiting connection would

@@ -17,8 +17,8 @@
 #define FRAME_MAX        (SESSION_DATAGRAM_MAX + FRAME_HEADER_MAX)
 
 /* The most bytes that are read at a time. libwebsockets keeps a buffer of that size for each
-   connection. A longer message comes in parts. Most messages are shorter, since a browser sends
-   only what its player does. */
+   connection, so a session takes 2.7 KB (relay.memory_per_session_kb). A longer message comes in
+   parts. Most messages are shorter, since a browser sends only what its player does. */
 #define READ_MAX 512
 
 /* The most bytes that go out in one write. Bytes in the kernel cannot be dropped any more, so this

@@ -8,6 +8,8 @@
 #include <string.h>
 #include <sys/random.h>
 
+/* The memory is a table of ROWS rows with places for WAYS addresses each: half a megabyte. An
+   address has its row by a hash. */
 #define ROWS 2048
 #define WAYS 8
 

@@ -7,7 +7,7 @@
 
 #include "limits/bucket.h"
 
-/* The share of a core that handshakes may take. */
+/* The share of a core that handshakes may take; hostile.tls_budget holds the relay to it. */
 #define HANDSHAKE_SHARE 0.25
 /* Seconds of processor time that handshakes may take at a stretch. Players wait no longer than
    that. */

@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* Seconds between two lines that one log_limit lets through (hostile.log). */
 #define LOG_LIMIT_SECONDS 5.0
 
 const char *const log_level_names[] = {"error", "warn", "info", "debug"};

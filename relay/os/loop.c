@@ -10,6 +10,7 @@
 #include <unistd.h>
 #include <uv.h>
 
+/* The most events of the epoll set that are served in one round. */
 #define LOOP_EVENTS 256
 
 /* libwebsockets 4.1 can wait with poll, libuv, libev or glib; Debian's has no external poll. Up to

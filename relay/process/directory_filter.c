@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 /* Counters for each hash of a full directory: the supervisor is then asked for one in this many of
-   the hashes that are not in the directory. */
+   the hashes that are not in the directory (upgrade.workers). */
 #define PLACES_PER_HASH 8
 
 static bool map(struct directory_filter *filter, int fd, size_t size, int protection)

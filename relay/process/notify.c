@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+/* Seconds for the manager to take a state. */
 #define WAIT_SECONDS 1
 
 #define STATE_MAX 128

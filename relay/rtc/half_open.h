@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-/* The most offers of all addresses together. */
+/* The most offers of all addresses together: 32 MB, at 16 KB each (hostile.rtc_half_open). */
 #define HALF_OPEN_MAX 2048
 /* The most offers of an address that count as few: those of a household, or of one player who tries
    again. */

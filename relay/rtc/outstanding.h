@@ -15,13 +15,12 @@
 #define OUTSTANDING_REORDER 3
 
 struct outstanding {
-    uint32_t next;         /* the TSN of the next chunk */
-    uint32_t acknowledged; /* all TSNs up to this one are acknowledged or given up */
-    /* the bytes of chunks that are neither acknowledged nor given up */
-    uint32_t abandoned;
-    size_t flight;                   /* bytes that are neither acknowledged nor given up */
-    uint64_t given_up;               /* by its TSN, the bytes of a chunk in flight, else 0 */
-    uint16_t sizes[OUTSTANDING_MAX]; /* bytes of a chunk in flight by its TSN, else 0 */
+    uint32_t next;                   /* the TSN of the next chunk */
+    uint32_t acknowledged;           /* the cumulative TSN that the other side has told */
+    uint32_t abandoned;              /* all TSNs up to this one are acknowledged or given up */
+    size_t flight;                   /* the bytes that are neither acknowledged nor given up */
+    uint64_t given_up;               /* the number of chunks that were given up */
+    uint16_t sizes[OUTSTANDING_MAX]; /* by its TSN, the bytes of a chunk in flight, else 0 */
 };
 
 void outstanding_reset(struct outstanding *outstanding, uint32_t first);

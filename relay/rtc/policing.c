@@ -2,7 +2,7 @@
 
 /* The limit of a browser's data: twice the packets that may go on to the game server, and some for
    the rest that a browser sends over its channel. So a browser that keeps to the limit is not
-   touched, and one that does not shows in dropped_upstream_rate first. */
+   touched, and one that does not shows in dropped_upstream_rate first (hostile.rtc_policing). */
 #define DATA_FACTOR 2.0
 #define DATA_MORE   500.0
 

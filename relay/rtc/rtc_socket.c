@@ -10,6 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+/* The most datagrams in one system call, and the bytes of the longest one. */
 #define BATCH        64
 #define DATAGRAM_MAX 2048
 /* Bytes of the buffer that the system is asked for, for all browsers together. They hold 3,000

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* The most fragments that wait for others, and the most bytes in them. */
 #define REASSEMBLY_FRAGMENTS 32
 #define REASSEMBLY_BYTES     16384
 

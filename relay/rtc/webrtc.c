@@ -10,7 +10,7 @@
    last link has gone. */
 #define TRIM_LINKS 32
 /* The number of browsers at an address that are looked at to see whether they miss a datagram, and
-   the number of them that are given it. */
+   the number of them that are given it. Both bound the work for a packet (hostile.rtc_work). */
 #define MOVED_SEARCHED 256
 #define MOVED_TRIED    4
 

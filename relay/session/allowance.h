@@ -9,9 +9,9 @@
 #include <stddef.h>
 
 /* Datagrams that a session may send before it is answered: this many at once, and this many a
-   second after that. It is enough for a handshake whose first answers are late. Clients repeat
-   their request ten times a second until they give up; while the server is slow or down, one in
-   five still reaches it. */
+   second after that (hostile.upstream_flood). It is enough for a handshake whose first answers are
+   late. Clients repeat their request ten times a second until they give up; while the server is
+   slow or down, one in five still reaches it. */
 #define ALLOWANCE_UNANSWERED        20.0
 #define ALLOWANCE_UNANSWERED_REFILL 2.0
 

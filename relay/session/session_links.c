@@ -4,7 +4,7 @@
 #include <string.h>
 
 /* The number of sessions that the members of a household open within a short time, or one player
-   who tries again. */
+   who tries again (hostile.unproven). */
 #define OPENED_FEW 8.0
 
 const struct session_farewell session_farewells[] = {
