@@ -7,7 +7,7 @@
 /* A bucket with level INFINITY starts full. */
 struct bucket {
     double level; /* the tokens in the bucket at the time `at` */
-    double at;    /* in seconds */
+    double at;    /* a time in seconds */
 };
 
 /* Adds `rate` tokens per second, up to `most`, and returns how many there are. The caller subtracts

@@ -8,7 +8,7 @@
 struct turn {
     struct tls_turns *all; /* NULL before the connection has entered */
     struct lws *wsi;
-    struct lws_dll2 place; /* in a list while the connection waits */
+    struct lws_dll2 place; /* its place in a list while the connection waits */
     bool is_early;
     bool has_waited;
     bool is_due;  /* its turn has come */

@@ -29,7 +29,7 @@ enum message_type {
     MESSAGE_SOCKET,    /* an open socket, each with its own message */
     MESSAGE_OPEN,      /* all sockets were sent: open everything */
     /* These two processes exchange the next messages when everything is open. */
-    MESSAGE_READY, /* from the new process */
+    MESSAGE_READY, /* from the new process: it has opened everything */
     /* to the new process: addresses that the operator has blocked: struct block[] */
     MESSAGE_BLOCKS,
     /* to a worker, then and after each change: a copy of the certificates of TLS */

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 struct startup {
-    int channel; /* to the process that started this one; -1 = none did, and nothing else is here */
+    int channel; /* leads to the process that started this one; -1 = all is empty */
     uint8_t secret[MESSAGE_SECRET_SIZE];
     unsigned worker;  /* the number of this worker, from 1 on; 0 = it is none */
     unsigned workers; /* the number of workers */

@@ -20,7 +20,7 @@ struct outstanding {
     uint32_t abandoned;              /* all TSNs up to this one are acknowledged or given up */
     size_t flight;                   /* the bytes that are neither acknowledged nor given up */
     uint64_t given_up;               /* the number of chunks that were given up */
-    uint16_t sizes[OUTSTANDING_MAX]; /* by its TSN, the bytes of a chunk in flight, else 0 */
+    uint16_t sizes[OUTSTANDING_MAX]; /* bytes of each chunk in flight, found by its TSN; else 0 */
 };
 
 void outstanding_reset(struct outstanding *outstanding, uint32_t first);

@@ -34,7 +34,7 @@ struct path {
 
 struct paths {
     struct path at[PATHS_MAX];
-    struct path *current; /* where the browser is; NULL before the first check */
+    struct path *current; /* the path on which the browser is; NULL before the first check */
     double deadline;      /* when paths_update has something to do; INFINITY when never */
 };
 

@@ -24,7 +24,7 @@ struct peer {
     size_t size;
     uint64_t number;
     uint64_t last_number; /* the highest number of the browser's own datagrams */
-    struct path *to;      /* where a probe is sent; NULL = on the current path */
+    struct path *to;      /* the path on which a probe is sent; NULL = the current one */
     struct flight flight; /* the datagrams of the handshake that are held back */
     double consented;     /* when the last check was verified */
     double expires;       /* when it must be open at the latest; INFINITY once it is */

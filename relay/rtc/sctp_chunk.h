@@ -61,7 +61,7 @@ enum {
 struct sctp_piece {
     uint16_t type;
     uint8_t flags;
-    const uint8_t *start; /* where its header begins */
+    const uint8_t *start; /* the start of its header */
     const uint8_t *value;
     size_t size;
 };

@@ -66,7 +66,7 @@ struct sdp_answer {
     bool bundle;
     uint16_t sctp_port;
     uint32_t max_message_size;
-    size_t candidate_count; /* at most SDP_CANDIDATES, best first */
+    size_t candidate_count; /* SDP_CANDIDATES at most; the best is the first */
     struct {
         char ip[46];
         uint16_t port;

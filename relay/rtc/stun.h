@@ -20,7 +20,7 @@ struct stun_request {
     const uint8_t *transaction; /* 12 bytes */
     const char *username;       /* "ours:theirs", not terminated */
     size_t username_size;
-    size_t integrity;          /* where MESSAGE-INTEGRITY begins, from the start of the datagram */
+    size_t integrity;          /* the offset of MESSAGE-INTEGRITY in the datagram */
     bool nominates;            /* USE-CANDIDATE: the sender wants this path */
     bool controlled;           /* the sender claims the controlled role, which is ours */
     uint16_t unknown_required; /* a required attribute that is unknown; 0 = none */

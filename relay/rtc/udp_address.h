@@ -10,7 +10,7 @@
    socket gives it. */
 struct udp_address {
     uint8_t ip[16];
-    uint16_t port; /* in host order */
+    uint16_t port; /* a number in host order */
 };
 
 static inline bool udp_address_is_v4(const struct udp_address *address)

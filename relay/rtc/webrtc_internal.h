@@ -26,10 +26,10 @@ struct rtc_link {
     struct session_link base;
     struct deadline deadline;
     struct rtc_entry entry;
-    struct rtc_listing listings[PATHS_MAX]; /* for the paths of the peer */
+    struct rtc_listing listings[PATHS_MAX]; /* one for each path of the peer */
     struct rtc_link *next_ended;
     struct policing policing;
-    struct half_open_entry half_open; /* in the set while its channel is not open */
+    struct half_open_entry half_open; /* entered while its channel is not open */
     bool opened;                      /* its channel was opened, or a session refused it */
     bool ended;
     bool deleted; /* a DELETE over HTTP has ended it */

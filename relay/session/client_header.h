@@ -13,8 +13,8 @@
 
 enum client_header_format {
     CLIENT_HEADER_NONE,
-    CLIENT_HEADER_SPP,  /* before every datagram, and before the game server's answers */
-    CLIENT_HEADER_PPV2, /* before the first datagrams, which make the game server speak */
+    CLIENT_HEADER_SPP,  /* stands before every datagram, and before the game server's answers */
+    CLIENT_HEADER_PPV2, /* stands before the first datagrams, which make the game server speak */
 };
 
 /* Reads "none", "spp" or "ppv2". */

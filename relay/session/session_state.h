@@ -16,7 +16,7 @@
 
 struct session_state {
     uint32_t offences; /* datagrams that the gate has not let pass */
-    uint32_t away;     /* not 0: see struct session */
+    uint32_t away;     /* true when not 0, see struct session */
     uint8_t hash[SESSION_HASH_SIZE];
     uint8_t owner[16]; /* the owner of the address of its newest or last link */
     double opened;     /* see struct session */
