@@ -52,7 +52,7 @@ static const struct {
     const char *path;
     enum admin_method method;
     void (*answer)(const struct admin *admin, struct admin_reply *reply);
-    command_reader *read; /* a command, when the reply is not written at once */
+    command_reader *read; /* reads the command, where `answer` is NULL */
 } routes[] = {
     {"/metrics", ADMIN_GET, answer_metrics, NULL},
     {"/healthz", ADMIN_GET, answer_health, NULL},
