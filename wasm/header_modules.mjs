@@ -1,13 +1,13 @@
-// What JavaScript has to know of modules made of headers: their functions are those of the headers, called
-// with numbers and addresses, and their structs are where every C compiler of WebAssembly places them.
-//   node header_modules.mjs game | lab    the names of the functions, for the linker
-// As a module: gameModule(), the text of web/src/game/generated.ts, labModule(), that of
-// web/lab/generated.ts, and layout(), where the members of a struct are.
+// Reads from C headers what JavaScript has to know of the modules that are made of them: their functions are those of
+// the headers, called with numbers and addresses, and their structs have the layout of every C compiler for WebAssembly.
+//   node header_modules.mjs game | lab    prints the names of the functions, for the linker
+// As a module it exports gameModule(), the text of web/src/game/generated.ts, labModule(), the text of
+// web/lab/generated.ts, and layout(), which gives the offsets of a struct's members.
 import { readFileSync } from 'node:fs';
 
 const GAME_ROOMS = ['clock_sync', 'input', 'prediction', 'snapshot', 'interpolation', 'history'];
 const LAB_ROOMS = ['peer', 'game', 'column'];
-/** What JavaScript does not see of those of the lab: the side of the protocols. */
+/** The names of the lab that JavaScript does not see, because only protocols use them. */
 const LAB_HIDDEN = /^cw_lab_(item|arrival|peer_type|sent_item|flow|game|protocol)$/;
 const folder = (room) => (LAB_ROOMS.includes(room) ? '../core/lab/' : '../core/include/causeway/');
 const read = (room) => readFileSync(new URL(`${folder(room)}${room}.h`, import.meta.url), 'utf8');
@@ -16,7 +16,7 @@ const bare = (text) => text.replace(/\/\*[^]*?\*\//g, '').replace(/^#.*(\\\n.*)*
 const camel = (name) => name.replace(/_(\w)/g, (_, letter) => letter.toUpperCase());
 const pascal = (name) => camel(`_${name.replace(/^cw_/, '')}`);
 
-/** The C types of members and parameters: bytes, reader, and what they are in JavaScript. */
+/** The C types of members and parameters, each with its size in bytes, its reader, and its type in JavaScript. */
 const TYPES = {
   bool: [1, 'bool', 'number'],
   uint8_t: [1, 'u8', 'number'],
@@ -28,7 +28,7 @@ const TYPES = {
   double: [8, 'f64', 'number'],
   uint64_t: [8, 'u64', 'bigint'],
 };
-/** An address: what has three of them has the size of struct cw_allocator. */
+/** The type of an address. struct cw_allocator consists of three of them. */
 const ADDRESS = [4, 'u32', 'number'];
 const STRUCTS = { 'struct cw_allocator': [12, 'allocator'] };
 
@@ -41,14 +41,14 @@ const typeOf = (text, where) => {
   return known;
 };
 
-/** "const uint8_t *data" as ["const uint8_t *", "data"]. */
+/** Splits a declaration: "const uint8_t *data" becomes ["const uint8_t *", "data"]. */
 const split = (text, where) => {
   const match = /^(.*?[\s*])(\w+)(\[\w+\])?$/.exec(text.trim().replace(/\s+/g, ' '));
   if (!match) throw new Error(`${where}: ${text} is not understood`);
   return [match[3] ? `${match[1]}*` : match[1].trim(), match[2]];
 };
 
-/** The functions of a header: name, parameters and result as TypeScript has them. */
+/** Returns the functions of a header, with name, parameters and result as TypeScript has them. */
 const functions = (room) =>
   [...bare(read(room)).matchAll(/^([a-z][\w ]*[\s*])(cw_\w+)\(([^)]*)\)(;|\n\{)/gm)]
     .filter(([, result]) => !/^(typedef|return)\b/.test(result) && !/^static/.test(result))
@@ -56,13 +56,13 @@ const functions = (room) =>
       const parameters = list === 'void' ? [] : list.split(',').map((one) => split(one, name));
       const names = parameters.map(([type, of]) => `${camel(of)}: ${typeOf(type, name)[2]}`);
       const type = result.trim();
-      // A struct is given back in memory that the caller says first.
+      // A function that returns a struct writes it to an address, which is its first argument.
       if (/^struct \w+$/.test(type))
         return { name, names: ['out: number', ...names], result: 'void' };
       return { name, names, result: type === 'void' ? 'void' : typeOf(type, name)[2] };
     });
 
-/** The number of an enumerator of a header, or of a #define of it or of the schema's. */
+/** Returns the number of an enumerator of a header, or of a #define in it or in schema.h. */
 const constant = (room, name) => {
   const text = bare(read(room));
   for (const [, list] of text.matchAll(/^enum cw_\w+ \{([^}]*)\};/gm))
@@ -74,7 +74,9 @@ const constant = (room, name) => {
   return Number(value);
 };
 
-/** What a header says, as a sentence for TypeScript: names as they are there, constants as numbers. */
+/**
+ * Turns a comment of a header into a sentence for TypeScript, with TypeScript's names, and with numbers for constants.
+ */
 const comment = (room, text) => {
   const sentence = text
     .replace(/^\/\*|\*\/$/g, '')
@@ -88,8 +90,7 @@ const comment = (room, text) => {
 };
 
 /**
- * The members of a struct with what the header says of them: on the line where the member ends, or else
- * before it.
+ * Returns the members of a struct with their comments, which stand on the line where a member ends, or else before it.
  */
 const members = (room, name) => {
   const text = new RegExp(`^struct ${name} \\{\n([^}]*)\\};`, 'm').exec(read(room))?.[1];
@@ -97,7 +98,7 @@ const members = (room, name) => {
   const result = [];
   let before = '';
   let last;
-  let end; // of the last member
+  let end; // where the last member ends
   for (const found of text.matchAll(/(\/\*[^]*?\*\/)|([^;/]+;[^\S\n]*)/g)) {
     const [, note, code] = found;
     if (note) {
@@ -119,7 +120,7 @@ const members = (room, name) => {
   return result;
 };
 
-/** What all names of an enum begin with. */
+/** Returns the beginning that all names of an enum have in common. */
 const beginning = (all) =>
   all.reduce(
     (common, [name]) => {
@@ -129,7 +130,7 @@ const beginning = (all) =>
     all[0][0].replace(/[^_]*$/, ''),
   );
 
-/** What the numbers of an enum stand for: "0: differences, 1: range coded." */
+/** Says what the numbers of an enum stand for: "0: differences, 1: range coded." */
 const choices = (room, type) => {
   const { all } = enums(room).find(({ name }) => type === `enum ${name}`);
   const { length } = beginning(all);
@@ -138,7 +139,7 @@ const choices = (room, type) => {
   return `${own.map(([name, value]) => `${value}: ${words(name)}`).join(', ')}.`;
 };
 
-/** Members with their offsets, and the size of the struct. */
+/** Returns the members of a struct with their offsets, and its size. */
 export const layout = (room, name) => {
   let offset = 0;
   let widest = 1;
@@ -153,7 +154,7 @@ export const layout = (room, name) => {
   return { fields, size: Math.ceil(offset / widest) * widest };
 };
 
-/** The enumerators of an enum that counts up, without their common beginning. */
+/** Returns the enumerators of an enum whose values count up, without their common beginning. */
 const enumerators = (text) => {
   let next = 0;
   return text
@@ -183,7 +184,7 @@ const structs = (room) =>
     .filter(([, name]) => !LAB_HIDDEN.test(name))
     .map(([, name]) => ({ name, ...layout(room, name) }));
 
-/** An interface with what the header says of each member; those of a config may be left out. */
+/** Returns an interface with the header's comment on each member. The members of a config may be left out. */
 const declaration = ({ name, fields }) => {
   const config = name.endsWith('_config');
   const own = fields.filter(
@@ -205,7 +206,7 @@ const table = ({ name, fields, size }) => {
   return `export const ${camel(name.replace(/^cw_/, ''))}Struct = {\n  size: ${size},\n  fields: [\n${rows.join('')}  ],\n} as const;\n`;
 };
 
-/** The errors that the headers of the rooms define, by number. */
+/** Returns the errors that these headers define, by number. */
 const errors = (rooms) =>
   Object.fromEntries(
     rooms.flatMap((room) =>
@@ -215,7 +216,7 @@ const errors = (rooms) =>
     ),
   );
 
-/** All functions of the game kit, with what its rooms need of the schema. */
+/** Returns all functions of the game kit, with the functions of schemas that it needs. */
 const gameFunctions = () => [
   ...GAME_ROOMS.flatMap((room) => functions(room)),
   ...functions('schema').filter(({ name }) => name === 'cw_schema_message_size'),
@@ -223,7 +224,7 @@ const gameFunctions = () => [
 
 const labFunctions = () => functions('column').filter(({ name }) => !LAB_HIDDEN.test(name));
 
-/** The exports of a module as an interface, and the structs and enums of its rooms. */
+/** Returns the exports of a module as an interface, and the structs and enums of its headers. */
 const moduleText = (rooms, exported, { file, source, name }) => {
   const lines = exported.map(
     ({ name: of, names, result }) => `  ${of}(${names.join(', ')}): ${result};`,

@@ -1,5 +1,5 @@
-// shrink.mjs WASM_METADCE WASM_OPT MODULE: leaves out of a module what Emscripten exports for its own JavaScript, which
-// is not there, and what only that reaches, and makes the rest smaller once more.
+// shrink.mjs WASM_METADCE WASM_OPT MODULE: removes what Emscripten exports for its own JavaScript, which these modules
+// do without, and everything that only these exports reach, and optimises the rest for size once more.
 import { execFileSync } from 'node:child_process';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 
@@ -11,11 +11,11 @@ const EMSCRIPTENS = [
   'stackSave',
 ];
 const FEATURES = ['--enable-bulk-memory', '--enable-nontrapping-float-to-int', '--enable-sign-ext'];
-/** Saves 120 bytes when gzipped: a function of so few instructions is no larger than a call of it. */
+/** Inlining saves 120 bytes when gzipped: a function of so few instructions is no larger than a call of it. */
 const INLINE = '--always-inline-max-function-size=4';
-/** Saves 100 to 200 bytes: control flow is made anew from its parts before the rest. */
+/** Rebuilding the control flow before the other passes saves 100 to 200 bytes. */
 const REBUILD = ['--flatten', '--rereloop', '-Oz', '--converge', '-Oz'];
-/** Saves 240 bytes: accesses without hints of their alignment, which engines ignore, look more alike. */
+/** Dropping the hints of alignment, which engines ignore, saves 240 bytes: then more memory accesses look alike. */
 const ALIKE = [
   '--dealign',
   '--simplify-locals',

@@ -1,5 +1,5 @@
-/* What libsodium takes from its platform. In WASM there is one implementation to choose from, one
-   thread, and one import: the loader's random bytes. */
+/* The functions that libsodium takes from its platform. WebAssembly has one thread and one
+   implementation to choose from, and the module's one import gives it the loader's random bytes. */
 #include <sodium.h>
 
 __attribute__((import_module("causeway"), import_name("random"))) extern void

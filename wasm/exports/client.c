@@ -2,8 +2,8 @@
 #include "causeway/secure_packet.h"
 #include "exports/exports.h"
 
-/* What it has made goes to the scratch area. Without a schema there is no connection, and the
-   payloads are the caller's. */
+/* The addresses of what this has made go to the scratch area. Without a schema there is no
+   connection: the client carries the caller's own payloads. */
 CW_EXPORT(client_create)
 enum cw_error client_create(const struct cw_schema *schema,
                             const struct cw_connection_numbers *numbers, uint32_t channel_count)
@@ -85,8 +85,8 @@ enum cw_error client_send(struct cw_client *client, const uint8_t *payload, size
     return cw_client_send(client, payload, size);
 }
 
-/* Takes the events up to the next payload: it is at the number in the scratch
-   area, and this is its size; 0 without one. */
+/* Takes the events up to the next payload and returns its size, 0 when there is none. The payload's
+   address goes to the scratch area. */
 CW_EXPORT(client_next_payload) size_t client_next_payload(struct cw_client *client)
 {
     struct cw_client_event event;
@@ -99,7 +99,7 @@ CW_EXPORT(client_next_payload) size_t client_next_payload(struct cw_client *clie
     return 0;
 }
 
-/* The slot and the number of slots go to the scratch area. */
+/* Returns the state. The slot and the number of slots go to the scratch area. */
 CW_EXPORT(client_state) enum cw_client_state client_state(const struct cw_client *client)
 {
     cw_scratch.client_slot = (struct cw_client_slot){
@@ -124,13 +124,13 @@ CW_EXPORT(client_state_string) const char *client_state_string(enum cw_client_st
     return cw_client_state_string(state);
 }
 
-/* The struct as it is goes to the scratch area. */
+/* The struct goes to the scratch area unchanged. */
 CW_EXPORT(client_stats) void client_stats(const struct cw_client *client)
 {
     cw_client_stats(client, &cw_scratch.client_stats);
 }
 
-/* Datagrams received that were dropped for this error. */
+/* Returns the number of received datagrams that were dropped because of this error. */
 CW_EXPORT(client_dropped)
 double client_dropped(const struct cw_client *client, enum cw_error error)
 {

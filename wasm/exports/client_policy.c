@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 
-/* The policy of a client that comes back by itself only when it did not run; NULL without memory.
- */
+/* Creates the policy of a client that comes back by itself only when it did not run; NULL when
+   there is no memory. */
 CW_EXPORT(policy_create) struct cw_client_policy *policy_create(uint32_t attempts)
 {
     struct cw_client_policy *policy = malloc(sizeof *policy);
@@ -61,7 +61,7 @@ void policy_update(struct cw_client_policy *policy, double now, double unix_now)
     cw_client_policy_update(policy, now, unix_now);
 }
 
-/* What the host needs to know for it goes to the scratch area. */
+/* Returns what the host must do next. The facts that it needs for that go to the scratch area. */
 CW_EXPORT(policy_next) enum cw_client_action policy_next(struct cw_client_policy *policy)
 {
     cw_scratch.policy = (struct cw_policy_facts){

@@ -35,7 +35,7 @@ struct cw_connection_config cw_make_connection_config(const struct cw_schema *sc
     return config;
 }
 
-/* What it has made goes to the scratch area. */
+/* The addresses of what this has made go to the scratch area. */
 CW_EXPORT(connection_create)
 enum cw_error connection_create(const struct cw_schema *schema,
                                 const struct cw_connection_numbers *numbers, uint32_t channel_count)
@@ -86,7 +86,7 @@ static void release_block(void *context, uint8_t *block, size_t size)
     free(block);
 }
 
-/* Room for a block, which the message owns from now on; NULL when there is no memory. */
+/* Allocates a block, which the message owns from now on; NULL when there is no memory. */
 CW_EXPORT(message_attach) uint8_t *message_attach(struct cw_message *message, uint32_t size)
 {
     uint8_t *block = malloc(size > 0 ? size : 1);
@@ -146,7 +146,7 @@ struct cw_connection_news cw_tell_connection(const struct cw_connection_event *e
     return news;
 }
 
-/* The type of the event, 0 when there is none; the rest goes to the scratch area. */
+/* Returns the type of the event, 0 when there is none; the rest of it goes to the scratch area. */
 CW_EXPORT(connection_next) uint32_t connection_next(struct cw_connection *connection)
 {
     struct cw_connection_event event;
@@ -162,7 +162,7 @@ bool connection_receipt_waits(const struct cw_connection *connection)
     return cw_connection_receipt_waits(connection);
 }
 
-/* The struct as it is goes to the scratch area. */
+/* The struct goes to the scratch area unchanged. */
 CW_EXPORT(connection_stats) void connection_stats(const struct cw_connection *connection)
 {
     cw_connection_stats(connection, &cw_scratch.connection_stats);

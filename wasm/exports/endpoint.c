@@ -14,7 +14,7 @@ void cw_set_endpoint(struct cw_endpoint_config *config, const struct cw_endpoint
     cw_set_f64(&config->min_loss_timeout_seconds, numbers->min_loss_timeout_seconds);
 }
 
-/* What it has made goes to the scratch area. */
+/* The addresses of what this has made go to the scratch area. */
 CW_EXPORT(endpoint_create)
 enum cw_error endpoint_create(const struct cw_endpoint_numbers *numbers)
 {
@@ -46,7 +46,7 @@ uint32_t endpoint_next_sequence(const struct cw_endpoint *endpoint)
     return cw_endpoint_next_sequence(endpoint);
 }
 
-/* The place of the payload goes to the scratch area. */
+/* The address of the payload goes to the scratch area. */
 CW_EXPORT(endpoint_begin)
 enum cw_error endpoint_begin(struct cw_endpoint *endpoint, size_t size, uint8_t *out,
                              size_t capacity)
@@ -81,7 +81,7 @@ CW_EXPORT(endpoint_update) void endpoint_update(struct cw_endpoint *endpoint, do
     cw_endpoint_update(endpoint, now);
 }
 
-/* The type of the event, 0 when there is none; the rest goes to the scratch area. */
+/* Returns the type of the event, 0 when there is none; the rest of it goes to the scratch area. */
 CW_EXPORT(endpoint_next) uint32_t endpoint_next(struct cw_endpoint *endpoint)
 {
     struct cw_endpoint_event event;
@@ -100,7 +100,7 @@ CW_EXPORT(endpoint_accept) void endpoint_accept(struct cw_endpoint *endpoint, ui
     cw_endpoint_accept(endpoint, (uint16_t)sequence);
 }
 
-/* The struct as it is goes to the scratch area. */
+/* The struct goes to the scratch area unchanged. */
 CW_EXPORT(endpoint_stats) void endpoint_stats(const struct cw_endpoint *endpoint)
 {
     cw_endpoint_stats(endpoint, &cw_scratch.endpoint_stats);

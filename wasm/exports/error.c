@@ -1,7 +1,7 @@
 #include "error_tables.h"
 #include "exports/exports.h"
 
-/* A page's module has the sentences of a client alone. */
+/* A page's module contains only the sentences that a client needs. */
 CW_EXPORT(error_string) const char *error_string(enum cw_error error)
 {
 #ifdef CW_PAGE

@@ -1,5 +1,6 @@
-/* The flat face of the core for JavaScript: numbers in, numbers out. A file per room, a function
-   per verb. What does not fit in one number goes through the scratch area. */
+/* The interface of the core for JavaScript, whose functions take and return numbers only. Each
+   module of the core has one file here, and each of its functions one function. A result that does
+   not fit in one number goes through the scratch area. */
 #ifndef CAUSEWAY_EXPORTS_H
 #define CAUSEWAY_EXPORTS_H
 
@@ -12,7 +13,7 @@
 
 #define CW_EXPORT(name) __attribute__((export_name(#name)))
 
-/* Results of the call before, until the next call. */
+/* The results of the latest call, valid until the next one. */
 extern union cw_scratch {
     struct cw_created created;
     struct cw_created_message created_message;
@@ -35,7 +36,7 @@ extern union cw_scratch {
     uint32_t number;
 } cw_scratch;
 
-/* An address as JavaScript has it. */
+/* Returns an address as JavaScript has it. */
 static inline uint32_t cw_place(const void *memory)
 {
     return (uint32_t)(uintptr_t)memory;
@@ -47,17 +48,17 @@ void cw_set_u32(uint32_t *field, double value);
 void cw_set_u32_or_0(uint32_t *field, double value);
 void cw_set_f64(double *field, double value);
 
-/* Reads count addresses with ports, C strings one behind the other. CW_ERROR_ADDRESS: the number of
-   the one that is none goes to the scratch area. */
+/* Reads count addresses with ports, C strings one behind the other. With CW_ERROR_ADDRESS, the
+   number of the text that is no address goes to the scratch area. */
 enum cw_error cw_read_addresses(struct cw_address *addresses, const char *text, uint32_t count);
 
-/* What an event of a connection tells. */
+/* Describes an event of a connection for JavaScript. */
 struct cw_connection_news cw_tell_connection(const struct cw_connection_event *event);
 
 void cw_set_endpoint(struct cw_endpoint_config *config, const struct cw_endpoint_numbers *numbers);
 
-/* A config from what JavaScript gives of it: its numbers, and behind them those of channel_count
-   channels. */
+/* Makes a config of the numbers that JavaScript passes: those of the connection, and behind them
+   those of channel_count channels. */
 struct cw_connection_config cw_make_connection_config(const struct cw_schema *schema,
                                                       const struct cw_connection_numbers *numbers,
                                                       uint32_t channel_count);

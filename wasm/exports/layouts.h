@@ -1,6 +1,6 @@
-/* What goes between JavaScript and the module as memory, beside the public structs. Each struct
-   stands here once: web/scripts/generate.mjs reads it, and TypeScript has its names and offsets
-   from there. One field per line, of uint8_t, uint32_t, int32_t, uint64_t or double. */
+/* The structs that JavaScript and the module exchange in memory, beside the public ones. Each
+   struct is declared only here: web/scripts/generate.mjs reads this file and gives TypeScript the
+   names and offsets. Each line has one field, of uint8_t, uint32_t, int32_t, uint64_t or double. */
 #ifndef CAUSEWAY_LAYOUTS_H
 #define CAUSEWAY_LAYOUTS_H
 
@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-/* The numbers of configs, by the names of their fields; NaN stands for the default. */
+/* The numbers of an endpoint's config have the names of its fields; NaN stands for the default. */
 struct cw_endpoint_numbers {
     double max_packet_size;
     double fragment_size;
@@ -21,7 +21,7 @@ struct cw_endpoint_numbers {
     double min_loss_timeout_seconds;
 };
 
-/* Those of its endpoint come before, those of its channels follow. */
+/* The numbers of the connection's endpoint come first; those of its channels follow the struct. */
 struct cw_connection_numbers {
     struct cw_endpoint_numbers endpoint;
     double max_messages;
@@ -31,7 +31,7 @@ struct cw_connection_numbers {
 };
 
 struct cw_channel_numbers {
-    double kind; /* of enum cw_channel_kind */
+    double kind; /* a value of enum cw_channel_kind */
     double max_messages_per_packet;
     double receive_queue_size;
     double blocks; /* 1 or 0 */
@@ -45,7 +45,7 @@ struct cw_channel_numbers {
     double repair; /* 1 or 0 */
 };
 
-/* What a token takes beside its addresses. */
+/* The options of a token, without its addresses. */
 struct cw_token_options {
     uint64_t protocol_id;
     uint64_t client_id;
@@ -57,7 +57,7 @@ struct cw_token_options {
     uint8_t private_key[CW_KEY_BYTES];
 };
 
-/* Numbers of a server's config, likewise. */
+/* The numbers of a server's config have the names of its fields; NaN stands for the default. */
 struct cw_server_numbers {
     double max_clients;
     double max_token_life_seconds;
@@ -79,11 +79,11 @@ struct cw_server_options {
     uint8_t private_key[CW_KEY_BYTES];
 };
 
-/* What stands in the scratch area after a call. */
+/* The structs from here on stand in the scratch area after a call. */
 struct cw_created {
     uint32_t object;
-    uint32_t connection;        /* of a client; 0 without one */
-    uint32_t max_datagram_size; /* the longest that it sends, or a simulator takes */
+    uint32_t connection;        /* the connection of a client; 0 without one */
+    uint32_t max_datagram_size; /* the longest datagram that it sends, or a simulator takes */
     uint32_t max_packet_size;
 };
 
@@ -102,13 +102,13 @@ struct cw_connection_news {
     uint32_t message;
     uint32_t channel;
     uint32_t receipt;
-    uint32_t type; /* of the message, as all that follows */
+    uint32_t type; /* of the message, like all fields that follow */
     uint32_t data;
     uint32_t block;
     uint32_t block_size;
 };
 
-/* That of its connection comes before. */
+/* The event of the client's connection comes first. */
 struct cw_server_news {
     struct cw_connection_news connection;
     uint32_t client;
@@ -116,13 +116,13 @@ struct cw_server_news {
 };
 
 struct cw_server_destination {
-    uint32_t host; /* the address of the text of an IP address */
+    uint32_t host; /* the address of a text: the IP address */
     uint32_t port;
 };
 
 struct cw_server_about {
     uint64_t id;
-    uint32_t address; /* of a text, with the port */
+    uint32_t address; /* the address of a text: IP address and port */
     uint32_t user_data;
     double datagrams_refused;
 };
@@ -138,8 +138,8 @@ struct cw_client_farewell {
 };
 
 struct cw_policy_facts {
-    uint32_t server; /* of the token's */
-    int32_t end;     /* of enum cw_client_state */
+    uint32_t server; /* the index of a server of the token */
+    int32_t end;     /* a value of enum cw_client_state */
     uint32_t returns;
     double token_time;
     double absence;

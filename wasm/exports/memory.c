@@ -30,8 +30,8 @@ void cw_set_f64(double *field, double value)
         *field = value;
 }
 
-/* Called by Emscripten's libc after the memory grew. JavaScript sees by itself that its views are
-   detached, so there is nobody to tell and nothing to import. */
+/* Emscripten's libc calls this after the memory grew. JavaScript sees by itself that its views are
+   detached, so this does nothing and needs no import. */
 void emscripten_notify_memory_growth(size_t index)
 {
     (void)index;

@@ -1,4 +1,4 @@
-/* The server, which only causeway-server.wasm has. */
+/* The server, which is only in causeway-server.wasm. */
 #include "causeway/server.h"
 #include "causeway/secure_packet.h"
 #include "exports/exports.h"
@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A server, and how many of its CONNECTED and DISCONNECTED events were taken. */
+/* A server, with the number of its CONNECTED and DISCONNECTED events that were taken. */
 struct server {
     struct cw_server *server;
     uint64_t changes_taken;
@@ -27,8 +27,8 @@ static void set_numbers(struct cw_server_config *config, const struct cw_server_
     config->insecure = numbers->insecure == 1;
 }
 
-/* What it has made goes to the scratch area. addresses has address_count of the server's own; see
-   cw_read_addresses. */
+/* The addresses of what this has made go to the scratch area. The text addresses has address_count
+   addresses of the server itself; see cw_read_addresses. */
 CW_EXPORT(server_create)
 enum cw_error server_create(const struct cw_schema *schema,
                             const struct cw_connection_numbers *numbers, uint32_t channel_count,
@@ -66,7 +66,7 @@ CW_EXPORT(server_destroy) void server_destroy(struct server *server)
     free(server);
 }
 
-/* host is the text of an IP address. The slot of the client whose address it is goes to the scratch
+/* host is the text of an IP address. The slot of the client at this address goes to the scratch
    area, or CW_SERVER_NOBODY. */
 CW_EXPORT(server_receive)
 enum cw_error server_receive(struct server *server, const char *host, uint32_t port,
@@ -83,7 +83,7 @@ enum cw_error server_receive(struct server *server, const char *host, uint32_t p
     return error;
 }
 
-/* Where the datagram goes to is in the scratch area. */
+/* The address that the datagram is for goes to the scratch area. */
 CW_EXPORT(server_transmit)
 size_t server_transmit(struct server *server, uint8_t *out, size_t capacity, double now)
 {
@@ -105,9 +105,10 @@ void server_update(struct server *server, double unix_offset_seconds, double now
     cw_server_update(server->server, now);
 }
 
-/* The type of the next event while a client's connecting or disconnecting is still to be told; then
-   0, and what the connections of all others have is for connection_next. Before a DISCONNECTED
-   event comes what its client has sent. The rest goes to the scratch area. */
+/* Returns the type of the next event while some client's CONNECTED or DISCONNECTED event is still
+   to be taken, and 0 otherwise; then connection_next gives the events of each connection. What a
+   client has sent comes before its DISCONNECTED event. The rest of the event goes to the scratch
+   area. */
 CW_EXPORT(server_next) uint32_t server_next(struct server *server)
 {
     struct cw_server_stats stats;
@@ -134,7 +135,8 @@ struct cw_connection *server_connection(struct server *server, uint32_t client)
     return cw_server_connection(server->server, client);
 }
 
-/* What is known of the client in a slot goes to the scratch area; false when there is none. */
+/* Puts what is known of the client in a slot into the scratch area; false when there is no such
+   client. */
 CW_EXPORT(server_client) bool server_client(const struct server *server, uint32_t client)
 {
     static char address[CW_ADDRESS_TEXT_SIZE];
@@ -184,7 +186,7 @@ bool server_broadcast_refused(const struct server *server, uint32_t client)
     return cw_server_broadcast_refused(server->server, client);
 }
 
-/* When what was sent before has arrived, or after flush_seconds. */
+/* Ends the connection when everything that was sent before has arrived, or after flush_seconds. */
 CW_EXPORT(server_flush_and_disconnect)
 void server_flush_and_disconnect(struct server *server, uint32_t client, uint32_t code,
                                  const char *text, double flush_seconds, double now)
@@ -197,13 +199,13 @@ CW_EXPORT(server_disconnect_all) void server_disconnect_all(struct server *serve
     cw_server_disconnect_all(server->server);
 }
 
-/* The struct as it is goes to the scratch area. */
+/* The struct goes to the scratch area unchanged. */
 CW_EXPORT(server_stats) void server_stats(const struct server *server)
 {
     cw_server_stats(server->server, &cw_scratch.server_stats);
 }
 
-/* Datagrams received that were dropped for this error. */
+/* Returns the number of received datagrams that were dropped because of this error. */
 CW_EXPORT(server_dropped)
 double server_dropped(const struct server *server, enum cw_error error)
 {

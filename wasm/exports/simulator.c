@@ -1,7 +1,7 @@
 #include "causeway/simulator.h"
 #include "exports/exports.h"
 
-/* What it has made goes to the scratch area. */
+/* The addresses of what this has made go to the scratch area. */
 CW_EXPORT(simulator_create)
 enum cw_error simulator_create(double seed, double max_datagram_size, double max_datagrams)
 {
@@ -24,7 +24,7 @@ CW_EXPORT(simulator_destroy) void simulator_destroy(struct cw_simulator *simulat
     cw_simulator_destroy(simulator);
 }
 
-/* The scratch area holds the path, the struct as it is. */
+/* The scratch area holds the struct of the path. */
 CW_EXPORT(simulator_change) enum cw_error simulator_change(struct cw_simulator *simulator)
 {
     return cw_simulator_change(simulator, &cw_scratch.simulator_path);
@@ -48,7 +48,7 @@ CW_EXPORT(simulator_due) double simulator_due(const struct cw_simulator *simulat
     return cw_simulator_due(simulator);
 }
 
-/* The struct as it is goes to the scratch area. */
+/* The struct goes to the scratch area unchanged. */
 CW_EXPORT(simulator_stats) void simulator_stats(const struct cw_simulator *simulator)
 {
     cw_simulator_stats(simulator, &cw_scratch.simulator_stats);

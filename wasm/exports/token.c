@@ -15,8 +15,9 @@ enum cw_error cw_read_addresses(struct cw_address *addresses, const char *text, 
     return CW_OK;
 }
 
-/* servers has count addresses, then internal_count (or none: the same) of the same servers as they
-   know themselves. The scratch area is of use with CW_ERROR_ADDRESS. */
+/* servers has count addresses, then internal_count addresses under which the same servers know
+   themselves; when there are none, these are the same. With CW_ERROR_ADDRESS, the scratch area says
+   which text is no address. */
 CW_EXPORT(token_generate)
 enum cw_error token_generate(uint8_t *out, const struct cw_token_options *options,
                              const char *servers, uint32_t count, uint32_t internal_count)
@@ -51,7 +52,8 @@ CW_EXPORT(release_secret) void release_secret(void *memory, size_t size)
     free(memory);
 }
 
-/* When it expires (Unix seconds) and the fingerprint of its schema go to the scratch area. */
+/* The time when the token expires (Unix seconds) and the fingerprint of its schema go to the
+   scratch area. */
 CW_EXPORT(token_read) enum cw_error token_read(const uint8_t *data, size_t size)
 {
     struct cw_token token = {0};
