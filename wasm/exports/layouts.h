@@ -102,7 +102,7 @@ struct cw_connection_news {
     uint32_t message;
     uint32_t channel;
     uint32_t receipt;
-    uint32_t type; /* of the message, like all fields that follow */
+    uint32_t type; /* the type of the message; the fields below are also its */
     uint32_t data;
     uint32_t block;
     uint32_t block_size;

@@ -106,9 +106,9 @@ void server_update(struct server *server, double unix_offset_seconds, double now
 }
 
 /* Returns the type of the next event while some client's CONNECTED or DISCONNECTED event is still
-   to be taken, and 0 otherwise; then connection_next gives the events of each connection. What a
-   client has sent comes before its DISCONNECTED event. The rest of the event goes to the scratch
-   area. */
+   to be taken, and 0 otherwise; then connection_next gives the events of each connection. The
+   events of what a client has sent come before its DISCONNECTED event. The rest of the event goes
+   to the scratch area. */
 CW_EXPORT(server_next) uint32_t server_next(struct server *server)
 {
     struct cw_server_stats stats;

@@ -3,7 +3,7 @@
 #define TOP_SPEED (6 * METRE / TICKS_PER_SECOND)
 #define SHOT_PUSH (9 * METRE / TICKS_PER_SECOND)
 
-/* The whole part of a square root. */
+/* Returns the whole part of a square root. */
 static int32_t root(int64_t square)
 {
     int64_t result = 0;
@@ -49,7 +49,7 @@ void arena_leave(struct arena *arena, uint32_t player)
             arena->bodies[i].owner = 0;
 }
 
-/* One axis of a move: speed goes to what is wanted, and ends at the walls. */
+/* Moves a player along one axis: the speed approaches what is wanted, and ends at the walls. */
 static void step_axis(uint32_t *at, int32_t *speed, int32_t wanted, int32_t size)
 {
     const int32_t change = (wanted - *speed) / 5;
@@ -71,7 +71,7 @@ bool arena_step_player(struct player *player, const struct command *command)
         x = x * 127 / far;
         y = y * 127 / far;
     }
-    /* there is always a direction to shoot in */
+    /* without one the last aim stays, so that there is always a direction to shoot in */
     if (command->aim.x != 0 || command->aim.y != 0) {
         player->aim.x = command->aim.x;
         player->aim.y = command->aim.y;
@@ -86,8 +86,8 @@ bool arena_step_player(struct player *player, const struct command *command)
     return true;
 }
 
-/* How far a ray gets before it meets a circle; INT32_MAX when it does not.
-   direction has the length that scale says. */
+/* Returns how far a ray gets before it meets a circle, or INT32_MAX when it does not meet it. scale
+   is the length of direction. */
 static int32_t meet(struct place from, struct place direction, int32_t scale, struct place circle,
                     int32_t radius)
 {
@@ -140,8 +140,7 @@ void arena_hit(struct arena *arena, uint32_t shooter, int32_t hit)
     }
 }
 
-/* The way from a to b when they overlap, as its length, how deep they do, and x
-   and y; false when they do not. */
+/* The way from one circle to another that it overlaps: x and y, its length, and the depth. */
 struct overlap {
     int32_t x, y, length, depth;
 };
@@ -159,7 +158,7 @@ static bool overlaps(struct place a, struct place b, int32_t reach, struct overl
     return true;
 }
 
-/* Gives a body at least the speed along the overlap that what pushes it has. */
+/* Gives a body at least the speed along the overlap that its pusher has. */
 static void push(struct loose_body *body, struct place speed, const struct overlap *by)
 {
     const int32_t mine = (body->speed.x * by->x + body->speed.y * by->y) / by->length;
@@ -187,7 +186,7 @@ static void push_bodies(struct arena *arena, uint32_t number)
     }
 }
 
-/* Two bodies part, and swap what speed they have towards each other. */
+/* Parts two bodies, and swaps the speeds that they have towards each other. */
 static void collide(struct loose_body *a, struct loose_body *b)
 {
     struct overlap by;
@@ -211,7 +210,7 @@ static void collide(struct loose_body *a, struct loose_body *b)
     b->speed.y += swap.y;
 }
 
-/* One axis of a body's move: it slows down, and bounces off the walls. */
+/* Moves a body along one axis: it slows down, and bounces off the walls. */
 static void roll(int32_t *at, int32_t *speed, int32_t size)
 {
     *at += *speed;
@@ -222,7 +221,7 @@ static void roll(int32_t *at, int32_t *speed, int32_t size)
     *speed -= *speed / 48 + (*speed > 0) - (*speed < 0);
 }
 
-/* Whoever pushes a body against a wall does not push it through. */
+/* Keeps a body inside the arena, so that nobody can push it through a wall. */
 static void keep_inside(struct place *body)
 {
     body->x = clamp(body->x, BODY_RADIUS, ARENA_WIDTH - BODY_RADIUS);
@@ -266,7 +265,7 @@ void arena_step(struct arena *arena)
         keep_inside(&arena->bodies[i].at);
 }
 
-/* Towards a place, as a joystick says it. */
+/* Returns the direction to a place, as a joystick gives it. */
 static struct place towards(const struct player *from, struct place to)
 {
     const int32_t x = to.x - (int32_t)from->at.x, y = to.y - (int32_t)from->at.y;

@@ -1,6 +1,6 @@
-// The web backend of the demo: it gives a connect token to everybody who asks. A real one asks first who
-// the player is.
-//   node backend.mjs ADDRESS:PORT GAME-SERVER     port 0: any free one; it says which
+// The web backend of the demo: it gives a connect token to everybody who asks. A real backend finds out first who the
+// player is.
+//   node backend.mjs ADDRESS:PORT GAME-SERVER     port 0 takes any free one; the program says which
 // The environment variable CAUSEWAY_KEY holds the key that the game server has too.
 import { generateConnectToken } from 'causeway-net';
 import { createServer } from 'node:http';
@@ -8,7 +8,7 @@ import { PROTOCOL_ID, messages } from './schema.js';
 
 const [, , listen, gameServer] = process.argv;
 const [, host, port] = /^\[?(.*?)\]?:(\d+)$/.exec(listen);
-// Each visitor is a new player. A number that somebody else has would take over their game.
+// Each visitor is a new player. With the number of another player, the visitor would take over that player's game.
 const newClientId = () => crypto.getRandomValues(new BigUint64Array(1))[0];
 
 const server = createServer(async (request, response) => {
@@ -27,7 +27,7 @@ const server = createServer(async (request, response) => {
     .writeHead(200, {
       'content-type': 'application/octet-stream',
       'cache-control': 'no-store',
-      // The page comes from the relay, so it is of another origin. These tokens are for anybody.
+      // The page comes from the relay, so it has another origin. These tokens are for anybody.
       'access-control-allow-origin': '*',
     })
     .end(token);

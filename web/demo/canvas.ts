@@ -1,4 +1,4 @@
-/** Makes a canvas as sharp as the screen; gives what to draw with and the size in CSS pixels. */
+/** Makes a canvas as sharp as the screen; returns its drawing context and its size in CSS pixels. */
 export function prepare(canvas: HTMLCanvasElement) {
   const { clientWidth: width, clientHeight: height } = canvas;
   const scale = devicePixelRatio;

@@ -3,11 +3,11 @@ import { prepare } from './canvas.js';
 const LEFT = 34;
 const BOTTOM = 4;
 
-/** Lines over the latest seconds, scaled to the highest value in sight. */
+/** A graph of lines over the latest seconds, scaled to the highest value in sight. */
 export class Chart {
   readonly #points: { time: number; values: number[] }[] = [];
 
-  /** `colors` are the names of CSS properties, one for each line; `top` is the least height. */
+  /** `colors` are the names of CSS properties, one for each line; `top` is the least value at the top of the graph. */
   constructor(
     readonly canvas: HTMLCanvasElement,
     readonly colors: string[],
@@ -50,7 +50,7 @@ export class Chart {
     context.lineJoin = 'round';
     this.colors.forEach((name, line) => {
       context.strokeStyle = color(name);
-      // Not told apart by colour alone.
+      // The lines must not be told apart by colour alone.
       context.setLineDash(line === 0 ? [] : [4, 3]);
       context.beginPath();
       for (const { time, values } of this.#points) context.lineTo(x(time), y(values[line]!));
@@ -60,7 +60,7 @@ export class Chart {
   }
 }
 
-/** The smallest of 1, 2 and 5 times a power of ten that is not below `least`. */
+/** Returns the smallest of 1, 2 and 5 times a power of ten that is not below `least`. */
 function niceStep(least: number): number {
   const power = 10 ** Math.floor(Math.log10(least));
   return [1, 2, 5, 10].map((factor) => factor * power).find((step) => step >= least)!;

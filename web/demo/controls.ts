@@ -1,4 +1,4 @@
-/** What the player wants now: parts from -127 to 127, as a command has them. */
+/** The player's wish at a moment, in parts from -127 to 127 as in a command. */
 export interface Wish {
   move: { x: number; y: number };
   aim: { x: number; y: number };
@@ -6,7 +6,7 @@ export interface Wish {
 }
 
 const FULL = 127;
-/** How far a finger is dragged for full speed, in CSS pixels. */
+/** The distance in CSS pixels that a finger is dragged for full speed. */
 const STICK = 50;
 
 const KEYS: Readonly<Record<string, readonly [x: number, y: number]>> = {
@@ -27,10 +27,10 @@ const scaled = (x: number, y: number, full: number): { x: number; y: number } =>
   return { x: Math.round(x * scale), y: Math.round(y * scale) };
 };
 
-/** Keyboard, mouse and fingers on the arena. */
+/** Reads keyboard, mouse and fingers on the arena. */
 export class Controls {
   readonly #held = new Set<string>();
-  /** Where each finger began, and which half of the arena it is in. */
+  /** For each finger, the place where it began and its half of the arena. */
   readonly #fingers = new Map<
     number,
     { readonly start: Point; readonly left: boolean; at: Point }
@@ -70,7 +70,7 @@ export class Controls {
       });
   }
 
-  /** What the player wants, who is drawn at a place of the canvas. */
+  /** Returns what the player wants; `player` is where he is drawn on the canvas. */
   wish(player: Point): Wish {
     const keys = [...this.#held].map((code) => KEYS[code] ?? [0, 0]);
     const sum = (axis: 0 | 1): number =>

@@ -90,8 +90,7 @@ const struct cw_schema *game_messages(const struct game *game)
     return game->messages;
 }
 
-/* The time in ticks: that of the tick that ran last, and the part of the next
- * that has passed. */
+/* Returns the time in ticks: the last tick that ran, plus the part of the next that has passed. */
 static double tick_time(const struct game *game, double now)
 {
     return game->tick + fmin((now - game->tick_began) * TICKS_PER_SECOND, 1);
@@ -119,7 +118,7 @@ static void join(struct game *game, struct cw_server *server, uint32_t player, d
     cw_input_receiver_reset(game->inputs[player]);
     game->clocks[player] = (struct cw_clock_echo){0};
     cw_snapshot_server_join(game->snapshots, player);
-    /* his own state comes first, as he corrects his prediction by it */
+    /* his own state comes first, because he corrects his prediction by it */
     cw_snapshot_server_set_priority(game->snapshots, player, player, 100);
     struct cw_message *welcome = message_to(server, player, MESSAGES_WELCOME);
     if (!welcome)
@@ -157,7 +156,7 @@ void game_take(struct game *game, struct cw_server *server, const struct cw_serv
     }
 }
 
-/* The world as a player sees it when he does what he does: some ticks ago. */
+/* Fills in the places that a player saw when he gave his command, age quarters of a tick ago. */
 static void look_back(const struct game *game, uint32_t age, struct targets *targets)
 {
     memset(targets, 0, sizeof *targets);
@@ -223,7 +222,7 @@ static void play(struct game *game, struct cw_server *server, uint32_t number, d
     tell_shot(game, server, number, distance, now);
 }
 
-/* Bots come when somebody is alone, and go when nobody is. */
+/* Adds bots while one person plays alone, and removes them otherwise. */
 static void call_bots(struct game *game)
 {
     uint32_t humans = 0;

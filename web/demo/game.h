@@ -7,25 +7,25 @@
 
 #include "causeway/server.h"
 
-/* As in schema.js. */
+/* These numbers stand in schema.js too. */
 #define PROTOCOL_ID 0xca05e3a7de400001
 #define BOTS        3 /* play when there are fewer than two players */
 #define MAX_HUMANS  (MAX_PLAYERS - BOTS)
 
 struct game;
 
-/* Errors: those of the game kit's create functions. */
+/* Creates the game. The errors are those of the game kit's create functions. */
 enum cw_error game_create(struct game **game);
 void game_destroy(struct game *game);
 
-/* The messages of schema.js; valid as long as the game. */
+/* Returns the messages of schema.js, which are valid as long as the game. */
 const struct cw_schema *game_messages(const struct game *game);
 
 /* Does what an event asks for, and releases its message. */
 void game_take(struct game *game, struct cw_server *server, const struct cw_server_event *event,
                double now);
 
-/* Runs a tick and tells all players of it. */
+/* Runs a tick and sends its outcome to all players. */
 void game_tick(struct game *game, struct cw_server *server, double now);
 
 #endif

@@ -19,7 +19,7 @@ function wishes(): RelayTransportKind[] | undefined {
   return names.length > 0 ? names : undefined;
 }
 
-/** A token from the backend, which is on the next port unless the address of the page says which. */
+/** Asks the backend for a token. It is on the next port unless the address of the page names it. */
 async function askToken(): Promise<ArrayBuffer> {
   const backend = new URL('/token', location.href);
   const port = new URLSearchParams(location.search).get('backend');
@@ -29,7 +29,7 @@ async function askToken(): Promise<ArrayBuffer> {
   return response.arrayBuffer();
 }
 
-/** What the game is made of, loaded once. */
+/** The modules that the game needs, loaded once. */
 interface Parts {
   readonly core: Core;
   readonly kit: GameCore;
@@ -72,7 +72,7 @@ class Page {
       client.addEventListener('state', ({ state: now }) => {
         if (!isOurs() || now === 'disconnected') return;
         this.#tell(client);
-        // After a time in which the page did not run, the server may have a new client in us.
+        // After a time in which the page did not run, it may come back as a new client of the server.
         if (now === 'requesting') this.#begin(client);
       });
       client.addEventListener('disconnect', ({ message }) => isOurs() && this.#end(message));
@@ -121,7 +121,7 @@ class Page {
   };
 }
 
-/** The best five, and the player. */
+/** Shows the scores of the best five and of the player. */
 function showScores({ me, players, bodies }: Scene): void {
   const owned = (number: number): number =>
     bodies.reduce((sum, { owner }) => sum + Number(owner === number), 0);
@@ -146,7 +146,7 @@ async function main(): Promise<void> {
   element<HTMLAnchorElement>('second').href = location.href;
   const [core, kit, step] = await Promise.all([loadCore(), loadGame(), loadStep()]);
   const page = new Page({ core, kit, step });
-  // For whoever wants to look inside, as the tests do.
+  // Tests and curious people look inside through this.
   Object.assign(globalThis, { page });
   await page.join(wishes());
 }

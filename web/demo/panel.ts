@@ -58,12 +58,12 @@ export class Panel {
     if (matchMedia('(max-width: 56rem)').matches) element<HTMLDetailsElement>('lab').open = false;
   }
 
-  /** Says which transport the game goes over. */
+  /** Shows which transport the game uses. */
   set transport(kind: string) {
     for (const radio of this.#transports()) radio.checked = radio.value === kind;
   }
 
-  /** Adds what there is to know now; ten times a second. */
+  /** Adds the current figures to the graphs. The page calls it ten times a second. */
   add(play: Play): void {
     const stats = play.client.stats();
     const now = seconds();

@@ -26,11 +26,11 @@ export type Command = MessageValue<typeof entities, 'command'>;
 type Known = Entity<typeof entities>;
 type World = ReadonlyMap<number, Known>;
 
-/** Where what is lost is replaced by the next. */
+/** On this channel nothing is sent again: the next message replaces a lost one. */
 const STATE = 1;
 const SHOTS = 32;
 
-/** What the switches of the page say. */
+/** The state of the page's switches. */
 export interface Switches {
   prediction: boolean;
   interpolation: boolean;
@@ -38,9 +38,9 @@ export interface Switches {
   ghost: boolean;
 }
 
-/** The client's side of the game: from the player's wishes to what there is to see. */
+/** The client's side of the game, from the player's wishes to the scene on the screen. */
 export class Play {
-  /** States of the server that came, and those that were not as predicted. */
+  /** The number of the server's states that arrived, and of those that the prediction had missed. */
   readonly counts = { states: 0, corrections: 0 };
   /** The size of the newest snapshot. */
   snapshotBytes = 0;
@@ -53,7 +53,7 @@ export class Play {
   #world: World = new Map();
   #own: Player | undefined;
   #shots: Shot[] = [];
-  /** The tick time of what is shown. */
+  /** The tick time of the view that is shown. */
   #seen = 0;
 
   constructor(
@@ -78,7 +78,7 @@ export class Play {
       this.#shots = [...this.#shots, shotOf(message.value, now)].slice(-SHOTS);
   };
 
-  /** Takes no more messages: the client is of another game now. */
+  /** Takes no more messages: the client plays another game now. */
   leave(): void {
     this.client.removeEventListener('message', this.#receive);
   }
@@ -106,7 +106,7 @@ export class Play {
     this.#own = this.prediction.replay(this.#own, this.step);
   }
 
-  /** Lets time pass: plays the ticks that are due with what the player wants. */
+  /** Lets time pass: plays the ticks that are due with the player's wish. */
   update(wish: Wish, now: number): void {
     this.clock.update(now);
     let played = false;
@@ -136,13 +136,13 @@ export class Play {
     this.prediction.add(tick, command, this.#own);
   }
 
-  /** Where the server last said that we are, in metres. */
+  /** Returns where the server last said that the player is, in metres. */
   truth(): Place | undefined {
     const own = this.#world.get(this.me);
     return own?.type === 'player' ? between(own.value.at, own.value.at, 0, METRE) : undefined;
   }
 
-  /** What there is to see now. */
+  /** Returns the scene to show now. */
   scene(now: number): Scene {
     const { prediction, interpolation, ghost } = this.switches;
     const view = interpolation ? this.#interpolation.view(now) : undefined;

@@ -1,10 +1,10 @@
-// What the demo's page and server say to each other. The build makes messages.h and entities.h of it, for
-// the server; the fingerprint in the tokens tells when the two differ.
+// The messages between the demo's page and server. The build makes messages.h and entities.h from this file, for the
+// server; the fingerprint in the tokens shows when page and server differ.
 import { bool, bytes, int, message, schema, struct, uint } from 'causeway-net';
 
 export const PROTOCOL_ID = 0xca05e3a7de400001n;
 export const TICKS_PER_SECOND = 60;
-/** Lengths are in these parts of a metre: those of players, who predict themselves, and those of bodies. */
+/** Units of length in a metre. Players are measured finer than bodies, because their pages predict them. */
 export const METRE = 1024;
 export const BODY_METRE = 64;
 export const WIDTH = 32;
@@ -19,13 +19,13 @@ const player = () => uint(0, MAX_PLAYERS - 1);
 export const messages = schema(
   // Channel 0 is reliable.
   message('welcome', { player: player() }),
-  // Channel 1 is not. The bodies are those of the game kit.
+  // Channel 1 is unreliable. The game kit writes and reads the fields of bytes.
   message('inputs', { stamp: bytes(2), body: bytes(400) }),
   message('world', { echo: bytes(10), report: bytes(6), snapshot: bytes(900) }),
   message('shot', { player: player(), from: place(BODY_METRE), to: place(BODY_METRE) }),
 );
 
-/** What the world is made of, and what a player does in a tick. */
+/** The entities of the world, and a player's command for one tick. */
 export const entities = schema(
   message('player', {
     at: place(METRE),
@@ -40,7 +40,7 @@ export const entities = schema(
     move: pair(127),
     aim: pair(127),
     fire: bool(),
-    // How far behind this tick the world is that the player sees, in quarters of a tick.
+    // The age of the world that the player sees at this tick, in quarters of a tick.
     age: uint(0, 1023),
   }),
 );

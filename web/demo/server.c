@@ -1,6 +1,6 @@
-/* A game server in small; the game itself is in game.c.
+/* A small game server; the game itself is in game.c.
      demo_server [ADDRESS:PORT [PLAYERS]]     default 127.0.0.1:0, any free port; it says which
-   The environment variable CAUSEWAY_KEY holds the key that the backend makes tokens with. */
+   The environment variable CAUSEWAY_KEY holds the key with which the backend makes tokens. */
 #include "game.h"
 
 #include "causeway/key.h"
@@ -37,7 +37,7 @@ int main(int argc, char **argv)
     config.server.connection = &connection;
     config.server.protocol_id = PROTOCOL_ID;
     config.server.max_clients = argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 10) : MAX_HUMANS;
-    config.server.max_token_life_seconds = 0; /* the demo's key is new at every start */
+    config.server.max_token_life_seconds = 0; /* no token is older than the demo's key */
     if (config.server.max_clients > MAX_HUMANS) {
         fprintf(stderr, "demo_server: there may be %d players at most\n", MAX_HUMANS);
         return 1;

@@ -1,10 +1,11 @@
-/* The step of one player for the page: the same C as the server's, compiled to WebAssembly. */
+/* The step of one player for the page, from the same C code as the server's, compiled to
+   WebAssembly. */
 #include "arena.h"
 
 #define EXPORT(name) __attribute__((export_name(#name)))
 
-/* Numbers of the page: a player's x, y, speed, aim, stun, reload; then a command's move, aim, fire.
- */
+/* The numbers that the page exchanges with the step: a player's x, y, speed, aim, stun, reload;
+   then a command's move, aim, fire. */
 static int32_t numbers[13];
 
 EXPORT(numbers) int32_t *page_numbers(void)

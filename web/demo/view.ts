@@ -1,6 +1,6 @@
 import { prepare } from './canvas.js';
 
-/** Lengths are metres. */
+/** A place in the arena, in metres. */
 export interface Place {
   readonly x: number;
   readonly y: number;
@@ -14,7 +14,7 @@ export interface SeenPlayer extends Place {
 }
 
 export interface SeenBody extends Place {
-  /** The number of the player whose it is; -1: nobody's. */
+  /** The number of the player who owns the body; -1 without an owner. */
   readonly owner: number;
 }
 
@@ -22,17 +22,17 @@ export interface Shot {
   readonly by: number;
   readonly from: Place;
   readonly to: Place;
-  /** When it was seen first, in seconds. */
+  /** The time when the shot was seen first, in seconds. */
   readonly time: number;
 }
 
-/** What there is to see now. */
+/** Everything that is on the screen now. */
 export interface Scene {
   readonly me: number;
   readonly players: readonly SeenPlayer[];
   readonly bodies: readonly SeenBody[];
   readonly shots: readonly Shot[];
-  /** Where the server last said that we are. */
+  /** The place where the server last said that the player is. */
   readonly ghost: Place | undefined;
 }
 
@@ -40,14 +40,17 @@ export const ARENA = { width: 32, height: 18 };
 const PLAYER_RADIUS = 1 / 2;
 const BODY_RADIUS = 1 / 3;
 const SHOT_SECONDS = 0.15;
-/** The least size of a metre on the screen; where the whole arena would be smaller, the view follows the player. */
+/**
+ * The least pixels that a metre has on the screen; where the whole arena would need smaller ones, the view follows the
+ * player.
+ */
 const LEAST_METRE = 24;
 
 export const hue = (player: number): string => `hsl(${(player * 67 + 190) % 360} 65% 50%)`;
 
-/** Draws the arena, with what is nearest to the player where it does not fit whole. */
+/** Draws the arena, or the part around the player where all of it does not fit. */
 export class View {
-  /** Where the player is on the canvas, in CSS pixels. */
+  /** The place of the player on the canvas, in CSS pixels. */
   own: Place = { x: 0, y: 0 };
 
   constructor(readonly canvas: HTMLCanvasElement) {}
@@ -75,7 +78,7 @@ export class View {
     for (const body of bodies) {
       context.fillStyle = body.owner < 0 ? color('idle') : hue(body.owner);
       disc(context, body, BODY_RADIUS);
-      // Not by colour alone: what is ours has a white heart.
+      // The player's own bodies have a white heart, so that they are not told apart by colour alone.
       if (body.owner !== me) continue;
       context.fillStyle = '#fff';
       disc(context, body, BODY_RADIUS / 3);
@@ -121,7 +124,7 @@ export class View {
   }
 }
 
-/** What a player is called. */
+/** Returns the name of a player. */
 export const nameOf = (number: number, me: number, bot: boolean): string =>
   number === me ? 'You' : `${bot ? 'Bot' : 'Player'} ${number + 1}`;
 

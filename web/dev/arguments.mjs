@@ -1,4 +1,4 @@
-// What the program causeway-net is told.
+// Reads the command line of the program causeway-net.
 import { isIP } from 'node:net';
 import { parseArgs } from 'node:util';
 import { isLoopback } from './addresses.mjs';
@@ -15,10 +15,10 @@ dev     for development only: serves the page, runs the game server, gives a tok
   --listen ADDRESS:PORT   where browsers find it (default 127.0.0.1:8080; port 0: any free one)
   --expose                allows an address that other machines reach`;
 
-/** The command line cannot be understood. */
+/** The error of a command line that cannot be understood. */
 export class UsageError extends Error {}
 
-/** `{ host, port }` of `ADDRESS:PORT`. */
+/** Returns `{ host, port }` of `ADDRESS:PORT`. */
 function readListen(text, expose) {
   const [, bracketed, plain, digits] = /^(?:\[(.*)\]|([^:]*)):(\d{1,5})$/.exec(text) ?? [];
   const host = bracketed ?? plain;

@@ -1,4 +1,4 @@
-// Everything that a game in development needs, in one process: the page and its files by Vite, connect
+// Runs everything that a game in development needs, in one process: the page and its files, which Vite serves, connect
 // tokens, a relay over WebSocket, and the game server.
 import { existsSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -13,7 +13,7 @@ import { hostRefusal, originRefusal } from './visitors.mjs';
 
 const own = fileURLToPath(new URL('..', import.meta.url));
 
-/** A package of the developer's project. */
+/** Loads a package of the developer's project. */
 async function packageOf(root, name) {
   let file;
   try {
@@ -24,7 +24,7 @@ async function packageOf(root, name) {
   return import(pathToFileURL(file));
 }
 
-/** Whether it can be read as a URL, which throws otherwise, here and in Vite. */
+/** Returns whether the path of a request can be read as a URL. Other paths would make this code and Vite throw. */
 const isPath = (url) => url.startsWith('/') && URL.canParse(url, 'http://here');
 
 /** Answers a request for a connect token. */
@@ -60,7 +60,7 @@ function listenAt(http, { host, port }) {
   });
 }
 
-/** The parts, which know of each other. */
+/** Puts together the parts, which need one another: page, relay and game server. */
 async function assemble({ root, server: file, print }) {
   const vite = await packageOf(root, 'vite');
   const { WebSocketServer } = (await packageOf(root, 'ws')).default;
@@ -71,10 +71,10 @@ async function assemble({ root, server: file, print }) {
     server: {
       middlewareMode: true,
       hmr: { server: http },
-      // This package may be elsewhere, as in a folder above.
+      // The package causeway-net may be outside the project, for example in a folder above it.
       fs: { allow: [vite.searchForWorkspaceRoot(root), own] },
     },
-    // Vite would bundle it without the WebAssembly modules beside it.
+    // Vite would bundle the package without the WebAssembly modules beside its code.
     optimizeDeps: { exclude: ['causeway-net'] },
   });
   const relay = new DevRelay(WebSocketServer);
@@ -85,7 +85,7 @@ async function assemble({ root, server: file, print }) {
     else if (server) print(`${name} serves the game at ${server.host}, UDP port ${server.port}`);
     if (error) return;
     relay.server = server;
-    // Pages of an earlier server play on with the new one.
+    // A reload lets the pages of an earlier server play on with the new one.
     if (server && started) pages.ws.send({ type: 'full-reload' });
     started ||= Boolean(server);
   };
@@ -97,7 +97,7 @@ async function assemble({ root, server: file, print }) {
  * Starts everything.
  * @param options as `readArguments` gives them
  * @param print is called with each line that the developer is to read
- * @returns the address of the page, and what ends it all
+ * @returns the address of the page, and a function that ends everything
  */
 export async function dev(options, print) {
   const root = resolve(options.root);
@@ -114,7 +114,7 @@ export async function dev(options, print) {
     else if (request.method === 'GET' || request.method === 'HEAD')
       pages.middlewares(request, response);
     else if (/^\/token(\?|$)/.test(request.url)) void giveToken(game, request, response);
-    // A page that asks for WebRTC learns that there is none.
+    // This 404 tells a page that asks for WebRTC that there is none.
     else response.writeHead(404).end();
   });
   http.on('upgrade', (request, socket, head) => {

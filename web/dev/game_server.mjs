@@ -1,16 +1,17 @@
-// The game server during development: built from what the developer writes, run in a thread, and started
-// again when one of its files changes.
+// Builds the game server of a developer, runs it in a thread, and starts it again when one of its files changes.
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { reachedAt } from './addresses.mjs';
 
-/** Until a server that is told to stop must have told its clients so. */
+/** Milliseconds that a server has to tell its clients that it stops. */
 const STOP_MS = 1000;
-/** An editor may write a file in several steps. */
+/**
+ * Milliseconds without further changes before the server is built, because an editor may write a file in several steps.
+ */
 const SETTLE_MS = 50;
 
-/** `{ host, port }` to reach a server that listens at this address. */
+/** Returns `{ host, port }` at which a server that listens at this address is reached. */
 function reach(address) {
   const [, host, port] = /^\[?(.*?)\]?:(\d+)$/.exec(address);
   return { host: reachedAt(host), port: Number(port) };
@@ -23,11 +24,11 @@ export class GameServer {
   #tell;
   #files = new Set();
   #worker;
-  /** One that does not listen yet. */
+  /** The thread of a server that does not listen yet. */
   #starting;
   #builds = 0;
   #settling;
-  /** The starts so far, one after the other, and how many. */
+  /** The starts so far, which run one after the other, and their number. */
   #turn = Promise.resolve();
   #starts = 0;
   #asked = new Map();
@@ -51,7 +52,10 @@ export class GameServer {
     });
   }
 
-  /** Builds and starts it, instead of the one that runs. Resolves when it listens or has failed, which is told. */
+  /**
+   * Builds the server and starts it instead of the one that runs. Resolves when it listens or has failed; `tell` says
+   * which.
+   */
   start() {
     const start = this.#supersede();
     this.#turn = this.#turn
@@ -60,7 +64,7 @@ export class GameServer {
     return this.#turn;
   }
 
-  /** A connect token for a new player; rejects while no server runs. */
+  /** Makes a connect token for a new player; rejects while no server runs. */
   token() {
     const worker = this.#worker;
     if (!worker) return Promise.reject(new Error('the game server does not run'));
@@ -78,7 +82,10 @@ export class GameServer {
     await this.#stop();
   }
 
-  /** What is starting may never listen, and must not hold up what mends it. @returns the number of this start */
+  /**
+   * Ends a start that has not come to listen: it may never do so, and must not hold up the start of a corrected server.
+   * @returns the number of this start
+   */
   #supersede() {
     void this.#starting?.terminate();
     return ++this.#starts;
@@ -106,7 +113,7 @@ export class GameServer {
   }
 
   async #build() {
-    // The files of a server that does not compile are watched all the same.
+    // A server that does not compile is watched too, so that a corrected file starts it.
     if (this.#files.size === 0) this.#files.add(this.#file);
     const outDir = join(this.#root, 'node_modules/.causeway');
     const name = `server-${process.pid}-${this.#builds++}.mjs`;

@@ -1,4 +1,5 @@
-// The thread in which a game server runs during development: what it leaves behind ends with it.
+// The thread in which a game server runs during development. Timers and sockets that the server leaves behind end with
+// it.
 import { parentPort, workerData } from 'node:worker_threads';
 
 const exported = Object.values(await import(workerData.file));

@@ -1,4 +1,4 @@
-// A game to start from.
+// Writes a small game to start from.
 import { cpSync, existsSync, readFileSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 const template = fileURLToPath(new URL('../template', import.meta.url));
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
 
-/** What npm takes as the name of a package. */
+/** Makes of a folder's name one that npm takes as the name of a package. */
 const packageName = (folder) =>
   basename(folder)
     .toLowerCase()
@@ -22,7 +22,7 @@ export function init(folder) {
   if (existsSync(path) && readdirSync(path).length > 0)
     throw new Error(`${folder} is not empty: name a new folder`);
   cpSync(template, path, { recursive: true });
-  // npm leaves files of that name out of packages.
+  // npm leaves files named .gitignore out of packages.
   renameSync(join(path, 'gitignore'), join(path, '.gitignore'));
   const file = join(path, 'package.json');
   const text = readFileSync(file, 'utf8');

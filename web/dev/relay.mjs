@@ -1,5 +1,5 @@
-// A relay for development: WebSockets of pages onto UDP sockets to one game server. It speaks to pages as
-// causeway-relay does, but knows no WebRTC, no limits but these, and no proof of who a client is.
+// A relay for development, from the WebSockets of pages to UDP sockets of one game server. It speaks to pages as
+// causeway-relay does, but has no WebRTC, no limits except those below, and no proof of who a client is.
 import { createSocket } from 'node:dgram';
 import { DATAGRAM_MAX, MESSAGE_MAX, sessionEnds } from '../dist/generated.js';
 import { SESSION_PREFIX, WEBSOCKET_PROTOCOL } from '../dist/transports/websocket.js';
@@ -7,24 +7,24 @@ import { SESSION_PREFIX, WEBSOCKET_PROTOCOL } from '../dist/transports/websocket
 const SESSIONS_MAX = 256;
 /** Bytes that may wait for a page before datagrams are dropped. */
 const WAITING_MAX = 16384;
-/** For so long a session without a link waits for another one. */
+/** Milliseconds for which a session without a link waits for another one. */
 const RESUME_MS = 15_000;
-/** And one in which no datagram comes either way. */
+/** Milliseconds after which a session ends in which no datagram comes from either side. */
 const IDLE_MS = 60_000;
 
-/** Close codes of causeway-relay, and their texts. */
+/** The close codes of causeway-relay, with their texts. */
 const { DOWN, IDLE, MOVED, ROOM } = sessionEnds;
 const RESTARTED = [DOWN[0], 'the game server has been started again'];
-/** A page that closes its link on purpose says this. */
+/** The code with which a page closes its link on purpose. */
 const CLOSE_NORMAL = 1000;
 
-/** One player: a UDP socket to the game server, and the links that carry what goes over it. */
+/** One player: a UDP socket to the game server, and the links that carry its datagrams. */
 class Session {
   #socket;
-  /** Whether the socket takes datagrams; it throws before. */
+  /** True when the socket takes datagrams; before that, sending throws. */
   #connected = false;
   #links = new Set();
-  /** Over which datagrams go to the page: the newest that has brought one. */
+  /** The link over which datagrams go to the page: the newest one that has brought a datagram. */
   #current;
   #idle = setTimeout(() => this.end(...IDLE), IDLE_MS);
   #resume;
@@ -34,7 +34,7 @@ class Session {
     this.#ended = ended;
     this.#socket = createSocket(host.includes(':') ? 'udp6' : 'udp4');
     this.#socket.on('message', (datagram) => this.#toPage(datagram));
-    // That nobody is there shows in the page, when it gets no answer.
+    // The page notices by itself that there is no server: it gets no answer.
     this.#socket.on('error', () => {});
     this.#socket.connect(port, host);
     this.#socket.once('connect', () => {
@@ -95,7 +95,7 @@ export class DevRelay {
   #sessions = new Map();
   #server;
 
-  /** @param WebSocketServer of the package ws */
+  /** @param WebSocketServer the class of the package ws */
   constructor(WebSocketServer) {
     this.#sockets = new WebSocketServer({
       noServer: true,
@@ -106,15 +106,15 @@ export class DevRelay {
   }
 
   /**
-   * Where datagrams go from now on: `{ host, port }`, or undefined while there is no game server. The players of
-   * an earlier one are told to connect anew.
+   * Sets where datagrams go from now on: `{ host, port }`, or undefined while there is no game server. The players of
+   * an earlier server are told to connect anew.
    */
   set server(server) {
     this.#server = server;
     for (const session of this.#sessions.values()) session.end(...RESTARTED);
   }
 
-  /** Whether an upgrade is for the relay, by the subprotocols that it asks for. */
+  /** Returns whether an upgrade is for the relay, by the subprotocols that it asks for. */
   wants(request) {
     return subprotocols(request).includes(WEBSOCKET_PROTOCOL);
   }
@@ -123,7 +123,7 @@ export class DevRelay {
     const key =
       subprotocols(request).find((name) => name.startsWith(SESSION_PREFIX)) ?? Symbol('no key');
     this.#sockets.handleUpgrade(request, socket, head, (link) => {
-      link.on('error', () => {}); // a close follows
+      link.on('error', () => {}); // a close event follows each error
       const session = this.#sessions.get(key);
       if (session) session.join(link);
       else if (!this.#server) link.close(...DOWN);

@@ -7,7 +7,7 @@ import { why } from './why.js';
 import { Wire } from './wire.js';
 import { waitingText } from './words.js';
 
-/** A text about why is shown at least so long, in seconds of the viewer's clock. */
+/** The least seconds of the viewer's clock for which an explanation is shown, so that it can be read. */
 const WHY_SECONDS = 2;
 
 const duration = (milliseconds: number): string => {
@@ -17,7 +17,7 @@ const duration = (milliseconds: number): string => {
     : `${(milliseconds / 1000).toFixed(1)} s`;
 };
 
-/** A column as the page shows it. */
+/** A column of the lab on the page. */
 export class Card {
   onchoose: (protocol: string) => void = () => {};
   onremove: () => void = () => {};
@@ -49,13 +49,13 @@ export class Card {
     this.#explained = -WHY_SECONDS;
   }
 
-  /** Draws the packets; `now` is the time of the run, `seen` that of the viewer, in seconds. */
+  /** Draws the packets; `now` is the time of the run, `seen` the viewer's time, in seconds. */
   draw(track: Track, now: number, seen: number): void {
     this.#wire.add(track.flights.splice(0), now);
     this.#wire.draw(now, seen);
   }
 
-  /** Words and figures; more slowly than the dots, so that they can be read. */
+  /** Shows words and figures. They change more slowly than the dots, so that they can be read. */
   tell(track: Track, latencyOf: Traffic, now: number, seen: number): void {
     const latencies = track.latencies[latencyOf];
     for (const [name, end] of [

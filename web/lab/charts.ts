@@ -2,12 +2,12 @@ import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import { CLASS_ENDS, bucketTimes, type Latencies } from './latencies.js';
 
-/** How the line of each column is drawn, in its swatch too: not told apart by colour alone. */
+/** The dashes of each column's line, in its swatch too, so that lines are not told apart by colour alone. */
 export const DASHES: readonly (readonly number[])[] = [[], [6, 3], [2, 3], [8, 3, 2, 3]];
 
 /** Milliseconds that have a line of their own across the charts. */
 const ROUND = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000];
-/** What the charts show at least, and how much is free around that. */
+/** The range in milliseconds that the charts show at least, and the factor of free space below the values. */
 const LEAST = 50;
 const MOST = 500;
 const MARGIN = 1.15;
@@ -27,7 +27,7 @@ const axis = (more: uPlot.Axis): uPlot.Axis => ({
   grid: { stroke: color('line'), width: 1 },
   ticks: { show: false },
   font: FONT,
-  // All that `splits` gives: a logarithmic axis else leaves out what is no power of ten.
+  // All values of `splits` are kept: a logarithmic axis would otherwise leave out those that are no power of ten.
   filter: (_, splits) => splits,
   ...more,
 });
@@ -61,11 +61,11 @@ function plot(target: HTMLElement, columns: number, scales: uPlot.Scales, axes: 
   return new uPlot(options, Array.from({ length: columns + 1 }, () => []) as never, target);
 }
 
-/** Latency over time and its distribution, with a line for each column. */
+/** The charts of latency over time and of its distribution, with a line for each column. */
 export class Charts {
   #overTime: uPlot | undefined;
   #distribution: uPlot | undefined;
-  /** What the distribution shows of the milliseconds. */
+  /** The range of milliseconds that the distribution shows. */
   #range: [least: number, most: number] = [LEAST, MOST];
 
   constructor(
@@ -75,7 +75,7 @@ export class Charts {
     new ResizeObserver(() => this.#fit()).observe(overTime);
   }
 
-  /** Starts anew, with so many lines. */
+  /** Starts anew, with this number of lines. */
   reset(columns: number): void {
     this.#overTime?.destroy();
     this.#distribution?.destroy();

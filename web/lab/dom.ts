@@ -1,8 +1,8 @@
-/** The element of the page with this id. */
+/** Returns the element of the page with this id. */
 export const element = <Type extends HTMLElement>(id: string): Type =>
   document.getElementById(id) as Type;
 
-/** Sets a text only when it is another, so that nothing is laid out again for nothing. */
+/** Sets a text only when it differs, because setting the same text would lay out the page again. */
 export function setText(target: Element, text: string): void {
   if (target.textContent !== text) target.textContent = text;
 }

@@ -1,4 +1,4 @@
-// Writes generated.ts: what TypeScript has to know of the headers of the lab, taken from them.
+// Writes generated.ts: the declarations that TypeScript needs of the lab, taken from its headers.
 import { writeFileSync } from 'node:fs';
 import { labModule } from '../../wasm/header_modules.mjs';
 

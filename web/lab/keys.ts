@@ -1,9 +1,9 @@
-/** Fields in which a letter or the space bar means itself. */
+/** Returns whether a letter or the space bar typed in this element means itself. */
 const typed = (target: EventTarget | null): boolean =>
   target instanceof HTMLSelectElement ||
   (target instanceof HTMLInputElement && target.type === 'number');
 
-/** What the space bar presses by itself. */
+/** Returns whether the space bar presses this element by itself. */
 const pressed = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement && target.matches('button, summary, a, input[type="checkbox"]');
 

@@ -23,7 +23,7 @@ export type End = 0 | 1;
 export type Traffic = (typeof labTraffics)[keyof typeof labTraffics];
 export type Waiting = (typeof labWaitings)[keyof typeof labWaitings];
 
-/** The name of an enum's number. */
+/** Returns the name of an enum's number. */
 const named = <Name extends string>(
   names: Readonly<Record<string, Name>>,
   number: number | undefined,
@@ -38,14 +38,17 @@ export interface ColumnEvent {
   readonly type: (typeof labColumnEventTypes)[keyof typeof labColumnEventTypes];
   /** The end that sent the datagram or the item. */
   readonly sender: End;
-  /** Of the item, when the event is `delivered` or `given_up`. */
+  /** The traffic of the item, when the event is `delivered` or `given_up`. */
   readonly traffic: Traffic | undefined;
-  /** Of the datagram, or the id of the item. */
+  /** The number of the datagram, or the id of the item. */
   readonly number: number;
-  /** Bytes. */
+  /** The size in bytes. */
   readonly size: number;
   readonly time: number;
-  /** `sent`: until it arrives. `delivered`, `given_up`: since it was sent. `lost`: half a round trip. */
+  /**
+   * Seconds until the datagram arrives (`sent`), since the item was sent (`delivered`, `given_up`), or half a round
+   * trip (`lost`).
+   */
   readonly seconds: number;
 }
 
@@ -55,7 +58,7 @@ type Fields = Parameters<Lab['memory']['struct']>[1];
 export class Lab extends WasmModule<LabExports> {
   /** The names of all protocols. */
   readonly protocols: readonly string[];
-  /** Room for one struct at a time. */
+  /** The address of memory for one struct at a time. */
   readonly #room: number;
 
   static async instantiate(module: WebAssembly.Module): Promise<Lab> {
@@ -71,7 +74,7 @@ export class Lab extends WasmModule<LabExports> {
     );
   }
 
-  /** The default settings of a column. */
+  /** Returns the default settings of a column. */
   settings(): LabSettings {
     const room = this.read(labSettingsStruct.fields, (out) =>
       this.exports.cw_lab_settings_default(out),
@@ -79,12 +82,12 @@ export class Lab extends WasmModule<LabExports> {
     return { ...room, states: room['states'] !== 0, blocks: room['blocks'] !== 0 } as LabSettings;
   }
 
-  /** Room that `use` may fill in or read during one call. */
+  /** Lends `use` the memory for one struct, to fill in or read during one call. */
   room<Result>(use: (address: number) => Result): Result {
     return use(this.#room);
   }
 
-  /** The struct that `fill` fills in. */
+  /** Returns the struct that `fill` fills in. */
   read(fields: Fields, fill: (out: number) => void): Record<string, number> {
     fill(this.#room);
     return this.memory.struct(this.#room, fields);
@@ -95,7 +98,7 @@ export class Lab extends WasmModule<LabExports> {
 export class Column extends WasmObject<Lab> {
   readonly protocol: string;
 
-  /** @param seed of the network, a whole number. */
+  /** @param seed the seed of the network, a whole number */
   constructor(
     lab: Lab,
     protocol: string,
@@ -120,7 +123,7 @@ export class Column extends WasmObject<Lab> {
     this.core.exports.cw_lab_column_reset(this.address);
   }
 
-  /** Changes the settings; what is not given gets its default. It may run meanwhile. */
+  /** Changes the settings, also in the middle of a run. A setting that is not given gets its default. */
   change(settings: Partial<LabSettings>): void {
     const { core, address } = this;
     core.room((room) => {
@@ -130,17 +133,17 @@ export class Column extends WasmObject<Lab> {
     });
   }
 
-  /** Lets ticks pass, of which a second has 60. */
+  /** Lets ticks pass, 60 of which are a second. */
   step(ticks = 1): void {
     this.core.exports.cw_lab_column_step(this.address, ticks);
   }
 
-  /** Seconds since the beginning. */
+  /** The seconds since the beginning. */
   get time(): number {
     return this.core.exports.cw_lab_column_time(this.address);
   }
 
-  /** What happened since the last call; the oldest is missing when too much did. */
+  /** Takes the events since the last call; the oldest are missing when there were too many. */
   *events(): Generator<ColumnEvent> {
     const { core, address } = this;
     const { exports } = core;
@@ -159,19 +162,19 @@ export class Column extends WasmObject<Lab> {
     }
   }
 
-  /** Events that nobody took in time. */
+  /** The number of events that nobody took in time. */
   get eventsDropped(): number {
     return Number(this.core.exports.cw_lab_column_events_dropped(this.address));
   }
 
-  /** The datagrams of an end. */
+  /** Returns the statistics of the datagrams that an end sent. */
   wireStats(sender: End): LabWireStats {
     return this.core.read(labWireStatsStruct.fields, (out) =>
       this.core.exports.cw_lab_column_wire_stats(this.address, sender, out),
     ) as unknown as LabWireStats;
   }
 
-  /** What became of the items of one kind that an end sent. */
+  /** Returns what became of the items of one kind that an end sent. */
   itemStats(sender: End, traffic: Traffic): LabGameStats {
     return this.core.read(labGameStatsStruct.fields, (out) =>
       this.core.exports.cw_lab_column_item_stats(
@@ -183,18 +186,18 @@ export class Column extends WasmObject<Lab> {
     ) as unknown as LabGameStats;
   }
 
-  /** The latency in seconds that this share of an end's items did not exceed. */
+  /** Returns the latency in seconds that this share of an end's items did not exceed. */
   quantile(sender: End, traffic: Traffic, share: number): number {
     const { exports } = this.core;
     return exports.cw_lab_column_quantile(this.address, sender, trafficNumbers[traffic], share);
   }
 
-  /** The statistics begin anew. */
+  /** Starts the statistics anew. */
   restartStats(): void {
     this.core.exports.cw_lab_column_restart_stats(this.address);
   }
 
-  /** What an end waits for, and a number: which packet, message or byte, or how much. */
+  /** Returns what an end waits for, with the number of that packet, message or byte, or an amount. */
   waiting(end: End): { readonly kind: Waiting; readonly number: number } {
     const { core, address } = this;
     return core.room((room) => {

@@ -1,4 +1,4 @@
-/** A point of the plot over time is the worst of so many seconds. */
+/** The seconds of which a point of the plot over time shows the worst latency. */
 const BUCKET_SECONDS = 0.1;
 const BUCKETS = 100;
 /** The distribution is kept in classes of equal ratio, from 1 millisecond up. */
@@ -14,18 +14,18 @@ export const CLASS_ENDS = Float64Array.from(
 
 const bucketOf = (time: number): number => Math.floor(time / BUCKET_SECONDS);
 
-/** The times of the points that `Latencies.overTime` gives, in seconds of the run. */
+/** Returns the times of the points that `Latencies.overTime` gives, in seconds of the run. */
 export const bucketTimes = (now: number): number[] =>
   Array.from({ length: BUCKETS }, (_, i) => (bucketOf(now) - BUCKETS + 1 + i) * BUCKET_SECONDS);
 
-/** How long items took, over the last seconds and over the whole run. */
+/** Records how long items took, over the last seconds and over the whole run. */
 export class Latencies {
   count = 0;
   readonly #classes = new Uint32Array(CLASSES);
   readonly #worst = new Float64Array(BUCKETS).fill(NaN);
   #newest = 0;
 
-  /** A message arrived at `now` that took so many seconds. */
+  /** Records that a message arrived at `now` which took this many seconds. */
   add(now: number, seconds: number): void {
     this.count++;
     const place = Math.floor(Math.log10(Math.max(seconds * 1000, 1)) * PER_DECADE);
@@ -33,7 +33,7 @@ export class Latencies {
     this.see(now, seconds);
   }
 
-  /** At `now` a message has been waited for so many seconds, whether or not it has arrived. */
+  /** Records that at `now` a message has been on its way for this many seconds, whether or not it has arrived. */
   see(now: number, seconds: number): void {
     const bucket = bucketOf(now);
     while (this.#newest < bucket) this.#worst[++this.#newest % BUCKETS] = NaN;
@@ -42,7 +42,7 @@ export class Latencies {
     if (!(worst >= milliseconds)) this.#worst[bucket % BUCKETS] = milliseconds;
   }
 
-  /** The worst latency of each point, in milliseconds; null where no message arrived. */
+  /** Returns the worst latency of each point, in milliseconds; null where no message arrived. */
   overTime(now: number): (number | null)[] {
     const last = bucketOf(now);
     return Array.from({ length: BUCKETS }, (_, i) => {
@@ -52,7 +52,7 @@ export class Latencies {
     });
   }
 
-  /** The percentage of messages that took no longer than each of CLASS_ENDS. */
+  /** Returns the percentage of messages that took no longer than each of CLASS_ENDS. */
   distribution(): (number | null)[] {
     let sum = 0;
     return Array.from(this.#classes, (count) => {
@@ -61,7 +61,7 @@ export class Latencies {
     });
   }
 
-  /** The latency that a share of the messages did not exceed, in milliseconds; NaN without messages. */
+  /** Returns the latency that a share of the messages did not exceed, in milliseconds; NaN without messages. */
   quantile(share: number): number {
     let left = Math.ceil(this.count * share);
     for (let i = 0; i < CLASSES && this.count > 0; i++) {

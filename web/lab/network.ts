@@ -40,7 +40,7 @@ export class NetworkPanel {
       element<HTMLDetailsElement>('network').open = false;
   }
 
-  /** Another seed by chance. */
+  /** Chooses another seed at random. */
   reseed(): void {
     this.onchange({ seed: crypto.getRandomValues(new Uint32Array(1))[0]! });
   }

@@ -18,11 +18,13 @@ import {
   type View,
 } from './settings.js';
 
-/** After a change of settings at most so much of the run is done again. */
+/** The most ticks of a run that are computed again after a change of settings. */
 const AGAIN_TICKS = 10 * TICKS_PER_SECOND;
-/** A page that was hidden does not make up for what it missed. */
+/** The most seconds that one frame adds to a run: a page that was hidden does not make up for the time it missed. */
 const LONGEST_FRAME = 0.1;
-/** Words and charts change less often than the dots, so that they can be read. */
+/**
+ * The seconds between changes of words and of charts, which change less often than the dots so that they can be read.
+ */
 const WORDS_SECONDS = 0.15;
 const CHART_SECONDS = 0.05;
 
@@ -54,7 +56,7 @@ export class Page {
     });
   }
 
-  /** Runs what the address says. */
+  /** Runs what the address of the page describes. */
   open(): void {
     const { settings, view, faults } = read(location.hash, this.lab.protocols);
     this.#say(
@@ -66,18 +68,18 @@ export class Page {
     this.#start(settings, AGAIN_TICKS);
   }
 
-  /** Runs with other settings for as long as it has run, or for the longest time that is done again. */
+  /** Runs with other settings for as long as the run has lasted, but at most for AGAIN_TICKS. */
   change(changes: Partial<Settings>): void {
     this.#say('');
     this.#start({ ...this.run.settings, ...changes }, Math.min(this.run.ticks, AGAIN_TICKS));
   }
 
-  /** Begins the run anew, with nothing done yet. */
+  /** Begins the run anew at its first tick. */
   restart(): void {
     this.#start(this.run.settings, 0);
   }
 
-  /** Stops, and lets so many ticks pass. */
+  /** Stops, and lets this many ticks pass. */
   step(ticks = 1): void {
     this.#play(false);
     this.run.advance(ticks);
@@ -99,7 +101,7 @@ export class Page {
     this.#show(true);
   }
 
-  /** Changes what is seen of the run, and keeps the address true. */
+  /** Changes how the run is shown, and keeps the address of the page up to date. */
   #look(changes: Partial<View>): void {
     this.#view = { ...this.#view, ...changes };
     history.replaceState(null, '', `#${write({ ...this.run.settings, ...this.#view })}`);
@@ -108,7 +110,7 @@ export class Page {
     this.#told = this.#charted = -Infinity;
   }
 
-  /** Makes as many cards as there are columns. */
+  /** Makes as many cards as there are columns, or removes those that are left over. */
   #place(count: number): void {
     while (this.#cards.length > count) this.#cards.pop()!.root.remove();
     while (this.#cards.length < count) {
@@ -131,7 +133,7 @@ export class Page {
       this.change({ protocols: [...protocols, another(this.lab.protocols, protocols)] });
   }
 
-  /** Opens what explains each column, or closes it where all are open. */
+  /** Opens the explanation of each column, or closes them when all are open. */
   #explain(): void {
     const texts = document.querySelectorAll<HTMLDetailsElement>('.why');
     const open = [...texts].some((text) => !text.open);
@@ -150,7 +152,7 @@ export class Page {
     this.#show(false);
   };
 
-  /** Draws the dots, and when it is time for them or when all is wanted, words and charts. */
+  /** Draws the dots; words and charts too when it is time for them or when `all` is set. */
   #show(all: boolean): void {
     const { tracks, now } = this.run;
     const cards = this.#cards;
@@ -180,7 +182,7 @@ export class Page {
     setText(element('play').firstElementChild!, playing ? 'Pause' : 'Play');
   }
 
-  /** The next faster or slower speed. */
+  /** Goes to the next faster or slower speed. */
   #faster(by: number): void {
     const place = SPEED_NAMES.indexOf(this.#view.speed) + by;
     const speed = SPEED_NAMES[place];

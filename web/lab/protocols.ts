@@ -1,4 +1,4 @@
-/** What the choice of a column says; a protocol that is not here goes by its own name. */
+/** The names that the choice of a column shows; a protocol that is not listed is shown under its own name. */
 const NAMES: Readonly<Record<string, string>> = {
   plain: 'Causeway',
   redundancy: 'Causeway, redundant',
@@ -11,6 +11,6 @@ const NAMES: Readonly<Record<string, string>> = {
 
 export const nameOf = (protocol: string): string => NAMES[protocol] ?? protocol;
 
-/** The first protocol that no column has. */
+/** Returns the first protocol that no column has. */
 export const another = (known: readonly string[], columns: readonly string[]): string =>
   known.find((protocol) => !columns.includes(protocol)) ?? known[0]!;

@@ -2,7 +2,7 @@ import type { Lab } from './lab.js';
 import { TICKS_PER_SECOND, type Settings } from './settings.js';
 import { Track } from './track.js';
 
-/** A run: columns with the same settings, tick by tick. */
+/** A run of columns with the same settings, tick by tick. */
 export class Run {
   readonly tracks: readonly Track[];
   ticks = 0;
@@ -14,12 +14,12 @@ export class Run {
     this.tracks = settings.protocols.map((protocol) => new Track(lab, protocol, settings));
   }
 
-  /** Seconds since the run began. */
+  /** The seconds since the run began. */
   get now(): number {
     return this.ticks / TICKS_PER_SECOND;
   }
 
-  /** Lets so many ticks pass. */
+  /** Lets this many ticks pass. */
   advance(ticks: number): void {
     for (let i = 0; i < ticks; i++) {
       this.ticks++;

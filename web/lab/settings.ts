@@ -1,12 +1,14 @@
 import type { LabSettings, Traffic } from './lab.js';
 
-/** A tick is what a column passes in one step. */
+/** The number of ticks in a second; a column passes one tick in one step. */
 export const TICKS_PER_SECOND = 60;
 
 /** The least and the most columns. */
 export const COLUMNS = { least: 1, most: 4 } as const;
 
-/** The network, as the sliders have it. A round trip takes `rtt` and, each way, up to `jitter` more. */
+/**
+ * The settings of the network as the sliders show them. A round trip takes `rtt` and, each way, up to `jitter` more.
+ */
 export interface Network {
   readonly rtt: number; // milliseconds
   readonly jitter: number; // milliseconds
@@ -14,17 +16,17 @@ export interface Network {
   readonly bursts: number; // packets that are lost in a row, on average; 1: each for itself
   readonly bandwidth: number; // kbit/s, each way; 0: no limit
   readonly queue: number; // kB that wait for the bandwidth before packets are dropped
-  readonly messages: number; // a second, each way; divides the ticks of one
+  readonly messages: number; // per second, each way; divides TICKS_PER_SECOND
 }
 
-/** All that a run depends on: the same settings give the same run. */
+/** The settings that a run depends on: the same settings give the same run. */
 export interface Settings extends Network {
   readonly protocols: readonly string[];
   readonly blocks: boolean;
   readonly seed: number;
 }
 
-/** What one sees of a run. */
+/** The settings for showing a run. */
 export interface View {
   readonly latencyOf: Traffic;
   readonly speed: Speed;
@@ -39,7 +41,7 @@ export const TRAFFICS: readonly Traffic[] = ['message', 'state', 'block'];
 interface Slider {
   readonly key: keyof Network;
   readonly label: string;
-  /** What the slider can be set to. */
+  /** The values that the slider offers. */
   readonly values: readonly number[];
   readonly text: (value: number) => string;
 }
@@ -78,12 +80,12 @@ export const SLIDERS: readonly Slider[] = [
   },
 ];
 
-/** What a newcomer sees: the designs that differ most. */
+/** The protocols that a newcomer sees: they differ most from each other. */
 const FIRST = ['plain', 'rudp', 'notify', 'tcp'];
 
 const SAME = { messages: 20 };
 
-/** Networks to start from. */
+/** Example networks to start from. */
 export const PRESETS: Readonly<Record<string, Network>> = {
   Fibre: { rtt: 20, jitter: 0, loss: 0, bursts: 1, bandwidth: 0, queue: 64, ...SAME },
   LTE: { rtt: 60, jitter: 20, loss: 1, bursts: 1, bandwidth: 10000, queue: 128, ...SAME },
@@ -92,7 +94,7 @@ export const PRESETS: Readonly<Record<string, Network>> = {
   Satellite: { rtt: 600, jitter: 10, loss: 1, bursts: 1, bandwidth: 5000, queue: 256, ...SAME },
 };
 
-/** What an address says that says nothing; `protocols` are those of the lab. */
+/** Returns the settings of an address that names none; `protocols` are all that the lab has. */
 export const defaults = (protocols: readonly string[]): Settings & View => ({
   rtt: 100,
   jitter: 10,
@@ -108,7 +110,7 @@ export const defaults = (protocols: readonly string[]): Settings & View => ({
   speed: '1/4',
 });
 
-/** The settings as a part of an address, after its `#`. */
+/** Writes the settings as the part of an address after its `#`. */
 export function write(settings: Settings & View): string {
   const { protocols, blocks, seed, latencyOf, speed } = settings;
   const said = new URLSearchParams([
@@ -122,7 +124,7 @@ export function write(settings: Settings & View): string {
   return said.toString().replaceAll('%2F', '/');
 }
 
-/** The settings of an address as far as they are understood; `faults` are its parts that are not. */
+/** Reads the settings of an address; `faults` are the parts that are not understood, for which the defaults apply. */
 export function read(
   fragment: string,
   known: readonly string[],
@@ -165,13 +167,13 @@ function parseProtocols(text: string, known: readonly string[]): readonly string
   return fits && names.every((name) => known.includes(name)) ? names : undefined;
 }
 
-/** Any whole number of 32 bits. */
+/** Reads a whole number of 32 bits. */
 export function parseSeed(text: string): number | undefined {
   const seed = /^\d{1,10}$/.test(text) ? Number(text) : NaN;
   return seed < 2 ** 32 ? seed : undefined;
 }
 
-/** The settings as the lab takes them. */
+/** Returns the settings as the lab takes them. */
 export const forLab = (settings: Settings): Partial<LabSettings> => ({
   rttSeconds: settings.rtt / 1000,
   jitterSeconds: settings.jitter / 1000,

@@ -4,7 +4,7 @@ import { forLab, type Settings } from './settings.js';
 import type { Situation } from './why.js';
 import type { Flight } from './wire.js';
 
-/** What an end waits for, and since when, in seconds of the run. */
+/** A wait of an end: what it waits for, and since when, in seconds of the run. */
 export interface Wait {
   readonly kind: Waiting;
   readonly number: number;
@@ -15,25 +15,25 @@ export interface Wait {
 export const SERVER: End = 0;
 export const CLIENT: End = 1;
 
-/** Of these the number changes while it is still the same wait. */
+/** The kinds of wait whose number changes while it is still the same wait. */
 const COUNTING: readonly Waiting[] = ['window', 'timer', 'rate'];
-/** How much of what was seen one tick ago still counts, for what is typical now. */
+/** The weight that an observation keeps from one tick to the next when the page decides what is typical now. */
 const MEMORY = 0.985;
-/** A packet that takes so many seconds longer than the path does stands in a queue. */
+/** A packet counts as queued when it takes this many seconds longer than the path. */
 const QUEUED_SECONDS = 0.1;
-/** What explains more comes first. */
+/** The situations in the order in which they are shown: the one that explains more comes first. */
 const RANKS: readonly (Situation | 'wait')[] = ['queue', 'wait', 'overflow', 'loss'];
-/** The oldest message is asked for once in so many ticks. */
+/** The ticks between two looks at the age of the oldest message. */
 const AGE_TICKS = 3;
 
-/** A column of a run, and what the page keeps of it. */
+/** A column of a run, with the figures that the page keeps of it. */
 export class Track {
   readonly latencies: Readonly<Record<Traffic, Latencies>> = {
     state: new Latencies(),
     message: new Latencies(),
     block: new Latencies(),
   };
-  /** What each end waits for. */
+  /** The waits of both ends. */
   readonly waits: [server: Wait, client: Wait] = [NOTHING, NOTHING];
   /** Packets that were sent since the page last took them. */
   flights: Flight[] = [];
@@ -42,7 +42,7 @@ export class Track {
   givenUp = 0;
   readonly #column: Column;
   readonly #queuedAfter: number;
-  /** How much of the latest time something was so. */
+  /** The share of the latest time in which the column was in each situation. */
   readonly #lately = new Map<Situation, number>();
 
   constructor(lab: Lab, protocol: string, settings: Settings) {
@@ -63,7 +63,7 @@ export class Track {
     return this.#column.hash;
   }
 
-  /** Bytes that both ends sent, for each message that arrived; NaN before one has. */
+  /** The bytes that both ends sent for each message that arrived; NaN before one has. */
   get bytesPerMessage(): number {
     const bytes = [SERVER, CLIENT].map((end) => Number(this.#column.wireStats(end).bytes));
     return (bytes[0]! + bytes[1]!) / (this.latencies.message.count || NaN);
@@ -87,7 +87,7 @@ export class Track {
     }
   }
 
-  /** What has mostly held the column up lately. */
+  /** The situation that has mostly held the column up lately. */
   get situation(): Situation {
     const seen = [...this.#lately].filter(([, share]) => share > 0.1);
     const rank = (what: Situation): number => RANKS.indexOf(RANKS.includes(what) ? what : 'wait');

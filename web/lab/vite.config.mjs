@@ -1,2 +1,2 @@
-// The page as files that any web server can serve, from any folder of its own.
+// Builds the page as files that any web server can serve, from any folder.
 export default { base: './' };

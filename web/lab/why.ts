@@ -1,6 +1,6 @@
 import type { Waiting } from './lab.js';
 
-/** What is mostly seen of a column now. */
+/** The situation that a column is mostly in now. */
 export type Situation = Waiting | 'queue' | 'overflow' | 'loss';
 
 type Texts = { readonly nothing: string } & { readonly [Key in Situation]?: string };
@@ -92,7 +92,7 @@ const TEXTS: Readonly<Record<string, Texts>> = {
   tcp: TCP,
 };
 
-/** Two sentences about what is seen of a protocol; none of one that is not known here. */
+/** Returns two sentences about a situation of a protocol; none for a protocol that is not listed here. */
 export function why(protocol: string, situation: Situation): string {
   const texts = TEXTS[protocol];
   return texts?.[situation] ?? texts?.nothing ?? '';

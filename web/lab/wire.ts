@@ -3,25 +3,25 @@ import { prepare } from '../demo/canvas.js';
 /** A packet on its way; times are seconds of the run. */
 export interface Flight {
   readonly number: number;
-  /** From the client to the server. */
+  /** True when the packet goes from the client to the server. */
   readonly up: boolean;
   readonly bytes: number;
   readonly sent: number;
-  /** How long it is under way, or would have been. */
+  /** The seconds that the packet is under way, or would have been. */
   readonly seconds: number;
   readonly fate: 'sent' | 'lost' | 'overflowed';
 }
 
-/** How long the cross of a lost packet is seen, in seconds of the viewer's clock. */
+/** The seconds of the viewer's clock for which the cross of a lost packet is seen. */
 const CROSS_SECONDS = 0.7;
-/** Where a lost packet dies, as a part of the way. */
+/** The part of the way after which a lost packet disappears. */
 const DEATH = { lost: 0.4, overflowed: 0.05 } as const;
 const END = 12;
-/** Room for the name of an end. */
+/** The width in pixels left for the name of an end. */
 const NAME = 36;
-/** The length of a packet's tail. */
+/** The length of a packet's tail in pixels. */
 const TAIL = 18;
-/** A run may go on unseen; what ended so long ago, in its seconds, is not shown any more. */
+/** The seconds of the run after which a packet that has ended is not shown any more, because a run may go on unseen. */
 const STALE_SECONDS = 0.1;
 
 interface Cross {
@@ -30,7 +30,7 @@ interface Cross {
   readonly born: number;
 }
 
-/** Packets between the two ends of a column, drawn as dots. */
+/** Draws the packets between the two ends of a column as dots. */
 export class Wire {
   #flights: Flight[] = [];
   #crosses: Cross[] = [];
@@ -42,14 +42,14 @@ export class Wire {
     this.#crosses = [];
   }
 
-  /** Adds packets, but for those of which nothing is to be seen any more. */
+  /** Adds packets, except those that are not visible any more. */
   add(flights: readonly Flight[], now: number): void {
     this.#flights.push(
       ...flights.filter(({ sent, seconds }) => sent + seconds > now - STALE_SECONDS),
     );
   }
 
-  /** `now` is the time of the run, `seen` that of the viewer, in seconds. */
+  /** Draws the packets; `now` is the time of the run, `seen` the viewer's time, in seconds. */
   draw(now: number, seen: number): void {
     const { context, width, height, color } = prepare(this.canvas);
     const length = width - 2 * END;
@@ -125,7 +125,7 @@ export class Wire {
   }
 }
 
-/** A number from 0 to 1 that is the same for the same whole number and unlike its neighbours'. */
+/** Returns a number from 0 to 1 that is the same for the same whole number and unlike its neighbours'. */
 const spread = (number: number): number => (number * 0.618034) % 1;
 
 /** Packets to the server fly in the upper half. */

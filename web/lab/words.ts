@@ -1,9 +1,9 @@
 import type { Wait } from './track.js';
 
-/** How long a wait is before it is worth a word, in seconds. */
+/** The seconds that a wait must last before its length is mentioned. */
 const BRIEF = 0.1;
 
-/** What an end waits for, in words. */
+/** Says in words what an end waits for. */
 export function waitingText({ kind, number, since }: Wait, now: number): string {
   const long = now - since > BRIEF ? ` (${Math.round((now - since) * 100) * 10} ms)` : '';
   switch (kind) {

@@ -1,5 +1,5 @@
-// Before TypeScript is compiled: empties dist, where the files of sources that are gone would stay and be
-// packed. What the build of the module puts there remains.
+// Empties dist before TypeScript is compiled: the files of sources that are gone would stay there and be packed. The
+// files that the build of the modules puts there remain.
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { BUILT } from './built.mjs';
 

@@ -1,6 +1,6 @@
-// Writes src/generated.ts and src/game/generated.ts: what TypeScript has to know of the headers of core,
-// wasm and relay, taken from the headers themselves so that it cannot differ.
-//   node generate.mjs [OUT REPOSITORY]: only the first, to OUT, from the headers of a repository elsewhere
+// Writes src/generated.ts and src/game/generated.ts: the facts that TypeScript needs of the headers of core, wasm and
+// relay, taken from the headers themselves so that they cannot differ.
+//   node generate.mjs [OUT REPOSITORY]: writes only the first, to OUT, from the headers of a repository elsewhere
 import { readFileSync, writeFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { gameModule } from '../../wasm/header_modules.mjs';
@@ -8,7 +8,7 @@ import { gameModule } from '../../wasm/header_modules.mjs';
 const here = (path) => new URL(path, import.meta.url);
 const [out = here('../src/generated.ts'), repository] = process.argv.slice(2);
 const root = repository ? pathToFileURL(`${repository}/`) : here('../../');
-/** A public header of the core has only its name here. */
+/** Reads a header. A public header of the core is named without its folder. */
 const read = (header) =>
   readFileSync(
     new URL(header.includes('/') ? header : `core/include/causeway/${header}`, root),
@@ -23,7 +23,7 @@ const body = (name, kind, tag) => {
 
 const camel = (name) => name.replace(/_(\w)/g, (_, letter) => letter.toUpperCase());
 
-/** The enumerators before the count, in order; the first one is 0 and no other has a value of its own. */
+/** Returns the enumerators before the count, in order; the first one is 0 and no other has a value of its own. */
 const errorCodes = () =>
   body('error.h', 'enum', 'cw_error')
     .split('CW_ERROR_COUNT')[0]
@@ -37,8 +37,8 @@ const errorCodes = () =>
     });
 
 /**
- * The numbers and names of an enum; the number of an enumerator without one follows the one before. `known` has
- * the numbers of enumerators elsewhere that stand for a number.
+ * Returns the numbers and names of an enum; an enumerator without a number follows the one before. `known` has the
+ * numbers of enumerators of other enums that stand for a number.
  */
 const numbered = (header, tag, prefix, known = {}) => {
   let number = -1;
@@ -55,7 +55,7 @@ const numbered = (header, tag, prefix, known = {}) => {
   );
 };
 
-/** The number of a #define: digits, or a sum of numbers and names of the same header. */
+/** Returns the number of a #define, which is digits, or a sum of numbers and names of the same header. */
 const size = (header, name) => {
   const match = new RegExp(`^#define ${name}\\s+\\(?(.+?)\\)?\\s*$`, 'm').exec(read(header));
   if (!match) throw new Error(`${header} does not define ${name}`);
@@ -65,14 +65,14 @@ const size = (header, name) => {
   return numbers.reduce((sum, number) => sum + number);
 };
 
-/** The text of a #define. */
+/** Returns the text of a #define. */
 const string = (header, name) => {
   const match = new RegExp(`^#define ${name}\\s+"(.*)"$`, 'm').exec(read(header));
   if (!match) throw new Error(`${header} does not define ${name} as text`);
   return match[1];
 };
 
-/** The codes and texts with which a relay ends sessions, by the name of the reason. */
+/** Returns the codes and texts with which a relay ends sessions, by the name of the reason. */
 const sessionEnds = () =>
   Object.fromEntries(
     [...read('relay/session/transport.h').matchAll(/X\((\w+), \w+, (\d+), "([^"]*)",/g)].map(
@@ -80,7 +80,7 @@ const sessionEnds = () =>
     ),
   );
 
-/** The C types that structs for JavaScript are made of: bytes, and the name of the reader. */
+/** The C types of the members of structs for JavaScript, each with its size in bytes and the name of its reader. */
 const types = {
   uint64_t: [8, 'u64'],
   double: [8, 'f64'],
@@ -89,15 +89,15 @@ const types = {
   uint8_t: [1, 'u8'],
 };
 
-/** How many of them an array has. */
+/** The lengths of arrays, by the name that a struct gives them. */
 const lengths = {
   CW_USER_DATA_SIZE: size('token.h', 'CW_USER_DATA_SIZE'),
   CW_KEY_BYTES: size('crypto.h', 'CW_KEY_BYTES'),
 };
 
 /**
- * The fields of a struct: name, type, and offset as every C compiler places it, and the bytes of it all.
- * A struct within it has to come first, and is read as a struct of its own.
+ * Returns the fields of a struct, each with name, type, and offset as every C compiler places it, and the size of the
+ * struct. A struct within the struct has to come first, and is read as a struct of its own.
  */
 const layout = (header, struct) => {
   let end = 0;
@@ -134,7 +134,7 @@ const offsets = (header, struct) =>
 
 const exported = (struct) => fields(LAYOUTS, struct);
 
-/** The numbers of an enum by name. */
+/** Returns the numbers of an enum by name. */
 const byName = (names) =>
   Object.fromEntries(Object.entries(names).map(([number, name]) => [name, Number(number)]));
 

@@ -1,4 +1,5 @@
-// Before the package is packed: without what the build puts into dist it would be of no use.
+// Checks before the package is packed that dist has the files of the build, without which the package would be of no
+// use.
 import { existsSync } from 'node:fs';
 import { BUILT } from './built.mjs';
 

@@ -1,5 +1,5 @@
-// sbom.mjs FILE: takes the bill of materials of the module's build from FILE and writes that of the package
-// beside the modules, with the SHA-256 of each, which it prints.
+// sbom.mjs FILE: takes the bill of materials of the modules' build from FILE and writes the package's bill beside the
+// modules, with the SHA-256 of each module, and prints it.
 import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { MODULES } from './built.mjs';

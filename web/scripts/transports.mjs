@@ -1,5 +1,6 @@
-// Writes the script that programs with core/emscripten/causeway_sockets.js have before their own: node transports.mjs OUT.
-// It needs nothing of the package's build, so that Emscripten's need not wait for that.
+// Writes the script that goes before the own script of programs with core/emscripten/causeway_sockets.js: node
+// transports.mjs OUT. It needs nothing of the package's build, so that the build with Emscripten need not wait for
+// that.
 import { execFileSync } from 'node:child_process';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';

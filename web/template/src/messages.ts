@@ -1,4 +1,4 @@
-// What the page and the server say to each other.
+// The messages that the page and the server send each other.
 import { array, bits, message, schema, struct, uint } from 'causeway-net';
 
 /** The field is a square of this size. */

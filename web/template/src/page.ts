@@ -36,7 +36,7 @@ async function play(): Promise<void> {
     if (client.writable) client.send(1, 'move', { x: inside(offsetX), y: inside(offsetY) });
   };
   canvas.addEventListener('pointermove', move);
-  canvas.addEventListener('pointerdown', move); // a tap is no move
+  canvas.addEventListener('pointerdown', move); // a tap does not move the pointer
   for await (const { type, value } of client) if (type === 'world') draw(value.players);
   state.textContent = `ended: ${(await client.closed).reason}`;
 }

@@ -3,7 +3,7 @@ import { listen } from 'causeway-net/server';
 import { MAX_PLAYERS, SIZE, messages } from './messages.js';
 
 export const server = await listen({
-  protocolId: 0x6d792d67616d65n, // this game, and no other
+  protocolId: 0x6d792d67616d65n, // a number that tells this game from all others
   maxClients: MAX_PLAYERS,
   schema: messages,
 });
@@ -11,7 +11,7 @@ export const server = await listen({
 const players = new Map<number, { x: number; y: number }>();
 
 server.addEventListener('connect', ({ client }) => {
-  // Everybody begins at another place.
+  // Each player begins at another place.
   players.set(client.slot, { x: (SIZE / 2 + client.slot * 137) % SIZE, y: SIZE / 2 });
   client.addEventListener('message', ({ message: { type, value } }) => {
     if (type === 'move') players.set(client.slot, value);
@@ -21,5 +21,5 @@ server.addEventListener('connect', ({ client }) => {
 
 server.addEventListener('tick', () => {
   const world = [...players].map(([slot, place]) => ({ slot, ...place }));
-  server.broadcast(1, 'world', { players: world }); // channel 1: sent once, 60 times a second
+  server.broadcast(1, 'world', { players: world }); // on channel 1, 60 times a second
 });
