@@ -1,9 +1,9 @@
-// Aborting in engines without `AbortSignal.any` (Safari below 17.4), `throwIfAborted` (Chrome below 100) or
-// `reason` (Chrome below 98, Firefox below 97).
+// Lets operations be aborted in engines without `AbortSignal.any` (Safari below 17.4), `throwIfAborted` (Chrome below
+// 100) or `reason` (Chrome below 98, Firefox below 97).
 
 const unnamed = (): DOMException => new DOMException('this was aborted', 'AbortError');
 
-/** What is thrown because of an aborted signal. */
+/** Returns what is thrown because of an aborted signal. */
 export const reasonOf = (signal: AbortSignal): unknown =>
   'reason' in signal ? signal.reason : unnamed();
 
@@ -12,7 +12,7 @@ export function throwIfAborted(signal: AbortSignal | undefined): void {
   if (signal?.aborted) throw reasonOf(signal);
 }
 
-/** A signal that is aborted by {@link abort} or with another signal, whichever is first. */
+/** A signal that is aborted by {@link abort} or together with another signal, by the first of the two. */
 export class Abort {
   readonly #controller = new AbortController();
   readonly #outer: AbortSignal | undefined;
@@ -34,7 +34,7 @@ export class Abort {
     this.#controller.abort(reason);
   }
 
-  /** No longer follows the other signal, which may live for much longer. */
+  /** Stops following the other signal, which may live for much longer. */
   release(): void {
     this.#outer?.removeEventListener('abort', this.#follow);
   }

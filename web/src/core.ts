@@ -1,6 +1,6 @@
 import { WasmModule, WasmObject, type ModuleExports } from './module.js';
 
-/** The functions of causeway.wasm; see wasm/exports for what they take and give. */
+/** The functions of causeway.wasm; wasm/exports describes their arguments and results. */
 export interface CoreExports extends ModuleExports {
   endpoint_create(numbers: number): number;
   endpoint_destroy(endpoint: number): void;
@@ -94,7 +94,7 @@ export class Core extends WasmModule<CoreExports> {
     return Core.make(module, (instance) => new Core(instance));
   }
 
-  /** An instance of a module that takes random bytes. @internal */
+  /** Makes an instance of a module that imports random bytes. @internal */
   protected static async make<Of extends Core>(
     module: WebAssembly.Module,
     create: (instance: WebAssembly.Instance) => Of,
@@ -110,7 +110,7 @@ export class Core extends WasmModule<CoreExports> {
     super(instance, name);
   }
 
-  /** Fills memory with random bytes fit for keys, as many at a time as the platform gives. */
+  /** Fills memory with random bytes fit for keys, in pieces as large as the platform allows. */
   private randomise(address: number, size: number): void {
     const bytes = this.memory.bytes.subarray(address, address + size);
     for (let i = 0; i < size; i += 65536) crypto.getRandomValues(bytes.subarray(i, i + 65536));

@@ -9,31 +9,31 @@ import {
 } from './generated.js';
 import { numbersOf } from './memory.js';
 
-/** What an {@link Endpoint} can be told. Both ends must agree on the first two. */
+/** The options of an {@link Endpoint}. Both ends must agree on the first two. */
 export interface EndpointConfig {
   /** Longest payload in bytes, at most 256 fragments. Default 4096. */
   readonly maxPacketSize?: number;
   /** Payload bytes in a fragment. Default 1024. */
   readonly fragmentSize?: number;
-  /** The sender's own: longest payload that is sent, in bytes, 1 or more. Default `maxPacketSize`. */
+  /** The longest payload that is sent, in bytes, 1 or more; the sender's own choice. Default `maxPacketSize`. */
   readonly maxSendSize?: number;
-  /** The sender's own: longer payloads are sent in fragments. Default 1024. */
+  /** Longer payloads are sent in fragments; the sender's own choice. Default 1024. */
   readonly fragmentAbove?: number;
   /** Packets remembered until acked or lost, a power of two from 32 to 16384. Default 256. */
   readonly sentWindow?: number;
-  /** Packets in which duplicates are recognised, likewise. Default 256. */
+  /** Packets in which duplicates are recognised, a power of two from 32 to 16384. Default 256. */
   readonly receivedWindow?: number;
   /** Packets that can be incomplete at the same time, 1 to 64. Default 4. */
   readonly maxReassemblies?: number;
-  /** Weight of a new sample in `rtt`, above 0, at most 1. Default 0.1. */
+  /** The weight of a new sample in `rtt`, above 0, at most 1. Default 0.1. */
   readonly rttSmoothing?: number;
-  /** Seconds that a packet has at least before it is reported lost. Default 0.1. */
+  /** The least seconds that pass before a packet is reported lost. Default 0.1. */
   readonly minLossTimeoutSeconds?: number;
 }
 
 /** Something that happened to a packet. */
 export type EndpointEvent =
-  /** A packet of the other end arrived, to be accepted. The payload is the receiver's to keep. */
+  /** A packet of the other end arrived, to be accepted. The receiver may keep the payload. */
   | {
       readonly type: 'packet';
       readonly sequence: number;
@@ -44,12 +44,12 @@ export type EndpointEvent =
   /** A packet of ours has most likely not arrived. An `acked` may still follow when it was only late. */
   | { readonly type: 'lost'; readonly sequence: number };
 
-/** What became of a datagram: taken, or dropped and why. */
+/** The fate of a datagram: taken, or the reason why it was dropped. */
 export type ReceiveResult = 'ok' | 'malformed' | 'stale' | 'duplicate';
 
-/** What an endpoint has seen of the path. Times are in seconds, shares from 0 to 1. */
+/** An endpoint's statistics of the path. Times are in seconds, shares from 0 to 1. */
 export interface EndpointStats {
-  /** Packets sent; one counts once, however many fragments it has. */
+  /** Packets sent; each counts once, however many fragments it has. */
   readonly packetsSent: number;
   /** Packets that the application accepted. */
   readonly packetsReceived: number;
@@ -57,7 +57,7 @@ export interface EndpointStats {
   readonly packetsAcked: number;
   /** Packets of ours that were reported lost and not acked since. */
   readonly packetsLost: number;
-  /** Packets of theirs that were passed by without arriving. */
+  /** Packets of the other end that are missing although later ones have arrived. */
   readonly packetsMissed: number;
   /** Packets that arrived again and were dropped. */
   readonly packetsDuplicate: number;
@@ -65,7 +65,7 @@ export interface EndpointStats {
   readonly packetsStale: number;
   /** Datagrams that are not of this protocol and were dropped. */
   readonly packetsMalformed: number;
-  /** Packets of theirs that were given up with fragments missing. */
+  /** Packets of the other end that were given up with fragments missing. */
   readonly packetsAbandoned: number;
   /** Fragments sent. */
   readonly fragmentsSent: number;
@@ -92,22 +92,22 @@ export interface EndpointStats {
   readonly jitter: number;
   /** Share of our latest packets that were lost. */
   readonly lossSent: number;
-  /** Share of their latest packets that did not arrive. */
+  /** Share of the other end's latest packets that did not arrive. */
   readonly lossReceived: number;
-  /** Sent over about the last second, without UDP and IP headers. */
+  /** Bytes per second sent over about the last second, without UDP and IP headers. */
   readonly sentBytesPerSecond: number;
-  /** Received, likewise. */
+  /** Bytes per second received, counted in the same way. */
   readonly receivedBytesPerSecond: number;
-  /** Of ours that arrived, likewise. */
+  /** Bytes per second of our packets that arrived, counted in the same way. */
   readonly ackedBytesPerSecond: number;
 }
 
-/** What is cut off from a datagram that has so many bytes more than a packet can have changes nothing. */
+/** A datagram that is this many bytes longer than any packet is dropped, so bytes beyond that may be cut off. */
 export const LONGER_THAN_ANY_HEADER = 16;
 
 /**
- * One end of a path for packets: sequence numbers, acks, fragments and what the path is like. Nothing
- * is sent again: a packet is reported acked or lost.
+ * One end of a path for packets: sequence numbers, acks, fragments and statistics of the path. Nothing is sent again: a
+ * packet is reported acked or lost.
  *
  * It does no I/O and has no clock: bytes and the time, in seconds that only go forward, come from the
  * caller (`performance.now() / 1000` will do).
@@ -138,7 +138,7 @@ export class Endpoint extends CoreObject {
     this.#incoming = this.buffer(this.#incomingSize);
   }
 
-  /** The sequence number that the next packet will have. */
+  /** The sequence number of the next packet. */
   get nextSequence(): number {
     return this.core.exports.endpoint_next_sequence(this.address);
   }
@@ -159,7 +159,7 @@ export class Endpoint extends CoreObject {
     return nextSequence;
   }
 
-  /** The next datagram to put on the wire, or `undefined` when there is none. */
+  /** Returns the next datagram to put on the wire, or `undefined` when there is none. */
   transmit(now: number): Uint8Array<ArrayBuffer> | undefined {
     const { exports, memory } = this.core;
     const size =
@@ -172,8 +172,8 @@ export class Endpoint extends CoreObject {
   /**
    * Takes a datagram that arrived. Take the events with {@link next} before the following one, and
    * {@link accept} the packet.
-   * @throws {@link CoreError} `EVENTS_PENDING` when the packet before was not taken; the datagram was
-   *   not looked at then.
+   * @throws {@link CoreError} `EVENTS_PENDING` when the packet before was not taken; then the datagram was not looked
+   *   at.
    */
   receive(datagram: Uint8Array, now: number): ReceiveResult {
     const { core, address } = this;
@@ -217,21 +217,21 @@ export class Endpoint extends CoreObject {
   }
 
   /**
-   * Accepts the packet that arrived last: from now on it is acked, and not delivered again. A packet
-   * that the application cannot use is not accepted. Only before the following `receive`.
+   * Accepts the packet that arrived last: from now on it is acked, and not delivered again. A packet that the
+   * application cannot use is not accepted. Call this before the following `receive`.
    */
   accept(sequence: number): void {
     this.core.exports.endpoint_accept(this.address, sequence);
   }
 
-  /** What the path is like now. */
+  /** Returns the statistics of the path. */
   stats(): EndpointStats {
     const { exports, memory, scratch } = this.core;
     exports.endpoint_stats(this.address);
     return memory.struct(scratch, endpointStatsFields);
   }
 
-  /** Back to the state after the constructor. */
+  /** Goes back to the state after the constructor. */
   reset(): void {
     this.#first = 0;
     this.core.exports.endpoint_reset(this.address);

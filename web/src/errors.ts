@@ -11,10 +11,13 @@ export class CausewayError extends Error {
   }
 }
 
-/** What the protocol core can refuse, by the names of its `enum cw_error`, and `CONFIG`: a config that cannot work. */
+/**
+ * The codes of calls that the protocol core refuses, by the names of its `enum cw_error`, and `CONFIG` for a config
+ * that cannot work.
+ */
 export type CoreErrorCode = Exclude<(typeof errorCodes)[number], 'OK'> | GameErrorCode | 'CONFIG';
 
-/** The protocol core refused a call. Nothing was changed by it. */
+/** The protocol core refused a call, which has changed nothing. */
 export class CoreError extends CausewayError {
   declare readonly code: CoreErrorCode;
   /** With `CONFIG`, the field of the config that cannot work, such as `maxPacketSize`; `message` says why. */
@@ -48,13 +51,13 @@ export class ClosedError extends CausewayError {
 }
 
 /**
- * Where a transport failed: before anything was sent (`setup`), in the WebSocket's handshake, in the
- * exchange of WebRTC's descriptions (`signalling`), in the search for a path (`ice`), in the encryption
- * (`dtls`), or while the data channel opened (`channel`).
+ * The stage at which a transport failed: before anything was sent (`setup`), in the WebSocket's handshake, in the
+ * exchange of WebRTC's descriptions (`signalling`), in the search for a path (`ice`), in the encryption (`dtls`), or
+ * while the data channel opened (`channel`).
  */
 export type TransportStage = 'setup' | 'handshake' | 'signalling' | 'ice' | 'dtls' | 'channel';
 
-/** What a relay says when it does not carry a player, or no longer. */
+/** The reasons for which a relay does not carry a player, or no longer does. */
 export type RelayCode =
   | 'ORIGIN'
   | 'NO_RTC'
@@ -66,8 +69,8 @@ export type RelayCode =
   | 'BLOCKED';
 
 /**
- * How a relay says it: with the code that closes a WebSocket, which a data channel brings as a message,
- * or with the status of its answer to an offer; and what that means.
+ * The relay's reasons, each with the numbers that stand for it, and with its meaning. A number is the code that closes
+ * a WebSocket, which a data channel brings as a message, or the status of the answer to an offer.
  */
 const refusals: readonly (readonly [code: RelayCode, numbers: readonly number[], means: string])[] =
   [
@@ -86,13 +89,13 @@ const refusals: readonly (readonly [code: RelayCode, numbers: readonly number[],
     ],
   ];
 
-/** What a relay says with this close code or HTTP status, if it is one of its own. @internal */
+/** Returns the relay's reason for a close code or HTTP status, if it is one of the relay's own. @internal */
 export function relaySays(number: number): { code: RelayCode; means: string } | undefined {
   const [code, , means = ''] = refusals.find(([, numbers]) => numbers.includes(number)) ?? [];
   return code && { code, means };
 }
 
-/** With these codes the same attempt fails again, whenever it is made. */
+/** The codes with which the same attempt would fail at any time. */
 const final: readonly string[] = [
   'ORIGIN',
   'NO_RTC',
@@ -103,23 +106,23 @@ const final: readonly string[] = [
   'SCHEMA',
 ] satisfies (RelayCode | HandshakeCode)[];
 
-/** Details of a {@link TransportError}. */
+/** The details of a {@link TransportError}. */
 interface TransportErrorOptions extends ErrorOptions {
   readonly code?: RelayCode | undefined;
   readonly timedOut?: boolean;
   readonly retryAfterSeconds?: number | undefined;
 }
 
-/** A transport could not be opened. `code` is what the relay said, or else `TRANSPORT`. */
+/** A transport could not be opened. `code` is the relay's reason, or else `TRANSPORT`. */
 export class TransportError extends CausewayError {
   declare readonly code: RelayCode | 'TRANSPORT';
-  /** How far it came. */
+  /** The stage at which it failed. */
   readonly stage: TransportStage;
-  /** Whether it is the time allowed that was over. */
+  /** True when the time allowed was over. */
   readonly timedOut: boolean;
-  /** Whether the same attempt may succeed later. */
+  /** True when the same attempt may succeed later. */
   readonly retryable: boolean;
-  /** In so many seconds, if the relay said when. */
+  /** The seconds until then, if the relay said when. */
   readonly retryAfterSeconds: number | undefined;
 
   constructor(stage: TransportStage, message: string, options: TransportErrorOptions = {}) {
@@ -133,11 +136,11 @@ export class TransportError extends CausewayError {
 
 /** None of the transports could be opened. */
 export class ConnectError extends CausewayError {
-  /** What each of them failed of, in the order in which they were tried. */
+  /** The errors of the transports, in the order in which they were tried. */
   readonly errors: readonly unknown[];
-  /** Whether the same attempt may succeed later, over any of them. */
+  /** True when the same attempt may succeed later, over any of them. */
   readonly retryable: boolean;
-  /** In so many seconds, if a relay said when. */
+  /** The seconds until then, if a relay said when. */
   readonly retryAfterSeconds: number | undefined;
 
   constructor(errors: readonly unknown[]) {
@@ -155,12 +158,12 @@ export class ConnectError extends CausewayError {
 }
 
 /**
- * How far a handshake came: the token was looked at (`token`), the server was asked (`request`), its
+ * The stage that a handshake had reached: the token was looked at (`token`), the server was asked (`request`), its
  * challenge was answered (`response`).
  */
 export type HandshakeStage = 'token' | 'request' | 'response';
 
-/** Why a server did not take a client. */
+/** The reasons for which a server did not take a client. */
 export type HandshakeCode =
   | RelayCode
   | 'INVALID_TOKEN'
@@ -173,13 +176,13 @@ export type HandshakeCode =
   | 'TRANSPORT_CLOSED';
 
 /**
- * The server did not take the client, or never answered. `DENIED` means that it is full. When the relay
- * ended the transport, `code` is what it said, or else `TRANSPORT_CLOSED`.
+ * The server did not take the client, or never answered. `DENIED` means that it is full. When the relay ended the
+ * transport, `code` is the relay's reason, or else `TRANSPORT_CLOSED`.
  */
 export class HandshakeError extends CausewayError {
   declare readonly code: HandshakeCode;
   readonly stage: HandshakeStage;
-  /** Whether the same attempt, with the same token, may succeed later. */
+  /** True when the same attempt, with the same token, may succeed later. */
   readonly retryable: boolean;
 
   constructor(code: HandshakeCode, stage: HandshakeStage, message: string, options?: ErrorOptions) {
@@ -190,7 +193,7 @@ export class HandshakeError extends CausewayError {
 }
 
 /**
- * By the names by which they are known. Minifiers rename classes, so these are written out.
+ * The classes of errors by their names, which are written out because minifiers rename classes.
  * @internal
  */
 export const errorClasses = {

@@ -8,19 +8,19 @@ const core = loader(
 );
 
 /**
- * Loads the protocol core. Without a source every call gives the same one: the first that was loaded.
+ * Loads the protocol core. Without a source, every call returns the instance that was loaded first.
  * @throws {@link LoadError} when it cannot be fetched or is no module of this package.
  */
 export const loadCore: (options?: LoadOptions) => Promise<Core> = core.load;
 
-/** Where the protocol runs, as options say it. */
+/** The options that say where the protocol runs. */
 export interface CoreOptions {
-  /** Where the protocol runs. Default: the one core that {@link loadCore} gives. */
+  /** The core in which the protocol runs. Default: the one that {@link loadCore} returns. */
   readonly core?: Core | undefined;
-  /** Without a core: where causeway.wasm comes from when none has been loaded yet, as for {@link loadCore}. */
+  /** The source of causeway.wasm when no core is given and none has been loaded yet, as for {@link loadCore}. */
   readonly wasm?: WasmSource | undefined;
 }
 
-/** The core of the options. */
+/** Returns the core that the options name, or the default one. */
 export const coreOf = async ({ core: given, wasm }: CoreOptions): Promise<Core> =>
   given ?? core.first(wasm);

@@ -1,4 +1,4 @@
-/** How a field of a C struct is read. */
+/** The ways to read a field of a C struct. */
 type Reader = 'bool' | 'u16' | 'u32' | 'i32' | 'u64' | 'f32' | 'f64';
 
 /** A field of a C struct: its name, type, and offset in bytes. */
@@ -27,15 +27,15 @@ const writers: Record<Reader, (view: DataView, at: number, value: number) => voi
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
-/** The numbers of a config as a C struct of doubles has them; NaN stands for the default. */
+/** Returns the numbers of a config in the order of a C struct of doubles; NaN stands for the default. */
 export const numbersOf = <Config>(
   fields: readonly Field<keyof Config>[],
   config: Config,
 ): number[] => fields.map(([name]) => (config[name] as number | undefined) ?? NaN);
 
 /**
- * Views of a module's memory. A view is detached, and then has no bytes, when the memory grows; these look
- * again before every use, so what they return is valid until the next call into the module, and no longer.
+ * Views of a module's memory. A view is detached, and then has no bytes, when the memory grows. This class makes new
+ * views when that has happened, so what it returns is valid until the next call into the module, and no longer.
  */
 export class Memory {
   readonly #memory: WebAssembly.Memory;
@@ -64,7 +64,7 @@ export class Memory {
     return this.view.getUint32(address, true);
   }
 
-  /** Puts bytes where there is room for `room` of them, and says how many fit. */
+  /** Writes bytes to an address with space for `room` of them, and returns how many fit. */
   put(data: Uint8Array, address: number, room: number): number {
     this.bytes.set(data.length > room ? data.subarray(0, room) : data, address);
     return Math.min(data.length, room);
@@ -74,25 +74,25 @@ export class Memory {
     return this.view.getBigUint64(address, true);
   }
 
-  /** A copy of `size` bytes. */
+  /** Returns a copy of `size` bytes. */
   copy(address: number, size: number): Uint8Array<ArrayBuffer> {
     return this.bytes.slice(address, address + size);
   }
 
-  /** The text of a C string. */
+  /** Returns the text of a C string. */
   text(address: number): string {
     const end = this.bytes.indexOf(0, address);
     return decoder.decode(this.bytes.subarray(address, end));
   }
 
-  /** Writes a C string where there is room for `room` bytes, as much of it as fits. */
+  /** Writes a C string to an address with space for `room` bytes, as much of it as fits. */
   putText(text: string, address: number, room: number): void {
     const { bytes } = this;
     const { written } = encoder.encodeInto(text, bytes.subarray(address, address + room - 1));
     bytes[address + written] = 0;
   }
 
-  /** A plain object with the fields of a C struct. */
+  /** Returns a plain object with the fields of a C struct. */
   struct<Key extends string>(address: number, fields: readonly Field<Key>[]): Record<Key, number> {
     const view = this.view;
     const result = {} as Record<Key, number>;

@@ -3,7 +3,7 @@ import { CoreError, DestroyedError, LoadError, type CoreErrorCode } from './erro
 import { errorCodes, firstConfigError } from './generated.js';
 import { Memory } from './memory.js';
 
-/** What every module of this package exports. */
+/** The exports that every module of this package has. */
 export interface ModuleExports {
   readonly memory: WebAssembly.Memory;
   _initialize(): void;
@@ -16,13 +16,13 @@ export interface ModuleExports {
   schema_destroy(schema: number): void;
 }
 
-/** What C counts in a field of its own is the length of an array here. */
+/** The arrays whose lengths C counts in fields of their own. */
 const arrays: Readonly<Record<string, string>> = {
   channel_count: 'channels',
   address_count: 'addresses',
 };
 
-/** A sentence of the core about a field of a config, with the names that TypeScript has for it and for others. */
+/** Makes an error of the core's sentence about a field of a config, with the names that fields have in TypeScript. */
 function configError(sentence: string): CoreError {
   const message = sentence
     .replace(/^\w+/, (field) => arrays[field] ?? field)
@@ -39,7 +39,7 @@ export abstract class WasmModule<Exports extends ModuleExports = ModuleExports> 
   readonly exports: Exports;
   /** @internal */
   readonly memory: Memory;
-  /** Where the module leaves the results that are more than one number. @internal */
+  /** The address where the module leaves results of more than one number. @internal */
   readonly scratch: number;
 
   /** @internal */
@@ -68,7 +68,7 @@ export abstract class WasmModule<Exports extends ModuleExports = ModuleExports> 
       : configError(sentence);
   }
 
-  /** The name of an error that is of no config. @internal */
+  /** Returns the name of an error that does not concern a config. @internal */
   protected codeName(code: number): string | undefined {
     return errorCodes[code];
   }
@@ -80,7 +80,7 @@ export abstract class WasmModule<Exports extends ModuleExports = ModuleExports> 
     return address;
   }
 
-  /** Room in the module for as long as `use` takes. @internal */
+  /** Allocates memory in the module for as long as `use` takes. @internal */
   withRoom<Result>(size: number, use: (address: number) => Result): Result {
     const address = this.allocate(size);
     try {
@@ -99,7 +99,7 @@ export abstract class WasmModule<Exports extends ModuleExports = ModuleExports> 
   }
 }
 
-/** What an object holds of the module's memory. */
+/** The memory that an object holds in the module. */
 interface Holding {
   readonly exports: ModuleExports;
   readonly address: number;
@@ -130,13 +130,13 @@ export abstract class WasmObject<Of extends WasmModule = WasmModule> {
     abandoned.register(this, this.#holding, this);
   }
 
-  /** Where the object is in the module. @internal */
+  /** The address of the object in the module. @internal */
   protected get address(): number {
     if (!this.#holding) throw new DestroyedError(this.constructor.name);
     return this.#holding.address;
   }
 
-  /** Memory that lives as long as the object. @internal */
+  /** Allocates memory that lives as long as the object. @internal */
   protected buffer(size: number): number {
     const buffer = this.core.allocate(size);
     this.#holding?.buffers.push(buffer);

@@ -1,7 +1,7 @@
-/** What a UDP socket of Node is made with. */
+/** The options of a UDP socket of Node. */
 interface DgramOptions {
   readonly type: 'udp4' | 'udp6';
-  /** For those who send, what turns a host into an address. */
+  /** The function that turns a host into an address when a datagram is sent. */
   readonly lookup?: (
     host: string,
     family: number,
@@ -12,7 +12,7 @@ interface DgramOptions {
 /** The parts of a UDP socket of Node that are used here. */
 export interface DgramSocket {
   bind(port: number, host: string): void;
-  /** From then on it sends to this address only, and takes nothing from others. */
+  /** Connects the socket: from then on it sends only to this address, and takes nothing from others. */
   connect(port: number, host: string, done: (error?: Error) => void): void;
   address(): { readonly address: string; readonly port: number };
   on(event: 'message', listener: (datagram: Uint8Array, from: Sender) => void): void;
@@ -21,7 +21,7 @@ export interface DgramSocket {
   once(event: 'error', listener: (error: Error) => void): void;
   off(event: 'error', listener: (error: Error) => void): void;
   send(datagram: Uint8Array, port: number, host: string, done: (error: Error | null) => void): void;
-  /** When it is connected. */
+  /** Sends a datagram over a connected socket. */
   send(datagram: Uint8Array, done: (error: Error | null) => void): void;
   getSendQueueSize(): number;
   setRecvBufferSize(size: number): void;
@@ -29,7 +29,7 @@ export interface DgramSocket {
   close(): void;
 }
 
-/** Whom a datagram is from. */
+/** The sender of a datagram. */
 export interface Sender {
   readonly address: string;
   readonly port: number;
@@ -47,7 +47,7 @@ interface NodeModules {
   'node:url': { pathToFileURL(path: string): URL };
 }
 
-/** A module of Node, if this is Node, without an import that a bundler would follow. */
+/** Returns a module of Node, if this is Node, without an import that a bundler would follow. */
 export function nodeModule<Name extends keyof NodeModules>(
   name: Name,
 ): NodeModules[Name] | undefined {

@@ -1,9 +1,9 @@
 import { CoreError } from './errors.js';
 
 /**
- * Looks at the options of a function, which may have been called from JavaScript.
- * @param needed those that must be there
- * @throws {@link CoreError} `INVALID_ARGUMENT` when one is missing, or any is null: one that is to have its
+ * Checks the options of a function, which may have been called from JavaScript.
+ * @param needed the options that must be there
+ * @throws {@link CoreError} `INVALID_ARGUMENT` when one is missing, or any is null: an option that is to have its
  *   default is left out
  */
 export function checkOptions(

@@ -1,8 +1,8 @@
 import type { EndpointStats } from './endpoint.js';
 
-/** What an {@link overlay} shows: a `ClientHost`, a `ConnectionHost` or a `WorkerClient`. */
+/** The connection that an {@link overlay} shows: a `ClientHost`, a `ConnectionHost` or a `WorkerClient`. */
 export interface Watched {
-  /** Over which kind of transport it goes. */
+  /** The kind of transport that carries it. */
   readonly transport: string;
   readonly state: string;
   stats(): EndpointStats | Promise<EndpointStats>;
@@ -10,14 +10,14 @@ export interface Watched {
 
 /** Options of {@link overlay}. */
 export interface OverlayOptions {
-  /** Where it is on the screen. Default `'top left'`. */
+  /** The place of the overlay on the screen. Default `'top left'`. */
   readonly corner?: 'top left' | 'top right' | 'bottom left' | 'bottom right';
 }
 
 const WIDTH = 176;
 const HEIGHT = 44;
 const SAMPLES_PER_SECOND = 4;
-/** As many samples as the graph is wide, a few pixels each: 22 s. */
+/** The width of a sample in pixels. The whole width of the graph holds 22 s of samples. */
 const STEP = 2;
 const SAMPLES = WIDTH / STEP;
 
@@ -29,7 +29,7 @@ const names: Record<string, string> = { webrtc: 'WebRTC', websocket: 'WebSocket'
 
 interface Sample {
   readonly milliseconds: number;
-  /** Of the worse way, from 0 to 1. */
+  /** The loss of the worse way, from 0 to 1. */
   readonly loss: number;
 }
 
@@ -45,7 +45,7 @@ function add<Name extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
-/** A row with a name on the left; gives what is on the right. */
+/** Adds a row with a name on the left, and returns the element on the right. */
 function addRow(parent: Node, name: string, color: string): HTMLElement {
   const row = add(parent, 'div', 'display: flex; justify-content: space-between');
   add(row, 'span', `color: ${color}`).textContent = name;
@@ -58,10 +58,10 @@ const percent = (share: number): string => `${(share * 100).toFixed(1)} %`;
 
 const kilobytes = (bytes: number): string => (bytes / 1000).toFixed(1);
 
-/** The lines of samples, the latest on the right. */
+/** Draws the lines of samples, the latest on the right. */
 function draw(canvas: HTMLCanvasElement, samples: readonly Sample[]): void {
   const scale = globalThis.devicePixelRatio || 1;
-  canvas.width = WIDTH * scale; // also clears it
+  canvas.width = WIDTH * scale; // setting the width also clears the canvas
   canvas.height = HEIGHT * scale;
   const context = canvas.getContext('2d');
   if (!context) return;
@@ -71,7 +71,7 @@ function draw(canvas: HTMLCanvasElement, samples: readonly Sample[]): void {
   const x = (i: number): number => WIDTH - (samples.length - i) * STEP;
   context.fillStyle = COLORS.loss;
   samples.forEach(({ loss }, i) => {
-    // However little it is, it is seen.
+    // A bar of at least one pixel shows even the smallest loss.
     if (loss > 0) context.fillRect(x(i), HEIGHT, STEP, -Math.max(1, loss * HEIGHT));
   });
   context.strokeStyle = COLORS.rtt;
@@ -83,10 +83,10 @@ function draw(canvas: HTMLCanvasElement, samples: readonly Sample[]): void {
   context.stroke();
 }
 
-/** What there is to see. */
+/** The elements of the overlay. */
 interface Panel {
   readonly host: HTMLElement;
-  /** Over which transport it goes, or what it does instead. */
+  /** The name of the transport, or of the state while there is none. */
   readonly title: HTMLElement;
   show(stats: EndpointStats): void;
 }
@@ -135,9 +135,9 @@ function addPanel(corner: string): Panel {
 }
 
 /**
- * Shows in a corner of the page what a connection is like: transport, round-trip time, loss and bandwidth.
- * It takes no clicks and no touches.
- * @returns what takes it away again
+ * Shows the state of a connection in a corner of the page: transport, round-trip time, loss and bandwidth. It takes no
+ * clicks and no touches.
+ * @returns a function that takes the overlay away again
  */
 export function overlay(client: Watched, options: OverlayOptions = {}): () => void {
   const { host, title, show } = addPanel(options.corner ?? 'top left');
@@ -150,7 +150,7 @@ export function overlay(client: Watched, options: OverlayOptions = {}): () => vo
     try {
       show(await client.stats());
     } catch {
-      // It has ended, as will be seen at the next look.
+      // The connection has ended, which the next look will show.
     } finally {
       asked = false;
     }

@@ -1,9 +1,9 @@
 import { nodeModule } from './node.js';
 
-/** What CommonJS has instead of `import.meta.url`. */
+/** CommonJS has this instead of `import.meta.url`. */
 declare const __filename: string;
 
-/** Where a file is beside this code, which may be bundled. */
+/** Returns the place of a file beside this code, which may be bundled. */
 function beside(name: string, home: () => URL): URL {
   try {
     return home();
@@ -15,9 +15,9 @@ function beside(name: string, home: () => URL): URL {
 }
 
 /**
- * Where a file of the package is: beside this code or, when the code is in a bundle under Node to which the
+ * Returns the place of a file of the package: beside this code or, when the code is in a bundle under Node to which the
  * file was not copied, in the package that is installed there.
- * @param home gives its place beside this code; throws where there is no `import.meta.url`
+ * @param home returns the place beside this code; throws where there is no `import.meta.url`
  */
 export function ownFile(name: string, home: () => URL): URL {
   const here = beside(name, home);

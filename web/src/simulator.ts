@@ -2,34 +2,34 @@ import { CoreObject, type Core } from './core.js';
 import { createdFields, simulatorPathFields, simulatorStatsFields } from './generated.js';
 
 /**
- * What a simulated path does to datagrams. What is not given is perfect. Chances and losses are from 0
- * to 1.
+ * The effects of a simulated path on datagrams. An option that is not given has no effect. Chances and losses are from
+ * 0 to 1.
  */
 export interface SimulatorPath {
   /** Every datagram takes at least this long. */
   readonly latencySeconds?: number;
-  /** And up to this much longer, each for itself: late ones are overtaken. */
+  /** Each datagram takes up to this much longer, so that late ones are overtaken. */
   readonly jitterSeconds?: number;
-  /** Chance of being lost, in the good state of two. */
+  /** The chance of being lost, in the good state of two. */
   readonly loss?: number;
-  /** Chance per datagram that the good state ends before it. With 0 there is only the good one. */
+  /** The chance per datagram that the good state ends before it. With 0 there is only the good state. */
   readonly burstStart?: number;
-  /** Chance per datagram that the bad state ends before it. */
+  /** The chance per datagram that the bad state ends before it. */
   readonly burstEnd?: number;
-  /** Chance of being lost in the bad state. */
+  /** The chance of being lost in the bad state. */
   readonly burstLoss?: number;
-  /** Chance of arriving twice. */
+  /** The chance of arriving twice. */
   readonly duplicate?: number;
-  /** Chance of being held up by `reorderDelaySeconds`. */
+  /** The chance of being held up by `reorderDelaySeconds`. */
   readonly reorder?: number;
   readonly reorderDelaySeconds?: number;
-  /** That pass; 0: no limit. */
+  /** The bytes that pass in a second; 0 for no limit. */
   readonly bytesPerSecond?: number;
-  /** That may wait for their turn; a datagram that finds more is dropped. Default 65536. */
+  /** The bytes that may wait for their turn; a datagram that finds more is dropped. Default 65536. */
   readonly queueBytes?: number;
 }
 
-/** What a {@link Simulator} can be told. */
+/** The options of a {@link Simulator}. */
 export interface SimulatorConfig extends SimulatorPath {
   /** The same seed and the same calls give the same result. A whole number; default 0. */
   readonly seed?: number;
@@ -67,8 +67,8 @@ const PERFECT = {
 };
 
 /**
- * One direction of a bad network: what `receive` is given, `transmit` gives again, later, more than
- * once or never. The time, in seconds that only go forward, comes from the caller.
+ * One direction of a bad network: `transmit` returns the datagrams that `receive` was given, later, more than once or
+ * never. The time, in seconds that only go forward, comes from the caller.
  */
 export class Simulator extends CoreObject {
   /** Longest datagram that `receive` takes, in bytes. */
@@ -107,19 +107,19 @@ export class Simulator extends CoreObject {
     core.check(core.exports.simulator_receive(address, this.#buffer, datagram.length, now));
   }
 
-  /** The next datagram that is due, or `undefined` when there is none. */
+  /** Returns the next datagram that is due, or `undefined` when there is none. */
   transmit(now: number): Uint8Array<ArrayBuffer> | undefined {
     const { exports, memory } = this.core;
     const size = exports.simulator_transmit(this.address, this.#buffer, this.maxDatagramSize, now);
     return size > 0 ? memory.copy(this.#buffer, size) : undefined;
   }
 
-  /** When the next datagram is due, on the caller's clock; `Infinity` when none is under way. */
+  /** The time when the next datagram is due, on the caller's clock; `Infinity` when none is under way. */
   get due(): number {
     return this.core.exports.simulator_due(this.address);
   }
 
-  /** The truth about the path. */
+  /** Returns the truth about the path. */
   stats(): SimulatorStats {
     const { exports, memory, scratch } = this.core;
     exports.simulator_stats(this.address);

@@ -2,29 +2,29 @@ import { LoadError } from './errors.js';
 import { nodeModule } from './node.js';
 import { ownFile } from './own_file.js';
 
-/** Where a module can come from. */
+/** The sources that a module can come from. */
 export type WasmSource =
   string | URL | Response | PromiseLike<Response> | BufferSource | WebAssembly.Module;
 
 /** Options of `loadCore` and `loadGame`. */
 export interface LoadOptions {
   /**
-   * The module: its address, a `fetch` of it, its bytes, or compiled. Default: the one that was loaded
-   * first; without one the file beside the package's code, which bundlers that know
-   * `new URL(..., import.meta.url)` take along.
+   * The module: its address, a `fetch` of it, its bytes, or the compiled module. Default: the one that was loaded
+   * first; when there is none, the file beside the package's code, which bundlers that know `new URL(...,
+   * import.meta.url)` include.
    */
   readonly wasm?: WasmSource | undefined;
 }
 
-/** What loads the module of one name. */
+/** The functions that load the module of one name. */
 export interface Loader<Module> {
-  /** Loads it from the source, or gives the first one that was loaded. */
+  /** Loads the module from the source, or returns the one that was loaded first. */
   load(options?: LoadOptions): Promise<Module>;
-  /** The first one that was loaded; if there is none, it is loaded from the source. */
+  /** Returns the module that was loaded first; if there is none, loads it from the source. */
   first(source: WasmSource | undefined): Promise<Module>;
 }
 
-/** Loads a module; `home` is where it is in the package. */
+/** Makes a loader of a module; `home` returns its place in the package. */
 export function loader<Module>(
   name: string,
   home: () => URL,
@@ -54,7 +54,7 @@ export function loader<Module>(
 
 type Source = Response | BufferSource | WebAssembly.Module;
 
-/** Turns an address into a response or, for a file under Node, which cannot fetch those, bytes. */
+/** Turns an address into a response, or into bytes for a file under Node, which cannot fetch files. */
 async function open(source: WasmSource): Promise<Source> {
   if (typeof source !== 'string' && !(source instanceof URL)) return source;
   const address = new URL(source, globalThis.location?.href);
@@ -82,7 +82,7 @@ async function compile(
   name: string,
 ): Promise<WebAssembly.Module> {
   if (source instanceof WebAssembly.Module) return source;
-  // Not `instanceof Response`: Node loads all of its fetch when that name is looked at.
+  // This avoids `instanceof Response`, because Node loads all of its fetch when that name is used.
   if (!('headers' in source)) return WebAssembly.compile(source);
   if (!source.ok) throw new LoadError(`${name}: ${source.url} answered ${source.status}`);
   const type = source.headers.get('content-type') ?? '';

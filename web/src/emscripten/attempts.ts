@@ -1,4 +1,4 @@
-/** Pauses between attempts that lead nowhere, in milliseconds. */
+/** The pauses after attempts that fail, in milliseconds. */
 const FIRST = 500;
 const LONGEST = 8000;
 
@@ -13,13 +13,13 @@ export async function turn(destination: string): Promise<void> {
   if (pause) await new Promise((resolve) => setTimeout(resolve, pause));
 }
 
-/** The attempt led nowhere: the next one waits. */
+/** Notes that an attempt has failed, so that the next one waits. */
 export function failed(destination: string): void {
   const pause = pauses.get(destination);
   pauses.set(destination, pause ? Math.min(2 * pause, LONGEST) : FIRST);
 }
 
-/** Something has come from there. */
+/** Notes that something has arrived from a destination, so that its next attempt needs no pause. */
 export function succeeded(destination: string): void {
   pauses.delete(destination);
 }

@@ -7,7 +7,7 @@ export function complain(topic: string, line: string): void {
   console.error(`causeway: ${line}`);
 }
 
-/** All is well with the topic: what comes to pass again is worth a line again. */
+/** Notes that all is well with the topic, so that the next line about it is put on the console again. */
 export function forget(topic: string): void {
   told.delete(topic);
 }

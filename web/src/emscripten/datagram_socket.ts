@@ -10,13 +10,13 @@ import { serverName, type Destination } from './destination.js';
 /** Bytes that may wait to leave, as in the buffer of a socket. */
 const MAX_WAITING = 65536;
 
-/** Milliseconds that what was sent last has to leave before a socket that was closed really ends. */
+/** Milliseconds between the close of a socket and its end, so that the last datagrams can still leave. */
 const LINGER = 100;
 
-/** Codes of ends that are nobody's fault: both sides' own, and that of a session that nobody uses. */
+/** The close codes that are no error: those of a normal end by either side, and that of a session that nobody uses. */
 const QUIET: readonly number[] = [1000, 1005, 4000];
 
-/** What a socket has dropped by itself. */
+/** The datagrams that a socket has dropped by itself. */
 export interface SocketDrops {
   /** Datagrams to send that were empty or longer than the relay takes. */
   readonly droppedSize: number;
@@ -26,11 +26,14 @@ export interface SocketDrops {
   readonly droppedFull: number;
 }
 
-/** With these ten bytes Emscripten's sockets tell one another their ports. A game server knows no such thing. */
+/**
+ * Returns whether a message is one with which Emscripten's sockets tell one another their ports, in ten bytes. A game
+ * server does not know such messages.
+ */
 const isPortMessage = (data: Uint8Array): boolean =>
   data.length === 10 && String.fromCharCode(...data.subarray(0, 8)) === '\xff\xff\xff\xffport';
 
-/** Why datagrams do not get through, in one sentence. */
+/** Says in one sentence why datagrams do not get through. */
 function reasonOf(error: unknown): string {
   const { errors = [] } = error instanceof ConnectError ? error : {};
   const said = errors.find((each) => each instanceof TransportError && each.code !== 'TRANSPORT');
@@ -65,11 +68,11 @@ export class DatagramSocket extends EventTarget {
   onmessage: ((event: Event) => void) | null = null;
   onerror: ((event: Event) => void) | null = null;
   onclose: ((event: Event) => void) | null = null;
-  /** Whether there is no room for another datagram that arrives. */
+  /** Returns whether there is no room for another datagram that arrives. */
   isFull: (() => boolean) | undefined;
 
   readonly #destination: Destination;
-  /** For pauses and lines on the console. */
+  /** The name of the destination, for pauses and lines on the console. */
   readonly #name: string;
   #transport: SessionTransport | undefined;
   #sentAt = 0;
@@ -112,7 +115,7 @@ export class DatagramSocket extends EventTarget {
     this.#leave();
   }
 
-  /** As of a WebSocket of the package `ws`, which is what Emscripten has in Node. */
+  /** Adds a listener like a WebSocket of the package `ws`, which Emscripten uses in Node. */
   on(type: string, listener: (first: unknown, how?: unknown) => void): this {
     this.addEventListener(type, (event) => {
       if (event instanceof MessageEvent) listener(event.data, { binary: true });
@@ -121,7 +124,7 @@ export class DatagramSocket extends EventTarget {
     return this;
   }
 
-  /** What carries the datagrams at the moment. */
+  /** The kind of the transport that carries the datagrams at the moment. */
   get transport(): TransportKind | undefined {
     return this.#transport?.kind;
   }
@@ -147,7 +150,7 @@ export class DatagramSocket extends EventTarget {
     this.dispatchEvent(new Event('close'));
   }
 
-  /** Opens the way and waits for its end: what was wrong, or nothing. */
+  /** Opens the way and waits for its end. Resolves to what was wrong, or to nothing. */
   async #carry(): Promise<string | undefined> {
     const { relay } = this.#destination;
     const server = serverName(this.#destination);

@@ -1,17 +1,17 @@
-/** Where the datagrams of a socket go. */
+/** The destination of a socket's datagrams. */
 export interface Destination {
-  /** Address of the relay. */
+  /** The address of the relay. */
   readonly relay: string;
-  /** The game server as the program knows it, `10.0.0.5:7000`; unknown when it is up to the relay. */
+  /** The game server as the program knows it, `10.0.0.5:7000`; undefined when the relay chooses it. */
   readonly server?: string | undefined;
 }
 
 const SCHEME = 'causeway:';
 
 /**
- * What Emscripten's sockets say about the destination when they open a WebSocket, if it is for a relay:
- * `new WebSocket('causeway:RELAY')`, or `new WebSocket('ws://SERVER/', ['causeway:RELAY'])`, in which
- * Emscripten has put the address that the program sends to.
+ * Reads the destination from the arguments with which Emscripten's sockets open a WebSocket, if they name a relay: `new
+ * WebSocket('causeway:RELAY')`, or `new WebSocket('ws://SERVER/', ['causeway:RELAY'])`, in which Emscripten has put the
+ * address that the program sends to.
  */
 export function destinationOf(url: unknown, protocols: unknown): Destination | undefined {
   const address = String(url);
@@ -22,8 +22,8 @@ export function destinationOf(url: unknown, protocols: unknown): Destination | u
 }
 
 /**
- * The game server as a relay wants it named: `10.0.0.5_7000`, `2001-db8--5_7000`. Relays know servers by
- * address, so a host name is left to those that have one server only.
+ * Returns the game server under the name that a relay expects: `10.0.0.5_7000`, `2001-db8--5_7000`. Relays know servers
+ * by address; a server with a host name stays unnamed, which works with relays that have only one server.
  */
 export function serverName({ server = '' }: Destination): string | undefined {
   const [, host = '', port] = /^\[?([\d.]+|[\da-f:.]+:[\da-f:.]*)\]?:(\d+)$/i.exec(server) ?? [];

@@ -1,9 +1,9 @@
 import type { TransportKind, TransportStats } from '../transports/transport.js';
 import type { DatagramSocket, SocketDrops } from './datagram_socket.js';
 
-/** What all sockets of a page have done together. */
+/** The figures of all sockets of a page together. */
 export interface SocketStats extends TransportStats, SocketDrops {
-  /** What carries each of the sockets that are open; a socket that has reached no relay yet is not in it. */
+  /** The transports of the open sockets, without those sockets that have reached no relay yet. */
   readonly transports: readonly TransportKind[];
 }
 
@@ -23,7 +23,7 @@ const zero: Omit<SocketStats, 'transports'> = {
 };
 
 const open = new Set<DatagramSocket>();
-/** Of those that are closed. */
+/** The sums of the sockets that are closed. */
 let past = zero;
 
 const add = (sum: typeof zero, more: Partial<typeof zero>): typeof zero =>
@@ -34,7 +34,7 @@ const add = (sum: typeof zero, more: Partial<typeof zero>): typeof zero =>
     ]),
   ) as unknown as typeof zero;
 
-/** Counts what this socket does. */
+/** Includes a socket in the figures. */
 export function count<Socket extends DatagramSocket>(socket: Socket): Socket {
   open.add(socket);
   socket.addEventListener('close', () => {
@@ -44,7 +44,7 @@ export function count<Socket extends DatagramSocket>(socket: Socket): Socket {
   return socket;
 }
 
-/** What all sockets have done since the page was loaded. */
+/** Returns the figures of all sockets since the page was loaded. */
 export function stats(): SocketStats {
   const sockets = [...open];
   return {

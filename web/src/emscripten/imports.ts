@@ -1,7 +1,10 @@
-/** Of Emscripten's headers. */
+/** The number that FIONBIO has in Emscripten's headers. */
 const FIONBIO = 0x5421;
 
-/** What Emscripten's ioctl says when it ends the program for a request that it does not know, minified or not. */
+/**
+ * The message with which Emscripten's ioctl ends the program for a request that it does not know. Minifiers keep it, so
+ * the function is recognised by it.
+ */
 const ENDS_PROGRAM = 'bad ioctl syscall';
 
 type Call = (fd: number, request: number, argument: number) => unknown;
@@ -9,20 +12,23 @@ type Call = (fd: number, request: number, argument: number) => unknown;
 const isIoctl = (value: unknown): value is Call =>
   typeof value === 'function' && Function.prototype.toString.call(value).includes(ENDS_PROGRAM);
 
-/** In a page nothing waits anyway, so that a program may make what it likes non-blocking. */
+/** Lets ioctl accept FIONBIO: in a page no call blocks anyway, so every socket is non-blocking already. */
 const withFionbio =
   (ioctl: Call): Call =>
   (fd, request, argument) =>
     request === FIONBIO ? 0 : ioctl(fd, request, argument);
 
-/** Changes what a program of Emscripten imports, which may look up more in the same objects later. */
+/**
+ * Replaces ioctl in the imports of a program of Emscripten. It changes the objects themselves, because the program may
+ * look up more in them later.
+ */
 function mend(imports: Readonly<Record<string, Record<string, unknown>>> = {}): void {
   for (const module of Object.values(imports))
     for (const [name, value] of Object.entries(module))
       if (isIoctl(value)) module[name] = withFionbio(value);
 }
 
-/** The same function, which mends the imports that are its second argument first. */
+/** Returns the same function, which first corrects the imports, its second argument. */
 const mending = <Instantiate extends typeof WebAssembly.instantiateStreaming>(
   instantiate: Instantiate,
 ): Instantiate =>
@@ -33,7 +39,7 @@ const mending = <Instantiate extends typeof WebAssembly.instantiateStreaming>(
     },
   });
 
-/** From now on, programs of Emscripten that would end at ioctl(FIONBIO) go on. */
+/** Lets programs of Emscripten go on that would end at ioctl(FIONBIO), from now on. */
 export function mendPrograms(): void {
   WebAssembly.instantiate = mending(WebAssembly.instantiate as never);
   WebAssembly.instantiateStreaming = mending(WebAssembly.instantiateStreaming);

@@ -9,10 +9,10 @@ import {
   type ClockSyncStats,
 } from './generated.js';
 
-/** Bytes of a stamp and of an echo: the sizes of the header. */
+/** Bytes that are enough for a stamp and for an echo, whose sizes the header says. */
 const ROOM = 16;
 
-/** What a client does next: run a tick, or forget what it has predicted because its ticks have jumped. */
+/** The next step of a client: to run a tick, or to forget its predictions because its ticks have jumped. */
 export interface ClockSyncEvent {
   readonly type: 'tick' | 'restart';
   readonly tick: number;
@@ -38,26 +38,28 @@ export class ClockSync extends GameObject {
     );
   }
 
-  /** Back to how it was created, as for another connection. */
+  /** Goes back to how it was created, for use with another connection. */
   reset(): void {
     this.core.exports.cw_clock_sync_reset(this.address);
   }
 
-  /** The stamp of now, for the server. Send it at once, with each packet of inputs. */
+  /** Returns a stamp of this moment for the server. Send it at once, with each packet of inputs. */
   transmit(now: number): Uint8Array<ArrayBuffer> {
     const { exports, memory } = this.core;
     const out = this.core.room(ROOM);
     return memory.copy(out, exports.cw_clock_sync_transmit(this.address, out, ROOM, now));
   }
 
-  /** Takes the server's echo. The closer `now` is to the arrival of its datagram, the better. */
+  /**
+   * Takes the server's echo. The clock is the more exact, the closer `now` is to the arrival of the echo's datagram.
+   */
   receive(echo: Uint8Array, now: number): 'ok' | 'malformed' | 'stale' {
     const { core, address } = this;
     const code = core.exports.cw_clock_sync_receive(address, core.put(echo), echo.length, now);
     return core.received(code, 'MALFORMED', 'STALE');
   }
 
-  /** Takes the server's word on how early the client's inputs arrive; see {@link InputSender}. */
+  /** Takes the server's report of how early the client's inputs arrive; see {@link InputSender}. */
   adjust(tick: number, earlyTicks: number, now: number): 'ok' | 'stale' {
     const { core, address } = this;
     const code = core.exports.cw_clock_sync_adjust(address, tick, earlyTicks, now);
@@ -69,7 +71,7 @@ export class ClockSync extends GameObject {
     this.core.exports.cw_clock_sync_update(this.address, now);
   }
 
-  /** The ticks that are due, and where they have jumped. */
+  /** Takes the ticks that are due, and the jumps between them. */
   *events(): Generator<ClockSyncEvent, void> {
     for (;;) {
       const { core, address } = this;
@@ -83,12 +85,12 @@ export class ClockSync extends GameObject {
     }
   }
 
-  /** The server's tick time: the number of a tick and the part of it that has passed. */
+  /** Returns the server's tick time: the number of a tick plus the part of it that has passed. */
   serverTime(now: number): number {
     return this.core.exports.cw_clock_sync_server_time(this.address, now);
   }
 
-  /** The client's own tick time, ahead of the server's by the lead. */
+  /** Returns the client's own tick time, ahead of the server's by the lead. */
   clientTime(now: number): number {
     return this.core.exports.cw_clock_sync_client_time(this.address, now);
   }
@@ -117,7 +119,7 @@ export class ClockEcho extends GameObject {
     return core.received(code, 'MALFORMED', 'STALE');
   }
 
-  /** The bytes for the client, with the server's tick time at `now`. Send them at once. */
+  /** Returns the bytes for the client, with the server's tick time at `now`. Send them at once. */
   transmit(tickTime: number, now: number): Uint8Array<ArrayBuffer> {
     const { exports, memory } = this.core;
     const out = this.core.room(ROOM);

@@ -3,7 +3,7 @@ import { historyConfigStruct, viewStruct, type HistoryConfig, type View } from '
 import { StructOf } from './structs.js';
 import type { MessageName, MessageValue, Schema } from '../messages/schema.js';
 
-/** Lag compensation: the server's memory of the last ticks, to look at the world as a client saw it. */
+/** The server's memory of the last ticks, for lag compensation: it shows the world as a client saw it. */
 export class History<
   Of extends Schema,
   Name extends MessageName<Of>,
@@ -52,7 +52,7 @@ export class History<
     core.check(core.exports.cw_history_add(address, entity, place));
   }
 
-  /** Makes of what a client says it saw a view of ticks that are kept; undefined when there are none. */
+  /** Turns the view that a client reports into one of ticks that are kept; undefined when none are kept. */
   rewind(seen: View): View | undefined {
     const { exports, memory } = this.core;
     const view = this.#room + viewStruct.size;
@@ -62,7 +62,7 @@ export class History<
       : undefined;
   }
 
-  /** The entities of a tick, in ascending order. */
+  /** Returns the entities of a tick, in ascending order. */
   entities(tick: number): number[] {
     const { exports } = this.core;
     const { address } = this;
@@ -71,7 +71,7 @@ export class History<
     );
   }
 
-  /** The two states of an entity in a view of {@link rewind}; undefined when it was not there. */
+  /** Returns the two states of an entity in a view of {@link rewind}; undefined when the entity was not there. */
   find(view: View, entity: number): readonly [from: State, to: State] | undefined {
     const { exports, memory } = this.core;
     memory.setStruct(this.#room, viewStruct.fields, { ...view });

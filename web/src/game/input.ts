@@ -23,7 +23,7 @@ const make = (
     core.exports[`cw_input_${side}_create`],
   );
 
-/** The client's end of inputs: each packet has those of the last ticks that the server lacks. */
+/** The client's end of inputs: each packet has the inputs of the last ticks that the server lacks. */
 export class InputSender<
   Of extends Schema,
   Name extends MessageName<Of>,
@@ -40,13 +40,13 @@ export class InputSender<
     this.#place = this.buffer(input.size);
   }
 
-  /** Back to how it was created. */
+  /** Goes back to how it was created. */
   reset(): void {
     this.core.exports.cw_input_sender_reset(this.address);
   }
 
   /**
-   * Takes the input of a tick, and gives it as the server will get it: compressed floats are rounded.
+   * Takes the input of a tick, and returns it as the server will get it: compressed floats are rounded.
    * @throws {@link CoreError} `MESSAGE_VALUE` and RangeError when a field is out of range.
    */
   add(tick: number, input: Input): Input {
@@ -56,7 +56,7 @@ export class InputSender<
     return this.#input.read(this.#place);
   }
 
-  /** The inputs that the server lacks, as many of the newest as fit; undefined when it has all. */
+  /** Returns the inputs that the server lacks, as many of the newest as fit; undefined when it has all. */
   transmit(maxBytes: number): Uint8Array<ArrayBuffer> | undefined {
     const { exports, memory } = this.core;
     const out = this.core.room(maxBytes);
@@ -64,7 +64,10 @@ export class InputSender<
     return size > 0 ? memory.copy(out, size) : undefined;
   }
 
-  /** Takes a report of the server. What it says is for `adjust` of the clock; undefined when it is of no use. */
+  /**
+   * Takes a report of the server. Pass the result to `adjust` of the clock; it is undefined when the report is of no
+   * use.
+   */
   receive(report: Uint8Array): InputReport | undefined {
     const { exports, memory } = this.core;
     const out = this.core.room(inputReportStruct.size + report.length);
@@ -94,12 +97,12 @@ export class InputReceiver<
     this.#place = this.buffer(input.size);
   }
 
-  /** Back to how it was created, as for another client. */
+  /** Goes back to how it was created, for use with another client. */
   reset(): void {
     this.core.exports.cw_input_receiver_reset(this.address);
   }
 
-  /** Takes what a sender has written; `tickTime` is the server's when it arrived. */
+  /** Takes the bytes that a sender has written; `tickTime` is the server's tick time at their arrival. */
   receive(
     data: Uint8Array,
     tickTime: number,
@@ -114,13 +117,16 @@ export class InputReceiver<
     return core.received(code, 'MALFORMED', 'DUPLICATE', 'STALE', 'TOO_EARLY');
   }
 
-  /** The input for a tick. Call it once for each, in order. `own` is false for one that had to be repeated. */
+  /**
+   * Returns the input for a tick. Call it once for each tick, in order. `own` is false when an earlier input had to be
+   * repeated.
+   */
   take(tick: number): { readonly input: Input; readonly own: boolean } {
     const own = this.core.exports.cw_input_receiver_take(this.address, tick, this.#place) !== 0;
     return { input: this.#input.read(this.#place), own };
   }
 
-  /** A report for the client; undefined before the first inputs. */
+  /** Returns a report for the client; undefined before the first inputs. */
   transmit(): Uint8Array<ArrayBuffer> | undefined {
     const { exports, memory } = this.core;
     const out = this.core.room(64);

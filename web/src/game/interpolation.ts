@@ -8,12 +8,12 @@ import {
   type View,
 } from './generated.js';
 
-/** An entry of the module, which only tells whether its tick is kept. */
+/** The bytes of an entry in the module, which only says whether its tick is kept; the states are kept here. */
 const ENTRY_SIZE = 1;
 
 /**
- * What a client shows between the snapshots that arrive: two ticks and a fraction, for any time. The
- * states of the ticks are the caller's to keep: anything that `receive` is given comes back with the view.
+ * Computes what a client shows between the snapshots that arrive: two ticks and a fraction, for any time. The states of
+ * the ticks may be anything: `view` returns the entries that `receive` was given.
  */
 export class Interpolation<Entry> extends GameObject {
   readonly #entries = new Map<number, Entry>();
@@ -37,13 +37,13 @@ export class Interpolation<Entry> extends GameObject {
       core.read(interpolationConfigStruct, exports.cw_interpolation_config_default)['maxEntries']!;
   }
 
-  /** Forgets everything but the config, as for another connection. */
+  /** Forgets everything except the config, for use with another connection. */
   reset(): void {
     this.core.exports.cw_interpolation_reset(this.address);
     this.#entries.clear();
   }
 
-  /** Takes what is known of a tick. One that was overtaken is kept where it belongs. */
+  /** Takes the entry of a tick. An entry that was overtaken on its way is put where it belongs. */
   receive(tick: number, entry: Entry, now: number): 'ok' | 'duplicate' | 'stale' {
     const { core, address } = this;
     const entryAt = core.room(ENTRY_SIZE);
@@ -55,7 +55,7 @@ export class Interpolation<Entry> extends GameObject {
     return result;
   }
 
-  /** What to show now; undefined while nothing has arrived. */
+  /** Returns the view to show now; undefined while nothing has arrived. */
   view(now: number): (View & { readonly entries: readonly [Entry, Entry] }) | undefined {
     const { core, address } = this;
     const view = core.next(viewStruct, (out) =>

@@ -6,7 +6,7 @@ import { gameErrorCodes, type GameExports } from './generated.js';
 
 type Fields = Parameters<Memory['struct']>[1];
 
-/** Where the members of a C struct are. */
+/** The size of a C struct, and the offsets of its members. */
 interface Struct {
   readonly size: number;
   readonly fields: Fields;
@@ -15,7 +15,7 @@ interface Struct {
 /** A rotation, of length 1. */
 export type Quaternion = readonly [number, number, number, number];
 
-/** What became of bytes that arrived. */
+/** The fate of bytes that arrived. */
 export type Received<Code extends string> = 'ok' | Lowercase<Code>;
 
 /**
@@ -35,17 +35,20 @@ export class GameCore extends WasmModule<GameExports> {
     super(instance, 'causeway-game.wasm');
   }
 
-  /** What is between two numbers: 0 is `from` and 1 is `to`; above 1 is beyond it. */
+  /** Returns the number at a fraction between two numbers: 0 gives `from`, 1 gives `to`, and more lies beyond it. */
   lerp(from: number, to: number, fraction: number): number {
     return this.exports.cw_lerp(from, to, fraction);
   }
 
-  /** What is between two angles in radians, the shorter way round. */
+  /** Returns the angle at a fraction between two angles in radians, the shorter way round. */
   lerpAngle(from: number, to: number, fraction: number): number {
     return this.exports.cw_lerp_angle(from, to, fraction);
   }
 
-  /** A cubic between two numbers with velocities per second; `seconds` is the time from one to the other. */
+  /**
+   * Returns the value of a cubic between two numbers with velocities per second; `seconds` is the time from one to the
+   * other.
+   */
   hermite(
     from: { readonly value: number; readonly velocity: number },
     to: { readonly value: number; readonly velocity: number },
@@ -56,7 +59,7 @@ export class GameCore extends WasmModule<GameExports> {
     return exports.cw_hermite(from.value, from.velocity, to.value, to.velocity, seconds, fraction);
   }
 
-  /** What is between two rotations, quaternions of length 1, the shorter way round. */
+  /** Returns the rotation at a fraction between two rotations, quaternions of length 1, the shorter way round. */
   slerp(from: Quaternion, to: Quaternion, fraction: number): Quaternion {
     const room = this.room(32);
     [...from, ...to].forEach((part, i) => this.memory.view.setFloat32(room + 4 * i, part, true));
@@ -65,7 +68,7 @@ export class GameCore extends WasmModule<GameExports> {
     return [part(0), part(1), part(2), part(3)];
   }
 
-  /** Room for bytes and structs that go into one call, valid until the next use. @internal */
+  /** Returns the address of memory for the bytes and structs of one call, valid until the next use. @internal */
   room(size: number): number {
     if (size > this.#size) {
       if (this.#room) this.exports.release(this.#room);
@@ -83,8 +86,8 @@ export class GameCore extends WasmModule<GameExports> {
   }
 
   /**
-   * Creates an object from the defaults and what `values` changes of them, and gives its address.
-   * `defaults` and `make` are the functions of the header. @internal
+   * Creates an object from the defaults, as changed by `values`, and returns its address. `defaults` and `make` are the
+   * functions of the header. @internal
    */
   create(
     struct: Struct,
@@ -100,14 +103,14 @@ export class GameCore extends WasmModule<GameExports> {
     return this.memory.u32(out);
   }
 
-  /** The struct that `fill` fills in. @internal */
+  /** Returns the struct that `fill` fills in. @internal */
   read(struct: Struct, fill: (out: number) => void): Record<string, number> {
     const out = this.room(struct.size);
     fill(out);
     return this.memory.struct(out, struct.fields);
   }
 
-  /** The struct of an event, undefined when there is none. @internal */
+  /** Returns the struct of an event, undefined when there is none. @internal */
   next(struct: Struct, take: (out: number) => number): Record<string, number> | undefined {
     const out = this.room(struct.size);
     return take(out) ? this.memory.struct(out, struct.fields) : undefined;
@@ -118,7 +121,10 @@ export class GameCore extends WasmModule<GameExports> {
     return gameErrorCodes[code] ?? super.codeName(code);
   }
 
-  /** What a receive function returned: one of `codes`, or an error that is thrown. @internal */
+  /**
+   * Names the result of a receive function when it is 0 or one of `codes`, and throws it as an error otherwise.
+   * @internal
+   */
   received<Code extends CoreErrorCode>(code: number, ...codes: Code[]): Received<Code> {
     if (code === 0) return 'ok';
     const name = this.codeName(code) as Code;
@@ -131,7 +137,7 @@ export class GameCore extends WasmModule<GameExports> {
 export abstract class GameObject extends WasmObject<GameCore> {}
 
 /**
- * Loads the game kit. Without a source every call gives the same one: the first that was loaded.
+ * Loads the game kit. Without a source, every call returns the instance that was loaded first.
  * @throws {@link LoadError} when it cannot be fetched or is no module of this package.
  */
 export const loadGame: (options?: LoadOptions) => Promise<GameCore> = loader(

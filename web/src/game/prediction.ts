@@ -10,9 +10,9 @@ import type { MessageName, MessageValue, Schema } from '../messages/schema.js';
 
 type Numbers<State> = { readonly [Name in keyof State]?: number };
 
-/** What a {@link Prediction} can be told. */
+/** The options of a {@link Prediction}. */
 export interface PredictionOptions<State> extends PredictionConfig {
-  /** By how much a number of a field may be off without a correction. Default 0 for each. */
+  /** The difference that each number of the state may have without a correction. Default 0 for each. */
   readonly tolerances?: Numbers<State>;
   /**
    * A number moves smoothly when a correction moves it by at most this much, and jumps when by more.
@@ -21,7 +21,7 @@ export interface PredictionOptions<State> extends PredictionConfig {
   readonly smoothLimits?: Numbers<State>;
 }
 
-/** How often the server disagreed with a {@link Prediction}, and by how much. */
+/** Counts how often the server disagreed with a {@link Prediction}, and by how much. */
 export interface PredictionStats<State> extends Omit<Counted, 'errorField'> {
   /** The field of the state in which the last error was; undefined when it was in no number. */
   readonly errorField: (keyof State & string) | undefined;
@@ -72,7 +72,7 @@ export class Prediction<
   readonly #input: StructOf<Input>;
   readonly #state: StructOf<State>;
   readonly #fields: (keyof State & string)[];
-  /** Tick, input and state of a call. */
+  /** The address of memory for the tick, input and state of a call. */
   readonly #room: number;
 
   /** @throws {@link CoreError} `CONFIG` when the config cannot work. */
@@ -106,8 +106,8 @@ export class Prediction<
   }
 
   /**
-   * Compares the server's state after a tick with the one that was predicted. True when they disagree:
-   * then {@link replay}.
+   * Compares the server's state after a tick with the one that was predicted. Returns true when they disagree: then
+   * call {@link replay}.
    */
   correct(tick: number, state: State): boolean {
     const [, stateAt] = this.#places();
@@ -116,8 +116,8 @@ export class Prediction<
   }
 
   /**
-   * Plays again what came after a correction: `step` gives the state after an input. Gives the newest
-   * state; `state` itself when nothing was to be played again.
+   * Plays again what came after a correction: `step` computes the state after an input. Returns the newest state, which
+   * is `state` itself when there was nothing to play again.
    */
   replay(state: State, step: (state: State, input: Input, tick: number) => State): State {
     const { exports, memory } = this.core;
@@ -134,7 +134,7 @@ export class Prediction<
     return this.#state.read(stateAt);
   }
 
-  /** A state as it is to be shown: with what is left of the errors, which fade with time. */
+  /** Returns a state as it should be shown: with the rest of its errors, which fade with time. */
   smooth(state: State, now: number): State {
     const [, stateAt] = this.#places();
     this.#state.write(stateAt, state);
@@ -142,7 +142,7 @@ export class Prediction<
     return this.#state.read(stateAt);
   }
 
-  /** How often the server disagreed, and by how much. */
+  /** Returns how often the server disagreed, and by how much. */
   stats(): PredictionStats<State> {
     const { core, address } = this;
     const stats = core.read(predictionStatsStruct, (out) =>

@@ -21,7 +21,7 @@ export type Entity<Of extends Schema> = {
   };
 }[MessageName<Of>];
 
-/** What has become of an entity. */
+/** A change of an entity. */
 export type SnapshotEvent<Of extends Schema> =
   | {
       readonly type: 'created' | 'updated';
@@ -44,7 +44,7 @@ const make = (
     core.exports[`cw_snapshot_${side}_create`],
   );
 
-/** The server's end of snapshots: a world, and what each client has of it. */
+/** The server's end of snapshots: a world, and the part of it that each client has. */
 export class SnapshotServer<Of extends Schema> extends GameObject {
   readonly #schema: CoreSchema;
   readonly #state: number;
@@ -70,7 +70,7 @@ export class SnapshotServer<Of extends Schema> extends GameObject {
   }
 
   /**
-   * Says what an entity is like from the next tick on.
+   * Sets the state that an entity has from the next tick on.
    * @throws {@link CoreError} `INVALID_ARGUMENT` for an id that is too large, `MESSAGE_VALUE` and
    *   RangeError for a value that does not fit its type.
    */
@@ -85,18 +85,18 @@ export class SnapshotServer<Of extends Schema> extends GameObject {
     core.check(core.exports.cw_snapshot_server_set(address, entity, number, this.#state));
   }
 
-  /** There is no such entity from the next tick on. */
+  /** Removes an entity from the next tick on. */
   remove(entity: number): void {
     this.core.exports.cw_snapshot_server_remove(this.address, entity);
   }
 
-  /** The world as it was set is that of the tick. Ticks go up. */
+  /** Makes the world as it was set that of this tick. Each tick must be greater than the one before. */
   tick(tick: number): void {
     const { core, address } = this;
     core.check(core.exports.cw_snapshot_server_tick(address, tick));
   }
 
-  /** A client begins: it has nothing yet. */
+  /** Adds a client, which has no snapshot yet. */
   join(client: number): void {
     const { core, address } = this;
     core.check(core.exports.cw_snapshot_server_join(address, client));
@@ -108,13 +108,13 @@ export class SnapshotServer<Of extends Schema> extends GameObject {
     core.check(core.exports.cw_snapshot_server_restart(address, client));
   }
 
-  /** How urgent an entity is for a client when not everything fits; 0: it has no such entity. */
+  /** Sets how urgent an entity is for a client when not everything fits; with 0, the client does not get the entity. */
   setPriority(client: number, entity: number, priority: number): void {
     const { core, address } = this;
     core.check(core.exports.cw_snapshot_server_set_priority(address, client, entity, priority));
   }
 
-  /** A snapshot of the last tick for a client, of at most so many bytes; undefined before the first tick. */
+  /** Returns a snapshot of the last tick for a client, within a limit of bytes; undefined before the first tick. */
   transmit(
     client: number,
     maxBytes = this.#maxBytes,
@@ -132,7 +132,7 @@ export class SnapshotServer<Of extends Schema> extends GameObject {
     return { number: memory.u32(number), data: memory.copy(this.#out, size) };
   }
 
-  /** The client has the snapshot of this number. */
+  /** Notes that the client has the snapshot of this number. */
   acked(client: number, number: number): void {
     this.core.exports.cw_snapshot_server_acked(this.address, client, number);
   }
@@ -160,14 +160,14 @@ export class SnapshotClient<Of extends Schema> extends GameObject {
     this.core.exports.cw_snapshot_client_reset(this.address);
   }
 
-  /** Takes a snapshot. Whatever is not 'ok' was dropped, and nothing has changed. */
+  /** Takes a snapshot. With a result other than 'ok' it was dropped, and nothing has changed. */
   receive(data: Uint8Array): Received<'MALFORMED' | 'DUPLICATE' | 'STALE' | 'SNAPSHOT_BASELINE'> {
     const { core, address } = this;
     const code = core.exports.cw_snapshot_client_receive(address, core.put(data), data.length);
     return core.received(code, 'MALFORMED', 'DUPLICATE', 'STALE', 'SNAPSHOT_BASELINE');
   }
 
-  /** The number of the newest snapshot, in 16 bits, for an ack that the client sends itself. */
+  /** Returns the number of the newest snapshot, in 16 bits, for an ack that the client sends itself. */
   newest(): number | undefined {
     const { exports, memory } = this.core;
     const out = this.core.room(4);
@@ -176,14 +176,14 @@ export class SnapshotClient<Of extends Schema> extends GameObject {
       : undefined;
   }
 
-  /** The tick of the newest snapshot; undefined when there was none. */
+  /** Returns the tick of the newest snapshot; undefined when there was none. */
   tick(): number | undefined {
     const { exports, memory } = this.core;
     const out = this.core.room(4);
     return exports.cw_snapshot_client_tick(this.address, out) ? memory.u32(out) : undefined;
   }
 
-  /** The newest that is known of an entity; undefined when there is no such entity. */
+  /** Returns the newest state of an entity; undefined when there is no such entity. */
   state(entity: number): Entity<Of> | undefined {
     const { exports, memory } = this.core;
     const out = this.core.room(4);
@@ -191,7 +191,7 @@ export class SnapshotClient<Of extends Schema> extends GameObject {
     return state === 0 ? undefined : this.#entity(memory.u32(out), state);
   }
 
-  /** The entities that are not as they were when they were told last; several changes of one are one. */
+  /** Takes the entities that have changed since the last call; several changes of one entity are one event. */
   *events(): Generator<SnapshotEvent<Of>, void> {
     for (;;) {
       const { core, address } = this;

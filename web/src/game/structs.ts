@@ -5,7 +5,7 @@ import type { GameCore } from './module.js';
 
 const schemas = new WeakMap<GameCore, WeakMap<Schema, CoreSchema>>();
 
-/** The schema in the module: one for all objects that use it. */
+/** Returns the schema in the module: one for all objects that use it. */
 export function schemaIn(core: GameCore, schema: Schema): CoreSchema {
   let known = schemas.get(core);
   if (!known) schemas.set(core, (known = new WeakMap()));
@@ -14,7 +14,7 @@ export function schemaIn(core: GameCore, schema: Schema): CoreSchema {
   return made;
 }
 
-/** Structs of one type of a schema, as plain objects. */
+/** Reads and writes the structs of one type of a schema, as plain objects. */
 export class StructOf<Value> {
   readonly number: number;
   readonly #schema: CoreSchema;

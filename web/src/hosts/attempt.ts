@@ -1,15 +1,15 @@
 import { Abort } from '../abort.js';
 import type { ClientHostState } from './client_events.js';
 
-/** What an application can have of an attempt to connect. */
+/** The options of an attempt to connect. */
 interface AttemptOptions {
   readonly signal?: AbortSignal;
   readonly onstate?: (state: ClientHostState) => void;
 }
 
 /**
- * Runs an attempt to connect: its states are told, and a signal that is aborted ends it, as what is thrown
- * by who is told does.
+ * Runs an attempt to connect and passes its states to `onstate`. The attempt ends when the signal is aborted, and when
+ * `onstate` throws.
  */
 export async function attemptWith(
   { signal, onstate }: AttemptOptions,

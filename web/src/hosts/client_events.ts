@@ -5,17 +5,17 @@ import type { DisconnectReason } from './ending.js';
 import type { ReceivedEvent } from './message_target.js';
 
 /**
- * Where a client is: its transport is being opened, it asks the server for a connection, it answers the
- * server's challenge, it is connected, it is connected but nothing comes and the way to the server is
- * being replaced, it is not or no more.
+ * The states of a client, in this order: its transport is being opened, it asks the server for a connection, it answers
+ * the server's challenge, it is connected, it is connected but nothing comes and the way to the server is being
+ * replaced, it is not connected.
  */
 export type ClientHostState =
   'opening' | 'requesting' | 'responding' | 'connected' | 'reconnecting' | 'disconnected';
 
-/** How a connection ended; code and text are the game server's, of `cw_server_disconnect`. */
+/** The end of a connection; code and text are those that the game server passed to `cw_server_disconnect`. */
 export interface Disconnect extends Farewell {
   readonly reason: DisconnectReason;
-  /** One sentence about it, for people. */
+  /** One sentence about the end, for people. */
   readonly message: string;
 }
 

@@ -27,10 +27,10 @@ export interface ClientHostStats extends HostStats {
   readonly secure: ClientStats;
 }
 
-/** How a client gets to its server, each time that it connects. */
+/** The steps by which a client gets to its server, each time that it connects. */
 export interface Way {
   readonly tokens: Tokens;
-  /** @param server that the relay is asked for */
+  /** @param server the server that the relay is asked for */
   open(signal: AbortSignal, server: string): Promise<SessionTransport>;
   through(transport: Transport): Transport;
 }
@@ -45,9 +45,9 @@ const states: Partial<Record<ClientState, ClientHostState>> = {
 class Life {
   /** Ends the attempt. */
   readonly attempt: Abort;
-  /** The servers of its token, as a relay wants them named. */
+  /** The servers of its token, under the names that a relay expects. */
   servers: readonly string[] = [];
-  /** With the server that is being tried, or that has taken the client. */
+  /** The session with the server that is being tried, or that has taken the client. */
   session: SessionTransport | undefined;
   /** The session, or what the application has put before it. */
   carrier: Transport | undefined;
@@ -62,16 +62,16 @@ class Life {
   constructor(signal?: AbortSignal) {
     this.attempt = new Abort(signal);
     this.attempt.signal.addEventListener('abort', () => this.reject(reasonOf(this.attempt.signal)));
-    // If something else is awaited first, this is asked later.
+    // This handles a rejection before anything awaits the promise.
     this.connected.catch(() => {});
   }
 }
 
 /**
- * A connection with a game server, encrypted and authenticated from end to end. {@link connect} makes
- * one. Messages that arrive go to the listeners of `message` events; while there is none they wait to be
- * taken by `for await`, one by one with `next`, or by the next listener. A way to the server that breaks
- * is replaced: the state is `reconnecting`, and messages and statistics go on.
+ * A connection with a game server, encrypted and authenticated from end to end. {@link connect} makes one. Messages
+ * that arrive go to the listeners of `message` events; while there is none they wait to be taken by `for await`, one by
+ * one with `next`, or by the next listener. When the way to the server breaks, it is replaced: the state is
+ * `reconnecting`, and messages and statistics go on.
  */
 export class ClientHost<Of extends Schema = Schema> extends Host<
   Of,
@@ -85,7 +85,7 @@ export class ClientHost<Of extends Schema = Schema> extends Host<
   #life: Life | undefined;
   #closed!: Promise<Disconnect>;
   #resolveClosed!: (how: Disconnect) => void;
-  /** A page takes its transports along, so the server must hear of the end before. */
+  /** Tells the server of the end when the page goes, because its transports go with it. */
   readonly #pageGoes = (): void => {
     this.disconnect();
     if (this.#way.tokens.renewable) globalThis.addEventListener?.('pageshow', this.#pageComes);
@@ -162,11 +162,11 @@ export class ClientHost<Of extends Schema = Schema> extends Host<
   }
 
   protected override arrived(datagram: Uint8Array<ArrayBuffer>): boolean {
-    // What a transport still brings that is being left is of no connection.
+    // A transport that is being left may still bring datagrams, which belong to no connection.
     if (!this.#life?.carrier) return false;
     const taken = super.arrived(datagram);
     if (taken && states[this.connection.state]) this.#heard();
-    // What the next step of the handshake asks for need not wait for the tick.
+    // The answer for the next step of the handshake need not wait for the tick.
     if (this.#follow()) this.transmit();
     return taken;
   }
@@ -212,7 +212,7 @@ export class ClientHost<Of extends Schema = Schema> extends Host<
 
   /**
    * Opens the way to the server that the policy tries, or to one behind it.
-   * @param token to begin with
+   * @param token the token to begin with, unless the client has one already
    */
   async #approach(life: Life, token?: Uint8Array): Promise<void> {
     this.#enter('opening');
@@ -231,7 +231,7 @@ export class ClientHost<Of extends Schema = Schema> extends Host<
     this.#carry(life, session, carrier);
   }
 
-  /** The session carries the connection, or the attempt. */
+  /** Lets the session carry the connection, or the attempt. */
   #carry(life: Life, session: SessionTransport, carrier: Transport): void {
     const isCurrent = (): boolean => this.#life === life && life.session === session;
     session.addEventListener('transport', () => {
@@ -272,7 +272,7 @@ export class ClientHost<Of extends Schema = Schema> extends Host<
       this.#enter('connected');
   }
 
-  /** Takes over the core's state; true when it is another one and not the end. */
+  /** Takes over the core's state. Returns true when it is a new one and not the end. */
   #follow(): boolean {
     const life = this.#life;
     if (!life?.carrier) return false;
@@ -289,7 +289,7 @@ export class ClientHost<Of extends Schema = Schema> extends Host<
     return true;
   }
 
-  /** Does what the policy says; whether the way to the server is still the same. */
+  /** Does what the policy says, and returns whether the way to the server is still the same. */
   #act(life: Life): boolean {
     switch (this.#policy.next()) {
       case 'OPEN':
@@ -307,7 +307,7 @@ export class ClientHost<Of extends Schema = Schema> extends Host<
     }
   }
 
-  /** There is no connection, or none any more. */
+  /** Handles the end of the connection, or of the attempt. */
   #ended(life: Life): void {
     const { connection, open } = this;
     const loss = life.session?.loss;
@@ -327,7 +327,7 @@ export class ClientHost<Of extends Schema = Schema> extends Host<
     this.dispatchEvent(new StateEvent(state));
   }
 
-  /** Nothing has come for too long. A page that did not run meanwhile begins anew if it can. */
+  /** Handles a server that has been silent for too long. A page that did not run meanwhile begins anew if it can. */
   #timedOut(reason: DisconnectReason, message: string): void {
     const { absence, returns } = this.#policy;
     const loss = this.#life?.session?.loss;
@@ -346,7 +346,7 @@ export class ClientHost<Of extends Schema = Schema> extends Host<
   /** Connects anew after an absence, during which the network may have gone too. */
   async #comeBack(reason: DisconnectReason, message: string): Promise<void> {
     const { closed } = this;
-    // Somebody may disconnect meanwhile, and even connect again.
+    // The application may disconnect meanwhile, and even connect again.
     const isOver = (): boolean => this.#closed !== closed || this.#state === 'disconnected';
     this.#part();
     do {
@@ -362,7 +362,7 @@ export class ClientHost<Of extends Schema = Schema> extends Host<
     this.#end(reason, message);
   }
 
-  /** The transport has ended, by itself or because the relay closed it. */
+  /** Handles the end of the transport, which broke or was closed by the relay. */
   #lost(life: Life, close: TransportClose): void {
     if (this.#state === 'disconnected') return;
     if (this.open) return this.#end('transport', transportEnd(this.transport, close).message);
@@ -375,7 +375,7 @@ export class ClientHost<Of extends Schema = Schema> extends Host<
     this.#refuse(code, message);
   }
 
-  /** There will be no connection. */
+  /** Rejects the attempt: there will be no connection. */
   #refuse(code: HandshakeCode, message: string): void {
     const answers = this.#state === 'responding' || code === 'RESPONSE_TIMED_OUT';
     const stage = answers ? 'response' : 'request';

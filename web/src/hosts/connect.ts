@@ -15,33 +15,37 @@ import { ClientHost, type Way } from './client_host.js';
 import { tickInterval } from './host.js';
 import { Tokens, type TokenOption } from './token.js';
 
-/** Puts something between a transport and whoever uses it, as `through` of {@link SimulatedNetwork}. */
+/** A function that puts something between a transport and its user, as `through` of {@link SimulatedNetwork} does. */
 export type Through = (transport: Transport) => Transport;
 
-/** What a client can be told, however it gets to its server. */
+/** The options of a client, however it gets to its server. */
 export interface ClientOptions<Of extends Schema> extends ConnectionConfig, CoreOptions {
   /**
-   * The connect token from the game's backend: 2048 bytes, for one connection only. Or a function that
-   * asks the backend for one; then the client can connect again, and does so by itself when the page was
-   * frozen for so long that the server has given it up.
+   * The connect token from the game's backend: 2048 bytes, for one connection only. It may also be a function that asks
+   * the backend for a token; then the client can connect again, and does so by itself when the page was frozen for so
+   * long that the server has given it up.
    */
   readonly token: TokenOption;
   /** The types of messages, the same as the server's. */
   readonly schema: Of;
-  /** Gives the attempt up when it is aborted; the connection that it became is not concerned. */
+  /** When the signal is aborted, the attempt is given up; a connection that it has become goes on. */
   readonly signal?: AbortSignal;
-  /** Is told each state on the way to the connection; then the client's `state` events tell. */
+  /**
+   * This function is called with each state on the way to the connection; after that, the client's `state` events tell.
+   */
   readonly onstate?: (state: ClientHostState) => void;
-  /** Rounds of datagrams in a second, at most 1000. Default 60. */
+  /** The rounds of datagrams in a second, at most 1000. Default 60. */
   readonly ticksPerSecond?: number;
-  /** Puts something between the transport and the client, as `through` of {@link SimulatedNetwork}. */
+  /**
+   * This function puts something between the transport and the client, as `through` of {@link SimulatedNetwork} does.
+   */
   readonly through?: Through;
 }
 
 /** Options of {@link connect}. */
 export interface ConnectOptions<Of extends Schema> extends ClientOptions<Of>, TransportOptions {}
 
-/** A client that goes this way to its server. @param open see {@link Way} */
+/** Makes a client that goes this way to its server. @param open see {@link Way} */
 export async function connectBy<const Of extends Schema>(
   options: ClientOptions<Of>,
   open: Way['open'],
@@ -69,12 +73,11 @@ export async function connectBy<const Of extends Schema>(
 
 /**
  * Connects with a game server through the relay at `url`.
- * @throws {@link HandshakeError} whose `code` tells why the server did not take the client and whose
- *   `stage` how far it came; {@link ConnectError} with what each transport failed of; {@link TransportError}
- *   for an address that is none; {@link CoreError} with a code that says which part of schema or config
- *   cannot work, `INVALID_ARGUMENT` when there is none or an option is null; RangeError for the tick rate, and for a transport
- *   that does not take what would be sent; {@link LoadError}; what the function throws that is asked for
- *   the token; the reason of an aborted signal.
+ * @throws {@link HandshakeError} whose `code` tells why the server did not take the client and whose `stage` tells how
+ *   far it came; {@link ConnectError} with the error of each transport; {@link TransportError} for an address that is
+ *   none; {@link CoreError} with a code that says which part of schema or config cannot work, `INVALID_ARGUMENT` when
+ *   there is none or an option is null; RangeError for the tick rate, and for a transport that does not take what would
+ *   be sent; {@link LoadError}; the error of the function that is asked for the token; the reason of an aborted signal.
  */
 export async function connect<const Of extends Schema>(
   url: string | URL,

@@ -6,9 +6,9 @@ import type { Transport, TransportClose, TransportState } from '../transports/tr
 import { Host, fitsTransport, tickInterval } from './host.js';
 import type { ReceivedEvent } from './message_target.js';
 
-/** What a {@link ConnectionHost} can be told. */
+/** The options of a {@link ConnectionHost}. */
 export interface ConnectionHostConfig extends ConnectionConfig {
-  /** Rounds of datagrams in a second, at most 1000. Default 60. */
+  /** The rounds of datagrams in a second, at most 1000. Default 60. */
   readonly ticksPerSecond?: number;
 }
 
@@ -31,7 +31,7 @@ export interface ConnectionHostEvents<Of extends Schema> {
   close: ClosedEvent;
 }
 
-/** A {@link Host} with a game server that takes anybody: without token and encryption. */
+/** A {@link Host} for a game server that takes anybody, without token and encryption. */
 export class ConnectionHost<Of extends Schema = Schema> extends Host<Of, ConnectionHostEvents<Of>> {
   /** Resolves when the connection has ended, for whatever reason; never rejects. */
   readonly closed: Promise<TransportClose>;

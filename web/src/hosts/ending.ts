@@ -1,14 +1,17 @@
 import type { ClientState } from '../secure/core_client.js';
 
 /**
- * Why a connection ended: by this side (`client`); by the server, which kicked the player (`kicked`), or is
- * stopping (`stopping`), or has the same player from elsewhere (`replaced`), or does not say why because it
- * is of another make (`server`); or it timed out (`timeout`), or its transport ended (`transport`).
+ * The reasons for which a connection ends: this side ended it (`client`); the server kicked the player (`kicked`), is
+ * stopping (`stopping`), has the same player from elsewhere (`replaced`), or does not say why because it is of another
+ * make (`server`); the connection timed out (`timeout`), or its transport ended (`transport`).
  */
 export type DisconnectReason =
   'client' | 'kicked' | 'stopping' | 'replaced' | 'server' | 'timeout' | 'transport';
 
-/** How a connection ended that the core has ended: for messages, and for bytes as the codes of WebSocket. */
+/**
+ * The end of a connection by the core: a reason for connections with messages, and a close code of WebSocket for those
+ * with bytes.
+ */
 export interface Ending {
   readonly reason: DisconnectReason;
   readonly closeCode: number;
@@ -22,7 +25,7 @@ const endings: Partial<Record<ClientState, Omit<Ending, 'message'>>> = {
   STOPPING: { reason: 'stopping', closeCode: 1001 },
 };
 
-/** A client that was connected is not any more. */
+/** Returns how the connection of a client ended that was connected and is not any more. */
 export const endingOf = (client: { readonly state: ClientState; explain(): string }): Ending => {
   const ending = endings[client.state];
   return ending

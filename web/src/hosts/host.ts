@@ -11,7 +11,7 @@ export interface HostStats extends ConnectionStats {
   readonly transport: TransportStats;
 }
 
-/** Milliseconds from tick to tick, at a rate per second that the user may have given. */
+/** Returns the milliseconds from tick to tick, at a rate per second that the user may have given. */
 export const tickInterval = (ticksPerSecond = 60): number => {
   if (!(ticksPerSecond > 0 && ticksPerSecond <= 1000))
     throw new RangeError(`ticksPerSecond: ${ticksPerSecond} is not above 0 and at most 1000`);
@@ -29,21 +29,21 @@ export const fitsTransport = (size: number, { maxDatagramSize }: Transport): voi
 
 /**
  * One end of a connection over a transport, which it takes over, with a tick of its own. Messages that arrive go to the
- * listeners of `message` events; while there is none they wait to be taken by `for await`, one by one
- * with `next`, or by the next listener. Who takes none holds the sender back; nothing is lost and no
- * memory grows. What has arrived can still be taken when the connection has ended.
+ * listeners of `message` events; while there is none they wait to be taken by `for await`, one by one with `next`, or
+ * by the next listener. An application that takes none holds the sender back; nothing is lost and no memory grows. What
+ * has arrived can still be taken when the connection has ended.
  */
 export abstract class Host<
   Of extends Schema,
   Events extends { message: ReceivedEvent<Of>; drain: Event },
   End extends ConnectionBase<Of> = ConnectionBase<Of>,
 > extends MessagePeer<Of, Events, End> {
-  /** What carries the connection. @internal */
+  /** The transport that carries the connection. @internal */
   protected carrier!: Transport;
   #ticks: Ticks | undefined;
 
   /**
-   * Begins to tick and to take what arrives over a transport, also what arrived before.
+   * Begins to tick and to take the datagrams of a transport, also those that arrived before.
    * @internal
    */
   protected start(carrier: Transport, interval: number): void {
@@ -56,7 +56,7 @@ export abstract class Host<
     };
   }
 
-  /** Over which kind of transport it goes. */
+  /** The kind of transport that carries the connection. */
   get transport(): TransportKind {
     return this.carrier.kind;
   }
@@ -65,7 +65,7 @@ export abstract class Host<
     return { ...this.connection.stats(), transport: this.carrier.stats() };
   }
 
-  /** A datagram arrived; says whether it was one of this connection. @internal */
+  /** Takes a datagram that arrived; returns whether it was one of this connection. @internal */
   protected arrived(datagram: Uint8Array<ArrayBuffer>): boolean {
     const taken = this.connection.receive(datagram, seconds());
     this.tellOfRoom();
@@ -81,20 +81,20 @@ export abstract class Host<
     this.tellOfRoom();
   }
 
-  /** Sends the datagrams that are due; says whether they are the last. @internal */
+  /** Sends the datagrams that are due; `last` says that they are the last. @internal */
   protected transmit(last = false): void {
     const now = seconds();
     for (let out = this.connection.transmit(now); out; out = this.connection.transmit(now))
       this.carrier.send(out, last);
   }
 
-  /** No more ticks; what has not been acked is lost. @internal */
+  /** Stops the ticks; messages that have not been acked are lost. @internal */
   protected stop(): void {
     this.#ticks?.stop();
     this.giveUp();
   }
 
-  /** Stops; loops over messages end when they have taken the last one. @internal */
+  /** Stops the host; loops over messages end when they have taken the last one. @internal */
   protected override finish(last: Event): void {
     this.stop();
     super.finish(last);

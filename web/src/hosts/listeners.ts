@@ -1,18 +1,18 @@
 /** Events for which a listener was called. */
 const heard = new WeakSet<Event>();
 
-/** What the platform has in the place of each listener. */
+/** The functions that the platform has in the place of each listener. */
 const standIns = new WeakMap<object, EventListener>();
 
 /**
- * What is to be added or removed in the place of a listener, so that {@link wasHeard} knows when it was
- * called. It is the same one each time: who is a listener (once, by signal, added twice, captures,
- * removed) remains the platform's business alone.
+ * Returns the function to add or remove in the place of a listener, so that {@link wasHeard} knows when the listener
+ * was called. It is the same function each time, so the platform alone decides who is a listener (once, by signal,
+ * added twice, captures, removed).
  */
 export const standInOf = <Listener extends EventListenerOrEventListenerObject | null>(
   listener: Listener,
 ): Listener | EventListener => {
-  // What is none of the two is for the platform to refuse or to ignore.
+  // The platform itself refuses or ignores a value that is neither of the two.
   if (typeof listener !== 'function' && !(typeof listener === 'object' && listener))
     return listener;
   let standIn = standIns.get(listener);
@@ -24,11 +24,11 @@ export const standInOf = <Listener extends EventListenerOrEventListenerObject | 
         : listener.handleEvent(event);
     };
     standIns.set(listener, standIn);
-    // Node itself removes what it was given, by the public function, when a signal is aborted.
+    // When a signal is aborted, Node removes the stand-in by the public function, so a stand-in stands for itself.
     standIns.set(standIn, standIn);
   }
   return standIn;
 };
 
-/** Whether anybody listened when the event was dispatched. */
+/** Returns whether anybody listened when the event was dispatched. */
 export const wasHeard = (event: Event): boolean => heard.has(event);

@@ -6,7 +6,7 @@ import { MessageTarget, type ReceivedEvent } from './message_target.js';
 
 export const seconds = (): number => performance.now() / 1000;
 
-/** One end of a connection, for messages: a client's, or a server's of one of its clients. */
+/** One end of a connection, for messages: the end of a client, or the server's end for one of its clients. */
 export abstract class MessagePeer<
   Of extends Schema,
   Events extends { message: ReceivedEvent<Of>; drain: Event },
@@ -14,7 +14,7 @@ export abstract class MessagePeer<
 > extends MessageTarget<Of, Events> {
   /** @internal */
   protected readonly connection: End;
-  /** Since a channel was full. */
+  /** True since a channel was full, until a `drain` event has told of free room. */
   #full = false;
   readonly #tracked = new Map<number, (fate: Fate) => void>();
   #receipt = 0;
@@ -24,16 +24,16 @@ export abstract class MessagePeer<
     this.connection = connection;
   }
 
-  /** Whether messages can be sent. @internal */
+  /** True when messages can be sent. @internal */
   protected abstract get open(): boolean;
 
-  /** Whether each channel takes a message now. A `drain` event tells that all are half empty again. */
+  /** True when each channel takes a message now. A `drain` event tells that all are half empty again. */
   get writable(): boolean {
     return this.open && this.connection.room > 0;
   }
 
   /**
-   * Sends a message on a channel: with the next datagrams, within a tick.
+   * Sends a message on a channel, with the next datagrams, within a tick.
    * @param block the bytes that go along, for a message whose type carries a block
    * @throws RangeError or TypeError that names the channel or field that does not fit; {@link CoreError}
    *   `QUEUE_FULL`, `POOL_EMPTY`, `MESSAGE_TOO_LARGE`, `BLOCK_...`, `INVALID_ARGUMENT` for null;
@@ -94,7 +94,7 @@ export abstract class MessagePeer<
     this.#full = false;
   }
 
-  /** What has not been acked is lost. @internal */
+  /** Reports all messages that have not been acked as lost. @internal */
   protected giveUp(): void {
     this.settle();
     this.#tracked.forEach((resolve) => resolve('lost'));
@@ -107,14 +107,14 @@ export abstract class MessagePeer<
     this.#tracked.delete(receipt);
   }
 
-  /** Tells once that there is room again, and not for every message that has left. @internal */
+  /** Dispatches one `drain` event when there is room again, and not one for every message that has left. @internal */
   protected tellOfRoom(): void {
     if (!this.#full || !this.open || this.connection.room < 0.5) return;
     this.#full = false;
     this.dispatchEvent(new Event('drain'));
   }
 
-  /** Says what became of tracked messages, whether or not anybody takes those that have arrived. @internal */
+  /** Reports what became of tracked messages, even if nobody takes the messages that have arrived. @internal */
   protected settle(): void {
     while (this.connection.receiptWaits) {
       const event = this.connection.next();

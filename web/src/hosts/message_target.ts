@@ -13,20 +13,20 @@ export class ReceivedEvent<Of extends Schema = Schema> extends Event {
 }
 
 /**
- * Where messages arrive. They go to the listeners of `message` events; while there is none they wait to be
- * taken by `for await`, one by one with `next`, or by the next listener.
+ * The base of classes at which messages arrive. Messages go to the listeners of `message` events; while there is none
+ * they wait to be taken by `for await`, one by one with `next`, or by the next listener.
  */
 export abstract class MessageTarget<
   Of extends Schema,
   Events extends { message: ReceivedEvent<Of> },
 > extends EventTarget {
-  /** A message for which there was no listener: the next to be taken. */
+  /** A message for which there was no listener; it is the next to be taken. */
   #unheard: Message<Of> | undefined;
   #handing = false;
   #ended = false;
-  /** Tells of the end, after the last message. */
+  /** The event that tells of the end, after the last message. */
   #last: Event | undefined;
-  /** Loops that wait for a message. */
+  /** The loops that wait for a message. */
   #waiting: (() => void)[] = [];
 
   /** The next message that arrived and was not taken. @internal */
@@ -85,13 +85,13 @@ export abstract class MessageTarget<
     super.removeEventListener(type, type === 'message' ? standInOf(listener) : listener, options);
   }
 
-  /** A connection begins; messages of one before are gone. @internal */
+  /** Begins a connection; messages of an earlier one are gone. @internal */
   protected begin(): void {
     this.#unheard = undefined;
     this.#ended = false;
   }
 
-  /** Loops over messages end when they have taken the last one. @internal */
+  /** Ends the loops over messages when they have taken the last one. @internal */
   protected finish(last: Event): void {
     this.#ended = true;
     this.#last = last;
@@ -103,7 +103,7 @@ export abstract class MessageTarget<
    * @internal
    */
   protected hand(): void {
-    // One that a listener brings about would put messages out of order: what it asks for follows.
+    // A listener that causes another call would put messages out of order, so its messages follow later in this loop.
     if (this.#handing) return;
     this.#handing = true;
     try {
@@ -119,7 +119,7 @@ export abstract class MessageTarget<
     if (last) this.dispatchEvent(last);
   }
 
-  /** False when there is no message, or no listener for it. */
+  /** Hands over one message; returns false when there is none, or no listener for it. */
   #handNext(): boolean {
     const message = this.next();
     if (!message) return false;

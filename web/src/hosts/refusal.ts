@@ -9,7 +9,7 @@ import type { Policy } from '../secure/policy.js';
 import type { TransportClose, TransportKind } from '../transports/transport.js';
 import type { DisconnectReason } from './ending.js';
 
-/** Why there is no connection. */
+/** Returns the error of an attempt that leads to no connection. */
 export const refusal = (
   code: HandshakeCode,
   stage: HandshakeStage,
@@ -17,7 +17,7 @@ export const refusal = (
   policy: Policy,
 ): HandshakeError => {
   policy.fail(stage === 'response' ? 'RESPONSE_TIMED_OUT' : 'REQUEST_TIMED_OUT');
-  // Neither relay nor server answer those whose token is no good any more.
+  // Neither relay nor server answers a client whose token has expired.
   if (policy.end !== 'TOKEN_EXPIRED') return new HandshakeError(code, stage, message);
   return new HandshakeError(
     'TOKEN_EXPIRED',
@@ -34,13 +34,13 @@ const reasons: Partial<Record<HandshakeCode, DisconnectReason>> = {
   RESPONSE_TIMED_OUT: 'timeout',
 };
 
-/** The reason with which a connection ends that never was one, because of an error. */
+/** Returns the reason for the end of an attempt that an error has ended. */
 export const reasonFor = (error: unknown): DisconnectReason => {
   if (error instanceof ClosedError) return 'client';
   return (error instanceof HandshakeError && reasons[error.code]) || 'transport';
 };
 
-/** Why a transport has ended that the other side closed. */
+/** Explains why the other side closed a transport. */
 export const transportEnd = (
   kind: TransportKind,
   { code, reason }: TransportClose,

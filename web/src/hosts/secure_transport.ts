@@ -28,22 +28,22 @@ import { endsForServer, openServer } from './servers.js';
 import { Ticks } from './ticks.js';
 import { Tokens, type TokenOption } from './token.js';
 
-/** Options of {@link openSecureTransport}. */
+/** The options of {@link openSecureTransport}. */
 export interface SecureTransportOptions extends TransportOptions, CoreOptions {
   /** The connect token from the game's backend, for this connection only: 2048 bytes; or a function that gets it. */
   readonly token: TokenOption;
-  /** Gives the attempt up when it is aborted; the transport that it became is not concerned. */
+  /** When the signal is aborted, the attempt is given up; a transport that it has become goes on. */
   readonly signal?: AbortSignal;
-  /** As for {@link connect}. */
+  /** The same option as that of {@link connect}. */
   readonly through?: Through;
 }
 
 /**
- * A secure connection with a game server whose payloads are bytes of its own, not messages. It is a
- * transport whose datagrams are those payloads, between the page and the game server itself. By default it
- * sends up to 1075 bytes, with a greater `maxDatagramSize` up to 1200, which is what it takes in any case.
- * {@link openSecureTransport} makes one. Like any transport it ends once, and what has been put over it ends
- * with it; so it has no `reconnect`. To connect again, open another one with another token.
+ * A secure connection with a game server that sends and takes bytes, not messages. It is a transport whose datagrams
+ * are those payloads, between the page and the game server itself. By default it sends up to 1075 bytes, with a greater
+ * `maxDatagramSize` up to 1200, and it always receives up to 1200. {@link openSecureTransport} makes one. Like any
+ * transport it ends once, and what has been put over it ends with it; so it has no `reconnect`. To connect again, open
+ * another one with another token.
  */
 export class SecureTransport extends BaseTransport {
   /** Resolves when the server has taken the client. @internal */
@@ -52,19 +52,19 @@ export class SecureTransport extends BaseTransport {
   readonly #policy: Policy;
   /** Opens a session with the server that the policy tries. */
   readonly #open: () => Promise<SessionTransport>;
-  /** With the server that is being tried, or that has taken the client. */
+  /** The session with the server that is being tried, or that has taken the client. */
   #session!: SessionTransport;
   /** The session, or what the application has put before it. */
   #carrier!: Transport;
   readonly #through: Through;
-  /** The session has been left, and the next one is being opened. */
+  /** True while the next session is being opened after one that has been left. */
   #approaching = false;
   #ticks!: Ticks;
   #connected = false;
   #over = false;
   #resolveConnected!: () => void;
   #rejectConnected!: (reason: unknown) => void;
-  /** A page takes its transports along, so the server must hear of the end before. */
+  /** Tells the server of the end when the page goes, because its transports go with it. */
   readonly #pageGoes = (): void => this.abort(new ClosedError());
 
   /** @internal */
@@ -99,7 +99,10 @@ export class SecureTransport extends BaseTransport {
     return super.state === 'open' ? this.#carrier.state : super.state;
   }
 
-  /** Payloads wait here, not encrypted yet, for as long as the packets of others would have to. @internal */
+  /**
+   * Returns whether a payload has to wait: it waits here before it is encrypted, as long as its packet would have to.
+   * @internal
+   */
   override isBusy(size: number): boolean {
     return this.#session.isBusy(size + SECURE_OVERHEAD);
   }
@@ -120,7 +123,7 @@ export class SecureTransport extends BaseTransport {
     this.close();
   }
 
-  /** The session carries the connection, or the attempt. */
+  /** Lets the session carry the connection, or the attempt. */
   #carry(session: SessionTransport, carrier: Transport): void {
     this.#session = session;
     this.#carrier = carrier;
@@ -174,7 +177,7 @@ export class SecureTransport extends BaseTransport {
     this.#follow();
   }
 
-  /** Sends what is due; whether the transport took it all. */
+  /** Sends the packets that are due; returns whether the transport took them all. */
   #transmit(last = false): boolean {
     const now = seconds();
     let taken = true;
@@ -201,7 +204,7 @@ export class SecureTransport extends BaseTransport {
     }
   }
 
-  /** The transport below has ended, by itself or because the relay closed it. */
+  /** Handles the end of the transport below, which broke or was closed by the relay. */
   #lost(carrier: Transport, close: TransportClose): void {
     if (this.#over || this.#approaching || carrier !== this.#carrier) return;
     if (!this.#connected && endsForServer(close) && this.#policy.skip()) return this.#leave();
@@ -211,7 +214,7 @@ export class SecureTransport extends BaseTransport {
     this.#finish(close);
   }
 
-  /** There will be no connection, if there is none yet. */
+  /** Rejects the attempt, if there is no connection yet. */
   #refuse(code: HandshakeCode, message: string): void {
     if (this.#connected) return;
     const stage = code === 'RESPONSE_TIMED_OUT' ? 'response' : 'request';

@@ -3,7 +3,7 @@ import type { Policy } from '../secure/policy.js';
 import type { SessionTransport } from '../transports/links.js';
 import type { TransportClose } from '../transports/transport.js';
 
-/** What a relay says of one game server, and not of the player. */
+/** The relay's reasons that concern one game server, and not the player. */
 const codes: readonly string[] = [
   'SERVER_NOT_ALLOWED',
   'SERVER_DOWN',
@@ -14,14 +14,14 @@ const isOfServer = (error: unknown): boolean =>
   error instanceof ConnectError &&
   error.errors.some((each) => each instanceof TransportError && codes.includes(each.code));
 
-/** Whether a relay has ended a session because of the game server. */
+/** Returns whether a relay has ended a session because of the game server. */
 export const endsForServer = ({ code }: TransportClose): boolean =>
   codes.includes(relaySays(code)?.code ?? '');
 
 /**
  * Opens a session for the server that the policy tries, or for the first behind it that the relay does not refuse at
  * once. Each server is reached through a session of its own: a relay keeps a session with one server.
- * @param names of the servers of the token, as a relay wants them
+ * @param names the servers of the token, under the names that a relay expects
  */
 export async function openServer(
   policy: Policy,

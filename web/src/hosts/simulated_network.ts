@@ -11,7 +11,7 @@ class SimulatedTransport extends BaseTransport {
   readonly #up: Simulator;
   readonly #down: Simulator;
   #timer: ReturnType<typeof setTimeout> | undefined;
-  /** How the transport is closed once all that was sent before has left. */
+  /** The code and reason with which the transport is closed when everything that was sent before has left. */
   #close: TransportClose | undefined;
 
   constructor(transport: Transport, up: Simulator, down: Simulator) {
@@ -57,7 +57,7 @@ class SimulatedTransport extends BaseTransport {
     this.#pass();
   }
 
-  /** Passes on what is due, and comes back for what is not. */
+  /** Passes on the datagrams that are due, and sets a timer for the others. */
   #pass(): void {
     const now = seconds();
     for (let out = this.#up.transmit(now); out; out = this.#up.transmit(now))
@@ -78,13 +78,13 @@ class SimulatedTransport extends BaseTransport {
  */
 export class SimulatedNetwork {
   readonly #core: Core;
-  /** What does it to the transports that have not ended. */
+  /** The simulators of the transports that have not ended. */
   readonly #simulators = new Set<readonly [up: Simulator, down: Simulator]>();
   #paths: readonly [up: SimulatorPath, down: SimulatorPath] = [{}, {}];
   #seed: number;
 
   /**
-   * @param path what it does to datagrams, both ways
+   * @param path the effects on datagrams, both ways
    * @param seed the same seed and the same datagrams give the same losses; a whole number
    * @throws {@link CoreError} `CONFIG` when the path cannot work.
    */
@@ -94,7 +94,7 @@ export class SimulatedNetwork {
     this.change(path);
   }
 
-  /** Puts the network between a transport and whoever uses it. */
+  /** Puts the network between a transport and its user. */
   readonly through = (transport: Transport): Transport => {
     const [up, down] = this.#paths.map((path) => this.#simulator(path, this.#seed++));
     const both = [up!, down!] as const;
@@ -105,7 +105,7 @@ export class SimulatedNetwork {
 
   /**
    * Changes the network for datagrams from now on; those under way stay as they are.
-   * @param down what it does to those that come from the relay. Default: the same
+   * @param down the effects on datagrams that come from the relay. Default: the same
    * @throws {@link CoreError} `CONFIG` when a path cannot work.
    */
   change(up: SimulatorPath, down: SimulatorPath = up): void {

@@ -1,17 +1,17 @@
-/** Milliseconds between the ticks of a hidden page to which nothing comes. */
+/** Milliseconds between the ticks of a hidden page when nothing arrives. */
 const HIDDEN_INTERVAL = 100;
 
 /**
- * Ticks at a steady rate. Browsers let the timers of a hidden page run once a second, or once a minute. So a
- * tick that is late runs whenever anything else does: when something arrives, or when a Worker says so,
- * whose timers browsers leave alone. Where a page may have no Worker, what arrives has to do.
+ * Ticks at a steady rate. Browsers let the timers of a hidden page run once a second, or once a minute. So a tick that
+ * is late runs as soon as any other code does: when something arrives, or when a Worker calls, whose timers browsers
+ * leave alone. A page that may have no Worker has to rely on what arrives.
  */
 export class Ticks {
   readonly #interval: number;
   readonly #tick: () => void;
   readonly #timer: ReturnType<typeof setInterval>;
   readonly #page = globalThis.document as Document | undefined;
-  /** Stops what wakes a hidden page. */
+  /** Stops the Worker that wakes a hidden page. */
   #sleep: (() => void) | undefined;
   #due: number;
   #stopped = false;
@@ -44,11 +44,11 @@ export class Ticks {
     this.#page?.removeEventListener('visibilitychange', this.#shown);
   }
 
-  /** Runs the next tick, unless there are more than so many milliseconds until it is due. */
+  /** Runs the next tick, unless it is due in more than `early` milliseconds. */
   #run(early: number): void {
     const now = performance.now();
     if (this.#stopped || now < this.#due - early) return;
-    // Ticks that were missed are not made up for.
+    // Missed ticks are not made up for.
     this.#due = Math.max(this.#due + this.#interval, now + this.#interval / 2);
     this.#tick();
   }
@@ -57,7 +57,7 @@ export class Ticks {
 /**
  * Has a Worker call the page until it is stopped. Does nothing where the page's policy or the engine refuses
  * a Worker.
- * @returns what stops it
+ * @returns a function that stops it
  */
 function wakeByWorker(wake: () => void): () => void {
   try {

@@ -6,45 +6,45 @@ import { tokenFacts } from '../generated.js';
 export type ConnectToken = Uint8Array | ArrayBuffer;
 
 /**
- * A connect token, or what asks the backend for one: it is called for each connection, so that a client
- * can connect again.
+ * A connect token, or a function that asks the backend for one. The function is called for each connection, so that a
+ * client can connect again.
  */
 export type TokenOption = ConnectToken | (() => ConnectToken | Promise<ConnectToken>);
 
-/** A token, with what everybody can read of it. */
+/** A token, with its public part. */
 interface ReadToken {
   readonly bytes: Uint8Array;
-  /** By the clock of the world, in seconds. */
+  /** The time when it expires, in seconds of Unix time. */
   readonly expireTime: number;
-  /** Of the schema; 0 when it does not say. */
+  /** The fingerprint of its schema; 0 when the token does not say. */
   readonly fingerprint: bigint;
-  /** Its game servers, as a relay wants them named. */
+  /** Its game servers, under the names that a relay expects. */
   readonly servers: readonly string[];
 }
 
-/** Where the tokens of one client come from. */
+/** The source of one client's tokens. */
 export class Tokens {
   readonly #core: Core;
   readonly #option: TokenOption;
   readonly #fingerprint: () => bigint;
   #used = false;
 
-  /** @param fingerprint gives that of the schema, which the tokens must be for; 0: any */
+  /** @param fingerprint returns the fingerprint of the schema that the tokens must be for; 0 stands for any */
   constructor(core: Core, option: TokenOption, fingerprint: () => bigint = () => 0n) {
     this.#core = core;
     this.#option = option;
     this.#fingerprint = fingerprint;
   }
 
-  /** Whether there can be another one. */
+  /** True when there can be another token. */
   get renewable(): boolean {
     return typeof this.#option === 'function';
   }
 
   /**
-   * The token for the next connection.
-   * @throws {@link HandshakeError} `INVALID_TOKEN`, and `SCHEMA` when it is for another one;
-   *   {@link CoreError} `TOKEN_USED` when there is no other token; what the application's function throws.
+   * Returns the token for the next connection.
+   * @throws {@link HandshakeError} `INVALID_TOKEN`, and `SCHEMA` when it is for another one; {@link CoreError}
+   *   `TOKEN_USED` when there is no other token; the error of the application's function.
    */
   async next(): Promise<ReadToken> {
     if (this.#used && !this.renewable)
@@ -87,11 +87,14 @@ function readToken(core: Core, bytes: Uint8Array): ReadToken {
   }
 }
 
-/** Where a token (netcode 1.02) counts its addresses; each is a type, 4 bytes or 8 words, and a port. */
+/**
+ * The offset of the number of addresses in a token (netcode 1.02); each address is a type, 4 bytes or 8 words, and a
+ * port.
+ */
 const ADDRESSES = 1089;
 const IPV4 = 1;
 
-/** The game servers of a token that has been read: `10.0.0.5_7000`, `2001-db8-0-0-0-0-0-5_7000`. */
+/** Returns the game servers of a token that has been read: `10.0.0.5_7000`, `2001-db8-0-0-0-0-0-5_7000`. */
 function serversOf(bytes: Uint8Array): readonly string[] {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   let at = ADDRESSES + 4;

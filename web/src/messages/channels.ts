@@ -1,39 +1,40 @@
 import { channelKinds, channelNumberFields } from '../generated.js';
 import { numbersOf } from '../memory.js';
 
-/** What a channel can be told. Both ends must agree on all but the sender's own settings. */
+/** The options of a channel. Both ends must agree on all except those that are called the sender's own. */
 export interface ChannelConfig {
   /** Messages in one packet at most, 1 to 256. Default 256. */
   readonly maxMessagesPerPacket?: number;
   /**
-   * Messages that the receiver holds until they are taken, a power of two. Default 256. One more waits
-   * at the sender or, unreliable, takes the place of the oldest.
+   * Messages that the receiver holds until they are taken, a power of two. Default 256. One more waits at the sender,
+   * or takes the place of the oldest on an unreliable channel.
    */
   readonly receiveQueueSize?: number;
-  /** Whether messages may carry a block. Default false. */
+  /** True when messages may carry a block. Default false. */
   readonly blocks?: boolean;
   /** Longest block in bytes. Default 262144. */
   readonly maxBlockSize?: number;
   /** Bytes of a block that go into one packet. Default 1024. */
   readonly blockFragmentSize?: number;
   /**
-   * Reliable: while packets are being lost, they also carry combinations of all unacked messages, from which the
-   * receiver rebuilds lost ones without a round trip. An extension of the wire, which the server's channel needs
-   * too. For a few small messages a tick; it does not pay where losses come in long bursts. Default false.
+   * On a reliable channel, while packets are being lost, they also carry combinations of all unacked messages, from
+   * which the receiver rebuilds lost ones without a round trip. This extends the wire format, so the server's channel
+   * needs it too. It is meant for a few small messages a tick, and does not pay where losses come in long bursts.
+   * Default false.
    */
   readonly repair?: boolean;
   /**
-   * The sender's own: messages that may wait or be unacked, a power of two. Default 256, of which a channel gets what the
-   * others leave it of `maxMessages`: 240 of two channels.
+   * Messages that may wait or be unacked, a power of two; the sender's own. Default 256, of which a channel gets what
+   * the other channels leave of `maxMessages`: 240 when there are two.
    */
   readonly sendQueueSize?: number;
-  /** The sender's own: bytes that this channel may take of one packet, 1 or more. Default all. */
+  /** Bytes that this channel may take of one packet, 1 or more; the sender's own. Default all. */
   readonly packetBudget?: number;
-  /** The sender's own: share of a packet that cannot hold all, 1 to 1000. Default 1. */
+  /** The channel's relative share of a packet that cannot hold everything, 1 to 1000; the sender's own. Default 1. */
   readonly weight?: number;
-  /** The sender's own: copies of each new message in later packets while there is loss, 0 to 3. Default 0. */
+  /** Copies of each new message in later packets while there is loss, 0 to 3; the sender's own. Default 0. */
   readonly redundancy?: number;
-  /** The sender's own: bytes of such copies in one packet; 0: none. Default 512. */
+  /** Bytes of such copies in one packet; 0 stands for none; the sender's own. Default 512. */
   readonly redundancyBudget?: number;
 }
 
@@ -52,18 +53,18 @@ export interface Channel extends ChannelConfig {
   readonly kind: keyof typeof kinds;
 }
 
-/** A channel on which every message arrives, once, in the order of sending. */
+/** Makes a channel on which every message arrives, once, in the order of sending. */
 export const reliable = (config: ChannelConfig = {}): Channel => ({ ...config, kind: 'reliable' });
 
-/** A channel on which a message is sent once and may be lost or overtaken. */
+/** Makes a channel on which a message is sent once and may be lost or overtaken. */
 export const unreliable = (config: ChannelConfig = {}): Channel => ({
   ...config,
   kind: 'unreliable',
 });
 
 /**
- * An unreliable channel on which a message that is older than one that has arrived is dropped. yojimbo does not have
- * it, so the server must be built with Causeway.
+ * Makes an unreliable channel on which a message that is older than one that has arrived is dropped. yojimbo does not
+ * have it, so the server must be built with Causeway.
  */
 export const unreliableSequenced = (config: ChannelConfig = {}): Channel => ({
   ...config,
@@ -71,19 +72,19 @@ export const unreliableSequenced = (config: ChannelConfig = {}): Channel => ({
 });
 
 /**
- * A channel on which every message arrives, once, as soon as its packet does: one that is lost holds up no other,
- * unless it is `receiveQueueSize` messages behind. Give blocks a channel of their own. yojimbo does not have it, so
- * the server must be built with Causeway.
+ * Makes a channel on which every message arrives, once, as soon as its packet does. A message that is lost holds up no
+ * other, unless it is `receiveQueueSize` messages behind. Give blocks a channel of their own. yojimbo does not have it,
+ * so the server must be built with Causeway.
  */
 export const reliableUnordered = (config: ChannelConfig = {}): Channel => ({
   ...config,
   kind: 'reliableUnordered',
 });
 
-/** What a connection has when nothing else is said: 0 is reliable, 1 is not. */
+/** The default channels of a connection: 0 is reliable, 1 is not. */
 export const defaultChannels: readonly Channel[] = [reliable(), unreliable()];
 
-/** The numbers of channels as the module takes them. */
+/** Returns the numbers of channels in the form that the module takes. */
 export const channelNumbers = (channels: readonly Channel[]): number[] =>
   channels.flatMap((channel) =>
     numbersOf(channelNumberFields, {

@@ -5,18 +5,18 @@ import { WasmObject, type WasmModule } from '../module.js';
 import type { Field, Fields } from './fields.js';
 import type { Schema } from './schema.js';
 
-/** How one value is checked and stored in the struct of a message, and read from it. */
+/** The way in which one value is checked, stored in the struct of a message, and read from it. */
 interface Slot {
-  /** Its bytes, and what its address is a multiple of. */
+  /** The size of the value, and the number of which its address is a multiple, both in bytes. */
   readonly size: number;
   readonly alignment: number;
   write(memory: Memory, address: number, value: unknown): void;
   read(memory: Memory, address: number): unknown;
 }
 
-/** Where a value is in a message, for errors; only they make a text of it. */
+/** The place of a value in a message, for errors. It becomes a text only when there is one. */
 class Path {
-  /** Of an array: the item that is being written, -1 for the array itself. */
+  /** The item of an array that is being written, -1 for the array itself. */
   item = -1;
   readonly #name: string;
   readonly #outer: Path | undefined;
@@ -33,7 +33,7 @@ class Path {
 }
 
 const encoder = new TextEncoder();
-/** Text may begin with U+FEFF, which is no mark of an encoding here. */
+/** The decoder keeps a U+FEFF at the beginning of a text, where it is not a mark of the encoding. */
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
 const wrong = (path: Path, value: unknown, wanted: string): Error => {
@@ -42,10 +42,10 @@ const wrong = (path: Path, value: unknown, wanted: string): Error => {
   return value === null ? new CoreError('INVALID_ARGUMENT', message) : new TypeError(message);
 };
 
-/** What throws when a field cannot hold a value. */
+/** Throws when a field cannot hold a value. */
 type Check = (value: unknown) => void;
 
-/** A number of 4 or 8 bytes, with what it may be. */
+/** Makes the slot of a number of 4 or 8 bytes, with a check of its value. */
 const number = (
   size: 4 | 8,
   read: (view: DataView, address: number) => number | bigint,
@@ -185,7 +185,7 @@ const arraySlot = (slot: Slot, max: number, path: Path): Slot => {
   };
 };
 
-/** A struct of these fields, its members placed as a C compiler places them. */
+/** Makes the slot of a struct, with its members placed as a C compiler places them. */
 const structSlot = (fields: Fields, path: Path): Slot => {
   let end = 0;
   let alignment = 1;
@@ -277,7 +277,7 @@ const slotOf = (field: Field<unknown>, path: Path): Slot => {
   return field.array > 0 ? arraySlot(slot, field.array, path) : slot;
 };
 
-/** A schema in the core, and how its messages are filled in and read. */
+/** A schema in the core, which fills in and reads the structs of its messages. */
 export class CoreSchema extends WasmObject {
   readonly #types: readonly { readonly name: string; readonly slot: Slot }[];
   readonly #numbers: ReadonlyMap<string, number>;
@@ -301,12 +301,12 @@ export class CoreSchema extends WasmObject {
     this.#numbers = new Map(schema.types.map((type, number) => [type.name, number]));
   }
 
-  /** Where the schema is in the module. */
+  /** The address of the schema in the module. */
   get pointer(): number {
     return this.address;
   }
 
-  /** The number of a type on the wire. */
+  /** Returns the number of a type on the wire. */
   number(name: string): number {
     const number = this.#numbers.get(name);
     if (number === undefined) throw new RangeError(`the schema has no message ${name}`);

@@ -8,8 +8,8 @@ import type { Schema } from './schema.js';
 import type { ConnectionConfig } from './types.js';
 
 /**
- * A number that two ends have in common when they agree on message types, channels and what the config
- * of their endpoints says of both, and practically never else. A connect token carries it.
+ * Returns a number that is the same for two ends when they agree on message types, channels and the options of their
+ * endpoints that concern both, and practically never otherwise. A connect token carries it.
  */
 export function fingerprint(
   core: Core,
@@ -28,8 +28,8 @@ export function fingerprint(
 }
 
 /**
- * One end of a connection, as `cw_connection` of C: without I/O and without a clock. Bytes come from the
- * caller, and so does the time, in seconds that only go forward. `ConnectionHost` is this over a transport.
+ * One end of a connection, like `cw_connection` in C: it has no I/O and no clock. Bytes come from the caller, and so
+ * does the time, in seconds that only go forward. `ConnectionHost` puts a connection over a transport.
  */
 export class Connection<Of extends Schema = Schema> extends ConnectionBase<Of> {
   override readonly maxDatagramSize: number;
@@ -52,7 +52,7 @@ export class Connection<Of extends Schema = Schema> extends ConnectionBase<Of> {
     return this.address;
   }
 
-  /** Takes a datagram that arrived; false when it was dropped, which {@link stats} counts. */
+  /** Takes a datagram that arrived; returns false when it was dropped, which {@link stats} counts. */
   override receive(datagram: Uint8Array, now: number): boolean {
     const { core, address } = this;
     const size = core.memory.put(datagram, this.#incoming, this.#incomingSize);
@@ -64,7 +64,7 @@ export class Connection<Of extends Schema = Schema> extends ConnectionBase<Of> {
     this.core.exports.connection_update(this.address, now);
   }
 
-  /** The next datagram of this round, `undefined` when it is over. */
+  /** Returns the next datagram of this round, `undefined` when it is over. */
   override transmit(now: number): Uint8Array<ArrayBuffer> | undefined {
     const { core, maxDatagramSize } = this;
     const { exports, memory } = core;

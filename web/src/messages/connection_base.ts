@@ -23,10 +23,10 @@ export const withConfig = <Result>(
   return core.withNumbers(numbers, (address) => use(schema.pointer, address, channels.length));
 };
 
-/** How the module makes an object with a connection, which then has its address in the scratch area. */
+/** A function of the module that makes an object with a connection; it leaves the address in the scratch area. */
 type Create = (schema: number, numbers: number, channelCount: number) => number;
 
-/** What `Connection` and `Client` have in common: messages and datagrams, without I/O. */
+/** The common base of `Connection` and `Client`: messages and datagrams, without I/O. */
 export abstract class ConnectionBase<Of extends Schema> extends MessageEnd<Of> {
   protected constructor(
     core: Core,
@@ -43,7 +43,7 @@ export abstract class ConnectionBase<Of extends Schema> extends MessageEnd<Of> {
       throw error;
     }
     const { object } = core.memory.struct(core.scratch, createdFields);
-    // The connection uses the schema to its end, so the one goes with the other.
+    // The connection uses the schema until its end, so both are destroyed together.
     const destroyBoth = (address: number): void => {
       destroy(address);
       types.destroy();
@@ -55,12 +55,12 @@ export abstract class ConnectionBase<Of extends Schema> extends MessageEnd<Of> {
   /** Longest datagram that {@link transmit} gives, in bytes. */
   abstract readonly maxDatagramSize: number;
 
-  /** Takes a datagram that arrived; false when it was dropped, which is counted. */
+  /** Takes a datagram that arrived; returns false when it was dropped, which is counted. */
   abstract receive(datagram: Uint8Array, now: number): boolean;
 
   /** Lets time pass and opens a round of datagrams. Call it once per tick, then {@link transmit}. */
   abstract update(now: number): void;
 
-  /** The next datagram of this round, `undefined` when it is over. */
+  /** Returns the next datagram of this round, `undefined` when it is over. */
   abstract transmit(now: number): Uint8Array<ArrayBuffer> | undefined;
 }

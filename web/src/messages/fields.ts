@@ -15,27 +15,27 @@ export const kinds = {
   struct: 10,
 } as const;
 
-/** What a field can hold. */
+/** The kinds of values that a field can hold. */
 export type Kind = keyof typeof kinds;
 
 declare const value: unique symbol;
 
 /** The declaration of a field that holds a `Value`. Make one with {@link int}, {@link string} and so on. */
 export interface Field<Value> {
-  /** Only for the compiler. */
+  /** This member exists only for the compiler. */
   readonly [value]?: Value;
   readonly kind: Kind;
   readonly optional: boolean;
-  /** Most items of an array; 0 for a field that is none. */
+  /** The most items of an array; 0 for a field that is not an array. */
   readonly array: number;
-  /** Limits of integers; `max` is also the most bytes of bytes and strings. */
+  /** The limits of integers; `max` is also the most bytes of bytes and strings. */
   readonly min: bigint;
   readonly max: bigint;
-  /** Limits and step of a compressed float. */
+  /** The limits and the step of a compressed float. */
   readonly low: number;
   readonly high: number;
   readonly resolution: number;
-  /** Those of a struct. */
+  /** The fields of a struct. */
   readonly fields?: Fields;
 }
 
@@ -47,7 +47,7 @@ export interface OptionalField<Value> extends Field<Value> {
   readonly optional: true;
 }
 
-/** What an object with such fields holds. */
+/** The type of an object with such fields. */
 export type Values<Of extends Fields> = keyof Of extends never
   ? Record<string, never>
   : FieldValues<Of>;
@@ -95,48 +95,51 @@ const U32 = 2n ** 32n;
 const I64 = 2n ** 63n;
 const U64 = 2n ** 64n;
 
-/** `true` or `false`, in one bit. */
+/** Declares a field of `true` or `false`, in one bit. */
 export const bool = (): Field<boolean> => field('bool');
 
-/** A whole number from `min` to `max`, which lie within 32 bits with a sign, in as few bits as hold it. */
+/** Declares a whole number from `min` to `max`, which lie within 32 bits with a sign, in as few bits as hold it. */
 export const int = (min: number, max: number): Field<number> =>
   limited('int', min, max, -I32, I32 - 1n);
 
-/** A whole number from `min` to `max`, which lie from 0 to 2^32 - 1. */
+/** Declares a whole number from `min` to `max`, which lie from 0 to 2^32 - 1. */
 export const uint = (min: number, max: number): Field<number> =>
   limited('uint', min, max, 0n, U32 - 1n);
 
-/** A whole number of so many bits, 1 to 32. */
+/** Declares a whole number of 1 to 32 bits. */
 export const bits = (count: number): Field<number> => uint(0, 2 ** count - 1);
 
-/** A whole number from `min` to `max`, which lie within 64 bits with a sign. */
+/** Declares a whole number from `min` to `max`, which lie within 64 bits with a sign. */
 export const int64 = (min: bigint, max: bigint): Field<bigint> =>
   limited('int64', min, max, -I64, I64 - 1n);
 
-/** A whole number from `min` to `max`, which lie from 0 to 2^64 - 1. */
+/** Declares a whole number from `min` to `max`, which lie from 0 to 2^64 - 1. */
 export const uint64 = (min: bigint, max: bigint): Field<bigint> =>
   limited('uint64', min, max, 0n, U64 - 1n);
 
-/** A number in 32 bits of floating point. */
+/** Declares a number in 32 bits of floating point. */
 export const f32 = (): Field<number> => field('float');
 
-/** A number in 64 bits of floating point. */
+/** Declares a number in 64 bits of floating point. */
 export const f64 = (): Field<number> => field('double');
 
-/** A number from `min` to `max` in steps of `resolution`. What lies outside arrives as the limit. */
+/** Declares a number from `min` to `max` in steps of `resolution`. A number outside arrives as the limit. */
 export const compressedFloat = (min: number, max: number, resolution: number): Field<number> => {
   if (!(min < max && resolution > 0))
     throw new RangeError('a compressed float needs min < max and a resolution above 0');
   return field('compressedFloat', { low: min, high: max, resolution });
 };
 
-/** Up to `max` bytes. */
+/** Declares a field of up to `max` bytes. */
 export const bytes = (max: number): Field<Uint8Array> => limited('bytes', 0, max, 0n, U32 - 1n);
 
-/** Text of up to `max` bytes in UTF-8, without the character U+0000. */
+/** Declares a text of up to `max` bytes in UTF-8, without the character U+0000. */
 export const string = (max: number): Field<string> => limited('string', 0, max, 0n, U32 - 1n);
 
-/** Throws when these are not fields, which not only the compiler has to see: schemas are written in JavaScript too. */
+/**
+ * Throws when these are not fields. The compiler alone cannot find that out, because schemas are written in JavaScript
+ * too.
+ */
 export const checkFields = (owner: string, fields: Fields): void => {
   if (typeof fields !== 'object' || fields === null)
     throw new TypeError(`${owner}: the fields are missing; {} where there are none`);
@@ -147,11 +150,13 @@ export const checkFields = (owner: string, fields: Fields): void => {
       );
 };
 
-/** How deep structs are in these fields. */
+/** Returns how deep structs are nested in these fields. */
 const depth = (fields: Fields): number =>
   Math.max(...Object.values(fields).map((field) => (field.fields ? 1 + depth(field.fields) : 0)));
 
-/** An object with fields of its own: `struct({ x: f32(), y: f32() })`. On the wire it is its fields. */
+/**
+ * Declares an object with fields of its own: `struct({ x: f32(), y: f32() })`. On the wire there are only its fields.
+ */
 export const struct = <const Of extends Fields>(fields: Of): Field<Values<Of>> => {
   checkFields('struct', fields);
   if (Object.keys(fields).length === 0) throw new TypeError('a struct needs at least one field');
@@ -160,7 +165,7 @@ export const struct = <const Of extends Fields>(fields: Of): Field<Values<Of>> =
   return field('struct', { fields });
 };
 
-/** Up to `max` items of a kind. */
+/** Declares an array of up to `max` items of a kind. */
 export const array = <Value>(item: Field<Value>, max: number): Field<Value[]> => {
   if (item.array > 0 || item.optional)
     throw new TypeError('the items of an array can be neither arrays nor optional');
@@ -169,7 +174,7 @@ export const array = <Value>(item: Field<Value>, max: number): Field<Value[]> =>
   return { ...(item as Field<never>), array: max };
 };
 
-/** A field that may be left out; one bit tells whether it is there. */
+/** Declares a field that may be left out; one bit tells whether it is there. */
 export const optional = <Value>(item: Field<Value>): OptionalField<Value> => {
   if (item.array > 0) throw new TypeError('an array cannot be optional; it can be empty');
   return { ...item, optional: true };

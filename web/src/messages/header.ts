@@ -4,7 +4,7 @@ import type { MessageType, Schema } from './schema.js';
 /** The names that structs have in C. */
 type StructNames = ReadonlyMap<Fields, string>;
 
-/** What C keeps for itself; a field of such a name would not compile. */
+/** The words that C keeps for itself; a field with such a name would not compile. */
 const KEYWORDS = new Set(
   `alignas alignof auto bool break case char const continue default do double else enum extern false
   float for goto if inline int long register restrict return short signed sizeof static struct switch
@@ -19,7 +19,7 @@ const identifier = (name: string, what: string): string => {
 
 const upper = (name: string): string => name.replace(/([a-z0-9])([A-Z])/g, '$1_$2').toUpperCase();
 
-/** A limit of an integer; the least ones of C cannot be written as they are. */
+/** Returns a limit of an integer as C writes it; the least integers of C cannot be written as digits. */
 const signed = (value: bigint): string => {
   if (value === -(2n ** 63n)) return 'INT64_MIN';
   return value > 2n ** 31n - 1n || value < -(2n ** 31n) + 1n ? `INT64_C(${value})` : String(value);
@@ -28,7 +28,7 @@ const signed = (value: bigint): string => {
 const unsigned = (value: bigint): string =>
   value > 2n ** 31n - 1n ? `UINT64_C(${value})` : String(value);
 
-/** The shortest digits that give the same 32 bits of floating point. */
+/** Returns the shortest digits that give the same 32 bits of floating point. */
 const float = (value: number): string => {
   const single = Math.fround(value);
   let digits = 1;
@@ -71,7 +71,10 @@ const declaration = (field: Field<unknown>, structs: StructNames): string => {
   return field.array > 0 ? `CW_ARRAY(${text}, ${field.array})` : text;
 };
 
-/** The structs in all messages, each behind those that are in it. One without a name is called after where it is. */
+/**
+ * Returns the structs in all messages, each behind the structs that it contains. A struct without a name is named after
+ * its first place.
+ */
 const namedStructs = (schema: Schema, names: StructNames): StructNames => {
   const structs = new Map<Fields, string>();
   const add = (outer: Fields, path: string): void => {
@@ -107,9 +110,9 @@ const typeText = ({ name, fields, block }: MessageType, structs: StructNames): s
 };
 
 /**
- * The C header that declares the same messages: a struct and a table for each type, the numbers of the
- * types, all tables in order, and the fingerprint that they have with the default channels. Structs within
- * messages are called what `structs` says.
+ * Returns the C header that declares the same messages: a struct and a table for each type, the numbers of the types,
+ * all tables in order, and their fingerprint with the default channels. `structs` has the names of structs within
+ * messages.
  * @throws RangeError when a name cannot be one in C.
  */
 export function cHeader(

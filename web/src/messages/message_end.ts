@@ -10,7 +10,7 @@ import { checkChannel, readEvent, writeMessage } from './passing.js';
 import type { MessageName, MessageValue, Schema } from './schema.js';
 import type { ChannelStats, ConnectionEvent, ConnectionStats } from './types.js';
 
-/** Where the module says how much room a channel has. */
+/** The offset in the scratch area at which the module says how much room a channel has. */
 const ROOM = channelStatsFields.find(([name]) => name === 'room')![2];
 
 /** An object in the module that has a connection. */
@@ -21,7 +21,7 @@ export interface Made {
   readonly channelCount: number;
 }
 
-/** What all ends of connections have in common: messages in, messages out, statistics. */
+/** The common base of all ends of connections: messages in, messages out, statistics. */
 export abstract class MessageEnd<Of extends Schema> extends CoreObject {
   readonly #schema: CoreSchema;
   readonly #channelCount: number;
@@ -32,13 +32,12 @@ export abstract class MessageEnd<Of extends Schema> extends CoreObject {
     this.#channelCount = channelCount;
   }
 
-  /** Where the connection is in the module. @internal */
+  /** The address of the connection in the module. @internal */
   protected abstract get connection(): number;
 
   /**
    * Sends a message on a channel, in one of the next datagrams.
-   * @param receipt unless 0, what becomes of the message is told under this number, from 1 to 2^32 - 1, by
-   *   {@link next}
+   * @param receipt a number from 1 to 2^32 - 1, under which {@link next} tells what becomes of the message; 0 for none
    * @throws RangeError or TypeError that names the channel or field that does not fit; {@link CoreError}
    *   `QUEUE_FULL`, `POOL_EMPTY`, `MESSAGE_TOO_LARGE`, `RECEIPTS_FULL`, `BLOCK_...`,
    *   `INVALID_ARGUMENT` for null. Nothing is sent then.
@@ -64,8 +63,8 @@ export abstract class MessageEnd<Of extends Schema> extends CoreObject {
   }
 
   /**
-   * Takes the next event, `undefined` when there is none. Receipts come before messages; of the channels
-   * that have messages each comes in turn.
+   * Takes the next event, `undefined` when there is none. Receipts come before messages; the channels that have
+   * messages take turns.
    */
   next(): ConnectionEvent<Of> | undefined {
     return readEvent(this.core, this.#schema, this.core.exports.connection_next(this.connection));
@@ -81,19 +80,19 @@ export abstract class MessageEnd<Of extends Schema> extends CoreObject {
     return least;
   }
 
-  /** Whether a channel takes no message now. */
+  /** Returns whether a channel takes no message now. */
   isFull(channel: number): boolean {
     const { exports, memory, scratch } = this.core;
     exports.connection_channel_stats(this.connection, channel);
     return memory.u32(scratch + ROOM) === 0;
   }
 
-  /** Whether the next event is `acked` or `lost`, for those who leave messages waiting. */
+  /** True when the next event is `acked` or `lost`, so that receipts can be taken while messages wait. */
   get receiptWaits(): boolean {
     return this.core.exports.connection_receipt_waits(this.connection) !== 0;
   }
 
-  /** What the path is like now. */
+  /** Returns the statistics of the path and the connection. */
   stats(): ConnectionStats {
     const { exports, memory, scratch } = this.core;
     exports.connection_stats(this.connection);
@@ -106,7 +105,7 @@ export abstract class MessageEnd<Of extends Schema> extends CoreObject {
   }
 
   /**
-   * What became of the messages of a channel.
+   * Returns what became of the messages of a channel.
    * @throws RangeError when there is no such channel.
    */
   channelStats(channel: number): ChannelStats {

@@ -19,8 +19,8 @@ export function checkChannel(channel: number, count: number): void {
 
 /**
  * Has the module make a message, fills it in and hands it over.
- * @param create makes one of a type's number, for the scratch area; gives an error
- * @param send takes the message over, unless it gives an error
+ * @param create makes a message of a type, by its number, and leaves it in the scratch area; returns an error
+ * @param send takes the message over, unless it returns an error
  */
 export function writeMessage(
   core: Core,
@@ -49,7 +49,7 @@ function attach(core: Core, message: number, block: Uint8Array): void {
   core.memory.bytes.set(block, place);
 }
 
-/** The event that the module has just given, of a connection's types. */
+/** Reads the event of a connection that the module has just returned. */
 export function readEvent<Of extends Schema>(
   core: Core,
   schema: CoreSchema,
@@ -68,7 +68,7 @@ export function readEvent<Of extends Schema>(
   }
 }
 
-/** The message that the module has just given. */
+/** Reads the message that the module has just returned, and releases it. */
 function takeMessage<Of extends Schema>(
   { exports, memory, scratch }: Core,
   schema: CoreSchema,

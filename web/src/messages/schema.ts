@@ -8,14 +8,14 @@ export interface MessageType<
 > {
   readonly name: Name;
   readonly fields: Of;
-  /** Whether every message of the type carries a block. */
+  /** True when every message of the type carries a block. */
   readonly block: Block;
 }
 
 /** The types of messages that two peers exchange. Both must have the same ones in the same order. */
 export interface Schema<Types extends readonly MessageType[] = readonly MessageType[]> {
   readonly types: Types;
-  /** What the core is handed. @internal */
+  /** The bytes that the core gets. @internal */
   readonly encoded: Uint8Array<ArrayBuffer>;
 }
 
@@ -24,11 +24,11 @@ export type MessageName<Of extends Schema> = Of['types'][number]['name'];
 
 type TypeNamed<Of extends Schema, Name> = Extract<Of['types'][number], { readonly name: Name }>;
 
-/** What a message of a type holds: `MessageValue<typeof schema, 'move'>`. */
+/** The value that a message of a type holds: `MessageValue<typeof schema, 'move'>`. */
 export type MessageValue<Of extends Schema, Name extends MessageName<Of>> =
   TypeNamed<Of, Name> extends MessageType<string, infer Its> ? Values<Its> : never;
 
-/** What follows the value where a message is sent: the block, if its type carries one. */
+/** The arguments that follow the value when a message is sent: the block, if its type carries one. */
 export type MessageBlock<Of extends Schema, Name extends MessageName<Of>> = TypeNamed<
   Of,
   Name
@@ -67,7 +67,7 @@ export const schema = <const Types extends readonly MessageType[]>(
   return { types, encoded: encode(types) };
 };
 
-/** The form that core/include/causeway/schema.h describes. */
+/** Encodes the types in the form that core/include/causeway/schema.h describes. */
 function encode(types: readonly MessageType[]): Uint8Array<ArrayBuffer> {
   const result: number[] = [];
   const u8 = (value: number): unknown => result.push(value);

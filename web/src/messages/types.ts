@@ -3,26 +3,29 @@ import type { EndpointConfig, EndpointStats } from '../endpoint.js';
 import type { Channel } from './channels.js';
 import type { MessageBlock, MessageName, MessageValue, Schema } from './schema.js';
 
-/** What both ends of a connection agree on, and what each may hold. */
+/** The options of a connection: those on which both ends agree, and the limits of each end. */
 export interface ConnectionConfig {
-  /** Default: 0 is reliable, 1 is unreliable. */
+  /** The channels of the connection. Default: 0 is reliable, 1 is unreliable. */
   readonly channels?: readonly Channel[];
   /**
-   * Packets. Those that are sent are filled up to `fragmentAbove`, by default 1064, so that each is one
-   * datagram; those of the other end are received up to `maxPacketSize`, by default 8192, whole or in
-   * fragments. `maxReassemblies` is 3 by default, all else as for an endpoint alone.
+   * The options of packets. Packets that are sent are filled up to `fragmentAbove`, by default 1064, so that each is
+   * one datagram; packets of the other end are received up to `maxPacketSize`, by default 8192, whole or in fragments.
+   * `maxReassemblies` is 3 by default; the other defaults are those of an endpoint alone.
    */
   readonly endpoint?: EndpointConfig;
   /** Messages sent and not acked, 1 to 32768. No channel can take them all. Default 256. */
   readonly maxMessages?: number;
   /**
-   * Messages received and not taken, 1 to 32768. With more the other end is held back, and of unreliable
-   * ones the oldest are dropped. Default half of `maxMessages`.
+   * Messages received and not taken, 1 to 32768. With more, the other end is held back, and the oldest unreliable
+   * messages are dropped. Default half of `maxMessages`.
    */
   readonly maxReceivedMessages?: number;
   /** Datagrams in one round, 1 to 64. Default 32. */
   readonly maxPacketsPerUpdate?: number;
-  /** How long to send nothing when there is nothing to say, 0 (never) to 10. Default 0.1. */
+  /**
+   * The longest time without a packet when there is nothing to send, from 0 (a packet in each round) to 10. Default
+   * 0.1.
+   */
   readonly idleIntervalSeconds?: number;
 }
 
@@ -37,16 +40,16 @@ export type Message<Of extends Schema> = {
   readonly [Name in MessageName<Of>]: {
     readonly type: Name;
     readonly value: MessageValue<Of, Name>;
-    /** The index of the channel on which it came. */
+    /** The index of the channel on which the message came. */
     readonly channel: number;
-    /** What was attached to it, if its type carries a block. */
+    /** The block of the message, if its type carries one. */
     readonly block: BlockOf<MessageBlock<Of, Name>>;
   };
 }[MessageName<Of>];
 
 /**
- * What became of a message: it arrived, or, if it was unreliable, it has most likely not. That it arrived
- * after all is not told any more.
+ * The fate of a message: it arrived, or, if it was unreliable, most likely did not. A `lost` message that arrives after
+ * all is not reported again.
  */
 export type Fate = 'acked' | 'lost';
 
@@ -54,21 +57,21 @@ export type Fate = 'acked' | 'lost';
 export type ConnectionEvent<Of extends Schema = Schema> =
   /** A message of the other end arrived. */
   | { readonly type: 'message'; readonly message: Message<Of> }
-  /** What became of a message that was sent with this receipt. */
+  /** The fate of a message that was sent with this receipt is known. */
   | { readonly type: Fate; readonly receipt: number };
 
-/** What congestion control holds packets back by. */
+/** The limits by which congestion control holds packets back. */
 export type CongestionLimit = (typeof congestionLimits)[keyof typeof congestionLimits];
 
-/** What a connection has seen of the path, and what it dropped. */
+/** A connection's statistics of the path, and of what it dropped. */
 export interface ConnectionStats extends EndpointStats {
   /** Bytes of bulk data, mostly blocks, that may be in flight. */
   readonly congestionWindowBytes: number;
-  /** How many of them are. */
+  /** Bytes of bulk data that are in flight. */
   readonly bytesInFlight: number;
   /**
-   * What held the latest round back: nothing (`NONE`), the window, the pacing of what the window lets go, or
-   * the rate of the binary mode.
+   * The limit that held the latest round back: none (`NONE`), the window, the pacing within the window, or the rate of
+   * the binary mode.
    */
   readonly limited: CongestionLimit;
   /** Packets received whose messages could not be kept; they come again. */
@@ -79,26 +82,26 @@ export interface ConnectionStats extends EndpointStats {
   readonly messagesInUse: number;
 }
 
-/** What became of the messages of one channel. */
+/** The statistics of the messages of one channel. */
 export interface ChannelStats {
   /** Messages that `send` has accepted. */
   readonly sent: number;
   /** Messages and parts of blocks that were sent once more. */
   readonly resent: number;
-  /** Reliable: messages known to have arrived. */
+  /** Messages known to have arrived, on a reliable channel. */
   readonly delivered: number;
   /** Messages that arrived and were kept, each once. */
   readonly received: number;
-  /** Unreliable: messages that found no room when sent, or made room for later ones after they arrived. */
+  /** Messages of an unreliable channel that found no room when sent, or made room for later ones after they arrived. */
   readonly dropped: number;
   /** Messages that wait for their first packet. */
   readonly queued: number;
-  /** Reliable: messages that were sent and are not known to have arrived. */
+  /** Messages that were sent and are not known to have arrived, on a reliable channel. */
   readonly inFlight: number;
   /** Messages that could be sent now: more do not fit into the queue, or into `maxMessages`. */
   readonly room: number;
-  /** The room when nothing waits. */
+  /** The value of `room` when nothing waits. */
   readonly capacity: number;
-  /** Reliable: seconds from send to the ack, smoothed. */
+  /** Seconds from send to the ack, smoothed, on a reliable channel. */
   readonly deliveryLatencySeconds: number;
 }

@@ -3,9 +3,9 @@ import { reliable } from './channels.js';
 import type { ConnectionConfig } from './types.js';
 
 /**
- * yojimbo's defaults, for servers made with it: `connect(url, { token, schema, ...yojimboDefaults() })`.
- * There are two reliable channels, 0 and 1, both with blocks; longer queues; and room for as many packets in
- * fragments as yojimbo sends at once. The numbers are those of `cw_connection_config_yojimbo`.
+ * Returns yojimbo's defaults, for servers made with it: `connect(url, { token, schema, ...yojimboDefaults() })`. There
+ * are two reliable channels, 0 and 1, both with blocks; longer queues; and room for as many packets in fragments as
+ * yojimbo sends at once. The numbers are those of `cw_connection_config_yojimbo`.
  */
 export const yojimboDefaults = (): ConnectionConfig &
   Required<Pick<ConnectionConfig, 'channels' | 'endpoint'>> => {

@@ -23,15 +23,15 @@ export interface ServerClientEvents<Of extends Schema> {
   disconnect: ClientDisconnectedEvent;
 }
 
-/** How a client is kicked. */
+/** The options of a kick. */
 export interface KickOptions {
-  /** A number of yours, for the player's program. Default 0. */
+  /** A number for the player's program. Default 0. */
   readonly code?: number;
-  /** For how long what was sent before may still arrive. Default 0: it ends at once. */
+  /** The seconds in which messages that were sent before may still arrive. Default 0: the connection ends at once. */
   readonly flushSeconds?: number;
 }
 
-/** What the server does for one of its clients. @internal */
+/** The part of the server that its clients use. @internal */
 export interface ClientOwner<Of extends Schema> {
   facts(slot: number): ServerClientFacts | undefined;
   kick(client: ServerClient<Of>, text: string, options: KickOptions): void;
@@ -47,25 +47,25 @@ export interface ClientOwner<Of extends Schema> {
 
 /**
  * A client that is connected to this server. Messages that it sends go to the listeners of `message` events; while
- * there is none they wait to be taken by `for await`, one by one with `next`, or by the next listener. Who takes none
- * holds the client back; nothing is lost and no memory grows. What has arrived can still be taken when the
- * connection has ended.
+ * there is none they wait to be taken by `for await`, one by one with `next`, or by the next listener. An application
+ * that takes none holds the client back; nothing is lost and no memory grows. What has arrived can still be taken when
+ * the connection has ended.
  */
 export class ServerClient<Of extends Schema = Schema> extends MessagePeer<
   Of,
   ServerClientEvents<Of>,
   SlotConnection<Of>
 > {
-  /** Its place in the server, from 0; another client has it later. */
+  /** The client's place in the server, from 0; another client gets the place later. */
   readonly slot: number;
   /** Resolves when the connection has ended, for whatever reason; never rejects. */
   readonly closed: Promise<ServerDisconnectReason>;
   readonly #owner: ClientOwner<Of>;
   #facts: ServerClientFacts;
   #open = true;
-  /** Whether the slot is another's now. */
+  /** True when the slot belongs to another client. */
   #gone = false;
-  /** What had arrived when the connection ended. */
+  /** The messages that had arrived when the connection ended. */
   readonly #left: Message<Of>[] = [];
   #resolveClosed!: (reason: ServerDisconnectReason) => void;
 
@@ -80,22 +80,22 @@ export class ServerClient<Of extends Schema = Schema> extends MessagePeer<
     });
   }
 
-  /** Who the player is, as the backend numbers them. */
+  /** The number of the player, which the backend has put into the token. */
   get id(): bigint {
     return this.#facts.id;
   }
 
-  /** Where its datagrams come from: `'203.0.113.7:50000'`. It may move. */
+  /** The address that its datagrams come from: `'203.0.113.7:50000'`. It may change. */
   get address(): string {
     return this.#fresh().address;
   }
 
-  /** Datagrams of it that were dropped because more came than the server's `clientDatagramsPerSecond`. */
+  /** Datagrams of this client that were dropped because more came than the server's `clientDatagramsPerSecond`. */
   get datagramsRefused(): number {
     return this.#fresh().datagramsRefused;
   }
 
-  /** What the backend has put into the token, 256 bytes. */
+  /** The 256 bytes that the backend has put into the token. */
   get userData(): Uint8Array<ArrayBuffer> {
     return this.#facts.userData;
   }
@@ -109,8 +109,8 @@ export class ServerClient<Of extends Schema = Schema> extends MessagePeer<
   }
 
   /**
-   * Ends the connection: the player's client is told `'kicked'`, with this text, of which at most 128 bytes are sent,
-   * and the code. Nothing can be sent to it afterwards.
+   * Ends the connection: the player's client is told `'kicked'`, with the code and this text, of which at most 128
+   * bytes are sent. Nothing can be sent to it afterwards.
    * @throws RangeError for a code that is no whole number of 32 bits
    */
   kick(text = '', options: KickOptions = {}): void {
@@ -120,7 +120,7 @@ export class ServerClient<Of extends Schema = Schema> extends MessagePeer<
   }
 
   /**
-   * Sends a message to all others.
+   * Sends a message to all other clients.
    * @returns the clients that had no room for it
    * @throws what {@link send} throws because of the message. Nothing is sent then.
    */
@@ -134,7 +134,9 @@ export class ServerClient<Of extends Schema = Schema> extends MessagePeer<
     return this.#owner.broadcastTo(others, channel, type, value, ...block);
   }
 
-  /** What the path is like now. @throws {@link ClosedError} when the connection has ended. */
+  /**
+   * Returns the statistics of the path and the connection. @throws {@link ClosedError} when the connection has ended.
+   */
   stats(): ConnectionStats {
     this.#look();
     return this.connection.stats();
@@ -146,20 +148,22 @@ export class ServerClient<Of extends Schema = Schema> extends MessagePeer<
     return super.channelStats(channel);
   }
 
-  /** Something has arrived from it. @internal */
+  /** Handles that something has arrived from the client. @internal */
   arrived(): void {
     this.settle();
     this.tellOfRoom();
     this.hand();
   }
 
-  /** What its connection told last. @internal */
+  /** Takes an event of the connection that came just before its end. @internal */
   leave(event: ConnectionEvent<Of>): void {
     if (event.type === 'message') this.#left.push(event.message);
     else this.tell(event.receipt, event.type);
   }
 
-  /** The slot is another's now. @returns what tells it @internal */
+  /**
+   * Ends the connection, whose slot may go to another client. @returns a function that tells the application @internal
+   */
   end(reason: ServerDisconnectReason): () => void {
     this.#open = false;
     this.#gone = true;
@@ -180,7 +184,7 @@ export class ServerClient<Of extends Schema = Schema> extends MessagePeer<
     if (!this.#gone) super.settle();
   }
 
-  /** What is known of it now, or was when it left. */
+  /** Returns what is known of the client now, or was when it left. */
   #fresh(): ServerClientFacts {
     if (!this.#gone) this.#facts = this.#owner.facts(this.slot) ?? this.#facts;
     return this.#facts;

@@ -9,10 +9,12 @@ import { UdpTransport, type UdpOptions } from './udp_transport.js';
 /** Options of {@link connectUdp}. */
 export interface ConnectUdpOptions<Of extends Schema> extends ClientOptions<Of>, UdpOptions {}
 
-/** How long a socket may take, which the system makes at once. */
+/** Seconds in which a socket has to open. The system does it at once. */
 const TIMEOUT_SECONDS = 10;
 
-/** The address that a token's name of a server stands for: `10.0.0.5_7000`, `2001-db8-0-0-0-0-0-5_7000`. */
+/**
+ * Returns the address that the name of a server in a token stands for: `10.0.0.5_7000`, `2001-db8-0-0-0-0-0-5_7000`.
+ */
 const addressOf = (server: string): [host: string, port: number] => {
   const [host = '', port] = server.split('_');
   return [host.replaceAll('-', ':'), Number(port)];

@@ -1,7 +1,7 @@
 import { Core, type CoreExports } from '../core.js';
 import { loader, type LoadOptions } from '../wasm_source.js';
 
-/** The functions of causeway-server.wasm: those of causeway.wasm, and a server's. */
+/** The functions of causeway-server.wasm: those of causeway.wasm and those of a server. */
 export interface ServerExports extends CoreExports {
   server_create(
     schema: number,
@@ -67,7 +67,7 @@ export class ServerCore extends Core {
 }
 
 /**
- * Loads the core of servers. Without a source every call gives the same one: the first that was loaded.
+ * Loads the core of servers. Without a source, every call returns the instance that was loaded first.
  * @throws {@link LoadError} when it cannot be fetched or is no module of this package.
  */
 export const loadServer: (options?: LoadOptions) => Promise<ServerCore> = loader(

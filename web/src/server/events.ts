@@ -11,9 +11,9 @@ export class ConnectEvent<Of extends Schema = Schema> extends Event {
   }
 }
 
-/** It is time for the next step of the game; then what was sent goes out. */
+/** It is time for the next step of the game. Everything that the listeners send goes out right after it. */
 export class TickEvent extends Event {
-  /** Its number, from 0. */
+  /** The number of the tick, from 0. */
   readonly tick: number;
 
   constructor(tick: number) {
@@ -22,7 +22,7 @@ export class TickEvent extends Event {
   }
 }
 
-/** The system has reported an error of the socket, which goes on. */
+/** The system has reported an error of the socket, which stays open. */
 export class SocketErrorEvent extends Event {
   readonly error: Error;
 

@@ -18,13 +18,13 @@ export interface ServerHostStats extends ServerStats {
   readonly socket: SocketStats;
 }
 
-/** What a server's own tokens can be told; the server knows the rest. */
+/** The options of a server's own tokens; the server itself knows the others. */
 export type OwnTokenOptions = Pick<
   ConnectTokenOptions,
   'clientId' | 'expireSeconds' | 'timeoutSeconds' | 'userData'
 >;
 
-/** What a server's tokens have in common. @internal */
+/** The options that all tokens of a server have in common. @internal */
 export type TokenBase = Omit<ConnectTokenOptions, keyof OwnTokenOptions> & {
   readonly insecure: boolean;
 };
@@ -36,7 +36,7 @@ const worldOffset = (now: number): number => Date.now() / 1000 - now;
  * dispatches a `tick` event, and then sends what is due.
  */
 export class ServerHost<Of extends Schema = Schema> extends EventTarget {
-  /** Where it listens: `'127.0.0.1:40000'`. */
+  /** The address where the server listens: `'127.0.0.1:40000'`. */
   readonly address: string;
   readonly #server: Server<Of>;
   readonly #socket: UdpSocket;
@@ -94,18 +94,18 @@ export class ServerHost<Of extends Schema = Schema> extends EventTarget {
     super.removeEventListener(...of);
   }
 
-  /** Those that are connected now. */
+  /** The clients that are connected now. */
   get clients(): ReadonlySet<ServerClient<Of>> {
     return this.#clients;
   }
 
-  /** The port where it listens. */
+  /** The port where the server listens. */
   get port(): number {
     return this.#socket.port;
   }
 
   /**
-   * Sends a message to all clients; it is checked and encoded once.
+   * Sends a message to all clients. It is checked and encoded once.
    * @returns the clients that had no room for it
    * @throws what {@link ServerClient.send} throws because of the message, and {@link ClosedError} when the server is
    *   closed. Nothing is sent then.
@@ -121,7 +121,7 @@ export class ServerHost<Of extends Schema = Schema> extends EventTarget {
     return this.#refused();
   }
 
-  /** The same for some clients; those that are not connected any more are skipped. */
+  /** Sends a message to some clients, like {@link broadcast}. Clients that are not connected any more are skipped. */
   broadcastTo<Name extends MessageName<Of>>(
     clients: Iterable<ServerClient<Of>>,
     channel: number,
@@ -135,7 +135,7 @@ export class ServerHost<Of extends Schema = Schema> extends EventTarget {
     return this.#refused();
   }
 
-  /** A connect token for this server, as the backend of a game makes it for a player whom it knows. */
+  /** Makes a connect token for this server, as the backend of a game does for a player whom it knows. */
   generateConnectToken(options: OwnTokenOptions): Promise<Uint8Array<ArrayBuffer>> {
     const { clientId, expireSeconds, timeoutSeconds, userData } = options;
     const generate = this.#tokens.insecure ? generateInsecureToken : generateConnectToken;
@@ -155,7 +155,7 @@ export class ServerHost<Of extends Schema = Schema> extends EventTarget {
 
   /** Tells all clients that the server is stopping, and resolves when the socket is closed. */
   close(): Promise<void> {
-    // Not before the caller goes on, who may be a listener.
+    // The end begins after the caller has gone on, which may be a listener of this server.
     return (this.#closing ??= Promise.resolve().then(() => this.#close()));
   }
 
@@ -181,7 +181,7 @@ export class ServerHost<Of extends Schema = Schema> extends EventTarget {
     this.#clients.delete(client);
   }
 
-  /** The clients that had no room for the latest broadcast. */
+  /** Returns the clients that had no room for the latest broadcast. */
   #refused(): ServerClient<Of>[] {
     return [...this.#clients].filter(({ slot }) => this.#server.broadcastRefused(slot));
   }
@@ -204,7 +204,7 @@ export class ServerHost<Of extends Schema = Schema> extends EventTarget {
     for (const client of this.#bySlot) client?.arrived();
   }
 
-  /** Sends what is due; some clients come and go by that. */
+  /** Sends the datagrams that are due, which lets some clients come and go. */
   #transmit(): void {
     const now = seconds();
     for (let out = this.#server.transmit(now); out; out = this.#server.transmit(now))
@@ -212,7 +212,10 @@ export class ServerHost<Of extends Schema = Schema> extends EventTarget {
     this.#follow();
   }
 
-  /** Tells of clients that have come and gone, when all that have gone cannot be sent to any more. */
+  /**
+   * Dispatches the events of clients that have come and gone. It first marks all that have gone, so that no listener
+   * can send to them any more.
+   */
   #follow(): void {
     const news: (() => void)[] = [];
     for (let event = this.#server.next(); event; event = this.#server.next())
@@ -220,7 +223,7 @@ export class ServerHost<Of extends Schema = Schema> extends EventTarget {
     news.forEach((tell) => tell());
   }
 
-  /** @returns what tells it */
+  /** @returns a function that dispatches the event */
   #note(event: ServerEvent<Of>): () => void {
     const slot = event.client;
     if (event.type === 'connect') {

@@ -21,29 +21,29 @@ export interface ListenOptions<Of extends Schema> extends Omit<
   readonly schema: Of;
   /** The IP address to listen at. Default `'127.0.0.1'`; `'0.0.0.0'` or `'::'` is every address of the machine. */
   readonly host?: string;
-  /** The UDP port. Default 0: any free one. */
+  /** The UDP port. Default 0, which takes any free one. */
   readonly port?: number;
   /**
-   * The key of the backend that makes the tokens: 32 bytes, or 64 hexadecimal digits. Default: a new one, for tokens
+   * The key of the backend that makes the tokens: 32 bytes, or 64 hexadecimal digits. Default: a new key, for tokens
    * that the server's own `generateConnectToken` makes.
    */
   readonly privateKey?: Uint8Array | string;
   /**
-   * The server's addresses, as they stand in the tokens: `'203.0.113.7:40000'`. One without a port has that of
-   * the server. Default: where it listens.
+   * The server's addresses, as they stand in the tokens: `'203.0.113.7:40000'`. An address without a port gets the port
+   * of the server. Default: the address where it listens.
    */
   readonly addresses?: readonly string[];
-  /** Ticks in a second, at most 1000. Default 60. */
+  /** The ticks in a second, at most 1000. Default 60. */
   readonly ticksPerSecond?: number;
-  /** Where the protocol runs. Default: the one core that `loadServer` gives. */
+  /** The core in which the protocol runs. Default: the one that `loadServer` returns. */
   readonly core?: ServerCore;
-  /** Without a core: where causeway-server.wasm comes from, as for `loadServer`. */
+  /** The source of causeway-server.wasm when no core is given, as for `loadServer`. */
   readonly wasm?: WasmSource;
 }
 
 const isEvery = (host: string): boolean => /^[0.:]+$/.test(host);
 
-/** @throws RangeError for what is no port */
+/** @throws RangeError for a value that is not a port */
 function checkPort(port: number): void {
   if (!(Number.isInteger(port) && port >= 0 && port < 65536))
     throw new RangeError(`port: ${port} is not a whole number from 0 to 65535`);
@@ -52,7 +52,7 @@ function checkPort(port: number): void {
 /**
  * Starts a game server on a UDP socket.
  * @throws {@link CoreError} with a code that says which part of schema or options cannot work; TypeError or RangeError
- *   that names an option; {@link LoadError}; what the system says when the socket cannot be bound, as `EADDRINUSE`
+ *   that names an option; {@link LoadError}; the system's error when the socket cannot be bound, such as `EADDRINUSE`
  */
 export async function listen<const Of extends Schema>(
   options: ListenOptions<Of>,
@@ -75,7 +75,7 @@ export async function listen<const Of extends Schema>(
       socket.withPort(address),
     );
     const { privateKey = generateKey() } = options;
-    // A key that is new has no tokens of an earlier run.
+    // For a new key, there can be no tokens of an earlier run.
     const { maxTokenLifeSeconds = options.privateKey ? undefined : 0 } = options;
     const config: ServerConfig = {
       ...options,

@@ -46,17 +46,17 @@ const reasons: Record<
   STOPPING: 'stopping',
 };
 
-/** No slot: `CW_SERVER_NOBODY`. */
+/** The number of no slot, `CW_SERVER_NOBODY`. */
 const NOBODY = 2 ** 32 - 1;
 
-/** The longest text of an IP address. */
+/** Bytes that are enough for the text of an IP address. */
 const HOST_SIZE = 64;
 
 /** The connection of the client in a slot. */
 export class SlotConnection<Of extends Schema> extends MessageEnd<Of> {
   /** @internal */
   constructor(core: ServerCore, address: number, schema: CoreSchema, channelCount: number) {
-    // It is the server's, and so is the schema.
+    // The server owns the connection and the schema, so nothing is destroyed here.
     super(core, { address, destroy: () => {}, schema, channelCount });
   }
 
@@ -109,8 +109,8 @@ function create(
 }
 
 /**
- * A game server, as `cw_server` of C: without I/O and without a clock. Bytes come from the caller, and so does the
- * time, in seconds that only go forward. `ServerHost` is this over a UDP socket.
+ * A game server, like `cw_server` in C: it has no I/O and no clock. Bytes come from the caller, and so does the time,
+ * in seconds that only go forward. `ServerHost` puts a server over a UDP socket.
  */
 export class Server<Of extends Schema = Schema> extends WasmObject<ServerCore> {
   readonly #schema: CoreSchema;
@@ -132,7 +132,7 @@ export class Server<Of extends Schema = Schema> extends WasmObject<ServerCore> {
       types.destroy();
       throw error;
     }
-    // The server uses the schema to its end, so the one goes with the other.
+    // The server uses the schema until its end, so both are destroyed together.
     super(core, core.memory.struct(core.scratch, createdFields).object, (address) => {
       core.exports.server_destroy(address);
       types.destroy();
@@ -159,7 +159,7 @@ export class Server<Of extends Schema = Schema> extends WasmObject<ServerCore> {
     return slot === NOBODY ? undefined : slot;
   }
 
-  /** The next datagram to send, `undefined` when there is none. Call it until then. */
+  /** Returns the next datagram to send, `undefined` when there is none. Call it until then. */
   transmit(now: number): OutgoingDatagram | undefined {
     const { exports, memory, scratch } = this.core;
     const size = exports.server_transmit(this.address, this.#outgoing, SECURE_PACKET_MAX, now);
@@ -193,7 +193,7 @@ export class Server<Of extends Schema = Schema> extends WasmObject<ServerCore> {
     return { type: 'disconnect', client, reason: reasons[disconnectReasons[reason]] };
   }
 
-  /** The connection of the client in a slot, to send to it and to take what it sends. */
+  /** Returns the connection of the client in a slot, to send messages to the client and to take its own. */
   connection(client: number): SlotConnection<Of> {
     const { core } = this;
     const address = core.exports.server_connection(this.address, client);
@@ -201,7 +201,7 @@ export class Server<Of extends Schema = Schema> extends WasmObject<ServerCore> {
     return new SlotConnection(core, address, this.#schema, this.#channelCount);
   }
 
-  /** What is known of the client in a slot; `undefined` when there is none. */
+  /** Returns what is known of the client in a slot; `undefined` when there is no client. */
   client(client: number): ServerClientFacts | undefined {
     const { exports, memory, scratch } = this.core;
     if (!exports.server_client(this.address, client)) return undefined;
@@ -243,14 +243,14 @@ export class Server<Of extends Schema = Schema> extends WasmObject<ServerCore> {
     );
   }
 
-  /** Whether the latest broadcast was for the client in this slot, but found no room. */
+  /** Returns whether the latest broadcast was for the client in this slot, but found no room. */
   broadcastRefused(client: number): boolean {
     return this.core.exports.server_broadcast_refused(this.address, client) !== 0;
   }
 
   /**
-   * Ends the connection of a client when what was sent to it before has arrived, or at the latest after
-   * `flushSeconds`; 0: at once.
+   * Ends the connection of a client when everything that was sent to it before has arrived, but at the latest after
+   * `flushSeconds`; 0 ends it at once.
    */
   disconnect(client: number, { code, text }: Farewell, flushSeconds: number, now: number): void {
     const { core, address } = this;
@@ -263,7 +263,10 @@ export class Server<Of extends Schema = Schema> extends WasmObject<ServerCore> {
     });
   }
 
-  /** Ends all connections because the server is about to stop. {@link transmit} then gives what tells them. */
+  /**
+   * Ends all connections because the server is about to stop. {@link transmit} then returns the datagrams that tell the
+   * clients.
+   */
   disconnectAll(): void {
     this.core.exports.server_disconnect_all(this.address);
   }

@@ -4,18 +4,24 @@ import { nodeModule, type DgramSocket } from '../node.js';
 /** Bytes that may wait for the system to take them; datagrams behind them would be late. */
 export const MAX_BACKLOG = 1 << 20;
 
-/** What the system is asked for, so that a pause of the program loses nothing; it may give less. */
+/**
+ * The bytes of the socket's buffers for which the system is asked, so that a pause of the program loses nothing. The
+ * system may grant less.
+ */
 const BUFFER_SIZE = 4 << 20;
 
 const isIp = (text: string): boolean => nodeModule('node:net')!.isIP(text) !== 0;
 
-/** What comes before an IPv4 address on a socket of IPv6. */
+/** The text before an IPv4 address on a socket of IPv6. */
 const MAPPED = '::ffff:';
 
-/** The type of a socket for this IP address. */
+/** Returns the type of a socket for this IP address. */
 export const socketType = (host: string): 'udp4' | 'udp6' => (host.includes(':') ? 'udp6' : 'udp4');
 
-/** Linux grants what it may of too large a size; macOS and the BSDs refuse all of it. */
+/**
+ * Asks for a size of a buffer. Linux grants as much as it may of too large a size; macOS and the BSDs refuse it, so
+ * smaller sizes are tried.
+ */
 function askFor(size: number, set: (size: number) => void): void {
   try {
     set(size);
@@ -24,7 +30,7 @@ function askFor(size: number, set: (size: number) => void): void {
   }
 }
 
-/** What a socket could not do, counted since it was opened. */
+/** The failures of a socket, counted since it was opened. */
 export interface SocketStats {
   /** Datagrams that the system refused to send. */
   readonly sendErrors: number;
@@ -32,7 +38,7 @@ export interface SocketStats {
   readonly droppedBacklog: number;
 }
 
-/** What a {@link UdpSocket} tells. */
+/** The calls that a {@link UdpSocket} makes. */
 export interface SocketListener {
   datagram(datagram: Uint8Array, host: string, port: number): void;
   error(error: Error): void;
@@ -51,7 +57,7 @@ export class UdpSocket {
 
   /**
    * @param host the IP address to bind to
-   * @throws {@link CoreError} `INVALID_ARGUMENT` for a host that is no IP address; what the system says when it
+   * @throws {@link CoreError} `INVALID_ARGUMENT` for a host that is no IP address; the system's error when the socket
    *   cannot be bound
    */
   static async open(host: string, port: number): Promise<UdpSocket> {
@@ -87,13 +93,13 @@ export class UdpSocket {
     askFor(BUFFER_SIZE, (size) => socket.setSendBufferSize(size));
   }
 
-  /** An address without a port with that of this socket; any other text as it is. */
+  /** Adds the port of this socket to an address without a port; returns any other text unchanged. */
   withPort(address: string): string {
     if (!isIp(address)) return address;
     return address.includes(':') ? `[${address}]:${this.port}` : `${address}:${this.port}`;
   }
 
-  /** Begins to tell what arrives. */
+  /** Begins to pass on what arrives. */
   listen(listener: SocketListener): void {
     this.#socket.on('message', (datagram, { address, port }) =>
       listener.datagram(datagram, address.startsWith(MAPPED) ? address.slice(7) : address, port),
@@ -101,11 +107,11 @@ export class UdpSocket {
     this.#socket.on('error', (error) => listener.error(error));
   }
 
-  /** Sends a datagram, which must stay as it is. What the system does not take is lost, as datagrams may be. */
+  /** Sends a datagram, whose bytes must not change afterwards. A datagram that the system does not take is lost. */
   send(datagram: Uint8Array, host: string, port: number): void {
     const to = this.#isIpv6 && !host.includes(':') ? MAPPED + host : host;
     if (this.#socket.getSendQueueSize() > MAX_BACKLOG) this.#stats.droppedBacklog++;
-    // A stranger's datagram may come from there, and Node throws.
+    // A stranger's datagram may come from port 0, and Node throws when something is sent there.
     else if (port === 0) this.#stats.sendErrors++;
     else this.#socket.send(datagram, port, to, this.#sent);
   }
@@ -114,7 +120,7 @@ export class UdpSocket {
     return { ...this.#stats };
   }
 
-  /** Resolves when it is closed. */
+  /** Closes the socket, and resolves when it is closed. */
   close(): Promise<void> {
     return new Promise((resolve) => {
       this.#socket.once('close', resolve);

@@ -1,12 +1,12 @@
-/** Node's. */
+/** Node has this function; the types of the browser do not. */
 declare const setImmediate: (run: () => void) => void;
 
-/** How often what has arrived is looked for before a tick, of which each takes some 32 datagrams. */
+/** The most rounds of reading before a tick. Each takes some 32 datagrams. */
 const MOST_LOOKS = 64;
 
 /**
- * Ticks at a steady rate, by timers that are set anew for each, so that they do not drift. Before a tick, everything
- * is read that has arrived, also while the program was busy for long: otherwise its clients would seem to be silent.
+ * Ticks at a steady rate, by timers that are set anew for each, so that they do not drift. Before a tick, everything is
+ * read that has arrived, because after a long pause of the program the clients would otherwise seem to be silent.
  */
 export class ServerTicks {
   readonly #interval: number;
@@ -18,7 +18,7 @@ export class ServerTicks {
 
   /**
    * @param interval milliseconds from tick to tick
-   * @param arrived how many datagrams have been read so far
+   * @param arrived returns the number of datagrams that have been read so far
    */
   constructor(interval: number, tick: () => void, arrived: () => number) {
     this.#interval = interval;
@@ -35,7 +35,7 @@ export class ServerTicks {
 
   #wait(): void {
     const now = performance.now();
-    // Ticks that were missed are not made up for.
+    // Missed ticks are not made up for.
     this.#due = Math.max(this.#due + this.#interval, now);
     this.#timer = setTimeout(() => this.#look(MOST_LOOKS), this.#due - now);
   }

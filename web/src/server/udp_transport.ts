@@ -10,14 +10,14 @@ export interface UdpOptions extends BacklogOptions {
   readonly maxDatagramSize?: number;
 }
 
-/** UDP to a game server, on Node. */
+/** A transport over UDP to a game server, on Node. */
 export class UdpTransport extends BaseTransport {
   override readonly kind = 'udp';
   readonly #socket: DgramSocket;
 
   /**
    * @param host the IP address of the server
-   * @throws what the system says when there is no such socket
+   * @throws the system's error when it cannot make such a socket
    */
   static async connect(
     host: string,
@@ -41,7 +41,7 @@ export class UdpTransport extends BaseTransport {
     super(options.maxDatagramSize ?? DEFAULT_DATAGRAM_SIZE, options);
     this.#socket = socket;
     socket.on('message', (datagram) => this.arrived(new Uint8Array(datagram).buffer));
-    // Nobody may be at the other end now, but later.
+    // An error may only mean that no server is at the other end yet.
     socket.on('error', () => {});
   }
 

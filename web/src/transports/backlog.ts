@@ -1,28 +1,28 @@
 /** Bytes that may wait. */
 const MAX_BYTES = 65536;
 
-/** Milliseconds after which it is seen again whether what waits can leave. */
+/** Milliseconds between two looks at whether waiting datagrams can leave. */
 const LOOK_INTERVAL = 5;
 
-/** How long datagrams may wait, as the options of all transports say it. */
+/** The option of all transports that says how long datagrams may wait. */
 export interface BacklogOptions {
   /**
-   * How long a datagram may wait to leave while earlier ones do; after that it is dropped. 0: it is dropped at
-   * once. Default 0.1.
+   * The seconds for which a datagram may wait to leave while earlier ones do; after that it is dropped. With 0 it is
+   * dropped at once. Default 0.1.
    */
   readonly maxWaitSeconds?: number;
 }
 
-/** Where datagrams wait, and what becomes of them. */
+/** The way on which datagrams leave when they have waited. */
 export interface Way {
-  /** Whether a datagram of so many bytes cannot leave now. */
+  /** Returns whether a datagram of this size in bytes cannot leave now. */
   isBusy(size: number): boolean;
   leave(datagram: Uint8Array<ArrayBuffer>): void;
-  /** It has waited for too long. */
+  /** Drops a datagram that has waited for too long. */
   drop(datagram: Uint8Array<ArrayBuffer>): void;
 }
 
-/** The datagrams of a burst that is more than may leave at once: in order, and none for longer than it may wait. */
+/** The datagrams of a burst that cannot leave at once. They keep their order, and none waits for longer than it may. */
 export class Backlog {
   readonly #way: Way;
   readonly #maxWait: number;
@@ -30,7 +30,7 @@ export class Backlog {
   #bytes = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  /** @throws RangeError when there is no such time. */
+  /** @throws RangeError when the time to wait is not 0 or more */
   constructor(way: Way, { maxWaitSeconds = 0.1 }: BacklogOptions) {
     if (!(maxWaitSeconds >= 0))
       throw new RangeError(`maxWaitSeconds: ${maxWaitSeconds} is not 0 or more`);
@@ -38,12 +38,12 @@ export class Backlog {
     this.#maxWait = maxWaitSeconds * 1000;
   }
 
-  /** How many datagrams wait. */
+  /** The number of datagrams that wait. */
   get length(): number {
     return this.#waiting.length;
   }
 
-  /** Keeps a copy of a datagram; false when there is no room or it may not wait. */
+  /** Keeps a copy of a datagram; returns false when there is no room, or when it may not wait. */
   add(datagram: Uint8Array<ArrayBuffer>): boolean {
     if (this.#maxWait === 0 || this.#bytes + datagram.length > MAX_BYTES) return false;
     const until = performance.now() + this.#maxWait;
@@ -53,7 +53,7 @@ export class Backlog {
     return true;
   }
 
-  /** Has leave what can, and drops what has waited for too long. */
+  /** Sends the datagrams that can leave, and drops those that have waited for too long. */
   flush(): void {
     const now = performance.now();
     for (let first = this.#waiting[0]; first; first = this.#waiting[0]) {
@@ -67,7 +67,7 @@ export class Backlog {
     }
   }
 
-  /** Nothing can leave any more; gives what waited. */
+  /** Ends the waiting, because nothing can leave any more. Returns the datagrams that waited. */
   end(): Uint8Array<ArrayBuffer>[] {
     clearTimeout(this.#timer);
     this.#bytes = 0;

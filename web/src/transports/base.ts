@@ -8,12 +8,12 @@ import type {
   TransportStats,
 } from './transport.js';
 
-/** How many datagrams are kept until somebody asks for them. */
+/** The number of datagrams that are kept until `ondatagram` is set. */
 const KEPT = 64;
 
 type DatagramHandler = (datagram: Uint8Array<ArrayBuffer>) => void;
 
-/** What all transports have in common: checks, counters, bursts that wait, and the delivery of what arrives. */
+/** The common base of all transports: checks, counters, bursts that wait, and the delivery of what arrives. */
 export abstract class BaseTransport implements Transport {
   abstract readonly kind: TransportKind;
   readonly maxDatagramSize: number;
@@ -97,23 +97,23 @@ export abstract class BaseTransport implements Transport {
     this.end(code, reason);
   }
 
-  /** Whether so much leaves already that a datagram of `size` bytes has to wait. @internal */
+  /** Returns whether a datagram of `size` bytes has to wait because too much is leaving already. @internal */
   abstract isBusy(size: number): boolean;
 
-  /** Hands a datagram to the platform; false when that does not take it. */
+  /** Hands a datagram to the platform; returns false when the platform does not take it. */
   protected abstract put(datagram: Uint8Array<ArrayBuffer>): boolean;
 
-  /** Begins to end; `ended` is called when that is done. */
+  /** Begins to end; call `ended` when that is done. */
   protected abstract end(code: number, reason: string): void;
 
-  /** The transport has ended. */
+  /** Handles that the transport has ended. */
   protected ended(close: TransportClose): void {
     this.#state = 'closed';
     this.#giveUp();
     this.#ended(close);
   }
 
-  /** Hands a datagram to the platform, and says whether that takes it. */
+  /** Hands a datagram to the platform, and returns whether the platform takes it. */
   #hand(datagram: Uint8Array<ArrayBuffer>): boolean {
     if (!this.put(datagram)) {
       this.#stats.droppedBacklog++;
@@ -124,7 +124,7 @@ export abstract class BaseTransport implements Transport {
     return true;
   }
 
-  /** What still waits cannot leave any more. */
+  /** Drops the datagrams that wait, because they cannot leave any more. */
   #giveUp(): void {
     for (const datagram of this.#backlog.end()) {
       this.#stats.droppedClosed++;
@@ -132,7 +132,7 @@ export abstract class BaseTransport implements Transport {
     }
   }
 
-  /** Something arrived that should be a datagram. */
+  /** Takes something that arrived and should be a datagram. */
   protected arrived(data: unknown): void {
     if (!(data instanceof ArrayBuffer) || data.byteLength === 0 || data.byteLength > DATAGRAM_MAX) {
       this.#stats.droppedForeign++;

@@ -6,23 +6,23 @@ export type OpenLink = (how: {
   readonly timeoutSeconds: number;
 }) => Promise<Transport>;
 
-/** What becomes of attempts. */
+/** The calls with which a dialer reports the outcome of its attempts. */
 interface Outcome {
   opened(link: Transport): void;
   failed(error: unknown): void;
 }
 
 /**
- * How long an attempt to replace a lost link may take at first, or twice what the last link took when that
- * is more; then it grows like the pauses.
+ * The seconds that an attempt to replace a lost link may take at first, or twice the seconds that the last link took
+ * when that is more. Both the time of an attempt and the pauses then grow by this factor.
  */
 const REPLACE_SECONDS = 4;
 const GROWTH = 1.5;
 
-/** How long an attempt beside an open link may take at least: nobody waits for it. */
+/** The least seconds that an attempt beside an open link may take, since nobody waits for it. */
 const BESIDE_SECONDS = 30;
 
-/** Opens links of one kind for as long as they are wanted: one attempt at a time, at times of its own. */
+/** Opens links of one kind for as long as they are wanted: one attempt at a time, on a schedule of its own. */
 export class Dialer {
   readonly #open: OpenLink;
   readonly #timeoutSeconds: number;
@@ -38,7 +38,7 @@ export class Dialer {
     this.#outcome = outcome;
   }
 
-  /** Whether an attempt runs or is to come. */
+  /** True when an attempt runs or is to come. */
   get isBusy(): boolean {
     return Boolean(this.#attempt ?? this.#timer);
   }
@@ -70,7 +70,7 @@ export class Dialer {
     );
   }
 
-  /** Begins an attempt beside an open link in so many seconds, and up to half as many more or less. */
+  /** Begins an attempt beside an open link after about this many seconds, up to half as many more or less. */
   dialIn(seconds: number): void {
     this.#wait(seconds, () => this.dial(Math.max(this.#timeoutSeconds, BESIDE_SECONDS)));
   }
@@ -87,7 +87,7 @@ export class Dialer {
     this.#failures = Math.min(this.#failures + 1, 7);
   }
 
-  /** Nothing is wanted any more. */
+  /** Stops, because no link is wanted any more. */
   stop(): void {
     this.#cancelTimer();
     const attempt = this.#attempt;
@@ -95,7 +95,7 @@ export class Dialer {
     attempt?.abort();
   }
 
-  /** The next pause is as short as the first again. */
+  /** Makes the next pause as short as the first again. */
   forgive(): void {
     this.#failures = 0;
   }

@@ -14,28 +14,28 @@ import type {
  */
 const LOST: readonly number[] = [1001, 1005, 1006, 1012, 4003];
 
-/** For how long the relay keeps a session without a link. */
+/** Seconds for which the relay keeps a session without a link. */
 const RESUME_SECONDS = 15;
 
 /**
- * A new link is tried beside an open one for at least as long as it took to open, which is more than a round
- * trip, and this; and how often it is looked at meanwhile.
+ * A new link is tried beside an open one for at least TRIAL_SECONDS plus the time that it took to open, which is more
+ * than a round trip. LOOK_SECONDS pass between two looks at it.
  */
 const TRIAL_SECONDS = 1;
 const LOOK_SECONDS = 0.1;
 
-/** Datagrams that come over the old link because the relay does not know the new one yet. */
+/** The most datagrams that come over the old link because the relay does not know the new one yet. */
 const TRIAL_LATE = 2;
 
-/** Until a better kind that failed is tried again. */
+/** Seconds until a better kind of link that failed is tried again. */
 const UPGRADE_SECONDS = 60;
 
-/** What links are made of; the best kind first. */
+/** The source of links, with the best kind first. */
 export interface LinkSource {
   readonly kinds: ReadonlyMap<TransportKind, OpenLink>;
   readonly maxDatagramSize: number;
   readonly timeoutSeconds: number;
-  /** Asks for another session of the relay: the old one has ended. */
+  /** Asks for another session of the relay, because the old one has ended. */
   renewSession(): void;
 }
 
@@ -43,13 +43,16 @@ export interface LinkSource {
 interface Trial {
   readonly old: Transport;
   readonly link: Transport;
-  /** Datagrams that the old one had brought when the trial began. */
+  /** The number of datagrams that the old link had brought when the trial began. */
   readonly received: number;
-  /** How many looks there are at least. */
+  /** The least number of looks. */
   readonly least: number;
-  /** Whether the next datagram goes over both: only what it brings opens a link for the relay. */
+  /**
+   * True when the next datagram goes over both links, because the relay uses a link only when it has brought a
+   * datagram.
+   */
   probes: boolean;
-  /** Since the first datagram went over the new one. */
+  /** The number of looks since the first datagram went over the new link. */
   looks: number;
   timer: ReturnType<typeof setTimeout> | undefined;
 }
@@ -69,27 +72,27 @@ export class SessionTransport extends EventTarget implements Transport {
   /** Resolves when the first link has opened. @internal */
   readonly opened: Promise<void>;
   readonly #source: LinkSource;
-  /** By kind, the best first. */
+  /** The dialers by kind, the best first. */
   readonly #dialers: ReadonlyMap<TransportKind, Dialer>;
   readonly #errors = new Map<TransportKind, unknown>();
   #state: TransportState = 'open';
   #handler: Transport['ondatagram'] = null;
-  /** Those that have not ended. */
+  /** The links that have not ended. */
   readonly #links = new Set<Transport>();
-  /** What carries datagrams; the last that did while there is none. */
+  /** The link that carries datagrams, or the last that did while there is none. */
   #current: Transport | undefined;
   #trial: Trial | undefined;
-  /** Opened during the trial of another. */
+  /** A link that opened during the trial of another. */
   #next: Transport | undefined;
-  /** The current link is open, but nothing comes from it. */
+  /** True when the current link is open, but nothing comes from it. */
   #silent = false;
   #kept = false;
-  /** A link has been lost before. */
+  /** True when a link has been lost before. */
   #replaces = false;
   #deadline: ReturnType<typeof setTimeout> | undefined;
-  /** How the last link ended, while there is none. @internal */
+  /** The end of the last link, while there is none. @internal */
   loss: TransportClose | undefined;
-  /** Links whose figures are not in the sums of those that are gone. */
+  /** The links whose figures are not yet in the sums of links that are gone. */
   readonly #counted = new Set<Transport>();
   #past: TransportStats | undefined;
   #resolveOpened!: () => void;
@@ -121,7 +124,7 @@ export class SessionTransport extends EventTarget implements Transport {
     this.#dialers.forEach((dialer) => dialer.dial());
   }
 
-  /** Of the link that carries datagrams now, or did until it was lost. */
+  /** The kind of the link that carries datagrams now, or did until it was lost. */
   get kind(): TransportKind {
     return this.#current!.kind;
   }
@@ -139,7 +142,7 @@ export class SessionTransport extends EventTarget implements Transport {
     this.#links.forEach((link) => this.#listen(link));
   }
 
-  /** While no link is open, what is sent is dropped. */
+  /** Sends a datagram, which is dropped while no link is open. */
   send(datagram: Uint8Array<ArrayBuffer>, last = false): boolean {
     const trial = this.#trial;
     if (trial?.probes && this.#current === trial.old) {
@@ -169,7 +172,7 @@ export class SessionTransport extends EventTarget implements Transport {
     this.#dialers.forEach((dialer) => dialer.dial());
   }
 
-  /** From now on only `close` ends the transport: whatever else happens, links are replaced. @internal */
+  /** Lets only `close` end the transport from now on: in all other cases links are replaced. @internal */
   keep(): void {
     this.#kept = true;
     clearTimeout(this.#deadline);
@@ -195,8 +198,8 @@ export class SessionTransport extends EventTarget implements Transport {
   }
 
   /**
-   * Whether both links carry the same session, nobody knows: they may have come to different relays. If
-   * they do, the relay sends over the newer one, as soon as something has come over it.
+   * Tries a new link beside the old one. Nobody knows whether both carry the same session, because they may have come
+   * to different relays. If both do, the relay sends over the newer one as soon as something has come over it.
    */
   #try(link: Transport, old: Transport): void {
     const { datagramsReceived: received } = old.stats();
@@ -216,7 +219,7 @@ export class SessionTransport extends EventTarget implements Transport {
     trial.timer = setTimeout(() => this.#look(trial), LOOK_SECONDS * 1000);
   }
 
-  /** The old link is not silent: it carries datagrams again, until the new one brings some too. */
+  /** Notes that the old link is not silent: it carries datagrams again, until the new one brings some too. */
   #unsilence(trial: Trial): void {
     this.#silent = false;
     this.#carry(trial.old);
@@ -233,7 +236,7 @@ export class SessionTransport extends EventTarget implements Transport {
     else next.close();
   }
 
-  /** This link carries the session from now on, and the others end. */
+  /** Lets this link carry the session from now on, and ends the others. */
   #use(link: Transport, spared?: Transport): void {
     this.#carry(link);
     this.#silent = false;
@@ -271,10 +274,10 @@ export class SessionTransport extends EventTarget implements Transport {
     this.#sum();
   }
 
-  /** There is no link any more. */
+  /** Handles that there is no link any more. */
   #lost(close: TransportClose): void {
     const known = LOST.includes(close.code);
-    // A relay may open links only to close them: then they come at growing times too.
+    // A relay may open links only to close them. Then the pauses between attempts grow too.
     const fruitless = this.#replaces && this.#current!.stats().datagramsReceived === 0;
     if (!known && !this.#kept) return this.#end(close);
     this.#replaces = true;
@@ -302,7 +305,7 @@ export class SessionTransport extends EventTarget implements Transport {
     else if (this.#rank(kind) < this.#rank(current.kind)) dialer.dialIn(UPGRADE_SECONDS);
   }
 
-  /** There may be another network, or somebody looks again. */
+  /** Handles a sign that there may be another network, or that somebody looks at the page again. */
   readonly #sign = (event: Event): void => {
     if (event.type === 'visibilitychange' && globalThis.document?.visibilityState !== 'visible')
       return;
@@ -337,7 +340,7 @@ export class SessionTransport extends EventTarget implements Transport {
     this.dispatchEvent(new Event('state'));
   }
 
-  /** Keeps what links that are gone have counted. */
+  /** Adds the figures of links that are gone to the sums. */
   #sum(): void {
     for (const link of this.#counted)
       if (!this.#links.has(link) && link !== this.#current) {
@@ -361,11 +364,11 @@ export class SessionTransport extends EventTarget implements Transport {
   }
 }
 
-/** Whether the old link has brought more than was under way to it when the trial began. */
+/** Returns whether the old link has brought more datagrams than were under way when the trial began. */
 const brings = ({ old, received }: Trial): boolean =>
   old.stats().datagramsReceived > received + TRIAL_LATE;
 
-/** What says that there may be another network, or that somebody looks at the page again. */
+/** The events which say that there may be another network, or that somebody looks at the page again. */
 const signs = (): readonly [Partial<EventTarget> | undefined, string][] => [
   [globalThis, 'online'],
   [(globalThis.navigator as { connection?: EventTarget } | undefined)?.connection, 'change'],

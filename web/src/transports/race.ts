@@ -10,7 +10,7 @@ import { WebRtcTransport, type WebRtcOptions } from './webrtc.js';
 import { WebSocketTransport, type WebSocketOptions } from './websocket.js';
 import { closeWithPage } from './with_page.js';
 
-/** Options of {@link openTransport}. Those of the transports go to each that knows them. */
+/** Options of {@link openTransport}. The options of the transports go to each transport that knows them. */
 export interface TransportOptions extends Omit<WebRtcOptions & WebSocketOptions, 'session'> {
   /** The kinds of links that may be used, the best first. Default: `['webrtc', 'websocket']`. */
   readonly transports?: readonly RelayTransportKind[];
@@ -49,7 +49,7 @@ export async function openSession(
   return untilAborted(transport, signal);
 }
 
-/** The transport when it is open; the reason of the signal when that is aborted before. */
+/** Resolves to the transport when it is open; rejects with the signal's reason when the signal is aborted before. */
 async function untilAborted(
   transport: SessionTransport,
   signal: AbortSignal | undefined,
@@ -71,11 +71,11 @@ async function untilAborted(
 }
 
 /**
- * Opens a transport to the relay: over what opens first, and over the best that opens in the end. It
+ * Opens a transport to the relay: over the link that opens first, and over the best one that opens in the end. It
  * survives the loss of its links for 15 s, and ends with the page.
- * @throws {@link ConnectError} with what each kind of link failed of, when none opens;
- *   {@link TransportError} for an address that is none; {@link CoreError} `INVALID_ARGUMENT` for an option
- *   that is null; the reason of an aborted signal.
+ * @throws {@link ConnectError} with the error of each kind of link, when none opens; {@link TransportError} for an
+ *   address that is none; {@link CoreError} `INVALID_ARGUMENT` for an option that is null; the reason of an aborted
+ *   signal.
  */
 export async function openTransport(
   url: string | URL,

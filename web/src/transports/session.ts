@@ -1,17 +1,17 @@
 import { TransportError } from '../errors.js';
 
-/** Where links find the relay's session that they carry. */
+/** The options that name the relay's session and its game server. */
 export interface SessionOptions {
   /**
-   * Key of the relay's session that this link joins, as {@link sessionKey} makes it. All links of a page
-   * with the same key carry the same session, so that the game server sees one player. It is a secret.
-   * Default: a session of its own, which ends with this link, and with the page.
+   * The key of the relay's session that this link joins, as {@link sessionKey} makes it. All links of a page with the
+   * same key carry the same session, so that the game server sees one player. It is a secret. Default: a session that
+   * only this link has, and that ends with the link and with the page.
    */
   readonly session?: string;
   /**
-   * The game server that the relay is asked for, when it has several: `10.0.0.5_7000`, and with `-` for each
-   * colon of an IPv6 address `2001-db8--5_7000`. Default: none is named. `connect` and
-   * `openSecureTransport` name those of the connect token, one after the other.
+   * The game server that the relay is asked for, when it has several: `10.0.0.5_7000`, and with `-` for each colon of
+   * an IPv6 address `2001-db8--5_7000`. Default: none is named. `connect` and `openSecureTransport` name the servers of
+   * the connect token, one after the other.
    */
   readonly server?: string;
 }
@@ -26,8 +26,8 @@ export function sessionKey(): string {
 }
 
 /**
- * The address of a relay, with another scheme if it has to be.
- * @param scheme of the transport: `http` or `ws`; with an `s` when the address of the relay has one
+ * Returns the address of a relay, with another scheme if the transport needs one.
+ * @param scheme the scheme of the transport: `http` or `ws`; with an `s` when the address of the relay has one
  * @throws {@link TransportError} of the stage `setup`
  */
 export function relayAddress(url: string | URL, scheme: 'http' | 'ws'): URL {

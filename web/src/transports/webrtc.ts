@@ -8,12 +8,12 @@ import { relayAddress, type SessionOptions } from './session.js';
 import type { TransportClose } from './transport.js';
 import { closeWithPage } from './with_page.js';
 
-/** Before the key of a session in the offer, among the lines that describe all of it. */
+/** The beginning of the line with the session's key in the offer, among the lines that describe the whole offer. */
 const SESSION = 'a=x-causeway-session:';
-/** Before the game server. */
+/** The beginning of the line with the game server. */
 const SERVER = 'a=x-causeway-server:';
 
-/** What this transport needs of a data channel. */
+/** The part of a data channel that this transport needs. */
 export interface DataChannelLike {
   binaryType: string;
   readonly bufferedAmount: number;
@@ -23,7 +23,7 @@ export interface DataChannelLike {
   addEventListener(type: 'message', listener: (event: { readonly data: unknown }) => void): void;
 }
 
-/** What this transport needs of a peer connection: the browser's or, in Node, that of a package. */
+/** The part of a peer connection that this transport needs: the browser's or, in Node, that of a package. */
 export interface PeerConnectionLike {
   readonly iceConnectionState: string;
   readonly connectionState: string;
@@ -43,30 +43,30 @@ export interface PeerConnectionLike {
 
 /** Options of {@link WebRtcTransport.connect}. */
 export interface WebRtcOptions extends SessionOptions, BacklogOptions {
-  /** Gives up connecting; the promise rejects with the signal's reason. */
+  /** When the signal is aborted, connecting is given up; the promise rejects with its reason. */
   readonly signal?: AbortSignal;
-  /** To connect in. Default 10. */
+  /** The seconds in which to connect. Default 10. */
   readonly timeoutSeconds?: number;
   /**
-   * Longest datagram in bytes. Default 1100, which one packet of every path carries; longer ones are
-   * split, and lost when any part is.
+   * Longest datagram in bytes. Default 1100, which one packet of every path carries. Longer datagrams are split, and
+   * are lost when any part is.
    */
   readonly maxDatagramSize?: number;
   /**
-   * Bytes that leave in one turn of the event loop. Default 4400. What is sent after that waits for the data
-   * channel to be empty, unless `maxBufferedAmount` has room for it.
+   * Bytes that leave in one turn of the event loop. Default 4400. Datagrams that are sent after that wait for the data
+   * channel to be empty, unless `maxBufferedAmount` has room for them.
    */
   readonly maxBurst?: number;
   /**
-   * Bytes that may wait in the browser before datagrams wait here. What waits there is late however long
-   * that takes, and delays all that comes after it. Default 0: none but those of a burst.
+   * Bytes that may wait in the browser before datagrams wait here. Datagrams in the browser wait for any time, and
+   * delay everything that comes after them. Default 0: none wait there except those of a burst.
    */
   readonly maxBufferedAmount?: number;
-  /** The constructor to use instead of the global `RTCPeerConnection`, as in Node. */
+  /** The constructor to use instead of the global `RTCPeerConnection`, for example in Node. */
   readonly RTCPeerConnection?: new () => PeerConnectionLike;
 }
 
-/** Datagrams over an unordered, unreliable WebRTC data channel, one in each message. */
+/** A transport over an unordered, unreliable WebRTC data channel, with one datagram in each message. */
 export class WebRtcTransport extends BaseTransport {
   readonly kind = 'webrtc';
   readonly #peer: PeerConnectionLike;
@@ -123,9 +123,9 @@ export class WebRtcTransport extends BaseTransport {
   }
 
   /**
-   * The browser holds back what its congestion control does not let out, for seconds if one lets it.
-   * So nothing is handed to it while anything waits there, but for what waits because it was sent this very
-   * moment or because the page has said that it may.
+   * The browser keeps datagrams that its congestion control does not let out, for seconds if one lets it. So nothing is
+   * handed to it while anything waits there, except datagrams that were sent in this turn of the event loop, or for
+   * which `maxBufferedAmount` has room.
    * @internal
    */
   override isBusy(size: number): boolean {
@@ -153,7 +153,10 @@ export class WebRtcTransport extends BaseTransport {
     this.ended({ code: 1000, reason: '' });
   }
 
-  /** The relay says as a text why it ends, with the code that closes a WebSocket; or nobody says. */
+  /**
+   * Ends the transport. The relay says why in a text, with the code that closes a WebSocket; without such a text,
+   * nobody knows.
+   */
   #end(close: TransportClose = { code: 1006, reason: 'the data channel was closed' }): void {
     if (this.state === 'closed') return;
     this.#peer.close();
@@ -173,7 +176,7 @@ class Attempt {
   ) {}
 
   async open({ signal, timeoutSeconds = 10 }: WebRtcOptions): Promise<DataChannelLike> {
-    // By the caller or by the clock, whichever is first; the clock's reason is made when it is needed.
+    // The caller or the clock aborts the attempt, whichever is first; the clock's reason is made when it is needed.
     const abort = new Abort(signal);
     const timer = deadline(timeoutSeconds, () => abort.abort(this.#overtime(timeoutSeconds)));
     try {
@@ -196,7 +199,7 @@ class Attempt {
     });
     channel.binaryType = 'arraybuffer';
     const opened = this.#opened(channel, signal);
-    // Whoever fails before it is awaited says why better than it does.
+    // An earlier step that fails before this is awaited has the better error, so this rejection is handled here.
     opened.catch(() => {});
 
     const { sdp = '' } = await peer.createOffer();
@@ -216,13 +219,13 @@ class Attempt {
     return channel;
   }
 
-  /** Posts the offer and gives the answer. The relay needs none of our candidates. */
+  /** Posts the offer and returns the answer. The relay needs none of our candidates. */
   async #ask(sdp: string, signal: AbortSignal): Promise<string> {
     let response: Response;
     try {
       response = await fetch(this.address, {
         method: 'POST',
-        // A type that needs no question beforehand, which would cost two round trips.
+        // This type needs no CORS preflight, which would cost two round trips.
         headers: { 'content-type': 'text/plain' },
         body: sdp.replace(/^m=/m, `${this.#lines()}$&`),
         signal,
@@ -242,7 +245,7 @@ class Attempt {
     return text;
   }
 
-  /** What the offer says to the relay. */
+  /** Returns the lines of the offer that are for the relay. */
   #lines(): string {
     const { session, server } = this.wishes;
     return (session ? `${SESSION}${session}\r\n` : '') + (server ? `${SERVER}${server}\r\n` : '');

@@ -10,12 +10,12 @@ import { closeWithPage } from './with_page.js';
 /** The subprotocol that the relay speaks. */
 export const WEBSOCKET_PROTOCOL = 'causeway.v1';
 
-/** Before the key of a session in the list of subprotocols: unlike an address, proxies do not log it. */
+/** The beginning of the subprotocol with the session's key. Proxies log addresses, but no subprotocols. */
 export const SESSION_PREFIX = 'causeway.session.';
-/** Before the game server. */
+/** The beginning of the subprotocol with the game server. */
 const SERVER = 'causeway.server.';
 
-/** What this transport needs of a WebSocket: the browser's, Node's or that of the package `ws`. */
+/** The part of a WebSocket that this transport needs: the browser's, Node's or that of the package `ws`. */
 export interface WebSocketLike {
   binaryType: string;
   readonly bufferedAmount: number;
@@ -33,32 +33,35 @@ export interface WebSocketLike {
 
 /** Options of {@link WebSocketTransport.connect}. */
 export interface WebSocketOptions extends SessionOptions, BacklogOptions {
-  /** Gives up connecting; the promise rejects with the signal's reason. */
+  /** When the signal is aborted, connecting is given up; the promise rejects with its reason. */
   readonly signal?: AbortSignal;
-  /** To connect in. Default 10. */
+  /** The seconds in which to connect. Default 10. */
   readonly timeoutSeconds?: number;
   /**
-   * Bytes that may wait in the browser before datagrams wait here. What waits there is late however long
-   * that takes, and delays all that comes after it. Default 16384.
+   * Bytes that may wait in the browser before datagrams wait here. Datagrams in the browser wait for any time, and
+   * delay everything that comes after them. Default 16384.
    */
   readonly maxBufferedAmount?: number;
   /** Longest datagram in bytes, at most 1400, which is what the relay takes. Default 1100. */
   readonly maxDatagramSize?: number;
-  /** The constructor to use instead of the global `WebSocket`, as that of the package `ws` in Node. */
+  /** The constructor to use instead of the global `WebSocket`, for example that of the package `ws` in Node. */
   readonly WebSocket?: new (url: string, protocols: string[]) => WebSocketLike;
 }
 
-/** `WebSocket.OPEN`. */
+/** The value of `WebSocket.OPEN`. */
 const OPEN = 1;
 
-/** What a WebSocket asks the relay for. */
+/** Returns the subprotocols with which a WebSocket asks the relay for a session and a server. */
 const protocols = (session?: string, server?: string): string[] => [
   WEBSOCKET_PROTOCOL,
   ...(session ? [SESSION_PREFIX + session] : []),
   ...(server ? [SERVER + server] : []),
 ];
 
-/** Datagrams over a WebSocket, one in each binary message. TCP keeps them all, in order, and late. */
+/**
+ * A transport over a WebSocket, with one datagram in each binary message. TCP loses none and keeps their order, so they
+ * may be late.
+ */
 export class WebSocketTransport extends BaseTransport {
   readonly kind = 'websocket';
   readonly #socket: WebSocketLike;
@@ -129,7 +132,7 @@ export class WebSocketTransport extends BaseTransport {
     this.#socket = socket;
     this.#maxBufferedAmount = options.maxBufferedAmount ?? 16384;
     socket.addEventListener('message', ({ data }) => this.arrived(data));
-    // A close event with all there is to know follows every error.
+    // A close event, which tells everything, follows each error.
     socket.addEventListener('error', () => {});
     socket.addEventListener('close', ({ code, reason }) => this.ended({ code, reason }));
   }
@@ -140,7 +143,7 @@ export class WebSocketTransport extends BaseTransport {
   }
 
   protected override put(datagram: Uint8Array<ArrayBuffer>): boolean {
-    // While the relay's close is being answered the browser drops what it is given, with a warning.
+    // While the browser answers the relay's close, it drops datagrams with a warning on the console.
     if (this.#socket.readyState !== OPEN) return false;
     this.#socket.send(datagram);
     return true;

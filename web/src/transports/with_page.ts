@@ -1,8 +1,8 @@
 import type { Transport } from './transport.js';
 
 /**
- * Closes a transport when its page is left, which says nothing to the relay by itself: that would wait for
- * its timeout.
+ * Closes a transport when its page is left. Leaving alone tells the relay nothing, which would then wait for its
+ * timeout.
  */
 export function closeWithPage<Of extends Transport>(transport: Of): Of {
   const leave = (): void => transport.close();

@@ -13,11 +13,11 @@ export interface WorkerOptions<Of extends Schema> extends Omit<
   ConnectOptions<Of>,
   'core' | 'wasm' | 'through' | 'WebSocket' | 'RTCPeerConnection'
 > {
-  /** Where the Worker loads causeway.wasm from. Default: beside the package's code. */
+  /** The source from which the Worker loads causeway.wasm. Default: beside the package's code. */
   readonly wasm?: Exclude<WasmSource, Response | PromiseLike<Response>>;
   /**
-   * Makes a Worker that runs the package's `worker/thread.js`. Default: from the file beside the package's
-   * code, which bundlers that know `new Worker(new URL(..., import.meta.url))` take along.
+   * This function makes a Worker that runs the package's `worker/thread.js`. Default: from the file beside the
+   * package's code, which bundlers that know `new Worker(new URL(..., import.meta.url))` include.
    */
   readonly worker?: () => WorkerLike;
 }
@@ -42,7 +42,7 @@ export async function connectInWorker<const Of extends Schema>(
     options: {
       ...rest,
       token: typeof token === 'function' ? undefined : token,
-      // An address is the page's: that of the Worker is another one.
+      // An address is relative to the page; the Worker would resolve it against its own.
       wasm:
         typeof wasm === 'string' || wasm instanceof URL
           ? new URL(wasm, globalThis.location?.href).href

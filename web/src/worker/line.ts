@@ -1,6 +1,6 @@
 import { CausewayError, errorClasses } from '../errors.js';
 
-/** What a page has of its Worker, and the Worker of its page. */
+/** The part of a port that a page uses of its Worker, and the Worker of its page. */
 export interface Port {
   postMessage(message: unknown, transfer: Transferable[]): void;
   onmessage: ((event: MessageEvent) => void) | null;
@@ -41,7 +41,7 @@ function unpack({ name, message, fields }: PackedError): Error {
   return Object.assign(error, fields, own);
 }
 
-/** Calls functions of the other side of a port, and has its own called. */
+/** Calls functions of the other side of a port, and lets the other side call its own. */
 export class Line<Theirs extends { readonly [Name in keyof Theirs]: Side[string] }> {
   readonly #port: Port;
   readonly #mine: Side;
@@ -60,8 +60,8 @@ export class Line<Theirs extends { readonly [Name in keyof Theirs]: Side[string]
 
   /**
    * Calls a function of the other side.
-   * @throws what that throws, if it is an error of this package, a RangeError or a TypeError; any other as
-   *   an Error with its message. DataCloneError for what does not go through a port.
+   * @throws the error of that function, if it is an error of this package, a RangeError or a TypeError; any other error
+   *   as an Error with its message; DataCloneError for a value that does not go through a port
    */
   async call<Name extends keyof Theirs & string>(
     name: Name,
@@ -78,12 +78,12 @@ export class Line<Theirs extends { readonly [Name in keyof Theirs]: Side[string]
     if (!this.#closed) this.#post({ name, args });
   }
 
-  /** As `tell`, with the last argument handed over. */
+  /** Does the same as `tell`, and transfers the last argument to the other side. */
   give<Name extends keyof Theirs & string>(name: Name, ...args: Parameters<Theirs[Name]>): void {
     if (!this.#closed) this.#post({ name, args }, [args.at(-1) as unknown as Transferable]);
   }
 
-  /** The other side is gone: nothing is called any more, and what is not answered throws. */
+  /** Closes the line because the other side is gone: nothing is called any more, and calls without an answer reject. */
   close(error: Error): void {
     this.#closed = error;
     this.#port.onmessage = null;

@@ -9,17 +9,20 @@ type PeerCalls = Pick<
 interface Peer {
   readonly connection: RTCPeerConnection;
   readonly channel: RTCDataChannel;
-  /** Bytes that the Worker has sent over the channel, if that could not be handed over. */
+  /** Bytes that the Worker has sent over the channel, if the channel could not be handed over. */
   sent: number;
 }
 
-/** The peer connections of a Worker, which has none itself; their data channels are handed to it. */
+/**
+ * The peer connections that a page opens for its Worker, because a Worker cannot. Their data channels are handed to the
+ * Worker.
+ */
 export class PagePeers {
-  /** Whether a data channel could not be handed over. */
+  /** True when a data channel could not be handed over. */
   held = false;
   readonly #line: () => Line<WorkerSide>;
   readonly #peers = new Map<number, Peer>();
-  /** Why there is no such peer. */
+  /** The errors of peers that could not be opened. */
   readonly #errors = new Map<number, unknown>();
 
   constructor(line: () => Line<WorkerSide>) {
@@ -54,7 +57,7 @@ export class PagePeers {
     },
   };
 
-  /** All peer connections end. */
+  /** Closes all peer connections. */
   close(): void {
     this.#peers.forEach(({ connection }) => connection.close());
     this.#peers.clear();
@@ -73,7 +76,7 @@ export class PagePeers {
       line.tell('peerState', peer, connection.iceConnectionState, connection.connectionState);
     connection.addEventListener('iceconnectionstatechange', tell);
     connection.addEventListener('connectionstatechange', tell);
-    // It can be handed over only before anything else happens to it.
+    // The channel can be handed over only before anything else happens to it.
     const channel = connection.createDataChannel(label, options);
     const opened = { connection, channel, sent: 0 };
     this.#peers.set(peer, opened);
@@ -85,7 +88,7 @@ export class PagePeers {
     }
   }
 
-  /** Passes on what goes through a data channel, where the browser cannot hand it over. */
+  /** Passes on everything that goes through a data channel which the browser cannot hand over. */
   #hold(peer: number, opened: Peer): void {
     const line = this.#line();
     const { channel } = opened;

@@ -7,14 +7,16 @@ type PeerCalls = Pick<
   'peerState' | 'channel' | 'channelEvent' | 'channelMessage' | 'channelLeft'
 >;
 
-/** A data channel that the page has opened: handed to the Worker, or, where that cannot be, held by the page. */
+/**
+ * A data channel that the page has opened: handed to the Worker, or held by the page where the browser cannot do that.
+ */
 class RemoteChannel extends EventTarget implements DataChannelLike {
   binaryType = 'arraybuffer';
   readonly #hand: (datagram: Uint8Array<ArrayBuffer>) => void;
   /** The channel itself, when it is the Worker's. */
   #own: RTCDataChannel | undefined;
   #readyState = 'connecting';
-  /** Bytes that were handed to the page, and those of them that have left it. */
+  /** Bytes that were handed to the page, and bytes of these that have left it. */
   #handed = 0;
   #left = 0;
 
@@ -31,7 +33,7 @@ class RemoteChannel extends EventTarget implements DataChannelLike {
     return this.#own?.readyState ?? this.#readyState;
   }
 
-  /** As the interface has it: message events have data. */
+  /** The signature is that of the interface, in which message events have data. */
   override addEventListener(
     type: string,
     listener: ((event: never) => void) | EventListenerObject | null,
@@ -120,7 +122,7 @@ class RemotePeer extends EventTarget implements PeerConnectionLike {
 export class RemotePeers {
   readonly #peers = new Map<number, RemotePeer>();
   #last = 0;
-  /** In the place of the platform's class. */
+  /** The class to use in the place of the platform's. */
   readonly PeerConnection: new () => PeerConnectionLike;
 
   constructor(line: () => Line<PageSide>) {

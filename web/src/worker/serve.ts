@@ -8,7 +8,7 @@ import { Line, type Port } from './line.js';
 import { RemotePeers } from './remote_peer.js';
 import { WINDOW, type Facts, type PageSide, type WorkerSide } from './sides.js';
 
-/** Has one client for the page at the other end of a port. */
+/** Runs one client for the page at the other end of a port. */
 class Server {
   readonly #line: Line<PageSide>;
   readonly #peers = new RemotePeers(() => this.#line);
@@ -64,7 +64,7 @@ class Server {
     client.addEventListener('transport', () => this.#line.tell('transport', this.#facts(client)));
     client.addEventListener('drain', () => this.#line.tell('drain'));
     client.addEventListener('message', this.#pass);
-    // It may have ended before anybody could listen.
+    // The client may have ended before these listeners were added.
     void client.closed.then((how) => {
       client.removeEventListener('message', this.#pass);
       for (let left = client.next(); left; left = client.next()) this.#line.tell('message', left);
@@ -73,7 +73,7 @@ class Server {
     return this.#facts(client);
   }
 
-  /** Messages are the page's while it has room for them; then they hold the sender back. */
+  /** Passes messages to the page while it has room for them. After that they stay here, which holds the sender back. */
   readonly #pass = ({ message }: ReceivedEvent<Schema>): void => {
     this.#line.tell('message', message);
     if (--this.#room === 0) this.#joined.removeEventListener('message', this.#pass);
@@ -85,5 +85,5 @@ class Server {
   }
 }
 
-/** Has a client for the page at the other end of a port: that of the Worker in which this runs, or another. */
+/** Runs a client for the page at the other end of a port, which may be the port of the Worker in which this runs. */
 export const serve = (port: Port): void => void new Server(port);

@@ -7,7 +7,7 @@ import type { Schema } from '../messages/schema.js';
 import type { ChannelStats, Fate, Message } from '../messages/types.js';
 import type { TransportKind } from '../transports/transport.js';
 
-/** How many messages may wait in the page to be taken there; more of them wait in the Worker. */
+/** The number of messages that may wait in the page to be taken; more of them wait in the Worker. */
 export const WINDOW = 64;
 
 /** Options of `connect` that go through a port. */
@@ -15,12 +15,12 @@ export interface PortableOptions extends Omit<
   ConnectOptions<Schema>,
   'token' | 'wasm' | 'core' | 'signal' | 'onstate' | 'through' | 'WebSocket' | 'RTCPeerConnection'
 > {
-  /** `undefined`: the page is asked. */
+  /** The token; when it is `undefined`, the Worker asks the page. */
   readonly token: ConnectToken | undefined;
   readonly wasm: Exclude<WasmSource, URL | Response | PromiseLike<Response>> | undefined;
 }
 
-/** What a page knows of its client without asking. */
+/** The facts of its client that a page knows without asking. */
 export interface Facts {
   readonly state: ClientHostState;
   readonly transport: TransportKind | undefined;
@@ -28,7 +28,7 @@ export interface Facts {
   readonly writable: boolean;
 }
 
-/** How a data channel is wanted. */
+/** The options of a data channel. */
 export type ChannelOptions = {
   readonly negotiated: boolean;
   readonly id: number;
@@ -36,38 +36,38 @@ export type ChannelOptions = {
   readonly maxRetransmits: number;
 };
 
-/** What a page asks of its Worker. */
+/** The functions of a Worker that its page calls. */
 export type WorkerSide = {
-  /** Connects; `peers`: the page has peer connections. */
+  /** Connects; `peers` says that the page can open peer connections. */
   start(url: string, options: PortableOptions, peers: boolean): Promise<Facts>;
-  /** Sends a message and says whether there is room for more. */
+  /** Sends a message and returns whether there is room for more. */
   send(...message: unknown[]): boolean;
   track(...message: unknown[]): Promise<Fate>;
   stats(): ClientHostStats;
   channelStats(channel: number): ChannelStats;
-  /** So many messages were taken. */
+  /** Tells the number of messages that were taken. */
   taken(count: number): void;
   /** Ends the connection or the attempt. */
   disconnect(): void;
-  /** Of a peer connection. */
+  /** Tells the states of a peer connection. */
   peerState(peer: number, ice: string, connection: string): void;
-  /** The data channel of a peer connection, which is the Worker's now. */
+  /** Hands over the data channel of a peer connection, which belongs to the Worker from now on. */
   channel(peer: number, channel: RTCDataChannel): void;
-  /** Of a data channel that remains the page's. */
+  /** Tells an event of a data channel that the page keeps. */
   channelEvent(peer: number, type: 'open' | 'close' | 'error'): void;
   channelMessage(peer: number, data: unknown): void;
-  /** So many bytes have left a data channel that remains the page's. */
+  /** Tells the number of bytes that have left a data channel which the page keeps. */
   channelLeft(peer: number, bytes: number): void;
 };
 
-/** What a Worker asks of its page. */
+/** The functions of a page that its Worker calls. */
 export type PageSide = {
   token(): Promise<ConnectToken>;
   state(facts: Facts): void;
   transport(facts: Facts): void;
   drain(): void;
   message(message: Message<Schema>): void;
-  /** The connection has ended, after the last message; these are its last figures. */
+  /** Tells the end of the connection, after the last message, with its last figures. */
   end(how: Disconnect, stats: ClientHostStats): void;
   openPeer(peer: number, label: string, options: ChannelOptions): void;
   offer(peer: number): Promise<{ type: string; sdp?: string }>;

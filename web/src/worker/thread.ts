@@ -1,4 +1,4 @@
-// What runs in the Worker of `connectInWorker`.
+// The program that runs in the Worker of `connectInWorker`.
 import type { Port } from './line.js';
 import { serve } from './serve.js';
 

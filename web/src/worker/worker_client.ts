@@ -25,13 +25,13 @@ import {
   type WorkerSide,
 } from './sides.js';
 
-/** What is needed of a Worker. */
+/** The part of a Worker that is needed here. */
 export interface WorkerLike extends Port {
   onerror: ((event: ErrorEvent) => void) | null;
   terminate(): void;
 }
 
-/** How a client gets to its server, each time that it connects. */
+/** The address and options with which a client gets to its server, each time that it connects. */
 export interface WorkerWay {
   readonly url: string;
   readonly options: PortableOptions;
@@ -39,16 +39,19 @@ export interface WorkerWay {
   open(): WorkerLike;
 }
 
-/** Messages taken until the Worker is told. */
+/** The number of messages that are taken before the Worker is told of it. */
 const BATCH = WINDOW / 4;
 
-/** Milliseconds that a page that goes waits for its Worker to say goodbye. */
+/** Milliseconds that a page that is being left waits for its Worker to say goodbye. */
 const GOODBYE = 20;
 
 /** Milliseconds that a Worker has to end its connection, and then to tell the server. */
 const FAREWELL = 1000;
 
-/** This engine has WebSockets in Workers, but carries all that goes through them by way of the page. */
+/**
+ * Returns whether this is Firefox's engine. It has WebSockets in Workers, but carries all their traffic by way of the
+ * page.
+ */
 const isGecko = (): boolean => /\bGecko\/\d/.test(globalThis.navigator?.userAgent ?? '');
 
 const nowhere: Facts = {
@@ -59,9 +62,8 @@ const nowhere: Facts = {
 };
 
 /**
- * A connection with a game server that lives in a Worker: ticks, packets and encryption do not wait for the
- * page. {@link connectInWorker} makes one. It is used like a `ClientHost`; what asks the Worker gives a
- * promise.
+ * A connection with a game server that lives in a Worker: ticks, packets and encryption do not wait for the page.
+ * {@link connectInWorker} makes one. It is used like a `ClientHost`, but methods that ask the Worker return promises.
  */
 export class WorkerClient<Of extends Schema = Schema> extends MessageTarget<
   Of,
@@ -77,12 +79,15 @@ export class WorkerClient<Of extends Schema = Schema> extends MessageTarget<
   #closed!: Promise<Disconnect>;
   #resolveClosed!: (how: Disconnect) => void;
   #lastStats: ClientHostStats | undefined;
-  /** What the application's function threw that was asked for a token; not all of it goes through a port. */
+  /**
+   * The error of the application's function that was asked for a token. It is kept here because not every error goes
+   * through a port.
+   */
   #noToken: { readonly why: unknown } | undefined;
-  /** A page takes its Worker along, so the server must hear of the end before. */
+  /** Tells the server of the end when the page goes, because its Worker goes with it. */
   readonly #pageGoes = (): void => {
     this.disconnect();
-    // A Worker does not outlive this event, and nothing says when it has done.
+    // A Worker does not outlive this event, and nothing says when it has said goodbye.
     const end = performance.now() + GOODBYE;
     while (performance.now() < end);
     if (this.#renewable) globalThis.addEventListener?.('pageshow', this.#pageComes);
@@ -90,7 +95,7 @@ export class WorkerClient<Of extends Schema = Schema> extends MessageTarget<
   readonly #pageComes = (event: Event): void => {
     globalThis.removeEventListener?.('pageshow', this.#pageComes);
     if (!(event as PageTransitionEvent).persisted) return;
-    // Who failed has told so by a `disconnect` event.
+    // A client that fails tells so by a `disconnect` event.
     this.#closed.then(() => this.reconnect()).catch(() => {});
   };
 
@@ -104,14 +109,14 @@ export class WorkerClient<Of extends Schema = Schema> extends MessageTarget<
     return this.#facts.state;
   }
 
-  /** Over which kind of transport it goes. */
+  /** The kind of transport that carries the connection. */
   get transport(): TransportKind {
     return this.#facts.transport!;
   }
 
   /**
-   * Whether datagrams pass the page by. `false` over WebRTC in browsers that cannot hand a data channel to
-   * a Worker, and over WebSocket in Firefox: there a page that is busy holds them up.
+   * True when datagrams do not go through the page. It is `false` over WebRTC in browsers that cannot hand a data
+   * channel to a Worker, and over WebSocket in Firefox: there a busy page holds datagrams up.
    */
   get offloaded(): boolean {
     return this.transport === 'webrtc' ? !this.#peers.held : !isGecko();
@@ -123,8 +128,8 @@ export class WorkerClient<Of extends Schema = Schema> extends MessageTarget<
   }
 
   /**
-   * Whether each channel took a message when the Worker was asked last. A `drain` event tells that all are
-   * half empty again.
+   * True when each channel took a message at the last answer of the Worker. A `drain` event tells that all are half
+   * empty again.
    */
   get writable(): boolean {
     return this.#facts.writable;
@@ -151,7 +156,7 @@ export class WorkerClient<Of extends Schema = Schema> extends MessageTarget<
     this.#facts = { ...this.#facts, writable };
   }
 
-  /** Sends a message as `ClientHost.track` does, and resolves with what became of it. */
+  /** Sends a message as `ClientHost.track` does, and resolves with its fate. */
   async track<Name extends MessageName<Of>>(
     channel: number,
     type: Name,
@@ -162,7 +167,7 @@ export class WorkerClient<Of extends Schema = Schema> extends MessageTarget<
     return this.#line.call('track', channel, type, value, ...block);
   }
 
-  /** Statistics; after the end the last ones. */
+  /** Returns the statistics, which are the last ones after the end. */
   async stats(): Promise<ClientHostStats> {
     if (this.#lastStats) return this.#lastStats;
     this.#ask();
@@ -179,7 +184,7 @@ export class WorkerClient<Of extends Schema = Schema> extends MessageTarget<
     const worker = this.#worker;
     if (!worker) return;
     this.#line.tell('disconnect');
-    // A Worker that is stuck, or has never come up, does not say that it has ended.
+    // A Worker that is stuck, or has never started, does not report its end.
     setTimeout(() => {
       const how = {
         reason: 'client',
@@ -237,7 +242,7 @@ export class WorkerClient<Of extends Schema = Schema> extends MessageTarget<
     return message;
   }
 
-  /** Whether there can be another connection. */
+  /** True when there can be another connection. */
   get #renewable(): boolean {
     return typeof this.#way.token === 'function';
   }
@@ -265,7 +270,7 @@ export class WorkerClient<Of extends Schema = Schema> extends MessageTarget<
 
   #calls(worker: WorkerLike, peers: PagePeers): PageSide {
     const { token } = this.#way;
-    /** What a Worker says that has been left is of no connection. */
+    /** Ignores the calls of a Worker that has been left, because they belong to no connection. */
     const whileHere =
       <Args extends unknown[]>(act: (...args: Args) => void) =>
       (...args: Args): void => {
@@ -312,7 +317,7 @@ export class WorkerClient<Of extends Schema = Schema> extends MessageTarget<
     if (facts.state !== state) this.dispatchEvent(new StateEvent(facts.state));
   }
 
-  /** The Worker cannot run, or has broken. */
+  /** Handles a Worker that cannot run, or has broken. */
   #failed(message: string): void {
     const what = `the Worker of the connection does not run${message ? `: ${message}` : ''}`;
     const help =
@@ -321,10 +326,10 @@ export class WorkerClient<Of extends Schema = Schema> extends MessageTarget<
     this.#giveUp(error, { reason: 'transport', message: what, code: 0, text: '' });
   }
 
-  /** Ends without the Worker. */
+  /** Ends the connection without the Worker. */
   #giveUp(error: Error, how: Disconnect): void {
     this.#line.close(error);
-    // An attempt ends by what it waits for.
+    // An attempt ends by itself, because its pending call on the closed line rejects.
     if (this.#facts.transport) this.#end(how);
   }
 
