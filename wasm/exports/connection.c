@@ -17,7 +17,7 @@ struct cw_connection_config cw_make_connection_config(const struct cw_schema *sc
     config.channel_count = channel_count;
     for (uint32_t i = 0; i < channel_count && i < CW_MAX_CHANNELS; i++, of++) {
         struct cw_channel_config *channel = &config.channels[i];
-        uint32_t kind = UINT32_MAX; /* unless there is such a kind */
+        uint32_t kind = UINT32_MAX; /* no kind, so that an unknown one is refused */
         cw_set_u32(&kind, of->kind);
         *channel = cw_channel_config_default((enum cw_channel_kind)kind);
         channel->blocks = of->blocks == 1;

@@ -9,7 +9,7 @@
 
 /* These numbers stand in schema.js too. */
 #define PROTOCOL_ID 0xca05e3a7de400001
-#define BOTS        3 /* play when there are fewer than two players */
+#define BOTS        3 /* the bots that play beside a single player */
 #define MAX_HUMANS  (MAX_PLAYERS - BOTS)
 
 struct game;

@@ -172,8 +172,8 @@ export class Endpoint extends CoreObject {
   /**
    * Takes a datagram that arrived. Take the events with {@link next} before the following one, and
    * {@link accept} the packet.
-   * @throws {@link CoreError} `EVENTS_PENDING` when the packet before was not taken; then the datagram was not looked
-   *   at.
+   * @throws {@link CoreError} `EVENTS_PENDING` when the packet before was not taken; then the datagram has not been
+   *   looked at.
    */
   receive(datagram: Uint8Array, now: number): ReceiveResult {
     const { core, address } = this;

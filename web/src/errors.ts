@@ -122,7 +122,7 @@ export class TransportError extends CausewayError {
   readonly timedOut: boolean;
   /** True when the same attempt may succeed later. */
   readonly retryable: boolean;
-  /** The seconds until then, if the relay said when. */
+  /** The seconds until it may succeed, if the relay said when. */
   readonly retryAfterSeconds: number | undefined;
 
   constructor(stage: TransportStage, message: string, options: TransportErrorOptions = {}) {
@@ -140,7 +140,7 @@ export class ConnectError extends CausewayError {
   readonly errors: readonly unknown[];
   /** True when the same attempt may succeed later, over any of them. */
   readonly retryable: boolean;
-  /** The seconds until then, if a relay said when. */
+  /** The seconds until it may succeed, if a relay said when. */
   readonly retryAfterSeconds: number | undefined;
 
   constructor(errors: readonly unknown[]) {

@@ -10,8 +10,8 @@ export type WasmSource =
 export interface LoadOptions {
   /**
    * The module: its address, a `fetch` of it, its bytes, or the compiled module. Default: the one that was loaded
-   * first; when there is none, the file beside the package's code, which bundlers that know `new URL(...,
-   * import.meta.url)` include.
+   * first; when there is none, the file beside the package's code, which bundlers that know
+   * `new URL(..., import.meta.url)` include.
    */
   readonly wasm?: WasmSource | undefined;
 }

@@ -9,8 +9,8 @@ export interface Destination {
 const SCHEME = 'causeway:';
 
 /**
- * Reads the destination from the arguments with which Emscripten's sockets open a WebSocket, if they name a relay: `new
- * WebSocket('causeway:RELAY')`, or `new WebSocket('ws://SERVER/', ['causeway:RELAY'])`, in which Emscripten has put the
+ * Reads the destination from the arguments with which Emscripten's sockets open a WebSocket, if they name a relay:
+ * `new WebSocket('causeway:RELAY')`, or `new WebSocket('ws://SERVER/', ['causeway:RELAY'])`, in which Emscripten has put the
  * address that the program sends to.
  */
 export function destinationOf(url: unknown, protocols: unknown): Destination | undefined {

@@ -50,9 +50,7 @@ export class ClockSync extends GameObject {
     return memory.copy(out, exports.cw_clock_sync_transmit(this.address, out, ROOM, now));
   }
 
-  /**
-   * Takes the server's echo. The clock is the more exact, the closer `now` is to the arrival of the echo's datagram.
-   */
+  /** Takes the server's echo. The clock is more exact the closer `now` is to the arrival of the echo's datagram. */
   receive(echo: Uint8Array, now: number): 'ok' | 'malformed' | 'stale' {
     const { core, address } = this;
     const code = core.exports.cw_clock_sync_receive(address, core.put(echo), echo.length, now);

@@ -30,8 +30,8 @@ export const fitsTransport = (size: number, { maxDatagramSize }: Transport): voi
 /**
  * One end of a connection over a transport, which it takes over, with a tick of its own. Messages that arrive go to the
  * listeners of `message` events; while there is none they wait to be taken by `for await`, one by one with `next`, or
- * by the next listener. An application that takes none holds the sender back; nothing is lost and no memory grows. What
- * has arrived can still be taken when the connection has ended.
+ * by the next listener. An application that takes none holds the sender back; nothing is lost and no memory grows.
+ * Messages that have arrived can still be taken when the connection has ended.
  */
 export abstract class Host<
   Of extends Schema,

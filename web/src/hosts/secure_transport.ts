@@ -40,8 +40,8 @@ export interface SecureTransportOptions extends TransportOptions, CoreOptions {
 
 /**
  * A secure connection with a game server that sends and takes bytes, not messages. It is a transport whose datagrams
- * are those payloads, between the page and the game server itself. By default it sends up to 1075 bytes, with a greater
- * `maxDatagramSize` up to 1200, and it always receives up to 1200. {@link openSecureTransport} makes one. Like any
+ * are those payloads, between the page and the game server itself. It sends up to 1075 bytes, or up to 1200 with a
+ * greater `maxDatagramSize`, and always receives up to 1200. {@link openSecureTransport} makes one. Like any
  * transport it ends once, and what has been put over it ends with it; so it has no `reconnect`. To connect again, open
  * another one with another token.
  */

@@ -96,7 +96,7 @@ const isBig =
 const tooLong = (path: Path, size: number, max: number): RangeError =>
   new RangeError(`${path.toString()}: ${size} bytes are more than ${max}`);
 
-/** `struct { uint32_t size; uint8_t data[max]; }` */
+/** Makes the slot of a `struct { uint32_t size; uint8_t data[max]; }`. */
 const bytesSlot = (max: number, path: Path): Slot => ({
   size: Math.ceil((4 + max) / 4) * 4,
   alignment: 4,
@@ -109,7 +109,7 @@ const bytesSlot = (max: number, path: Path): Slot => ({
   read: (memory, address) => memory.copy(address + 4, memory.u32(address)),
 });
 
-/** `char[max + 1]` */
+/** Makes the slot of a `char[max + 1]`. */
 const stringSlot = (max: number, path: Path): Slot => ({
   size: max + 1,
   alignment: 1,
@@ -141,7 +141,7 @@ const boolSlot = (path: Path): Slot => ({
 const roundUp = (size: number, alignment: number): number =>
   Math.ceil(size / alignment) * alignment;
 
-/** `struct { bool present; value; }` */
+/** Makes the slot of a `struct { bool present; value; }`. */
 const optionalSlot = (slot: Slot): Slot => {
   const { alignment } = slot;
   const place = roundUp(1, alignment);
@@ -157,7 +157,7 @@ const optionalSlot = (slot: Slot): Slot => {
   };
 };
 
-/** `struct { uint32_t count; items[max]; }` */
+/** Makes the slot of a `struct { uint32_t count; items[max]; }`. */
 const arraySlot = (slot: Slot, max: number, path: Path): Slot => {
   const alignment = Math.max(4, slot.alignment);
   const place = roundUp(4, slot.alignment);

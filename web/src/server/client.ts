@@ -48,8 +48,8 @@ export interface ClientOwner<Of extends Schema> {
 /**
  * A client that is connected to this server. Messages that it sends go to the listeners of `message` events; while
  * there is none they wait to be taken by `for await`, one by one with `next`, or by the next listener. An application
- * that takes none holds the client back; nothing is lost and no memory grows. What has arrived can still be taken when
- * the connection has ended.
+ * that takes none holds the client back; nothing is lost and no memory grows. Messages that have arrived can still be
+ * taken when the connection has ended.
  */
 export class ServerClient<Of extends Schema = Schema> extends MessagePeer<
   Of,
@@ -135,7 +135,8 @@ export class ServerClient<Of extends Schema = Schema> extends MessagePeer<
   }
 
   /**
-   * Returns the statistics of the path and the connection. @throws {@link ClosedError} when the connection has ended.
+   * Returns the statistics of the path and the connection.
+   * @throws {@link ClosedError} when the connection has ended.
    */
   stats(): ConnectionStats {
     this.#look();
@@ -162,7 +163,9 @@ export class ServerClient<Of extends Schema = Schema> extends MessagePeer<
   }
 
   /**
-   * Ends the connection, whose slot may go to another client. @returns a function that tells the application @internal
+   * Ends the connection, whose slot may go to another client.
+   * @returns a function that tells the application
+   * @internal
    */
   end(reason: ServerDisconnectReason): () => void {
     this.#open = false;

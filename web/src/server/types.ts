@@ -25,8 +25,8 @@ export interface ServerConfig extends ConnectionConfig {
   readonly requestsPerSecond?: number;
   /**
    * The most datagrams that are read of each client in a second; a quarter of that may come at once. A packet counts
-   * once more for each 64 messages in it. Datagrams beyond that are dropped unread and counted, see {@link
-   * ServerClient.datagramsRefused}. Default 2000.
+   * once more for each 64 messages in it. Datagrams beyond that are dropped unread and counted, see
+   * {@link ServerClient.datagramsRefused}. Default 2000.
    */
   readonly clientDatagramsPerSecond?: number;
   /** Seconds of silence until a keep-alive is sent, above 0 to 10. Default 0.1. */
