@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #define TICKS_PER_SECOND 60
-/* These numbers stand in schema.js too. */
+/* The sizes, BODIES and MAX_PLAYERS stand in schema.js too. */
 #define METRE         1024 /* units of length in a metre; speeds are in units per tick */
 #define BODY_METRE    64   /* the same for the bodies that other players see */
 #define ARENA_WIDTH   (32 * METRE)

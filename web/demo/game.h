@@ -7,7 +7,7 @@
 
 #include "causeway/server.h"
 
-/* These numbers stand in schema.js too. */
+/* This number stands in schema.js too. */
 #define PROTOCOL_ID 0xca05e3a7de400001
 #define BOTS        3 /* the bots that play beside a single player */
 #define MAX_HUMANS  (MAX_PLAYERS - BOTS)
