@@ -7,7 +7,7 @@ import * as attempts from './attempts.js';
 import { complain, forget } from './console.js';
 import { serverName, type Destination } from './destination.js';
 
-/** Bytes that may wait to leave, as in the buffer of a socket. */
+/** The most bytes that wait to leave, as in the buffer of a socket. */
 const MAX_WAITING = 65536;
 
 /** Milliseconds between the close of a socket and its end, so that the last datagrams can still leave. */

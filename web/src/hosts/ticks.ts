@@ -1,4 +1,4 @@
-/** Milliseconds between the ticks of a hidden page when nothing arrives. */
+/** Milliseconds between the ticks of a hidden page when nothing arrives: often enough to keep its connection. */
 const HIDDEN_INTERVAL = 100;
 
 /**

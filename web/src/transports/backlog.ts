@@ -1,4 +1,4 @@
-/** Bytes that may wait. */
+/** The most bytes that wait at the same time. */
 const MAX_BYTES = 65536;
 
 /** Milliseconds between two looks at whether waiting datagrams can leave. */

@@ -19,7 +19,10 @@ interface Outcome {
 const REPLACE_SECONDS = 4;
 const GROWTH = 1.5;
 
-/** The least seconds that an attempt beside an open link may take, since nobody waits for it. */
+/**
+ * The least seconds that an attempt beside an open link may take, since nobody waits for it. WebRTC takes some seven
+ * round trips to open, so 10 s were not enough with round trips of 2 s.
+ */
 const BESIDE_SECONDS = 30;
 
 /** Opens links of one kind for as long as they are wanted: one attempt at a time, on a schedule of its own. */

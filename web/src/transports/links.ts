@@ -14,7 +14,7 @@ import type {
  */
 const LOST: readonly number[] = [1001, 1005, 1006, 1012, 4003];
 
-/** Seconds for which the relay keeps a session without a link. */
+/** Seconds for which the relay keeps a session without a link, the default of its --resume-seconds. */
 const RESUME_SECONDS = 15;
 
 /**
