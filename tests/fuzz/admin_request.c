@@ -1,6 +1,6 @@
-/* Whatever comes to the admin listener, in whatever pieces: reading it neither reads nor writes
-   beyond it, a request that is not whole stays as it is, and what has been read are texts inside
-   the bytes. The first byte says where the input is cut. */
+/* Fuzzes the reader of requests to the admin listener, which gets any bytes in any pieces. It
+   neither reads nor writes beyond them, an incomplete request stays as it is, and the texts of a
+   complete one lie inside the bytes. The first byte says where the input is cut. */
 #include "admin/request.h"
 
 #include <stdint.h>
@@ -22,7 +22,7 @@ static void check_parameters(const char *text)
         abort();
 }
 
-/* Gives what admin_request_read does. */
+/* Reads a request, checks what became of the bytes, and returns the status. */
 static unsigned read_part(char *bytes, size_t size)
 {
     char *before = malloc(ADMIN_REQUEST_MAX + 1);

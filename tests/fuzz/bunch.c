@@ -1,6 +1,7 @@
-/* Two ends of a connection of bunches in conversation, with datagrams of the input's own and
-   damaged ones in between. No crash, no read beyond a datagram, no bunch or value that is too long.
-   Until the first datagram that is not the other end's, every bunch arrives as it was sent. */
+/* Two ends of a connection of bunches talk to each other, with datagrams of the input's own and
+   damaged ones in between. Nothing crashes, nothing beyond a datagram is read, and no bunch or
+   value is too long. Until the first datagram that is not the other end's, every bunch arrives as
+   it was sent. */
 #include "causeway/protocols/bunch.h"
 
 #include <stdlib.h>
@@ -14,7 +15,7 @@ enum { RECEIVE, SEND, SET, TICK, DAMAGE, FORGE, LOSE, BUSY, RESET, ACTIONS };
 struct world {
     struct cw_bunch *ends[2];
     double now;
-    bool honest; /* nothing has been forged */
+    bool honest; /* nothing has been forged yet */
     bool busy;   /* the application takes no events */
     uint8_t sent[2], arrived[2];
 };
@@ -51,7 +52,8 @@ static void receive(struct world *world, int at, const uint8_t *data, size_t siz
     take_events(world, at);
 }
 
-/* Changes a datagram: one of its bits, or what it carries behind its header. Returns its size. */
+/* Changes a datagram: flips one of its bits, or replaces what it carries behind its header. Returns
+   its size. */
 static size_t change(uint8_t *out, size_t size, int how, const uint8_t *data, size_t data_size)
 {
     if (how == DAMAGE && data_size)
@@ -63,7 +65,7 @@ static size_t change(uint8_t *out, size_t size, int how, const uint8_t *data, si
     return header_size + data_size;
 }
 
-/* Lets time pass, and carries what is due, but for what gets lost or changed. */
+/* Lets time pass, and carries what is due, except what gets lost or changed. */
 static void tick(struct world *world, int from, int how, const uint8_t *data, size_t data_size)
 {
     uint8_t out[MAX_SIZE];

@@ -1,6 +1,6 @@
-/* A client against anything that may come from its server, whose keys the input has. An input is a
-   byte and a list of steps: what, how many bytes, bytes. The lowest bit of the byte says whether
-   there is a connection or raw payloads. */
+/* A client faces anything that may come from its server, whose keys the input has. An input is a
+   byte and a list of steps, each of which is a kind, a count of bytes, and these bytes. The lowest
+   bit of the first byte says whether there is a connection or raw payloads. */
 #include "causeway/client.h"
 #include "causeway/stream.h"
 #include "rich_schema.h"
@@ -23,7 +23,7 @@ struct world {
     uint64_t sequence;
 };
 
-/* From a block of exactly the size. */
+/* Gives a datagram from a block of exactly its size. */
 static void give(struct world *world, const uint8_t *bytes, size_t size)
 {
     uint8_t *exact = malloc(size);
@@ -33,7 +33,7 @@ static void give(struct world *world, const uint8_t *bytes, size_t size)
     free(exact);
 }
 
-/* Any sealed packet: its type, and its body unless that is made up. */
+/* Gives a sealed packet of any type, whose body is the data unless it is made up. */
 static void give_sealed(struct world *world, bool made_up, const uint8_t *data, size_t size)
 {
     static const uint8_t zeros[CW_PAYLOAD_MAX];
@@ -98,7 +98,7 @@ static void send_message(struct world *world, uint8_t what)
     struct cw_message *message;
     if (cw_connection_create_message(connection, what % RICH_TYPES, &message) != CW_OK)
         return;
-    message->receipt = what & 3; /* 0: without */
+    message->receipt = what & 3; /* 0 asks for no receipt */
     if (cw_connection_send(connection, what % 4, message, world->now) != CW_OK)
         cw_message_release(message);
 }

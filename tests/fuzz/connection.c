@@ -1,5 +1,5 @@
-/* Whatever arrives, on channels of every kind: a connection reads no byte too many, keeps within
-   its pool, takes nothing of what it refuses, and is as new after a reset.
+/* Any payload arrives on channels of every kind. The connection reads no byte too many, keeps
+   within its pool, takes nothing of what it refuses, and is as new after a reset.
 
    An input is a list of datagrams. Each begins with a byte that says what is done with it, and the
    length of its payload as a byte and three bits of the first. */
@@ -7,10 +7,10 @@
 
 #include <string.h>
 
-#define RAW    0x08 /* it is a datagram already; else it gets a header that the endpoint takes */
+#define RAW    0x08 /* the bytes are a datagram; else they get a header that is taken */
 #define DRAIN  0x10 /* the application takes and releases what there is */
-#define SEND   0x20 /* it sends something, and a round of packets */
-#define HOLD   0x40 /* it holds the next message */
+#define SEND   0x20 /* the application sends something, and a round of packets */
+#define HOLD   0x40 /* the application keeps the next message */
 #define AGAIN  0x80 /* the packet comes in with the number of the one before */
 #define HEADER 9
 
@@ -30,7 +30,7 @@ static void send_something(struct fuzz *fuzz, uint8_t what)
     if (cw_connection_create_message(fuzz->connection, what % RICH_TYPES, &message) == CW_OK) {
         if (message->type == RICH_FILE)
             cw_message_attach(message, block, 1 + what * 3u, NULL, NULL);
-        message->receipt = what & 3; /* 0: without */
+        message->receipt = what & 3; /* 0 asks for no receipt */
         if (cw_connection_send(fuzz->connection, what % 4, message, fuzz->now) != CW_OK)
             cw_message_release(message);
     }
@@ -110,7 +110,7 @@ static void use(struct fuzz *fuzz, uint8_t what)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* A connection with the kinds of yojimbo, or with those of ours that come from them. */
+/* Opens a connection with the channel kinds of yojimbo, or with our own that come from them. */
 static void open_connection(struct fuzz *fuzz, bool ours)
 {
     struct cw_connection_config config = rich_config(rich_schema());

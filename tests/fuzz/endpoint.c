@@ -1,6 +1,6 @@
-/* Two endpoints in conversation, with datagrams of the input's own and damaged ones in between.
-   Whatever arrives: no crash, no read beyond it, no event for a packet that was not sent, no packet
-   longer than agreed. */
+/* Two endpoints talk to each other, with datagrams of the input's own and damaged ones in between.
+   Nothing crashes, nothing beyond a datagram is read, there is no event for a packet that was not
+   sent, and no packet is longer than agreed. */
 #include "copy_packet.h"
 
 #include <stdlib.h>
@@ -21,9 +21,9 @@ struct world {
     struct cw_endpoint *theirs;
     double now;
     uint8_t *held;        /* the datagram that ours was given last */
-    uint8_t fates[65536]; /* of our packets: 0 not sent, else bits */
-    uint16_t newest;      /* that ours delivered */
-    bool refuses;         /* does not accept packets at once */
+    uint8_t fates[65536]; /* by number of our packets: 0 if not sent, else bits */
+    uint16_t newest;      /* the newest packet that ours delivered */
+    bool refuses;         /* ours accepts packets later only */
 };
 
 enum { SENT = 1, ACKED = 2, LOST = 4 };
@@ -72,8 +72,8 @@ static void receive(struct world *world, const uint8_t *data, size_t size)
     }
 }
 
-/* Sends a packet; those of its datagrams whose bit is set in lost do not arrive. One byte of those
-   that arrive at ours is changed when damage is not 0. */
+/* Sends a packet, of which the datagrams whose bit is set in lost do not arrive. Unless damage is
+   0, one byte is changed in each datagram that arrives at ours. */
 static void send_packet(struct world *world, bool theirs, unsigned size, unsigned lost,
                         unsigned place, unsigned damage)
 {

@@ -1,8 +1,9 @@
-/* Whatever arrives: the rooms that keep time and inputs read no byte too many, give only inputs
-   that are in range, and tell finite times.
+/* Any bytes arrive at the modules that keep time and inputs. They read no byte too many, give only
+   inputs that are in range, and tell finite times.
 
-   An input is a list of calls: what is called in a byte, the size of its bytes in another, and
-   they. The client has ticks and stamps of its own, so that what refers to them can be right. */
+   An input is a list of calls, each of which is a byte for the function, a byte for the size, and
+   the bytes. The client has ticks and stamps of its own, so that what refers to them can be right.
+   */
 #include "causeway/input.h"
 #include "causeway/clock_sync.h"
 
@@ -41,7 +42,7 @@ static void take(struct ends *ends)
     expect(cw_schema_check(ends->schema, 0, &play) == CW_FIELD_NONE);
 }
 
-/* A frame of the client. */
+/* Plays a frame of the client. */
 static void step(struct ends *ends, double seconds)
 {
     struct cw_clock_sync_event event;

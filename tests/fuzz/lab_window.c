@@ -1,6 +1,6 @@
-/* Two ends of a byte stream, with datagrams of the input's own and damaged ones in between.
-   Whatever arrives: no crash, no read beyond it, and never more bytes than fit into the buffers. An
-   end that gets only what the other one sent reads exactly that. */
+/* Two ends of a byte stream talk to each other, with datagrams of the input's own and damaged ones
+   in between. Nothing crashes, nothing beyond a datagram is read, and the buffers never hold more
+   bytes than fit. An end that gets only what the other one sent reads exactly that. */
 #include "lab/window.h"
 
 #include <stdlib.h>
@@ -20,7 +20,7 @@ struct input {
 struct world {
     struct cw_window *ends[2];
     double now;
-    uint32_t given[2], taken[2]; /* bytes that each end sent, and that came out at the other */
+    uint32_t given[2], taken[2]; /* the bytes that each end sent, and that came out at the other */
     bool damaged;                /* something arrived that no end sent */
 };
 
@@ -44,7 +44,7 @@ static void receive(struct world *world, unsigned to, const uint8_t *data, size_
     free(exact);
 }
 
-/* Datagrams whose bit is set in lost do not arrive. Bits of one byte of the others are changed. */
+/* Passes datagrams on, except those whose bit is set in lost, and changes one byte in each. */
 static void pass(struct world *world, unsigned from, unsigned lost, unsigned place, unsigned bits)
 {
     uint8_t data[MAX_DATAGRAM];

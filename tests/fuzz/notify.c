@@ -1,9 +1,10 @@
-/* Packet notification in conversation with whatever arrives. No crash, no read beyond a datagram,
-   exactly one fate for each packet, in order, and none for a packet that was not sent.
+/* Packet notification talks to an end that sends anything. Nothing crashes, nothing beyond a
+   datagram is read, each packet gets exactly one fate, in order, and a packet that was not sent
+   gets none.
 
-   An input is a list of calls: what is called in a byte, and for datagrams their size in another,
-   and they. Their first four bytes are read as the numbers of a packet, relative to what can be
-   valid, in half of the calls. */
+   An input is a list of calls, each of which is a byte for the function and, for a datagram, a byte
+   for its size and its bytes. In half of the calls the first four bytes are read as the numbers of
+   a packet, relative to what can be valid. */
 #include "causeway/protocols/notify.h"
 
 #include <stdlib.h>
@@ -15,8 +16,8 @@ struct world {
     struct cw_notify *notify;
     uint32_t sent;
     uint32_t told;
-    uint16_t last;       /* packet that was delivered */
-    uint64_t overflowed; /* packets, by then */
+    uint16_t last;       /* the packet that was delivered last */
+    uint64_t overflowed; /* the packets that had overflowed by then */
 };
 
 static void expect(bool condition)
@@ -25,8 +26,8 @@ static void expect(bool condition)
         abort();
 }
 
-/* A packet is newer than the last one. If one in between was told as lost, that is not known here.
- */
+/* Returns whether a packet can be newer than the last one. After an overflow every packet can be,
+   since which packets overflowed is not known here. */
 static bool is_newer(struct world *world, uint16_t sequence)
 {
     const uint32_t ahead = (uint32_t)(sequence - world->last) % CW_NOTIFY_SEQUENCES;
@@ -70,7 +71,7 @@ static void send(struct world *world)
     expect(stats.packets_acked + stats.packets_nakked == world->told);
 }
 
-/* The two numbers become the distance from the last packet delivered and from the last fate. */
+/* Turns the two numbers into distances from the last packet delivered and from the last fate. */
 static void make_likely(const struct world *world, uint8_t *data)
 {
     const uint32_t sequence = world->last + 1u + data[0];

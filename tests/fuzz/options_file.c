@@ -1,5 +1,6 @@
-/* Whatever is in the file of --config: it becomes options within their bounds, or one printable
-   line that says where it is wrong. The copy that workers get says the same as the file. */
+/* Any bytes stand in the file of --config. They become options within their bounds, or one
+   printable line that says where the file is wrong. The copy that workers get says the same as the
+   file. */
 #include "options/options_internal.h"
 
 #include <stdlib.h>

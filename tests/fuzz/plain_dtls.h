@@ -1,6 +1,6 @@
-/* DTLS without its cryptography, in place of relay/rtc/dtls.c: two datagrams of kind 22 are the
+/* DTLS without its cryptography, in place of relay/rtc/dtls.c. Two datagrams of kind 22 are the
    other side's handshake, one of 21 ends the connection, and one of 23 is a record, in the clear
-   behind three bytes. What is sent has the size that it really has. */
+   behind three bytes. A datagram of the relay has the size that real DTLS would give it. */
 #ifndef CAUSEWAY_TESTS_PLAIN_DTLS_H
 #define CAUSEWAY_TESTS_PLAIN_DTLS_H
 
@@ -17,7 +17,7 @@ enum { PLAIN_DTLS_END = 21, PLAIN_DTLS_HANDSHAKE = 22, PLAIN_DTLS_RECORD = 23 };
 struct dtls {
     enum dtls_state state;
     bool begun;
-    const uint8_t *record; /* that has come */
+    const uint8_t *record; /* the record that has come */
     size_t size;
     void (*send)(void *context, const uint8_t *data, size_t size);
     void *context;

@@ -1,7 +1,7 @@
-/* A server against a player who has a token and knows the protocol: what he sends is sealed, has
-   the number that is due and acks what the server has sent, unless the input says otherwise. So the
-   input reaches the states of channels, blocks, fragments, acks and broadcasts. An input is a list
-   of steps: what, how, how many bytes, bytes. */
+/* A server faces a player who has a token and knows the protocol: each of his packets is sealed,
+   has the number that is due and acks what the server has sent, unless the input says otherwise. So
+   the input reaches the states of channels, blocks, fragments, acks and broadcasts. An input is a
+   list of steps, each of which is a kind, a variant, a count of bytes, and these bytes. */
 #include "causeway/server.h"
 #include "packet/packet_header.h"
 
@@ -63,8 +63,8 @@ static void make_token(void)
 struct world {
     struct cw_server *server;
     double now;
-    uint64_t sequence; /* of the next secure packet */
-    uint16_t packet;   /* of the next packet */
+    uint64_t sequence; /* the number of the next secure packet */
+    uint16_t packet;   /* the number of the next packet */
     uint16_t seen;     /* the newest of the server's packets */
     uint32_t seen_bits;
     uint8_t challenge[CW_CHALLENGE_BODY_SIZE];
@@ -123,7 +123,7 @@ static void take_events(struct world *world)
                     cw_message_release(event.message) == CW_OK);
 }
 
-/* A header with the number that is due and honest acks; `how` lies about one of them. */
+/* Writes a header with the number that is due and honest acks; `how` falsifies one of them. */
 static size_t put_header(struct world *world, uint8_t how, uint8_t *out)
 {
     struct cw_packet_header header = {
@@ -162,7 +162,7 @@ static void send_payload(struct world *world, uint8_t how, const uint8_t *bytes,
     give(world, CW_SECURE_PAYLOAD, out, written + size);
 }
 
-/* A payload in fragments of 64 bytes; bits of `how` say which of them are left out. */
+/* Sends a payload in fragments of 64 bytes; bits of `how` say which of them are left out. */
 static void send_fragments(struct world *world, uint8_t how, const uint8_t *bytes, size_t size)
 {
     const uint32_t count = (uint32_t)(size / 64 + 1);
@@ -185,7 +185,7 @@ static void send_fragments(struct world *world, uint8_t how, const uint8_t *byte
     }
 }
 
-/* The application sends to him, or to all. */
+/* Lets the application send to the player, or to all. */
 static void send_to(struct world *world, uint8_t how)
 {
     struct cw_connection *connection = cw_server_connection(world->server, 0);
@@ -225,11 +225,11 @@ static void step(struct world *world, uint8_t what, uint8_t how, const uint8_t *
         for (uint8_t i = 0; i < how >> 3; i++)
             send_to(world, (uint8_t)(how + (size > 0 ? bytes[0] : 0)));
         break;
-    case 5: /* the same packet again and again, next in order each time */
+    case 5: /* the same payload again and again, each with the next number */
         for (uint8_t i = 0; i < how; i++)
             send_payload(world, 0, bytes, size);
         break;
-    default: /* of any type but a disconnect */
+    default: /* a packet of any type but a request */
         give(world,
              how % 6 == CW_SECURE_REQUEST ? CW_SECURE_PAYLOAD : (enum cw_secure_type)(how % 6),
              bytes, size);

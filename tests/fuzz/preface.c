@@ -1,5 +1,5 @@
-/* The first bytes of a connection, in whatever pieces they arrive: what reads the PROXY header and
-   the head of a request reads nothing beyond them, and does not change its mind when more come. The
+/* The first bytes of a connection arrive in any pieces. The readers of the PROXY header and of the
+   head of a request read nothing beyond the bytes, and do not change their mind when more come. The
    first two bytes of an input say how many of the others come first. */
 #include "http/proxy_protocol.h"
 #include "http/request_head.h"
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Some values are longer. */
+/* The size of a value's buffer, so small that some values do not fit. */
 #define VALUE_MAX 32
 
 static void expect(bool condition)
@@ -25,7 +25,7 @@ struct verdict {
     char value[VALUE_MAX];
 };
 
-/* From a block of exactly the size. */
+/* Looks at the bytes in a block of exactly their size. */
 static struct verdict look_at(const uint8_t *data, size_t size)
 {
     struct verdict verdict = {0};

@@ -1,6 +1,6 @@
-/* Whatever bytes come from a proxy: what reads its header neither reads too far nor gives more than
-   there was, and the map of players stays whole. The input is a row of datagrams: a byte with the
-   source and what the server makes of it, one with the size, and the bytes. */
+/* Any bytes come from a proxy. The reader of its header neither reads too far nor gives more than
+   there was, and the map of players stays whole. The input is a row of datagrams, each of which is
+   a byte with the source and what the server makes of it, a byte with the size, and the bytes. */
 #include "native/proxied.h"
 
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 static void fuzz_datagram(struct cw_proxied *map, uint8_t about, const uint8_t *bytes, size_t size,
                           double now)
 {
-    uint8_t *data = malloc(size); /* of that size, so that a read beyond is seen */
+    uint8_t *data = malloc(size); /* exactly the size, so that sanitizers see a read beyond */
     uint8_t answer[CW_SIMPLE_HEADER_SIZE + 1];
     memcpy(data, bytes, size);
     const struct cw_socket_datagram in = {
@@ -25,7 +25,7 @@ static void fuzz_datagram(struct cw_proxied *map, uint8_t about, const uint8_t *
     cw_proxied_readdress(map, &out, now);
     if (out.data + out.size != answer + sizeof answer)
         abort();
-    /* What the server has taken goes back to where it came from. */
+    /* The answer to a datagram that was accepted goes back to where the datagram came from. */
     if ((about & 0x80) && !cw_address_equal(&out.address, &in.address))
         abort();
     free(data);

@@ -1,5 +1,5 @@
-/* Whatever combinations arrive: a connection with coded repair reads no byte too many, keeps within
-   its pool, delivers what its schema allows, and has nothing left after a reset.
+/* Any combinations arrive at a connection with coded repair. It reads no byte too many, keeps
+   within its pool, delivers only what its schema allows, and has nothing left after a reset.
 
    An input is a list of payloads. Each begins with a byte that says what is done with it, and a
    byte with its length. */
@@ -7,8 +7,8 @@
 
 #include <string.h>
 
-#define DRAIN 0x10 /* the application takes and releases what there is */
-#define SEND  0x20 /* it sends something, and a round of packets */
+#define DRAIN 0x10 /* the application takes and releases all messages */
+#define SEND  0x20 /* the application sends something, and a round of packets */
 
 static uint32_t pool;
 
@@ -40,7 +40,7 @@ static void send_something(struct cw_connection *c, uint8_t what, double now)
         ;
 }
 
-/* All packets of ours but every second one are acked. */
+/* Receives a packet that acks all of our packets but every second one. */
 static void receive(struct cw_connection *c, uint16_t sequence, const uint8_t *payload, size_t size,
                     double now)
 {

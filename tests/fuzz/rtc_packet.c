@@ -1,5 +1,5 @@
-/* What comes on the UDP port after a first verified check: datagrams of any contents for STUN and
-   for DTLS before and in its handshake, also embedded in checks, with time passing in between. */
+/* The UDP port gets any datagrams after a first verified check: for STUN, and for DTLS before and
+   in its handshake, also embedded in checks, with time passing in between. */
 #include "relay/rtc/peer.h"
 #include "stun_request.h"
 
@@ -12,7 +12,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 #define UFRAG    "relayufrag"
 #define PASSWORD "relaypassword/0123456789"
 
-static size_t came; /* bytes */
+static size_t came; /* the count of bytes that came */
 static size_t answered;
 
 static void on_send(void *context, const struct udp_path *path, const uint8_t *data, size_t size)
@@ -21,7 +21,8 @@ static void on_send(void *context, const struct udp_path *path, const uint8_t *d
     if (size > 1228 || !data)
         abort();
     answered += size;
-    /* Nothing that comes proves where it came from. */
+    /* Until a check proves where the datagrams come from, amplification is limited to three times.
+     */
     if (answered > 3 * came)
         abort();
 }

@@ -1,10 +1,11 @@
-/* A browser that has the keys, and lies: checks, SCTP packets of any contents with the right tag
-   and checksum, data channel messages and any datagrams come from four ports, with time passing and
-   messages of ours in between. The browser is at two of the ports; from the others it only seems
-   to write, and sees nothing of what goes there, which is never more than three times what came.
+/* A browser has the keys, and lies: checks, SCTP packets of any contents with the right tag and
+   checksum, data channel messages and any datagrams come from four ports, with time passing and
+   messages of ours in between. The browser is at two of the ports; from the others it only seems to
+   write, and it sees nothing of what goes there, which is never more than three times what came
+   from there.
 
-   An input is a list of steps: what and from which port in a byte, how many bytes in another, and
-   they. */
+   An input is a list of steps, each of which is a byte for the kind and the port, a byte for the
+   size, and the bytes. */
 #include "plain_dtls.h"
 #include "relay/rtc/big_endian.h"
 #include "relay/rtc/peer.h"
@@ -25,13 +26,13 @@ struct world {
     struct peer *peer;
     struct sctp_client client;
     double now;
-    uint16_t number; /* of the browser's next record */
+    uint16_t number; /* the number of the browser's next record */
     size_t came[PORTS], went[PORTS];
 };
 
 static uint8_t random_byte;
 
-/* Takes the place of OpenSSL's, so that a run can be repeated. */
+/* Replaces the function of OpenSSL, so that a run can be repeated. */
 int RAND_bytes(unsigned char *out, int size)
 {
     memset(out, ++random_byte, (size_t)size);
@@ -44,7 +45,8 @@ static void expect(bool condition)
         abort();
 }
 
-/* Any tag is right: the browser may have named another in an INIT that it made by hand. */
+/* Reads a packet with any tag: the browser may have named another in an INIT that it made by hand.
+ */
 static bool read_packet(struct sctp_client *client, const uint8_t *data, size_t size)
 {
     const uint32_t tag = size < 8 ? 0 : load32(data + 4);
@@ -76,7 +78,7 @@ static void take_datagrams(struct world *world)
     }
 }
 
-/* From a block of exactly the size. */
+/* Lets a datagram arrive in a block of exactly its size. */
 static void arrive(struct world *world, unsigned port, const uint8_t *data, size_t size)
 {
     const struct udp_path path = {.remote = {{0x20, 1}, (uint16_t)(FIRST_PORT + port)}};
@@ -118,7 +120,7 @@ static void arrive_return(struct world *world, unsigned port)
     arrive_record(world, port, &packet);
 }
 
-/* As an honest browser begins, until it may open its channel. */
+/* Does what an honest browser does until it may open its channel. */
 static void set_up(struct world *world, unsigned port)
 {
     static const uint8_t handshake[400] = {PLAIN_DTLS_HANDSHAKE};
@@ -143,8 +145,8 @@ static void arrive_chunks(struct world *world, unsigned port, const uint8_t *dat
     arrive_record(world, port, &packet);
 }
 
-/* The next message or the next part of one: its stream, flags and order in a byte, its kind in
-   another. */
+/* Lets the next message or the next part of one arrive: its stream, flags and order come in a byte,
+   its kind in another. */
 static void arrive_message(struct world *world, unsigned port, const uint8_t *data, size_t size)
 {
     struct sctp_packet packet;
@@ -199,7 +201,7 @@ static void step(struct world *world, uint8_t what, const uint8_t *data, size_t 
         break;
     }
     peer_update(world->peer, world->now);
-    /* Or the relay would do nothing else. */
+    /* A deadline that has passed would keep the relay busy with nothing else. */
     expect(peer_state(world->peer) == PEER_ENDED || peer_deadline(world->peer) > world->now);
 }
 

@@ -1,7 +1,7 @@
-/* Two ends of the request-based protocol, with datagrams of the input's own and damaged ones in
-   between, all for ours. Whatever arrives: no crash, no read beyond it, no more kept than agreed,
-   packages told in order. And the other end, which only gets what ours sends, still gets each of
-   our packages whole and in order, or is told that it has expired. */
+/* Two ends of the request-based protocol talk to each other, with datagrams of the input's own and
+   damaged ones in between, all for ours. Nothing crashes, nothing beyond a datagram is read, no
+   more is kept than agreed, and packages come in order. The other end, which only gets what ours
+   sends, still gets each of our packages whole and in order, or is told that it has expired. */
 #include "causeway/protocols/rudp.h"
 
 #include <stdbool.h>
@@ -23,8 +23,8 @@ struct input {
 struct world {
     struct cw_rudp *ours;
     struct cw_rudp *theirs;
-    uint64_t sent;       /* by ours */
-    uint64_t ours_taken; /* events of packages */
+    uint64_t sent;       /* the packages that ours sent */
+    uint64_t ours_taken; /* the events of packages that ours gave */
     uint64_t theirs_taken;
 };
 
@@ -42,7 +42,7 @@ static unsigned take(struct input *input, unsigned bytes)
     return value;
 }
 
-/* Package `id` of ours: its size and all its bytes follow from the id. */
+/* Makes package `id` of ours: its size and all its bytes follow from the id. */
 static size_t make_package(uint64_t id, uint8_t out[MAX_PACKAGE])
 {
     const size_t size = id * 7 % (MAX_PACKAGE + 1);
@@ -108,8 +108,8 @@ static void send_package(struct world *world)
         world->sent++;
 }
 
-/* A round of ours or theirs. Those of its datagrams whose bit is set in lost do not arrive, and one
-   byte of those that arrive at ours is changed. */
+/* Passes a round of ours or theirs. Datagrams whose bit is set in lost do not arrive, and one byte
+   is changed in each that arrives at ours. */
 static void pass(struct world *world, bool theirs, unsigned lost, unsigned place, unsigned damage)
 {
     struct cw_rudp *from = theirs ? world->theirs : world->ours;
@@ -170,7 +170,7 @@ static void act(struct world *world, struct input *input)
     }
 }
 
-/* One more package goes out, and the other end gets to know of all before it. */
+/* Sends one more package, so that the other end gets to know of all before it. */
 static void finish(struct world *world)
 {
     pass(world, false, 0, 0, 0);

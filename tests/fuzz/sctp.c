@@ -1,5 +1,5 @@
-/* SCTP behind DTLS: packets of any contents with the right tag and checksum, before and after the
-   handshake, with time passing and messages of ours in between. */
+/* SCTP behind DTLS gets packets of any contents with the right tag and checksum, before and after
+   the handshake, with time passing and messages of ours in between. */
 #include "relay/rtc/sctp.h"
 #include "sctp_client.h"
 
@@ -46,7 +46,7 @@ static void give(struct sctp *sctp, const struct sctp_packet *packet)
     free(exact);
 }
 
-/* The input is a row of steps: one byte that tells what, one that tells how much. */
+/* The input is a row of steps: one byte that says what happens, and one that says how much. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const uint8_t message[SCTP_MESSAGE_MAX];

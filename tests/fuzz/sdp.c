@@ -1,4 +1,4 @@
-/* SDP offers: what is accepted can be answered. */
+/* SDP offers of any bytes are refused, or accepted and can then be answered. */
 #include "relay/rtc/sdp.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
-/* A server against anything that may come from four addresses: each has a token and its keys, so
-   that the input reaches every state. An input is a byte and a list of steps: what, who, how many
-   bytes, bytes. The lowest bit of the byte says whether there are connections or raw payloads, the
-   next whether a newer token takes over. */
+/* A server faces anything that may come from four addresses. Each has a token and its keys, so that
+   the input reaches every state. An input is a byte and a list of steps, each of which is a kind,
+   an address, a count of bytes, and these bytes. The lowest bit of the first byte says whether
+   there are connections or raw payloads, the next whether a newer token takes over. */
 #include "causeway/server.h"
 
 #include <stdlib.h>
@@ -27,7 +27,7 @@ static void fill(void *context, uint8_t *out, size_t size)
     memset(out, ++*counter, size);
 }
 
-/* Tokens do not depend on the input and are made once. */
+/* The tokens do not depend on the input and are made once. */
 static struct cw_token tokens[CLIENTS];
 
 static void make_tokens(void)
@@ -62,7 +62,7 @@ static struct cw_address address_of(uint32_t n)
         .type = CW_ADDRESS_IPV4, .port = (uint16_t)(1000 + n), .bytes = {10, 0, 0, 1}};
 }
 
-/* From a block of exactly the size. */
+/* Gives a datagram from a block of exactly its size. */
 static void give(struct world *world, uint32_t who, const uint8_t *bytes, size_t size)
 {
     const struct cw_address from = address_of(who);
@@ -97,7 +97,7 @@ static void transmit(struct world *world)
     }
 }
 
-/* No two clients have the same address or id. */
+/* Checks that no two clients have the same address or id. */
 static void check_clients(struct world *world)
 {
     struct cw_server_client one, other;
@@ -161,7 +161,7 @@ static void step(struct world *world, uint8_t what, uint32_t who, const uint8_t 
             out, sizeof(out));
         give(world, who, out, length);
         break;
-    case 3: /* the response that is asked for */
+    case 3: /* the response that the server has asked for */
         length = cw_secure_write(
             &(struct cw_secure_packet){.type = CW_SECURE_RESPONSE,
                                        .sequence = world->sequences[who]++,

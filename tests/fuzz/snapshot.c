@@ -1,4 +1,5 @@
-/* Whatever arrives: a client of snapshots reads no byte too many, and what it takes is in range.
+/* Any bytes arrive at a client of snapshots. It reads no byte too many, and takes only what is in
+   range.
 
    An input is a list of snapshots, each with its size in a byte before it. */
 #include "causeway/snapshot.h"

@@ -1,6 +1,6 @@
-/* Whatever the bytes: a message of every kind of field is read within them or not at all, and what
-   was read is written, measured and read again the same. The first byte chooses between the table,
-   a function by hand and the bytes of a schema. */
+/* A message of every kind of field is read within any bytes or not at all, and a message that was
+   read is written, measured and read again the same. The first byte chooses between the table, a
+   function by hand and the bytes of a schema. */
 #include "causeway/schema.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* STUN requests: whatever is parsed can be verified and answered. */
+/* STUN requests of any bytes: each that is parsed can be verified and answered. */
 #include "relay/rtc/stun.h"
 #include "stun_request.h"
 
@@ -30,7 +30,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     memcpy(copy, data, size);
     try(copy, size);
-    /* Once more with the length and the checksum put right, or nothing gets past them. */
+    /* The bytes come once more with the right length and checksum, since hardly an input gets past
+       these. */
     size -= size % 4;
     if (size >= 28) {
         memcpy(copy + 4, "\x21\x12\xa4\x42", 4);

@@ -1,6 +1,6 @@
-/* Whatever the bytes: readers of tokens and packets neither crash nor read too far, and what they
-   take is what was written. The first byte chooses the reader; keys are known, and inputs are
-   sealed where only sealed ones would be looked at. */
+/* The readers of tokens and packets get any bytes. They neither crash nor read too far, and what
+   they take is what was written. The first byte chooses the reader; the keys are known, and inputs
+   are sealed where only sealed ones would be looked at. */
 #include "causeway/secure_packet.h"
 
 #include <stdlib.h>

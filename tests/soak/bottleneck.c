@@ -1,7 +1,7 @@
-/* One to four pairs of connections through one slow link with a queue, for as many simulated hours
-   as asked; each scene draws the path, the ticks of all ends and what they send. Nothing reliable
-   is lost or out of order, every channel of every flow goes on, the queue stays short beyond its
-   start, and no end waits for a packet as long as would end a connection. */
+/* One to four pairs of connections share one slow link with a queue, for as many simulated hours as
+   asked; each scene draws the path, the ticks of all ends and what they send. Nothing reliable is
+   lost or out of order, every channel of every flow goes on, the queue stays short after the start
+   of a scene, and no end waits for a packet so long that a secure connection would end. */
 #include "path_world.h"
 #include "soak_messages.h"
 
@@ -14,11 +14,11 @@
 
 #define SCENE_SECONDS   60.0
 #define SCENES_PER_HOUR 60
-#define START_SECONDS   20.0 /* of a scene, in which the queue is not measured */
+#define START_SECONDS   20.0 /* the start of a scene, in which the queue is not measured */
 #define CHECK_SECONDS   0.1
-#define TIMEOUT_SECONDS 5.0 /* without a packet, after which secure connections usually end */
+#define TIMEOUT_SECONDS 5.0 /* a secure connection usually ends after so long without a packet */
 #define PACKET          1064.0
-#define LEAST_WINDOW    (4 * PACKET) /* that congestion control always lets a flow have in flight */
+#define LEAST_WINDOW    (4 * PACKET) /* the least that congestion control allows in flight */
 #define MOST_IN_FLIGHT  192          /* packets: three quarters of the sent_window */
 #define MOST_LOST       64           /* unreliable messages in a row */
 #define MOST_BLOCK      200000       /* bytes */
@@ -30,22 +30,22 @@ enum { COMMANDS, STATE, BURSTS, BLOCKS, CHANNELS };
 /* One direction of a channel. */
 struct stream {
     uint64_t sent, received;
-    double waits_since; /* when something arrived last, or was sent while nothing was under way */
-    double per_second;  /* messages; 0: none */
-    uint32_t at_once;   /* messages */
-    double due;         /* messages */
+    double waits_since; /* the time of the last arrival, or of a send with nothing under way */
+    double per_second;  /* messages, or 0 */
+    uint32_t at_once;   /* messages that are sent together */
+    double due;         /* messages that are to be sent now */
 };
 
-/* One end of a flow. The streams are what it sends. */
+/* One end of a flow, with the streams that it sends. */
 struct side {
     struct scene *scene;
     struct side *other;
-    unsigned flow, at; /* at: 0 or 1, which link it sends on */
+    unsigned flow, at; /* at: 0 or 1, the link it sends on */
     struct stream streams[CHANNELS];
     uint32_t most_body, most_block; /* bytes */
-    double room;                    /* bytes per second that it could send by itself on the path */
+    double room;                    /* bytes per second that it could send alone on the path */
     uint64_t bytes_arrived;
-    double heard; /* when a packet arrived last */
+    double heard; /* the time when a packet arrived last */
 };
 
 struct scene {
@@ -80,13 +80,13 @@ static void fail(const struct scene *scene, const struct side *side, const char 
     exit(1);
 }
 
-/* Between least and most, each factor as likely as any other. */
+/* Draws a number between least and most, so that each factor is as likely as any other. */
 static double of_all_sizes(struct cw_prng *random, double least, double most)
 {
     return least * pow(most / least, cw_prng_share(random));
 }
 
-/* Messages: what one is, from its number alone. */
+/* Messages: the content of each follows from its number alone. */
 
 struct plan {
     uint32_t type, body, block;
@@ -112,7 +112,7 @@ static void release_block(void *context, uint8_t *block, size_t size)
     free(block);
 }
 
-/* False when the connection takes no more now. */
+/* Returns false when the connection takes no more now. */
 static bool send_message(struct path_world *world, struct path_end *end, uint32_t channel)
 {
     struct side *side = end->context;
@@ -159,8 +159,8 @@ static void check_message(const struct side *from, uint32_t channel, uint64_t nu
         fail(from->scene, from->other, "another block", (double)number);
 }
 
-/* How long a channel may go without news: ten round trips, and for blocks 20 times what a fair
-   share of the path would take, or twice what the least window takes. */
+/* Returns how long a channel may go without an arrival: ten round trips, and for blocks 20 times
+   what a fair share of the path would take, or twice what the least window takes. */
 static double patience(const struct side *from, uint32_t channel)
 {
     const struct scene *scene = from->scene;
@@ -323,8 +323,8 @@ static void check_progress(const struct scene *scene)
     }
 }
 
-/* What congestion control aims at, twice, and what it lets go whatever the queue is: the least
-   windows, and the messages of a burst. */
+/* Returns the longest queue that a scene may have: twice the target of congestion control, and what
+   it lets go at any queue, which is the least windows and the messages of a burst. */
 static double longest_queue(const struct scene *scene, unsigned at)
 {
     const double target = fmax(fmax(0.03, 2 * scene->slowest_tick), 0.05 * scene->rtt);
@@ -391,7 +391,7 @@ static void run_scene(struct scene *scene)
     run_until(scene, SCENE_SECONDS);
     check_queues(scene);
     scene->quiet = true;
-    while (!all_has_arrived(scene)) /* or a channel starves */
+    while (!all_has_arrived(scene)) /* run_until fails when a channel starves */
         run_until(scene, scene->world->now + 1);
     run_until(scene, scene->world->now + 10);
     check_ends(scene);

@@ -1,7 +1,8 @@
-/* Pairs of connections under random terrible conditions, for as many simulated hours as asked.
-   After every datagram: reliable messages come strictly in order, or unordered, none missing, none
-   twice; sequenced ones never go back; all are as they were sent. When the path is calm again, all
-   that is reliable is delivered and acked in time. In the end every message is back in its pool. */
+/* Pairs of connections live under random terrible conditions, for as many simulated hours as asked.
+   After every datagram: reliable messages come strictly in order, or unordered, none is missing and
+   none comes twice; sequenced ones never go back; all are as they were sent. When the path is calm
+   again, all that is reliable is delivered and acked in time. In the end every message is back in
+   its pool. */
 #include "causeway/connection.h"
 #include "causeway/simulator.h"
 #include "connection_state.h"
@@ -19,18 +20,18 @@
 #define STEPS_PER_PAIR (3600 * 60 / PAIRS_PER_HOUR)
 #define CALM_LATENCY   0.02
 #define CALM_TRIP      (2 * CALM_LATENCY + 2 * STEP)
-#define CALM_SECONDS   10.0 /* beyond what the path needs */
+#define CALM_SECONDS   10.0 /* seconds beyond those that the path needs */
 #define CHANNELS       5
 #define MAX_HELD       64
 #define MAX_DATAGRAM   2048
 #define SEEN           65536
 
 struct channel {
-    uint64_t sent;     /* by the near side */
-    uint64_t received; /* by the far side; of a reliable ordered channel the next number */
-    double per_step;   /* messages that are sent on average */
-    uint64_t *seen;    /* of a channel without order: numbers that arrived, and 1 */
-    uint64_t newest;   /* of those */
+    uint64_t sent;     /* the count sent by the near side */
+    uint64_t received; /* the count that the far side got; in order, the next number */
+    double per_step;   /* the mean of messages sent in a step */
+    uint64_t *seen;    /* the numbers + 1 that arrived, on a channel without order */
+    uint64_t newest;   /* the newest number that arrived there */
 };
 
 /* One end, and the path that leads away from it. */
@@ -39,16 +40,16 @@ struct side {
     struct cw_simulator *path;
     struct channel channels[CHANNELS];
     unsigned interval;   /* steps from one round of packets to the next */
-    uint64_t busy_until; /* step up to which the application takes no messages */
+    uint64_t busy_until; /* the step up to which the application takes no messages */
     struct cw_message *held[MAX_HELD];
-    double hold; /* chance of holding a message for a while */
+    double hold; /* the chance of keeping a message for a while */
 };
 
 struct world {
     uint64_t seed;
     struct cw_prng random;
     uint64_t pair;
-    uint64_t pair_seed; /* with it, this pair is the first */
+    uint64_t pair_seed; /* the seed with which this pair is the first */
     uint64_t step;
     double now;
     struct cw_schema *schema;
@@ -71,7 +72,7 @@ static void fail(const struct world *world, int side, const char *what, uint64_t
     exit(1);
 }
 
-/* What a message is, from its number alone. */
+/* The content of a message, which follows from its number alone. */
 struct plan {
     uint32_t type;
     uint32_t body;
@@ -122,7 +123,7 @@ static void release_block(void *context, uint8_t *block, size_t size)
     free(block);
 }
 
-/* False when the connection takes no more now. */
+/* Returns false when the connection takes no more now. */
 static bool send_message(struct world *world, int at, uint32_t index)
 {
     struct side *side = &world->sides[at];
@@ -242,7 +243,8 @@ static void send_round(struct world *world, int at)
             fail(world, at, "a datagram that the path refused", size);
 }
 
-/* New conditions: what the paths do, how often each side sends, how much, and how well it reads. */
+/* Draws new conditions: what the paths do, how often each side sends, how much, and how quickly it
+   reads. */
 static void change_conditions(struct world *world)
 {
     static const unsigned intervals[][2] = {{1, 1}, {1, 6}, {6, 1}, {2, 2}, {2, 12}, {30, 1}};
@@ -390,7 +392,7 @@ static void check_stats(struct world *world, int at)
     }
 }
 
-/* True when everything that was sent has arrived, and all know it. */
+/* Returns whether everything that was sent has arrived, and both ends know it. */
 static bool is_quiet(const struct world *world)
 {
     for (int i = 0; i < 2; i++) {
@@ -404,8 +406,9 @@ static bool is_quiet(const struct world *world)
     return true;
 }
 
-/* What a side has to deliver on a channel: packets, and round trips one after the other. No more
-   messages are under way than the other side may receive, and a block waits for those before it. */
+/* Adds what a side has to deliver on a channel: packets, and round trips one after the other. No
+   more messages are under way than the other side may receive, and a block waits for those before
+   it. */
 static void add_work(const struct world *world, int at, uint32_t index, double *packets,
                      double *trips)
 {
@@ -419,7 +422,7 @@ static void add_work(const struct world *world, int at, uint32_t index, double *
     for (uint64_t number = channel->received; number < channel->sent; number++) {
         const struct plan plan = plan_of(world, at, index, number);
         const double own = (plan.body + 16.0) / room + 1.0 / config->max_messages_per_packet;
-        *packets += config->repair ? 2 * own : own; /* a combination for each */
+        *packets += config->repair ? 2 * own : own; /* with a combination for each */
         *trips += 1.0 / at_once;
         if (plan.block > 0) {
             *packets += (plan.block - 1) / config->block_fragment_size + 1;
@@ -428,7 +431,7 @@ static void add_work(const struct world *world, int at, uint32_t index, double *
     }
 }
 
-/* Seconds that the calm path needs for all that is reliable. */
+/* Returns the seconds that the calm path needs for all that is reliable. */
 static double time_needed(const struct world *world)
 {
     double needed = 0;
@@ -534,7 +537,7 @@ static void run_pair(struct world *world)
             for (int i = 0; i < 2; i++)
                 check_stats(world, i);
     }
-    /* Some end in the midst of it. */
+    /* Some pairs end while messages are still under way. */
     if (world->fast || cw_prng_chance(&world->random, 0.8))
         finish(world);
     count_and_destroy(world);

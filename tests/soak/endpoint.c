@@ -1,6 +1,6 @@
-/* Pairs of endpoints under random terrible conditions, for as many simulated hours as asked. After
-   every packet: nothing is acked that was not received, nothing is delivered twice or changed,
-   every packet has one fate. */
+/* Pairs of endpoints live under random terrible conditions, for as many simulated hours as asked.
+   After every packet: nothing is acked that was not received, nothing is delivered twice or
+   changed, every packet has one fate. */
 #include "causeway/endpoint.h"
 #include "causeway/simulator.h"
 #include "soak_paths.h"
@@ -18,9 +18,9 @@
 #define MAX_PACKET     6000
 #define MAX_DATAGRAM   2048
 
-/* What is known of a packet, by sequence number. */
+/* The test's knowledge of a packet, by sequence number. */
 struct record {
-    uint64_t number; /* how many were sent before it */
+    uint64_t number; /* the count of packets sent before it */
     uint32_t size;
     bool sent;
     bool delivered;
@@ -32,21 +32,21 @@ struct record {
 struct side {
     struct cw_endpoint *endpoint;
     struct cw_simulator *path;
-    struct record *records; /* of packets that this side sent */
+    struct record *records; /* records of the packets that this side sent */
     uint64_t sent;
-    uint64_t delivered; /* that the other side got */
+    uint64_t delivered; /* the count of packets that the other side got */
     uint64_t acked;
-    uint64_t lost;       /* reported, also of those acked later */
+    uint64_t lost;       /* packets told as lost, including those acked later */
     unsigned interval;   /* steps from one packet to the next */
-    double large;        /* chance of a packet of any size; the others have up to 100 bytes */
-    uint64_t busy_until; /* step up to which the application takes no events */
+    double large;        /* the chance of a packet of any size; the others have up to 100 bytes */
+    uint64_t busy_until; /* the step up to which the application takes no events */
     uint8_t *held;       /* the datagram that was taken in last */
 };
 
 struct world {
     uint64_t seed;
     struct cw_prng random;
-    uint64_t step; /* since the pair was made */
+    uint64_t step; /* the steps since the pair was made */
     uint64_t hour;
     double now;
     struct side sides[2];
@@ -66,8 +66,8 @@ static bool is_busy(const struct world *world, int side)
     return world->step < world->sides[side].busy_until;
 }
 
-/* Every packet has content of its own that can be made again from its number, and quickly: this is
-   much of what the test does. */
+/* Fills a packet with content of its own that can be made again from its number, and quickly, since
+   this is a large part of the test's work. */
 static void fill(uint8_t *payload, uint32_t size, uint64_t number, int side)
 {
     struct cw_prng content = {number * 2 + (uint64_t)side};
@@ -86,7 +86,7 @@ static uint32_t choose_size(struct cw_prng *random, double large, uint32_t max)
     return cw_prng_below(random, (limit < max ? limit : max) + 1);
 }
 
-/* New conditions: what the paths do, how fast each side sends, and how much. */
+/* Draws new conditions: what the paths do, how fast each side sends, and how much. */
 static void change_conditions(struct world *world)
 {
     static const unsigned intervals[][2] = {{6, 6}, {1, 6}, {6, 1}, {1, 1}, {2, 12}, {36, 6}};
@@ -117,7 +117,7 @@ static void take_packet(struct world *world, int at, const struct cw_endpoint_ev
     if (event->size && memcmp(expected, event->payload, event->size) != 0)
         fail(world, at, "delivered with other content", event->sequence);
     if (cw_prng_chance(&world->random, 0.01))
-        return; /* it is not accepted */
+        return; /* the application does not accept it */
     cw_endpoint_accept(world->sides[at].endpoint, event->sequence);
     record->delivered = true;
     from->delivered++;
@@ -149,7 +149,7 @@ static void take_events(struct world *world, int at)
     }
 }
 
-/* Looks at what became of a packet when its number is used again, or at the end. */
+/* Checks the fate of a packet when its number is used again, or at the end. */
 static void check_fate(const struct world *world, int at, unsigned sequence)
 {
     const struct record *record = &world->sides[at].records[sequence];
@@ -189,8 +189,8 @@ static void send_packet(struct world *world, int at, uint32_t max_size)
             fail(world, at, "a datagram that the path refused", sequence);
 }
 
-/* Hands over what is due. Every datagram has its own place, of exactly its size, until the event in
-   it is taken, which a busy application does later. */
+/* Hands over the datagrams that are due. Every datagram has its own place, of exactly its size,
+   until the event in it is taken, which a busy application does later. */
 static void deliver(struct world *world, int to)
 {
     uint8_t datagram[MAX_DATAGRAM];
@@ -242,7 +242,7 @@ static void check_stats(struct world *world, int at)
             fail(world, at, "a statistic that is no amount", (unsigned)i);
 }
 
-/* After the calm everything has arrived or been given up. */
+/* Checks that after the calm every packet has arrived or been given up. */
 static void check_fates(struct world *world, int at)
 {
     const struct side *side = &world->sides[at];
@@ -286,7 +286,7 @@ static struct cw_endpoint_config choose_config(struct cw_prng *random)
     return config;
 }
 
-/* One pair for steps steps, the last minute of them calm. */
+/* Runs one pair for some steps, the last minute of them calm. */
 static void run_pair(struct world *world, uint64_t steps)
 {
     struct cw_endpoint_config config = choose_config(&world->random);

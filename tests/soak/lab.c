@@ -1,7 +1,7 @@
-/* Columns of the lab under random bad conditions, 0 to 90 % loss, for as many simulated hours as
-   asked, one protocol after the other. All the time: no item comes twice, out of order, changed, or
-   without having been sent. In the end every message and block has been delivered. Only the
-   request-based protocol may give some up, and then it says so. */
+/* Columns of the lab run under random bad conditions, with 0 to 90 % loss, for as many simulated
+   hours as asked, one protocol after the other. At no time does an item come twice, out of order,
+   changed, or without having been sent. In the end every message and block has been delivered. Only
+   the request-based protocol may give some up, and then it says so. */
 #include "base/prng.h"
 #include "lab/column.h"
 
@@ -15,11 +15,11 @@
 #define COLUMNS_AN_HOUR 6
 #define PHASE_SECONDS   20
 #define PHASES          (3600 / COLUMNS_AN_HOUR / PHASE_SECONDS)
-#define CALM_SECONDS    3600 /* at most, until all that waits has come */
-#define LATE_SECONDS    5    /* older than any message on a good path */
+#define CALM_SECONDS    3600 /* the most, until all that waits has come */
+#define LATE_SECONDS    5    /* more than the age of any message on a good path */
 
 struct world {
-    uint64_t seed; /* of the column */
+    uint64_t seed; /* the seed of the column */
     uint32_t protocol;
     struct cw_prng random;
     struct cw_lab_column *column;
@@ -72,7 +72,7 @@ static void pass(struct world *world, const struct cw_lab_settings *settings, ui
             check(world, stats_of(world, sender, traffic).faults == 0, "twice, or out of order");
 }
 
-/* Nothing is under way for long. */
+/* Returns whether all is delivered that was sent some time ago. */
 static bool is_settled(const struct world *world)
 {
     for (uint32_t sender = 0; sender < 2; sender++)
@@ -82,7 +82,7 @@ static bool is_settled(const struct world *world)
     return true;
 }
 
-/* A good path, on which a few new messages show which ones before them were given up. */
+/* Brings a good path, on which a few new messages show which ones before them were given up. */
 static void settle(struct world *world)
 {
     struct cw_lab_settings calm = cw_lab_settings_default();

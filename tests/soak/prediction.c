@@ -1,4 +1,4 @@
-/* A client that predicts its own moves for as many simulated hours as asked, on a path with 20 %
+/* A client that predicts its own moves for as many simulated hours as asked, over a path with 20 %
    loss, jitter and duplicates: after every state of the server it is where that state and its own
    inputs since lead to. */
 #include "prediction_scenario.h"
