@@ -1,9 +1,10 @@
-/* Two endpoints at a steady 60 Hz each way with 64-byte payloads: ROUNDS ticks of one packet from
-   each to the other. Run under callgrind with two counts, the difference is the cost of a tick.
+/* Measures two endpoints at a steady 60 Hz each way with 64-byte payloads: ROUNDS ticks of one
+   packet from each to the other. The difference of two counts under callgrind is the cost of a
+   tick.
      core_packet packets ROUNDS    begin, commit, receive, next, acks and one update per packet
      core_packet updates ROUNDS    the same with ten more updates per tick and endpoint
      core_packet lossy ROUNDS      like packets, but one datagram in ten is lost
-     core_packet                   what tests/bench/run wants to know */
+     core_packet                   says what tests/bench/run shall count */
 #include "causeway/endpoint.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* What it costs to send a block's datagrams to one address beside as many that go to as many
+/* Measures what it costs to send a block's datagrams to one address, and as many to as many
    addresses, in processor time over loopback. */
 #include "causeway/native/socket.h"
 
@@ -7,7 +7,7 @@
 #include <time.h>
 
 #define DATAGRAMS 32
-#define SIZE      1055 /* of a packet with a block's fragment, encrypted */
+#define SIZE      1055 /* the size of an encrypted packet with a block's fragment */
 #define ROUNDS    500
 
 static struct cw_socket *sender, *receivers[DATAGRAMS];

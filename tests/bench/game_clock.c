@@ -1,7 +1,7 @@
-/* How wrong a client's idea of the server's time is, over the path that its guarantee names: jitter
-   of 50 ms and 20 % loss each way, clocks that drift apart by 200 ppm, a round trip that jumps from
-   50 to 250 ms and back every 10 s; 60 stamps and 60 answers a second. Printed is the worst of 16
-   runs of 60 s, from 2 s on. The path is as long one way as the other. */
+/* Measures how wrong a client's idea of the server's time is, over the path that its guarantee
+   names: jitter of 50 ms and 20 % loss each way, clocks that drift apart by 200 ppm, a round trip
+   that jumps from 50 to 250 ms and back every 10 s; 60 stamps and 60 answers a second. The figure
+   is the worst of 16 runs of 60 s, from 2 s on. The path is as long one way as the other. */
 #include "clock_rig.h"
 
 #include <stdio.h>

@@ -1,21 +1,22 @@
-/* The articles' ladder: what 901 cubes cost at 60 snapshots per second, over 100 ms of round trip
-   and 5 % loss each way, step by step. Kilobits per second of the bytes of the snapshots alone, the
-   mean of all runs.
+/* Measures what 901 cubes cost at 60 snapshots per second, over 100 ms of round trip and 5 % loss
+   each way, step by step as in the articles. Each figure is in kilobits per second of the bytes of
+   the snapshots alone, the mean of all runs.
 
    cubes_float_kbit       three floats of position, four of orientation, three of velocity and a bit
    cubes_quantized_kbit   all cubes, as cubes.h says
    cubes_bits_kbit        a bit per cube, and those that differ from the newest snapshot acked
    cubes_index_kbit       these by their relative indices
    cubes_differences_kbit snapshot.h: fields that differ, by how much they do
-   cubes_kbit             by how much they differ from where the cubes would be that went on as
-   before cubes_coded_kbit       the same through the range coder
+   cubes_kbit             by how much they differ from cubes that went on as before
+   cubes_coded_kbit       the same through the range coder
 
    cubes_..._instructions a snapshot of the last three, at both ends together
 
    The last three are sent, received and compared with the world, cube by cube.
 
-     game_cubes CODING STEPS    counts instructions: so many steps of the world, with snapshots
-   unless the coding is `none` game_cubes                 what tests/bench/run wants to know */
+     game_cubes CODING STEPS    counts instructions of STEPS steps of the world, with snapshots
+                                unless the coding is `none`
+     game_cubes                 says what tests/bench/run shall count */
 #include "causeway/simulator.h"
 #include "causeway/snapshot.h"
 
@@ -30,7 +31,7 @@
 #define ONE_WAY        0.05
 #define LOSS           0.05
 #define STEPS          (CUBES_SECONDS * CUBES_RATE)
-#define KEPT           64 /* worlds */
+#define KEPT           64 /* worlds that are kept to compare snapshots with */
 #define COUNTED        300
 
 /* A server and a client that look at a world through one coding. */
@@ -38,7 +39,7 @@ struct view {
     struct cw_snapshot_server *server;
     struct cw_snapshot_client *client;
     struct cw_simulator *down, *up;
-    uint32_t acked; /* the tick of the newest snapshot acked, 0: none */
+    uint32_t acked; /* the tick of the newest snapshot acked, or 0 */
     uint64_t received;
 };
 
@@ -46,10 +47,10 @@ struct scene {
     struct cubes *cubes;
     struct cw_schema *schema;
     struct view views[CW_SNAPSHOT_CODING_COUNT];
-    struct cube worlds[KEPT][CUBES_COUNT]; /* by tick */
+    struct cube worlds[KEPT][CUBES_COUNT]; /* the worlds of the last ticks, by tick */
 };
 
-/* Bits of all snapshots. */
+/* The sums of bits of all snapshots. */
 struct sums {
     double bits, index, codings[CW_SNAPSHOT_CODING_COUNT];
 };
@@ -117,7 +118,7 @@ static bool same(const struct cube *a, const struct cube *b)
            a->a == b->a && a->b == b->b && a->c == b->c && a->touched == b->touched;
 }
 
-/* Ticks are numbered from 1, as snapshots are: one is sent in each. */
+/* Steps the world. Ticks are numbered from 1, as snapshots are: one is sent in each. */
 static void step_world(struct scene *scene, uint32_t tick)
 {
     struct cube *const world = scene->worlds[tick % KEPT];
@@ -178,7 +179,7 @@ static void play(const struct scene *scene, struct view *view, double now)
     check(cw_simulator_receive(view->up, ack, sizeof ack, now) == CW_OK, "an ack too large");
 }
 
-/* What the simpler forms would take for the same snapshot. */
+/* Measures what the simpler forms would take for the same snapshot. */
 static void measure(const struct scene *scene, uint32_t tick, uint32_t acked, struct sums *sums)
 {
     const struct cube *const now = scene->worlds[tick % KEPT];
@@ -228,7 +229,7 @@ static void run(struct sums *sums)
 
 static const char *const codings[] = {"differences", "predicted", "coded"};
 
-/* A world, and its snapshots by a coding, without a path in between. */
+/* Plays a world, and its snapshots by a coding, without a path in between. */
 static void count(const char *name, uint32_t steps)
 {
     static uint8_t bytes[65535];

@@ -1,13 +1,15 @@
-/* What a player's inputs need at 60 ticks a second, over 100 ms of round trip with 30 ms of jitter
-   and 20 % loss each way, with the lead that the clock gives them.
+/* Measures what a player's inputs need at 60 ticks a second, over 100 ms of round trip with 30 ms
+   of jitter and 20 % loss each way, with the lead that the clock gives them.
 
-   input_starved_percent: ticks of the server that had no input of their own. 8 runs of 300 s, the
-   first 10 s of each left out; in half of them the server takes what has arrived once per tick.
+   input_starved_percent is the share of the server's ticks that had no input of their own. There
+   are 8 runs of 300 s, without the first 10 s of each; in half of them the server takes what has
+   arrived once per tick.
 
-   input_bytes_ratio: bytes of the client's datagrams as they leave its connection, unencrypted and
-   without UDP's header, against the same with each input sent once. Both hold a stamp for the clock
-   and a typical input of 43 bits, of which keys change five times a second and the aim in half of
-   all ticks. Encryption would add at least 18 bytes to both, and so make the ratio smaller. */
+   input_bytes_ratio is the bytes of the client's datagrams as they leave its connection,
+   unencrypted and without UDP's header, against the same with each input sent once. Both hold a
+   stamp for the clock and a typical input of 43 bits, of which keys change five times a second and
+   the aim in half of all ticks. Encryption would add at least 18 bytes to both, and so make the
+   ratio smaller. */
 #include "input_rig.h"
 
 static void run(uint32_t copies, double *starved_percent, double *bytes_per_packet)
@@ -43,7 +45,7 @@ static void run(uint32_t copies, double *starved_percent, double *bytes_per_pack
 int main(void)
 {
     double starved, bytes, starved_once, bytes_once;
-    run(0, &starved, &bytes); /* as many copies as by default */
+    run(0, &starved, &bytes); /* 0 stands for as many copies as by default */
     run(1, &starved_once, &bytes_once);
     printf("input_starved_percent %.3f %%\n", starved);
     printf("input_bytes_ratio %.3f ratio\n", bytes / bytes_once);

@@ -1,8 +1,8 @@
-/* What snapshots cost: 200 entities of 8 fields at a server and its clients.
-     game_snapshot STEP WORLD ROUNDS    counts instructions: so many ticks up to the step (set,
+/* Measures what snapshots of 200 entities of 8 fields cost a server and its clients.
+     game_snapshot STEP WORLD ROUNDS    counts instructions of ROUNDS ticks up to the step (set,
                                         encode, decode, share) with a world that is still, or of
                                         which everything changes
-     game_snapshot                      what tests/bench/run wants to know */
+     game_snapshot                      says what tests/bench/run shall count */
 #include "causeway/snapshot.h"
 
 #include "base/prng.h"
@@ -15,7 +15,7 @@
 #define ENTITIES 200
 #define ROUNDS   200
 #define PLAYERS  64
-#define GROUPS   8 /* of players with the same baseline */
+#define GROUPS   8 /* groups of players with the same baseline */
 
 #define BODY_FIELDS(FIELD)                                                                         \
     FIELD(x, CW_BITS(18))                                                                          \
@@ -76,7 +76,7 @@ static uint32_t step_from(uint32_t value, uint32_t most)
     return value + some(2 * most + 1) - most;
 }
 
-/* Bodies move a little, which is 3 of their 8 fields. */
+/* Moves bodies a little, which is 3 of their 8 fields. */
 static void change(uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
@@ -88,7 +88,7 @@ static void change(uint32_t count)
     }
 }
 
-/* One client with a baseline of its own: what one of many clients costs that share nothing. */
+/* Plays one client with a baseline of its own, as one of many clients that share nothing. */
 static void count(const char *step, const char *world, uint32_t rounds)
 {
     static uint8_t first[4000], bytes[4000];
@@ -114,7 +114,7 @@ static void count(const char *step, const char *world, uint32_t rounds)
     stop();
 }
 
-/* A tick for so many players, who ack some ticks later, in as many ways as there are groups. */
+/* Plays a tick for the players, who ack some ticks later, in as many ways as there are groups. */
 static void tick_for(uint32_t players, uint32_t tick)
 {
     static uint8_t bytes[4000];
@@ -127,7 +127,7 @@ static void tick_for(uint32_t players, uint32_t tick)
     }
 }
 
-/* What one of many clients costs that share baselines. */
+/* Plays clients that share baselines, to count what one of many costs. */
 static void share(uint32_t rounds)
 {
     start();
@@ -143,7 +143,7 @@ static double seconds(void)
     return (double)clock() / CLOCKS_PER_SEC;
 }
 
-/* CPU seconds of a server's tick, half of the world changing. */
+/* Returns the CPU seconds of a server's tick when half of the world changes. */
 static double tick_seconds(uint32_t players)
 {
     double spent = 0;

@@ -1,7 +1,8 @@
-/* The protocols of the lab over one path with loss: what messages cost and how long they take. Both
-   ends send a message of 64 bytes in each of 60 ticks per second, and nothing else; a round trip
-   takes 100 ms. After a warm-up, the messages of end 0 count for 300 seconds of virtual time.
-   bench_lab_paths [--csv]    prints the figures of the group lab, or all of them as CSV */
+/* Measures the protocols of the lab over one path with loss: what messages cost and how long they
+   take. Both ends send a message of 64 bytes in each of 60 ticks per second, and nothing else; a
+   round trip takes 100 ms. After a warm-up, the messages of end 0 count for 300 seconds of virtual
+   time.
+     bench_lab_paths [--csv]    prints the figures of the group lab, or all of them as CSV */
 #include "lab/column.h"
 
 #include <stdio.h>
@@ -13,8 +14,8 @@
 
 struct figures {
     double mean_ms, p99_ms;
-    double wire_bytes; /* of all datagrams of end 0, for each of its messages that arrived */
-    double arrived;    /* share of the messages sent */
+    double wire_bytes; /* all datagrams of end 0, for each of its messages that arrived */
+    double arrived;    /* the share of the messages sent */
 };
 
 static void check(enum cw_error error)

@@ -1,7 +1,7 @@
-/* What requests cost an end of the request-based protocol whose window is as large as can be: a
-   datagram asks for all that it keeps, the newest first, and all is sent again.
-     lab_requests ROUNDS    so many datagrams
-     lab_requests           what tests/bench/run wants to know */
+/* Measures what requests cost an end of the request-based protocol whose window is as large as can
+   be: a datagram asks for all that it keeps, the newest first, and all is sent again.
+     lab_requests ROUNDS    handles ROUNDS datagrams
+     lab_requests           says what tests/bench/run shall count */
 #include "causeway/protocols/rudp.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
-/* What a block costs on a short path, in virtual time: the bytes of all datagrams of its sender
-   from the first fragment to the last ack, over those of its fragments' packets, each sent once.
-   Two connections tick at 60 Hz, one half a tick after the other. */
+/* Measures what a block costs on a short path, in virtual time: the bytes of all datagrams of its
+   sender from the first fragment to the last ack, divided by those of its fragments' packets, each
+   sent once. Two connections tick at 60 Hz, one half a tick after the other. */
 #include "causeway/connection.h"
 
 #include <stdio.h>
@@ -76,7 +76,8 @@ static bool is_delivered(const struct cw_connection *connection)
     return stats.delivered > 0;
 }
 
-/* As long as nothing is known of the path nothing is sent again. Nor is anything held back here. */
+/* Returns the bytes of a block when nothing is sent again, because nothing is known of the path.
+   Nothing is held back here either. */
 static uint64_t bytes_sent_once(struct cw_connection_config config, uint32_t fragments)
 {
     config.congestion.mode = CW_CONGESTION_NONE;

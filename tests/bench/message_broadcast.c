@@ -1,9 +1,9 @@
-/* What the state of 16 entities costs a server per player and tick, when 64 players get the same:
-   all messages made, packed and acked, without encryption.
-     bench_message_broadcast ROUNDS [1]   1: each player's messages are made by themselves
-   The connections of the players are all in the same state, so that one other end is enough: what
-   it answers is given to each of them. Its work, a 64th of a player's, is counted too. Without
-   arguments it says what to count, see tests/bench/run. */
+/* Measures what the state of 16 entities costs a server per player and tick, when 64 players get
+   the same: all messages are made, packed and acked, without encryption.
+     bench_message_broadcast ROUNDS [1]    with 1, each player's messages are made separately
+   The connections of the players are all in the same state, so that one other end is enough: its
+   answers are given to each of them. Its work, a 64th of a player's, is counted too. Without
+   arguments the program says what tests/bench/run shall count. */
 #include "message/broadcast.h"
 
 #include <stdio.h>

@@ -1,12 +1,11 @@
-/* What one reliable message costs on paths of several lengths, alone and in batches: two
+/* Measures what one reliable message costs on paths of several lengths, alone and in batches: two
    connections at 60 Hz send each other as many messages per tick, each created, sent, packed,
    received, delivered and acked.
-     bench_message_cost SIZE BATCH DELAY ROUNDS IDLE   SIZE bytes a message, BATCH of them per tick;
-                                                       a datagram arrives DELAY ticks and a half
-                                                       after it was sent; ROUNDS ticks, then IDLE
-                                                       ticks of this program alone
-   Without arguments it says what to count, see tests/bench/run. Both counts end with the same
-   number of ticks, so that their difference is the library's work without this program's. */
+     bench_message_cost SIZE BATCH DELAY ROUNDS IDLE
+   A message has SIZE bytes, and each tick sends BATCH of them; a datagram arrives DELAY ticks and a
+   half after it was sent. ROUNDS ticks are followed by IDLE ticks of this program alone, so that
+   two runs with the same sum of both differ by the library's work only. Without arguments the
+   program says what tests/bench/run shall count. */
 #include "causeway/connection.h"
 
 #include <stdio.h>
@@ -46,7 +45,7 @@ struct flight {
 };
 
 struct end {
-    struct cw_connection *connection; /* NULL: only this program's own work is done */
+    struct cw_connection *connection; /* NULL when only this program's own work is done */
     struct flight sent[IN_TRANSIT];
 };
 
@@ -112,7 +111,7 @@ static void run(struct end *a, struct end *b, uint32_t delay, long from, long to
     }
 }
 
-/* The key of a figure, and the arguments of its two runs. */
+/* Prints the key of a figure, and the arguments of its two runs. */
 static void count(const char *name, int size, int messages, int delay)
 {
     printf("count %s_instructions %d: %d %d %d %d 0 - %d %d %d %d %d\n", name,

@@ -1,6 +1,7 @@
-/* What one reliable message costs: two connections with one 64-byte message from each to the other
-   per tick, created, sent, packed, received, delivered and acked. bench_message_end_to_end [rounds
-   N] Without arguments it says what to count, see tests/bench/run. */
+/* Measures what one reliable message costs: two connections with one 64-byte message from each to
+   the other per tick, created, sent, packed, received, delivered and acked.
+     bench_message_end_to_end [rounds N]
+   Without arguments the program says what tests/bench/run shall count. */
 #include "causeway/connection.h"
 
 #include <stdio.h>

@@ -1,6 +1,7 @@
-/* What a field costs: messages of 96 equal fields, started in the middle of a byte, against
-   messages without any. message_fields hand|table none|bool|int|word write|read ROUNDS
-     message_fields            what tests/bench/run wants to know */
+/* Measures what a field costs: messages of 96 equal fields, started in the middle of a byte,
+   against messages without any.
+     message_fields hand|table none|bool|int|word write|read ROUNDS
+     message_fields    says what tests/bench/run shall count */
 #include "causeway/schema.h"
 
 #include <stdio.h>
@@ -109,7 +110,7 @@ int main(int argc, char **argv)
             abort();
     const bool write = strcmp(argv[3], "write") == 0;
 
-    /* all zeros are valid values, and reading them takes the way that others take */
+    /* All zeros are valid values, and reading them takes the same code as reading others. */
     uint8_t buffer[4 * FIELDS + 8] = {5};
     uint32_t message[FIELDS] = {0};
     for (long rounds = atol(argv[4]); rounds > 0; rounds--) {

@@ -1,9 +1,10 @@
-/* Reliable-ordered messages over a path with delay and loss, in virtual time. Two connections tick
-   at 60 Hz, one half a tick after the other, and each sends messages every tick for 300 seconds.
-   Printed are the mean and the 99th percentile of the time from send to delivery, and the bytes of
-   all datagrams per message. bench_message_paths [--seed N] [--check]
-   --check prints nothing but the figures that are above their bars, and fails when there are any.
- */
+/* Measures reliable-ordered messages over a path with delay and loss, in virtual time. Two
+   connections tick at 60 Hz, one half a tick after the other, and each sends messages every tick
+   for 300 seconds. The program prints the mean and the 99th percentile of the time from send to
+   delivery, and the bytes of all datagrams per message.
+     bench_message_paths [--seed N] [--check]
+   With --check it prints nothing but the figures that are above their bars, and fails when there
+   are any. */
 #include "causeway/connection.h"
 
 #include <stdio.h>
@@ -27,7 +28,7 @@ struct scene {
     uint32_t size;
     uint32_t per_tick;
     uint32_t redundancy;
-    double most_mean_ms, most_p99_ms, most_wire_bytes; /* the bars */
+    double most_mean_ms, most_p99_ms, most_wire_bytes; /* the most that is allowed */
 };
 
 struct datagram {
@@ -67,7 +68,7 @@ static void check(enum cw_error error)
     }
 }
 
-/* A message begins with the time of its sending. */
+/* Queues a message, which begins with the time of its sending. */
 static void queue_message(struct side *side, double now)
 {
     struct cw_message *message;
@@ -116,7 +117,7 @@ static int compare(const void *a, const void *b)
 
 static uint32_t payload_size;
 
-/* A fixed number of bytes, the same on both sides, so that no length is on the wire. */
+/* Serializes a fixed number of bytes, the same on both sides, so that no length is on the wire. */
 CW_SERIALIZE(serialize_payload, struct payload, stream, payload)
 {
     return cw_stream_bytes(stream, payload->bytes, payload_size);
@@ -134,7 +135,7 @@ static bool report(const char *scene, const char *figure, double value, double b
     return !above;
 }
 
-/* False when a figure is above its bar. */
+/* Returns false when a figure is above its bar. */
 static bool run(const struct scene *scene, uint64_t seed, bool check_only)
 {
     random_state = seed;
@@ -185,7 +186,8 @@ static bool run(const struct scene *scene, uint64_t seed, bool check_only)
 
 int main(int argc, char **argv)
 {
-    /* Without loss the bar is the floor: one way, and the wait for the receiver's next tick. */
+    /* Without loss the bar is the least possible: one way, and the wait for the receiver's next
+       tick. */
     static const struct scene scenes[] = {
         {"loss_0_rtt_20", 0.02, 0, 64, 1, 0, 25.1, 25.1, 72.5},
         {"loss_0_rtt_100", 0.1, 0, 64, 1, 0, 58.4, 58.4, 72.5},

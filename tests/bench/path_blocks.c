@@ -1,6 +1,7 @@
-/* Blocks over paths with a bandwidth and a queue, with other flows and with losses, in virtual time
-   at 60 Hz. The round trip takes 100 ms and the queue holds 200 ms unless said otherwise.
-   bench_path_blocks [SCENE [SEED]] prints one scene only. */
+/* Measures blocks over paths with a bandwidth and a queue, with other flows and with losses, in
+   virtual time at 60 Hz. The round trip takes 100 ms and the queue holds 200 ms unless a scene says
+   otherwise.
+     bench_path_blocks [SCENE [SEED]]    prints all scenes, or only one */
 #include "path_traffic.h"
 
 #include <math.h>
@@ -10,7 +11,7 @@
 
 #define RTT     0.1
 #define QUEUE   0.2
-#define FOREVER 600 /* seconds, after which a block has not arrived */
+#define FOREVER 600 /* seconds after which a block counts as one that has not arrived */
 #define SEEDS   5
 
 static uint64_t only_seed;
@@ -49,7 +50,7 @@ static void end(struct run *run)
     free(run);
 }
 
-/* Runs until so many blocks have arrived, and tells when the last of them did. */
+/* Runs until the blocks have arrived, and returns the time of the last one's arrival. */
 static double until_arrived(struct run *run, uint32_t blocks)
 {
     while (run->second.blocks_arrived < blocks && run->world->now < FOREVER)
@@ -57,7 +58,7 @@ static double until_arrived(struct run *run, uint32_t blocks)
     return run->second.blocks_arrived < blocks ? NAN : run->second.block_arrived;
 }
 
-/* One block that takes so many seconds at the full rate. */
+/* Sends one block that takes the given seconds at the full rate. */
 static struct run *bulk(uint64_t seed, double kbit, double queue, double seconds, double *goodput)
 {
     const struct cw_simulator_path there = path_of_kbit(RTT, kbit, queue), back = path_of_rtt(RTT);
@@ -126,7 +127,7 @@ static void short_queue(void)
     end(run);
 }
 
-/* Two flows whose ticks come in an order that changes all the time. */
+/* Runs two flows whose ticks come in an order that changes all the time. */
 static void two_flows_once(uint64_t seed, double *jain, double *drops)
 {
     const struct cw_simulator_path there = path_of_kbit(RTT, 2000, QUEUE), back = path_of_rtt(RTT);

@@ -1,6 +1,7 @@
-/* Small messages over all sorts of paths, in virtual time: one of 64 bytes a tick, at 60 Hz unless
-   said otherwise. bytes are those of all datagrams of the sender, a message.
-   bench_path_messages [SCENE [SEED]] prints one scene only. */
+/* Measures small messages over all sorts of paths, in virtual time: one of 64 bytes a tick, at 60
+   Hz unless a scene says otherwise. Figures in bytes are of all datagrams of the sender, per
+   message.
+     bench_path_messages [SCENE [SEED]]    prints all scenes, or only one */
 #include "path_traffic.h"
 
 #include <math.h>
@@ -10,7 +11,7 @@
 
 #define RTT   0.1
 #define SEEDS 3
-#define DRIFT 0.002 /* of one clock against the other */
+#define DRIFT 0.002 /* the share by which one clock is faster than the other */
 
 static uint64_t only_seed;
 
@@ -43,7 +44,7 @@ static void end(struct run *run)
     free(run);
 }
 
-/* Runs for so long after a warm-up of five seconds, and measures that. */
+/* Runs for the seconds given after a warm-up of five seconds, and measures only them. */
 static void measure(struct run *run, double seconds)
 {
     path_world_run(run->world, 5);
@@ -107,7 +108,7 @@ static void idle(void)
     end(run);
 }
 
-/* The mean and the 99th percentile of both directions, and the bytes of both. */
+/* Prints the mean and the 99th percentile of both directions, and the bytes of both. */
 static void lossy(const char *name, const struct cw_simulator_path *path, bool repair,
                   double seconds)
 {
@@ -134,7 +135,7 @@ static void lossy(const char *name, const struct cw_simulator_path *path, bool r
     print(figure, bytes, 1);
 }
 
-/* A fifth of all packets is lost, four in a row on average. */
+/* Measures a path that loses a fifth of all packets, four in a row on average. */
 static void bursts(void)
 {
     struct cw_simulator_path path = path_of_rtt(0.2);
@@ -162,8 +163,9 @@ static void repair(void)
     lossy("repair_50", &path, true, 600);
 }
 
-/* Two ends of nearly the same rate on a short path without losses: how many times more bytes than
-   when each message goes once. Clocks drift, so that the ticks of one pass those of the other. */
+/* Returns how many times more bytes two ends of nearly the same rate send on a short path without
+   losses than when each message goes once. The clocks drift, so that the ticks of one pass those of
+   the other. */
 static double short_path(double rtt, double hz, double wobble, uint64_t seed)
 {
     const struct cw_simulator_path path = path_of_rtt(rtt);
@@ -175,7 +177,7 @@ static double short_path(double rtt, double hz, double wobble, uint64_t seed)
         run->traffic[i].messages_per_tick = 1;
     }
     measure(run, 1.5 / (DRIFT * hz));
-    const double least = TRAFFIC_MESSAGE + 8; /* with the headers, as message.loss_0 has them */
+    const double least = TRAFFIC_MESSAGE + 8; /* with headers, as in message.loss_0 */
     const double ratio = bytes_each(run) / least;
     end(run);
     return ratio;

@@ -1,8 +1,9 @@
-/* What coded repair costs the receiver: 64 B messages at 60 Hz over a path of 100 ms that loses a
-   fifth of all packets, each with one combination of the unacked messages before. Counted is all
-   that the receiver does for a message that it repairs, also its share of what it keeps of messages
-   that arrive, and of combinations that were not needed.
-   bench_path_repair [RECEIVERS] Without arguments it says what to count, see tests/bench/run. */
+/* Measures what coded repair costs the receiver: 64 B messages at 60 Hz over a path of 100 ms that
+   loses a fifth of all packets, each with one combination of the unacked messages before. The count
+   is of all that the receiver does for a message that it repairs, including its share of what the
+   receiver keeps of messages that arrive, and of combinations that were not needed.
+     bench_path_repair [RECEIVERS]
+   Without arguments the program says what tests/bench/run shall count. */
 #include "message/repair_receiver.h"
 #include "message/repair_sender.h"
 
@@ -15,7 +16,7 @@
 #define SIZE      64
 #define TICKS     20000
 #define LOSS      0.2
-#define ROUND     7 /* ticks until the sender knows what had arrived */
+#define ROUND     7 /* ticks until the sender knows what has arrived */
 #define RECEIVERS 2
 
 static void add_message(struct cw_repair_sender *sender, uint16_t id, struct cw_prng *random)
@@ -32,7 +33,7 @@ static bool knows(const struct cw_repair_receiver *receiver, uint16_t id)
            (receiver->known >> cw_repair_slot(id) & 1);
 }
 
-/* What the receiver does with a packet. Returns how many messages it has repaired. */
+/* Gives the receiver a packet. Returns how many messages it has repaired. */
 static uint32_t receive(struct cw_repair_receiver *receiver, const uint8_t *packet, size_t size,
                         uint16_t id, const uint8_t *message)
 {

@@ -1,14 +1,14 @@
-/* What gathering saves at a real load: 100 WebSocket sessions that send a datagram of 64 bytes 60
-   times a second, each in its own phase, to a game server that echoes it. Round trips per second
-   of the relay's CPU time with --coalesce-us 300 and 1000, as ratios to those without, how often
-   the relay wakes up for a round trip, and what gathering costs in round-trip time. The runs are
-   interleaved, and the medians of their ratios printed.
+/* Measures what gathering saves at a real load: 100 WebSocket sessions each send a datagram of 64
+   bytes 60 times a second, each in its own phase, to a game server that echoes it. The figures are
+   round trips per second of the relay's CPU time with --coalesce-us 300 and 1000, as ratios to
+   those without, the wake-ups of the relay for a round trip, and what gathering adds to the
+   round-trip time. The runs are interleaved, and the medians of their ratios printed.
 
    Other work that keeps a relay waiting for its processor gathers datagrams too, most of all for
    the relay without --coalesce-us. So relays, clients and server run at real-time priority, where
    the system allows it.
 
-   bench_relay_coalesce */
+   bench_relay_coalesce takes no arguments. */
 #define _GNU_SOURCE
 #include "relay_bench.h"
 #include "websocket_client.h"
@@ -28,7 +28,7 @@
 #define RATE     60.0
 #define SECONDS  0.75
 #define ROUNDS   7
-#define TRIPS    8192 /* more than come in a run */
+#define TRIPS    8192 /* more round trips than a run has */
 
 static const char *const coalesced[] = {"0", "300", "1000"}; /* microseconds */
 #define CASES (sizeof coalesced / sizeof coalesced[0])
@@ -37,10 +37,10 @@ struct target {
     pid_t pid;
     int epoll;
     int fds[SESSIONS];
-    double due[SESSIONS]; /* when each sends next */
+    double due[SESSIONS]; /* the time when each session sends next */
 };
 
-/* Of one run. */
+/* The figures of one run. */
 struct result {
     double per_cpu_second;
     double wakeups_per_trip;
@@ -61,7 +61,7 @@ static void open_target(struct target *target, pid_t pid, unsigned port)
     }
 }
 
-/* Each datagram says when it was sent. */
+/* Sends what is due; each datagram says when it was sent. */
 static void send_due(struct target *target, double time)
 {
     for (unsigned i = 0; i < SESSIONS; i++) {
@@ -85,7 +85,7 @@ static double next_due(const struct target *target)
     return first;
 }
 
-/* Several replies may come in one piece. */
+/* Takes replies, several of which may come in one piece. */
 static unsigned take(int fd, double *trips)
 {
     uint8_t bytes[4096];
@@ -126,7 +126,7 @@ static struct result measure(struct target *target)
     result.wakeups_per_trip = (wakeups(target->pid) - woken) / count;
     result.rtt_p50_ms = median(trips, count);
     result.rtt_p99_ms = trips[count * 99 / 100];
-    /* What is still on its way belongs to no run. */
+    /* Replies that are still on their way belong to no run. */
     while (epoll_wait(target->epoll, events, 1, 50) > 0)
         take(target->fds[events[0].data.u32], trips);
     return result;

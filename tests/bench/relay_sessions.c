@@ -1,9 +1,9 @@
-/* Many sessions that say little: 10,000 WebSocket sessions that send a datagram of 64 bytes once a
-   second to a game server that echoes it, against 100 that together send as many. What of them is
-   lost, what a round trip costs in the relay's CPU time as a ratio to that of the 100, and the
-   memory of a session. The runs are interleaved, and the median of their ratios is printed. Where a
-   process may not have two files open for each session, there are fewer sessions, and a line says
-   so.
+/* Measures many sessions that say little: 10,000 WebSocket sessions that send a datagram of 64
+   bytes once a second to a game server that echoes it, against 100 that together send as many. The
+   figures are the share of datagrams lost, what a round trip costs in the relay's CPU time as a
+   ratio to that of the 100, and the memory of a session. The runs are interleaved, and the median
+   of their ratios is printed. Where a process may not have two files open for each session, there
+   are fewer sessions, and a line says so.
 
    bench_relay_sessions [SESSIONS] */
 #define _GNU_SOURCE
@@ -21,10 +21,10 @@
 #define PAYLOAD   64
 #define MANY      10000u
 #define FEW       100u
-#define SPARE     600u /* descriptors of the relay that are no session's */
+#define SPARE     600u /* descriptors of the relay that belong to no session */
 #define SECONDS   2.0
 #define ROUNDS    3
-#define LATE_MS   1000 /* for the last replies */
+#define LATE_MS   1000 /* the time for the last replies */
 #define EVENTS    256
 #define REPLY     (PAYLOAD + 2)
 #define PER_EVENT 64 /* replies that are taken at a time */
@@ -48,7 +48,7 @@ static void say(struct target *target, unsigned index)
     target->sent++;
 }
 
-/* Takes what comes within a time. False when nothing has. */
+/* Takes what comes within a time. Returns false when nothing has come. */
 static bool listen_for(struct target *target, const struct timespec *limit)
 {
     struct epoll_event events[EVENTS];
@@ -70,9 +70,8 @@ static void await_replies(struct target *target)
         continue;
 }
 
-/* Each session says something at once, so that it is one. Gives the bytes of memory that each
- * takes.
- */
+/* Opens the sessions; each says something at once, because the relay ends those that ask nothing.
+   Returns the bytes of memory that each takes. */
 static double open_target(struct target *target, const char *program, unsigned upstream,
                           unsigned sessions, const char *const option[2])
 {
@@ -97,8 +96,8 @@ static double open_target(struct target *target, const char *program, unsigned u
     return (resident_bytes(target->pid) - before) / sessions;
 }
 
-/* The sessions take turns, so that `rate` datagrams go out in a second. Gives the CPU time of a
-   round trip. */
+/* Lets the sessions take turns, so that `rate` datagrams go out in a second. Returns the CPU time
+   of a round trip. */
 static double measure(struct target *target, double rate)
 {
     const double start = now(CLOCK_MONOTONIC);
@@ -119,7 +118,7 @@ static double measure(struct target *target, double rate)
     return (cpu_seconds(target->pid) - cpu) / (double)(target->received - before);
 }
 
-/* Returns how many sessions there can be where descriptors are short: each takes the relay two. */
+/* Returns how many sessions the descriptors allow: each takes two of the relay. */
 static unsigned affordable(unsigned sessions)
 {
     struct rlimit limit;

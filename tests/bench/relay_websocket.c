@@ -1,11 +1,11 @@
-/* Round trips per second of server CPU time: the relay with 1, 100 and 1000 WebSocket sessions of
-   one 64-byte datagram outstanding each, as a ratio against a bare UDP echo (recvfrom, sendto)
-   under the same load; and with --workers 2, as a ratio against the same sessions without. The runs
-   are interleaved and the median of their ratios is printed, because other work on the machine
-   moves single runs.
+/* Measures round trips per second of server CPU time: the relay with 1, 100 and 1000 WebSocket
+   sessions of one 64-byte datagram outstanding each, as a ratio against a bare UDP echo (recvfrom,
+   sendto) under the same load; and with --workers 2, as a ratio against the same sessions without.
+   The runs are interleaved and the median of their ratios is printed, because other work on the
+   machine moves single runs.
 
-   bench_relay_websocket [--relay PROGRAM] [--rounds N] [--seconds S]; the program is that of the
-   build that CAUSEWAY_BUILD names unless it is given */
+   bench_relay_websocket [--relay PROGRAM] [--rounds N] [--seconds S]; the default program is that
+   of the build that CAUSEWAY_BUILD names. */
 #define _GNU_SOURCE
 #include "relay_bench.h"
 #include "websocket_client.h"
@@ -23,7 +23,7 @@
 #define BARE_UDP (-1)
 
 static const struct {
-    const char *ratio; /* its key */
+    const char *ratio; /* the key of the figure */
     int against;       /* an earlier case, or BARE_UDP */
     unsigned sessions;
     const char *option[2];
@@ -75,8 +75,8 @@ static struct target make_target(pid_t pid, unsigned sessions, bool websocket, u
     return target;
 }
 
-/* Keeps one datagram per session on its way for so long; the server's CPU time and the round trips
-   of that time give the rate. */
+/* Keeps one datagram per session on its way for the given seconds. Returns the round trips of that
+   time per second of the server's CPU time. */
 static double measure(const struct target *target, double seconds)
 {
     uint8_t data[PAYLOAD] = {0};
@@ -118,9 +118,9 @@ static double measure(const struct target *target, double seconds)
     return (double)trips / cpu;
 }
 
-/* What is measured beside each other. */
+/* The targets whose runs are interleaved. */
 struct target_set {
-    struct target udp[CASES]; /* where a case is compared with it */
+    struct target udp[CASES]; /* a bare echo for each case that is compared with one */
     struct target relay[CASES];
 };
 
@@ -129,7 +129,8 @@ struct results {
     double ratios[CASES][ROUNDS_MAX];
 };
 
-/* Each session has its first round trip at once: the relay ends those that ask nothing. */
+/* Opens the targets. Each session has its first round trip at once, because the relay ends those
+   that ask nothing. */
 static void open_targets(struct target_set *set, const char *program, pid_t bare,
                          unsigned bare_port, unsigned upstream)
 {

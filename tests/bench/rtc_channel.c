@@ -1,10 +1,11 @@
-/* The relay with WebRTC data channels: round trips per second of its CPU time with 100 browsers of
-   one 64-byte datagram outstanding each, as a ratio against a bare UDP echo (recvfrom, sendto)
-   under the same load; what a set-up costs; instructions per datagram. The runs for the ratio are
-   interleaved and the median is printed, because other work on the machine moves single runs. A
-   browser's side takes more time than the relay's, so it is the relay that waits.
+/* Measures the relay with WebRTC data channels: round trips per second of its CPU time with 100
+   browsers of one 64-byte datagram outstanding each, as a ratio against a bare UDP echo (recvfrom,
+   sendto) under the same load; what a set-up costs; instructions per datagram. The runs for the
+   ratio are interleaved and the median is printed, because other work on the machine moves single
+   runs. A browser's side takes more time than the relay's, so it is the relay that waits.
 
-   bench_rtc_channel [ROUNDS [RELAY]]; the relay is that of the build that CAUSEWAY_BUILD names. */
+   bench_rtc_channel [ROUNDS [RELAY]]; the default relay is that of the build that CAUSEWAY_BUILD
+   names. */
 #define _GNU_SOURCE
 #include "rtc_count.h"
 
@@ -47,7 +48,7 @@ static double median(double *values, unsigned count)
     return values[count / 2];
 }
 
-/* Round trips per CPU second of a bare echo. */
+/* Returns the round trips per CPU second of a bare echo. */
 static double measure_echo(pid_t echo, const int *fds, int epoll)
 {
     struct epoll_event events[BROWSERS];
@@ -124,7 +125,7 @@ static void measure_set_up(struct rtc_rig *rig)
     rtc_rig_close(rig);
 }
 
-/* All instructions that the relay executes when one browser makes so many round trips. */
+/* Returns all instructions that the relay executes when one browser makes the round trips. */
 static double count_instructions(unsigned trips)
 {
     struct rtc_count count;

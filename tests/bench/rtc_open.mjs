@@ -1,6 +1,6 @@
-// How long a page of another origin takes to open a WebRTC transport to a relay that is 100 ms away
-// and back, or here, over TCP without TLS: in Chromium as it is, and where it embeds the DTLS handshake
-// in its checks. The medians of several.
+// Measures how long a page of another origin takes to open a WebRTC transport to a relay that is 100 ms away and back,
+// or here, over TCP without TLS: in Chromium with its defaults, and where it embeds the DTLS handshake in its checks.
+// Each figure is the median of several runs.
 import { startChromium } from '../support/chromium.mjs';
 import { startDelayPath } from '../support/delay_path.mjs';
 import { openPackagePage, openingTime, startPackagePage } from '../support/package_page.mjs';
@@ -23,7 +23,7 @@ path.to(relay);
 for (const [suffix, flags] of Object.entries(browsers)) {
   const browser = await startChromium(...flags);
   const page = await openPackagePage(browser, site);
-  await openingTime(page, path.url); // the browser starts what it needs
+  await openingTime(page, path.url); // not counted, as the browser first starts processes that it needs
   for (path.rtt of [0, 100]) {
     const times = [];
     for (let i = 0; i < RUNS; i++) times.push(await openingTime(page, path.url));

@@ -1,10 +1,11 @@
-/* Many browsers at once: 2,000 data channels on one relay. Each sends a datagram of 64 bytes once a
-   second to a game server that echoes it, and checks its path, as browsers do. Prints what of the
-   datagrams is lost, the relay's share of a processor, and the memory that a browser takes there.
-   The browsers come in groups, each when the one before is open: the relay drops offers when too
-   many from one address shake hands at a time.
+/* Measures many browsers at once: 2,000 data channels on one relay. Each sends a datagram of 64
+   bytes once a second to a game server that echoes it, and checks its path, as browsers do. The
+   figures are the share of datagrams lost, the relay's share of a processor, and the memory that a
+   browser takes there. The browsers come in groups, each when the one before is open, because the
+   relay drops offers when too many from one address shake hands at a time.
 
-   bench_rtc_peers [BROWSERS [RELAY]]; the relay is that of the build that CAUSEWAY_BUILD names. */
+   bench_rtc_peers [BROWSERS [RELAY]]; the default relay is that of the build that CAUSEWAY_BUILD
+   names. */
 #define _GNU_SOURCE
 #include "rtc_rig.h"
 
@@ -13,12 +14,12 @@
 #include <stdlib.h>
 
 #define BROWSERS      2000u
-#define GROUP         50u /* of HALF_OPEN_HANDSHAKES */
+#define GROUP         50u /* browsers at a time, within HALF_OPEN_HANDSHAKES */
 #define PAYLOAD       64
 #define ROUNDS        5u /* datagrams of each browser */
 #define CHECK_SECONDS 5.0
 #define OPEN_SECONDS  20.0
-#define LATE_SECONDS  1.0 /* for the last replies */
+#define LATE_SECONDS  1.0 /* the time for the last replies */
 
 static void fail(const char *what)
 {
@@ -35,7 +36,8 @@ static void say(struct rtc_browser *browser)
     rtc_client_send(&browser->client, data, PAYLOAD);
 }
 
-/* Without checks the relay takes a browser to be gone after half a minute. */
+/* Checks the paths, because the relay takes a browser without checks to be gone after half a
+   minute. */
 static void check_paths(struct rtc_rig *rig)
 {
     for (unsigned i = 0; i < rig->count; i++) {
@@ -66,7 +68,7 @@ static unsigned long count_replies(const struct rtc_rig *rig)
     return replies;
 }
 
-/* The browsers take turns, so that each sends once a second. */
+/* Lets the browsers take turns, so that each sends once a second. */
 static void talk(struct rtc_rig *rig)
 {
     const unsigned long all = (unsigned long)ROUNDS * rig->count;

@@ -1,8 +1,9 @@
-/* A client and a server with one payload packet from each to the other per tick, sealed, sent,
-   received and opened; and what a datagram costs a server that is none of its clients'.
-     bench_secure_packet packets SIZE ROUNDS    SIZE bytes of payload
-     bench_secure_packet KIND ROUNDS            random, protocol, expired, forged, spoofed: one such
-                                                datagram per round */
+/* Measures a client and a server with one payload packet from each to the other per tick, sealed,
+   sent, received and opened; and what a datagram costs a server that is from none of its clients.
+     bench_secure_packet packets SIZE ROUNDS    sends payloads of SIZE bytes
+     bench_secure_packet KIND ROUNDS            gives the server one datagram of the kind per
+                                                round: random, protocol, expired, forged or
+                                                spoofed */
 #include "causeway/client.h"
 #include "causeway/server.h"
 
@@ -40,11 +41,11 @@ static struct cw_server_config server_config(void)
     return config;
 }
 
-/* 64 bytes in memory, as in the other benchmarks. */
+/* A note has 64 bytes in memory, as in the other benchmarks. */
 #define NOTE_FIELDS(FIELD) FIELD(text, CW_STRING(63))
 CW_MESSAGE(note, NOTE_FIELDS)
 
-/* Bytes per slot, without what a server has once. */
+/* Returns the bytes per slot, without those that a server has once. */
 static size_t slot_bytes(const struct cw_connection_config *connection)
 {
     struct cw_server_config config = server_config();
@@ -101,7 +102,7 @@ static void down(struct cw_client *client, struct cw_server *server, double now)
     }
 }
 
-/* Each tick is two packets. */
+/* Plays ticks of two packets each. */
 static void packets(struct cw_client *client, struct cw_server *server, size_t size, long rounds)
 {
     static const uint8_t payload[CW_PAYLOAD_MAX] = {1, 2, 3};
@@ -139,7 +140,8 @@ static void junk(struct cw_server *server, const char *kind, long rounds)
     }
 }
 
-/* What the connected client once sent, from another address: a challenge each, and no more. */
+/* Sends a request of the connected client from another address, again and again. Each gets a
+   challenge and no more. */
 static void replays(struct cw_server *server, const uint8_t token[CW_TOKEN_SIZE], long rounds)
 {
     uint8_t request[CW_REQUEST_SIZE], answer[CW_SECURE_MAX];

@@ -1,9 +1,9 @@
-/* What a player costs a server per tick: a reliable message of 64 bytes from each to the other,
-   encrypted. A client plays with a server for ROUNDS ticks; then a second server, which begins like
-   the first, is given what the client sent in the first REPLAYED of them again.
+/* Measures what a player costs a server per tick: a reliable message of 64 bytes from each to the
+   other, encrypted. A client plays with a server for ROUNDS ticks; then a second server, which
+   begins like the first, gets again what the client sent in the first REPLAYED of them. So
+   additional replayed ticks cost the server's work alone.
      bench_secure_server ROUNDS REPLAYED
-   So what more replayed ticks cost is the server's work alone. Without arguments it says what to
-   count, see tests/bench/run. */
+   Without arguments the program says what tests/bench/run shall count. */
 #include "causeway/client.h"
 #include "causeway/server.h"
 
@@ -13,7 +13,7 @@
 
 #define UNIX      1900000000
 #define SLOTS     64
-#define HANDSHAKE 3 /* ticks */
+#define HANDSHAKE 3 /* the ticks of the handshake */
 #define ROUNDS    1100
 #define WARM_UP   100
 
@@ -50,7 +50,7 @@ static double time_of(long tick)
     return 1 + (double)tick / 60;
 }
 
-/* The same bytes whenever a server is made. */
+/* Gives the same bytes to each server instead of random ones. */
 static void fill(void *context, uint8_t *out, size_t size)
 {
     (void)context;
@@ -100,7 +100,7 @@ static void send_note(struct cw_connection *connection, double now)
     check(cw_connection_send(connection, 0, message, now) == CW_OK);
 }
 
-/* One tick of the server, which is given a datagram and answers with at most one. */
+/* Plays one tick of the server, which gets a datagram and answers with at most one. */
 static void serve(struct cw_server *server, const struct datagram *given, struct datagram *answer,
                   long tick)
 {

@@ -1,6 +1,6 @@
-// What a message costs in Node, against the native core, both in turn and the median of the ratios; the
-// bytes that it leaves to the garbage collector; and how long loading takes. In a round of 1/60 s two
-// connections send each other one reliable message, which is packed, received and taken.
+// Measures what a message costs in Node, against the native core, both in turn and the median of the ratios; the bytes
+// that it leaves to the garbage collector; and how long loading takes. In a round of 1/60 s two connections send each
+// other one reliable message, which is packed, received and taken.
 import { execFileSync, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -21,7 +21,7 @@ const TURNS = 41;
 const GARBAGE_ROUNDS = 200;
 const LOADS = 9;
 
-// As in tests/support/messages_native.c.
+// These types are those of tests/support/messages_native.c.
 const types = schema(
   message('move', {
     id: uint(0, 1023),
@@ -72,7 +72,7 @@ const natively = async () => {
   return Number(value);
 };
 
-// V8 compiles once more what has run for a while.
+// V8 compiles functions again after they have run for a while.
 for (let i = 0; i < 20; i++) inWasm(ROUNDS);
 await natively();
 const turns = [];
@@ -80,7 +80,7 @@ for (let i = 0; i < TURNS; i++) turns.push([inWasm(ROUNDS), await natively()]);
 native.stdin.end();
 console.log(`message_ratio ${median(turns.map(([x, y]) => x / y)).toFixed(2)} ratio`);
 
-// Few rounds, so that hardly ever a collection comes between the two looks at the heap.
+// The rounds are few, so that hardly ever a collection comes between the two looks at the heap.
 const garbage = Array.from({ length: TURNS }, () => {
   const before = process.memoryUsage();
   inWasm(GARBAGE_ROUNDS);

@@ -1,5 +1,5 @@
-// What a packet costs to seal and open in WebAssembly, in Node, against the native core: both in turn, and
-// the median of the ratios.
+// Measures what a packet costs to seal and open in WebAssembly, in Node, against the native core: both in turn, and the
+// median of the ratios.
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -35,7 +35,7 @@ const natively = async (size) => {
 const median = (values) => values.toSorted((a, b) => a - b)[values.length >> 1];
 
 for (const size of [64, 1200]) {
-  // V8 compiles once more what has run for a while.
+  // V8 compiles functions again after they have run for a while.
   for (let i = 0; i < 20; i++) inWasm(size);
   await natively(size);
   const turns = [];

@@ -1,4 +1,4 @@
-// How large the WebAssembly modules are on their way to a browser.
+// Prints the sizes of the WebAssembly modules on their way to a browser.
 import { readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 
