@@ -1,5 +1,6 @@
-/* Arguments that make no sense: every public function is given NULL wherever it takes a pointer,
-   and a time that is none wherever it takes one. Nothing happens, and who can tell says so. */
+/* Tests of arguments that make no sense: every public function gets NULL wherever it takes a
+   pointer, and NaN or an infinity wherever it takes a time. Nothing happens, and each function that
+   can return an error does so. */
 #include "secure_message_rig.h"
 
 #include "arguments.h"
@@ -154,7 +155,7 @@ static void test_schema_and_messages(void **state)
     REFUSES(cw_message_acquire, nothing);
     REFUSES(cw_message_copy, nothing, message);
     REFUSES(cw_message_copy, message, nothing);
-    GIVES(CW_OK, cw_message_release, nothing); /* like free */
+    GIVES(CW_OK, cw_message_release, nothing); /* does nothing, like free */
     REFUSES(cw_message_attach, nothing, bytes, 1, NULL, NULL);
     REFUSES(cw_message_attach, message, nothing, 1, NULL, NULL);
     GIVES_NOTHING(cw_message_serialize, nothing, message);
@@ -744,7 +745,7 @@ static void test_server(void **state)
     assert_int_equal(cw_server_dropped(rig.server, (enum cw_error) - 1), 0);
     DOES_NOTHING(cw_server_stats, rig.server, nothing);
 
-    /* With a client, and something to be taken. */
+    /* The next calls need a client, and something to be taken. */
     struct cw_client *client = rig_client(&rig, 1);
     for (int i = 0; i < 4; i++)
         rig_tick(&rig, client, &address);
@@ -783,7 +784,7 @@ static void test_native(void **state)
     DOES_NOTHING(cw_host_update, nothing);
     assert_int_equal(cw_host_open("127.0.0.1:0", &config, &host), CW_OK);
     GIVES_NOTHING(cw_host_next, host, cw_clock_now() + 60, nothing);
-    /* A time that is none has come. */
+    /* NaN and the infinities count as times that have come. */
     GIVES_NOTHING(cw_host_next, host, (double)NAN, &event);
     GIVES_NOTHING(cw_host_next, host, (double)-INFINITY, &event);
     GIVES_NOTHING(cw_host_next, host, (double)INFINITY, &event);
@@ -851,7 +852,8 @@ static void test_native(void **state)
     cw_socket_close(socket);
 }
 
-/* And the inside of a message's function, whose stream and values are always there. */
+/* The functions that take no pointer, and those inside a message's function, whose stream and
+   values are always there. */
 static const char *const without_pointers =
     " cw_version cw_connection_config_yojimbo cw_error_string cw_error_field cw_clock_now "
     "cw_clock_unix "
@@ -862,7 +864,7 @@ static const char *const without_pointers =
     " cw_stream_far_bytes cw_stream_far_string cw_stream_far_compressed_float"
     " cw_stream_far_relative cw_stream_far_relative_sequence ";
 
-/* After all the others. */
+/* This test comes after all others, which call the functions. */
 static void test_no_function_was_left_out(void **state)
 {
     (void)state;
@@ -872,7 +874,7 @@ static void test_no_function_was_left_out(void **state)
     assert_true(count > 170);
 }
 
-/* A conversation in which every call comes with a time that is none as well goes on as if it had
+/* A conversation in which every call also comes with a time of NaN or infinity goes on as if it had
    not. */
 static void test_times_that_are_none_change_nothing(void **state)
 {

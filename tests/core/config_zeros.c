@@ -1,6 +1,6 @@
-/* 0 in a config is a real zero: a field that is 0 is refused, or means none. A field that is too
-   much is refused too, and the error names the field. Every field of every config stands here once.
- */
+/* Tests that 0 in a config is a real zero: a field that is 0 is refused, or means none. A field
+   that is too large is refused too, and the error names the field. Every field of every config
+   stands here once. */
 #include "causeway/causeway.h"
 #include "causeway/native/socket.h"
 
@@ -48,8 +48,8 @@ static void no_extreme(void *value)
              : extreme_double, default                                                             \
              : no_extreme)(&(value))
 
-/* Create says what is expected, and memory the same. A config belongs to one object, or to the two
-   ends of one thing. */
+/* Checks that create returns the expected error, and that memory agrees. A config belongs to one
+   object, or to the two ends of one thing. */
 #define CREATES(object, config, text, value, expected)                                             \
     do {                                                                                           \
         struct cw_##object *made = NULL;                                                           \
@@ -60,14 +60,15 @@ static void no_extreme(void *value)
         if (error == CW_OK)                                                                        \
             cw_##object##_destroy(made);                                                           \
     } while (0)
-/* One field is 0. */
+/* Tries a config with one field of 0. */
 #define ZERO_ONLY(room, object, good, field, expected)                                             \
     do {                                                                                           \
         struct cw_##room##_config config = (good);                                                 \
         memset(&config.field, 0, sizeof config.field);                                             \
         CREATES(object, config, #field, "0", expected);                                            \
     } while (0)
-/* And then, if it is a number, far above what is allowed. */
+/* Tries a config with one field of 0 and then, if the field is a number, one with a value far above
+   what is allowed. */
 #define ZERO_OF(room, object, good, field, expected)                                               \
     do {                                                                                           \
         ZERO_ONLY(room, object, good, field, expected);                                            \
@@ -77,7 +78,8 @@ static void no_extreme(void *value)
             CREATES(object, extreme, #field, "too much", CW_ERROR_CONFIG);                         \
     } while (0)
 #define ZERO(room, good, field, expected) ZERO_OF(room, room, good, field, expected)
-/* Any number will do. */
+/* Tries a field that takes any number. In the lists below, the comment behind a field says what 0
+   means. */
 #define ANY(room, good, field) ZERO_ONLY(room, room, good, field, CW_OK)
 #define ZERO_BOTH(room, one, other, good, field, expected)                                         \
     do {                                                                                           \
@@ -292,7 +294,7 @@ static void inputs_and_snapshots(void **state)
     ZERO_SNAPSHOT(snapshots, max_bytes, CW_ERROR_CONFIG);
 }
 
-/* The system has a least size of its own. */
+/* The smallest buffers work, as the system has a least size of its own. */
 static void a_socket_has_the_smallest_buffers(void **state)
 {
     (void)state;
@@ -331,7 +333,7 @@ static void a_fingerprint_of_0_compares_none(void **state)
     }
 }
 
-/* CW_AUTO is what the field would be by itself. */
+/* CW_AUTO stands for the value that the other fields allow. */
 static void auto_follows_other_fields(void **state)
 {
     (void)state;

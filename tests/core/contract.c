@@ -1,5 +1,4 @@
-/* The contract of all rooms, where one test can hold it: a call that fails leaves its results as
-   they were. */
+/* Tests of a rule that all modules keep: a call that fails leaves its results as they were. */
 #include "causeway/causeway.h"
 #include "causeway/native/host.h"
 #include "causeway/native/resolve.h"
@@ -9,7 +8,7 @@
 
 #include <string.h>
 
-/* A result that is no object: a call that fails must leave it. */
+/* A result that is no object, and that a call which fails must leave. */
 static int mark;
 #define MARK ((void *)&mark)
 
@@ -33,7 +32,7 @@ static struct cw_schema *make_schema(void)
     return schema;
 }
 
-/* Creates with a config that is refused, and with one for which there is no memory. */
+/* Calls create with a config that is refused, and with one for which there is no memory. */
 #define LEAVES(create, bad, fine)                                                                  \
     do {                                                                                           \
         void *result = MARK;                                                                       \

@@ -1,5 +1,6 @@
-/* What newcomers do wrong: each line is a mistake and the error that says so. Nothing crashes, no
-   error is the one for arguments that are NULL, and afterwards the same objects still work. */
+/* Tests of what newcomers do wrong: each line is a mistake and the error that names it. Nothing
+   crashes, no error is the one for arguments that are NULL, and afterwards the same objects still
+   work. */
 #include "config_error.h"
 #include "secure_message_rig.h"
 
@@ -37,14 +38,14 @@ static void says(enum cw_error expected, enum cw_error got, const char *mistake)
 
 #define MISTAKE(error, call) says(error, call, #call)
 
-/* A call that a field of a config makes impossible. */
+/* Makes a call that a field of a config makes impossible. */
 #define BAD_FIELD(field, call)                                                                     \
     do {                                                                                           \
         mistakes++;                                                                                \
         assert_error_names(call, field);                                                           \
     } while (0)
 
-/* One change of a config. `config` and `good` are variables of its type. */
+/* Makes a call with one change of a config. `config` and `good` are variables of its type. */
 #define CHANGE(error, call, change)                                                                \
     do {                                                                                           \
         config = good;                                                                             \
@@ -52,7 +53,8 @@ static void says(enum cw_error expected, enum cw_error got, const char *mistake)
         says(error, call, #change);                                                                \
     } while (0)
 
-/* A change after which the error names the field that was changed. */
+/* Makes a call with one change of a config, after which the error names the field that was changed.
+ */
 #define BAD_CHANGE(call, change)                                                                   \
     do {                                                                                           \
         config = good;                                                                             \
@@ -157,7 +159,7 @@ static struct cw_message *make(struct cw_connection *connection, uint32_t type)
     return message;
 }
 
-/* Tries to send it, and releases it. */
+/* Tries to send a message, and releases it. */
 static enum cw_error sent(struct cw_connection *connection, uint32_t channel,
                           struct cw_message *message)
 {
@@ -238,7 +240,7 @@ static void messages(void **state)
     assert_int_equal(cw_connection_send(connection, 1, message, 0), CW_OK);
     assert_int_equal(cw_message_release(copy), CW_OK);
     cw_connection_update(connection, 0);
-#ifdef NDEBUG /* elsewhere an assertion tells */
+#ifdef NDEBUG /* a build without NDEBUG stops at an assertion */
     assert_int_equal(cw_connection_transmit(connection, datagram, 20, 0), 0);
 #endif
     assert_true(cw_connection_transmit(connection, datagram, sizeof datagram, 0) > 0);
@@ -327,7 +329,7 @@ static void configs_of_servers(void **state)
     rig_stop(&rig);
 }
 
-/* Payloads where nobody is, and messages where payloads are. */
+/* Payloads go where nobody is, and messages where payloads are expected. */
 static void servers_and_clients(void **state)
 {
     (void)state;
@@ -372,7 +374,7 @@ static void servers_and_clients(void **state)
     rig_stop(&rig);
 }
 
-/* Tokens that a backend has made with other numbers than the server's. */
+/* A backend has made the tokens with other numbers than the server's. */
 static void backends(void **state)
 {
     (void)state;

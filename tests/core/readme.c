@@ -1,6 +1,6 @@
-/* The server of the README as it stands there: it gives back what a player says, and after it was
-   held up it goes on with the next tick, without making up for those that it missed. And the client
-   of the guide: it says hello to that server, also to the next one after a crash. */
+/* Tests of the server of the README as it stands there: it echoes what a player says, and after it
+   was held up it goes on with the next tick, without making up for those that it missed. The client
+   of the guide says hello to that server, also to the next one after a crash. */
 #define _XOPEN_SOURCE 700
 
 #include "causeway/client.h"
@@ -19,9 +19,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Far more than anything here takes; a test that passes never waits so long. */
+/* The most seconds to wait, far more than anything here takes: only a failing test waits so long. */
 #define PATIENCE 20.0
-/* As long as a token may live, so that a server that has just begun takes it. */
+/* The most seconds that a token may live, so that a server that has just begun takes it. */
 #define LIFE 50
 #define KEY  "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f"
 
@@ -31,11 +31,11 @@ CW_MESSAGE(say, SAY_FIELDS)
 struct world {
     struct cw_schema *schema;
     struct cw_connection_config connection;
-    struct cw_address address; /* of the server */
+    struct cw_address address; /* the server's address */
     pid_t server;
     struct cw_client *client;
     struct cw_socket *socket;
-    uint32_t datagrams; /* that came */
+    uint32_t datagrams; /* datagrams that came */
 };
 
 /* Starts a program with one argument. Returns its output. */
@@ -62,7 +62,7 @@ static void stop(pid_t process)
     waitpid(process, NULL, 0);
 }
 
-/* Its first line tells where it listens. */
+/* Starts the server, whose first line tells where it listens. */
 static void start_server(struct world *world, const char *listen)
 {
     char line[128];
@@ -72,7 +72,7 @@ static void start_server(struct world *world, const char *listen)
     line[strcspn(line, "\n")] = 0;
     assert_non_null(strstr(line, " on "));
     assert_int_equal(cw_address_parse(strstr(line, " on ") + 4, &world->address), CW_OK);
-    /* It takes no token that may be older than it is. */
+    /* The server takes no token that may be older than it is. */
     sleep(2);
 }
 
@@ -167,7 +167,7 @@ static void the_server_of_the_readme(void **state)
     kill(world.server, SIGCONT);
     while (cw_clock_now() < start + 0.3)
         step_client(&world);
-    /* It missed 120 ticks. */
+    /* The server missed 120 ticks. */
     const double due = (cw_clock_now() - start) * 60;
     print_message("%u datagrams where %.0f ticks were due\n", world.datagrams, due);
     assert_in_range(world.datagrams, 1, (uint32_t)due + 60);
@@ -182,7 +182,7 @@ static void the_server_of_the_readme(void **state)
 static void give_token(const struct world *world, const char *path)
 {
     uint8_t token[CW_TOKEN_SIZE];
-    alarm((unsigned)(3 * PATIENCE)); /* for a client that does not ask */
+    alarm((unsigned)(3 * PATIENCE)); /* ends a client that does not ask */
     FILE *file = fopen(path, "wb");
     alarm(0);
     assert_non_null(file);

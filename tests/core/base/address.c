@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-/* Parses a copy that is exactly as long as the text, so that a read beyond it is seen. */
+/* Parses a copy that is exactly as long as the text, so that sanitizers see a read beyond it. */
 static enum cw_error parse(struct cw_address *address, const char *text)
 {
     const size_t size = strlen(text) + 1;
@@ -222,7 +222,7 @@ static void compares_with_the_port(void **state)
     assert_true(cw_address_equal(&(struct cw_address){0}, &(struct cw_address){0}));
 }
 
-/* To everyone who compares addresses, as to every socket. */
+/* A mapped address is the same for everyone who compares addresses, as it is for every socket. */
 static void a_mapped_address_is_its_ipv4_address(void **state)
 {
     (void)state;

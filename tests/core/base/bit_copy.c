@@ -1,5 +1,5 @@
-/* Bits copied from and to every place in a byte, into buffers that they fill, or that are too
- * short. */
+/* Tests of bits copied from and to every place in a byte, into buffers that they fill, or that are
+   too short. */
 #include "base/bit_copy.h"
 
 #include "netcode.h"
@@ -36,7 +36,7 @@ static void test_every_place(void **state)
     uint64_t seed = 3;
     for (size_t bits = 0; bits <= 8 * MOST; bits += bits < 70 ? 1 : 31) {
         for (unsigned first = 0; first < 8; first++) {
-            /* to the byte after which nothing may be read */
+            /* The buffer ends at the byte beyond which nothing may be read. */
             const size_t size = (first + bits) / 8 + 8;
             uint8_t *from = malloc(size);
             netcode_fill(&seed, from, size);

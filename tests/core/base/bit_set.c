@@ -1,4 +1,4 @@
-/* Sets of numbers. */
+/* Tests of sets of numbers. */
 #include "base/bit_set.h"
 
 #include "base/prng.h"

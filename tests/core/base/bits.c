@@ -1,4 +1,4 @@
-/* Bits: against a plain model, on blocks of exactly their size. */
+/* Tests of the bit reader and writer against a plain model, on blocks of exactly their size. */
 #include "causeway/bits.h"
 
 #include "unit.h"
@@ -19,7 +19,7 @@ static uint32_t random_bits(unsigned bits)
     return (uint32_t)(random_number() & (((uint64_t)1 << bits) - 1));
 }
 
-/* One bit after the other, as slowly and plainly as can be. */
+/* Sets one bit after the other, as slowly and plainly as can be. */
 static void set_bits(uint8_t *bytes, size_t at, uint32_t value, unsigned bits)
 {
     for (unsigned i = 0; i < bits; i++, at++)
@@ -59,7 +59,7 @@ static void test_required_bits(void **state)
     }
 }
 
-/* Random groups into a buffer of every small size: each is taken exactly as long as it fits, and
+/* Random groups go into a buffer of every small size: each is taken exactly as long as it fits, and
    what was taken is there. */
 static void test_the_writer_uses_its_capacity_to_the_last_bit(void **state)
 {

@@ -1,4 +1,4 @@
-/* What errors say. */
+/* Tests of the texts of errors. */
 #include "causeway/error.h"
 
 #include "error_tables.h"

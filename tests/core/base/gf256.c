@@ -1,4 +1,4 @@
-/* The field against the definition: polynomials, multiplied and divided bit by bit. */
+/* Tests of the field against its definition: polynomials, multiplied and divided bit by bit. */
 #include "base/gf256.h"
 
 #include "base/prng.h"
@@ -34,7 +34,7 @@ static void test_each_element_but_zero_has_an_inverse(void **state)
         assert_int_equal(slow_product((uint8_t)a, cw_gf256_inverse((uint8_t)a)), 1);
 }
 
-#define STRIDE 72 /* of rows: a factor, bytes that nobody may touch, and a strip */
+#define STRIDE 72 /* bytes of a row: a factor, bytes that must stay as they are, and a strip */
 #define FIRST  (STRIDE - CW_GF256_STRIP)
 
 struct rows {
@@ -94,7 +94,7 @@ static void test_a_strip_is_added_to_rows(void **state)
     }
 }
 
-/* As when a row is multiplied: the strip and its row are the same. */
+/* The strip and its row are the same when a row is multiplied. */
 static void test_a_strip_is_added_to_itself(void **state)
 {
     (void)state;

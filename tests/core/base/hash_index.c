@@ -1,4 +1,4 @@
-/* Numbers found by hash, and gone when they are removed. */
+/* Tests of an index that finds numbers by hash until they are removed. */
 #include "base/hash_index.h"
 
 #include "base/prng.h"
@@ -22,7 +22,7 @@ static struct cw_hash_index make_index(void)
     return index;
 }
 
-/* A bit for each number that the index gives for a hash; none of them twice. */
+/* Returns a bit for each number that the index gives for a hash, and fails when one comes twice. */
 static uint64_t find_all(const struct cw_hash_index *index, uint64_t hash)
 {
     uint64_t found = 0;
@@ -55,8 +55,8 @@ static void numbers_may_share_a_hash(void **state)
     assert_int_equal(find_all(&index, 7), 0xd);
 }
 
-/* Full of hashes that crowd into a few places, the last ones of the table among them: what is
-   removed is gone, and what is behind it stays to be found. */
+/* The index is full of hashes that crowd into a few places, the last ones of the table among them:
+   removed numbers are gone, and numbers behind them can still be found. */
 static void removal_matches_a_model(void **state)
 {
     (void)state;

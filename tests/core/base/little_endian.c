@@ -1,4 +1,4 @@
-/* Integers in byte strings. */
+/* Tests of integers in byte strings. */
 #include "base/little_endian.h"
 
 #include "unit.h"

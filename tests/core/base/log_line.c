@@ -1,4 +1,4 @@
-/* Lines put together: of one line each, and never longer than there is room. */
+/* Tests of lines put together: each is one line, and never longer than there is room. */
 #include "base/log_line.h"
 
 #include "kept_log.h"

@@ -1,4 +1,4 @@
-/* One block and its parts. */
+/* Tests of one block and its parts. */
 #include "base/memory.h"
 
 #include "counted.h"

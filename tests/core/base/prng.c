@@ -1,9 +1,9 @@
-/* Pseudo-random numbers: the same everywhere, and even. */
+/* Tests of pseudo-random numbers, which are the same everywhere, and even. */
 #include "base/prng.h"
 
 #include "unit.h"
 
-/* The first numbers of SplitMix64 from 0 on, as published with it. */
+/* The expected numbers are the first ones of SplitMix64 from 0 on, as published with it. */
 static void the_same_everywhere(void **state)
 {
     (void)state;

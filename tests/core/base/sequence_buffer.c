@@ -58,7 +58,7 @@ static void test_finds_what_was_inserted_and_nothing_else(void **state)
     for (uint16_t s = 0; s < 64; s++)
         assert_holds(&buffer, s);
     cw_sequence_buffer_remove(&buffer, 10);
-    cw_sequence_buffer_remove(&buffer, 74); /* same slot, not stored */
+    cw_sequence_buffer_remove(&buffer, 74); /* 74 has the same slot, and is not stored */
     assert_false(cw_sequence_buffer_exists(&buffer, 10));
     assert_true(cw_sequence_buffer_exists(&buffer, 11));
     cw_sequence_buffer_destroy(&buffer);
@@ -110,7 +110,7 @@ static void test_advance_further_than_the_size_clears_all(void **state)
     cw_sequence_buffer_destroy(&buffer);
 }
 
-/* Against a plain model, over many laps, with jumps of all sizes. */
+/* The buffer does what a plain model does, over many laps, with jumps of all sizes. */
 static void test_matches_a_model_over_many_laps(void **state)
 {
     (void)state;

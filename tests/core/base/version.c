@@ -2,8 +2,7 @@
 
 #include "unit.h"
 
-/* CAUSEWAY_BUILD_VERSION is what CMake, and so the package for find_package, took the version for.
- */
+/* CAUSEWAY_BUILD_VERSION is the version as CMake, and so the package for find_package, has it. */
 static void test_headers_library_and_build_agree(void **state)
 {
     (void)state;

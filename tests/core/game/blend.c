@@ -1,4 +1,4 @@
-/* What is between two states, and beyond the second one. */
+/* Tests of blends between two states, and beyond the second one. */
 #include "causeway/interpolation.h"
 
 #include "base/prng.h"
@@ -33,7 +33,7 @@ static void angles_take_the_shorter_way(void **state)
     assert_near(cw_lerp_angle(20 * PI, 0.5f, 1), 20 * PI + 0.5, 1e-4);
 }
 
-/* x = t^3 - t, from t = 1 to t = 3. */
+/* The cubic is x = t^3 - t, from t = 1 to t = 3. */
 static void a_cubic_is_followed_exactly(void **state)
 {
     (void)state;

@@ -1,11 +1,11 @@
-/* What is known of the offset between two clocks. */
+/* Tests of an estimate of the offset between two clocks. */
 #include "game/clock_offset.h"
 
 #include "unit.h"
 
 #include <math.h>
 
-/* The offset is 5: an answer that took so long there and so long back. */
+/* Learns from an answer that took so long there and so long back. The true offset is 5. */
 static void learn(struct cw_offset *offset, double there, double back, double rtt, double now)
 {
     const struct cw_offset_limits limits = cw_offset_limits(5 - back, 5 + there, now);
@@ -32,12 +32,13 @@ static void limits_of_each_way_come_together(void **state)
     assert_true(cw_offset_outside(&offset, 4.95) == 0);
     assert_true(fabs(cw_offset_outside(&offset, 4.7) - 0.2) < 1e-9);
     assert_true(fabs(cw_offset_outside(&offset, 5.3) - 0.2) < 1e-9);
-    /* two seconds later the first is forgotten */
+    /* Two seconds later the first answer is forgotten. */
     learn(&offset, 0.3, 0.1, 0.4, 12.2);
     assert_true(fabs(cw_offset_guess(&offset) - 5.1) < 1e-9);
 }
 
-/* By a little they may, because clocks drift while an answer waits: the offset is between then. */
+/* Clocks that drift while an answer waits may make the limits cross by a little: the offset is
+   between them then. */
 static void limits_may_cross(void **state)
 {
     (void)state;
@@ -70,7 +71,7 @@ static void a_clock_follows_at_once_and_then_slowly(void **state)
         assert_true(fabs(cw_offset_goal(&offset, 4.999, now, &slow) - 5) < 1e-9);
         assert_false(slow);
     }
-    /* not there yet */
+    /* At 4.98 the clock is not there yet. */
     learn(&offset, 0.1, 0.1, 0.2, 12);
     cw_offset_goal(&offset, 4.96, 11.99, &slow);
     cw_offset_goal(&offset, 4.98, 12.1, &slow);
@@ -78,12 +79,12 @@ static void a_clock_follows_at_once_and_then_slowly(void **state)
     cw_offset_goal(&offset, 4.999, 12.2, &slow);
     cw_offset_goal(&offset, 4.999, 12.4, &slow);
     assert_true(slow);
-    /* what is not possible is left fast */
+    /* The clock leaves an impossible value fast. */
     assert_true(fabs(cw_offset_goal(&offset, 4.8, 12.5, &slow) - 5) < 1e-9);
     assert_false(slow);
 }
 
-/* Both ways become longer, but for a while one limit is of before. */
+/* Both ways become longer, but for a while one limit still stems from the shorter path. */
 static void a_clock_stays_while_a_longer_path_misleads(void **state)
 {
     (void)state;
@@ -102,7 +103,7 @@ static void a_clock_stays_while_a_longer_path_misleads(void **state)
     assert_true(fabs(cw_offset_goal(&offset, 5.001, 20, &slow) - 5) < 1e-9);
 }
 
-/* When answers are rare, the present never agrees; this may not last. */
+/* When answers are rare, the current limits never agree; this may not last. */
 static void a_clock_does_not_stay_for_long(void **state)
 {
     (void)state;

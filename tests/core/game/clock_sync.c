@@ -1,4 +1,4 @@
-/* How a client knows the server's time, and runs ahead of it. */
+/* Tests of a client that knows the server's time, and runs ahead of it. */
 #include "clock_rig.h"
 #include "config_error.h"
 #include "unit.h"
@@ -10,7 +10,7 @@
 #define STEP  0.001
 #define FRAME 0.005
 
-/* The path of the issue: 50 ms there and back, jitter of 50 ms each way. */
+/* Returns the path of the guarantee: 50 ms there and back, jitter of 50 ms each way. */
 static struct clock_rig_config bad_path(uint64_t seed)
 {
     const struct cw_simulator_path path = {
@@ -42,7 +42,7 @@ static struct cw_clock_sync_stats stats_of(const struct clock_rig *rig)
     return stats;
 }
 
-/* The greatest error of the following seconds. */
+/* Returns the greatest error of the following seconds. */
 static double worst_error(struct clock_rig *rig, double seconds)
 {
     double worst = 0;
@@ -95,7 +95,7 @@ static void a_jump_of_the_rtt_changes_nothing(void **state)
     }
 }
 
-/* Where only one way becomes longer, half of that is the most that one can be wrong by. */
+/* When only one way becomes longer, the error is at most half of the difference. */
 static void a_jump_of_one_way_costs_half_of_it_at_most(void **state)
 {
     (void)state;
@@ -136,7 +136,7 @@ static void every_rate_and_distance_works(void **state)
     }
 }
 
-/* One stamp per second, and answers as part of each state. */
+/* The client sends one stamp per second, and answers come as part of each state. */
 static void few_stamps_and_many_answers_will_do(void **state)
 {
     (void)state;
@@ -161,7 +161,7 @@ static void times_never_go_back_and_slew_by_5_percent_at_most(void **state)
         while (rig.now < 20) {
             clock_rig_step(&rig, 0.03 * cw_prng_share(&random));
             for (int i = 0; i < 3; i++) {
-                /* also between updates, and after long ones */
+                /* The clocks are also read between updates, and after long ones. */
                 const double now = clock_rig_client_clock(&rig, rig.now) + i * 0.0001;
                 const double next_server = cw_clock_sync_server_time(rig.sync, now);
                 const double next_client = cw_clock_sync_client_time(rig.sync, now);
@@ -183,7 +183,7 @@ static void times_never_go_back_and_slew_by_5_percent_at_most(void **state)
     }
 }
 
-/* Takes all events; true when each tick was the one after the last, from *next on. */
+/* Takes all events. Returns how many ticks came, which must go on from *next without gaps. */
 static uint32_t take_ticks(struct clock_rig *rig, uint32_t *next, uint32_t *restarts)
 {
     struct cw_clock_sync_event event;
@@ -245,7 +245,7 @@ static void a_pause_leaves_ticks_out(void **state)
         assert_int_equal(restarts, 1);
         const double server =
             cw_clock_sync_server_time(rig.sync, clock_rig_client_clock(&rig, rig.now));
-        /* a hidden tab: what arrived in between is read when it is shown again */
+        /* After a hidden tab is shown again, it reads what arrived in between. */
         const double end = rig.now + pauses[i];
         while (rig.now < end) {
             uint8_t data[16];
@@ -295,7 +295,7 @@ static void a_jump_of_the_servers_ticks_is_told(void **state)
     clock_rig_stop(&rig);
 }
 
-/* The farthest that ticks can jump; only the sanitizer sees what is wrong then. */
+/* The ticks jump as far as they can; only the sanitizer sees what is wrong then. */
 static void a_jump_of_half_of_all_ticks_is_told(void **state)
 {
     (void)state;
@@ -316,7 +316,7 @@ static void a_jump_of_half_of_all_ticks_is_told(void **state)
     }
 }
 
-/* Runs the ticks that are due, and gives the server's word on each. */
+/* Runs the ticks that are due, and gives for each what the server says about it. */
 static void run_with_need(struct clock_rig *rig, double seconds, double need)
 {
     struct cw_clock_sync_event event;
@@ -341,7 +341,7 @@ static void the_lead_follows_the_servers_word(void **state)
     const struct clock_rig_config config = perfect_path();
     clock_rig_start(&rig, &config);
     assert_int_equal(cw_clock_sync_adjust(rig.sync, 7, 0, 1), CW_ERROR_STALE);
-    /* what the path takes: as much, beside a frame and something to spare */
+    /* The lead becomes as long as the path takes, plus a frame and some reserve. */
     static const double needs[] = {0.1, 0.3, 0.05, 0};
     for (size_t i = 0; i < 4; i++) {
         run_with_need(&rig, 25, needs[i]);
@@ -359,7 +359,7 @@ static void the_lead_follows_the_servers_word(void **state)
     clock_rig_stop(&rig);
 }
 
-/* Half of the round trip, and the wait for a frame and for a tick. */
+/* The guess is half of the round trip, and the wait for a frame and for a tick. */
 static void the_lead_is_guessed_before_the_servers_word(void **state)
 {
     (void)state;
@@ -388,7 +388,8 @@ static void a_long_frame_is_forgotten(void **state)
     while (rig.now < 30)
         clock_rig_step(&rig, 0.01);
     assert_true(stats_of(&rig).lead_seconds < before + 0.002);
-    /* of a page that was hidden no more is remembered than ticks are caught up with */
+    /* From the time of a hidden page, the client remembers no more than the ticks it catches up
+       with. */
     clock_rig_step(&rig, 60);
     while (rig.now < 91)
         clock_rig_step(&rig, 0.01);
@@ -404,7 +405,7 @@ static void the_servers_word_goes_out_of_date(void **state)
     clock_rig_start(&rig, &config);
     run_with_need(&rig, 10, 0.3);
     assert_true(stats_of(&rig).lead_seconds > 0.3);
-    worst_error(&rig, 20); /* nothing is said */
+    worst_error(&rig, 20); /* the server says nothing */
     run_with_need(&rig, 6, 0.05);
     assert_true(stats_of(&rig).lead_seconds < 0.1);
     clock_rig_stop(&rig);
@@ -424,7 +425,7 @@ static void a_lead_that_is_far_off_is_jumped_to(void **state)
     clock_rig_stop(&rig);
 }
 
-/* Whatever the server says, the lead is from 0 to the most. */
+/* The lead is from 0 to its maximum, whatever the server says. */
 static void the_lead_has_limits(void **state)
 {
     (void)state;
@@ -449,7 +450,8 @@ static void the_lead_has_limits(void **state)
     clock_rig_stop(&rig);
 }
 
-/* A minute of noise changes no more than what it may, and the clock recovers from it. */
+/* A minute of noise changes the time by no more than the limits allow, and the clock recovers from
+   it. */
 static void hostile_bytes_are_refused_or_harmless(void **state)
 {
     (void)state;
@@ -467,8 +469,9 @@ static void hostile_bytes_are_refused_or_harmless(void **state)
         if (size != CW_CLOCK_STAMP_SIZE)
             assert_int_equal(cw_clock_echo_receive(&rig.echo, data, size, now), CW_ERROR_MALFORMED);
     }
-    /* a stamp that was never made; one that was answered before it was asked */
-    memcpy(data, (uint8_t[]){19, 1, 0, 0}, 4); /* in the place of 19, which was made */
+    /* Two stamps are refused: one that was never made, and one that was answered before it was
+       asked. */
+    memcpy(data, (uint8_t[]){19, 1, 0, 0}, 4); /* takes the place of 19, which was made */
     assert_int_equal(cw_clock_sync_receive(rig.sync, data, CW_CLOCK_ECHO_SIZE, now),
                      CW_ERROR_STALE);
     memcpy(data, (uint8_t[]){0x02, 0, 0xFE, 0xFF}, 4);
@@ -522,10 +525,10 @@ static void an_echo_tells_the_newest_stamp_and_not_too_old_ones(void **state)
     cw_clock_sync_stats(sync, 6.5, &stats);
     assert_true(stats.synced && stats.answers == 1);
     assert_true(fabs(stats.rtt_seconds - 0.25) < 1e-9);
-    /* sent at 40.5, and half of 250 ms on the way */
+    /* The answer was sent at 40.5, and took half of 250 ms. */
     assert_true(fabs(cw_clock_sync_server_time(sync, 6.5) - 48) < 0.01);
 
-    /* what has waited for a page that was hidden */
+    /* This answer has waited for a page that was hidden. */
     assert_int_equal(cw_clock_sync_transmit(sync, first, sizeof first, 20), 2);
     assert_int_equal(cw_clock_echo_receive(&echo, first, 2, 24), CW_OK);
     assert_int_equal(cw_clock_echo_transmit(&echo, 900, answer, 10, 24), 10);
@@ -538,7 +541,7 @@ static void an_echo_tells_the_newest_stamp_and_not_too_old_ones(void **state)
     cw_clock_sync_stats(sync, 7, &stats);
     assert_false(stats.synced);
     assert_int_equal(cw_clock_sync_receive(sync, answer, 10, 7), CW_ERROR_STALE);
-    /* a server that knows the old stamps takes the new ones */
+    /* A server that knows the old stamps takes the new ones. */
     assert_int_equal(cw_clock_sync_transmit(sync, first, sizeof first, 30), 2);
     assert_int_equal(cw_clock_echo_receive(&echo, first, 2, 30), CW_OK);
     cw_clock_sync_destroy(sync);

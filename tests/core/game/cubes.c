@@ -1,4 +1,5 @@
-/* The world of cubes that snapshots are measured with: it moves as bodies do, and enough of it. */
+/* Tests of the world of cubes that snapshots are measured with: it moves as bodies do, and far
+   enough. */
 #include "cubes.h"
 
 #include "unit.h"
@@ -6,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-/* The state of all cubes as a number. */
+/* Returns a hash of the state of all cubes. */
 static uint64_t hash_of(const struct cubes *cubes, uint64_t hash)
 {
     for (uint32_t i = 0; i < CUBES_COUNT; i++) {
@@ -46,7 +47,7 @@ static double length(const double *vector)
     return sqrt(vector[0] * vector[0] + vector[1] * vector[1] + vector[2] * vector[2]);
 }
 
-/* What is sent, turned back, is the body within half a step of each number. */
+/* Checks that a body which is quantized and turned back is within half a step of each number. */
 static void check_quantized(const struct cubes_body *body, const struct cube *cube)
 {
     assert_true(fabs(cube->x / 512.0 - body->position[0]) < 0.0011);
@@ -66,7 +67,7 @@ static void check_quantized(const struct cubes_body *body, const struct cube *cu
     assert_true(cube->touched == body->touched);
 }
 
-/* Of the cubes that changed, summed. */
+/* Sums over the cubes that changed. */
 struct sums {
     double changed, speed, spin, turned, lifted;
 };

@@ -1,5 +1,5 @@
-/* The client and the server of core/GAME.md as they stand there, three players on bad paths, in
-   virtual time. */
+/* Tests of the client and the server of core/GAME.md as they stand there, with three players on bad
+   paths, in virtual time. */
 #include "client.h"
 #include "server.h"
 
@@ -11,9 +11,9 @@
 #include <stdlib.h>
 
 #define PLAYERS 3
-#define FRAME   (1 / 120.0) /* of a client; the server plays a tick in every other one */
+#define FRAME   (1 / 120.0) /* a client's frame; the server plays a tick in every other one */
 
-/* The functions of the guide. */
+/* These functions are the guide's. */
 void server_receive(struct server *game, uint32_t id, const struct up *up, double now);
 void server_tick(struct server *game, double now);
 void client_receive(struct client *game, const struct down *down, double now);
@@ -30,12 +30,12 @@ struct world {
     struct cw_prng random;
     double now;
     uint32_t frames;
-    uint32_t hidden;    /* this client has no frames */
-    uint32_t seen_hits; /* of player 0, by what it saw itself */
-    uint32_t late_hits; /* by where the others were on the server then */
+    uint32_t hidden;    /* the client that has no frames now */
+    uint32_t seen_hits; /* hits of player 0, by what it saw itself */
+    uint32_t late_hits; /* hits, by where the others were on the server then */
 };
 
-/* Each client's clock began at another time. */
+/* Returns the time of a client, whose clock began at a time of its own. */
 static double clock_of(const struct world *world, uint32_t id)
 {
     return world->now + 1000.0 * id;
@@ -144,7 +144,7 @@ static void serve(struct world *world, uint32_t id)
     }
 }
 
-/* What player 0 hits by its own lights, and by where the others are on the server. */
+/* Counts what player 0 hits by its own view, and by where the others are on the server. */
 static void count_hits(struct world *world)
 {
     struct client *first = &world->clients[0];
@@ -175,7 +175,7 @@ static void play(struct world *world, uint32_t id)
     depart(world->up[id], world->near[id], world->now, now);
 }
 
-/* Back to the middle when far away, else anywhere. */
+/* Returns a direction back to the middle when far away, else any. */
 static int32_t direction(struct world *world, int32_t place)
 {
     const int32_t anywhere = (int32_t)cw_prng_below(&world->random, 3) - 1;
@@ -258,7 +258,7 @@ static void all_see_the_same_in_the_end(void **state)
         assert_true(stats.compared - before[id].compared > 5000);
         assert_true(stats.corrections - before[id].corrections < 60);
     }
-    /* What the first one hits it does not predict. */
+    /* Player 0 does not predict its hits. */
     assert_true(stats_of(&world, 0).corrections > before[0].corrections + 10);
     const int counted = (int)(world.server.seats[0].player.hits - hits);
     print_message("%d hits; it saw %u, and would have had %u without the rewind\n", counted,

@@ -1,4 +1,4 @@
-/* The world as a client saw it. */
+/* Tests of the world as a client saw it. */
 #include "causeway/history.h"
 
 #include "base/prng.h"
@@ -34,7 +34,7 @@ static void add(struct cw_history *history, uint32_t entity, float x)
     assert_int_equal(cw_history_add(history, entity, &body), CW_OK);
 }
 
-/* A tick with one entity, which is where its tick says. */
+/* Adds a tick with one entity, whose place is the tick's number. */
 static void tick(struct cw_history *history, uint32_t number)
 {
     assert_int_equal(cw_history_begin(history, number), CW_OK);
@@ -52,7 +52,7 @@ static float x_of(const struct cw_history *history, const struct cw_view *view, 
     return cw_lerp(a->x, b->x, view->fraction);
 }
 
-/* What the rewound view shows of entity 7; infinity when it is not there. */
+/* Returns what the rewound view shows of entity 7, or infinity when it is not there. */
 static float shown(const struct cw_history *history, struct cw_view seen)
 {
     struct cw_view view;
@@ -96,7 +96,7 @@ static void a_guess_is_compared_with_the_truth(void **state)
     cw_history_destroy(history);
 }
 
-/* Whatever a client says, the view is of ticks that are kept. */
+/* The view is of ticks that are kept, whatever a client says. */
 static void the_rewind_is_bounded(void **state)
 {
     (void)state;
@@ -231,8 +231,8 @@ static void ticks_that_go_back_begin_anew(void **state)
     cw_history_destroy(history);
 }
 
-/* The whole way: a client shows the snapshots of a bad path by interpolation, says what it saw, and
-   the server finds exactly that. */
+/* This test covers the whole way: a client shows the snapshots of a bad path by interpolation, says
+   what it saw, and the server finds exactly that. */
 static void the_server_sees_what_the_client_showed(void **state)
 {
     (void)state;
@@ -307,7 +307,7 @@ static void impossible_configs_are_refused(void **state)
         {.state_size = 1, .max_entities = 1, .max_ticks = 1},
         {.state_size = 1, .max_entities = 1, .max_ticks = 4097},
         {.state_size = 65536, .max_entities = 1025, .max_ticks = 16},
-        /* small states, whose padding would not fit into 32 bits */
+        /* Padding would make these small states exceed 32 bits. */
         {.state_size = 1, .max_entities = 65536, .max_ticks = 4096},
         {.state_size = 4, .max_entities = 65536, .max_ticks = 1025},
     };

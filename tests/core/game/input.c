@@ -1,4 +1,4 @@
-/* A player's inputs on their way to the server. */
+/* Tests of a player's inputs on their way to the server. */
 #include "config_error.h"
 #include "input_rig.h"
 #include "unit.h"
@@ -70,7 +70,7 @@ static struct cw_input_report report(struct ends *ends)
     return report;
 }
 
-/* The number of the input that a tick gets; stores whether it is its own. */
+/* Returns the number of the input that a tick gets; stores whether it is its own. */
 static uint32_t take(struct ends *ends, uint32_t tick, bool *own)
 {
     struct move move;
@@ -89,7 +89,7 @@ static struct cw_input_receiver_stats stats_of(const struct ends *ends)
 static void each_tick_gets_its_input_whatever_is_lost(void **state)
 {
     (void)state;
-    /* any five packets in a row may be lost, also across the wrap of ticks */
+    /* Any five packets in a row may be lost, also across the wrap of ticks. */
     static const uint32_t starts[] = {1, 1000, UINT32_MAX - 20, 65536 - 20, INT32_MAX - 20u};
     for (size_t i = 0; i < 5; i++) {
         struct ends ends = open_ends();
@@ -129,7 +129,7 @@ static void a_tick_without_its_input_repeats_the_one_before(void **state)
         assert_false(own);
         assert_int_equal(stats_of(&ends).starved_in_row, i);
     }
-    /* for so long, nobody is at the keys */
+    /* After so many ticks the input is that of nobody at the keys. */
     for (uint32_t tick = 41; tick < 200; tick++) {
         assert_int_equal(take(&ends, tick, &own), 0);
         assert_false(own);
@@ -158,14 +158,14 @@ static void what_is_late_early_or_known_is_told(void **state)
     assert_int_equal(take(&ends, 101, &own), 100);
     add(&ends, 101);
     add(&ends, 102);
-    /* 101 comes too late to be taken and 102 in time; once is enough */
+    /* 101 comes too late to be taken and 102 in time; the copy is a duplicate. */
     assert_int_equal(pass(&ends, 101.5), CW_OK);
     assert_int_equal(pass(&ends, 101.5), CW_ERROR_DUPLICATE);
     assert_int_equal(stats_of(&ends).late, 1);
     assert_int_equal(take(&ends, 102, &own), 102);
     assert_true(own);
 
-    /* taken before its time, and so too late half a tick before it */
+    /* The tick was taken before its time, so that half a tick before it is too late. */
     take(&ends, 103, &own);
     add(&ends, 103);
     assert_int_equal(pass(&ends, 102.5), CW_OK);
@@ -212,7 +212,7 @@ static void the_report_tells_the_closest_call(void **state)
     assert_int_equal(told.tick, 101);
     assert_true(told.early_ticks == 0.5);
 
-    /* late by 1.5 ticks */
+    /* The input is late by 1.5 ticks. */
     take(&ends, 101, &own);
     take(&ends, 102, &own);
     take(&ends, 103, &own);
@@ -223,7 +223,7 @@ static void the_report_tells_the_closest_call(void **state)
     assert_int_equal(told.tick, 102);
     assert_true(told.early_ticks == -1.5);
 
-    /* a server that is behind its own clock: in time nevertheless */
+    /* At a server that is behind its own clock, this input is in time nevertheless. */
     for (uint32_t tick = 104; tick < 200; tick++)
         take(&ends, tick, &own);
     add(&ends, 200);
@@ -249,14 +249,14 @@ static void the_report_holds_for_two_periods(void **state)
         else
             assert_true(told.tick != 90 && told.early_ticks == 3);
     }
-    /* what came close to being late before a silence is no news after it */
+    /* An input that was nearly late before a silence is not reported after it. */
     for (uint32_t tick = 200; tick < 300; tick++)
         take(&ends, tick, &own);
     add(&ends, 300);
     assert_int_equal(pass(&ends, 295), CW_OK);
     assert_true(report(&ends).early_ticks == 5);
 
-    /* taken before its time, and so too late when it is still early */
+    /* The tick was taken before its time, so that an input that is still early comes too late. */
     take(&ends, 301, &own);
     add(&ends, 301);
     assert_int_equal(pass(&ends, 300.5), CW_OK);
@@ -265,7 +265,7 @@ static void the_report_holds_for_two_periods(void **state)
     close_ends(&ends);
 }
 
-/* Much too early is told as well, so that the client can slow down. */
+/* The report also tells of inputs that were much too early, so that the client can slow down. */
 static void the_report_tells_of_inputs_refused_as_too_early(void **state)
 {
     (void)state;
@@ -274,7 +274,7 @@ static void the_report_tells_of_inputs_refused_as_too_early(void **state)
     assert_int_equal(pass(&ends, 100), CW_ERROR_TOO_EARLY);
     const struct cw_input_report told = report(&ends);
     assert_int_equal(told.tick, 600);
-    assert_true(told.early_ticks > 127.9); /* as much as its bits hold */
+    assert_true(told.early_ticks > 127.9); /* the most that its bits hold */
     close_ends(&ends);
 }
 
@@ -303,13 +303,13 @@ static void an_ack_ends_the_copies(void **state)
     assert_int_equal(cw_input_sender_transmit(ends.sender, data, sizeof data), 0);
     add(&ends, 41);
     assert_int_equal(cw_input_sender_transmit(ends.sender, data, sizeof data), alone);
-    /* an ack that was overtaken changes nothing */
+    /* An ack that was overtaken changes nothing. */
     assert_int_equal(cw_input_sender_receive(ends.sender, one, sizeof one, &told), CW_OK);
     assert_int_equal(cw_input_sender_transmit(ends.sender, data, sizeof data), alone);
     add(&ends, 1000);
     assert_int_equal(cw_input_sender_receive(ends.sender, one, sizeof one, &told), CW_OK);
     assert_in_range(cw_input_sender_transmit(ends.sender, data, sizeof data), 1, alone);
-    /* one of before the ticks began anew */
+    /* An ack from before the ticks began anew is stale. */
     add(&ends, 20);
     assert_int_equal(cw_input_sender_receive(ends.sender, one, sizeof one, &told), CW_ERROR_STALE);
     assert_int_equal(cw_input_sender_receive(ends.sender, one, 5, &told), CW_ERROR_MALFORMED);
@@ -320,7 +320,6 @@ static void an_ack_ends_the_copies(void **state)
     close_ends(&ends);
 }
 
-/* A client that is late: the server has gone on without its inputs. */
 /* A message whose inputs are empty, because the server has all of them, is what healthy clients
    send. */
 static void an_empty_body_is_nothing_wrong(void **state)
@@ -405,7 +404,7 @@ static void the_oldest_are_left_out_when_there_is_no_room(void **state)
     close_ends(&ends);
 }
 
-/* The client plays with what the server will get. */
+/* The client plays with the rounded values that the server will get. */
 static void floats_are_rounded_at_the_client(void **state)
 {
     (void)state;
@@ -435,8 +434,8 @@ static void floats_are_rounded_at_the_client(void **state)
     close_ends(&ends);
 }
 
-/* Noise, and real bodies with a bit turned or the end cut off: all or nothing is taken, and what is
-   not refused is in range. */
+/* Noise, and real bodies with a bit turned or the end cut off, are taken whole or not at all, and
+   what is not refused is in range. */
 static void hostile_bytes_are_refused_whole(void **state)
 {
     (void)state;
@@ -481,7 +480,7 @@ static void hostile_bytes_are_refused_whole(void **state)
                      CW_ERROR_MALFORMED);
     assert_int_equal(cw_input_receiver_receive(ends.receiver, data, size, 49999), CW_OK);
 
-    /* reports */
+    /* Reports are bytes from outside as well. */
     struct cw_input_report told;
     for (int i = 0; i < 10000; i++) {
         for (size_t j = 0; j < CW_INPUT_REPORT_SIZE; j++)
@@ -492,8 +491,8 @@ static void hostile_bytes_are_refused_whole(void **state)
     close_ends(&ends);
 }
 
-/* The own inputs of a player who sends nonsense besides come through, and too much of it waits for
-   nobody. */
+/* A player who also sends nonsense still gets his own inputs through, and too much of it does not
+   pile up. */
 static void a_flood_fills_nothing(void **state)
 {
     (void)state;
@@ -529,7 +528,7 @@ static void ticks_that_jump_begin_anew(void **state)
         for (uint32_t tick = jumps[i]; tick < jumps[i] + 40; tick++) {
             add(&ends, tick);
             const enum cw_error error = pass(&ends, tick - 0.5);
-            /* until the server takes a tick of the new count, it knows only of the old */
+            /* Until the server takes a tick of the new count, it knows only of the old one. */
             if (tick > jumps[i])
                 assert_int_equal(error, CW_OK);
             const uint32_t number = take(&ends, tick, &own);
@@ -604,7 +603,7 @@ static void configs_that_cannot_work_are_refused(void **state)
     cw_schema_destroy(schema);
 }
 
-/* From here on with the clock that leads the inputs. */
+/* From here on the clock leads the inputs. */
 
 static struct input_rig_config over(double way, double jitter, double loss, uint64_t seed)
 {
@@ -669,7 +668,7 @@ static void inputs_arrive_just_in_time_at_every_rate_and_distance(void **state)
                 input_rig_run(rig, 30);
                 if (starved_share(rig) > 0.001 || rig->wrong > 0)
                     fail_msg("%g ticks/s, %g s: %g starved", rates[i], ways[j], starved_share(rig));
-                /* a frame and a poll may each keep an input waiting */
+                /* A frame and a poll may each keep an input waiting. */
                 const double frame = 1 / config.frames_per_second, tick = 1 / rates[i];
                 if (lead(rig) > ways[j] + 1.35 * frame + (0.35 + 1.1 * polls) * tick + 0.004)
                     fail_msg("%g ticks/s, %g s: lead of %g s", rates[i], ways[j], lead(rig));
@@ -679,7 +678,7 @@ static void inputs_arrive_just_in_time_at_every_rate_and_distance(void **state)
     }
 }
 
-/* Two ticks go with each packet, and one state in three. */
+/* Two ticks go with each packet, and one state in three is sent. */
 static void fewer_packets_will_do(void **state)
 {
     (void)state;
@@ -705,12 +704,12 @@ static void a_path_that_becomes_longer_starves_for_seconds(void **state)
     cw_simulator_change(rig->up, &config.up);
     cw_simulator_change(rig->down, &config.down);
     input_rig_count(rig);
-    input_rig_run(rig, 5); /* 100 ms at 5 % */
+    input_rig_run(rig, 5); /* the lead grows by 100 ms at a rate of 5 % */
     assert_in_range(rig->starved, 60, 240);
     input_rig_count(rig);
     input_rig_run(rig, 60);
     assert_true(starved_share(rig) <= 0.001);
-    /* and a shorter one costs no lead in the end */
+    /* A path that becomes shorter again costs no lead in the end. */
     config.up.latency_seconds = config.down.latency_seconds = 0.025;
     cw_simulator_change(rig->up, &config.up);
     cw_simulator_change(rig->down, &config.down);

@@ -1,4 +1,5 @@
-/* Snapshots arrive as a network brings them; what is shown is smooth. */
+/* Tests of what is shown of snapshots: it is smooth, although they arrive as a network brings them.
+ */
 #include "causeway/interpolation.h"
 
 #include "causeway/simulator.h"
@@ -44,9 +45,9 @@ struct rig {
     uint32_t interval;            /* ticks from one snapshot to the next */
     uint32_t next;                /* ticks since the first one */
     double offset;                /* the client's clock minus the server's */
-    double now;                   /* the server's */
+    double now;                   /* the server's clock */
     double shown;                 /* ticks since the first one */
-    double least_step, most_step; /* of what was shown, against the clock */
+    double least_step, most_step; /* the shown ticks of a frame, as a share of the clock's */
 };
 
 static void rig_start(struct rig *rig, const struct cw_simulator_path *path)
@@ -86,7 +87,7 @@ static void rig_receive(struct rig *rig)
     }
 }
 
-/* What the entries of the view say is shown, in ticks since the first one. */
+/* Returns what the entries of the view say is shown, in ticks since the first one. */
 static double rig_shown(const struct rig *rig, const struct cw_view *view)
 {
     uint64_t from, to;
@@ -97,7 +98,7 @@ static double rig_shown(const struct rig *rig, const struct cw_view *view)
     return start + (view->to - view->from) * (double)view->fraction;
 }
 
-/* Frames without the client: the tab is hidden, and what arrives waits. */
+/* Lets frames pass without the client: the tab is hidden, and what arrives waits. */
 static void rig_hide(struct rig *rig, double seconds)
 {
     rig->now += seconds;
@@ -124,7 +125,7 @@ static void rig_run(struct rig *rig, double seconds)
     }
 }
 
-/* How late the view is, in seconds after the moment it shows. */
+/* Returns how late the view is, in seconds after the moment it shows. */
 static double rig_age(const struct rig *rig)
 {
     return rig->now - rig->shown / RATE;
@@ -140,7 +141,7 @@ static void an_even_path_is_shown_evenly(void **state)
     rig_run(&rig, 5);
     assert_near(rig.least_step, 1, 0.001);
     assert_near(rig.most_step, 1, 0.001);
-    /* One interval and a frame are enough. */
+    /* One interval and a frame are delay enough. */
     assert_near(rig_age(&rig), 0.05 + 0.05 + FRAME / 2, FRAME);
     const struct cw_interpolation_stats stats = stats_of(rig.interpolation);
     assert_near(stats.delay_seconds, 0.05 + FRAME / 2, FRAME);
@@ -181,7 +182,7 @@ static void the_delay_covers_jitter_and_loss(void **state)
                   rig.most_step);
     assert_true(extrapolated < 0.02);
     assert_in_range((int64_t)(after.delay_seconds * 1e3), 100, 260);
-    /* It never goes back, and never jumps. */
+    /* The view never goes back, and never jumps. */
     assert_true(rig.least_step > 0.79 && rig.most_step < 1.11);
     assert_int_equal(after.jumps, 0);
     assert_true(after.refused > 0);
@@ -226,7 +227,7 @@ static void the_limits_of_the_delay_hold(void **state)
     }
 }
 
-/* The server falls silent: a quarter of a second of guesses, then nothing moves. */
+/* The server falls silent: the view guesses for a quarter of a second, then nothing moves. */
 static void silence_is_bridged_up_to_a_limit(void **state)
 {
     (void)state;
@@ -244,7 +245,7 @@ static void silence_is_bridged_up_to_a_limit(void **state)
     const struct cw_interpolation_stats silent = stats_of(rig.interpolation);
     assert_true(silent.held > 300 && silent.extrapolated > silent.held);
 
-    /* It comes back: at once where it was before. */
+    /* When the server comes back, the view is at once where it was before. */
     const struct cw_simulator_path alive = {.latency_seconds = 0.05};
     cw_simulator_change(rig.path, &alive);
     rig_run(&rig, 1);
@@ -266,7 +267,7 @@ static void a_hidden_tab_catches_up_at_once(void **state)
     assert_near(rig_age(&rig), 0.11, 2 * FRAME);
     assert_true(rig.least_step >= 0);
 
-    /* One wake-up per second, as browsers grant it. */
+    /* The page wakes up once per second, as browsers allow it. */
     for (int second = 0; second < 120; second++) {
         rig_hide(&rig, 1);
         rig_run(&rig, FRAME / 2);
@@ -276,7 +277,7 @@ static void a_hidden_tab_catches_up_at_once(void **state)
     rig_stop(&rig);
 }
 
-/* The server's ticks begin anew, by far ahead or behind. */
+/* The server's ticks begin anew, far ahead or behind. */
 static void ticks_that_jump_begin_anew(void **state)
 {
     (void)state;
@@ -351,7 +352,7 @@ static void who_joins_late_sees_the_first_until_the_second(void **state)
     cw_interpolation_destroy(interpolation);
 }
 
-/* Ticks wrap, arrive out of order, twice, or never. */
+/* Ticks wrap, arrive out of order, arrive twice, or never arrive. */
 static void snapshots_find_their_place(void **state)
 {
     (void)state;

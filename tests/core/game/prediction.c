@@ -1,4 +1,4 @@
-/* A client plays ahead of its server, and is put right. */
+/* Tests of a client that plays ahead of its server, and is put right. */
 #include "causeway/prediction.h"
 
 #include "config_error.h"
@@ -24,7 +24,7 @@ CW_MESSAGE(ball, BALL_FIELDS)
 
 enum { X, SPEED, HEIGHT, ANGLE, NAME, TRAIL, SCORE, FIELDS };
 
-/* What a tick does. It has no other state, but for what a test breaks. */
+/* The force that a tick adds. Ticks have no other state, but for what a test breaks. */
 static int32_t wind;
 static void step(struct ball *ball, const struct move *move)
 {
@@ -39,7 +39,7 @@ struct rig {
     struct cw_prediction *prediction;
     struct cw_prediction_config config;
     float tolerances[FIELDS], smooth_limits[FIELDS];
-    struct ball ball; /* the client's */
+    struct ball ball; /* the client's ball */
     uint32_t tick;
     uint32_t replayed;
     uint32_t first_replayed;
@@ -103,7 +103,7 @@ static void rig_play(struct rig *rig, uint32_t ticks)
     }
 }
 
-/* Where the ball is when it was at a place at some tick. */
+/* Returns where the ball is at a later tick, from its place at a tick. */
 static struct ball played_on(struct ball ball, uint32_t from, uint32_t to)
 {
     for (uint32_t tick = from + 1; tick != to + 1; tick++) {
@@ -165,7 +165,7 @@ static void a_correction_plays_the_inputs_again(void **state)
     assert_true(stats.error == 1000);
     assert_int_equal(stats.error_field, X);
 
-    /* What follows from it was predicted now. */
+    /* The states that follow from it are predicted now. */
     rig_play(&rig, 5);
     for (uint32_t tick = 13; tick <= 35; tick++) {
         const struct ball next = played_on(server, 12, tick);
@@ -188,7 +188,7 @@ static void corrections_that_come_together(void **state)
     server = played_on(server, 12, 15);
     server.x += 7;
     assert_true(cw_prediction_correct(rig.prediction, 15, &server));
-    /* Nothing new, but the newest state is not known until the inputs were played. */
+    /* The third state brings no news, but the newest is not known until the inputs were played. */
     server = played_on((struct ball){0}, 0, 20);
     assert_true(cw_prediction_correct(rig.prediction, 20, &server));
     rig_replay(&rig);
@@ -233,7 +233,7 @@ static void states_that_come_twice_or_late_are_ignored(void **state)
     rig_stop(&rig);
 }
 
-/* A client that begins, or that slept, goes on from what the server says. */
+/* A client that begins, or that slept, goes on from the server's state. */
 static void a_state_that_was_not_predicted_is_taken(void **state)
 {
     (void)state;
@@ -252,7 +252,7 @@ static void a_state_that_was_not_predicted_is_taken(void **state)
         assert_false(cw_prediction_correct(rig.prediction, rig.tick - 10, &expected));
     }
     assert_int_equal(stats_of(&rig).corrections, 0);
-    /* A gap in the client's own ticks. */
+    /* The client's own ticks have a gap. */
     rig.tick += 5;
     rig_play(&rig, 3);
     assert_false(cw_prediction_correct(rig.prediction, rig.tick - 4, &rig.ball));
@@ -285,7 +285,7 @@ static void ticks_wrap(void **state)
     rig_stop(&rig);
 }
 
-/* Compares one tick whose state differs in what edit does. */
+/* Returns whether prediction sees a difference after edit has changed one tick's state. */
 static bool differs(struct rig *rig, void (*edit)(struct ball *))
 {
     struct ball ball = {.x = 1 << 24,
@@ -303,7 +303,7 @@ static bool differs(struct rig *rig, void (*edit)(struct ball *))
 
 static void edit_nothing(struct ball *ball)
 {
-    /* beyond the count, and behind the NUL */
+    /* These places are beyond the count, and behind the NUL. */
     ball->trail.items[3] = 9;
     ball->name[5] = 'z';
 }
@@ -488,7 +488,7 @@ static void errors_end_where_something_else_begins(void **state)
     rig_stop(&rig);
 }
 
-/* The error of a number that comes to be there later is none. */
+/* A number that comes to be there later has no error. */
 static void what_is_not_there_is_not_moved(void **state)
 {
     (void)state;

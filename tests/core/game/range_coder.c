@@ -1,5 +1,5 @@
-/* The range coder: what is written is read again, in as few bytes as it should take, whatever the
-   buffer, and hostile bytes do no harm. */
+/* Tests of the range coder: what is written is read again, in as few bytes as it should take, in
+   any buffer, and hostile bytes do no harm. */
 #include "base/range_coder.h"
 
 #include "base/prng.h"
@@ -11,7 +11,7 @@
 
 #define OPERATIONS 3000
 
-/* All models of a stream. */
+/* The models of a stream. */
 struct models {
     struct cw_range_model bits[8];
     struct cw_range_model tree[32];
@@ -32,7 +32,7 @@ static struct models fresh(void)
     return models;
 }
 
-/* One thing of each kind, by turns. */
+/* Codes one value, of a different kind each turn. */
 static bool code(struct cw_range_coder *coder, struct models *models, uint32_t kind,
                  uint32_t *value)
 {
@@ -85,7 +85,7 @@ static void what_is_written_is_read(void **state)
         }
         const size_t size = cw_range_finish(&writer);
         assert_true(size > 0);
-        /* exactly its size, so that a sanitizer sees what is read beyond */
+        /* The block has exactly its size, so that a sanitizer sees a read beyond it. */
         uint8_t *const exact = realloc(bytes, size);
         models = fresh();
         struct cw_range_coder reader = cw_range_reader(exact, size);
@@ -100,7 +100,7 @@ static void what_is_written_is_read(void **state)
     }
 }
 
-/* The same bytes on every machine, now and later. */
+/* The bytes are the same on every machine, now and later. */
 static void bytes_are_these(void **state)
 {
     (void)state;
@@ -116,7 +116,7 @@ static void bytes_are_these(void **state)
     assert_memory_equal(bytes, expected, sizeof expected);
 }
 
-/* 0xff after 0xff waits for a carry, which comes. */
+/* A row of 0xff waits for a carry, which comes. */
 static void a_carry_goes_through_all_bytes(void **state)
 {
     (void)state;
@@ -144,8 +144,8 @@ static void a_carry_goes_through_all_bytes(void **state)
     }
 }
 
-/* 10,000 bits, each set by a chance of 1 to 20, which is about 2,860 bits of news, and some for
- * learning it. */
+/* 10,000 bits, each set with a chance of 1 to 20, hold about 2,860 bits of information; learning
+   the chance costs some more. */
 static void likely_bits_cost_little(void **state)
 {
     (void)state;
@@ -186,7 +186,7 @@ static void a_full_buffer_fails_cleanly(void **state)
     }
 }
 
-/* All the bytes there are, then no more: whatever they are, reading ends soon. */
+/* Hostile bytes are read to their end, then no more: reading ends soon. */
 static void hostile_bytes_do_no_harm(void **state)
 {
     (void)state;

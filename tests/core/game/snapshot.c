@@ -1,4 +1,4 @@
-/* Snapshots: what arrives, what it costs, and against what it is told. */
+/* Tests of snapshots: what arrives, what it costs, and which baseline it refers to. */
 #include "config_error.h"
 #include "snapshot_rig.h"
 
@@ -110,9 +110,9 @@ static void test_what_has_not_changed_costs_nothing(void **state)
     for (uint32_t i = 0; i < 40; i++)
         set_body(i, i);
     exchange();
-    /* the numbers, the tick, a bit, and the count */
+    /* A snapshot has the numbers, the tick, a bit, and the count. */
     assert_int_equal(exchange().size, 3 + 3);
-    /* set to what it is */
+    /* The entities are set to the values that they have. */
     for (uint32_t i = 0; i < 40; i++) {
         struct body body = *body_at(i);
         body.angle += 0.001f;
@@ -122,7 +122,8 @@ static void test_what_has_not_changed_costs_nothing(void **state)
     struct body body = *body_at(20);
     body.x += 5;
     assert_int_equal(cw_snapshot_server_set(rig_server, 20, BODY, &body), CW_OK);
-    /* 7 bits for the id, 1 for what happened, 5 for what has changed, 6 for a small difference */
+    /* A change takes 7 bits for the id, 1 for what happened, 5 for what has changed, 6 for a small
+       difference. */
     assert_int_equal(exchange().size, 3 + 5);
     assert_int_equal(body_at(20)->x, 25);
 }
@@ -144,7 +145,7 @@ static void test_a_change_is_told_until_it_is_acked(void **state)
     next_tick();
     struct sent third = transmit_snapshot(0);
     assert_int_equal(third.size, nothing);
-    /* it was lost on the way, although somebody has acked it */
+    /* The baseline was lost on the way, although somebody has acked it. */
     assert_int_equal(receive_snapshot(&third), CW_ERROR_SNAPSHOT_BASELINE);
     assert_int_equal(body_at(0)->x, 1);
     assert_int_equal(receive_snapshot(&second), CW_OK);
@@ -186,7 +187,7 @@ static void test_snapshots_come_in_any_order_and_number(void **state)
     assert_int_equal(receive_snapshot(&sent[20]), CW_OK);
     assert_int_equal(receive_snapshot(&sent[20]), CW_ERROR_DUPLICATE);
     assert_int_equal(body_at(0)->x, 120);
-    /* older, but newer of nothing */
+    /* This snapshot is older, but has nothing that is newer. */
     assert_int_equal(receive_snapshot(&sent[11]), CW_OK);
     assert_int_equal(body_at(1)->x, 119);
     uint32_t tick;
@@ -241,7 +242,7 @@ static void test_another_entity_under_the_same_id_is_a_new_one(void **state)
     exchange();
     expect_event(CW_SNAPSHOT_EVENT_REMOVED, 4);
     expect_event(CW_SNAPSHOT_EVENT_CREATED, 4);
-    /* it is told whole until it is acked, and is the same one */
+    /* The entity is sent whole until it is acked, and stays the same one. */
     set_body(5, 1);
     next_tick();
     struct sent sent = transmit_snapshot(0);
@@ -268,7 +269,7 @@ static void test_what_comes_and_goes_before_an_ack_does_not_stay(void **state)
     const struct sent without = transmit_snapshot(0);
     assert_int_equal(receive_snapshot(&without), CW_OK);
     assert_null(body_at(4));
-    /* and for the application it never was */
+    /* The application is not told of it. */
     expect_no_event();
 }
 
@@ -318,7 +319,7 @@ static void test_without_acks_the_server_begins_anew_by_itself(void **state)
     assert_int_equal(stats.whole, 2);
 }
 
-/* Also when many snapshots are sent in one tick. */
+/* A baseline is not too old when many snapshots are sent in one tick, either. */
 static void test_a_baseline_is_not_older_than_the_window(void **state)
 {
     (void)state;
@@ -345,7 +346,7 @@ static void test_clients_with_the_same_baseline_share_the_bytes(void **state)
         next_tick();
         for (uint32_t i = 0; i < 3; i++)
             sent[i] = transmit_snapshot(i);
-        /* the third is one behind from the second round on */
+        /* The third client is one behind from the second round on. */
         for (uint32_t i = 0; i < 3; i++)
             if (i < 2 || round % 2 == 0)
                 cw_snapshot_server_acked(rig_server, i, sent[i].number);

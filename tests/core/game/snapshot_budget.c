@@ -1,4 +1,4 @@
-/* What does not fit, and what a client is not interested in. */
+/* Tests of entities that do not fit, and of those that a client is not interested in. */
 #include "snapshot_rig.h"
 
 #define ENTITIES 300
@@ -26,7 +26,7 @@ static void move_all(uint32_t by)
         set_body(i, i * 100 + by);
 }
 
-/* A snapshot that is read, and acked `lag` snapshots later. */
+/* Exchanges a snapshot, which is read, and acked `lag` snapshots later. */
 static struct sent exchange_up_to(size_t capacity, uint32_t lag)
 {
     next_tick();
@@ -40,7 +40,7 @@ static struct sent exchange_up_to(size_t capacity, uint32_t lag)
 static void test_a_world_arrives_in_small_pieces(void **state)
 {
     (void)state;
-    /* the range coder takes two bytes at the start */
+    /* The range coder takes two bytes at the start. */
     const size_t least = rig_coding == CW_SNAPSHOT_RANGE_CODED ? 34 : 32;
     for (size_t capacity = least; capacity <= 800; capacity += 96) {
         cw_snapshot_server_reset(rig_server);
@@ -61,7 +61,8 @@ static void test_a_world_arrives_in_small_pieces(void **state)
 static void test_the_budget_is_used(void **state)
 {
     (void)state;
-    /* what the range coder saves has to be found out, so that it leaves more, most at first */
+    /* The server learns how much the range coder saves, so that it leaves more room unused, most at
+       first. */
     static const struct {
         uint32_t most, least, from;
     } budgets[] = {{400, 390, 1}, {400, 385, 1}, {120, 80, 10}};
@@ -135,7 +136,7 @@ static void test_who_is_not_interested_has_no_such_entity(void **state)
     for (uint32_t i = 0; i < 10; i++)
         assert_int_equal(body_at(i) != NULL, i % 2);
     const size_t nothing = exchange().size;
-    /* what happens to it is not told */
+    /* A change of an entity with priority 0 is not sent. */
     set_body(4, 100);
     assert_int_equal(exchange().size, nothing);
     cw_snapshot_server_set_priority(rig_server, 0, 1, 0);
@@ -143,7 +144,7 @@ static void test_who_is_not_interested_has_no_such_entity(void **state)
     exchange();
     assert_null(body_at(1));
     assert_int_equal(body_at(4)->x, 100);
-    /* others see what they did */
+    /* Other clients see the entities as before. */
     next_tick();
     assert_true(transmit_snapshot(1).size > 100);
 }
@@ -199,7 +200,7 @@ static void test_an_old_state_is_told_whole(void **state)
     (void)state;
     move_all(0);
     exchange();
-    /* this one changes all the time and never gets its turn */
+    /* This entity changes all the time and never gets its turn. */
     cw_snapshot_server_set_priority(rig_server, 0, 0, 1e-6f);
     for (uint32_t tick = 1; tick < 3 * rig_config.window; tick++) {
         move_all(tick * 9);

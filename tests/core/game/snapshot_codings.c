@@ -1,5 +1,5 @@
-/* What the codings make of motion: what goes on as before costs next to nothing, what does not
-   arrives all the same. */
+/* Tests of the codings with motion: what goes on as before costs next to nothing, and every other
+   motion arrives all the same. */
 #include "snapshot_rig.h"
 
 #include "random_schema.h"
@@ -38,7 +38,7 @@ static void expect_place(uint32_t entity, uint32_t x, uint32_t y)
     assert_int_equal(body->y, y);
 }
 
-/* All move in lines, each its own. The size of the last of some snapshots. */
+/* Moves all entities in lines of their own, and returns the size of the last of some snapshots. */
 static size_t size_of_lines(enum cw_snapshot_coding coding)
 {
     size_t size = 0;
@@ -56,7 +56,7 @@ static size_t size_of_lines(enum cw_snapshot_coding coding)
 static void test_lines_cost_next_to_nothing(void **state)
 {
     (void)state;
-    /* an id and what happened 2 bits, a bit for each of 5 fields */
+    /* An id and what happened take 2 bits, and each of 5 fields takes one. */
     const size_t least = ENTITIES * 7 / 8;
     assert_in_range(size_of_lines(CW_SNAPSHOT_PREDICTED), least, least + 10);
     assert_true(size_of_lines(CW_SNAPSHOT_DIFFERENCES) > 3 * least);
@@ -79,14 +79,15 @@ static void test_lines_are_foreseen_over_any_number_of_ticks(void **state)
         assert_int_equal(receive_snapshot(&sent), CW_OK);
         for (uint32_t j = 0; j < ENTITIES; j++)
             expect_place(j, 3 * rig_tick + j, 90000 - 2 * rig_tick);
-        if (i >= 4) /* the baseline has a baseline */
+        if (i >= 4) /* from here on the baseline has a baseline */
             assert_true(sent.size < ENTITIES * 7 / 8 + 12);
         cw_snapshot_server_acked(rig_server, 0, held);
         held = sent.number;
     }
 }
 
-/* What would leave the range is expected at its end, and no small field is expected to move. */
+/* A number that would leave the range is expected at its end, and no small field is expected to
+   move. */
 static void test_lines_end_at_the_limits(void **state)
 {
     (void)state;
@@ -108,7 +109,7 @@ static void test_lines_end_at_the_limits(void **state)
     rig_coding = CW_SNAPSHOT_DIFFERENCES;
 }
 
-/* Any number after any other, wherever it was expected. */
+/* Any number may follow any other, wherever it was expected. */
 static void test_every_jump_arrives(void **state)
 {
     (void)state;
@@ -137,7 +138,7 @@ static void test_every_jump_arrives(void **state)
     rig_coding = CW_SNAPSHOT_DIFFERENCES;
 }
 
-/* The same for clients whose last two baselines are the same, and only for those. */
+/* Bodies are shared by clients whose last two baselines are the same, and only by those. */
 static void test_bodies_are_shared_with_both_baselines(void **state)
 {
     (void)state;
@@ -150,7 +151,8 @@ static void test_bodies_are_shared_with_both_baselines(void **state)
         next_tick();
         for (uint32_t i = 0; i < 3; i++) {
             sent[i] = transmit_snapshot(i);
-            /* the third has not got the second one, and has another way to the third */
+            /* The third client has not got the second snapshot, and comes to the third in another
+               way. */
             if (i < 2 || tick != 1)
                 cw_snapshot_server_acked(rig_server, i, sent[i].number);
         }

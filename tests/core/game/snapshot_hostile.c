@@ -1,4 +1,4 @@
-/* Bytes that no server has sent: they are read within their size or refused whole. */
+/* Tests of bytes that no server has sent: they are read within their size or refused whole. */
 #include "snapshot_rig.h"
 
 #include "random_schema.h"
@@ -17,7 +17,7 @@ static int setup(void **state)
     return 0;
 }
 
-/* From memory of exactly that size, for the sanitizer. */
+/* Receives from memory of exactly that size, for the sanitizer. */
 static enum cw_error receive_exactly(const uint8_t *data, size_t size)
 {
     uint8_t *const exact = malloc(size + 1);
@@ -43,7 +43,7 @@ static void change_some(void)
     }
 }
 
-/* All that a client knows. */
+/* The parts of a client's state that the application sees. */
 struct view {
     bool present[ENTITIES];
     uint32_t type[ENTITIES];
@@ -79,7 +79,8 @@ static void take_events(void)
         assert_true(event.entity < ENTITIES);
 }
 
-/* Nothing but the count of what was dropped has changed. */
+/* Gives the bytes to the client. Unless it takes them, nothing but the count of drops may change.
+ */
 static void refuse_or_take(const uint8_t *data, size_t size, uint32_t *taken)
 {
     take_events();
@@ -107,7 +108,7 @@ static void test_random_bytes(void **state)
         if (size > 2 && random_below(2))
             bytes[2] = 0; /* no baseline */
         if (size > 4 && rig_coding == CW_SNAPSHOT_RANGE_CODED && random_below(2))
-            bytes[3] = bytes[4] = 0xff; /* and no range coder */
+            bytes[3] = bytes[4] = 0xff; /* nor a range coder */
         refuse_or_take(bytes, size, &taken);
     }
     assert_true(taken > 0);
@@ -132,8 +133,8 @@ static void mutate(struct sent *sent)
                 (uint8_t)(1 << random_below(8));
 }
 
-/* What was changed on the way is refused, and then the real one is taken; or it is taken, and then
-   the two ends begin again. */
+/* A snapshot that was changed on the way is refused, and then the real one is taken; or it is
+   taken, and then the two ends begin again. */
 static void test_snapshots_that_were_changed_on_the_way(void **state)
 {
     (void)state;
@@ -156,7 +157,7 @@ static void test_snapshots_that_were_changed_on_the_way(void **state)
         assert_int_equal(receive_snapshot(&sent), CW_OK);
         cw_snapshot_server_acked(rig_server, 0, sent.number);
         if (i % 50 == 0) {
-            /* a client that was not lied to knows the same */
+            /* A client that got only real snapshots knows the same. */
             const struct view view = look();
             cw_snapshot_client_reset(rig_client);
             cw_snapshot_server_restart(rig_server, 0);
@@ -191,7 +192,7 @@ static void test_every_truncation_is_refused(void **state)
 static void test_an_id_beyond_the_end_is_refused(void **state)
 {
     (void)state;
-    /* another config on the other end: more entities, with as many bits for the count */
+    /* The other end has another config: more entities, with as many bits for the count. */
     rig_config.max_entities = 31;
     cw_snapshot_server_destroy(rig_server);
     assert_int_equal(cw_snapshot_server_create(&rig_config, &rig_server), CW_OK);
@@ -209,8 +210,8 @@ static void test_an_id_beyond_the_end_is_refused(void **state)
     }
 }
 
-/* How many entities there are is known twice. Only the tick, whether the snapshot is complete and
-   how many entities without a change follow the last one can be others than were sent. */
+/* The count of entities is known twice. Only the tick, whether the snapshot is complete and how
+   many entities without a change follow the last one may be different from what was sent. */
 static void test_what_comes_before_the_range_coder_agrees_with_it(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* Snapshots over paths that lose, double and reorder them: whatever arrives, every client sees each
-   entity go forward only, and in the end it has exactly the world it is to have. */
+/* Tests of snapshots over paths that lose, double and reorder them: every client sees each entity
+   go forward only, and in the end has exactly the world that it should have. */
 #include "message/schema_delta.h"
 
 #include "snapshot_rig.h"
@@ -8,7 +8,7 @@
 
 #include "causeway/simulator.h"
 
-/* Runs of each path; fewer where every step is checked by a sanitizer. */
+/* The runs of each path; they are fewer where every step is checked by a sanitizer. */
 #ifndef SEEDS
 #define SEEDS 2
 #endif
@@ -20,7 +20,7 @@
 struct truth {
     bool present;
     uint32_t type;
-    uint32_t born; /* the tick from which on it is this one */
+    uint32_t born; /* the tick in which it was created */
     struct body body;
     struct player player;
 };
@@ -28,8 +28,8 @@ struct truth {
 struct end {
     struct cw_snapshot_client *client;
     struct cw_simulator *down, *up;
-    uint32_t seen[ENTITIES]; /* the stamp seen last, 0 for none */
-    uint32_t born[ENTITIES]; /* when the entity that was seen was created here */
+    uint32_t seen[ENTITIES]; /* the stamp seen last, or 0 */
+    uint32_t born[ENTITIES]; /* the tick in which the entity that was seen was created here */
     bool hidden[ENTITIES];
     size_t capacity;
     uint32_t restarts;
@@ -118,7 +118,7 @@ static uint32_t stamp_of(const void *state, uint32_t type)
                         : ((const struct player *)state)->stamp;
 }
 
-/* What the client is told agrees with what it has, and nothing goes back in time. */
+/* Checks that the client's events agree with its entities, and that nothing goes back in time. */
 static void look(struct end *end)
 {
     struct cw_snapshot_event event;
@@ -141,8 +141,8 @@ static void look(struct end *end)
         assert_int_equal(cw_snapshot_client_state(end->client, i, NULL) != NULL, end->seen[i] > 0);
 }
 
-/* own_acks: the client acks what it has read. Else what has arrived is acked, and the client says
-   when it lacks a baseline. */
+/* With own_acks, the client acks what it has read. Otherwise what has arrived is acked, and the
+   client says when it lacks a baseline. */
 static void deliver(uint32_t i, bool own_acks)
 {
     struct end *const end = &ends[i];

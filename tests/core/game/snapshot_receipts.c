@@ -1,5 +1,5 @@
-/* Snapshots as messages of a connection, acked by receipts: over a path that loses, and when the
-   application lets messages lie until the connection throws them away. */
+/* Tests of snapshots as messages of a connection, acked by receipts: over a path that loses, and
+   when the application lets messages lie until the connection throws them away. */
 #include "connection_pair.h"
 
 #include "snapshot_rig.h"
@@ -38,7 +38,7 @@ static void take_receipts(struct pair *pair)
             cw_snapshot_server_acked(rig_server, 0, event.receipt);
 }
 
-/* Returns how many had no baseline here. */
+/* Takes all snapshots. Returns how many had no baseline here. */
 static uint32_t take_snapshots(struct pair *pair)
 {
     uint32_t missing = 0;
@@ -79,7 +79,8 @@ static void test_receipts_tell_the_baseline(void **state)
     pair_close(&pair);
 }
 
-/* More messages than the connection holds: the oldest are gone, although they were acked. */
+/* There are more messages than the connection holds: the oldest are gone, although they were acked.
+ */
 static void test_a_client_that_slept_begins_anew(void **state)
 {
     (void)state;

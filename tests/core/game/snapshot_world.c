@@ -1,4 +1,4 @@
-/* A world and what it was like some changes ago. */
+/* Tests of a world that remembers what it was like some changes ago. */
 #include "game/snapshot_world.h"
 
 #include "message/schema_quantized.h"
@@ -100,7 +100,7 @@ static void a_version_keeps_what_each_entity_was(void **state)
         assert_true(x_after(1, change) == (float)version);
     }
     assert_int_equal(cw_snapshot_world_tick(&world, 10 * world.version), CW_ERROR_INVALID_ARGUMENT);
-    /* Later, also where the number of ticks wraps. */
+    /* Ticks go on where their number wraps. */
     assert_int_equal(cw_snapshot_world_tick(&world, 0x70000000), CW_OK);
     assert_int_equal(cw_snapshot_world_tick(&world, 0xe0000000), CW_OK);
     assert_int_equal(cw_snapshot_world_tick(&world, 0x10000000), CW_OK);

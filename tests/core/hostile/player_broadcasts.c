@@ -1,5 +1,5 @@
-/* A player who acks nothing must not keep broadcasts from all others: what is kept for him is
-   limited, and the server is told whom to kick. */
+/* Tests that a player who acks nothing does not keep broadcasts from all others: what is kept for
+   him is limited, and the server is told whom to kick. */
 #include "hostile_player.h"
 #include "secure_message_rig.h"
 
@@ -61,7 +61,7 @@ static void take(struct game *game, uint32_t n)
     }
 }
 
-/* A tick of the server and the honest clients; what goes to attackers is thrown away. */
+/* Plays a tick of the server and the honest clients; what goes to attackers is thrown away. */
 static void tick(struct game *game)
 {
     struct rig *rig = &game->rig;
@@ -88,7 +88,7 @@ static void release_block(void *context, uint8_t *block, size_t size)
     ++*(uint32_t *)context;
 }
 
-/* False when the server has no message left for a broadcast. */
+/* Returns false when the server has no message left for a broadcast. */
 static bool broadcast(struct game *game, uint32_t number)
 {
     struct cw_message *message;
@@ -119,7 +119,7 @@ static void broadcast_and_play(struct game *game, uint32_t number)
         tick(game);
 }
 
-/* Nothing is left of any block. */
+/* Ends the game, after a check that nothing is left of any block. */
 static void end(struct game *game)
 {
     for (uint32_t i = 0; i < 60; i++)
@@ -150,7 +150,8 @@ static void test_one_who_acks_nothing_and_is_not_kicked(void **state)
     end(&game);
 }
 
-/* Each comes while those before hold what they may. The server kicks whoever refuses a block. */
+/* Attackers come one after the other while those before hold as much as they may. The server kicks
+   each one that refuses a block. */
 static void test_many_one_after_the_other(void **state)
 {
     (void)state;
@@ -169,7 +170,7 @@ static void test_many_one_after_the_other(void **state)
             keep_alive(&players[i]);
             if (!cw_server_broadcast_refused(game.rig.server, players[i].slot))
                 continue;
-            assert_int_equal(i, kicked++); /* who came first refuses first */
+            assert_int_equal(i, kicked++); /* the attacker who came first refuses first */
             cw_server_disconnect(game.rig.server, players[i].slot, 0, NULL);
         }
         player_drain(&game.rig);

@@ -1,9 +1,9 @@
-/* A player who sends more than anybody needs to: the server reads a fair share of it and says who
-   it was. Nobody else can use up a player's share. */
+/* Tests of a player who sends more than anybody needs to: the server reads a fair share of it and
+   says who it was. Nobody else can use up a player's share. */
 #include "hostile_player.h"
 #include "secure_message_rig.h"
 
-#define RATE 2000 /* datagrams a second, the default */
+#define RATE 2000 /* datagrams a second, as by default */
 #define TICK (1.0 / 64)
 
 static struct message_rig messages;
@@ -27,7 +27,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* A payload without entries. */
+/* Sends a payload without entries. */
 static enum cw_error send_nothing(struct player *player)
 {
     return player_payload(player, (const uint8_t[]){0}, 1);
@@ -48,7 +48,7 @@ static void tick(void)
         continue;
 }
 
-/* Sends so many at once; returns how many the server has read. */
+/* Sends `count` payloads at once; returns how many the server has read. */
 static uint32_t flood(struct player *player, uint32_t count)
 {
     uint32_t read = 0;
@@ -75,7 +75,7 @@ static void test_a_quarter_of_a_second_at_once_and_then_the_rate(void **state)
     assert_int_equal(refused_of(&other), 0);
     assert_int_equal(cw_server_dropped(messages.rig.server, CW_ERROR_TOO_MANY_DATAGRAMS),
                      refused_of(&flooder));
-    /* It goes on as before once it sends less. */
+    /* The player goes on as before once it sends less. */
     messages.rig.now += 1;
     assert_int_equal(flood(&flooder, 100), 100);
 }
@@ -93,7 +93,7 @@ static void test_keep_alives_and_packets_of_a_wrong_size_count_too(void **state)
                      CW_ERROR_TOO_MANY_DATAGRAMS);
 }
 
-/* An entry of an unreliable channel with 256 notes. */
+/* Makes an entry of an unreliable channel with 256 notes. */
 static size_t many_notes(uint8_t *payload, size_t capacity)
 {
     struct cw_stream stream = cw_stream_writer(payload, capacity);
@@ -121,7 +121,7 @@ static void test_messages_count(void **state)
     assert_int_equal(refused_of(&flooder), 1);
 }
 
-/* Whoever forges a player's address cannot seal a packet, nor use one a second time. */
+/* An attacker who forges a player's address cannot seal a packet, nor use one a second time. */
 static void test_nobody_uses_up_the_share_of_another(void **state)
 {
     (void)state;

@@ -1,7 +1,7 @@
-/* What a malicious player can make a server do: he floods it with 6,000 datagrams a second that are
-   as expensive as can be, while another player plays. The server may spend MOST_WORK instructions a
-   second on him, a thirtieth of a core that executes three thousand million, and the other player
-   notices nothing. */
+/* Tests of what a malicious player can make a server do: he floods it with 6,000 datagrams a second
+   that are as expensive as can be, while another player plays. The server may spend MOST_WORK
+   instructions a second on him, a thirtieth of a core that executes three thousand million, and the
+   other player notices nothing. */
 #include "hostile_player.h"
 #include "instructions.h"
 #include "secure_message_rig.h"
@@ -11,9 +11,9 @@
 
 #define MOST_WORK 100e6 /* instructions a second */
 #define RATE      60    /* ticks a second */
-#define WARM_UP   9     /* ticks, in which he uses up what may come at once */
-#define COUNTED   9     /* ticks */
-#define PER_TICK  100   /* of his datagrams */
+#define WARM_UP   9     /* ticks, in which he uses up the burst that he may send at once */
+#define COUNTED   9     /* ticks whose instructions are counted */
+#define PER_TICK  100   /* his datagrams in a tick */
 
 #define TEXT_FIELDS(FIELD) FIELD(text, CW_STRING(200))
 CW_MESSAGE(text, TEXT_FIELDS)
@@ -30,7 +30,7 @@ CW_BLOCK_MESSAGE(map, MAP_FIELDS)
 enum { NOTE, TEXT, EMPTY, TABLE, MAP, TYPES };
 enum { TYPE_BITS = 3, INDEX_BITS = 2, ENTRIES_BITS = 3, COUNT_BITS = 8, CHANNELS = 4 };
 
-/* Datagrams are made before the count begins. */
+/* A datagram, which is made before the count begins. */
 struct datagram {
     size_t size;
     uint8_t bytes[CW_SECURE_MAX];
@@ -41,8 +41,8 @@ struct game {
     struct cw_schema *schema;
     struct cw_connection_config connection;
     struct player player, other;
-    uint32_t i;   /* of the datagram that is made now */
-    uint16_t id;  /* of its first reliable message */
+    uint32_t i;   /* the number of the datagram that is made now */
+    uint16_t id;  /* the id of its first reliable message */
     bool untaken; /* the application takes no messages */
     struct datagram *next;
 };
@@ -75,7 +75,7 @@ static void game_close(struct game *game)
     cw_schema_destroy(game->schema);
 }
 
-/* A payload, bit by bit. */
+/* A payload that is written bit by bit. */
 struct bits {
     struct cw_stream stream;
     uint8_t bytes[8192];
@@ -104,14 +104,14 @@ static void send_payload(struct game *game, const uint8_t *payload, size_t size)
     seal(game, packet, player_packet(&game->player, payload, size, packet));
 }
 
-/* Sends it in one datagram. */
+/* Sends the payload in one datagram. */
 static void send_bits(struct game *game, struct bits *bits)
 {
     const size_t size = cw_stream_flush(&bits->stream);
     send_payload(game, bits->bytes, size);
 }
 
-/* The head of an entry with messages; ids of reliable ones follow each other. */
+/* Puts the head of an entry with messages; ids of reliable ones follow each other. */
 static void put_head(struct bits *bits, uint32_t channel, uint32_t count, uint16_t id)
 {
     put(bits, channel, INDEX_BITS);
@@ -132,7 +132,7 @@ static void put_note(struct bits *bits)
     put(bits, 1, 7);
 }
 
-/* Attacks: each makes the next datagram of one. */
+/* Attacks: each function makes the next datagram of one attack. */
 
 static void one_note(struct game *game)
 {
@@ -187,7 +187,8 @@ static void fill(struct game *game, uint32_t type, unsigned body_bits, bool brok
         game->id += 256;
 }
 
-/* As many messages as go into a datagram, of one bit and their type, on all channels. */
+/* Fills a datagram with as many messages as go into it, of one bit and their type, on all channels.
+ */
 static void crowd(struct game *game)
 {
     fill(game, EMPTY, 0, false);
@@ -198,7 +199,7 @@ static void crowd_broken(struct game *game)
     fill(game, EMPTY, 0, true);
 }
 
-/* A packet whose messages have large structs, and is malformed at its end. */
+/* Makes a packet whose messages have large structs, and which is malformed at its end. */
 static void large_broken(struct game *game)
 {
     fill(game, TABLE, 6, true);
@@ -223,7 +224,7 @@ static void crowd_untaken(struct game *game)
     game->id = 0;
 }
 
-/* Beyond the window of ids. */
+/* Sends ids beyond the window. */
 static void far_ids(struct game *game)
 {
     game->id = 5000;
@@ -248,7 +249,7 @@ static void put_piece(struct bits *bits, uint32_t channel, uint16_t id, uint32_t
     }
 }
 
-/* Blocks of one byte on both reliable channels. */
+/* Sends blocks of one byte on both reliable channels. */
 static void tiny_blocks(struct game *game)
 {
     static struct bits bits;
@@ -258,7 +259,7 @@ static void tiny_blocks(struct game *game)
     send_bits(game, &bits);
 }
 
-/* The last fragment of a block of 256, again and again: of one byte. */
+/* Sends the last fragment of a block of 256 again and again, with one byte. */
 static void last_pieces(struct game *game)
 {
     static struct bits bits;
@@ -268,7 +269,7 @@ static void last_pieces(struct game *game)
     send_bits(game, &bits);
 }
 
-/* As many blocks of an unreliable channel as there are messages in a packet. */
+/* Sends as many blocks of an unreliable channel as there are messages in a packet. */
 static void many_blocks(struct game *game)
 {
     static struct bits bits;
@@ -291,7 +292,7 @@ static void many_blocks_untaken(struct game *game)
     many_blocks(game);
 }
 
-/* Fragments: the first of a packet that never gets a second. */
+/* Sends fragments, each the first of a packet that never gets a second. */
 static void open_reassemblies(struct game *game)
 {
     uint8_t out[CW_PAYLOAD_MAX] = {0};
@@ -301,7 +302,7 @@ static void open_reassemblies(struct game *game)
     seal(game, out, CW_FRAGMENT_HEADER_SIZE + 1024);
 }
 
-/* The last of the smallest fragments. */
+/* Sends the last of the smallest fragments. */
 static void last_fragments(struct game *game)
 {
     uint8_t out[CW_PAYLOAD_MAX] = {0};
@@ -311,7 +312,7 @@ static void last_fragments(struct game *game)
     seal(game, out, CW_FRAGMENT_HEADER_SIZE);
 }
 
-/* A packet of 8 KB, in fragments, that is full of messages and malformed at its end. One call
+/* Makes a packet of 8 KB, in fragments, that is full of messages and malformed at its end. One call
    sends one of its 8 fragments. */
 static void fragmented(struct game *game, uint32_t type, unsigned body_bits)
 {
@@ -351,14 +352,14 @@ static void fragmented_notes(struct game *game)
     fragmented(game, NOTE, 27);
 }
 
-/* A number that is as far ahead as it may be. */
+/* Sends a packet whose number is as far ahead as it may be. */
 static void leaps(struct game *game)
 {
     game->player.packet += 32000;
     one_note(game);
 }
 
-/* Acks of what was never sent, and of everything that was. */
+/* Acks packets that were never sent, and all that were. */
 static void acks_anything(struct game *game)
 {
     game->player.ack = (uint16_t)(game->i * 31);
@@ -366,7 +367,7 @@ static void acks_anything(struct game *game)
     no_entries(game);
 }
 
-/* The number is 31 packets further each time: each wants its own ack. */
+/* Sends packets whose numbers are 31 apart, so that each wants its own ack. */
 static void strides(struct game *game)
 {
     game->player.packet += 31;
@@ -433,14 +434,14 @@ static void tick(struct game *game)
         continue;
 }
 
-/* The other player's packet must be read. */
+/* Sends a packet of the other player, which must be read. */
 static void play(struct game *game)
 {
     const uint8_t nothing[] = {0};
     assert_int_equal(player_payload(&game->other, nothing, sizeof nothing), CW_OK);
 }
 
-/* Returns the instructions a second that the server spends. */
+/* Returns the instructions a second that the server spends on an attack. */
 static double count(const struct attack *attack)
 {
     static struct datagram datagrams[(WARM_UP + COUNTED) * PER_TICK];

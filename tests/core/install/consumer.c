@@ -1,4 +1,4 @@
-/* What a user of the installed library writes. */
+/* A program as a user of the installed library writes it. */
 #include <causeway/causeway.h>
 #include <causeway/native/clock.h>
 #include <causeway/native/socket.h>

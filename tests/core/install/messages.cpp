@@ -1,5 +1,5 @@
-// What a user who writes C++ declares: a type of every kind of field, structs among them, and one
-// with a function.
+// Declarations as a user writes them in C++: a type of every kind of field, structs among them, and
+// one with a function.
 #include <causeway/causeway.h>
 
 #define POINT_FIELDS(FIELD)                                                                        \

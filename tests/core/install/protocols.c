@@ -1,4 +1,5 @@
-/* What a user of the installed library of protocols writes: two ends, and a packet between them. */
+/* A program as a user of the installed library of protocols writes it: two ends, and a packet
+   between them. */
 #include <causeway/protocols/bunch.h>
 #include <causeway/protocols/rudp.h>
 

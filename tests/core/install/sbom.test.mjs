@@ -1,4 +1,4 @@
-// The bill of materials that is installed with the native parts, in the file that CAUSEWAY_SBOM names.
+// Tests of the bill of materials that is installed with the native parts, in the file that CAUSEWAY_SBOM names.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { test } from 'node:test';
@@ -9,7 +9,7 @@ const parts = ['libsodium', 'libwebsockets', 'libuv', 'inih', 'openssl', 'zlib']
 test('the installed bill of materials names what the native parts are built on', () =>
   read_sbom(process.env.CAUSEWAY_SBOM, parts));
 
-// What a part is called as a library, where that is not its own name.
+// The names of parts as libraries, where these differ from their own names.
 const libraries = { libinih: 'inih', libssl: 'openssl', libcrypto: 'openssl', libz: 'zlib' };
 const system = ['libc', 'libm', 'libresolv', 'ld-linux-x86-64', 'ld-linux-aarch64'];
 

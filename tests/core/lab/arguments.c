@@ -1,4 +1,4 @@
-/* Arguments that make no sense, as in core.arguments, for the functions of the lab. */
+/* Tests of arguments that make no sense, as in core.arguments, for the functions of the lab. */
 #include "unit.h"
 
 #include "arguments.h"
@@ -165,12 +165,11 @@ static void test_window(void **state)
     cw_window_destroy(window);
 }
 
-/* Of the functions that are not called here, none takes a pointer but from the table of a protocol.
- */
+/* The functions that are not called here take no pointer but from the table of a protocol. */
 static const char *const without_pointers =
     " cw_lab_settings_default cw_lab_protocol_count cw_lab_protocol cw_lab_protocol_name ";
 
-/* After all the others. */
+/* This test comes after all others, which call the functions. */
 static void test_no_function_was_left_out(void **state)
 {
     (void)state;
