@@ -19,7 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* The most seconds to wait, far more than anything here takes: only a failing test waits so long. */
+/* The most seconds to wait, far more than anything here takes; only failing tests reach it. */
 #define PATIENCE 20.0
 /* The most seconds that a token may live, so that a server that has just begun takes it. */
 #define LIFE 50

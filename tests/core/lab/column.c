@@ -1,5 +1,5 @@
-/* Columns of the lab: what is the same in two of them, what changes, and what is counted. Every
-   test runs with every protocol. */
+/* Tests of columns of the lab: what is the same in two of them, what changes, and what is counted.
+   Every test runs with every protocol. */
 #include "column_rig.h"
 #include "config_error.h"
 #include "counted.h"
@@ -77,7 +77,7 @@ TEST(steps_may_be_large_or_small)
     }
 }
 
-/* The fates of the first datagrams of an end: 0 for lost, and else how long they take. */
+/* The fates of the first datagrams of an end: 0 for lost, and otherwise the time that they take. */
 #define FATES 400
 
 static void collect_fates(uint32_t protocol, const struct cw_lab_settings *settings, double *fates)
@@ -145,7 +145,7 @@ TEST(losses_are_as_many_and_as_long_as_set)
     }
 }
 
-/* What every protocol promises of messages: each is delivered or given up, once and in order. */
+/* Every protocol promises that each message is delivered or given up, once and in order. */
 TEST(messages_are_told_of_once_and_in_order)
 {
     FOR_EACH(i)
@@ -167,13 +167,13 @@ TEST(messages_are_told_of_once_and_in_order)
             assert_int_equal(stats.delivered + stats.lost, stats.sent);
             assert_int_equal(stats.refused, 0);
             assert_true(stats.oldest_seconds == 0);
-            items_of(column, sender, CW_LAB_STATE); /* without faults, as messages */
+            items_of(column, sender, CW_LAB_STATE); /* fails if states have faults */
             items_of(column, sender, CW_LAB_BLOCK);
         }
     }
 }
 
-/* In how many of ten seconds' ticks an end was held up by the network. */
+/* Returns in how many of ten seconds' ticks the network held an end up. */
 static uint32_t ticks_held_up(uint32_t protocol, double loss)
 {
     struct cw_lab_column *column = make(protocol, 4);
@@ -238,7 +238,7 @@ TEST(settings_change_while_it_runs)
     cw_lab_column_step(column, 2 * SECOND);
     cw_lab_column_restart_stats(column);
     cw_lab_column_step(column, 2 * SECOND);
-    /* Half a round trip, and half a tick until the other end's next turn. */
+    /* The mean is half a round trip, and half a tick until the other end's next turn. */
     assert_true(fabs(items_of(column, 0, CW_LAB_MESSAGE).mean_seconds - (0.05 + 0.5 / 60)) < 1e-6);
 
     settings.rtt_seconds = 0.3;
@@ -259,7 +259,7 @@ TEST(settings_change_while_it_runs)
     assert_int_equal(items_of(column, 0, CW_LAB_MESSAGE).delivered, 0);
 }
 
-/* Seen with the protocol that sends the same whatever the path does. */
+/* This test uses the protocol that sends the same on every path. */
 TEST(a_narrow_path_delays_and_drops)
 {
     uint32_t protocol = 0;

@@ -1,4 +1,4 @@
-/* What a game counts of what it sends, with a peer that does whatever the test wants. */
+/* Tests of what a game counts of its traffic, with a peer that does whatever the test wants. */
 #include "lab/game.h"
 
 #include "fixture.h"
@@ -79,7 +79,7 @@ TEST(a_state_that_is_refused_is_gone)
     free(game);
 }
 
-/* A stream may hold states for minutes, and refuse thousands meanwhile. */
+/* A stream may keep states for minutes, and refuse thousands meanwhile. */
 TEST(states_that_wait_are_not_forgotten)
 {
     struct cw_lab_game *game = make();
@@ -127,9 +127,9 @@ TEST(faults_of_a_protocol_are_counted)
     }
     assert_true(settle(game, CW_LAB_MESSAGE, 0, false));
     assert_true(settle(game, CW_LAB_MESSAGE, 1, true));
-    assert_false(settle(game, CW_LAB_MESSAGE, 1, false));  /* twice */
-    assert_false(settle(game, CW_LAB_MESSAGE, 3, false));  /* before 2 */
-    assert_false(settle(game, CW_LAB_MESSAGE, 10, false)); /* never sent */
+    assert_false(settle(game, CW_LAB_MESSAGE, 1, false));  /* comes twice */
+    assert_false(settle(game, CW_LAB_MESSAGE, 3, false));  /* comes before 2 */
+    assert_false(settle(game, CW_LAB_MESSAGE, 10, false)); /* was never sent */
     assert_true(settle(game, CW_LAB_MESSAGE, 2, false));
     struct cw_lab_game_stats stats = stats_of(game, CW_LAB_MESSAGE);
     assert_int_equal(stats.faults, 3);

@@ -1,9 +1,9 @@
-/* The code in the guide of the lab does what it says. */
+/* Tests that the code in the guide of the lab does what it says. */
 #include "lab/column.h"
 
 #include "fixture.h"
 
-/* In core/lab/README.md. */
+/* This function stands in core/lab/README.md. */
 double try_protocol(uint32_t protocol);
 
 TEST(the_guide_tries_a_protocol)

@@ -1,4 +1,4 @@
-/* The mean and the shares of latencies. */
+/* Tests of the mean and the shares of latencies. */
 #include "lab/latencies.h"
 
 #include "fixture.h"
@@ -12,7 +12,7 @@ TEST(nothing_has_no_latency)
     assert_true(cw_lab_latencies_quantile(&none, 0.5) == 0);
 }
 
-/* From a tenth of a millisecond to several minutes. */
+/* The latencies go from a tenth of a millisecond to several minutes. */
 TEST(each_class_is_narrow)
 {
     for (double seconds = 0.0005; seconds < 400; seconds *= 1.003) {

@@ -1,4 +1,4 @@
-/* The items of the lab's traffic: their bytes follow from three numbers. */
+/* Tests of the items of the lab's traffic: their bytes follow from three numbers. */
 #include "lab/peer.h"
 
 #include "fixture.h"
@@ -34,7 +34,7 @@ TEST(what_is_no_item_is_not_read)
     data[8] = CW_LAB_ITEM_MIN - 1;
     assert_false(cw_lab_item_read(data, sizeof data, &item));
     data[7] = 1;
-    data[8] = 1; /* 257: too long for a message, but not for a block */
+    data[8] = 1; /* 257 is too long for a message, but not for a block */
     assert_false(cw_lab_item_read(data, sizeof data, &item));
     assert_int_equal(item.traffic, 0);
     data[0] = CW_LAB_BLOCK;

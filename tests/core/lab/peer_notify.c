@@ -1,4 +1,4 @@
-/* Packet notification in a column: what it does with states, messages and blocks. */
+/* Tests of packet notification in a column, with states, messages and blocks. */
 #include "causeway/protocols/notify.h"
 #include "lab/peers.h"
 #include "protocols/bunch_internal.h"
@@ -106,7 +106,7 @@ TEST(only_the_right_bytes_are_an_item)
         peer = peer_of(type);
         give(peer, 0, &item, 1);
         assert_false(type->next(peer, &arrival));
-        give(peer, 1, &longer, 0); /* in as many bytes */
+        give(peer, 1, &longer, 0); /* has as many bytes as the item */
         assert_false(type->next(peer, &arrival));
         give(peer, 2, &item, 0);
         assert_true(type->next(peer, &arrival));

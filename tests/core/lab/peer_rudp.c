@@ -1,5 +1,5 @@
-/* The request-based protocol in a column: what it does with states, messages and blocks, and how
-   the game hears of what has expired. */
+/* Tests of the request-based protocol in a column, with states, messages and blocks, and of how the
+   game hears what has expired. */
 #include "lab/peers.h"
 
 #include "column_rig.h"
@@ -13,10 +13,10 @@ TEST(everything_comes_in_order_even_states)
     for (uint32_t sender = 0; sender < 2; sender++) {
         const struct cw_lab_game_stats states = items_of(column, sender, CW_LAB_STATE);
         const struct cw_lab_game_stats messages = items_of(column, sender, CW_LAB_MESSAGE);
-        /* the last are under way, for half a round trip */
+        /* The last ones are under way, for half a round trip. */
         assert_true(states.sent - states.delivered < 8);
         assert_true(messages.sent - messages.delivered < 8);
-        /* both wait for what is missing before them */
+        /* Both kinds wait for items that are missing before them. */
         assert_true(messages.mean_seconds > 0.07 && states.mean_seconds > 0.07);
     }
     const struct cw_lab_game_stats blocks = items_of(column, 0, CW_LAB_BLOCK);
@@ -40,7 +40,8 @@ TEST(what_expired_in_an_outage_is_given_up)
     column_run(column, 20, 0, true);
     for (uint32_t sender = 0; sender < 2; sender++) {
         const struct cw_lab_game_stats messages = items_of(column, sender, CW_LAB_MESSAGE);
-        /* those of the first 10 seconds or so; 30 seconds are kept */
+        /* The items of about the first 10 seconds are lost, since packages are kept for 30 seconds.
+         */
         assert_true(messages.lost > 9 * SECOND && messages.lost < 12 * SECOND);
         assert_true(messages.sent - messages.lost - messages.delivered < 8);
         assert_int_equal(items_of(column, sender, CW_LAB_STATE).lost, 0);

@@ -1,4 +1,4 @@
-/* The byte stream as a protocol of the lab: items become frames on one stream. */
+/* Tests of the byte stream as a protocol of the lab: items become frames on one stream. */
 #include "column_rig.h"
 #include "lab/peers.h"
 #include "lab/window_internal.h"
@@ -20,7 +20,7 @@ static struct pair make_pair(void)
     return (struct pair){.a = peer_of(type), .b = peer_of(type)};
 }
 
-/* All that the one has to send arrives at the other, but for the datagram of that number. */
+/* Passes all that one end has to send to the other, except the datagram with the number given. */
 static void pass_but(void *from, void *to, double now, int lost)
 {
     uint8_t data[CW_LAB_MAX_DATAGRAM];
@@ -136,8 +136,8 @@ TEST(what_it_waits_for_is_told)
     assert_int_equal(number, 10 * (CW_LAB_MAX_DATAGRAM - 37));
 }
 
-/* As in a kernel, the ack of what comes out of order does not wait for the application's turn. The
-   turns are half a tick apart, and datagrams arrive between them. */
+/* The ack of data out of order does not wait for the application's turn, as in a kernel. The turns
+   are half a tick apart, and datagrams arrive between them. */
 TEST(it_answers_between_the_turns)
 {
     struct cw_lab_column *column = column_of(type);

@@ -1,4 +1,4 @@
-// Every protocol of the lab does the same natively and in WebAssembly: one hash over all that happened.
+// Tests that every protocol of the lab does the same natively and in WebAssembly, by one hash over all that happened.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';

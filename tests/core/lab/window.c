@@ -1,4 +1,4 @@
-/* A byte stream like TCP's: what it takes and gives, its memory, its bytes on the wire. */
+/* Tests of a byte stream like TCP's: what it takes and gives, its memory, its bytes on the wire. */
 #include "counted.h"
 #include "window_rig.h"
 
@@ -77,7 +77,8 @@ TEST(the_wire_is_as_described)
     const uint8_t data[] = {0, 4, 3, 2, 1, 4, 3, 2, 1, 0, 0, 1, 0, 'a', 'b', 'c'};
     assert_int_equal(cw_window_transmit(rig.a, out, sizeof out, 0), sizeof data);
     assert_memory_equal(out, data, sizeof data);
-    /* The second datagram arrives alone: an ack of the first byte, with a range. */
+    /* The second datagram arrives alone, and the answer is an ack of the first byte, with a range.
+     */
     assert_ok(cw_window_send(rig.a, (const uint8_t *)"de", 2, 0, &taken));
     const size_t size = cw_window_transmit(rig.a, out, sizeof out, 0);
     assert_ok(cw_window_receive(rig.b, out, size, 0));

@@ -1,4 +1,4 @@
-/* When a byte stream's receiver acks, and how its window holds the sender back. */
+/* Tests of when a byte stream's receiver acks, and how its window holds the sender back. */
 #include "window_rig.h"
 
 static struct window_rig delaying_rig(void)
@@ -15,13 +15,13 @@ static struct window_rig small_rig(uint32_t receive_buffer)
     return rig_with(&config);
 }
 
-/* How many datagrams a window has to send now. */
+/* Returns how many datagrams a window has to send now. */
 static size_t due(struct cw_window *window, double now)
 {
     return batch_of(window, now)->count;
 }
 
-/* All that the one sends arrives at the other at once. */
+/* Passes all that one end sends to the other at once. */
 static size_t pass(struct cw_window *from, struct cw_window *to, double now)
 {
     const int none = -1;
@@ -36,7 +36,7 @@ TEST(the_ack_of_one_segment_waits_40_ms)
     rig_send(&rig, 10);
     pass(rig.a, rig.b, 5);
     assert_int_equal(due(rig.b, 5), 0);
-    rig_send(&rig, 10); /* the wait is that of the first */
+    rig_send(&rig, 10); /* the wait of the first goes on */
     pass(rig.a, rig.b, 5.02);
     assert_int_equal(due(rig.b, 5.039), 0);
     assert_int_equal(due(rig.b, 5.041), 1);
@@ -77,7 +77,7 @@ TEST(what_is_out_of_order_is_acked_at_once)
     struct batch *back = batch_of(rig.b, 5);
     assert_int_equal(back->count, 2);
     assert_int_equal(back->datagrams[1].header.range_count, 2);
-    assert_int_equal(back->datagrams[1].header.ranges[0].begin, 300); /* what changed last */
+    assert_int_equal(back->datagrams[1].header.ranges[0].begin, 300); /* the newest is first */
     assert_int_equal(back->datagrams[1].header.ranges[1].begin, 100);
     arrive(there, 0, rig.b, 5);
     assert_int_equal(due(rig.b, 5), 1);
@@ -86,7 +86,7 @@ TEST(what_is_out_of_order_is_acked_at_once)
     assert_int_equal(due(rig.b, 6), 0);
 }
 
-/* Bytes from sequence on, as the stream has them, arrive at b in one segment. */
+/* Gives b the bytes from sequence on, as the stream has them, in one segment. */
 static void receive_range(struct window_rig *rig, uint32_t sequence, uint32_t size)
 {
     uint8_t bytes[CW_WINDOW_HEADER_SIZE + SEGMENT];
@@ -97,7 +97,7 @@ static void receive_range(struct window_rig *rig, uint32_t sequence, uint32_t si
     assert_ok(cw_window_receive(rig->b, bytes, CW_WINDOW_HEADER_SIZE + size, rig->now));
 }
 
-/* Another program may cut what it sends again in other places. */
+/* Another program may cut the bytes in other places when it sends them again. */
 TEST(segments_may_overlap)
 {
     struct window_rig rig = small_rig(1000);
@@ -136,7 +136,7 @@ TEST(a_full_receiver_stops_the_sender_and_reading_lets_it_go_on)
     assert_true(window_stats(rig.a).window_full);
     assert_int_equal(window_stats(rig.b).bytes_readable, 1000);
     assert_int_equal(due(rig.a, 5), 0);
-    /* A little room is not told: it would make little segments. */
+    /* The receiver does not announce a little room, which would make little segments. */
     assert_int_equal(rig_read_some(&rig, 199), 199);
     assert_int_equal(due(rig.b, 5), 0);
     assert_int_equal(rig_read_some(&rig, 1), 1);
@@ -152,7 +152,7 @@ TEST(a_full_receiver_stops_the_sender_and_reading_lets_it_go_on)
     assert_int_equal(window_stats(rig.a).window_probes, 0);
 }
 
-/* The one datagram that opens the window is lost: probes ask, at growing intervals. */
+/* The one datagram that opens the window is lost, so that probes ask, at growing intervals. */
 TEST(a_lost_opening_is_found_by_a_probe)
 {
     struct window_rig rig = small_rig(1000);
@@ -168,15 +168,15 @@ TEST(a_lost_opening_is_found_by_a_probe)
         assert_true(probe->datagrams[0].header.probe);
         assert_int_equal(probe->datagrams[0].payload, 0);
         arrive(probe, 0, rig.b, rig.now);
-        assert_int_equal(pass(rig.b, rig.a, rig.now), 1); /* still full */
+        assert_int_equal(pass(rig.b, rig.a, rig.now), 1); /* the window is still full */
         assert_int_equal(due(rig.a, rig.now), 0);
     }
     assert_int_equal(rig_read(&rig), 1000);
-    assert_int_equal(due(rig.b, rig.now), 1); /* lost */
+    assert_int_equal(due(rig.b, rig.now), 1); /* this datagram is lost */
     rig_wait_for_timer(&rig);
     assert_int_equal(pass(rig.a, rig.b, rig.now), 1);
     assert_int_equal(pass(rig.b, rig.a, rig.now), 1);
-    assert_near(window_stats(rig.a).rto, 0.2); /* the backoff was that of the probes */
+    assert_near(window_stats(rig.a).rto, 0.2); /* only the probes have backed off */
     assert_int_equal(pass(rig.a, rig.b, rig.now), 5);
     rig_read(&rig);
     assert_int_equal(rig.taken, 1500);
@@ -184,7 +184,7 @@ TEST(a_lost_opening_is_found_by_a_probe)
     assert_int_equal(window_stats(rig.a).timeouts, 0);
 }
 
-/* More than what one segment holds may be one byte too much for the window. */
+/* One byte more than a segment holds may be too much for the window. */
 TEST(a_window_of_any_size_lets_everything_through)
 {
     const uint32_t sizes[] = {1, 2, 3, 99, 100, 101, 199, 250, 1001};

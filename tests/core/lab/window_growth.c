@@ -1,4 +1,4 @@
-/* How a byte stream's congestion window grows and shrinks. */
+/* Tests of how a byte stream's congestion window grows and shrinks. */
 #include "window_rig.h"
 
 #include <math.h>
@@ -25,14 +25,14 @@ static void fill(struct window_rig *rig)
         rig_send(rig, room);
 }
 
-/* A round trip in which the whole window is used. Returns how many segments were sent. */
+/* Runs a round trip in which the whole window is used. Returns how many segments were sent. */
 static size_t full_round(struct window_rig *rig)
 {
     fill(rig);
     return rig_round(rig);
 }
 
-/* Segment 0 of a full window is lost, and repaired in the next round trip. */
+/* Loses segment 0 of a full window, which is repaired in the next round trip. */
 static void lose_one(struct window_rig *rig)
 {
     fill(rig);
@@ -71,14 +71,14 @@ TEST(cubic_follows_its_function)
     lose_one(&rig);
     assert_near(cwnd_of(&rig), 700);
     const double plateau = 1000, reach = cbrt((plateau - 700) / 0.4);
-    full_round(&rig); /* the repair */
+    full_round(&rig); /* this round repairs the loss */
     double begin = 0;
     for (int i = 0; rig.now - begin < 2 * reach || begin == 0; i++) {
         assert_true(i < 1000);
         full_round(&rig);
         if (begin == 0)
-            begin = rig.now; /* the first ack after the recovery */
-        /* Each ack moves it to where it should be one round trip later. */
+            begin = rig.now; /* the time of the first ack after the recovery */
+        /* Each ack moves the window to where it should be one round trip later. */
         const double t = rig.now - begin + 2 * ONE_WAY - reach;
         const double should = 0.4 * t * t * t + plateau;
         assert_true(cwnd_of(&rig) > should - 1 && cwnd_of(&rig) < should + 1);
@@ -94,8 +94,8 @@ TEST(cubic_is_not_slower_than_reno)
     assert_near(cwnd_of(&rig), 14);
     for (int i = 0; i < 60; i++)
         full_round(&rig);
-    /* In 6 s the function alone would give 0.4 (6.1 - 2.47)^3 + 20 = 39. 0.53 a round trip up to 20
-       and then 1 is more. */
+    /* In 6 s the function alone would give 0.4 (6.1 - 2.47)^3 + 20 = 39. A growth of 0.53 a round
+       trip up to 20 and then of 1 is more. */
     assert_true(cwnd_of(&rig) > 55);
 }
 

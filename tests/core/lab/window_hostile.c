@@ -1,9 +1,9 @@
-/* Datagrams made in bad faith: what is no header, what acks more than was sent, what does not fit.
- */
+/* Tests of datagrams made in bad faith: those without a valid header, those that ack more than was
+   sent, and those that do not fit. */
 #include "base/prng.h"
 #include "window_rig.h"
 
-/* A datagram on a block of exactly its size. */
+/* Gives the window a datagram on a block of exactly its size. */
 static enum cw_protocol_error receive_bytes(struct cw_window *window, const uint8_t *bytes,
                                             size_t size)
 {
@@ -22,7 +22,7 @@ static enum cw_protocol_error receive_header(struct cw_window *window,
     return receive_bytes(window, bytes, cw_window_header_write(header, bytes));
 }
 
-/* a has sent bytes 0 to 999. */
+/* Returns a rig in which a has sent bytes 0 to 999. */
 static struct window_rig sent_rig(void)
 {
     struct window_rig rig = rig_default();
@@ -45,7 +45,7 @@ TEST(what_is_no_header_is_refused)
         assert_int_equal(receive_bytes(rig.a, bytes, size), CW_PROTOCOL_ERROR_MALFORMED);
         bytes[0] ^= (uint8_t)(1 << bit);
     }
-    bytes[12] = 0x80; /* a window of 2 GB */
+    bytes[12] = 0x80; /* announces a window of 2 GB */
     assert_int_equal(receive_bytes(rig.a, bytes, size), CW_PROTOCOL_ERROR_MALFORMED);
     assert_int_equal(window_stats(rig.a).datagrams_malformed, size + 6);
     bytes[12] = 0;
@@ -112,11 +112,11 @@ TEST(what_does_not_fit_is_refused_and_acked)
                          i < 20 ? CW_PROTOCOL_OK : CW_PROTOCOL_ERROR_QUEUE_FULL);
     }
     assert_int_equal(window_stats(rig.b).ranges_early, 20);
-    header.sequence = 3; /* joins two of them */
+    header.sequence = 3; /* byte 3 joins two of them */
     cw_window_header_write(&header, bytes);
     assert_ok(receive_bytes(rig.b, bytes, one));
     assert_int_equal(window_stats(rig.b).ranges_early, 19);
-    header.sequence = 0xFFFFFFF0; /* long past */
+    header.sequence = 0xFFFFFFF0; /* this number is long past */
     cw_window_header_write(&header, bytes);
     assert_int_equal(receive_bytes(rig.b, bytes, one), CW_PROTOCOL_ERROR_DUPLICATE);
     struct batch *acks = batch_of(rig.b, rig.now);
@@ -141,8 +141,8 @@ TEST(a_liar_gets_no_more_than_it_asks_for)
     assert_int_equal(window_stats(rig.a).bytes_queued, 0);
 }
 
-/* Real datagrams with bits changed: nothing is read outside them, and the stream never has more
-   bytes than were sent. */
+/* Real datagrams come with bits changed: nothing is read outside them, and the stream never has
+   more bytes than were sent. */
 TEST(changed_datagrams_do_no_harm)
 {
     struct cw_prng random = {4711};

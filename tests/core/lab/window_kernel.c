@@ -1,6 +1,6 @@
-/* The byte stream against a kernel's TCP: 64 bytes at 60 Hz in one direction, 100 ms round trip, 1,
-   5 and 10 % loss in either direction. What takes the kernel so long takes ours the same order of
-   magnitude. */
+/* Tests of the byte stream against a kernel's TCP: 64 bytes at 60 Hz in one direction, 100 ms round
+   trip, 1, 5 and 10 % loss in either direction. Our latencies are of the same order of magnitude as
+   the kernel's. */
 #include "bad_paths.h"
 #include "window_rig.h"
 
@@ -15,10 +15,10 @@ struct summary {
     double median, mean, p99; /* seconds from send to read */
 };
 
-/* Linux 6.18 with TCP_NODELAY, CUBIC and SACK, otherwise as it comes: streams from one network
-   namespace to another over two TUN devices, between which a program carried the packets with that
-   delay and loss. Each figure is that of the middle one of 11 streams, and of the middle one of
-   three runs. */
+/* The kernel is Linux 6.18 with TCP_NODELAY, CUBIC and SACK, and its defaults otherwise. The
+   streams went from one network namespace to another over two TUN devices, between which a program
+   carried the packets with that delay and loss. Each figure is that of the middle one of 11
+   streams, and of the middle one of three runs. */
 static const struct {
     double loss;
     struct summary kernel;
@@ -51,8 +51,8 @@ static double median_of(double *values, size_t count)
     return values[count / 2];
 }
 
-/* Of each figure the one of the middle stream: a single stream that stalls for seconds would decide
-   it otherwise. */
+/* Returns for each figure that of the middle stream: a single stream that stalls for seconds would
+   decide it otherwise. */
 static struct summary summary_of(struct latencies *streams, size_t count)
 {
     double medians[STREAMS], means[STREAMS], p99s[STREAMS];
@@ -103,7 +103,7 @@ static void run_stream(double loss, uint64_t seed, struct latencies *latencies)
         for (; arrived < rig.taken / MESSAGE; arrived++)
             note(latencies, now - sent[arrived]);
     }
-    fixture_release(NULL); /* or else all streams would take memory until the end */
+    fixture_release(NULL); /* otherwise all streams take memory until the end */
 }
 
 static bool within_times(double own, double theirs, double times)

@@ -1,4 +1,4 @@
-/* How a byte stream repairs losses: fast retransmit, NewReno, selective acks, timeouts. */
+/* Tests of how a byte stream repairs losses: fast retransmit, NewReno, selective acks, timeouts. */
 #include "window_rig.h"
 
 static struct window_rig rig_of(bool selective)
@@ -10,7 +10,8 @@ static struct window_rig rig_of(bool selective)
     return rig;
 }
 
-/* The places, in segments of the stream, of what a sends now. Returns how many. */
+/* Stores the places, in segments of the stream, of the datagrams that a sends now. Returns how
+   many. */
 static size_t sent_places(struct window_rig *rig, uint32_t *places)
 {
     struct batch *batch = batch_of(rig->a, rig->now);
@@ -21,7 +22,7 @@ static size_t sent_places(struct window_rig *rig, uint32_t *places)
     return count;
 }
 
-/* The first of some segments is lost, and so many acks of the later ones come. */
+/* Loses the first of some segments, and passes on `later` acks of those after it. */
 static void lose_first(struct window_rig *rig, size_t later)
 {
     struct batch *there = batch_of(rig->a, rig->now);
@@ -35,7 +36,8 @@ static void lose_first(struct window_rig *rig, size_t later)
         arrive(back, i, rig->a, rig->now);
 }
 
-/* The window of ten that is left then is full, which does not keep the lost segment back. */
+/* The window of ten that is left after a loss is full, which does not keep the lost segment back.
+ */
 TEST(three_duplicate_acks_tell_of_a_loss_and_two_do_not)
 {
     for (int selective = 0; selective < 2; selective++) {
@@ -111,7 +113,8 @@ TEST(selective_acks_repair_all_holes_in_one_round_trip)
     assert_int_equal(window_stats(rig.a).segments_resent, 3);
 }
 
-/* The acks of segments that were sent before it tell nothing of what was sent again. */
+/* Acks of segments that were sent before a segment was sent again say nothing about its second
+   loss. */
 TEST(what_was_sent_again_is_not_lost_at_once)
 {
     struct window_rig rig = rig_of(true);
@@ -126,7 +129,7 @@ TEST(what_was_sent_again_is_not_lost_at_once)
     }
 }
 
-/* What was sent again and lost again is seen by the acks of three that were sent after it. */
+/* A second loss of a segment shows in the acks of three segments that were sent after it. */
 TEST(a_loss_of_what_was_sent_again_is_seen_by_selective_acks)
 {
     struct window_rig rig = rig_of(true);
@@ -157,13 +160,14 @@ TEST(the_last_segment_waits_for_the_timer)
     }
 }
 
-/* After a timeout all is sent again, slowly at first; what was selectively acked is not. */
+/* After a timeout all segments are sent again, slowly at first, except those that were selectively
+   acked. */
 TEST(a_timeout_sends_all_again_but_what_arrived)
 {
     for (int selective = 0; selective < 2; selective++) {
         struct window_rig rig = rig_of(selective);
         rig_send(&rig, 6 * SEGMENT);
-        ROUND_LOSING(&rig, 0, 1, 2, 3); /* too few come after them */
+        ROUND_LOSING(&rig, 0, 1, 2, 3); /* too few segments come after them */
         assert_int_equal(window_stats(rig.a).recoveries, 0);
         rig_wait_for_timer(&rig);
         assert_int_equal(rig_round(&rig), 1);
@@ -190,7 +194,7 @@ TEST(a_timeout_does_not_forget_what_arrived)
     assert_int_equal(window_stats(rig.a).segments_resent, 4 + 6);
 }
 
-/* Sending again what had arrived causes duplicate acks, which tell of no new loss. */
+/* A segment that arrived and is sent again causes a duplicate ack, which tells of no new loss. */
 TEST(duplicate_acks_after_a_timeout_cause_nothing)
 {
     const int none = -1;
@@ -206,7 +210,8 @@ TEST(duplicate_acks_after_a_timeout_cause_nothing)
         assert_int_equal(again->count, 1);
         assert_int_equal(arrive(again, 0, rig.b, rig.now), CW_PROTOCOL_ERROR_DUPLICATE);
     }
-    /* The first of the five acks is news. Before the others come, new segments are sent. */
+    /* The first of the five acks is new to the sender. Before the others come, new segments are
+       sent. */
     struct batch *back = batch_of(rig.b, rig.now);
     assert_int_equal(back->count, 5);
     arrive(back, 0, rig.a, rig.now);

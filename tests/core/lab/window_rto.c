@@ -1,7 +1,8 @@
-/* The retransmission timeout of a byte stream: its value, its backoff, and what is a sample. */
+/* Tests of the retransmission timeout of a byte stream: its value, its backoff, and which acks are
+   samples. */
 #include "window_rig.h"
 
-/* One byte there and its ack back, in so many seconds. */
+/* Sends one byte there and its ack back, in `rtt` seconds. */
 static void sample(struct window_rig *rig, double rtt)
 {
     rig_send(rig, 1);
@@ -25,8 +26,8 @@ TEST(the_first_timeout_is_the_initial_one)
     assert_int_equal(window_stats(rig.a).timeouts, 1);
 }
 
-/* RFC 6298: the first sample sets RTTVAR to its half, later ones move it by a quarter and SRTT by
-   an eighth. */
+/* The timeout follows RFC 6298: the first sample sets RTTVAR to its half, later ones move it by a
+   quarter and SRTT by an eighth. */
 TEST(the_timeout_follows_the_samples)
 {
     struct window_rig rig = rig_default();
@@ -73,7 +74,8 @@ TEST(the_timeout_doubles_up_to_its_limit)
     assert_int_equal(window_stats(rig.a).segments_resent, 12);
 }
 
-/* Karn: the ack of a segment that was sent twice is no sample. It ends the backoff nevertheless. */
+/* As Karn's algorithm says, the ack of a segment that was sent twice is no sample. It ends the
+   backoff nevertheless. */
 TEST(what_was_sent_twice_is_no_sample)
 {
     struct window_rig rig = rig_default();
@@ -88,7 +90,7 @@ TEST(what_was_sent_twice_is_no_sample)
     assert_near(window_stats(rig.a).rto, 0.25);
 }
 
-/* A segment that arrived but had to wait for one before it tells nothing either. */
+/* A segment that arrived but had to wait for one before it is no sample either. */
 TEST(what_waited_for_a_gap_is_no_sample)
 {
     for (int selective = 0; selective < 2; selective++) {

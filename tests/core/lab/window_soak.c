@@ -1,26 +1,26 @@
-/* A byte stream in both directions under 0 to 90 % loss, with jitter, duplicates and small buffers:
-   every byte arrives, once and in order, and it always goes on. */
+/* Tests of a byte stream in both directions under 0 to 90 % loss, with jitter, duplicates and small
+   buffers: every byte arrives, once and in order, and it always goes on. */
 #include "bad_paths.h"
 #include "window_rig.h"
 
 #include <inttypes.h>
 
 #define STEP    0.01
-#define HOURS   24 /* of virtual time, after which a stream counts as stuck */
+#define HOURS   24 /* hours of virtual time, after which a stream counts as stuck */
 #define SEEDS   3
 #define AT_ONCE 700 /* the longest write and read */
 
 struct side {
     struct cw_window *window;
-    struct cw_simulator *path; /* that leads away */
-    uint64_t given, taken;     /* bytes of the stream that this side sends */
+    struct cw_simulator *path; /* the path that leads away from this side */
+    uint64_t given, taken;     /* bytes of this side's stream, at its ends */
 };
 
 struct soak {
     struct side sides[2];
     struct cw_prng random;
     double now;
-    uint64_t bytes; /* in each direction */
+    uint64_t bytes; /* the bytes in each direction */
 };
 
 static void write_some(struct soak *soak, struct side *side)
@@ -67,7 +67,7 @@ static void run_step(struct soak *soak)
     }
 }
 
-/* Backoff up to two minutes would make heavy loss last for weeks. */
+/* The backoff is limited, since one up to two minutes would make heavy loss last for weeks. */
 static struct cw_window_config config_of(struct cw_prng *random, double loss)
 {
     struct cw_window_config config = cw_window_config_default();

@@ -1,4 +1,4 @@
-/* A block put together in one buffer. */
+/* Tests of a block put together in one buffer. */
 #include "message/block_receiver.h"
 
 #include "channel_rig.h"
@@ -84,7 +84,7 @@ static void one_block_at_a_time(void **state)
     assert_int_equal(check(&rig, 2, 0, 1, 5), CW_ERROR_RECEIVER_FULL);
     struct cw_message *message = take(&rig, 1, 0, 2, 10);
     assert_int_equal(message->block_size, 15);
-    assert_int_equal(check(&rig, 2, 0, 1, 5), CW_ERROR_RECEIVER_FULL); /* not released yet */
+    assert_int_equal(check(&rig, 2, 0, 1, 5), CW_ERROR_RECEIVER_FULL); /* 1 is not released yet */
     cw_message_drop(message);
     assert_int_equal(check(&rig, 2, 0, 1, 5), CW_OK);
     channel_rig_stop(&rig.channel);
@@ -98,7 +98,7 @@ static void the_next_block_begins_while_one_is_held(void **state)
     struct cw_message *held = take(&rig, 1, 0, 1, 5);
     assert_null(take(&rig, 2, 0, 3, 10));
     assert_null(take(&rig, 2, 1, 3, 10));
-    assert_int_equal(check(&rig, 2, 2, 3, 5), CW_ERROR_RECEIVER_FULL); /* it would be complete */
+    assert_int_equal(check(&rig, 2, 2, 3, 5), CW_ERROR_RECEIVER_FULL); /* completes the block */
     assert_memory_equal(held->block, "abcde", 5);
     cw_message_drop(held);
     struct cw_message *next = take(&rig, 2, 2, 3, 5);
@@ -131,11 +131,11 @@ static void what_does_not_fit_is_malformed(void **state)
     (void)state;
     struct rig rig;
     start(&rig);
-    assert_int_equal(check(&rig, 1, 0, 2, 9), CW_ERROR_MALFORMED); /* short, and not the last */
-    assert_int_equal(check(&rig, 1, 2, 3, 6), CW_ERROR_MALFORMED); /* 26 bytes */
+    assert_int_equal(check(&rig, 1, 0, 2, 9), CW_ERROR_MALFORMED); /* a short one, not the last */
+    assert_int_equal(check(&rig, 1, 2, 3, 6), CW_ERROR_MALFORMED); /* makes a block of 26 bytes */
     assert_int_equal(check(&rig, 1, 2, 3, 5), CW_OK);
     assert_null(take(&rig, 1, 0, 3, 10));
-    assert_int_equal(check(&rig, 1, 1, 2, 5), CW_ERROR_MALFORMED); /* another count */
+    assert_int_equal(check(&rig, 1, 1, 2, 5), CW_ERROR_MALFORMED); /* has another count */
     cw_block_receiver_reset(&rig.receiver);
     assert_int_equal(check(&rig, 2, 1, 2, 5), CW_OK);
     channel_rig_stop(&rig.channel);

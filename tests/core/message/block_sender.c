@@ -1,4 +1,4 @@
-/* A block sent fragment by fragment until all are acked. */
+/* Tests of a block sent fragment by fragment until all are acked. */
 #include "message/block_sender.h"
 
 #include "unit.h"
@@ -31,7 +31,7 @@ static struct cw_block_sender start(uint32_t size)
     return sender;
 }
 
-/* What a channel does with the fragment that is due; the count when none is. */
+/* Sends the fragment that is due as a channel does. Returns it, or the count when none is due. */
 static uint32_t send_due(struct cw_block_sender *sender, double now, uint16_t packet,
                          enum cw_due expected)
 {
@@ -68,20 +68,20 @@ static void fragments_go_once_and_again_when_lost(void **state)
     for (uint16_t i = 0; i < 3; i++)
         assert_int_equal(send_due(&sender, 10.0, i, CW_DUE_FIRST), i);
     send_due(&sender, 10.0, 3, CW_NOT_DUE);
-    cw_block_sender_lost(&sender, 7, 1, 0); /* not the packet that carried it last */
+    cw_block_sender_lost(&sender, 7, 1, 0); /* another packet carried it last */
     cw_block_sender_lost(&sender, 8, 1, 1); /* another block */
     send_due(&sender, 10.0, 3, CW_NOT_DUE);
     cw_block_sender_lost(&sender, 7, 1, 1);
     assert_int_equal(send_due(&sender, 10.0, 3, CW_DUE_AGAIN), 1);
     send_due(&sender, 10.0, 4, CW_NOT_DUE);
-    assert_int_equal(send_due(&sender, 11.5, 5, CW_DUE_AGAIN), 0); /* patience is at its end */
+    assert_int_equal(send_due(&sender, 11.5, 5, CW_DUE_AGAIN), 0); /* fragment 0 is overdue */
 }
 
 static void the_last_ack_ends_it(void **state)
 {
     (void)state;
     struct cw_block_sender sender = start(25);
-    assert_false(cw_block_sender_acked(&sender, 7, 0, 0)); /* not sent yet */
+    assert_false(cw_block_sender_acked(&sender, 7, 0, 0)); /* it was not sent yet */
     for (uint16_t i = 0; i < 3; i++)
         send_due(&sender, 10.0, i, CW_DUE_FIRST);
     assert_false(cw_block_sender_acked(&sender, 7, 2, 2));
@@ -89,7 +89,7 @@ static void the_last_ack_ends_it(void **state)
     assert_false(cw_block_sender_acked(&sender, 7, 0, 0));
     assert_false(cw_block_sender_acked(&sender, 6, 1, 1));
     assert_false(cw_block_sender_acked(&sender, 7, 3, 3));
-    assert_int_equal(send_due(&sender, 12.0, 9, CW_DUE_AGAIN), 1); /* the only one not acked */
+    assert_int_equal(send_due(&sender, 12.0, 9, CW_DUE_AGAIN), 1); /* all others are acked */
     assert_true(cw_block_sender_acked(&sender, 7, 1, 1));
     assert_false(sender.active);
     assert_false(cw_block_sender_acked(&sender, 7, 1, 1));
@@ -102,7 +102,7 @@ static void what_may_have_been_dropped_is_sent_again(void **state)
     for (uint16_t i = 0; i < 3; i++)
         send_due(&sender, 10.0, i, CW_DUE_FIRST);
     cw_block_sender_doubt(&sender, 1);
-    assert_false(cw_block_sender_acked(&sender, 7, 1, 1)); /* told late */
+    assert_false(cw_block_sender_acked(&sender, 7, 1, 1)); /* this ack comes late */
     assert_false(cw_block_sender_acked(&sender, 7, 2, 2));
     assert_int_equal(send_due(&sender, 10.1, 3, CW_DUE_AGAIN), 0);
     assert_int_equal(send_due(&sender, 10.1, 4, CW_DUE_AGAIN), 1);
@@ -123,11 +123,11 @@ static void the_last_ones_go_again_twice_if_packets_are_lost(void **state)
         for (uint16_t i = 3; i < 32; i++)
             cw_block_sender_acked(&sender, 7, i, i);
         cw_block_sender_lost(&sender, 7, 0, 0);
-        assert_int_equal(send_due(&sender, 10.1, 32, CW_DUE_AGAIN), 0); /* of three */
+        assert_int_equal(send_due(&sender, 10.1, 32, CW_DUE_AGAIN), 0); /* three are left */
         send_due(&sender, 10.2, 33, CW_NOT_DUE);
         cw_block_sender_acked(&sender, 7, 0, 32);
         cw_block_sender_lost(&sender, 7, 1, 1);
-        assert_int_equal(send_due(&sender, 10.3, 34, CW_DUE_AGAIN), 1); /* of two */
+        assert_int_equal(send_due(&sender, 10.3, 34, CW_DUE_AGAIN), 1); /* two are left */
         send_due(&sender, 10.4, 35, lossy ? CW_DUE_COPY : CW_NOT_DUE);
         send_due(&sender, 10.5, 36, CW_NOT_DUE);
     }

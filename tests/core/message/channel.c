@@ -1,4 +1,4 @@
-/* Configs of channels. */
+/* Tests of configs of channels. */
 #include "causeway/channel.h"
 
 #include "config_error.h"

@@ -1,4 +1,4 @@
-/* What both kinds of channels write and read alike. */
+/* Tests of what both kinds of channels write and read alike. */
 #include "message/channel_common.h"
 
 #include "channel_rig.h"
@@ -77,7 +77,7 @@ static void what_is_malformed_leaves_nothing(void **state)
     struct cw_stream reader = cw_stream_reader(bytes, 1);
     assert_false(cw_channel_read_body(&reader, &common, &parsed, RIG_NUMBER, true, &message));
     assert_int_equal(cw_message_pool_used(rig.arrived), 0);
-    common.type_bits = 2; /* as with a third type that the schema does not have */
+    common.type_bits = 2; /* stands for a third type, which the schema lacks */
     reader = cw_stream_reader(bytes, sizeof bytes);
     assert_false(cw_channel_read_type(&reader, &common, &type));
     reader = cw_stream_reader(bytes, 0);

@@ -1,4 +1,4 @@
-/* What a connection asks of its channels, by each kind. */
+/* Tests of the functions that a connection calls on its channels, for each kind. */
 #include "message/channel_internal.h"
 
 #include "base/memory.h"
@@ -16,7 +16,7 @@ struct rig {
     struct cw_channel from, to;
 };
 
-static enum cw_channel_kind kind; /* of the channels tested now */
+static enum cw_channel_kind kind; /* the kind of the channels tested now */
 static const struct cw_allocator allocator = {0};
 
 static int start(void **state)
@@ -59,7 +59,7 @@ static enum cw_error send_number(struct rig *rig, uint32_t number, const char *b
     return error;
 }
 
-/* Picks one thing, as a connection does for each packet; the bits it takes. */
+/* Picks one entry, as a connection does for each packet. Returns the bits that it takes. */
 static uint32_t pick(struct rig *rig, uint32_t bits_left)
 {
     const struct cw_timing timing = {
@@ -67,7 +67,7 @@ static uint32_t pick(struct rig *rig, uint32_t bits_left)
     return cw_channel_pick(&rig->from, &timing, bits_left, false);
 }
 
-/* Writes what was picked and gives it to the other end. */
+/* Writes the entry that was picked and gives it to the other end. */
 static void carry(struct rig *rig)
 {
     uint8_t bytes[PACKET_SIZE];
@@ -80,7 +80,7 @@ static void carry(struct rig *rig)
     cw_channel_take(&rig->to, &parsed, 0);
 }
 
-/* One packet with all that is due and fits. */
+/* Passes one packet with all that is due and fits. */
 static void pass_packet(struct rig *rig)
 {
     cw_channel_begin(&rig->from, false);
@@ -120,7 +120,7 @@ static void test_blocks_cross(void **state)
     assert_int_equal(channel_rig_number(message), 5);
 }
 
-/* Only what a reliable channel sent is to be acked, and is due again when it was lost. */
+/* Only an entry of a reliable channel is acked, and is due again when it was lost. */
 static void test_what_a_packet_carried(void **state)
 {
     struct rig *rig = *state;
@@ -144,7 +144,7 @@ static void test_what_a_packet_carried(void **state)
     }
 }
 
-/* What finds no room in a round waits for the next one, or is dropped. */
+/* An entry that finds no room in a round waits for the next one, or is dropped. */
 static void test_the_end_of_a_round(void **state)
 {
     struct rig *rig = *state;
@@ -155,7 +155,7 @@ static void test_the_end_of_a_round(void **state)
     assert_int_equal(rig->from.bits_left, rig->from.common.packet_bits);
     assert_int_equal(pick(rig, 8), 0);
     cw_channel_begin(&rig->from, false);
-    rig->from.bits_left = 8; /* its own share binds, not only the packet */
+    rig->from.bits_left = 8; /* the channel's share is less than the packet has */
     assert_int_equal(pick(rig, PACKET_SIZE * 8), 0);
     cw_channel_end_round(&rig->from);
     cw_channel_begin(&rig->from, false);
@@ -187,7 +187,8 @@ static void test_what_cannot_be_sent(void **state)
     common->config.blocks = false;
     assert_int_equal(send_number(rig, 1, "block"), CW_ERROR_BLOCK_NOT_ALLOWED);
     common->config.blocks = true;
-    /* What an entry begins with, the type, the body, and the number of a reliable message. */
+    /* The bits are those of the entry's head, the type, the body, and the number of a reliable
+       message. */
     const uint32_t bits = common->entry_bits + 1 + 16 + (rig->reliable ? 16 : 0);
     common->packet_bits = bits;
     assert_int_equal(send_number(rig, 1, NULL), CW_OK);

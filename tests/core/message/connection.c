@@ -1,4 +1,4 @@
-/* Connections: making them, sending and its errors, rounds of packets, reset. */
+/* Tests of connections: making them, sending and its errors, rounds of packets, reset. */
 #include "config_error.h"
 #include "notes_schema.h"
 
@@ -87,7 +87,7 @@ static void test_a_default_connection_of_64_byte_messages_takes_at_most_136_kb(v
 {
     (void)state;
     static const struct cw_field field = {
-        .name = "bytes", .kind = CW_KIND_BYTES, .max = 60}; /* and 4 for their number */
+        .name = "bytes", .kind = CW_KIND_BYTES, .max = 60}; /* with 4 bytes for their count */
     const struct cw_message_type type = {.name = "state", .fields = &field, .field_count = 1};
     const struct cw_schema_config schema_config = {.types = &type, .count = 1};
     struct cw_schema *states;
@@ -141,7 +141,7 @@ static void test_a_config_that_cannot_work_is_refused(void **state)
     config.allocator.allocate = refuse;
     assert_int_equal(cw_connection_create(&config, &connection), CW_ERROR_NO_MEMORY);
     assert_null(connection);
-    /* A channel that is not used may be anything. */
+    /* The config of a channel that is not used may have any values. */
     config = good;
     config.channels[2].weight = 0;
     assert_true(cw_connection_memory(&config) > 0);
@@ -171,8 +171,8 @@ static void test_messages_come_from_a_pool_of_a_fixed_size(void **state)
     cw_connection_destroy(connection);
 }
 
-/* Sends what must be refused; nothing may have changed, and the message must still be the caller's.
- */
+/* Sends a message that must be refused; nothing may have changed, and it must still be the
+   caller's. */
 static void check_send(struct cw_connection *connection, uint32_t channel,
                        struct cw_message *message, enum cw_error error)
 {
@@ -244,7 +244,7 @@ static void test_a_value_is_sent_as_a_copy_or_nothing_is_left_of_it(void **state
     assert_int_equal(cw_connection_send_value(a, 0, NOTE, &(struct note){7, UINT32_MAX}, 0),
                      CW_ERROR_MESSAGE_VALUE);
     assert_int_equal(cw_connection_send_value(a, 0, NOTE, &note, 0), CW_OK);
-    note.number = 8; /* too late */
+    note.number = 8; /* the change comes too late */
     assert_int_equal(cw_connection_send_value(a, 0, NOTE, &note, 0), CW_ERROR_POOL_EMPTY);
     round_of(a, b, 0);
     expect_note(b, 0, 7);
@@ -268,7 +268,7 @@ static void test_a_full_queue_refuses_and_recovers(void **state)
         check_send(a, channel, make_note(a, NOTE, 8, 0), CW_ERROR_QUEUE_FULL);
     }
     round_of(a, b, 0);
-    check_send(a, 0, make_note(a, NOTE, 8, 0), CW_ERROR_QUEUE_FULL); /* not acked */
+    check_send(a, 0, make_note(a, NOTE, 8, 0), CW_ERROR_QUEUE_FULL); /* none is acked yet */
     send_note(a, 1, 8, 0, 0);
     round_of(b, a, 0);
     send_note(a, 0, 8, 0, 0);
@@ -277,7 +277,7 @@ static void test_a_full_queue_refuses_and_recovers(void **state)
     cw_connection_destroy(b);
 }
 
-/* By default too, where each queue is as long as all that may be made. */
+/* The default limits keep this rule too, where each queue is as long as all that may be made. */
 static void test_a_full_channel_starves_no_other(void **state)
 {
     (void)state;
@@ -330,7 +330,7 @@ static void test_the_room_of_a_channel_is_what_it_still_takes(void **state)
     cw_connection_destroy(b);
 }
 
-/* Bug 8 of others: a message too large for its channel was taken, and clogged it for ever. */
+/* Other libraries took a message too large for its channel, which clogged it for ever. */
 static void test_whatever_send_accepts_fits_into_a_packet(void **state)
 {
     (void)state;

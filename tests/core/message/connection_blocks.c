@@ -1,4 +1,4 @@
-/* Blocks: on a reliable channel in fragments, on an unreliable one whole. */
+/* Tests of blocks: on a reliable channel they go in fragments, on an unreliable one whole. */
 #include "connection_pair.h"
 #include "notes_schema.h"
 
@@ -16,7 +16,7 @@ static struct cw_connection_config config_of_blocks(void)
     return config;
 }
 
-/* Rounds both ways over a path without delay. */
+/* Runs rounds both ways over a path without delay. */
 static void rounds(struct cw_connection *a, struct cw_connection *b, int count, double *now)
 {
     for (int i = 0; i < count; i++, *now += TICK) {
@@ -151,15 +151,15 @@ static void test_a_block_is_released_once_whatever_happens(void **state)
             parcels_released = 0;
             send_parcel(a, channel, 1, 900, now);
             send_parcel(a, channel, 2, 900, now);
-            if (way == 0) /* before anything was sent */
+            if (way == 0) /* nothing was sent yet */
                 cw_connection_reset(a);
-            if (way == 1) /* in the midst */
+            if (way == 1) /* some fragments are under way */
                 rounds(a, b, 2, &now);
-            if (way == 2) { /* sent, and never acked */
+            if (way == 2) { /* all was sent, and never acked */
                 for (int i = 0; i < 10; i++)
                     round_of(a, NULL, i);
             }
-            if (way == 3) /* arrived, and never taken */
+            if (way == 3) /* all arrived, and was never taken */
                 rounds(a, b, 40, &now);
             if (way == 4) {
                 rounds(a, b, 3, &now);
@@ -178,12 +178,12 @@ static void test_blocks_get_through_loss_and_only_lost_fragments_go_again(void *
 {
     (void)state;
     struct cw_connection_config config = config_of_blocks();
-    config.schema = notes_schema(); /* the pair's */
+    config.schema = notes_schema(); /* the pair destroys it */
     struct pair pair = pair_open(&config, 0.1, 0.2);
     struct cw_simulator_path path = path_of(0.1, 0.2);
     path.reorder = 0.05;
     path.reorder_delay_seconds =
-        0.1; /* what was given up is acked after all, and what was sent for it too */
+        0.1; /* so that a packet given up is acked after all, and its copy too */
     for (int i = 0; i < 2; i++)
         assert_int_equal(cw_simulator_change(pair.paths[i], &path), CW_OK);
     const uint32_t count = 40, fragments = MAX_SIZE / FRAGMENT;
@@ -221,7 +221,7 @@ static void test_a_long_block_fills_every_packet(void **state)
         message = next_message(pair.sides[1], NULL);
         assert_true(pair.now < 2);
     }
-    /* 256 fragments, four a tick */
+    /* The block has 256 fragments, four a tick. */
     assert_in_range(pair.ticks, 64, 64 + 6);
     check_parcel(message, 1, 256 * 1024);
     cw_message_release(message);
@@ -230,7 +230,7 @@ static void test_a_long_block_fills_every_packet(void **state)
     pair_close(&pair);
 }
 
-/* Takes so many parcels in order, as soon as they arrive. */
+/* Takes `count` parcels in order, as soon as they arrive. */
 static void take_parcels(struct pair *pair, uint32_t count, uint32_t size)
 {
     for (uint32_t next = 0; next < count;) {
@@ -255,14 +255,14 @@ static void test_one_block_follows_another_without_a_pause(void **state)
     for (uint32_t i = 0; i < count; i++)
         send_parcel(pair.sides[0], 0, i, size, 0);
     take_parcels(&pair, count, size);
-    /* 64 fragments each, four a tick, and those that may have been dropped again: with a round trip
-       between them they would take 60 ticks more */
+    /* Each block has 64 fragments, four a tick, and some that may have been dropped go again: with
+       a round trip between the blocks they would take 60 ticks more. */
     assert_in_range(pair.ticks, count * 16, count * 17 + 6);
     assert_int_equal(stats_of(pair.sides[1]).packets_refused, 0);
     pair_close(&pair);
 }
 
-/* Two notes of 600 bytes and what is left of a few parcels, a tick. Returns the parcels that
+/* Sends two notes of 600 bytes a tick, and the fragments of a few parcels. Returns how many parcels
    arrive. */
 static uint32_t run_beside_notes(struct pair *pair, int ticks)
 {
@@ -305,7 +305,7 @@ static void test_early_blocks_survive_losses_and_other_orders(void **state)
     const uint32_t size = 20 * FRAGMENT + 7, count = 100;
     struct cw_connection_config config = config_of_blocks();
     for (int step = 0; step < 4; step++) {
-        config.schema = notes_schema(); /* the pair's */
+        config.schema = notes_schema(); /* the pair destroys it */
         struct pair pair = pair_open(&config, 0.1, 0);
         struct cw_simulator_path path = path_of(0.1, 0.005 * step);
         path.reorder = 0.05;

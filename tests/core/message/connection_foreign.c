@@ -1,29 +1,30 @@
-/* An end that was not made by us and sends as yojimbo does by default: packets of up to 8,192
-   bytes, in fragments of 1,024 above 1,024. Ours has the defaults, and talks to it without sending
-   a fragment itself. */
+/* Tests with a foreign end that sends as yojimbo does by default: packets of up to 8,192 bytes, in
+   fragments of 1,024 above 1,024. Our end has the defaults, and talks to it without sending a
+   fragment itself. */
 #include "connection_pair.h"
 #include "notes_schema.h"
 
 #define FOREIGN_PACKET   8192
 #define FOREIGN_FRAGMENT 1024
 #define TICKS            2000
-/* So many bursts, one each 100 ms, of so many notes that they fill four packets. */
+/* The foreign end sends BURSTS bursts, one each 100 ms, of BURST notes that fill four packets. */
 #define BURSTS      40
 #define BURST       32
 #define BURST_TICKS 6
 
-/* The foreign end is a connection that sends its packets whole, whose datagrams are then cut up. */
+/* A conversation. The foreign end is a connection that sends its packets whole, whose datagrams are
+   then cut up. */
 struct talk {
     struct cw_connection *ours, *foreign;
-    struct cw_simulator *to_ours, *to_foreign; /* NULL: what is not lost arrives at once */
+    struct cw_simulator *to_ours, *to_foreign; /* NULL when datagrams arrive at once */
     uint32_t loss_percent;
     uint32_t random;
     uint32_t fragments;
-    uint32_t whole; /* packets of the foreign end of which nothing was lost */
-    size_t longest; /* datagram of ours */
+    uint32_t whole; /* packets of the foreign end without losses */
+    size_t longest; /* the longest datagram of ours */
 };
 
-/* False when it gets lost. */
+/* Returns false when the datagram gets lost. */
 static bool deliver(struct talk *talk, struct cw_connection *to, const uint8_t *data, size_t size,
                     double now)
 {
@@ -37,7 +38,7 @@ static bool deliver(struct talk *talk, struct cw_connection *to, const uint8_t *
     return true;
 }
 
-/* What is due on the ways of a talk that has some. */
+/* Delivers what is due on the simulated paths of a talk. */
 static void arrive(struct talk *talk, double now)
 {
     uint8_t datagram[2048];
@@ -104,7 +105,7 @@ static void we_send(struct talk *talk, double now)
     uint8_t datagram[2048];
     cw_connection_update(talk->ours, now);
     for (size_t size; (size = transmit(talk->ours, datagram, now)) > 0;) {
-        assert_int_equal(datagram[0] & 1, 0); /* no fragment */
+        assert_int_equal(datagram[0] & 1, 0); /* a whole packet */
         talk->longest = size > talk->longest ? size : talk->longest;
         deliver(talk, talk->foreign, datagram, size, now);
     }
@@ -120,7 +121,7 @@ static struct talk talk_of(const struct cw_connection_config *config, uint32_t l
                          .random = 7};
 }
 
-/* Ours sent a datagram longer than that. */
+/* Ends a talk in which our longest datagram exceeds `longest` bytes. */
 static void end_talk(struct talk *talk, size_t longest)
 {
     const struct cw_connection_stats stats = stats_of(talk->ours);
@@ -176,8 +177,8 @@ static void test_a_default_connection_understands_packets_in_fragments(void **st
     }
 }
 
-/* What yojimbo's defaults ask of ours: two reliable-ordered channels with blocks. A block's
-   fragment is as long as a packet's, so that every packet with one comes in two. */
+/* The defaults of yojimbo need two reliable-ordered channels with blocks here. A block's fragment
+   is as long as a packet's, so that every packet with one comes in two. */
 static void test_with_the_channels_of_yojimbo_blocks_pass_too(void **state)
 {
     (void)state;
@@ -207,7 +208,7 @@ static void test_with_the_channels_of_yojimbo_blocks_pass_too(void **state)
     end_talk(&talk, 1024);
 }
 
-/* The notes of each of the two channels, in order. */
+/* Takes the notes of each of the two channels, in order. */
 static void take_from_both(struct cw_connection *at, uint32_t next[2])
 {
     uint32_t channel;
@@ -218,7 +219,7 @@ static void take_from_both(struct cw_connection *at, uint32_t next[2])
     }
 }
 
-/* Ours has yojimbo's defaults. Every packet arrives of which no fragment is lost, and so every note
+/* Our end has yojimbo's defaults. Every packet without a lost fragment arrives, and so every note
    does. */
 static void receive_bursts(double jitter_seconds, uint32_t loss_percent)
 {
@@ -252,7 +253,7 @@ static void receive_bursts(double jitter_seconds, uint32_t loss_percent)
     end_talk(&talk, 0);
 }
 
-/* The package has the same test: see wasm.foreign. */
+/* The npm package has the same test: see wasm.foreign. */
 static void test_bursts_of_long_packets_all_arrive_whatever_overtakes(void **state)
 {
     (void)state;

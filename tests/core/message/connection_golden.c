@@ -1,4 +1,5 @@
-/* Datagrams of two connections, as they were when the vectors said that they were right. */
+/* Tests of the datagrams of two connections, which are as they were when the vectors said that they
+   were right. */
 #include "connections.h"
 #include "golden.h"
 #include "rich_schema.h"

@@ -1,4 +1,4 @@
-/* Packets made in bad faith, by accident or by another program. */
+/* Tests of packets made in bad faith, by accident or by another program. */
 #include "connections.h"
 
 static struct cw_schema *schema;
@@ -28,7 +28,7 @@ static uint32_t random_below(uint32_t end)
 static struct cw_connection_config config_of_blocks(void)
 {
     struct cw_connection_config config = cw_connection_config_default(schema);
-    config.channel_count = 4; /* of which the last is only for packets made by hand */
+    config.channel_count = 4; /* the last is only for packets made by hand */
     config.channels[2] = config.channels[0];
     for (int i = 0; i < 4; i++) {
         config.channels[i].blocks = i == 1 || i == 2;
@@ -43,7 +43,7 @@ struct packet {
     size_t size;
 };
 
-/* Payloads as the connections send them: a few of each shape. */
+/* Collects payloads as the connections send them: a few of each shape. */
 static size_t honest_payloads(struct packet *packets, size_t most)
 {
     const struct cw_connection_config config = config_of_blocks();
@@ -103,7 +103,7 @@ static void corrupt(struct packet *packet)
     }
 }
 
-/* Hands over a payload, on a block of exactly its size. Refused, it must leave no trace. */
+/* Hands over a payload, on a block of exactly its size. A refused one must leave no trace. */
 static void hand_over(struct cw_endpoint *peer, struct cw_connection *to,
                       const struct packet *packet, double now)
 {
@@ -177,7 +177,7 @@ static void test_random_bytes_do_no_harm(void **state)
     cw_connection_destroy(raw);
 }
 
-/* A payload, bit by bit: least significant first. */
+/* A payload that is written bit by bit, least significant first. */
 struct bits {
     uint8_t bytes[64];
     size_t count;
@@ -202,13 +202,14 @@ static enum cw_error send_bits(struct cw_endpoint *peer, struct cw_connection *t
     return peer_send(peer, to, bits->bytes, (bits->count + 7) / 8, 0);
 }
 
-/* The body of a note or parcel: a number and no padding. */
+/* Writes the body of a note or parcel: a number and no padding. */
 static struct bits put_body(struct bits bits, uint32_t type)
 {
     return put(put(put(bits, type, 2), 5, 32), 0, 11);
 }
 
-/* The first of count fragments, of one byte, of a block on a channel of config_of_blocks. */
+/* Writes the first of `count` fragments, of one byte, of a block on a channel of config_of_blocks.
+ */
 static struct bits put_first_of(struct bits bits, uint32_t count, uint32_t channel, uint32_t id,
                                 uint32_t type)
 {
@@ -236,7 +237,8 @@ static struct bits put_note(struct bits bits, uint32_t channel, uint32_t id)
     return put_message(bits, channel, id, NOTE);
 }
 
-/* Bug 5 of others. */
+/* Other libraries read a block fragment on a channel without blocks, and failed at a packet without
+   payload. */
 static void
 test_a_fragment_where_there_are_no_blocks_and_packets_of_nothing_are_refused(void **state)
 {
@@ -247,15 +249,15 @@ test_a_fragment_where_there_are_no_blocks_and_packets_of_nothing_are_refused(voi
     const struct bits one = put((struct bits){0}, 1, 3), none = {0};
     struct bits bits = put_fragment(one, 0, 0);
     assert_int_equal(send_bits(peer, connection, &bits), CW_ERROR_MALFORMED);
-    bits = put_fragment(one, 1, 0); /* unreliable: blocks there are not in fragments */
+    bits = put_fragment(one, 1, 0); /* unreliable blocks have no fragments */
     assert_int_equal(send_bits(peer, connection, &bits), CW_ERROR_MALFORMED);
     assert_int_equal(send_bits(peer, connection, &none), CW_ERROR_MALFORMED);
-    /* Types that carry a block where there is none, and the other way round. */
+    /* These types carry a block where there is none, and the other way round. */
     bits = put_message(one, 0, 0, PARCEL);
     assert_int_equal(send_bits(peer, connection, &bits), CW_ERROR_MALFORMED);
     bits = put_first_of(one, 1, 2, 0, NOTE);
     assert_int_equal(send_bits(peer, connection, &bits), CW_ERROR_MALFORMED);
-    /* One message, a parcel, and its block of a byte. */
+    /* The packet has one message, a parcel, and its block of a byte. */
     bits = put_body(put(put(put(put(one, 3, 2), 0, 1), 1, 1), 0, 8), PARCEL);
     bits = put(align(put(bits, 0, 10)), 0xAB, 8);
     assert_int_equal(send_bits(peer, connection, &bits), CW_ERROR_MALFORMED);

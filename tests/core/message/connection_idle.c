@@ -1,4 +1,5 @@
-/* Connections that have nothing to say fall silent, and know the path all the same. */
+/* Tests of connections that have nothing to say: they fall silent, and know the path all the same.
+ */
 #include "connection_pair.h"
 
 static struct pair open_pair(double idle_interval, double rtt, double loss)
@@ -20,7 +21,7 @@ static uint64_t sent_by(const struct cw_connection *connection)
     return stats_of(connection).endpoint.packets_sent;
 }
 
-/* Packets a second of the end that sends more. */
+/* Returns the packets a second of the end that sends more. */
 static double rate_of(struct pair *pair, int seconds)
 {
     const uint64_t before[] = {sent_by(pair->sides[0]), sent_by(pair->sides[1])};
@@ -33,7 +34,7 @@ static double rate_of(struct pair *pair, int seconds)
     return (double)most / seconds;
 }
 
-/* Packets that are missing are asked for. That must not go on for ever, however many get lost. */
+/* Packets that are missing are asked for, which must not go on for ever, even if many get lost. */
 static void test_idle_ends_do_not_answer_each_other(void **state)
 {
     (void)state;
@@ -46,7 +47,7 @@ static void test_idle_ends_do_not_answer_each_other(void **state)
         const double rate = rate_of(&pair, 60);
         if (rate < 8 || rate > cases[i].most)
             fail_msg("%g packets a second at %g s and %g", rate, cases[i].rtt, cases[i].loss);
-        /* After messages too. */
+        /* The same holds after messages. */
         send_note(pair.sides[0], 0, 1, 0, pair.now);
         pair_run(&pair, 300);
         assert_true(rate_of(&pair, 60) <= cases[i].most);
@@ -68,8 +69,8 @@ static void test_an_interval_of_0_is_a_packet_in_every_round(void **state)
     pair_close(&pair);
 }
 
-/* The other end answers a message, and for so long that a lost answer changes nothing. Then both
-   are silent again. */
+/* The other end answers a message for so long that a lost answer changes nothing. Then both are
+   silent again. */
 static void test_a_message_is_answered_in_every_round(void **state)
 {
     (void)state;
@@ -77,7 +78,7 @@ static void test_a_message_is_answered_in_every_round(void **state)
         struct pair pair = open_pair(1, 0.1, 0);
         pair_run(&pair, 300);
         send_note(pair.sides[0], channel, 1, 0, pair.now);
-        pair_run(&pair, 4); /* it has arrived, and the first answer is on its way */
+        pair_run(&pair, 4); /* the message has arrived, and the first answer is on its way */
         const uint64_t answered = sent_by(pair.sides[1]);
         pair_run(&pair, 6);
         assert_int_equal(sent_by(pair.sides[1]), answered + 6);
@@ -88,13 +89,13 @@ static void test_a_message_is_answered_in_every_round(void **state)
     }
 }
 
-/* The seconds until a message has arrived that is sent after a silence, and whose first packets are
-   lost. */
+/* Returns the seconds until a message has arrived that is sent after a silence, and whose first
+   packets are lost. */
 static double arrival(double idle_interval, double rtt, int lost)
 {
     struct pair pair = open_pair(idle_interval, rtt, 0);
     pair_run(&pair, 90);
-    for (int i = 0; i < 120; i++) { /* some traffic, as the path is known by */
+    for (int i = 0; i < 120; i++) { /* this traffic makes the path known */
         send_note(pair.sides[i % 2], 0, 0, 0, pair.now);
         pair_tick(&pair);
         take_all(pair.sides[0]);
@@ -153,7 +154,7 @@ static void test_what_is_known_of_the_path_outlasts_a_silence(void **state)
     }
 }
 
-/* What answers a message now and then is acked only when the other end speaks next. */
+/* The end that answers a message now and then gets acks only when the other end speaks next. */
 static void test_nothing_is_lost_because_the_other_end_is_silent(void **state)
 {
     (void)state;
@@ -186,7 +187,7 @@ static void test_the_rtt_follows_a_path_that_gets_longer_or_shorter(void **state
     pair_close(&pair);
 }
 
-/* A loss is one also while nobody speaks, and nothing else is. */
+/* A loss is also counted while nobody speaks, and nothing else is. */
 static void test_losses_are_counted_during_a_silence(void **state)
 {
     (void)state;
@@ -203,7 +204,7 @@ static void test_losses_are_counted_during_a_silence(void **state)
     pair_close(&pair);
 }
 
-/* The other end ticks only so often, as a hidden tab does, and takes what arrives at once. */
+/* The other end ticks rarely, as a hidden tab does, and takes what arrives at once. */
 static void test_an_end_that_ticks_rarely_loses_nothing(void **state)
 {
     (void)state;
@@ -232,7 +233,8 @@ static void test_an_end_that_ticks_rarely_loses_nothing(void **state)
     }
 }
 
-/* The reference library sends an empty packet in each tick. Its acks may wait, but not get lost. */
+/* The reference library sends an empty packet in each tick. The acks of these may wait, but not get
+   lost. */
 static void test_empty_packets_are_acked_all_the_same(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* The two kinds of channels that yojimbo does not have: unreliable but never going back, and
-   reliable without waiting for older messages. */
+/* Tests of the two kinds of channels that yojimbo does not have: unreliable but never going back,
+   and reliable without waiting for older messages. */
 #include "connection_pair.h"
 
 #include <math.h>
@@ -56,7 +56,8 @@ static void sequenced_drops_what_is_older_than_the_latest(void **state)
     close_both(a, b, &config);
 }
 
-/* What found no room in a packet goes before what would still fit, or is dropped. */
+/* A message that found no room in a packet goes before those that would still fit, or is dropped.
+ */
 static void sequenced_sends_in_order(void **state)
 {
     (void)state;
@@ -82,7 +83,7 @@ static void sequenced_survives_the_wrap(void **state)
     uint32_t number = 0;
     for (uint32_t i = 0; i < 140000; i++) {
         const double now = i * TICK;
-        /* channel 0 in every packet for a while, then now and then */
+        /* Channel 0 sends in every packet for a while, then now and then. */
         if (i < 70000 || i % 33333 == 0)
             send_note(a, 0, number, 0, now);
         else
@@ -97,7 +98,7 @@ static void sequenced_survives_the_wrap(void **state)
     close_both(a, b, &config);
 }
 
-/* Over a bad path: numbers only ever rise. */
+/* The numbers only ever rise, also over a bad path. */
 static void sequenced_never_goes_back(void **state)
 {
     (void)state;
@@ -147,7 +148,7 @@ static void unordered_waits_for_no_older_message(void **state)
     deliver(&packets[0], b);
     expect_note(b, 0, 0);
     assert_int_equal(channel_of(b, 0).received, 4);
-    /* and what it sends again is not delivered again */
+    /* A message that is sent again is not delivered again. */
     for (uint32_t i = 4; i < 200; i++) {
         round_of(a, b, i * TICK);
         round_of(b, a, i * TICK);
@@ -158,7 +159,7 @@ static void unordered_waits_for_no_older_message(void **state)
     close_both(a, b, &config);
 }
 
-/* One that is missing holds up those that are receive_queue_size behind it, and no others. */
+/* A missing message holds up those that are receive_queue_size behind it, and no others. */
 static void unordered_has_a_bounded_window(void **state)
 {
     (void)state;
@@ -203,7 +204,7 @@ static void unordered_holds_the_sender_back(void **state)
     close_both(a, b, &config);
 }
 
-/* A reset forgets what was taken before older ones, too. */
+/* A reset also forgets which messages were taken before older ones. */
 static void unordered_is_as_new_after_a_reset(void **state)
 {
     (void)state;
@@ -220,7 +221,7 @@ static void unordered_is_as_new_after_a_reset(void **state)
         send_note(a, 0, 11, 0, 2 * TICK);
         send_note(a, 0, 12, 0, 2 * TICK);
         round_of(a, b, 2 * TICK);
-        expect_note(b, 0, 11); /* 12 waits when all is reset */
+        expect_note(b, 0, 11); /* 12 waits until the reset */
         cw_connection_reset(a);
         cw_connection_reset(b);
         assert_null(next_message(b, NULL));
@@ -253,7 +254,8 @@ static void blocks_go_through_unordered(void **state)
     pair_close(&pair);
 }
 
-/* Each number as often as it arrived, and the mean time from send to delivery. */
+/* Checks that each number arrived as often as it should, and returns the mean time from send to
+   delivery. */
 static double latency_of(enum cw_channel_kind kind, bool repair)
 {
     enum { COUNT = 4000 };
@@ -282,7 +284,8 @@ static double latency_of(enum cw_channel_kind kind, bool repair)
     return sum / COUNT;
 }
 
-/* With 10 % loss, every message arrives once, and sooner than where they wait for each other. */
+/* With 10 % loss, every message arrives once, and sooner than where messages wait for each other.
+ */
 static void unordered_is_sooner_at_loss(void **state)
 {
     (void)state;
@@ -295,7 +298,7 @@ static void unordered_is_sooner_at_loss(void **state)
     assert_true(repaired <= unordered);
 }
 
-/* The bytes of a round of messages and a block. */
+/* Returns the bytes of a round of messages and a block. */
 static size_t bytes_of(enum cw_channel_kind kind, uint8_t *out)
 {
     struct cw_connection_config config = config_of(kind);
@@ -334,7 +337,7 @@ static void on_the_wire_they_are_the_kinds_of_yojimbo(void **state)
     }
 }
 
-/* So that ends which differ in nothing else are told apart. */
+/* The fingerprint tells ends apart which differ only in the kind of a channel. */
 static void every_kind_has_a_fingerprint_of_its_own(void **state)
 {
     (void)state;

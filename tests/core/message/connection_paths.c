@@ -1,5 +1,5 @@
-/* Blocks and messages over paths of all lengths, between ends that tick at rates of their own: what
-   is sent twice, and that all of it arrives. */
+/* Tests of blocks and messages over paths of all lengths, between ends that tick at rates of their
+   own: all of it arrives, and little is sent twice. */
 #include "connections.h"
 #include "notes_schema.h"
 
@@ -20,7 +20,7 @@ struct end {
     struct cw_connection *connection;
     struct datagram *inbox;
     uint32_t read, written;
-    double tick; /* seconds from one to the next */
+    double tick; /* the seconds from one tick to the next */
     double next_tick;
     uint32_t notes_sent;
     uint32_t taken[CHANNELS];
@@ -30,16 +30,16 @@ struct course {
     double rtt;
     double loss;
     double hz[2];
-    double phase; /* of a tick of the second end, by which it begins later */
+    double phase; /* the share of a tick by which the second end begins later */
     uint32_t packets_per_update;
     bool on_arrival; /* datagrams are taken when they arrive, not with the next tick */
     uint32_t block_size;
-    uint32_t notes; /* one a tick */
-    uint32_t chats; /* all at once, at the beginning */
+    uint32_t notes; /* the count of notes, one of which goes in each tick */
+    uint32_t chats; /* the count of chats, which all go at the beginning */
     double limit;   /* seconds */
 
-    /* From break_at on all from the first end is lost, or both ends, and then the RTT is another.
-     */
+    /* From break_at to mend_at the path loses all that the first end sends, or both ends; the RTT
+       is another one after that. */
     double break_at, mend_at, later_rtt;
     bool both_break;
 };
@@ -121,8 +121,8 @@ static struct cw_connection_config config_of(const struct course *course)
     return config;
 }
 
-/* Both ends send all of it to each other. Returns the seconds until all is acked, or 0 when it is
-   not within the limit. */
+/* Lets both ends send all of it to each other. Returns the seconds until all is acked, or 0 when it
+   is not within the limit. */
 static double run(const struct course *course, struct end ends[2])
 {
     const struct cw_connection_config config = config_of(course);
@@ -170,7 +170,7 @@ static void fail_course(const struct course *course, const char *what, double fi
              course->packets_per_update, course->on_arrival ? ", on arrival" : "", what, figure);
 }
 
-/* What went out, over what it would be if it were sent once. */
+/* Returns the messages and fragments that went out, divided by those to be sent. */
 static double sent_ratio(const struct course *course, const struct end *end)
 {
     const uint32_t fragments = (course->block_size + 1023) / 1024;
@@ -213,8 +213,8 @@ static void test_on_a_short_path_everything_is_sent_once(void **state)
     print_message("at most %.3f of what has to be sent\n", worst);
 }
 
-/* However many packets an update may send: they do not push each other out of the window before
-   their acks can come. */
+/* Updates that may send many packets do not push each other out of the window before their acks can
+   come. */
 static void test_all_of_it_arrives_however_long_the_path_is(void **state)
 {
     (void)state;
@@ -273,8 +273,8 @@ static void test_all_of_it_arrives_after_an_outage(void **state)
     print_message("at most %.2f of the time allowed\n", worst);
 }
 
-/* Nothing comes back: what is under way stays within the window, and a little goes on, a packet
-   each five seconds at least, for the path may be good again. */
+/* When nothing comes back, the packets under way stay within the window, and one goes out each five
+   seconds at least, as the path may be good again. */
 static void test_who_hears_nothing_sends_ever_less(void **state)
 {
     (void)state;
@@ -298,8 +298,8 @@ static void test_who_hears_nothing_sends_ever_less(void **state)
     }
 }
 
-/* Ten seconds, on the longest of paths too, when nothing is heard any more; and a little until the
-   next packet may go. */
+/* An end waits ten seconds for an ack, on the longest of paths too, when it hears nothing any more;
+   and a little until the next packet may go. */
 static void test_an_ack_is_not_waited_for_for_ever(void **state)
 {
     (void)state;

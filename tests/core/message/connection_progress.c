@@ -1,5 +1,5 @@
-/* Whatever is full, reliable messages go on: after terrible paths and slow readers, with as little
-   room as can be configured, all that is reliable arrives soon once the path is good. */
+/* Tests that reliable messages go on whatever is full: after terrible paths and slow readers, with
+   as little room as can be configured, all that is reliable arrives soon once the path is good. */
 #include "connection_pair.h"
 #include "connection_state.h"
 #include "notes_schema.h"
@@ -8,7 +8,7 @@
 #include <float.h>
 
 #define RTT          0.05
-#define TRIP         (RTT + 8 * TICK) /* with what coded repair waits */
+#define TRIP         (RTT + 8 * TICK) /* includes the wait for coded repair */
 #define BAD_TICKS    (12 * 60)
 #define CALM_SECONDS 10.0
 #define CHANNELS     12
@@ -16,7 +16,7 @@
 
 struct stream {
     uint32_t sent, received;
-    uint32_t fragments; /* of blocks that were sent and have not arrived */
+    uint32_t fragments; /* fragments of blocks that were sent and have not arrived */
 };
 
 struct world {
@@ -24,7 +24,7 @@ struct world {
     struct cw_prng random;
     struct cw_connection_config config;
     struct pair pair;
-    struct stream streams[2][CHANNELS]; /* by who sends */
+    struct stream streams[2][CHANNELS]; /* the streams of each sender */
     bool reads[2];
 };
 
@@ -83,7 +83,7 @@ static void choose_config(struct world *world)
         config->channels[i] = choose_channel(random, packet_size);
 }
 
-/* Sends something, unless there is no room for it. */
+/* Sends a message, unless there is no room for it. */
 static void send_some(struct world *world, int at, uint32_t channel)
 {
     const struct cw_channel_config *config = &world->config.channels[channel];
@@ -142,8 +142,8 @@ static void tick(struct world *world)
             read_all(world, i);
 }
 
-/* Packets and round trips that a side needs, in seconds, for all that has not arrived: no more of
-   it is under way than the other end has room for. */
+/* Returns the seconds that a side's packets and round trips need for all that has not arrived: no
+   more of it is under way than the other end has room for. */
 static double time_needed(const struct world *world, int at)
 {
     const struct cw_connection_config *config = &world->config;
@@ -186,7 +186,7 @@ static bool is_done(const struct world *world)
     return true;
 }
 
-/* Returns by how many seconds the last one was later than it had to be. */
+/* Returns by how many seconds the last message was later than it had to be. */
 static double live_through(uint64_t seed)
 {
     struct world world = {.seed = seed, .random = {seed}};
@@ -208,7 +208,7 @@ static double live_through(uint64_t seed)
         tick(&world);
     check_arrival(&world, needed + CALM_SECONDS);
     const double late = world.pair.now - start - needed;
-    world.pair.schema = NULL; /* tear_down's */
+    world.pair.schema = NULL; /* tear_down destroys it */
     for (int i = 0; i < 2; i++)
         drain(world.pair.sides[i]);
     pair_close(&world.pair);

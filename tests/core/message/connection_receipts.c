@@ -1,4 +1,4 @@
-/* Receipts: the sender learns what became of each message that it asked about, once. */
+/* Tests of receipts: the sender learns what became of each message that it asked about, once. */
 #include "config_error.h"
 #include "connection_pair.h"
 
@@ -46,7 +46,7 @@ static void test_an_ack_tells_which_messages_arrived(void **state)
     assert_int_equal(ask(a, RELIABLE, 9, 10, 0), CW_OK);
     round_of(a, b, 0);
     struct cw_message *received = next_message(b, NULL);
-    assert_int_equal(received->receipt, 0); /* it is the sender's own */
+    assert_int_equal(received->receipt, 0); /* receipts are the sender's own */
     cw_message_release(received);
     expect_no_receipt(a);
     round_of(b, a, TICK);
@@ -70,10 +70,11 @@ static void test_an_unreliable_message_is_told_lost_once_and_a_reliable_one_neve
     const size_t size = transmit(a, late, 0);
     assert_true(size > 0);
     assert_int_equal(transmit(a, late + size, 0), 0);
-    round_of(a, NULL, 1.5); /* the time of the first one is up */
+    round_of(a, NULL, 1.5); /* the time of the first message is up */
     expect_receipt(a, 1, false);
     expect_no_receipt(a);
-    /* It was only late. That is not told any more, but the reliable message is acked. */
+    /* The message was only late. The sender is not told so any more, but the reliable message is
+       acked. */
     receive_exact(b, late, size, 1.6);
     round_of(b, a, 1.6);
     expect_receipt(a, 2, true);
@@ -130,7 +131,7 @@ static void test_no_news_is_lost_when_it_is_not_taken(void **state)
     assert_int_equal(ask(a, RELIABLE, 5, 10, 0), CW_ERROR_RECEIPTS_FULL);
     assert_int_equal(ask(a, UNRELIABLE, 5, 10, 0), CW_ERROR_RECEIPTS_FULL);
     assert_int_equal(channel_of(a, UNRELIABLE).sent, 2);
-    send_note(a, UNRELIABLE, 6, 10, 0); /* without a receipt it needs no room */
+    send_note(a, UNRELIABLE, 6, 10, 0); /* a message without a receipt needs no room */
     round_of(a, b, 0);
     round_of(b, a, TICK);
     assert_int_equal(ask(a, UNRELIABLE, 5, 10, 0), CW_ERROR_RECEIPTS_FULL);
@@ -181,8 +182,8 @@ static void test_a_reset_forgets_what_is_still_to_come(void **state)
         assert_int_equal(ask(a, UNRELIABLE, 1, 10, 0), CW_OK);
         assert_int_equal(ask(a, RELIABLE, 2, 10, 0), CW_OK);
         round_of(a, b, 0);
-        round_of(b, a, TICK);                                  /* news of both waits */
-        assert_int_equal(ask(a, UNRELIABLE, 3, 10, 0), CW_OK); /* and this waits to be sent */
+        round_of(b, a, TICK);                                  /* receipts of both messages wait */
+        assert_int_equal(ask(a, UNRELIABLE, 3, 10, 0), CW_OK); /* this message waits to be sent */
         cw_connection_reset(a);
         cw_connection_reset(b);
         expect_no_receipt(a);
@@ -190,7 +191,7 @@ static void test_a_reset_forgets_what_is_still_to_come(void **state)
     close_both(a, b, &config);
 }
 
-/* A slow reader takes a message at a time, and yet hears of its own at once. */
+/* A slow reader takes one message at a time, and yet hears of its own messages at once. */
 static void test_receipts_come_before_messages(void **state)
 {
     (void)state;
@@ -233,8 +234,8 @@ static void test_the_config_says_how_many(void **state)
     cw_schema_destroy((struct cw_schema *)(uintptr_t)config.schema);
 }
 
-/* What the receiver had is acked, and what it did not have is lost, but for what only its ack did
-   not make it back in time. */
+/* A message that the receiver had is acked, and one that it did not have is lost, except where only
+   the ack did not come back in time. */
 static void test_receipts_are_true_over_a_bad_path(void **state)
 {
     (void)state;

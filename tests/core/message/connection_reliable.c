@@ -1,5 +1,5 @@
-/* The reliable-ordered channel: everything arrives, once, in order, and is sent no oftener than it
-   has to be. */
+/* Tests of the reliable-ordered channel: everything arrives, once, in order, and is sent no more
+   often than it has to be. */
 #include "connection_pair.h"
 
 static struct cw_connection_config config_of_notes(void)
@@ -20,7 +20,7 @@ static void take_in_order(struct cw_connection *at, uint32_t *next)
     }
 }
 
-/* As many messages of a few sizes each way as are asked for, then quiet until all have arrived. */
+/* Sends `count` messages of a few sizes each way, then waits until all have arrived. */
 static void exchange(struct pair *pair, uint32_t count, int most_ticks)
 {
     uint32_t sent[2] = {0}, received[2] = {0};
@@ -84,12 +84,13 @@ static void test_nothing_is_sent_twice_without_loss(void **state)
     }
 }
 
-/* The time from a loss to the second arrival of its message, which has the path to itself. */
+/* Returns the time from a loss to the second arrival of its message, which has the path to itself.
+ */
 static double recovery(double rtt)
 {
     const struct cw_connection_config config = config_of_notes();
     struct pair pair = pair_open(&config, rtt, 0);
-    exchange(&pair, 300, 3000); /* they know the RTT */
+    exchange(&pair, 300, 3000); /* now both ends know the RTT */
     const uint64_t before = channel_of(pair.sides[1], 0).received;
     pair_set_loss(&pair, 1, rtt);
     send_note(pair.sides[0], 0, 0, 0, pair.now);
@@ -116,8 +117,8 @@ static void test_what_is_lost_is_sent_again_as_soon_as_the_rtt_allows(void **sta
     }
 }
 
-/* After how many ticks a message is sent again when nothing arrives at either end from its packet
-   on, with an RTT that was the same all the time. */
+/* Returns after how many ticks a message is sent again when nothing arrives at either end from its
+   packet on, with an RTT that was the same all the time. */
 static int ticks_until_sent_again(struct cw_connection *a, struct cw_connection *b, double start,
                                   double tick, double rtt)
 {
@@ -148,13 +149,13 @@ static int ticks_until_sent_again(struct cw_connection *a, struct cw_connection 
     return -1;
 }
 
-/* When nothing comes from the other end, after twice the RTT: in the tick that is nearest, but no
-   more than 20 ms before. Nor does a life before a reset change that. */
+/* When nothing comes from the other end, a message is sent again after twice the RTT: in the
+   nearest tick, but no more than 20 ms before. A life before a reset does not change that. */
 static void test_it_is_sent_again_in_the_tick_nearest_to_the_time(void **state)
 {
     (void)state;
     static const struct {
-        double tick, rtt; /* in seconds, in ticks */
+        double tick, rtt; /* the tick in seconds, the RTT in ticks */
         int expected;
     } cases[] = {
         {1.0 / 64, 5.125, 10}, {1.0 / 64, 5.375, 11},      {1.0 / 8, 5.0625, 10},
@@ -175,7 +176,7 @@ static void test_it_is_sent_again_in_the_tick_nearest_to_the_time(void **state)
     cw_schema_destroy((struct cw_schema *)(uintptr_t)config.schema);
 }
 
-/* Sends a note a tick with these copies; returns the messages sent again per message. */
+/* Sends a note a tick with `redundancy` copies; returns the messages sent again per message. */
 static double copies(uint32_t redundancy, uint32_t budget, double loss, uint32_t padding,
                      double *mean_latency)
 {
@@ -215,8 +216,8 @@ static void test_copies_keep_to_their_budget(void **state)
     (void)state;
     double latency;
     const double none = copies(0, 512, 0.1, 200, &latency);
-    /* A message of 200 bytes does not fit into a budget of as many. What had to be sent again has
-       its copies all the same. */
+    /* A message of 200 bytes does not fit into a budget of as many. A message that had to be sent
+       again has its copies all the same. */
     const double again = copies(3, 200, 0.1, 200, &latency);
     assert_true(again > none && again < 3 * none);
     const double one = copies(3, 230, 0.1, 200, &latency);
@@ -233,14 +234,14 @@ static void test_copies_open_no_packets_of_their_own(void **state)
     config.channels[0].redundancy_budget = 500;
     struct pair pair = pair_open(&config, 0.1, 0.1);
     for (uint32_t i = 0; i < 1000; i++) {
-        /* Four a tick fill two packets; the copies go along in the first. */
+        /* Four notes a tick fill two packets; the copies go along in the first. */
         for (uint32_t j = 0; j < 4; j++)
             send_note(pair.sides[0], 0, 4 * i + j, 330, pair.now);
         pair_tick(&pair);
         drain(pair.sides[1]);
     }
     const struct cw_channel_stats stats = channel_of(pair.sides[0], 0);
-    assert_true(stats.resent > 1000); /* one a tick, and what was lost */
+    assert_true(stats.resent > 1000); /* one copy a tick, and what was lost */
     assert_true(stats.resent < 1000 + 4000 * 35 / 100);
     assert_true(stats_of(pair.sides[0]).endpoint.packets_sent < 2500);
     pair_close(&pair);
@@ -254,7 +255,8 @@ static void test_a_slow_reader_holds_the_sender_back_and_nothing_more(void **sta
     struct pair pair = pair_open(&config, 0.05, 0.02);
     struct cw_connection *a = pair.sides[0], *b = pair.sides[1];
     uint32_t sent = 0, received = 0;
-    /* Bug 10 of others: a minute without a reader. */
+    /* There is no reader for a minute, at which other libraries disconnected or took memory without
+       limit. */
     for (int tick = 0; tick < 3600; tick++) {
         sent += try_note(a, 0, sent, 30, pair.now);
         pair_tick(&pair);
@@ -265,7 +267,7 @@ static void test_a_slow_reader_holds_the_sender_back_and_nothing_more(void **sta
     assert_int_equal(channel_of(a, 0).in_flight + channel_of(a, 0).queued, 256);
     assert_true(stats_of(b).packets_refused > 0);
     assert_int_equal(stats_of(b).packets_invalid, 0);
-    /* It reads a message a second: as many go on. */
+    /* The application reads a message a second, and as many go on. */
     for (int tick = 0; tick < 600; tick++) {
         if (tick % 60 == 0)
             expect_note(b, 0, received++);
@@ -273,7 +275,7 @@ static void test_a_slow_reader_holds_the_sender_back_and_nothing_more(void **sta
         assert_true(stats_of(b).messages_in_use <= 64);
     }
     assert_in_range(channel_of(b, 0).received, 72, 74);
-    /* It reads all: all arrive. */
+    /* The application reads all, and all arrive. */
     for (int tick = 0; tick < 600; tick++) {
         take_in_order(b, &received);
         pair_tick(&pair);
@@ -288,7 +290,7 @@ static void test_a_packet_beyond_the_pool_is_not_acked_and_its_messages_come_aga
 {
     (void)state;
     struct cw_connection_config config = config_of_notes();
-    config.max_received_messages = 10; /* and 1 for the next in order */
+    config.max_received_messages = 10; /* 1 more is for the next in order */
     struct cw_connection *b = connection_with(&config);
     config.max_received_messages = CW_AUTO;
     struct cw_connection *a = connection_with(&config);
@@ -303,7 +305,7 @@ static void test_a_packet_beyond_the_pool_is_not_acked_and_its_messages_come_aga
     assert_int_equal(stats_of(b).messages_in_use, 11);
     round_of(b, a, 0);
     assert_int_equal(channel_of(a, 0).delivered, 0);
-    /* The same datagram again is no duplicate. */
+    /* The same datagram is no duplicate when it comes again. */
     for (uint32_t i = 0; i < 11; i++)
         expect_note(b, 0, i);
     assert_int_equal(receive_exact(b, datagram, size, 0), CW_OK);
@@ -359,7 +361,7 @@ static void test_what_came_out_of_order_leaves_room_for_what_is_next(void **stat
     (void)state;
     struct cw_connection_config config = config_of_notes();
     struct cw_connection *a = connection_with(&config);
-    config.max_received_messages = 5; /* and 1 for the next in order */
+    config.max_received_messages = 5; /* 1 more is for the next in order */
     struct cw_connection *b = connection_with(&config);
     uint8_t datagram[2048];
     for (uint32_t i = 0; i < 10; i++) {

@@ -1,14 +1,14 @@
-/* When messages are sent again. */
+/* Tests of when messages are sent again. */
 #include "connection_pair.h"
 
 #include "notes_schema.h"
 
 struct outcome {
-    double resent;  /* a message */
-    double latency; /* from send to receive, on average, in seconds */
+    double resent;  /* repeats per message */
+    double latency; /* the mean seconds from send to receive */
 };
 
-/* A note a tick one way over that path. */
+/* Sends a note a tick one way over a path. */
 static struct outcome send_over(const struct cw_simulator_path *path, uint32_t redundancy,
                                 uint32_t notes)
 {
@@ -43,8 +43,8 @@ static void test_rare_losses_that_go_on_keep_redundancy_on(void **state)
     assert_true(send_over(&path, 1, 20000).resent < 0.2);
 }
 
-/* A fifth is lost on both paths. Where four in a row are lost on average, the next packet is lost
-   with the one before, and a copy in it is of little use. */
+/* Both paths lose a fifth. Where four in a row are lost on average, the next packet is lost with
+   the one before, and a copy in it is of little use. */
 static void test_copies_keep_away_from_bursts_of_losses(void **state)
 {
     (void)state;
@@ -53,7 +53,7 @@ static void test_copies_keep_away_from_bursts_of_losses(void **state)
     path.burst_start = path.burst_end * 0.2 / 0.8;
     path.burst_loss = 1;
     const struct outcome bursts = send_over(&path, 1, 20000);
-    assert_true(bursts.latency < 0.19); /* 0.24 with the copy in the next packet */
+    assert_true(bursts.latency < 0.19); /* it is 0.24 with the copy in the next packet */
     assert_true(bursts.resent < 1.6);
     path = path_of(0.2, 0.2);
     const struct outcome random = send_over(&path, 1, 20000);
@@ -61,9 +61,9 @@ static void test_copies_keep_away_from_bursts_of_losses(void **state)
     assert_true(random.resent < 1.3);
 }
 
-/* A note a tick to an end that ticks rarely and then sends one packet, as a browser's hidden tab
-   does whose server is of yojimbo: a header acks 32 packets, whatever came. Returns the time that
-   all but one in a hundred notes took at most. */
+/* Sends a note a tick to an end that ticks rarely and then sends one packet, as a browser's hidden
+   tab does with a server that uses yojimbo: a header acks 32 of the packets that came. Returns the
+   time that all but one in a hundred notes took at most. */
 static double send_to_slow(uint32_t ticks_between, double loss,
                            struct cw_connection_stats *connection, double *resent)
 {
@@ -117,7 +117,7 @@ static void test_a_slow_receiver_costs_no_needless_resends(void **state)
     assert_true(send_to_slow(30, 0, &stats, &resent) < 0.06);
     assert_true(resent < 0.05);
     assert_true(send_to_slow(60, 0, &stats, &resent) < 0.06);
-    assert_true(resent < 0.6); /* of 60 packets a header acks 32 */
+    assert_true(resent < 0.6); /* a header acks 32 of 60 packets */
     assert_true(stats.endpoint.loss_sent < 0.02);
 }
 

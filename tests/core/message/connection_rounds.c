@@ -1,4 +1,4 @@
-/* Rounds of packets, how channels share them, fingerprints and reset. */
+/* Tests of rounds of packets, how channels share them, fingerprints and reset. */
 #include "connection_pair.h"
 #include "notes_schema.h"
 
@@ -9,7 +9,7 @@ static void test_a_round_is_one_packet_and_more_while_messages_are_due(void **st
     config.max_packets_per_update = 4;
     struct cw_connection *a = connection_with(&config), *b = connection_with(&config);
     uint8_t datagram[2048];
-    assert_int_equal(transmit(a, datagram, 0), 0); /* before the first update */
+    assert_int_equal(transmit(a, datagram, 0), 0); /* no update has come before */
     assert_int_equal(round_of(a, b, 0), 1);
     assert_int_equal(transmit(a, datagram, 0), 0);
     send_note(a, 0, 0, 0, 0);
@@ -38,8 +38,8 @@ static void peer_loses(struct cw_endpoint *peer, uint32_t count)
     }
 }
 
-/* Packets of a peer arrive, some lost before them and between any two; tells how many packets the
-   next round of the connection has, and how many of the peer's they ack. */
+/* Lets packets of a peer arrive, some lost before them and between any two. Returns how many
+   packets the next round of the connection has, and stores how many of the peer's they ack. */
 static uint32_t acks_for(uint32_t arrive, uint32_t lost_between, uint32_t *acked)
 {
     struct cw_connection_config config = cw_connection_config_default(schema);
@@ -68,8 +68,8 @@ static uint32_t acks_for(uint32_t arrive, uint32_t lost_between, uint32_t *acked
     return packets;
 }
 
-/* A header acks 32 numbers. What it would pass by costs a packet more, whatever
-   max_packets_per_update is; what did not arrive costs none. */
+/* A header acks 32 numbers. Arrived packets beyond them cost a packet more, even above
+   max_packets_per_update; those that did not arrive cost none. */
 static void test_a_round_acks_all_that_arrived(void **state)
 {
     (void)state;
@@ -86,7 +86,7 @@ static void test_a_round_acks_all_that_arrived(void **state)
     }
 }
 
-/* Lets so many packets of the peer arrive and tells how many the next round answers with. */
+/* Lets `arrive` packets of the peer arrive and returns with how many the next round answers. */
 static uint32_t answers(struct cw_connection *connection, struct cw_endpoint *peer, uint32_t arrive,
                         double now)
 {
@@ -104,13 +104,13 @@ static void test_many_packets_are_acked_twice_where_some_are_lost(void **state)
 {
     (void)state;
     struct cw_connection_config config = cw_connection_config_default(schema);
-    config.idle_interval_seconds = 0; /* packets without messages are answered too */
+    config.idle_interval_seconds = 0; /* packets without messages get an answer too */
     struct cw_connection *connection = connection_with(&config);
     struct cw_endpoint *peer = peer_of(&config);
     int round = 0;
     for (; round < 20; round++)
         assert_int_equal(answers(connection, peer, 13, round * TICK), 1);
-    round += 120; /* none of ours was acked: they are lost by then */
+    round += 120; /* our packets count as lost by now, as none was acked */
     answers(connection, peer, 1, round++ * TICK);
     assert_int_equal(answers(connection, peer, 13, round++ * TICK), 2);
     assert_int_equal(answers(connection, peer, 12, round++ * TICK), 1);
@@ -149,7 +149,7 @@ static void test_a_datagram_with_encryption_is_never_longer_than_1100_bytes(void
     (void)state;
     struct cw_connection_config config = cw_connection_config_default(schema);
     config.channels[0].blocks = config.channels[1].blocks = true;
-    /* Packets in fragments are received, and not sent. */
+    /* Packets in fragments are received, but not sent. */
     for (uint32_t max_packet_size = 1064; max_packet_size <= 4256; max_packet_size += 3192) {
         config.endpoint.max_packet_size = max_packet_size;
         struct cw_connection *a = connection_with(&config), *b = connection_with(&config);
@@ -163,7 +163,7 @@ static void test_a_datagram_with_encryption_is_never_longer_than_1100_bytes(void
             send_parcel(a, 1, i, 900, now);
             cw_connection_update(a, now);
             for (size_t size; (size = transmit(a, datagram, now)) > 0;) {
-                assert_int_equal(datagram[0] & 1, 0); /* no fragment */
+                assert_int_equal(datagram[0] & 1, 0); /* a whole packet */
                 longest = size > longest ? size : longest;
                 receive_exact(b, datagram, size, now);
             }
@@ -178,8 +178,8 @@ static void test_a_datagram_with_encryption_is_never_longer_than_1100_bytes(void
     }
 }
 
-/* Sends one message a round on channel 0 and keeps others full; counts what a packet a round brings
-   of each. */
+/* Sends one message a round on channel 0 and keeps other channels full; counts what one packet a
+   round brings of each. */
 static void share(const uint32_t *weights, uint32_t sizes[2], uint32_t received[2])
 {
     struct cw_connection_config config = cw_connection_config_default(schema);
@@ -325,9 +325,9 @@ static void test_a_channel_keeps_to_its_packet_budget(void **state)
     uint8_t datagram[2048];
     cw_connection_update(a, 0);
     size_t size = transmit(a, datagram, 0);
-    assert_true(size > 170 && size <= 209); /* and its header */
+    assert_true(size > 170 && size <= 209); /* the budget, and the packet's header */
     receive_exact(b, datagram, size, 0);
-    /* What one channel may not use is there for the other. */
+    /* The room that one channel may not use is there for the other. */
     for (uint32_t i = 0; i < 20; i++)
         send_note(a, 1, i, 20, 0);
     cw_connection_update(a, 0);
@@ -382,9 +382,9 @@ static void test_the_fingerprint_is_of_what_both_ends_must_agree_on(void **state
     CHANGES(config.channels[0].blocks = true);
     CHANGES(config.endpoint.max_packet_size = 4096);
     CHANGES(config.endpoint.fragment_size = 1000);
-    DOES_NOT(config.channels[0].max_block_size = 1); /* without blocks */
+    DOES_NOT(config.channels[0].max_block_size = 1); /* counts only with blocks */
     DOES_NOT(config.channels[0].block_fragment_size = 1);
-    DOES_NOT(config.channels[2].receive_queue_size = 512); /* not used */
+    DOES_NOT(config.channels[2].receive_queue_size = 512); /* the channel is not used */
     DOES_NOT(config.channels[0].send_queue_size = 512);
     DOES_NOT(config.channels[0].packet_budget = 100);
     DOES_NOT(config.channels[0].weight = 2);
@@ -416,7 +416,8 @@ static void test_the_fingerprint_is_of_what_both_ends_must_agree_on(void **state
     cw_schema_destroy(moves);
 }
 
-/* Bug 7 of others too: what is left of the old life. */
+/* A reset leaves nothing of the old life, unlike in other libraries, where statistics survived it.
+ */
 static void test_reset_leaves_nothing(void **state)
 {
     (void)state;
@@ -442,7 +443,7 @@ static void test_reset_leaves_nothing(void **state)
         if (i % 20 == 0)
             drain(used[1]);
     }
-    drain(used[0]); /* it has taken from channel 1 last */
+    drain(used[0]); /* now it has taken from channel 1 last */
     for (int i = 0; i < 2; i++) {
         uint8_t datagram[2048];
         cw_connection_update(used[i], 100 * TICK);
@@ -459,7 +460,7 @@ static void test_reset_leaves_nothing(void **state)
         assert_null(next_message(used[i], NULL));
     }
     assert_int_equal(parcels_released, 10);
-    /* From here on it does what a fresh one does, byte by byte. */
+    /* From here on a used connection does what a fresh one does, byte by byte. */
     for (uint32_t i = 0; i < 200; i++) {
         const double now = 1000 + i * TICK;
         uint8_t datagrams[2][2048];
@@ -504,15 +505,15 @@ static void test_reset_leaves_nothing(void **state)
     }
 }
 
-/* What two ends send over a path that loses every fifth packet, and what they may send, as one
-   number. */
+/* Returns a hash over what two ends send, and may send, over a path that loses every fifth packet.
+ */
 static uint64_t course_from(double start)
 {
     struct cw_connection_config config = cw_connection_config_default(schema);
     struct cw_connection *sides[2] = {connection_with(&config), connection_with(&config)};
     uint64_t hash = 0;
     for (uint32_t i = 0; i < 600; i++) {
-        const double now = start + i / 64.0; /* exact at every start */
+        const double now = start + i / 64.0; /* is exact at every start */
         for (int side = 0; side < 2; side++) {
             uint8_t datagram[2048];
             if (i % 3 == 0)

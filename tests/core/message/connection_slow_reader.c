@@ -1,5 +1,5 @@
-/* An application that reads slowly, or not at all: it goes on sending as if it read, it loses no
-   reliable message, and of the unreliable ones it has the latest. */
+/* Tests of an application that reads slowly, or not at all: it goes on sending as if it read, it
+   loses no reliable message, and of the unreliable ones it has the latest. */
 #include "connection_pair.h"
 #include "notes_schema.h"
 
@@ -10,7 +10,7 @@ enum { RELIABLE, UNRELIABLE };
 static struct pair open_pair(const struct cw_connection_config *config)
 {
     struct pair pair = pair_open(config, 0.05, 0.02);
-    pair.schema = NULL; /* tear_down's */
+    pair.schema = NULL; /* tear_down destroys it */
     return pair;
 }
 
@@ -61,14 +61,14 @@ static void test_who_reads_nothing_for_8_seconds_sends_on(void **state)
     pair_close(&pair);
 }
 
-/* Neither budget takes anything of the other, for every sharing of them. */
+/* Neither budget takes anything from the other, whatever their shares. */
 static void test_all_that_may_be_made_can_be_made_while_nothing_is_read(void **state)
 {
     (void)state;
     for (uint32_t most = 1; most <= 256; most *= 4) {
         for (uint32_t received = 0; received <= 256; received = received * 8 + 1) {
             struct cw_connection_config config = cw_connection_config_default(schema);
-            config.channel_count = 1; /* no other is sure of any */
+            config.channel_count = 1; /* another channel would reserve some */
             config.max_messages = most;
             config.max_received_messages = received > 0 ? received : CW_AUTO;
             struct pair pair = open_pair(&config);
@@ -115,7 +115,7 @@ static void test_of_unreliable_messages_the_latest_wait(void **state)
         round_of(a, b, i * TICK);
         round_of(b, a, i * TICK);
     }
-    /* As many as may arrive. */
+    /* This is the most that may arrive. */
     assert_int_equal(stats_of(b).messages_in_use, 128);
     assert_int_equal(channel_of(b, UNRELIABLE).received, 1000);
     assert_int_equal(channel_of(b, UNRELIABLE).dropped, 1000 - 128);
@@ -124,7 +124,7 @@ static void test_of_unreliable_messages_the_latest_wait(void **state)
         expect_note(b, UNRELIABLE, i);
     assert_null(next_message(b, NULL));
 
-    /* What the application holds is not dropped for it. */
+    /* A message that the application keeps is not dropped for a newer one. */
     struct cw_message *held[128];
     for (uint32_t i = 0; i < 128; i++) {
         send_note(a, UNRELIABLE, i, 0, 100);
@@ -161,7 +161,7 @@ static void test_unreliable_messages_make_room_for_reliable_ones(void **state)
     for (uint32_t i = 0; i < 30; i++)
         send_note(a, RELIABLE, i, 0, 0);
     round_of(a, b, 0);
-    /* The longest pile first. */
+    /* The channel with the most messages drops first. */
     assert_int_equal(channel_of(b, RELIABLE).received, 30);
     assert_int_equal(channel_of(b, UNRELIABLE).dropped, 25);
     assert_int_equal(channel_of(b, 2).dropped, 5);
@@ -195,7 +195,8 @@ static void test_of_unreliable_blocks_the_latest_8_wait(void **state)
     cw_connection_destroy(b);
 }
 
-/* More arrives than it reads, and yet what is reliable does not wait behind the rest. */
+/* More arrives than the application reads, and yet reliable messages do not wait behind the rest.
+ */
 static void test_who_reads_a_message_a_tick_reads_of_each_channel_in_turn(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* The unreliable channel: once, if there is room, or not at all. */
+/* Tests of the unreliable channel: a message goes once, if there is room, or not at all. */
 #include "connection_pair.h"
 
 static struct cw_connection_config config_of_notes(void)
@@ -17,7 +17,7 @@ static void test_what_finds_no_room_in_a_round_is_dropped_and_counted(void **sta
     struct cw_connection *a = connection_with(&config), *b = connection_with(&config);
     for (uint32_t i = 0; i < 5; i++)
         send_note(a, 0, i, 900, 0);
-    send_note(a, 0, 5, 50, 0); /* fits beside a large one */
+    send_note(a, 0, 5, 50, 0); /* this one fits beside a large one */
     assert_int_equal(channel_of(a, 0).queued, 6);
     assert_int_equal(round_of(a, b, 0), 2);
     assert_int_equal(channel_of(a, 0).queued, 0);
@@ -28,14 +28,15 @@ static void test_what_finds_no_room_in_a_round_is_dropped_and_counted(void **sta
     expect_note(b, 0, 5);
     expect_note(b, 0, 1);
     assert_null(next_message(b, NULL));
-    /* They are not sent later. */
+    /* Dropped messages are not sent later. */
     round_of(a, b, 1);
     assert_null(next_message(b, NULL));
     assert_int_equal(channel_of(b, 0).received, 3);
     close_both(a, b, &config);
 }
 
-/* Who transmits one packet per update never ends a round: what found no room waits. */
+/* An application that transmits one packet per update never ends a round, so that messages without
+   room wait. */
 static void test_only_messages_that_wait_take_room_in_the_queue(void **state)
 {
     (void)state;
@@ -158,7 +159,7 @@ static void test_unreliable_messages_do_not_take_the_last_of_the_pool(void **sta
     config.channel_count = 2;
     config.channels[1] = cw_channel_config_default(CW_CHANNEL_RELIABLE_ORDERED);
     struct cw_connection *a = connection_with(&config);
-    config.max_received_messages = 5; /* and 1 for what is next in order */
+    config.max_received_messages = 5; /* 1 more is for the next in order */
     struct cw_connection *b = connection_with(&config);
     uint32_t next = 0;
     for (uint32_t i = 0; i < 200; i++) {
@@ -179,8 +180,8 @@ static void test_unreliable_messages_do_not_take_the_last_of_the_pool(void **sta
     close_both(a, b, &config);
 }
 
-/* Whatever is wrong, the packet's other messages must not be taken either, nor the pool be left
-   short of one. */
+/* When any part of a packet is wrong, its other messages must not be taken either, nor the pool
+   lose one. */
 static void test_a_packet_that_is_refused_gives_all_back(void **state)
 {
     (void)state;

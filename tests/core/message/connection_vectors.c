@@ -1,5 +1,5 @@
-/* Connections against the reference: what it sends is read, what it refuses is refused, and what we
-   send is what it would. */
+/* Tests of connections against the reference: what it sends is read, what it refuses is refused,
+   and what we send is what it would. */
 #include "vector_messages.h"
 
 #include "vectors.h"
@@ -53,7 +53,7 @@ static void receive_hex(struct cw_connection *to, const cJSON *hex, double now)
     free(data);
 }
 
-/* As many rounds of messages back and forth as the scenario wants before it begins. */
+/* Runs as many rounds of messages back and forth as the scenario wants before it begins. */
 static void warm_up(struct cw_connection *a, struct cw_connection *b, const cJSON *warmup)
 {
     const long rounds = vectors_int(warmup, "rounds");
@@ -70,7 +70,8 @@ static void warm_up(struct cw_connection *a, struct cw_connection *b, const cJSO
     }
 }
 
-/* Takes all that arrived: exactly the messages with these indexes, on each channel in order. */
+/* Takes all that arrived, which must be exactly the messages with these indexes, on each channel in
+   order. */
 static void expect_messages(struct cw_connection *at, const cJSON *messages, const cJSON *indexes)
 {
     const cJSON *expected[512];
@@ -188,7 +189,7 @@ static void test_what_the_reference_refuses_is_refused_whole(void **state)
         const uint32_t in_use = stats_of(entry.connection).messages_in_use;
         const enum cw_error error =
             peer_send(entry.peer, entry.connection, entry.payload, entry.size, 1);
-        /* Beyond the receive window: the other end is to be held back, not given up. */
+        /* When a message is beyond the receive window, the other end is held back, not given up. */
         const bool beyond = strstr(text(item, "reason"), "outside the receive window") != NULL;
         if (error != (beyond ? CW_ERROR_RECEIVER_FULL : CW_ERROR_MALFORMED) ||
             drain(entry.connection) > 0 || stats_of(entry.connection).messages_in_use != in_use ||
@@ -219,8 +220,8 @@ static void test_what_the_reference_takes_is_taken(void **state)
     }
 }
 
-/* Sends what a packet of the reference holds, from a fresh connection that was brought to the point
-   where just that is due. */
+/* Sends the contents of a packet of the reference, from a fresh connection that was brought to the
+   point where just that is due. */
 static void send_contents(const cJSON *scenario, const cJSON *packet,
                           const struct cw_connection_config *config, size_t *same)
 {
@@ -246,7 +247,7 @@ static void send_contents(const cJSON *scenario, const cJSON *packet,
             bring_to_messages(from, to, channel, vectors_get(entry, "messages"), messages);
     }
     round_of(to, from, 0);
-    const double now = 100; /* whatever was lost is due */
+    const double now = 100; /* every lost message is due by now */
     cJSON_ArrayForEach(entry, vectors_get(packet, "contents"))
     {
         const uint32_t channel = (uint32_t)vectors_int(entry, "channel");
@@ -297,7 +298,8 @@ static void test_the_same_messages_make_the_same_bytes(void **state)
     assert_true(same > 350);
 }
 
-/* Drives two connections as the reference was driven, until they choose to send other messages. */
+/* Drives two connections as the reference was driven, until the two choose to send other messages.
+ */
 static size_t send_scenario(const cJSON *scenario)
 {
     struct cw_schema *schema;
@@ -358,14 +360,14 @@ static void test_the_same_choice_makes_the_same_datagrams(void **state)
         const size_t same = send_scenario(scenario);
         print_message("%s: %zu datagrams of %d are the same\n", text(scenario, "name"), same,
                       cJSON_GetArraySize(vectors_get(scenario, "packets")));
-        /* Ours never sends more than a datagram, and puts more into a small budget. */
+        /* Our connections never send more than a datagram, and put more into a small budget. */
         const bool differs = strcmp(text(scenario, "name"), "large_packets") == 0 ||
                              strcmp(text(scenario, "name"), "budget_and_limit") == 0;
         assert_true(differs || same >= 8);
     }
 }
 
-/* Bodies by tables of fields, and by the functions of a stream. */
+/* Runs a test with bodies by tables of fields, and by the functions of a stream. */
 #define BOTH_WAYS(test)                                                                            \
     {#test " by table", test, by_table, NULL, NULL},                                               \
     {                                                                                              \

@@ -1,5 +1,5 @@
-/* Two ends with the values of yojimbo's own configuration. A block's fragment is as long there as
-   one of a packet, so that every packet with one goes in two datagrams or more. */
+/* Tests of two ends with the values of yojimbo's own configuration. A block's fragment is as long
+   there as one of a packet, so that every packet with one goes in two datagrams or more. */
 #include "connection_pair.h"
 
 #include "causeway/client.h"
@@ -9,7 +9,7 @@
 #define NOTES 400
 #define TICKS 20000
 
-/* Those values, spelled out. */
+/* Returns the values of yojimbo's configuration, spelled out. */
 static struct cw_connection_config spelled_out(const struct cw_schema *schema)
 {
     struct cw_connection_config config = cw_connection_config_default(schema);
@@ -55,7 +55,7 @@ static void test_the_preset_is_what_yojimbo_has(void **state)
     cw_schema_destroy(schema);
 }
 
-/* The package's preset gives the same number for this message: see wasm.yojimbo. */
+/* The npm package's preset gives the same number for this message: see wasm.yojimbo. */
 static void test_the_preset_of_the_package_is_the_same(void **state)
 {
     (void)state;
@@ -92,7 +92,7 @@ static void test_every_config_check_takes_them(void **state)
     cw_schema_destroy(schema);
 }
 
-/* A block with a long body, then notes, on both channels of both ends. */
+/* Sends a block with a long body, then notes, on both channels of both ends. */
 static void send_all(struct pair *pair, int side)
 {
     for (uint32_t channel = 0; channel < 2; channel++) {

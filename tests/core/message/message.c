@@ -1,4 +1,4 @@
-/* Messages: pool, references, blocks. */
+/* Tests of messages: pool, references, blocks. */
 #include "causeway/message.h"
 
 #include "config_error.h"
@@ -254,7 +254,7 @@ static void test_a_pool_takes_the_memory_that_it_tells(void **state)
     assert_null(pool);
 }
 
-/* Into a message of another pool, as when it is passed on to another connection. */
+/* A copy goes into a message of another pool, as when it is passed on to another connection. */
 static void test_a_copy_has_the_struct_and_nothing_else(void **state)
 {
     struct fixture *fixture = *state;

@@ -1,5 +1,5 @@
-/* Whose a message is: what is not the caller's any more is refused, in every build, and nothing
-   happens to it. */
+/* Tests of whose a message is: one that is not the caller's any more is refused, in every build,
+   and nothing happens to it. */
 #include "notes_schema.h"
 
 #define TICKS 60
@@ -87,7 +87,8 @@ static void test_a_message_is_released_once(void **state)
     close_ends(&ends);
 }
 
-/* Who acquires a message before he sends it may release it once after that, whenever. */
+/* An application that acquires a message before it sends it may release it once after that, at any
+   time. */
 static void test_a_message_that_was_acquired_is_kept(void **state)
 {
     (void)state;
@@ -97,7 +98,7 @@ static void test_a_message_that_was_acquired_is_kept(void **state)
         assert_int_equal(cw_message_acquire(message), CW_OK);
         assert_int_equal(cw_connection_send(ends.a, 0, message, ends.now), CW_OK);
         assert_int_equal(cw_connection_send(ends.a, 0, message, ends.now),
-                         CW_ERROR_MESSAGE_NOT_OWNED); /* a channel has it */
+                         CW_ERROR_MESSAGE_NOT_OWNED); /* the channel has it */
         if (late)
             run(&ends);
         assert_int_equal(number_of(message), 7);
@@ -124,7 +125,7 @@ static void test_a_message_that_was_taken_is_the_takers(void **state)
     run(&ends);
     expect_note(ends.b, 1, 7);
 
-    /* One that has arrived and was not taken is the connection's. */
+    /* A message that has arrived and was not taken belongs to the connection. */
     for (uint32_t channel = 0; channel < 2; channel++) {
         send_note(ends.b, channel, 8, 0, ends.now);
         run(&ends);
@@ -138,7 +139,7 @@ static void test_a_message_that_was_taken_is_the_takers(void **state)
     close_ends(&ends);
 }
 
-/* Sending fails for another reason: then it stays the caller's. */
+/* A message stays the caller's when sending fails for another reason. */
 static void test_a_message_that_is_refused_stays_the_callers(void **state)
 {
     (void)state;
@@ -151,7 +152,7 @@ static void test_a_message_that_is_refused_stays_the_callers(void **state)
     close_ends(&ends);
 }
 
-/* A server passes on to one player what another has sent: as a copy, because each connection sends
+/* A server passes a message of one player on to another as a copy, because each connection sends
    only its own messages. */
 static void test_a_message_is_passed_on_as_a_copy(void **state)
 {

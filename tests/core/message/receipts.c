@@ -1,4 +1,5 @@
-/* What became of messages: each is told once, in order, and each has a place from the start. */
+/* Tests of receipts: the fate of each message is told once, in order, and each has a place from the
+   start. */
 #include "message/receipts.h"
 
 #include "unit.h"
@@ -32,12 +33,13 @@ static void check_end(struct cw_receipts *receipts)
     assert_false(cw_receipts_next(receipts, &receipt));
 }
 
-/* The places of those that wait, that are on their way, and that were not taken. */
+/* Messages that wait, that are on their way, and whose receipts were not taken, each have a place.
+ */
 static void a_place_is_kept_until_the_news_is_taken(void **state)
 {
     (void)state;
     struct cw_receipts receipts = make_receipts();
-    cw_receipts_promise(&receipts, 0); /* no receipt: no place */
+    cw_receipts_promise(&receipts, 0); /* no receipt takes no place */
     for (uint32_t number = 1; number <= CAPACITY; number++) {
         assert_false(cw_receipts_full(&receipts));
         cw_receipts_promise(&receipts, number);

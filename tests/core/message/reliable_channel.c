@@ -1,4 +1,5 @@
-/* The reliable channel: what is due, what becomes of it, and the order in which it arrives. */
+/* Tests of the reliable channel: what is due, what becomes of it, and the order in which it
+   arrives. */
 #include "message/reliable_channel.h"
 
 #include "channel_rig.h"
@@ -18,7 +19,7 @@ struct rig {
     struct channel_rig common;
     struct end from, to;
     uint16_t packet;
-    uint16_t told; /* the newest packet that acks have told of */
+    uint16_t told; /* the newest packet that acks have named */
     bool early;
     double now;
 };
@@ -80,7 +81,7 @@ struct packet {
     bool is_fragment;
 };
 
-/* Fills a packet of so many bits. */
+/* Fills a packet of `bits_left` bits. */
 static struct packet make_packet(struct rig *rig, uint32_t bits_left)
 {
     struct cw_reliable_channel *channel = &rig->from.channel;
@@ -109,7 +110,7 @@ static struct packet make_packet(struct rig *rig, uint32_t bits_left)
     return packet;
 }
 
-/* Gives it to the other end. False when something in it could not be kept. */
+/* Gives a packet to the other end. Returns false when something in it could not be kept. */
 static bool arrive(struct rig *rig, const struct packet *packet)
 {
     struct cw_stream stream = cw_stream_reader(packet->bytes, packet->size);
@@ -174,12 +175,12 @@ static void what_is_lost_is_sent_again(void **state)
         send_number(&rig, number, NULL);
     const struct packet first = make_packet(&rig, 800);
     const struct packet other = {.number = 99, .ids = {1}, .count = 1};
-    lost(&rig, &other); /* not the packet that carried it */
+    lost(&rig, &other); /* another packet carried it */
     assert_int_equal(make_packet(&rig, 800).count, 0);
     lost(&rig, &first);
     const struct packet again = make_packet(&rig, 800);
     assert_int_equal(again.count, 3);
-    lost(&rig, &first); /* they are in another packet by now */
+    lost(&rig, &first); /* all are in another packet by now */
     assert_int_equal(make_packet(&rig, 800).count, 0);
     acked(&rig, &again);
     acked(&rig, &again);
@@ -197,8 +198,8 @@ static void assert_ids(const struct packet *packet, const uint16_t *ids, uint32_
     assert_memory_equal(packet->ids, ids, count * sizeof *ids);
 }
 
-/* The oldest first, then lost ones, then those whose ack is overdue, then new ones; but a packet's
-   ids ascend. */
+/* The oldest message goes first, then lost ones, then those whose ack is overdue, then new ones;
+   but a packet's ids ascend. */
 static void what_was_sent_first_is_due_first(void **state)
 {
     (void)state;
@@ -213,7 +214,7 @@ static void what_was_sent_first_is_due_first(void **state)
     assert_ids(&first, (uint16_t[]){0, 1}, 2);
     assert_ids(&second, (uint16_t[]){2, 3}, 2);
     lost(&rig, &second);
-    lost(&rig, &second); /* once is enough */
+    lost(&rig, &second); /* the second time changes nothing */
     rig.now += 0.5;
     const struct packet third = make_packet(&rig, 800);
     assert_ids(&third, (uint16_t[]){0, 1, 2, 3}, 4); /* the first two are overdue */
@@ -227,7 +228,7 @@ static void what_was_sent_first_is_due_first(void **state)
     assert_ids(&fifth, (uint16_t[]){2, 3, 4, 5}, 4);
     rig.now += 1;
     const struct packet sixth = make_packet(&rig, two + 4);
-    assert_ids(&sixth, (uint16_t[]){2, 4}, 2); /* the oldest, and 4 and 5 went before 3 */
+    assert_ids(&sixth, (uint16_t[]){2, 4}, 2); /* 2 is the oldest, and 4 and 5 went before 3 */
     stop(&rig);
 }
 
@@ -246,7 +247,8 @@ static void the_queue_is_bounded_by_the_oldest_message(void **state)
     for (uint32_t number = 8; number < 2 * RIG_QUEUE; number++)
         assert_int_equal(send_number(&rig, number, NULL), CW_OK);
 
-    /* The other end has taken none of the first ones: it has no room for more. */
+    /* The application of the other end has taken none of the first ones, so it has no room for
+       more. */
     assert_true(arrive(&rig, &first) && arrive(&rig, &second));
     const struct packet third = make_packet(&rig, 800);
     assert_false(arrive(&rig, &third));
@@ -294,7 +296,7 @@ static void receipts_come_with_acks(void **state)
     stop(&rig);
 }
 
-/* It holds up what comes behind it, as the order is that of sending. */
+/* The block holds up what comes behind it, as the order is that of sending. */
 static void a_block_goes_in_fragments(void **state)
 {
     (void)state;
@@ -302,7 +304,7 @@ static void a_block_goes_in_fragments(void **state)
     start(&rig);
     send_number(&rig, 1, "abcdefghijklmnopqrstuvwxy");
     send_number(&rig, 2, NULL);
-    assert_int_equal(make_packet(&rig, 50).count, 0); /* no room */
+    assert_int_equal(make_packet(&rig, 50).count, 0); /* there is no room */
     struct packet packets[3];
     for (int i = 0; i < 3; i++) {
         packets[i] = make_packet(&rig, 800);
@@ -334,7 +336,7 @@ static void send_two_blocks(struct rig *rig)
     assert_int_equal(send_number(rig, 1, second_block), CW_OK);
 }
 
-/* A packet with that fragment of that message. */
+/* Makes a packet, which must have that fragment of that message, and returns it. */
 static struct packet expect_fragment(struct rig *rig, uint16_t id, uint16_t fragment)
 {
     const struct packet packet = make_packet(rig, 800);
@@ -371,7 +373,7 @@ static void a_block_begins_while_the_one_before_is_being_acked(void **state)
     for (uint16_t i = 3; i < 6; i++)
         assert_true(arrive(&rig, &packets[i]));
     for (uint16_t i = 0; i < 4; i++)
-        acked(&rig, &packets[i]); /* in one header: the last one may have been dropped */
+        acked(&rig, &packets[i]); /* one header acks them, so the last may have been dropped */
     const struct packet again = expect_fragment(&rig, 1, 0);
     assert_int_equal(make_packet(&rig, 800).count, 0);
     for (uint16_t i = 4; i < 6; i++)
@@ -383,7 +385,7 @@ static void a_block_begins_while_the_one_before_is_being_acked(void **state)
     stop(&rig);
 }
 
-/* Ours acks and drops it then, as the reference library does. */
+/* The receiver acks and drops the block then, as the reference library does. */
 static void a_block_that_came_too_early_comes_again(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* Coded repair over whole connections: reliable-ordered at any loss, faster than without, and
-   nothing but a few bits where nothing is lost. */
+/* Tests of coded repair over whole connections: they are reliable-ordered at any loss, faster than
+   without it, and cost nothing but a few bits where nothing is lost. */
 #include "config_error.h"
 #include "connection_pair.h"
 
@@ -16,7 +16,7 @@ static struct cw_connection_config config_with(bool repair)
     return config;
 }
 
-/* Takes all that has arrived, which must go on from *next. Parcels are every 50th. */
+/* Takes all that has arrived, which must go on from *next. Every 50th message is a parcel. */
 static void take_in_order(struct cw_connection *at, uint32_t *next)
 {
     for (struct cw_message *message; (message = next_message(at, NULL)) != NULL; ++*next) {
@@ -27,7 +27,7 @@ static void take_in_order(struct cw_connection *at, uint32_t *next)
     }
 }
 
-/* False when the queue is full. */
+/* Returns false when the queue is full. */
 static bool send_one(struct pair *pair, int side, uint32_t number, bool blocks)
 {
     struct cw_connection *from = pair->sides[side];
@@ -41,7 +41,7 @@ static bool send_one(struct pair *pair, int side, uint32_t number, bool blocks)
     return false;
 }
 
-/* A few messages a tick each way, for so many ticks, until all have arrived. */
+/* Sends a few messages a tick each way, for `ticks` ticks, then waits until all have arrived. */
 static void exchange(const struct cw_connection_config *config,
                      const struct cw_simulator_path *path, uint32_t per_tick)
 {
@@ -100,7 +100,7 @@ static void test_and_where_losses_come_in_bursts(void **state)
     }
 }
 
-/* Ticks from send to arrival, of one message each tick: the sum over all. */
+/* Sends one message each tick and returns the sum of all ticks from send to arrival. */
 static uint32_t ticks_late(bool repair, double loss, uint64_t *bytes)
 {
     const struct cw_connection_config config = config_with(repair);
@@ -133,7 +133,7 @@ static void test_a_loss_is_repaired_without_a_round_trip(void **state)
         fail_msg("%u ticks late with repair, %u without", with, without);
 }
 
-/* Three bits: no news, and no combinations. Messages begin at bytes. */
+/* Repair costs three bits in a packet: no news, and no combinations. Messages begin at bytes. */
 static void test_without_losses_nothing_is_repaired(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* The two halves of coded repair, without channels: what a receiver can know from what arrived, it
-   knows, and nothing else. */
+/* Tests of the two halves of coded repair, without channels: the receiver knows all that can be
+   known from what arrived, and nothing else. */
 #include "message/repair_receiver.h"
 #include "message/repair_sender.h"
 
@@ -55,7 +55,7 @@ static void arrive(struct world *world, uint16_t id)
     cw_repair_receiver_add(&world->receiver, id, bytes, size_of(id) * 8);
 }
 
-/* A packet of its own with one combination, of the messages from oldest up to before end. */
+/* Passes a packet of its own with one combination, of the messages from oldest up to before end. */
 static void combine(struct world *world, uint16_t oldest, uint16_t end, bool lost)
 {
     uint8_t packet[600];
@@ -70,7 +70,7 @@ static void combine(struct world *world, uint16_t oldest, uint16_t end, bool los
         assert_true(cw_repair_receiver_read(&world->receiver, &stream, NULL, end + LIMIT));
 }
 
-/* Takes what was repaired, which must be as it was sent, and in order. */
+/* Takes the repaired messages, which must be as they were sent, and in order. */
 static void take(struct world *world)
 {
     struct cw_stream stream;
@@ -94,8 +94,8 @@ static bool knows(const struct world *world, uint16_t id)
 
 #define FEW 6
 
-/* Every pattern of which of six messages arrive, before or after as many combinations as are
-   needed. One combination less says nothing. Ids wrap in some. */
+/* Every pattern of which of six messages arrive is tried, before or after as many combinations as
+   are needed. One combination less repairs nothing. Ids wrap in some. */
 static void test_n_combinations_repair_any_n_messages(void **state)
 {
     (void)state;
@@ -105,7 +105,7 @@ static void test_n_combinations_repair_any_n_messages(void **state)
             const uint16_t first = (uint16_t)(65532 + 7 * pattern);
             uint32_t missing = 0;
             start(&world);
-            arrive(&world, (uint16_t)(first - 1)); /* the window is here already */
+            arrive(&world, (uint16_t)(first - 1)); /* brings the window here */
             for (uint16_t i = 0; i < FEW; i++) {
                 add_message(&world, (uint16_t)(first + i));
                 missing += !(pattern >> i & 1);
@@ -129,8 +129,8 @@ static void test_n_combinations_repair_any_n_messages(void **state)
     }
 }
 
-/* A stream of which messages and combinations are lost. What was repaired is right, and in the end
-   few more combinations than messages are missing make it whole. */
+/* Runs a stream of which messages and combinations are lost. Repaired messages are right, and in
+   the end few more combinations than messages are missing make it whole. */
 static void check_stream(uint64_t seed, double loss)
 {
     static struct world world;
@@ -166,7 +166,7 @@ static void check_stream(uint64_t seed, double loss)
     assert_true(more <= count * loss * 2 + 4);
 }
 
-/* What goes beyond the limit is ignored or waits, whichever it is; `take` finds what is wrong. */
+/* Work beyond the limit is ignored or waits; `take` checks that nothing wrong comes of it. */
 static void test_little_work_is_never_wrong(void **state)
 {
     (void)state;
@@ -207,9 +207,9 @@ static void test_what_is_out_of_the_window_is_ignored(void **state)
     arrive(&world, 99);
     arrive(&world, 99 - CW_REPAIR_WINDOW);
     assert_int_equal(world.receiver.known, (uint64_t)1 << cw_repair_slot(99));
-    combine(&world, 36, 100, false); /* 64 messages */
+    combine(&world, 36, 100, false); /* has 64 messages */
     assert_int_not_equal(world.receiver.equations, 0);
-    arrive(&world, 130); /* the window begins with 67 */
+    arrive(&world, 130); /* now the window begins with 67 */
     world.receiver.equations = 0;
     combine(&world, 66, 100, false);
     assert_int_equal(world.receiver.equations, 0);
@@ -219,7 +219,7 @@ static void test_what_is_out_of_the_window_is_ignored(void **state)
     assert_int_equal(world.receiver.equations, 0);
 }
 
-/* What is in the place of a message that has no bytes here is another one. */
+/* The place of a message that has no bytes here holds another message. */
 static void test_a_range_ends_at_a_message_without_bytes(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
-/* What a packet with coded repair may cost its receiver, counted by callgrind: whatever its few
-   bytes ask for, at most 20,000 instructions.
-   repair_work SCENE runs one scene, of which only the last packet is counted. */
+/* Tests what a packet with coded repair costs its receiver, counted by callgrind: at most 20,000
+   instructions, whatever its few bytes ask for. repair_work SCENE runs one scene, of which only the
+   last packet is counted. */
 #define _GNU_SOURCE
 #include "connections.h"
 
@@ -26,8 +26,8 @@ static void begin(struct world *world, bool messages)
 {
     uint32_t one = 1, none = 0;
     world->stream = cw_stream_writer(world->payload, sizeof world->payload);
-    cw_stream_bits(&world->stream, &one, 1);  /* an entry */
-    cw_stream_bits(&world->stream, &none, 1); /* no block */
+    cw_stream_bits(&world->stream, &one, 1);  /* there is an entry */
+    cw_stream_bits(&world->stream, &none, 1); /* there is no block */
     cw_stream_bits(&world->stream, messages ? &one : &none, 1);
 }
 
@@ -39,7 +39,7 @@ static void put_message(struct cw_stream *stream, uint16_t id, uint32_t padding)
     assert_true(serialize_note(stream, &note));
 }
 
-/* So many messages with ids from first on. */
+/* Writes `count` messages with ids from first on. */
 static void put_messages(struct world *world, uint16_t first, uint32_t count)
 {
     uint32_t less = count - 1, id = first;
@@ -56,7 +56,7 @@ static void put_messages(struct world *world, uint16_t first, uint32_t count)
     }
 }
 
-/* True combinations of the messages before end, of which only so many bytes are sent. */
+/* Writes true combinations of the messages before end, of which only `size` bytes are sent. */
 static void put_combinations(struct world *world, uint32_t count, uint16_t end, uint32_t range,
                              uint32_t size)
 {
@@ -83,7 +83,7 @@ static void put_combinations(struct world *world, uint32_t count, uint16_t end, 
     }
 }
 
-/* What is counted; under a name that callgrind finds. */
+/* Receives the datagram whose cost is counted, under a name that callgrind finds. */
 void counted_receive(struct cw_connection *connection, const uint8_t *datagram, size_t size);
 __attribute__((noinline)) void counted_receive(struct cw_connection *connection,
                                                const uint8_t *datagram, size_t size)
@@ -103,7 +103,7 @@ static void arrive(struct world *world, bool counted)
         assert_int_equal(cw_connection_receive(world->connection, datagram, length, 0), CW_OK);
 }
 
-/* Messages from first on, up to before end, in packets of four. */
+/* Lets the messages from first up to before end arrive, in packets of four. */
 static void learn(struct world *world, uint16_t first, uint16_t end)
 {
     for (uint16_t id = first; id < end; id = (uint16_t)(id + 4)) {
@@ -113,7 +113,7 @@ static void learn(struct world *world, uint16_t first, uint16_t end)
     }
 }
 
-/* So many combinations, one a packet, of overlapping ranges. */
+/* Lets `count` combinations arrive, one a packet, of overlapping ranges. */
 static void learn_combinations(struct world *world, uint16_t count, uint32_t range)
 {
     for (uint16_t i = 0; i < count; i++) {
@@ -123,7 +123,7 @@ static void learn_combinations(struct world *world, uint16_t count, uint32_t ran
     }
 }
 
-/* One message of the range is missing. */
+/* Sends combinations of a range of which one message is missing. */
 static void few_bytes_of_what_is_known(struct world *world, uint32_t combinations, uint32_t range)
 {
     learn(world, (uint16_t)(64 - range), 59);
@@ -222,7 +222,7 @@ static void run(size_t scene)
     cw_schema_destroy((struct cw_schema *)(uintptr_t)world.config.schema);
 }
 
-/* -1 without callgrind, which does not run under sanitizers either. */
+/* Returns the instructions, or -1 without callgrind, which does not run under sanitizers either. */
 static long count(const char *program, size_t scene)
 {
     char folder[] = "/tmp/causeway-callgrind-XXXXXX", command[1024], line[256];

@@ -1,4 +1,4 @@
-/* Tables of fields: layout, every kind, random schemas with random messages. */
+/* Tests of tables of fields: layout, every kind, random schemas with random messages. */
 #include "causeway/schema.h"
 
 #include "random_schema.h"
@@ -184,7 +184,7 @@ static void test_a_table_writes_what_a_function_writes(void **state)
     cw_schema_destroy(schema);
 }
 
-/* Spoils one field and expects check to name it, writer and measurer to refuse it. */
+/* Spoils one field and expects check to name it, and writer and measurer to refuse it. */
 #define REFUSED(field, statement)                                                                  \
     do {                                                                                           \
         struct all all = make_all();                                                               \
@@ -230,7 +230,7 @@ static void test_check_names_the_field_that_is_out_of_range(void **state)
     REFUSED(names, memset(all.names.items[1], 'y', 5));
     REFUSED(blobs, all.blobs.items[0].size = 2);
     REFUSED(angles, all.angles.items[0] = 1.5f);
-    /* what is not present is not looked at */
+    /* Values that are not present are not looked at. */
     struct all all = make_all();
     all.maybe_small.value = 99;
     all.path.count = 3;
@@ -389,8 +389,8 @@ static void test_no_memory_is_an_error(void **state)
     assert_null(schema);
 }
 
-/* Random schemas with random messages: what is written is no more than what was measured, fits a
-   block of exactly its size, and comes back; cut short it does not. */
+/* Random messages of random schemas take no more bytes than were measured, fit a block of exactly
+   their size, and come back; cut short they do not. */
 static void test_random_messages_come_back(void **state)
 {
     (void)state;
@@ -435,8 +435,8 @@ static void test_random_messages_come_back(void **state)
     }
 }
 
-/* Whatever the ranges and values, edges of every kind among them: the functions of a stream write,
-   measure and read what the table does. */
+/* The functions of a stream write, measure and read what the table does, whatever the ranges and
+   values, edges of every kind among them. */
 static void test_random_tables_write_what_stream_functions_write(void **state)
 {
     (void)state;
@@ -471,7 +471,7 @@ static void test_random_tables_write_what_stream_functions_write(void **state)
     }
 }
 
-/* Whatever the bytes: a message that was read can be sent. */
+/* A message that was read from any bytes can be sent. */
 static void test_random_bytes_give_valid_messages_or_none(void **state)
 {
     (void)state;

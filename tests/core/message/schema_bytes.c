@@ -1,4 +1,4 @@
-/* Schemas as bytes: a known encoding, there and back, damage, fingerprints. */
+/* Tests of schemas as bytes: a known encoding, there and back, damage, fingerprints. */
 #include "causeway/schema.h"
 
 #include "random_schema.h"
@@ -25,7 +25,7 @@ static struct cw_schema *create(const struct cw_message_type *types, uint32_t co
     return schema;
 }
 
-/* In a block of exactly its size, to be freed. */
+/* Encodes into a block of exactly its size, which the caller frees. */
 static uint8_t *encode(const struct cw_schema *schema, size_t *size)
 {
     *size = cw_schema_encode(schema, NULL, 0);
@@ -93,7 +93,7 @@ static void test_structs_are_followed_by_their_fields(void **state)
     cw_schema_destroy(schema);
 }
 
-/* Structs one in the other, so many, the innermost with a bool. Gives the size. */
+/* Writes `depth` structs, one inside the other, the innermost with a bool. Returns the size. */
 static size_t nest(uint8_t *out, uint32_t depth)
 {
     static const uint8_t type[] = "\1\1\0\0\0t\0\0\1\0\0\0", part[] = "s\0\12\0\0\0\0\0\1\0\0\0",
@@ -117,15 +117,15 @@ static void test_the_depth_of_structs_is_bounded(void **state)
     cw_schema_destroy(decoded);
     size = nest(bytes, CW_STRUCT_MAX_DEPTH + 1);
     assert_int_equal(cw_schema_decode(bytes, size, NULL, &decoded), CW_ERROR_SCHEMA_BYTES);
-    /* however deep: no stack would do */
+    /* No stack would do for this depth. */
     size = nest(bytes, 170000);
     assert_true(size <= sizeof bytes);
     assert_int_equal(cw_schema_decode(bytes, size, NULL, &decoded), CW_ERROR_SCHEMA_BYTES);
-    /* more fields than there are bytes */
+    /* The schema claims more fields than there are bytes. */
     size = nest(bytes, 1);
     bytes[size - 9] = 0x7f;
     assert_int_equal(cw_schema_decode(bytes, size, NULL, &decoded), CW_ERROR_SCHEMA_BYTES);
-    /* a struct of nothing */
+    /* This struct has no fields. */
     bytes[size - 9] = bytes[size - 12] = 0;
     assert_int_equal(cw_schema_decode(bytes, size - 8, NULL, &decoded), CW_ERROR_SCHEMA_FIELD);
 }
@@ -143,7 +143,7 @@ static void test_schemas_come_back(void **state)
         assert_memory_equal(bytes, second, size);
         assert_int_equal(cw_schema_fingerprint(schema, NULL, 0),
                          cw_schema_fingerprint(decoded, NULL, 0));
-        /* names are the decoded schema's own */
+        /* The decoded schema has names of its own. */
         memset(bytes, 0xff, size);
         free(bytes);
         for (uint32_t type = 0; type < cw_schema_count(schema); type++) {
@@ -290,7 +290,7 @@ static void test_a_fingerprint_tells_every_difference(void **state)
     DIFFERS(field.array = 1);
     DIFFERS(field.min = UINT64_MAX);
     DIFFERS(field.max = 8);
-    /* what a struct has inside counts, its name does not */
+    /* The fields of a struct count, its name does not. */
     struct cw_field inner[] = {first, first};
     struct cw_message_type part = {.name = "part", .fields = inner, .field_count = 1};
     struct cw_field field = {.name = "x", .kind = CW_KIND_STRUCT, .type = &part};
@@ -302,7 +302,7 @@ static void test_a_fingerprint_tells_every_difference(void **state)
     inner[0].max = 7;
     part.field_count = 2;
     assert_true(nested != fingerprint(field, "move", ""));
-    /* what does not matter for the kind does not count */
+    /* Members that do not matter for the kind do not count. */
     field = first;
     field.resolution = 3;
     field.offset = 8;

@@ -1,4 +1,5 @@
-/* Structs as differences: random ones come back, small changes are cheap, bytes are not trusted. */
+/* Tests of structs as differences: random ones come back, small changes are cheap, bytes are not
+   trusted. */
 #include "message/schema_delta.h"
 
 #include "random_schema.h"
@@ -8,7 +9,7 @@ static void change(const struct cw_schema *schema, uint32_t type, uint8_t *messa
 {
     const struct cw_message_type *const of = cw_schema_type(schema, type);
     uint8_t *const other = random_message(schema, type);
-    /* takes over some fields, whole */
+    /* The message takes over some fields as a whole. */
     for (uint32_t i = 0; i < of->field_count; i++) {
         const uint32_t end = i + 1 < of->field_count ? of->fields[i + 1].offset : of->size;
         const uint32_t start = of->fields[i].offset;
@@ -55,7 +56,7 @@ static void test_random_structs_come_back(void **state)
         const size_t written = write(schema, type, baseline, message, out, sizeof out);
         assert_true(read(schema, type, baseline, received, out, written));
         assert_true(cw_schema_equal(schema, type, message, received));
-        /* in place */
+        /* Reading also works in place. */
         memcpy(received, baseline, size);
         assert_true(read(schema, type, received, received, out, written));
         assert_true(cw_schema_equal(schema, type, message, received));
@@ -104,7 +105,8 @@ static void test_what_is_the_same_costs_a_bit(void **state)
     (void)state;
     struct body body = still;
     assert_int_equal(bits_of(&body), 1);
-    /* beyond the count, behind an absent option, after a string's end, within a step */
+    /* These bytes are beyond the count, behind an absent option, after a string's end, and within a
+       step. */
     body.path.items[3] = 9;
     body.target.value = 9;
     strcpy(body.name + 4, "x");
@@ -172,7 +174,8 @@ static size_t trail_bits(const struct trail *baseline, const struct trail *messa
 static void test_of_a_struct_goes_what_has_changed(void **state)
 {
     (void)state;
-    /* changed; x and y of start, stops, end; one up in the short form */
+    /* The head says changed, and which of start, stops, end and level; a step says one up in the
+       short form. */
     const size_t head = 1 + 4, step = 1 + 5;
     struct trail from, to;
     memset(&from, 0, sizeof from);
@@ -186,10 +189,10 @@ static void test_of_a_struct_goes_what_has_changed(void **state)
     to.end.value.x = 1; /* present, changed, x and y */
     assert_int_equal(trail_bits(&from, &to), head + 1 + 1 + 2 + step);
     to = from;
-    to.stops.items[3].y = 1; /* how many, a bit for each, x and y */
+    to.stops.items[3].y = 1; /* the count, a bit for each, x and y */
     assert_int_equal(trail_bits(&from, &to), head + 3 + 5 + 2 + step);
     to = from;
-    to.stops.count = 6; /* a whole one, against nothing */
+    to.stops.count = 6; /* a whole item, which has no baseline */
     to.stops.items[5].x = 9;
     assert_int_equal(trail_bits(&from, &to), head + 3 + 5 + 2 * 18);
 }
@@ -218,7 +221,8 @@ static void test_a_difference_does_not_leave_the_range(void **state)
 {
     (void)state;
     struct cw_schema *const schema = body_schema();
-    /* changed, x of the fields, small, one down or up: from 0, and from the largest */
+    /* The bits say changed, x of the fields, small, and one down or up: from 0, and from the
+       largest. */
     const uint8_t down[] = {3, 1 << 2, 0, 0}, up[] = {3, 3 << 2, 0, 0};
     struct body from = still, received = {0};
     assert_true(read(schema, 0, (void *)&from, (void *)&received, down, sizeof down));
@@ -243,7 +247,7 @@ static void test_what_is_read_is_in_range_whatever_the_bytes(void **state)
         uint8_t *const baseline = random_message(schema, type);
         uint8_t *const received = calloc(1, cw_schema_type(schema, type)->size + 1u);
         uint8_t bytes[64];
-        /* of exactly that size, for the sanitizer */
+        /* The block has exactly that size, for the sanitizer. */
         const size_t size = random_below(sizeof bytes);
         uint8_t *const data = malloc(size + 1);
         for (size_t i = 0; i < size; i++)

@@ -1,4 +1,4 @@
-/* The numbers in a struct, wherever they are. */
+/* Tests of the list of numbers in a struct, at any depth. */
 #include "message/schema_numbers.h"
 
 #include "unit.h"
@@ -150,7 +150,7 @@ static void numbers_in_structs_are_listed_with_what_they_hang_on(void **state)
         assert_true(cw_schema_get_number(&rig.numbers[i], &trail) == i + 1);
         assert_int_equal(cw_schema_has_number(&rig.list, &rig.numbers[i], &trail), i != 3);
     }
-    /* an item that is not there has no option that is */
+    /* An item that is not there has no option that is present. */
     trail.stops.count = 1;
     trail.start.y.present = false;
     for (uint32_t i = 0; i < rig.list.count; i++)

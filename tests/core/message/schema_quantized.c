@@ -1,4 +1,4 @@
-/* Structs with steps in place of floats: there and back, at every depth. */
+/* Tests of structs with steps in place of floats: there and back, at every depth. */
 #include "message/schema_quantized.h"
 
 #include "random_schema.h"
@@ -23,7 +23,7 @@ static void test_random_structs_come_back_through_their_steps(void **state)
             memcpy(steps, message, size);
             cw_schema_quantize(schema, type, steps);
             other += memcmp(steps, message, size) != 0;
-            /* in range, and written as whole numbers */
+            /* The steps are in range, and are written as whole numbers. */
             assert_int_equal(cw_schema_check(quantized, type, steps), CW_FIELD_NONE);
             struct cw_stream stream = cw_stream_writer(out, sizeof out);
             assert_true(cw_schema_serialize(quantized, type, &stream, steps));

@@ -1,9 +1,9 @@
-/* Structs within structs: layout, what they are on the wire, what is refused. */
+/* Tests of structs within structs: layout, what they are on the wire, what is refused. */
 #include "causeway/schema.h"
 
 #include "unit.h"
 
-/* Every alignment before and behind every other. */
+/* The fields bring every alignment before and behind every other. */
 #define SMALL_FIELDS(FIELD)                                                                        \
     FIELD(flag, CW_BOOL)                                                                           \
     FIELD(name, CW_STRING(2))
@@ -104,7 +104,7 @@ static void test_structs_are_where_the_compiler_has_them(void **state)
     expect_wide(type->fields[2].type);
     for (i = 3; i < 6; i++)
         expect_middle(type->fields[i].type);
-    /* a copy: the caller's types may go */
+    /* The type is a copy, since the caller's types may go. */
     assert_true(type->fields[1].type != &small_type);
     cw_schema_destroy(schema);
 }
@@ -170,7 +170,7 @@ static struct outer make_outer(int seed)
     return outer;
 }
 
-/* What a program without tables writes: each struct's fields in order, nothing between. */
+/* Writes what a program without tables writes: each struct's fields in order, nothing between. */
 static bool stream_small(struct cw_stream *stream, struct small *small)
 {
     return cw_stream_bool(stream, &small->flag) &&
@@ -280,7 +280,7 @@ static void test_check_names_the_field_of_the_message(void **state)
     REFUSED(row, outer.row.value.letters.count = UINT32_MAX);
     REFUSED(row, outer.row.value.maybe.value.angle = 2);
     REFUSED(last, outer.last = 8);
-    /* what is not present is not looked at */
+    /* Values that are not present are not looked at. */
     struct outer outer = make_outer(5);
     outer.row.value.wide.items[2].level = 99;
     outer.middle.maybe.value.angle = 99;
@@ -365,7 +365,7 @@ static void test_structs_are_only_so_deep(void **state)
     struct cw_schema *schema = create(&types[CW_STRUCT_MAX_DEPTH]);
     cw_schema_destroy(schema);
     assert_int_equal(try(&schema, &types[CW_STRUCT_MAX_DEPTH + 1]), CW_ERROR_SCHEMA_FIELD);
-    /* nor may a struct hold itself */
+    /* A struct cannot hold itself either. */
     fields[0] = (struct cw_field){.name = "self", .kind = CW_KIND_STRUCT, .type = &types[0]};
     assert_int_equal(try(&schema, &types[0]), CW_ERROR_SCHEMA_FIELD);
 }

@@ -1,5 +1,5 @@
-/* Tables of fields against the reference: operations of serialize.json that a field can hold are
-   written, measured and read by a schema, the others, on the same stream, by hand. */
+/* Tests of tables of fields against the reference: operations of serialize.json that a field can
+   hold are written, measured and read by a schema, the others, on the same stream, by hand. */
 #include "serialize_vectors.h"
 #include "unit.h"
 
@@ -7,8 +7,8 @@
 
 #define MOST_OPERATIONS 64
 
-/* False for what no table can say: alignment, relative numbers, bytes without a count before them,
-   and a string that is always empty. */
+/* Returns false for operations that no table has: alignment, relative numbers, bytes without a
+   count before them, and a string that is always empty. */
 static bool field_of(const struct operation *o, struct cw_field *field)
 {
     *field = (struct cw_field){.name = "field", .min = o->min, .max = o->max};
@@ -51,8 +51,8 @@ static bool field_of(const struct operation *o, struct cw_field *field)
     }
 }
 
-/* Operations that follow each other as the one type of a schema; none when the first of them can be
-   no field. */
+/* Operations that follow each other as the one type of a schema; there is none when the first of
+   them can be no field. */
 struct run {
     uint32_t count;
     struct cw_schema *schema;
@@ -75,7 +75,7 @@ static struct run run_of(const struct operation *operations, uint32_t count)
     return run;
 }
 
-/* The struct of the run's type; to be freed. */
+/* Makes the struct of the run's type, which the caller frees. */
 static uint8_t *empty_message(const struct run *run)
 {
     return calloc(1, run->type->size);
@@ -116,13 +116,13 @@ static uint32_t operations_of(const cJSON *item, struct operation *operations,
     return count;
 }
 
-/* How many operations a schema took, and how many of each kind none can take. */
+/* The count of operations that a schema took, and of each kind that none can take. */
 struct tally {
     size_t fields;
     size_t by_hand[OPERATION_COUNT];
 };
 
-/* Every operation was a field but for the kinds that cannot be one. */
+/* Checks that every operation was a field except the kinds that cannot be one. */
 static void expect_tally(const struct tally *tally, size_t fields)
 {
     print_message("%zu operations are fields; by hand:", tally->fields);
@@ -238,8 +238,8 @@ static void test_a_schema_reads_as_the_reference(void **state)
     cJSON_Delete(file);
 }
 
-/* The operations before the one that is to fail have no values in the file, so a schema without
-   that one says that it is not they who fail. */
+/* The operations before the one that is to fail have no values in the file, so that a schema
+   without that one shows that they do not fail. */
 static void test_a_schema_refuses_as_the_standard(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* Streams: edges of each kind, random streams, and golden bytes. */
+/* Tests of streams: edges of each kind, random streams, and golden bytes. */
 #include "golden.h"
 #include "operations.h"
 #include "unit.h"
@@ -13,7 +13,7 @@ static uint32_t random_number(void)
     return (uint32_t)(seed >> 32);
 }
 
-/* Small and large numbers alike: of any width, often at the end of a range. */
+/* Returns small and large numbers alike, of any width, often at the end of a range. */
 static uint64_t random_wide(void)
 {
     const uint64_t number = (uint64_t)random_number() << 32 | random_number();
@@ -87,7 +87,8 @@ static struct operation random_operation(void)
         o.value = random_wide() & 0x7fefffffffffffff;
         break;
     case OPERATION_COMPRESSED_FLOAT: {
-        /* Each operation is rounded, whatever arithmetic the machine has. */
+        /* Constants in variables make the compiler round each operation, whatever arithmetic the
+           machine has. */
         static const float least = 0.001f;
         const float min = random_float();
         const float more = (float)(random_number() % 100000) / 64.0f;
@@ -129,7 +130,7 @@ static struct operation random_operation(void)
 
 #define MOST_OPERATIONS 24
 
-/* Random streams: the writer takes exactly what it needs, the measurer tells no less and only 7
+/* In random streams the writer takes exactly what it needs, the measurer tells no less and only 7
    bits per alignment more, and the reader gets everything back. */
 static void test_random_streams_come_back(void **state)
 {
@@ -174,7 +175,7 @@ static void test_random_streams_come_back(void **state)
     }
 }
 
-/* The same streams one byte short: somewhere writer and reader must fail, and stay so. */
+/* The same streams are one byte short: somewhere writer and reader must fail, and stay so. */
 static void test_a_stream_one_byte_short_fails(void **state)
 {
     (void)state;
@@ -312,7 +313,7 @@ static void test_a_compressed_float_takes_any_value(void **state)
     assert_true(through(-INFINITY, -1, 1, 0.5f) == -1);
     assert_true(through(0.24f, -1, 1, 0.5f) == 0);
     assert_true(through(0.26f, -1, 1, 0.5f) == 0.5f);
-    /* here 1 * steps + 0.5 rounds to a step that does not exist */
+    /* Here 1 * steps + 0.5 rounds to a step that does not exist. */
     assert_true(through(8388609, 0, 8388609, 1) == 8388609);
 }
 
@@ -395,7 +396,7 @@ struct mixed {
     char name[8];
 };
 
-/* As a game would write it: an optional field, an array, a refusal of its own. */
+/* A function as a game would write it: an optional field, an array, a refusal of its own. */
 CW_SERIALIZE(serialize_mixed, struct mixed, stream, mixed)
 {
     if (!cw_stream_bool(stream, &mixed->has_target) ||
@@ -417,7 +418,7 @@ static void test_one_function_serves_every_mode(void **state)
     uint8_t out[16];
     struct cw_stream writer = cw_stream_writer(out, sizeof out);
     assert_true(serialize_mixed(&writer, &sent));
-    /* 1 + 12, 3, 2 * 8, 3 for the length, 5 of padding, 3 bytes */
+    /* The bits are 1 + 12, 3, 2 * 8, 3 for the length, 5 of padding, and 3 bytes. */
     assert_int_equal(cw_stream_position(&writer), 64);
     struct cw_stream measurer = cw_stream_measurer();
     assert_true(serialize_mixed(&measurer, &sent));

@@ -1,4 +1,4 @@
-/* The stream against the reference: what it writes, what it reads, what it refuses. */
+/* Tests of the stream against the reference: what it writes, what it reads, what it refuses. */
 #include "serialize_vectors.h"
 #include "unit.h"
 
@@ -41,7 +41,7 @@ static void read_list(const cJSON *list)
     cJSON_ArrayForEach(item, list)
     {
         if (vector_refused_by_choice(item))
-            continue; /* the test below wants that */
+            continue; /* the test below covers these */
         size_t size;
         uint8_t *bytes = vectors_bytes(vectors_get(item, "bytes"), &size);
         struct cw_stream reader = cw_stream_reader(bytes, size);

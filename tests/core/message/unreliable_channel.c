@@ -1,4 +1,4 @@
-/* The unreliable channel: each message goes into one packet, or into none. */
+/* Tests of the unreliable channel: each message goes into one packet, or into none. */
 #include "message/unreliable_channel.h"
 
 #include "channel_rig.h"
@@ -15,7 +15,7 @@ struct end {
 struct rig {
     struct channel_rig common;
     struct end from, to;
-    bool at_once; /* messages are picked all that fit at once */
+    bool at_once; /* one pick takes all messages that fit */
 };
 
 static void end_start(struct end *end, struct channel_rig *rig)
@@ -57,7 +57,7 @@ static enum cw_error send_number(struct rig *rig, uint32_t number, const char *b
     return error;
 }
 
-/* Makes a packet of so many bits, and gives it to the other end; the messages in it. */
+/* Makes a packet of `bits_left` bits, and gives it to the other end. Returns the messages in it. */
 static uint32_t pass_packet(struct rig *rig, uint32_t bits_left, struct cw_parsed_entry *parsed)
 {
     struct cw_unreliable_channel *channel = &rig->from.channel;
@@ -110,7 +110,7 @@ static void each_message_goes_once(void **state)
     check_each_message_goes_once(true);
 }
 
-/* One that does not fit lets smaller ones behind it pass, and is dropped at the end of the round.
+/* A message that does not fit lets smaller ones behind it pass, and is dropped when the round ends.
  */
 static void check_what_finds_no_room_is_dropped(bool at_once)
 {
