@@ -174,8 +174,8 @@ static size_t trail_bits(const struct trail *baseline, const struct trail *messa
 static void test_of_a_struct_goes_what_has_changed(void **state)
 {
     (void)state;
-    /* The head says changed, and which of start, stops, end and level; a step says one up in the
-       short form. */
+    /* The head says that something has changed, and which of x and y of start, stops, and end; a
+       step says one up in the short form. */
     const size_t head = 1 + 4, step = 1 + 5;
     struct trail from, to;
     memset(&from, 0, sizeof from);

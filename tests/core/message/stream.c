@@ -87,8 +87,7 @@ static struct operation random_operation(void)
         o.value = random_wide() & 0x7fefffffffffffff;
         break;
     case OPERATION_COMPRESSED_FLOAT: {
-        /* Constants in variables make the compiler round each operation, whatever arithmetic the
-           machine has. */
+        /* Variables of their own make each operation round, whatever arithmetic the machine has. */
         static const float least = 0.001f;
         const float min = random_float();
         const float more = (float)(random_number() % 100000) / 64.0f;

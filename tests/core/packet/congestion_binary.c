@@ -1,4 +1,4 @@
-/* Congestion control by two states, good and bad, in virtual time. */
+/* Tests of congestion control by two states, good and bad, in virtual time. */
 #include "causeway/congestion.h"
 
 #include "config_error.h"
@@ -8,7 +8,7 @@
 
 #define FINE 0.1
 #define HIGH 0.3
-#define TICK (1.0 / 64) /* sums of it are exact */
+#define TICK (1.0 / 64) /* seconds, whose sums are exact */
 
 static struct cw_congestion_config binary_config(void)
 {
@@ -17,7 +17,7 @@ static struct cw_congestion_config binary_config(void)
     return config;
 }
 
-/* How many packets may be sent now. */
+/* Returns how many packets may be sent now. */
 static uint32_t allowed(const struct cw_congestion *c)
 {
     struct cw_congestion copy = *c;
@@ -29,7 +29,7 @@ static uint32_t allowed(const struct cw_congestion *c)
     return packets;
 }
 
-/* The same at a later time, with an RTT that says nothing new. */
+/* Returns how many packets may be sent at a later time, with an RTT that says nothing new. */
 static uint32_t allowed_at(struct cw_congestion *c, double now)
 {
     cw_congestion_update(c, 0, TICK, now);
@@ -50,7 +50,7 @@ static struct cw_congestion made(void)
     return c;
 }
 
-/* Ticks for seconds with the same RTT. */
+/* Ticks for some seconds with the same RTT. */
 static void run(struct cw_congestion *c, double rtt, double seconds)
 {
     const double end = c->now + seconds;
@@ -58,7 +58,7 @@ static void run(struct cw_congestion *c, double rtt, double seconds)
         cw_congestion_update(c, rtt, TICK, c->now + TICK);
 }
 
-/* In good mode for the first time, with a penalty time of 4 s. */
+/* Returns a control in good mode for the first time, with a penalty time of 4 s. */
 static struct cw_congestion made_good(void)
 {
     struct cw_congestion c = made();
@@ -133,7 +133,7 @@ static void test_a_config_that_cannot_work_is_refused(void **state)
     REFUSED(bad_packets_per_second, 0);
     REFUSED(good_packets_per_second, 9);
     REFUSED(good_packets_per_second, 1000001);
-    /* Of two fields that do not go together the upper one is named. */
+    /* When two fields do not go together, the error names the upper one. */
     config = cw_congestion_config_default();
     config.penalty_seconds = 61;
     refuse(&config, "max_penalty_seconds");
@@ -150,7 +150,7 @@ static void test_it_begins_in_bad_mode(void **state)
     (void)state;
     struct cw_congestion c = made();
     assert_is(&c, CW_CONGESTION_BAD, CW_CONGESTION_NO_RTT, 4);
-    run(&c, 0, 1000); /* no RTT is no good RTT */
+    run(&c, 0, 1000); /* no RTT is not a good RTT */
     assert_is(&c, CW_CONGESTION_BAD, CW_CONGESTION_NO_RTT, 4);
     run(&c, strtod("nan", NULL), 10);
     assert_is(&c, CW_CONGESTION_BAD, CW_CONGESTION_NO_RTT, 4);
@@ -160,7 +160,7 @@ static void test_good_mode_comes_after_the_penalty_time(void **state)
 {
     (void)state;
     struct cw_congestion c = made();
-    cw_congestion_update(&c, FINE, TICK, TICK); /* fine from now on */
+    cw_congestion_update(&c, FINE, TICK, TICK); /* the RTT is fine from now on */
     run(&c, FINE, 4 - TICK);
     assert_is(&c, CW_CONGESTION_BAD, CW_CONGESTION_PENALTY, 4);
     run(&c, FINE, TICK);
@@ -292,7 +292,8 @@ static void test_time_does_not_run_backwards(void **state)
     assert_is(&c, CW_CONGESTION_BAD, CW_CONGESTION_HIGH_RTT, 8);
 }
 
-/* Packets sent in ten seconds by one who asks tick times a second and sends all that is allowed. */
+/* Returns the packets sent in ten seconds by an end that asks `ticks` times a second and sends all
+   that is allowed. */
 static unsigned sent_in_ten_seconds(struct cw_congestion *c, double rtt, unsigned ticks)
 {
     unsigned sent = 0;
@@ -350,7 +351,7 @@ static void test_what_is_saved_up_is_bounded(void **state)
     struct cw_congestion c = made_good();
     assert_int_equal(allowed_at(&c, c.now + 1000), 1 + 3);
     assert_int_equal(allowed(&c), 1 + 3);
-    cw_congestion_update(&c, HIGH, TICK, c.now); /* what good mode saved is too much for bad mode */
+    cw_congestion_update(&c, HIGH, TICK, c.now); /* bad mode may not use what good mode saved */
     assert_int_equal(allowed(&c), 1 + 1);
 }
 

@@ -1,5 +1,5 @@
-/* Congestion control by delay: a sender that always has more, over a path of which the test chooses
-   round trip time and losses, in virtual time. */
+/* Tests of congestion control by delay: a sender that always has more, over a path of which the
+   test chooses round trip time and losses, in virtual time. */
 #include "causeway/congestion.h"
 
 #include "unit.h"
@@ -12,7 +12,7 @@
 struct path {
     struct cw_congestion c;
     double now, rtt;
-    uint32_t lose_each; /* every so manieth packet is lost; 0: none */
+    uint32_t lose_each; /* one of so many packets is lost; 0: none */
     uint32_t messages;  /* packets of each tick that do not wait */
     uint32_t sent, settled;
     double times[FLIGHT];
@@ -41,7 +41,7 @@ static void settle(struct path *path)
     }
 }
 
-/* Sends its messages and all that is allowed in each tick of so many seconds. */
+/* Sends the messages and all that is allowed in each tick of the given seconds. */
 static void run(struct path *path, double seconds)
 {
     const double end = path->now + seconds;

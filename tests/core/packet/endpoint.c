@@ -1,5 +1,6 @@
-/* The endpoint's face: begin, commit, transmit, receive, next, accept, reset. What becomes
-   of packets in endpoint_fate.c, the statistics in endpoint_stats.c. */
+/* Tests of the endpoint's functions: begin, commit, transmit, receive, next, accept, reset. The
+   tests of the fate of packets are in endpoint_fate.c, those of the statistics in endpoint_stats.c.
+   */
 #include "endpoints.h"
 
 static struct seen seen;
@@ -96,7 +97,7 @@ static void test_a_payload_is_written_where_its_datagram_leaves(void **state)
     uint16_t sequence = 12345;
     assert_int_equal(cw_endpoint_begin(a, 100, out, sizeof out, &place), CW_OK);
     assert_true(place > out && place + 100 < out + sizeof out);
-    memcpy(place, "hello", 5); /* fewer than were announced */
+    memcpy(place, "hello", 5); /* 5 bytes instead of 100 */
     assert_int_equal(cw_endpoint_commit(a, 5, 0, &sequence), place + 5 - out);
     assert_int_equal(sequence, 0);
     assert_int_equal(receive_bytes(b, out, (size_t)(place + 5 - out), 0, &seen), CW_OK);
@@ -135,7 +136,7 @@ static void test_only_what_has_begun_is_sent_and_once(void **state)
     const struct cw_endpoint_stats after = stats_of(a);
     assert_memory_equal(&before, &after, sizeof before);
     assert_int_equal(cw_endpoint_begin(a, 50, other, sizeof other, &place), CW_OK);
-    assert_true(place > other && place < other + sizeof other); /* the first is forgotten */
+    assert_true(place > other && place < other + sizeof other); /* the first place is forgotten */
     assert_int_equal(cw_endpoint_commit(a, 50, 0, NULL), place + 50 - other);
     assert_int_equal(cw_endpoint_commit(a, 50, 0, NULL), 0);
     assert_int_equal(stats_of(a).packets_sent, 1);
@@ -206,7 +207,7 @@ static void test_a_packet_before_all_is_transmitted_changes_nothing(void **state
 static void test_the_largest_datagram_is_told(void **state)
 {
     (void)state;
-    /* {max_packet_size, fragment_size, fragment_above}, and what that makes */
+    /* The columns are max_packet_size, fragment_size, fragment_above, and the largest datagram. */
     const uint32_t sizes[][4] = {
         {4096, 1024, 1024, 1024 + 9 + 5},
         {1000, 1024, 1024, 1000 + 9},
@@ -240,7 +241,7 @@ static void test_the_largest_datagram_is_told(void **state)
     }
 }
 
-#ifdef NDEBUG /* else it is an assertion */
+#ifdef NDEBUG /* otherwise an assertion fails */
 static void test_transmit_into_too_little_room_loses_nothing(void **state)
 {
     (void)state;
@@ -370,7 +371,7 @@ static void test_each_reason_to_drop_is_told_and_delivers_nothing(void **state)
     cw_endpoint_destroy(endpoint);
 }
 
-/* The ack_bits that the endpoint would send now. */
+/* Returns the ack_bits that the endpoint would send now. */
 static uint32_t acks_of(struct cw_endpoint *endpoint, uint16_t *ack)
 {
     struct wire wire;
@@ -404,7 +405,7 @@ static void test_a_packet_that_is_not_accepted_is_not_acked_and_comes_again(void
     assert_int_equal(seen_times(&seen, CW_ENDPOINT_EVENT_PACKET, 2), 2);
     assert_int_equal(acks_of(endpoint, &ack), 0x7);
     assert_int_equal(stats_of(endpoint).packets_received, 3);
-    cw_endpoint_accept(endpoint, 2); /* once is enough */
+    cw_endpoint_accept(endpoint, 2); /* the second call changes nothing */
     assert_int_equal(stats_of(endpoint).packets_received, 3);
     cw_endpoint_destroy(endpoint);
 }
@@ -438,15 +439,15 @@ static void test_only_the_packet_that_arrived_last_can_be_accepted(void **state)
     seen.refuses = true;
     assert_int_equal(receive_crafted(endpoint, 0, 1, &seen), CW_OK);
     assert_int_equal(receive_crafted(endpoint, 1, 1, &seen), CW_OK);
-    cw_endpoint_accept(endpoint, 0); /* something was received since */
-    cw_endpoint_accept(endpoint, 7); /* never received */
+    cw_endpoint_accept(endpoint, 0); /* another packet has come since */
+    cw_endpoint_accept(endpoint, 7); /* a packet that never came */
     assert_int_equal(acks_of(endpoint, &ack), 0);
-    cw_endpoint_accept(endpoint, 1); /* what was sent meanwhile does not matter */
+    cw_endpoint_accept(endpoint, 1); /* packets sent meanwhile do not matter */
     assert_int_equal(acks_of(endpoint, &ack), 0x1);
     assert_int_equal(receive_crafted(endpoint, 1, 1, &seen), CW_ERROR_DUPLICATE);
     assert_int_equal(receive_crafted(endpoint, 2, 1, &seen), CW_OK);
     assert_int_equal(receive_crafted(endpoint, 1, 1, &seen), CW_ERROR_DUPLICATE);
-    cw_endpoint_accept(endpoint, 2); /* after a datagram that was dropped, too, it is too late */
+    cw_endpoint_accept(endpoint, 2); /* a dropped datagram has come since */
     assert_int_equal(acks_of(endpoint, &ack), 0x2);
     assert_int_equal(stats_of(endpoint).packets_received, 1);
     cw_endpoint_destroy(endpoint);

@@ -1,4 +1,4 @@
-/* What the endpoint believes of a path, against what the simulator knows of it. */
+/* Tests of what the endpoint believes of a path, against what the simulator knows of it. */
 #include "causeway/endpoint.h"
 #include "causeway/simulator.h"
 
@@ -11,12 +11,12 @@
 
 #define MAX_DATAGRAM 1400
 
-/* Two ends, the paths between them, and when they move next. */
+/* Two ends, and the paths between them. */
 struct world {
     struct cw_endpoint *ends[2];
     struct cw_simulator *paths[2]; /* paths[i] leads away from ends[i] */
-    bool answers;                  /* the second end sends when it receives, at once */
-    uint64_t reported[2];          /* lost, as told by events */
+    bool answers;                  /* the second end sends at once when it receives */
+    uint64_t reported[2];          /* packets told as lost by events */
 };
 
 static struct world make(const struct cw_simulator_path *there,
@@ -69,7 +69,7 @@ static void take_events(struct world *world, int at)
     }
 }
 
-/* Everything that arrives up to then, each at its own time. */
+/* Passes everything that arrives up to a time, each datagram at its own time. */
 static void pass_until(struct world *world, double then)
 {
     for (;;) {
@@ -89,8 +89,8 @@ static void pass_until(struct world *world, double then)
     }
 }
 
-/* The first end sends count packets, interval seconds apart; the second as many unless it answers.
- */
+/* Lets the first end send `count` packets, `interval` seconds apart; the second sends as many
+   unless it answers. */
 static void run(struct world *world, int count, double interval)
 {
     double now = 0;
@@ -105,7 +105,7 @@ static void run(struct world *world, int count, double interval)
         if (!world->answers)
             send(world, 1, now);
     }
-    /* What is under way arrives; what does not is given up. */
+    /* Packets under way arrive, and those that do not arrive are given up. */
     pass_until(world, now + 60);
     for (int end = 0; end < 2; end++) {
         cw_endpoint_update(world->ends[end], now + 60);
@@ -142,7 +142,8 @@ static void rtt_is_that_of_the_path(void **state)
         path.duplicate = 0.2;
         check_rtt(&path, 2 * path.latency_seconds, 1.0 / 60);
     }
-    /* Each way takes half of the jitter longer on average. Nothing is overtaken at this rate. */
+    /* The jitter makes each way longer by half of it on average. No packet overtakes another at
+       this rate. */
     for (size_t i = 0; i < sizeof latencies / sizeof *latencies; i++) {
         struct cw_simulator_path path = {.latency_seconds = latencies[i],
                                          .jitter_seconds = latencies[i] / 10};

@@ -1,4 +1,4 @@
-/* What an endpoint can be made of, and its memory. */
+/* Tests of the values that an endpoint's config may have, and of its memory. */
 #include "config_error.h"
 #include "endpoints.h"
 
@@ -134,7 +134,7 @@ static void use_for_a_while(struct cw_endpoint *a, struct cw_endpoint *b,
         wire_send(&wire, from, payload, size, i * 0.01);
         if (i % 7)
             wire_deliver(&wire, to, i * 0.01, &seen);
-        else if (wire.count > 1) /* leave it incomplete */
+        else if (wire.count > 1) /* leaves the packet incomplete */
             receive_bytes(to, wire.datagrams[1].data, wire.datagrams[1].size, i * 0.01, &seen);
         wire_free(&wire);
         cw_endpoint_update(a, i * 0.01);
@@ -151,7 +151,7 @@ static void test_memory_is_one_allocation_of_the_size_told(void **state)
     struct cw_endpoint_config configs[4];
     for (size_t i = 0; i < 4; i++)
         configs[i] = cw_endpoint_config_default();
-    configs[1].max_packet_size = 1000; /* no fragments at all */
+    configs[1].max_packet_size = 1000; /* such packets are never cut up */
     configs[2].max_packet_size = 5001;
     configs[2].fragment_size = 333;
     configs[2].fragment_above = 100;
@@ -194,7 +194,7 @@ static void test_what_an_end_does_not_send_takes_no_memory(void **state)
     struct cw_endpoint_config config = cw_endpoint_config_default();
     const size_t memory = cw_endpoint_memory(&config);
     config.max_send_size = 1000;
-    assert_true(cw_endpoint_memory(&config) <= memory - 4096); /* nothing is cut up */
+    assert_true(cw_endpoint_memory(&config) <= memory - 4096); /* no packet is cut up */
     assert_int_equal(cw_endpoint_config_max_datagram_size(&config), 1000 + 9);
     struct cw_endpoint *e = endpoint_with(&config);
     uint8_t out[1009], *place;

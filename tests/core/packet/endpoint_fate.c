@@ -1,4 +1,5 @@
-/* What becomes of the packets an endpoint sent: acked, lost, told once, and never forgotten. */
+/* Tests of the fate of the packets that an endpoint sent: acked or lost, told once, and never
+   forgotten. */
 #include "endpoints.h"
 
 static struct seen at_a, at_b;
@@ -76,7 +77,7 @@ static void test_later_acks_in_one_header_count_each(void **state)
     struct cw_endpoint *a = endpoint_default();
     for (int i = 0; i < 8; i++)
         lose(a, 0);
-    /* 7, 5 and 4 arrived: too few for 6, enough for 0 to 3. */
+    /* The packets 7, 5 and 4 arrived: these are too few for 6, and enough for 0 to 3. */
     receive_acks(a, 0, 7, 0xD, 0, &at_a);
     for (uint16_t s = 0; s < 8; s++) {
         assert_int_equal(seen_times(&at_a, CW_ENDPOINT_EVENT_LOST, s), s < 4);
@@ -180,7 +181,7 @@ static void test_a_packet_that_leaves_the_window_is_lost(void **state)
     seen_take(&at_a, a);
     assert_int_equal(at_a.count, 1);
     assert_int_equal(seen_times(&at_a, CW_ENDPOINT_EVENT_LOST, 0), 1);
-    /* Its ack comes too late to be told. */
+    /* The ack of packet 0 comes too late to be told. */
     receive_acks(a, 0, 0, 1, 0, &at_a);
     assert_int_equal(seen_count(&at_a, CW_ENDPOINT_EVENT_ACKED), 0);
     cw_endpoint_destroy(a);
@@ -205,7 +206,7 @@ static void test_10000_packets_without_an_ack_are_all_told(void **state)
     cw_endpoint_destroy(a);
 }
 
-/* Sends until it is refused; the packets arrive, their acks do not. */
+/* Sends until it is refused; the packets arrive, but not their acks. */
 static unsigned send_until_refused(struct cw_endpoint *from, struct cw_endpoint *to)
 {
     struct wire wire;
@@ -277,7 +278,8 @@ static void test_acks_wait_for_as_long_as_it_takes(void **state)
     cw_endpoint_destroy(b);
 }
 
-/* Takes what there is only when send refuses, while packets, acks and time pass in every way. */
+/* The application takes events only when send refuses, while packets, acks and time pass in every
+   way. */
 static void test_no_event_is_lost_when_they_are_taken_late(void **state)
 {
     (void)state;
@@ -297,7 +299,7 @@ static void test_no_event_is_lost_when_they_are_taken_late(void **state)
     while (sent < 60000) {
         random = random * 1664525u + 1013904223u;
         now += (random >> 24) / 2560.0;
-        /* A place that keeps a few packets back, so that they arrive late or never. */
+        /* Each place keeps a packet back, so that it arrives late or never. */
         struct wire *slot = &wire[random >> 8 & 3];
         wire_free(slot);
         if (wire_try(slot, a, "x", 1, now) == CW_ERROR_EVENTS_PENDING) {

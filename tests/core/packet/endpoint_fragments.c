@@ -1,4 +1,4 @@
-/* Fragments that are too long, too many, too late or contradict each other. */
+/* Tests of fragments that are too long, too many, too late or contradict each other. */
 #include "endpoints.h"
 
 static struct seen at_a, at_b;
@@ -133,7 +133,7 @@ static void test_fragments_are_refused_where_there_are_none(void **state)
     cw_endpoint_destroy(e);
 }
 
-/* fragment_above says how packets are sent, and nothing of how they are received. */
+/* The config's fragment_above limits what is sent, not what is received. */
 static void test_fragments_are_received_by_an_end_that_sends_none(void **state)
 {
     (void)state;
@@ -197,8 +197,8 @@ static void test_an_embedded_header_must_be_that_of_the_fragment(void **state)
 {
     (void)state;
     struct cw_endpoint *e = with_fragments_of_100(1000);
-    /* Sequence 7, fragment 0 of 2, acks nothing; then the same with sequence 8 inside, and with
-       a header that is not the shortest one. */
+    /* The first has sequence 7, fragment 0 of 2, and acks nothing; the others have sequence 8
+       inside, a header that is not the shortest one, and a fragment inside. */
     uint8_t good[113] = {0x01, 7, 0, 0, 1, 0x3E, 7, 0, 8};
     uint8_t other[113] = {0x01, 7, 0, 0, 1, 0x3E, 8, 0, 9};
     uint8_t longer[114] = {0x01, 7, 0, 0, 1, 0x1E, 7, 0, 0xFF, 0xFF};
@@ -239,7 +239,7 @@ static void test_the_first_fragment_moves_the_ack_and_only_the_last_one_sets_its
     struct cw_endpoint *e = with_fragments_of_100(1000);
     uint8_t out[200];
     size_t size;
-    const uint8_t moved[] = {0x1E, 0, 0, 10, 0, 0, 0, 0, 0}; /* ack 10 */
+    const uint8_t moved[] = {0x1E, 0, 0, 10, 0, 0, 0, 0, 0}; /* the ack is 10 */
     const uint8_t whole[] = {0x1E, 1, 0, 10, 0, 1, 0, 0, 0};
     assert_int_equal(receive_fragment(e, 10, 1, 2, 3, &at_a), CW_OK);
     assert_int_equal(copy_packet(e, NULL, 0, out, 0, &size), CW_OK);

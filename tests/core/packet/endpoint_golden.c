@@ -1,5 +1,5 @@
-/* Two endpoints talk over a bad path, from the first packet on and again across the wrap: every
-   datagram and every event as it was when the shared vectors passed. */
+/* Tests that two endpoints talk over a bad path, from the first packet on and again across the
+   wrap, with every datagram and every event as it was when the shared vectors passed. */
 #include "endpoints.h"
 #include "golden.h"
 
@@ -72,7 +72,7 @@ static void talk(struct cw_endpoint *ends[2], unsigned steps, double begin)
             const uint8_t *data = wire.datagrams[j].data;
             note(sides[from], "sends", data, wire.datagrams[j].size);
             const uint32_t chance = random_below(10), slot = random_below(MOST_LATE);
-            if (chance > 2) /* else it is late or lost */
+            if (chance > 2) /* others are late or lost */
                 deliver(ends[!from], sides[!from], data, wire.datagrams[j].size, now);
             if (chance == 1 || chance == 3) {
                 memcpy(late[from][slot].data, data, wire.datagrams[j].size);
@@ -107,8 +107,7 @@ static void test_a_conversation_repeats_byte_by_byte(void **state)
     talk(ends, 150, 0);
     while (cw_endpoint_next_sequence(ends[0]) != 65480) {
         pass(ends[0], ends[1], 10, &ignored);
-        if (cw_endpoint_next_sequence(ends[0]) %
-            400) /* so far apart that acks soon take two bytes */
+        if (cw_endpoint_next_sequence(ends[0]) % 400) /* so seldom that acks soon take two bytes */
             pass(ends[1], ends[0], 10, &ignored);
         seen_clear(&ignored);
     }

@@ -1,4 +1,4 @@
-/* Datagrams that arrive again, too late, or were made in bad faith. */
+/* Tests of datagrams that arrive again, arrive too late, or were made in bad faith. */
 #include "endpoints.h"
 
 static struct seen at_a, at_b;
@@ -71,7 +71,7 @@ static void test_acks_of_packets_never_sent_do_nothing(void **state)
     assert_int_equal(seen_count(&at_a, CW_ENDPOINT_EVENT_ACKED), 0);
     assert_int_equal(seen_count(&at_a, CW_ENDPOINT_EVENT_LOST), 0);
     assert_true(stats_of(e).rtt == 0);
-    /* And they do not spoil the honest one. */
+    /* These acks do not spoil the honest one. */
     receive_acks(e, sequence, 9, 0x3FF, 1, &at_a);
     assert_int_equal(seen_count(&at_a, CW_ENDPOINT_EVENT_ACKED), 10);
     cw_endpoint_destroy(e);
@@ -90,7 +90,7 @@ static void test_every_header_there_is_does_no_harm(void **state)
             random = random * 1664525u + 1013904223u;
             bytes[j] = (uint8_t)(random >> 24);
         }
-        if (random & 0x100) /* near what is expected, else nearly all is stale */
+        if (random & 0x100) /* half are near what is expected, as nearly all others are stale */
             bytes[2] = (uint8_t)(i >> 10), bytes[4] = (uint8_t)(i >> 10);
         receive_bytes(e, bytes, random >> 16 & 15 ? random >> 20 & 15 : sizeof bytes, i, &at_a);
         if (i % 4 == 0) {

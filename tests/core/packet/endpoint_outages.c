@@ -1,17 +1,18 @@
-/* What an outage of the path leaves in the RTT, and how long a packet may wait for its fate. */
+/* Tests of what an outage of the path leaves in the RTT, and of how long a packet may wait for its
+   fate. */
 #include "endpoints.h"
 
 #include <math.h>
 
-#define IN_TRANSIT 16384 /* a power of two */
+#define IN_TRANSIT 16384 /* datagrams, a power of two */
 #define STEADY     5     /* seconds before the outage */
 #define MOST_TICKS 5
 #define TICK       (1.0 / 60)
 
 enum kind {
-    LOST,    /* what is sent in the outage is lost */
-    HELD,    /* it arrives when the path is well again, all at once */
-    DRAINED, /* likewise, but one after the other: the path is well when the last has arrived */
+    LOST,    /* packets sent in the outage are lost */
+    HELD,    /* they arrive all at once when the path is well again */
+    DRAINED, /* they arrive one after the other, and the path is well after the last */
     SILENT   /* the end sends nothing, and takes what has arrived when it wakes */
 };
 
@@ -31,7 +32,7 @@ struct end {
 
 struct outage {
     enum kind kind;
-    int from; /* the end whose packets suffer */
+    int from; /* the end whose packets are affected */
     double latency, seconds;
     double intervals[2];
 };
@@ -39,7 +40,7 @@ struct outage {
 struct world {
     struct end ends[2];
     double now;
-    double line; /* when the last datagram that was held has passed */
+    double line; /* the time when the last datagram that was held back has passed */
 };
 
 static void take_until(struct end *end, double then)
@@ -69,7 +70,7 @@ static void tick(struct world *world, const struct outage *outage, int from, boo
     if (broken && outage->from == from) {
         if (outage->kind == LOST)
             return;
-        datagram->due = INFINITY; /* see mend */
+        datagram->due = INFINITY; /* until mend sets the time */
     } else if (outage->from == from && datagram->due < world->line) {
         datagram->due = world->line;
     }
@@ -96,7 +97,8 @@ static void run_until(struct world *world, const struct outage *outage, double t
     world->now = then;
 }
 
-/* When what was held arrives, or what an end that slept finds. */
+/* Ends an outage: sets when packets that were held back arrive, or wakes an end. Returns the time
+   when the path is well. */
 static double mend(struct world *world, const struct outage *outage)
 {
     struct end *to = &world->ends[!outage->from];
@@ -165,8 +167,8 @@ static void check_outage(const struct outage *outage)
     }
 }
 
-/* Two round trips after it is well again, and a few ticks more: each round trip has to be sampled
-   more than once. */
+/* The RTT is that of the path two round trips after it is well again, and a few ticks more: each
+   round trip has to be sampled more than once. */
 static void test_after_an_outage_the_rtt_is_that_of_the_path(void **state)
 {
     (void)state;
@@ -184,7 +186,7 @@ static void test_after_an_outage_the_rtt_is_that_of_the_path(void **state)
     }
 }
 
-/* One that becomes longer is believed as well, up to that of a satellite's path and more. */
+/* A path that becomes longer is believed as well, up to that of a satellite's path and more. */
 static void test_a_longer_path_is_not_taken_for_an_outage(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* Reset leaves nothing of the old life. */
+/* Tests that a reset leaves nothing of the old life. */
 #include "endpoints.h"
 
 static struct seen at_a, at_b;
@@ -19,7 +19,7 @@ static uint64_t hash(uint64_t h, const void *data, size_t size)
     return h;
 }
 
-/* A life of a and b from time start on: a hash over all that can be seen of it. */
+/* Plays a life of a and b from time start on. Returns a hash over all that can be seen of it. */
 static uint64_t live(struct cw_endpoint *a, struct cw_endpoint *b, double start)
 {
     uint64_t h = 14695981039346656037u;
@@ -61,13 +61,14 @@ static void test_reset_leaves_nothing_of_the_old_life(void **state)
     uint8_t out[1100], *place;
     const uint64_t fresh = live(a, b, 0);
     for (int i = 0; i < 3; i++) {
-        /* RTT samples that were left out because they came late. */
+        /* These rounds leave RTT samples that were left out because they came late. */
         for (int j = 0; j < 15; j++) {
             pass(a, b, 11, &at_b);
             lose(b, 11);
             pass(b, a, 11, &at_a);
         }
-        /* Fragments to transmit, a packet to take, events and fragments that wait. */
+        /* These calls leave fragments to transmit, a packet to take, events and fragments that
+           wait. */
         lose(b, 11);
         assert_int_equal(
             receive_fragment(a, (uint16_t)(cw_endpoint_next_sequence(b) + 5), 0, 2, 1024, &at_a),

@@ -1,4 +1,4 @@
-/* Every statistic of an endpoint against what really happened. */
+/* Tests of every statistic of an endpoint against what really happened. */
 #include "endpoints.h"
 
 static struct seen at_a, at_b;
@@ -72,7 +72,7 @@ static void test_what_is_dropped_is_counted_by_reason(void **state)
         receive_bytes(e, short_header, sizeof short_header, 0, &at_a);
     receive_fragment(e, 501, 0, 3, 1024, &at_a);
     receive_fragment(e, 501, 0, 3, 1024, &at_a); /* duplicate */
-    receive_fragment(e, 501, 1, 2, 1024, &at_a); /* malformed: other count */
+    receive_fragment(e, 501, 1, 2, 1024, &at_a); /* malformed, as the count is another */
     receive_fragment(e, 1, 0, 3, 1024, &at_a);   /* stale */
     const struct cw_endpoint_stats stats = stats_of(e);
     assert_int_equal(stats.packets_received, 1);
@@ -99,7 +99,7 @@ static void test_missed_packets_are_those_passed_by_32_later_ones(void **state)
     wire_send(&late, a, NULL, 0, 0);
     for (int i = 0; i < 31; i++)
         pass(a, b, 0, &at_b);
-    assert_int_equal(stats_of(b).packets_missed, 1); /* 32 later ones were sent, the 32nd arrived */
+    assert_int_equal(stats_of(b).packets_missed, 1); /* 32 later ones went out, the last arrived */
     wire_deliver(&late, b, 0, &at_b);
     for (int i = 0; i < 100; i++)
         pass(a, b, 0, &at_b);
@@ -152,7 +152,7 @@ static void test_rtt_smoothing_minimum_deviation_and_jitter(void **state)
         assert_close(stats.rtt_deviation, deviation, 1e-9);
         assert_close(stats.jitter, jitter, 1e-9);
     }
-    assert_true(stats_of(b).rtt > 0); /* its acks came with the next packet, a second later */
+    assert_true(stats_of(b).rtt > 0); /* acks came with the next packet, a second later */
     cw_endpoint_destroy(a);
     cw_endpoint_destroy(b);
 }
@@ -192,7 +192,7 @@ static void test_rtt_says_what_the_wait_of_the_other_end_adds(void **state)
     const double path = 0.04, tick = 0.1;
     struct cw_endpoint *a = endpoint_default(), *b = endpoint_default();
     for (int i = 0; i < 300; i++) {
-        /* Half of the packets are answered at once, the others with the next tick. */
+        /* The other end answers half of the packets at once, and the others with the next tick. */
         const double now = i, wait = i % 2 ? tick : 0;
         pass(a, b, now, &at_b);
         pass(b, a, now + path + wait, &at_a);
@@ -204,7 +204,7 @@ static void test_rtt_says_what_the_wait_of_the_other_end_adds(void **state)
     cw_endpoint_destroy(b);
 }
 
-/* Packets that were acked only because a later one was: they waited, so they tell no RTT. */
+/* Packets that were acked only because a later one was have waited, so they tell no RTT. */
 static void test_rtt_takes_no_sample_from_acks_that_came_later(void **state)
 {
     (void)state;
@@ -220,8 +220,8 @@ static void test_rtt_takes_no_sample_from_acks_that_came_later(void **state)
     cw_endpoint_destroy(b);
 }
 
-/* A path of constant delay and random loss both ways, at 100 packets a second, each answered at
-   once. The counts are exact, the shares of late within what 128 packets can tell. */
+/* The path has a constant delay and random loss both ways, at 100 packets a second, each answered
+   at once. The counts are exact, the latest shares within what 128 packets can tell. */
 static void test_rtt_and_loss_on_a_lossy_path(void **state)
 {
     (void)state;
@@ -354,7 +354,8 @@ static void test_the_bandwidth_acked_has_all_fragments_in_it(void **state)
     cw_endpoint_destroy(b);
 }
 
-/* After a header that was lost, the next one tells late; one in 16 such samples in a row counts. */
+/* After a header that was lost, the next one brings late acks; one in 16 such samples in a row
+   counts. */
 static void test_rtt_takes_few_samples_from_headers_after_a_gap(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* The endpoint against the reference: headers, malformed datagrams and whole traces. */
+/* Tests of the endpoint against the reference: headers, malformed datagrams and whole traces. */
 #include "causeway/endpoint.h"
 
 #include "copy_packet.h"

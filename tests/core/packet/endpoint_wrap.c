@@ -1,4 +1,4 @@
-/* Sequence numbers that come around, again and again, also while next to nothing arrives. */
+/* Tests of sequence numbers that wrap, again and again, also while next to nothing arrives. */
 #include "endpoints.h"
 
 static struct seen at_a, at_b;
@@ -63,7 +63,7 @@ static void test_a_half_packet_does_not_survive_the_wrap(void **state)
         seen_take(&at_a, a);
     }
     assert_int_equal(stats_of(b).packets_abandoned, 1);
-    /* The same number again: only its own fragments make it whole. */
+    /* A packet with the same number comes: only its own fragments make it whole. */
     wire_send(&young, a, young_payload, sizeof young_payload, 0);
     assert_int_equal(young.sequence, old.sequence);
     seen_clear(&at_b);
@@ -104,7 +104,7 @@ static void test_half_packets_do_not_leak(void **state)
     cw_endpoint_destroy(b);
 }
 
-/* Over 90 % loss both ways over many laps: what is acked and received is of this lap. */
+/* Both ways lose over 90 % over many laps: all that is acked and received is of this lap. */
 static void test_the_previous_lap_is_forgotten_under_heavy_loss(void **state)
 {
     (void)state;
@@ -119,7 +119,7 @@ static void test_the_previous_lap_is_forgotten_under_heavy_loss(void **state)
         random = random * 1664525u + 1013904223u;
         if (random >> 16 < 0x10000 / 20) {
             seen_clear(&at_b);
-            wire_deliver(&wire, b, 0, &at_b); /* never taken for a duplicate or stale */
+            wire_deliver(&wire, b, 0, &at_b); /* fails for a duplicate or stale packet */
             assert_memory_equal(at_b.payload, payload, sizeof payload);
             arrived_in_lap[(uint16_t)i] = i / 65536;
             delivered++;
@@ -193,8 +193,8 @@ static void test_silence_for_any_time_leaves_no_false_ack(void **state)
     }
 }
 
-/* The other end has received nothing for a lap, and goes on acking what it had. Its acks must not
-   be taken for acks of the packets that have these numbers now. */
+/* The other end has received nothing for a lap, and goes on acking what it had. These acks must not
+   count for the packets that have these numbers now. */
 static void test_acks_of_the_lap_before_are_not_believed(void **state)
 {
     (void)state;
@@ -212,7 +212,7 @@ static void test_acks_of_the_lap_before_are_not_believed(void **state)
         seen_clear(&at_a);
         receive_acks(a, 1, 39, 0xFFFFFFFF, 0, &at_a);
         assert_int_equal(seen_count(&at_a, CW_ENDPOINT_EVENT_ACKED), 0);
-        /* Then one arrives, and its ack comes with those of the lap before. */
+        /* Then a packet arrives, and its ack comes with those of the lap before. */
         const uint16_t arrived = lose(a, 0);
         const uint32_t ahead = (uint32_t)(arrived - 39);
         receive_acks(a, 2, arrived, ahead < 32 ? 0xFFFFFFFF << ahead | 1 : 1, 0, &at_a);
@@ -249,7 +249,7 @@ static void test_every_window_size_works_over_the_wrap(void **state)
     }
 }
 
-/* One slot of the window is used once in a lap only: what it held then is the same number. */
+/* A slot of the window is used only once in a lap, so what it held then has the same number. */
 static void test_a_number_is_no_duplicate_of_the_lap_before(void **state)
 {
     (void)state;

@@ -1,8 +1,8 @@
-/* What the reader of headers accepts and refuses, rule by rule; the table is in core/PROTOCOL.md.
- */
+/* Tests of what the reader of headers accepts and refuses, rule by rule; the table is in
+   core/PROTOCOL.md. */
 #include "endpoints.h"
 
-#define SENT      10 /* packets, before each test */
+#define SENT      10 /* packets sent before each test */
 #define FRAGMENT  100
 #define LARGEST   350
 #define FRAGMENTS 4
@@ -63,7 +63,7 @@ static void test_a_header_that_is_cut_short_is_malformed(void **state)
 static void test_a_form_that_is_longer_than_needed_is_accepted(void **state)
 {
     (void)state;
-    /* Both bytes of an ack where one would do, and bytes of ack_bits that are ff. */
+    /* The header has both bytes of an ack where one would do, and bytes of ack_bits that are ff. */
     assert_int_equal(GIVE(0x1E, 0, 0, 9, 0, 0xFF, 0x03, 0, 0), CW_OK);
     assert_int_equal(acked(), SENT);
     assert_int_equal(arrived(), 1);
@@ -83,7 +83,7 @@ static void test_an_ack_in_one_byte_counts_back_from_the_sequence(void **state)
     (void)state;
     assert_int_equal(GIVE(0x3E, 5, 0, 1, 1, 0, 0, 0), CW_OK);
     assert_int_equal(seen_times(&seen, CW_ENDPOINT_EVENT_ACKED, 4), 1);
-    /* Beyond 0 that is 65,531, which was never sent. */
+    /* The ack counts back beyond 0 to 65,531, which was never sent. */
     assert_int_equal(GIVE(0x3E, 6, 0, 11, 1, 0, 0, 0), CW_OK);
     assert_int_equal(acked(), 1);
     assert_int_equal(arrived(), 2);
@@ -120,7 +120,7 @@ static void test_no_ack_counts_when_ack_has_left_the_window(void **state)
     assert_int_equal(receive_acks(e, 0, SENT - 1, 0xFFFFFFFF, 0, &seen), CW_OK);
     assert_int_equal(acked(), 0);
     assert_int_equal(receive_acks(e, 1, SENT, 0xFFFFFFFF, 0, &seen), CW_OK);
-    assert_int_equal(acked(), 1); /* the bits below it are of packets that have left */
+    assert_int_equal(acked(), 1); /* the other bits are of packets that left the window */
 }
 
 static void test_bits_of_what_was_never_sent_are_left_out(void **state)
@@ -167,8 +167,8 @@ static void test_acks_of_duplicates_and_of_stale_packets_do_not_count(void **sta
     assert_int_equal(acked(), SENT);
 }
 
-/* In the reference they count only when the application takes the packet. Here a receiver that is
-   full must not keep its own messages from being acked. */
+/* In the reference these acks count only when the application takes the packet. Here a receiver
+   that is full must not keep its own messages from being acked. */
 static void test_acks_count_of_a_packet_that_is_not_accepted(void **state)
 {
     (void)state;
@@ -176,7 +176,7 @@ static void test_acks_count_of_a_packet_that_is_not_accepted(void **state)
     assert_int_equal(receive_acks(e, 0, 9, 0x3FF, 0, &seen), CW_OK);
     assert_int_equal(acked(), SENT);
     assert_int_equal(stats_of(e).packets_received, 0);
-    assert_int_equal(receive_acks(e, 0, 9, 0x3FF, 0, &seen), CW_OK); /* it may come again */
+    assert_int_equal(receive_acks(e, 0, 9, 0x3FF, 0, &seen), CW_OK); /* the packet may come again */
     assert_int_equal(acked(), SENT);
 }
 
@@ -209,7 +209,7 @@ static void test_the_numbers_of_a_fragment_must_fit(void **state)
     assert_int_equal(receive_fragment(e, 0, 2, 2, FRAGMENT, &seen), CW_ERROR_MALFORMED);
     assert_int_equal(receive_fragment(e, 0, 1, FRAGMENTS + 1, FRAGMENT, &seen), CW_ERROR_MALFORMED);
     assert_int_equal(receive_fragment(e, 0, 1, FRAGMENTS, FRAGMENT, &seen), CW_OK);
-    /* Another count for the same packet. */
+    /* This fragment has another count for the same packet. */
     assert_int_equal(receive_fragment(e, 0, 2, FRAGMENTS - 1, FRAGMENT, &seen), CW_ERROR_MALFORMED);
     assert_int_equal(receive_fragment(e, 0, 1, FRAGMENTS, FRAGMENT, &seen), CW_ERROR_DUPLICATE);
 }
@@ -220,7 +220,7 @@ static void test_the_size_of_a_fragment_must_be_exact(void **state)
     const unsigned last = FRAGMENTS - 1;
     assert_int_equal(receive_fragment(e, 0, 1, FRAGMENTS, FRAGMENT - 1, &seen), CW_ERROR_MALFORMED);
     assert_int_equal(receive_fragment(e, 0, 1, FRAGMENTS, FRAGMENT + 1, &seen), CW_ERROR_MALFORMED);
-    /* Of the last one only the longest packet says how long it may be. */
+    /* Only the longest packet limits the length of the last fragment. */
     assert_int_equal(receive_fragment(e, 0, last, FRAGMENTS, LARGEST % FRAGMENT + 1, &seen),
                      CW_ERROR_MALFORMED);
     assert_int_equal(receive_fragment(e, 0, last, FRAGMENTS, LARGEST % FRAGMENT, &seen), CW_OK);
@@ -266,7 +266,7 @@ static void test_windows(void **state)
     assert_int_equal(receive_crafted(e, 65279, 0, &seen), CW_ERROR_STALE);
     assert_int_equal(receive_crafted(e, 65280, 0, &seen), CW_OK);
     assert_int_equal(receive_crafted(e, 1000, 0, &seen), CW_OK);
-    /* Whole packets 255 behind the newest, fragments 63. */
+    /* Whole packets may be 255 behind the newest, fragments 63. */
     assert_int_equal(receive_crafted(e, 745, 0, &seen), CW_OK);
     assert_int_equal(receive_crafted(e, 744, 0, &seen), CW_ERROR_STALE);
     assert_int_equal(receive_fragment(e, 937, 1, 2, 1, &seen), CW_OK);

@@ -1,4 +1,4 @@
-/* Running measurements. */
+/* Tests of running measurements. */
 #include "packet/measure.h"
 
 #include "unit.h"
@@ -31,7 +31,7 @@ static void samples_draw_the_round_trip_near(void **state)
     assert_true(unit_same(rtt.min, 0.1));
     assert_true(rtt.jitter < 0.001);
     assert_true(cw_rtt_timeout(&rtt, 0.0) < 0.21);
-    cw_rtt_sample(&rtt, -1, 0.1); /* a clock that went back */
+    cw_rtt_sample(&rtt, -1, 0.1); /* the clock went back */
     assert_true(rtt.min == 0);
 }
 
@@ -56,7 +56,7 @@ static void silence(void **state)
     assert_true(silence.heard == 10.0 && silence.usual == 0);
     cw_silence_end(&silence, true, 10.1);
     assert_true(fabs(silence.usual - 0.1) < 1e-9);
-    cw_silence_end(&silence, false, 11.1); /* packets were lost between the two */
+    cw_silence_end(&silence, false, 11.1); /* packets in between were lost */
     assert_true(fabs(silence.usual - 0.1) < 1e-9);
     assert_true(unit_same(silence.heard, 11.1));
     cw_silence_end(&silence, true, 11.3);
@@ -66,8 +66,8 @@ static void silence(void **state)
     assert_true(fabs(silence.usual - 0.05) < 1e-9);
 }
 
-/* One long silence changes little of what is usual, and all packets that come with its end know by
-   how much it was longer. */
+/* One long silence changes the usual one little, and all packets that come with its end know by how
+   much it was longer. */
 static void an_unusual_silence(void **state)
 {
     (void)state;
@@ -85,12 +85,12 @@ static void an_unusual_silence(void **state)
     cw_silence_end(&silence, true, now += 0.05);
     assert_true(silence.excess == 0);
     for (int i = 0; i < 8; i++)
-        cw_silence_end(&silence, true, now += 1); /* it is usual now */
+        cw_silence_end(&silence, true, now += 1); /* this length is usual by now */
     assert_true(silence.excess == 0 && fabs(silence.usual - 1) < 1e-9);
 }
 
-/* Of a silence in which the other end may have been idle, what is longer counts as usual, and a
-   shorter one is believed. All of it is told as excess. */
+/* When the other end may have been idle, only the part of a silence beyond that counts as usual,
+   and a shorter silence is believed. All of a silence beyond the usual one is told as excess. */
 static void an_idle_silence(void **state)
 {
     (void)state;
@@ -106,14 +106,14 @@ static void an_idle_silence(void **state)
         assert_true(fabs(silence.excess - 0.06) < 1e-9);
     }
     cw_silence_end(&silence, true, now += 0.3);
-    assert_true(fabs(silence.usual - 0.1) < 1e-9); /* no more than twice as long */
+    assert_true(fabs(silence.usual - 0.1) < 1e-9); /* twice as long at most */
     for (int i = 0; i < 4; i++)
         cw_silence_end(&silence, true, now += 0.3);
     assert_true(fabs(silence.usual - 0.2) < 1e-9);
     for (int i = 0; i < 20; i++)
         cw_silence_end(&silence, true, now += 0.11);
     assert_true(fabs(silence.usual - 0.11) < 1e-9);
-    /* Before anything is known, all of it counts. */
+    /* Before anything is known, the whole silence counts. */
     silence = (struct cw_silence){.heard = NAN, .idle = 0.1};
     cw_silence_end(&silence, true, 1);
     cw_silence_end(&silence, true, 1.11);
@@ -129,7 +129,7 @@ static void no_timeout_is_longer_than_ten_seconds(void **state)
     assert_true(cw_rtt_timeout(&rtt, 30) == 30);
 }
 
-/* A steady flow is told as it is, whatever the time between two looks. */
+/* A steady flow has its true rate, whatever the time between two looks. */
 static void a_rate_is_that_of_the_last_second(void **state)
 {
     (void)state;
@@ -140,14 +140,14 @@ static void a_rate_is_that_of_the_last_second(void **state)
         for (double now = 0; now < 10; now += steps[i])
             cw_rate_refresh(&rate, (uint64_t)(bytes += 1000 * steps[i]), steps[i]);
         assert_true(fabs(rate.bytes_per_second - 1000) < 1);
-        /* What flowed before is forgotten within seconds. */
+        /* Old bytes are forgotten within seconds. */
         for (double now = 0; now < 10; now += steps[i])
             cw_rate_refresh(&rate, (uint64_t)bytes, steps[i]);
         assert_true(fabs(rate.bytes_per_second) < 1);
     }
 }
 
-/* Half a second counts half. */
+/* A look after half a second counts half. */
 static void a_short_look_at_a_rate_counts_less(void **state)
 {
     (void)state;

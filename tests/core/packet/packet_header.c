@@ -1,4 +1,4 @@
-/* The bytes in front of packets and fragments. */
+/* Tests of the bytes in front of packets and fragments. */
 #include "packet/packet_header.h"
 
 #include "base/prng.h"
@@ -91,7 +91,7 @@ static void fragments(void **state)
 
     assert_false(cw_fragment_header_read(&read, bytes, 4));
     bytes[4] = 1;
-    assert_false(cw_fragment_header_read(&read, bytes, 5)); /* the third of two */
+    assert_false(cw_fragment_header_read(&read, bytes, 5)); /* this is the third of two */
     bytes[4] = 2;
     assert_true(cw_fragment_header_read(&read, bytes, 5));
     bytes[0] = 3;

@@ -1,4 +1,4 @@
-/* Packets put together from fragments, in a few slots. */
+/* Tests of packets put together from fragments, in a few slots. */
 #include "packet/reassembly.h"
 
 #include "unit.h"
@@ -29,7 +29,7 @@ static void rig_init(struct rig *rig)
     cw_reassemblies_reset(&rig->all);
 }
 
-/* A fragment with so many bytes of the packet, which are all equal. */
+/* Receives a fragment with `size` bytes of the packet, which are all equal. */
 static enum cw_error receive(struct rig *rig, uint16_t sequence, uint32_t id, uint32_t count,
                              size_t size, struct cw_reassembly **complete)
 {
@@ -85,7 +85,7 @@ static void what_does_not_fit_is_malformed(void **state)
     assert_int_equal(receive(&rig, 1, 3, 4, MAX_SIZE - 30, &complete), CW_ERROR_DUPLICATE);
     assert_null(complete);
 
-    /* The header in the first fragment is of another packet, or not all there. */
+    /* The header in the first fragment is of another packet, or is cut off. */
     const struct cw_fragment_header header = {.sequence = 1, .id = 0, .count = 4};
     uint8_t data[CW_FRAGMENT_HEADER_SIZE + 4 + FRAGMENT_SIZE] = {0x01, 1, 0, 0, 3, 0x20, 2, 0, 1};
     assert_int_equal(cw_reassemblies_receive(&rig.all, &header, data, sizeof data, &complete),

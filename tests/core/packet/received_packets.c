@@ -1,4 +1,4 @@
-/* Which packets have arrived, and what headers tell of them. */
+/* Tests of which packets have arrived, and what headers tell of them. */
 #include "packet/received_packets.h"
 
 #include "base/prng.h"
@@ -38,10 +38,10 @@ static void headers_tell_the_newest_32(void **state)
     add(&received, 4);
     assert_int_equal(cw_received_packets_tell(&received, false, &bits), 4);
     assert_int_equal(bits, 0x19);
-    add(&received, 2); /* late */
+    add(&received, 2); /* 2 comes late */
     assert_int_equal(cw_received_packets_tell(&received, false, &bits), 4);
     assert_int_equal(bits, 0x1D);
-    cw_received_packets_advance(&received, 5); /* seen, and not accepted */
+    cw_received_packets_advance(&received, 5); /* 5 was seen, and not accepted */
     assert_int_equal(cw_received_packets_tell(&received, false, &bits), 5);
     assert_int_equal(bits, 0x3A);
     cw_received_packets_advance(&received, 36);
@@ -53,7 +53,8 @@ static void headers_tell_the_newest_32(void **state)
     close_window(&received);
 }
 
-/* Against a plain model, over laps of the numbers, with gaps, late packets and leaps. */
+/* The history does what a plain model does, over laps of the numbers, with gaps, late packets and
+   leaps. */
 static void the_history_matches_a_model(void **state)
 {
     (void)state;
@@ -98,7 +99,7 @@ static void what_leaves_the_history_without_having_arrived_is_missed(void **stat
     close_window(&received);
 }
 
-/* With more news than a header has room for, each arrived packet is in one of the headers. */
+/* When more packets have arrived than a header has room for, each is in one of the headers. */
 static void headers_in_turn_leave_nothing_out(void **state)
 {
     (void)state;
@@ -135,7 +136,7 @@ static void what_is_passed_by_is_not_told_in_turn(void **state)
     close_window(&received);
 }
 
-/* One that is missing is told with each of the three that follow it, then no longer. */
+/* A missing packet is named with each of the three that follow it, then no longer. */
 static void what_the_other_end_waits_for(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* What becomes of sent packets: acked, lost, or lost and then acked after all. */
+/* Tests of the fate of sent packets: acked, lost, or lost and then acked after all. */
 #include "packet/sent_packets.h"
 
 #include "unit.h"
@@ -55,10 +55,10 @@ static void acks_are_told_once(void **state)
     struct cw_sent_packets sent;
     open_window(&sent);
     send_packets(&sent, 4, 10.0);
-    cw_sent_packets_take_acks(&sent, 1, 0x2, true, 10.1); /* packet 0 */
+    cw_sent_packets_take_acks(&sent, 1, 0x2, true, 10.1); /* acks packet 0 */
     check_event(&sent, 0);
     check_end(&sent);
-    assert_false(sent.rtt.sampled); /* that of the newest alone counts */
+    assert_false(sent.rtt.sampled); /* only the ack of the newest is a sample */
     cw_sent_packets_take_acks(&sent, 1, 0x3, true, 10.1);
     check_event(&sent, 1);
     cw_sent_packets_take_acks(&sent, 1, 0x3, true, 10.1);
@@ -67,7 +67,7 @@ static void acks_are_told_once(void **state)
     assert_int_equal(sent.bytes_acked, 200);
     assert_true(sent.rtt.smoothed > 0.09 && sent.rtt.smoothed < 0.11);
     assert_int_equal(sent.unseen, 2);
-    cw_sent_packets_take_acks(&sent, 9, 0x1, true, 10.2); /* never sent */
+    cw_sent_packets_take_acks(&sent, 9, 0x1, true, 10.2); /* 9 was never sent */
     check_end(&sent);
     close_window(&sent);
 }
@@ -78,7 +78,7 @@ static void three_later_acks_tell_a_loss(void **state)
     struct cw_sent_packets sent;
     open_window(&sent);
     send_packets(&sent, 5, 10.0);
-    cw_sent_packets_take_acks(&sent, 2, 0x3, true, 10.01); /* 1 and 2: 0 may be late */
+    cw_sent_packets_take_acks(&sent, 2, 0x3, true, 10.01); /* acks 1 and 2, so 0 may be late */
     check_event(&sent, 2);
     check_event(&sent, 1);
     check_end(&sent);
@@ -89,7 +89,7 @@ static void three_later_acks_tell_a_loss(void **state)
     assert_int_equal(sent.lost, 1);
     assert_true(sent.loss > 0);
 
-    /* It was late after all. */
+    /* Packet 0 was late after all. */
     cw_sent_packets_take_acks(&sent, 3, 0xF, true, 10.01);
     check_event(&sent, 0);
     assert_int_equal(sent.lost, 0);
@@ -104,7 +104,7 @@ static void time_tells_a_loss(void **state)
     open_window(&sent);
     send_packets(&sent, 1, 10.0);
     send_packets(&sent, 1, 10.5);
-    cw_sent_packets_update(&sent, 10.9); /* a second, before anything was acked */
+    cw_sent_packets_update(&sent, 10.9); /* before any ack the wait is a second */
     check_end(&sent);
     cw_sent_packets_update(&sent, 11.1);
     check_event(&sent, CW_SENT_EVENT_LOST | 0);
@@ -143,7 +143,7 @@ static void nothing_is_sent_while_events_are_not_taken(void **state)
         if (!packet)
             break;
         const double now = packet->time = 10.0 * ++count;
-        cw_sent_packets_update(&sent, now + 5); /* lost, and acked after all */
+        cw_sent_packets_update(&sent, now + 5); /* lost, and then acked after all */
         cw_sent_packets_take_acks(&sent, (uint16_t)(count - 1), 1, true, now);
     }
     assert_in_range(count, WINDOW, 2 * WINDOW);

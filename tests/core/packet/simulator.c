@@ -27,7 +27,7 @@ static void put(struct cw_simulator *simulator, uint32_t number, double now)
     assert_int_equal(cw_simulator_receive(simulator, datagram, sizeof datagram, now), CW_OK);
 }
 
-/* Takes a datagram that put made; -1 when none is due. */
+/* Takes a datagram that put made; returns -1 when none is due. */
 static int64_t take(struct cw_simulator *simulator, double now)
 {
     uint8_t datagram[1400];
@@ -50,7 +50,7 @@ static struct cw_simulator_stats stats_of(const struct cw_simulator *simulator)
     return stats;
 }
 
-/* Whoever puts a datagram in may know what the path will do to it. */
+/* The caller that puts a datagram in may know what the path will do to it. */
 static void the_newest_datagram_is_known(void **state)
 {
     (void)state;
@@ -142,7 +142,7 @@ static void loss_is_even(void **state)
 static void bursts_have_their_length_and_share(void **state)
 {
     (void)state;
-    /* Bad a third of the time, for 20 datagrams on end. */
+    /* The path is bad a third of the time, for 20 datagrams in a row. */
     struct cw_simulator *simulator = make(
         &(struct cw_simulator_path){.burst_start = 0.025, .burst_end = 0.05, .burst_loss = 1}, 4);
     unsigned bursts = 0, lost = 0;
@@ -228,7 +228,7 @@ static void some_are_held_up(void **state)
 static void the_bandwidth_limit_spaces_and_drops(void **state)
 {
     (void)state;
-    /* 100 datagrams a second, ten may wait. */
+    /* The path passes 100 datagrams a second, and ten may wait. */
     struct cw_simulator *simulator = make(&(struct cw_simulator_path){.latency_seconds = 1,
                                                                       .bytes_per_second = 10000,
                                                                       .queue_bytes = 1000},
@@ -330,7 +330,7 @@ static const struct cw_simulator_path everything = {.latency_seconds = 0.04,
                                                     .bytes_per_second = 30000,
                                                     .queue_bytes = 5000};
 
-/* Everything that comes out of a run, with the bits of its time, as one number. */
+/* Returns a hash over everything that comes out of a run, with the bits of its time. */
 static uint64_t fingerprint(uint64_t seed)
 {
     struct cw_simulator *simulator = make(&everything, seed);
@@ -354,7 +354,7 @@ static void a_seed_repeats_bit_for_bit(void **state)
     (void)state;
     assert_int_equal(fingerprint(1), fingerprint(1));
     assert_int_not_equal(fingerprint(1), fingerprint(2));
-    /* The same on every machine and by every compiler that rounds each operation. */
+    /* The hash is the same on every machine and by every compiler that rounds each operation. */
     if (FLT_EVAL_METHOD == 0 || FLT_EVAL_METHOD == 1)
         assert_int_equal(fingerprint(1), 0x4fb8450cf9e75bd4u);
 }

@@ -1,4 +1,5 @@
-/* Arguments that make no sense, as in core.arguments, for the functions of the protocols. */
+/* Tests of arguments that make no sense, as in core.arguments, for the functions of the protocols.
+ */
 #include "unit.h"
 
 #include "arguments.h"
@@ -130,7 +131,7 @@ static void test_bunch(void **state)
     cw_bunch_destroy(bunch);
 }
 
-/* After all the others. */
+/* This test comes after all others, which call the functions. */
 static void test_no_function_was_left_out(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* Bunches and properties, rule by rule. a sends to b. */
+/* Tests of bunches and properties, rule by rule. a sends to b. */
 #include "bunch_rig.h"
 #include "counted.h"
 
@@ -15,10 +15,10 @@ TEST(the_bytes_are_as_the_text_says)
     send_text(pair.a, 1, "c");
     set_text(pair.a, 3, "xyz");
     const struct parcel parcel = tick_of(&pair, pair.a);
-    const uint8_t expected[] = {0xf0, 0xff, 3, 0, 0, 0,   0,   0,   /* 0 acks 16383 */
+    const uint8_t expected[] = {0xf0, 0xff, 3, 0, 0, 0,   0,   0,   /* packet 0 acks 16383 */
                                 0x80, 3,    0, 3, 0, 'x', 'y', 'z', /* the property */
                                 0x30, 0,    0, 0, 0,                /* a whole bunch */
-                                0x31, 0,    0, 1, 0, 'c',           /* channel 1 */
+                                0x31, 0,    0, 1, 0, 'c',           /* a bunch of channel 1 */
                                 0x30, 1,    0, 2, 0, 'a', 'b'};
     assert_int_equal(parcel.size, sizeof expected);
     assert_memory_equal(parcel.data, expected, sizeof expected);
@@ -44,9 +44,9 @@ TEST(long_bunches_go_in_parts)
         assert_int_equal(event.size, sizes[i]);
         assert_memory_equal(event.data, data, sizes[i]);
         expect_events(pair.b, ".");
-        tick_to(&pair, pair.b, pair.a); /* acks */
+        tick_to(&pair, pair.b, pair.a); /* this brings the acks */
     }
-    /* 1 + 1 + 2 + 2 + 3 + 274 parts, each once */
+    /* There are 1 + 1 + 2 + 2 + 3 + 274 parts, each sent once. */
     assert_int_equal(bunch_stats(pair.a).parts_sent, 283);
 }
 
@@ -56,7 +56,7 @@ TEST(a_lost_bunch_is_sent_again_and_keeps_its_place)
     uint16_t part;
     send_text(pair.a, 0, "one");
     send_text(pair.a, 0, "two");
-    tick_of(&pair, pair.a); /* lost */
+    tick_of(&pair, pair.a); /* this packet is lost */
     send_text(pair.a, 0, "three");
     tick_to(&pair, pair.a, pair.b);
     expect_events(pair.b, ".");
@@ -64,7 +64,7 @@ TEST(a_lost_bunch_is_sent_again_and_keeps_its_place)
     assert_int_equal(part, 0);
     assert_false(cw_bunch_missing(pair.b, 1, &part));
 
-    /* Nothing is sent again before the nak, and only what was lost after it. */
+    /* Nothing is sent again before the nak, and after it only what was lost. */
     assert_true(tick_of(&pair, pair.a).size == 8);
     tick_to(&pair, pair.b, pair.a);
     assert_int_equal(bunch_stats(pair.a).parts_lost, 2);
@@ -93,7 +93,7 @@ TEST(a_property_is_sent_once_until_it_changes)
     tick_to(&pair, pair.a, pair.b);
     expect_events(pair.b, "p0:new .");
     assert_int_equal(tick_of(&pair, pair.a).size, 8);
-    tick_to(&pair, pair.b, pair.a); /* an ack, and a nak of what carried nothing */
+    tick_to(&pair, pair.b, pair.a); /* brings an ack, and a nak of a packet that carried nothing */
     assert_int_equal(tick_of(&pair, pair.a).size, 8);
     assert_int_equal(bunch_stats(pair.a).properties_sent, 1);
 }
@@ -104,7 +104,7 @@ TEST(a_lost_property_is_sent_with_its_newest_value)
     set_text(pair.a, 2, "lost");
     tick_of(&pair, pair.a);
     tick_to(&pair, pair.a, pair.b);
-    tick_to(&pair, pair.b, pair.a); /* the nak */
+    tick_to(&pair, pair.b, pair.a); /* brings the nak */
     assert_int_equal(bunch_stats(pair.a).properties_lost, 1);
     set_text(pair.a, 2, "newest");
     tick_to(&pair, pair.a, pair.b);
@@ -119,7 +119,7 @@ TEST(a_nak_of_an_older_value_changes_nothing)
     tick_of(&pair, pair.a);
     set_text(pair.a, 2, "newer");
     tick_to(&pair, pair.a, pair.b);
-    tick_to(&pair, pair.b, pair.a); /* a nak and an ack */
+    tick_to(&pair, pair.b, pair.a); /* brings a nak and an ack */
     assert_int_equal(tick_of(&pair, pair.a).size, 8);
     assert_int_equal(bunch_stats(pair.a).properties_lost, 0);
     assert_int_equal(bunch_stats(pair.a).properties_sent, 2);
@@ -190,7 +190,7 @@ TEST(all_that_waits_takes_turns)
     struct bunch_pair pair = bunch_pair_default();
     static const uint8_t block[60000];
     assert_ok(cw_bunch_send(pair.a, 0, block, sizeof block));
-    tick_of(&pair, pair.a); /* lost: parts of the block take a turn of their own, too */
+    tick_of(&pair, pair.a); /* is lost: parts of the block then take turns of their own */
     tick_to(&pair, pair.a, pair.b);
     tick_to(&pair, pair.b, pair.a);
     send_text(pair.a, 1, "message");
@@ -203,7 +203,7 @@ TEST(all_that_waits_takes_turns)
 TEST(no_property_is_starved)
 {
     struct cw_bunch_config config = bunch_config();
-    config.notify.max_packet_size = 300; /* one property in each */
+    config.notify.max_packet_size = 300; /* a packet holds one property */
     config.max_part_size = 200;
     struct bunch_pair pair = bunch_pair_with(&config);
     const uint8_t value[200] = {0};
@@ -235,9 +235,9 @@ TEST(the_bandwidth_has_a_limit)
         while ((parcel = parcel_of(pair.a)).size)
             bytes += parcel.size;
     }
-    assert_true(bytes > 49000 && bytes < 54000); /* and what may be sent at once in the beginning */
+    assert_true(bytes > 49000 && bytes < 54000); /* with the first burst */
 
-    /* After a pause not all of it at once. */
+    /* After a pause the saved bytes do not go all at once. */
     bytes = 0;
     pair.now += 10;
     cw_bunch_update(pair.a, pair.now);
@@ -257,7 +257,7 @@ TEST(each_update_sends_one_packet_at_least)
     assert_int_equal(parcel_of(pair.a).size, 0);
 }
 
-/* In the silence of two minutes nothing is lost. */
+/* Nothing is lost in a silence of two minutes. */
 TEST(a_full_window_sends_nothing)
 {
     struct bunch_pair pair = bunch_pair_default();
@@ -288,29 +288,29 @@ TEST(what_breaks_the_rules_is_refused_as_a_whole)
         size_t size;
         uint8_t bytes[6];
     } bad[] = {
-        {4, {0x30, 0, 0, 0}},    /* no whole head */
+        {4, {0x30, 0, 0, 0}},    /* the head is cut off */
         {5, {0x30, 0, 0, 1, 0}}, /* a byte is missing */
         {5, {0x70, 0, 0, 0, 0}}, /* a bit that is always zero */
         {5, {0xb0, 0, 0, 0, 0}}, /* a property has no such bits */
         {5, {0x32, 0, 0, 0, 0}}, /* no such channel */
         {5, {0x80, 4, 0, 0, 0}}, /* no such property */
-        {5, {0x30, 0, 2, 0, 0}}, /* 512: beyond the queue */
+        {5, {0x30, 0, 2, 0, 0}}, /* 512 is beyond the queue */
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        uint8_t items[16] = {0x80, 0, 0, 1, 0, 'x'}; /* good, but before a bad one */
+        uint8_t items[16] = {0x80, 0, 0, 1, 0, 'x'}; /* a good item, but before a bad one */
         memcpy(items + 6, bad[i].bytes, bad[i].size);
         forge(&pair, items, 6 + bad[i].size);
         expect_events(pair.b, ".");
         assert_int_equal(bunch_stats(pair.b).packets_refused, i + 1);
     }
     uint8_t items[5 + 241] = {0x80, 0, 0, 241};
-    forge(&pair, items, sizeof items); /* too long a value */
+    forge(&pair, items, sizeof items); /* the value is too long */
     items[0] = 0x30;
-    forge(&pair, items, sizeof items); /* too long a part */
+    forge(&pair, items, sizeof items); /* the part is too long */
     assert_int_equal(bunch_stats(pair.b).packets_refused, 9);
     expect_events(pair.b, ".");
 
-    /* All were told as lost, and all that follows arrives. */
+    /* All these packets were told as lost, and all that follows arrives. */
     tick_to(&pair, pair.b, pair.a);
     assert_int_equal(bunch_stats(pair.a).notify.packets_nakked, 9);
     send_text(pair.a, 0, "fine");
@@ -337,18 +337,18 @@ TEST(parts_that_make_no_bunch_are_dropped)
     config.max_bunch_size = 3;
     struct bunch_pair pair = bunch_pair_with(&config);
     const uint8_t items[] = {
-        0x20, 0, 0, 1, 0, 'a',                                /* the last without a first */
-        0x10, 1, 0, 1, 0, 'b',                                /* a first without a last */
-        0x10, 2, 0, 2, 0, 'c', 'd',                           /* too long together */
-        0x20, 3, 0, 2, 0, 'e', 'f',  0x20, 4, 0, 1, 0,   'g', /* of the one that was too long */
-        0x10, 5, 0, 1, 0, 'h',                                /* a bunch */
-        0x20, 6, 0, 1, 0, 'i', 0x20, 7,    0, 1, 0, 'j',      /* after its last */
+        0x20, 0, 0, 1, 0, 'a',                                /* a last part without a first */
+        0x10, 1, 0, 1, 0, 'b',                                /* a first part without a last */
+        0x10, 2, 0, 2, 0, 'c', 'd',                           /* a bunch that is too long */
+        0x20, 3, 0, 2, 0, 'e', 'f',  0x20, 4, 0, 1, 0,   'g', /* more of the long one */
+        0x10, 5, 0, 1, 0, 'h',                                /* the first of a bunch */
+        0x20, 6, 0, 1, 0, 'i', 0x20, 7,    0, 1, 0, 'j',      /* its last, and one more */
     };
     forge(&pair, items, sizeof items);
     expect_events(pair.b, "0:hi .");
 }
 
-/* As after a nak that was wrong. */
+/* Parts come twice when a nak was wrong. */
 TEST(parts_that_come_twice_count_once)
 {
     struct bunch_pair pair = bunch_pair_default();
@@ -359,7 +359,7 @@ TEST(parts_that_come_twice_count_once)
     forge(&pair, again, sizeof again);
     expect_events(pair.b, "0:b 0:c .");
     uint16_t part;
-    assert_false(cw_bunch_missing(pair.b, 0, &part)); /* nothing is kept */
+    assert_false(cw_bunch_missing(pair.b, 0, &part)); /* b keeps no part */
 }
 
 TEST(a_config_that_cannot_work_is_refused)

@@ -1,13 +1,13 @@
-/* Bunches and properties over bad networks, in virtual time. No bunch is lost, doubled, changed or
-   reordered; a property is never older than before, and comes to its newest value. */
+/* Tests of bunches and properties over bad networks, in virtual time. No bunch is lost, doubled,
+   changed or reordered; a property is never older than before, and comes to its newest value. */
 #include "bad_paths.h"
 #include "bunch_rig.h"
 
 #ifndef SEEDS
 #define SEEDS 6
 #endif
-#define TICKS      3600 /* one minute */
-#define CALM       900  /* more at most, without loss and new bunches, until all has arrived */
+#define TICKS      3600 /* a minute */
+#define CALM       900  /* the most, without loss and new bunches, until all has arrived */
 #define CHANNELS   3
 #define PROPERTIES 20
 #define MAX_BUNCH  3000
@@ -16,10 +16,10 @@
 struct side {
     struct cw_bunch *bunch;
     uint32_t sent[CHANNELS];
-    uint32_t arrived[CHANNELS]; /* at the other side */
+    uint32_t arrived[CHANNELS]; /* the count that the other side took */
     uint32_t set[PROPERTIES];   /* the newest values */
-    uint32_t seen[PROPERTIES];  /* by the other side */
-    uint32_t busy_until;        /* tick up to which the application takes nothing */
+    uint32_t seen[PROPERTIES];  /* the values that the other side has */
+    uint32_t busy_until;        /* the tick up to which the application takes nothing */
 };
 
 struct world {
@@ -133,7 +133,7 @@ static void tick(void *context)
     }
 }
 
-/* On a calm network everything arrives. */
+/* Checks that on a calm network everything arrives. */
 static void finish(struct world *world)
 {
     bad_paths_calm(&world->paths);

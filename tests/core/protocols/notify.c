@@ -1,4 +1,4 @@
-/* Packet notification, rule by rule. a sends to b unless said otherwise. */
+/* Tests of packet notification, rule by rule. a sends to b unless a test says otherwise. */
 #include "notify_rig.h"
 
 struct pair {
@@ -17,7 +17,7 @@ static struct pair pair_from(uint16_t first_a, uint16_t first_b)
     return pair;
 }
 
-/* Sends count packets, which are delivered and taken, without telling the sender. */
+/* Sends `count` packets, which are delivered and taken, without telling the sender. */
 static void deliver_many(struct cw_notify *from, struct cw_notify *to, int count)
 {
     for (int i = 0; i < count; i++) {
@@ -45,15 +45,15 @@ TEST(each_packet_gets_an_ack_or_a_nak_in_order)
     arrive(pair.a, &answer);
     for (uint16_t i = 0; i < 9; i++)
         expect_event(pair.a, arrives[i] ? CW_NOTIFY_EVENT_ACK : CW_NOTIFY_EVENT_NAK, i);
-    expect_events(pair.a, "p100"); /* after the fates that it told */
+    expect_events(pair.a, "p100"); /* the packet comes after the fates */
     expect_events(pair.a, ".");
     const struct datagram again = packet_of(pair.b, 7);
-    deliver_to(pair.a, &again); /* tells nothing twice */
+    deliver_to(pair.a, &again); /* the same acks are told only once */
     assert_int_equal(notify_stats(pair.a).packets_acked, 4);
     assert_int_equal(notify_stats(pair.a).packets_nakked, 5);
 }
 
-/* What comes after the newest packet that arrived is not told yet. */
+/* The fate of packets after the newest one that arrived is told later. */
 TEST(the_last_packets_are_told_later)
 {
     struct pair pair = pair_from(0, 0);
@@ -79,7 +79,7 @@ TEST(a_packet_must_be_newer)
     expect_events(pair.b, ".");
     assert_int_equal(notify_stats(pair.b).packets_stale, 2);
 
-    /* Half round is ambiguous; one less is newer. */
+    /* Half the round is ambiguous; one less is newer. */
     struct datagram far = forged(1 + 8192, 16383, 1, 0);
     assert_int_equal(receive_of(pair.b, &far), CW_PROTOCOL_ERROR_STALE);
     far = forged(1 + 8191, 16383, 1, 0);
@@ -92,12 +92,12 @@ TEST(acks_of_packets_that_were_not_sent_are_refused)
     lose_many(pair.b, 3);
     struct datagram packet = forged(0, 3, 1, 0xffffffff);
     assert_int_equal(receive_of(pair.b, &packet), CW_PROTOCOL_ERROR_MALFORMED);
-    packet = forged(0, 16382, 1, 0xffffffff); /* before the first one */
+    packet = forged(0, 16382, 1, 0xffffffff); /* a number before the first one */
     assert_int_equal(receive_of(pair.b, &packet), CW_PROTOCOL_ERROR_MALFORMED);
     packet = forged(0, 2, 1, 7);
     arrive(pair.b, &packet);
     expect_events(pair.b, "+0..2 p0");
-    packet = forged(1, 1, 1, 0xffffffff); /* less than before */
+    packet = forged(1, 1, 1, 0xffffffff); /* an ack before the last one */
     assert_int_equal(receive_of(pair.b, &packet), CW_PROTOCOL_ERROR_MALFORMED);
     expect_events(pair.b, ".");
     assert_int_equal(notify_stats(pair.b).packets_malformed, 3);
@@ -113,7 +113,7 @@ TEST(acks_that_go_back_are_dropped_later_too)
     arrive(pair.b, &first);
     arrive(pair.b, &second);
     arrive(pair.b, &third);
-    expect_events(pair.b, "+0..3 p0 ."); /* the third now comes early */
+    expect_events(pair.b, "+0..3 p0 ."); /* packet 3 comes early now */
     cw_notify_update(pair.b);
     expect_events(pair.b, "-4 p2");
     assert_int_equal(notify_stats(pair.b).packets_malformed, 1);
@@ -125,7 +125,7 @@ TEST(what_is_no_packet_is_refused)
     struct datagram packet = forged(0, 16383, 1, 0);
     for (packet.size = 1; packet.size < 8; packet.size++)
         assert_int_equal(receive_of(pair.b, &packet), CW_PROTOCOL_ERROR_MALFORMED);
-    packet.size = 8 + 65; /* one byte more than agreed */
+    packet.size = 8 + 65; /* a byte more than agreed */
     assert_int_equal(receive_of(pair.b, &packet), CW_PROTOCOL_ERROR_MALFORMED);
     packet.size = 8 + 64;
     arrive(pair.b, &packet);
@@ -134,15 +134,15 @@ TEST(what_is_no_packet_is_refused)
 TEST(the_history_grows_until_it_is_known)
 {
     struct pair pair = pair_from(0, 0);
-    const int counts[] = {0, 1, 31, 1, 31, 1, 159};   /* 0, 1, 32, 33, 64, 65, 224 */
-    const size_t sizes[] = {8, 8, 8, 12, 12, 16, 32}; /* 4 and 4 for each word of 32 */
+    const int counts[] = {0, 1, 31, 1, 31, 1, 159};   /* in total 0, 1, 32, 33, 64, 65, 224 */
+    const size_t sizes[] = {8, 8, 8, 12, 12, 16, 32}; /* 4, and 4 for each word of 32 */
     for (int i = 0; i < 7; i++) {
         deliver_many(pair.a, pair.b, counts[i]);
         assert_int_equal(packet_of(pair.b, 0).size, sizes[i] + 1);
     }
     assert_int_equal(notify_stats(pair.b).history_size, 224);
 
-    /* a gets the last answer, and says so in its next packet. */
+    /* Now a gets the last answer, and says so in its next packet. */
     pass(pair.b, pair.a);
     expect_events(pair.a, "+0..223 p7");
     pass(pair.a, pair.b);
@@ -151,7 +151,7 @@ TEST(the_history_grows_until_it_is_known)
     assert_int_equal(packet_of(pair.b, 0).size, 8 + 1);
 }
 
-/* An answer that was lost has told nothing, even when a later one is acked with it. */
+/* A lost answer has told nothing, even when a later one is acked with it. */
 TEST(only_delivered_answers_make_the_history_shorter)
 {
     struct pair pair = pair_from(0, 0);
@@ -161,14 +161,14 @@ TEST(only_delivered_answers_make_the_history_shorter)
     lose_many(pair.b, 1);
     arrive(pair.a, &first);
     expect_events(pair.a, "+0..9 p0");
-    /* a refuses the next answer, so its packet acks numbers 1 and 2 as lost */
+    /* Next, a refuses an answer, so that its packet acks numbers 1 and 2 as lost. */
     pass(pair.b, pair.a);
     cw_notify_update(pair.a);
     expect_events(pair.a, "+10..19 p2");
     cw_notify_refuse(pair.a);
     pass(pair.a, pair.b);
     expect_events(pair.b, "+0 -1..2 p20");
-    assert_int_equal(notify_stats(pair.b).history_size, 11); /* 10 to 20 */
+    assert_int_equal(notify_stats(pair.b).history_size, 11); /* it has 10 to 20 */
 }
 
 TEST(what_is_too_old_for_the_history_was_lost)
@@ -185,7 +185,7 @@ TEST(a_refused_packet_gets_a_nak)
     struct pair pair = pair_from(0, 0);
     deliver_many(pair.a, pair.b, 2);
     cw_notify_update(pair.b);
-    cw_notify_refuse(pair.b); /* too late for that one */
+    cw_notify_refuse(pair.b); /* the packet is delivered already */
     pass(pair.a, pair.b);
     expect_events(pair.b, "p2");
     cw_notify_refuse(pair.b);
@@ -195,25 +195,25 @@ TEST(a_refused_packet_gets_a_nak)
     expect_events(pair.a, "+0..1 -2 +3");
 }
 
-/* b gets all packets, a none: the history of b becomes full. */
+/* While b gets all packets, a gets none, so that the history of b becomes full. */
 TEST(a_full_history_waits_until_it_is_known)
 {
     struct pair pair = pair_from(0, 0);
     deliver_many(pair.a, pair.b, 256);
     for (int i = 0; i < 300; i++) {
         pass(pair.a, pair.b);
-        expect_events(pair.b, "."); /* not delivered */
+        expect_events(pair.b, "."); /* nothing is delivered */
     }
     assert_int_equal(notify_stats(pair.b).packets_overflowed, 300);
     assert_int_equal(notify_stats(pair.b).history_size, 256);
 
-    /* The path from b is back. All that was delivered is told, nothing else. */
+    /* The path from b is back. Exactly the packets that were delivered are told as such. */
     const struct datagram answer = packet_of(pair.b, 0);
     assert_int_equal(answer.size, CW_NOTIFY_HEADER_SIZE + 1);
     arrive(pair.a, &answer);
     expect_events(pair.a, "+0..255 p0 .");
 
-    /* b learns that, and delivers the packet that tells it. The rest was lost. */
+    /* Now b learns that, and delivers the packet that tells it. All others were lost. */
     pass(pair.a, pair.b);
     expect_events(pair.b, "+0 p556");
     const struct datagram second = packet_of(pair.b, 0);
@@ -222,7 +222,7 @@ TEST(a_full_history_waits_until_it_is_known)
     expect_events(pair.a, "-256..555 +556");
 }
 
-/* While it waits, it tells what comes as lost, as far as the history reaches. */
+/* While b waits, it reports arriving packets as lost, as far as the history reaches. */
 TEST(a_full_history_tells_the_rest_as_lost)
 {
     struct pair pair = pair_from(0, 0);
@@ -245,7 +245,8 @@ TEST(two_full_histories_do_not_wait_for_each_other)
     lose_many(pair.a, 299);
     lose_many(pair.b, 299);
 
-    /* The history of b is full. That of a would be, but b says that it waits as well. */
+    /* The history of b is full. The history of a would be
+       full, but b says that it waits as well. */
     struct datagram packet = pass(pair.a, pair.b);
     expect_events(pair.b, "+0 .");
     packet = packet_of(pair.b, 0);
@@ -353,7 +354,7 @@ TEST(reset_begins_anew)
     deliver_many(pair.a, pair.b, 40);
     struct datagram packet = packet_of(pair.a, 0);
     packet = packet_of(pair.a, 0);
-    arrive(pair.b, &packet); /* waits */
+    arrive(pair.b, &packet); /* waits for the one before */
     assert_ok(cw_notify_send(pair.b, NULL, 0, NULL));
     cw_notify_reset(pair.a);
     cw_notify_reset(pair.b);

@@ -1,4 +1,4 @@
-/* Packets that come early wait for those before them, but not long. */
+/* Tests of packets that come early: they wait for those before them, but not long. */
 #include "notify_rig.h"
 
 #define PACKETS 64
@@ -54,7 +54,7 @@ TEST(the_end_of_a_round_ends_the_waiting)
     for (int late = 0; late < 5; late++)
         assert_int_equal(receive_of(rig.to, &rig.packets[late]), CW_PROTOCOL_ERROR_STALE);
     assert_int_equal(notify_stats(rig.to).packets_stale, 5);
-    receive(&rig, 7); /* of the next round: waits again */
+    receive(&rig, 7); /* the next round waits again */
     expect_events(rig.to, ".");
 }
 
@@ -72,7 +72,7 @@ TEST(while_some_wait_all_do)
 {
     struct rig rig = rig_default();
     receive(&rig, 1);
-    receive(&rig, 20); /* more than three are missing before it, too */
+    receive(&rig, 20); /* it waits, although more than three are missing */
     receive(&rig, 19);
     expect_events(rig.to, ".");
     receive(&rig, 0);
@@ -87,7 +87,7 @@ TEST(a_full_cache_waits_no_longer)
     for (int i = 1; i < 31; i++)
         receive(&rig, i);
     expect_events(rig.to, ".");
-    receive(&rig, 31); /* the thirty-second from the one that is missing */
+    receive(&rig, 31); /* the thirty-second from the missing one */
     expect_events(rig.to, "p1..31 .");
 }
 
@@ -96,7 +96,7 @@ TEST(a_packet_beyond_the_cache_ends_the_waiting)
     struct rig rig = rig_default();
     receive(&rig, 1);
     receive(&rig, 50);
-    receive(&rig, 3); /* late, but before 50 is taken */
+    receive(&rig, 3); /* it is late, but comes before 50 is taken */
     expect_events(rig.to, "p1 p3 p50");
 }
 

@@ -1,5 +1,5 @@
-/* Packet notification over bad networks, in virtual time: 60 packets per second each way. Every
-   packet gets exactly one ack or nak, in order, and an ack only when it was delivered. */
+/* Tests of packet notification over bad networks, in virtual time: 60 packets per second each way.
+   Every packet gets exactly one ack or nak, in order, and an ack only when it was delivered. */
 #include "bad_paths.h"
 #include "notify_rig.h"
 
@@ -16,9 +16,9 @@ struct side {
     uint32_t sent;
     uint32_t told; /* packets whose fate was told */
     uint32_t acked;
-    uint32_t falsely_nakked; /* although they were delivered */
-    int64_t newest;          /* that the other side delivered */
-    bool delivered[TICKS];   /* of those sent */
+    uint32_t falsely_nakked; /* packets with a nak although they were delivered */
+    int64_t newest;          /* the newest that the other side delivered */
+    bool delivered[TICKS];   /* by number of the packet that was sent */
 };
 
 struct world {
@@ -26,7 +26,7 @@ struct world {
     struct side sides[2];
 };
 
-/* Every packet has a content and a size of its own. */
+/* Makes a packet, which has a content and a size of its own. */
 static size_t content(uint32_t number, int side, uint8_t payload[MAX_PAYLOAD])
 {
     struct cw_prng bits = {number * 2u + (uint32_t)side};
@@ -143,7 +143,7 @@ TEST(test_loss)
                 tick(&world);
             finish(&world);
             fixture_release(NULL);
-            for (int i = 0; i < 2; i++) /* what was delivered is never told as lost */
+            for (int i = 0; i < 2; i++) /* no packet that was delivered is told as lost */
                 if (world.sides[i].falsely_nakked)
                     fail_msg("seed %d, loss %d: %u wrong naks", (int)seed, loss,
                              world.sides[i].falsely_nakked);

@@ -1,5 +1,5 @@
-/* The rules of the request-based protocol, one by one: how an end is made, when it sends, what the
-   sender keeps and the receiver asks for. */
+/* Tests of the rules of the request-based protocol, one by one: how an end is made, when it sends,
+   what the sender keeps and the receiver asks for. */
 #include "counted.h"
 #include "rudp_rig.h"
 
@@ -52,15 +52,15 @@ TEST(a_round_gathers_the_packages_of_some_ticks)
         assert_ok(rudp_send_byte(rudp, 0xa0 + tick));
         rudp_play(rudp, "@1 =");
     }
-    for (int i = 0; i < 9; i++) /* these add nothing to the time */
+    for (int i = 0; i < 9; i++) /* updates at the same tick add no time */
         rudp_play(rudp, "@0 =");
     assert_int_equal(rudp_stats(rudp).packages_queued, 2);
     rudp_play(rudp, "@1 =050000a0050001a1 =");
     assert_int_equal(rudp_stats(rudp).packages_queued, 0);
     assert_int_equal(rudp_stats(rudp).packages_sent, 2);
-    rudp_play(rudp, "@2 = @7 =00 ="); /* one round, however many ticks */
+    rudp_play(rudp, "@2 = @7 =00 ="); /* it is one round, however many ticks pass */
 
-    config.send_delay_ticks = 0; /* a round at each update */
+    config.send_delay_ticks = 0; /* makes each update a round */
     rudp = rudp_make(&config);
     rudp_play(rudp, "@0 =00 =");
 }
@@ -75,7 +75,7 @@ TEST(who_has_nothing_to_say_sends_a_heartbeat)
 TEST(a_datagram_has_at_most_512_bytes_unless_one_package_is_longer)
 {
     static const uint32_t sizes[] = {100, 401, 2, 600, 3, 508, 381, 124};
-    /* 103 + 405; 5; 604; 6; 512; 385; 128 */
+    /* The sums are 103 + 405; 5; 604; 6; 512; 385; 128. */
     static const size_t datagrams[] = {508, 5, 604, 6, 512, 385, 128};
     static const uint8_t bytes[600];
     uint8_t out[604];
@@ -86,7 +86,7 @@ TEST(a_datagram_has_at_most_512_bytes_unless_one_package_is_longer)
         assert_ok(cw_rudp_send(rudp, bytes, sizes[i]));
     rudp_play(rudp, "@1");
     for (size_t i = 0; i < 7; i++) {
-        assert_int_equal(cw_rudp_transmit(rudp, out, 603), 0); /* that loses nothing */
+        assert_int_equal(cw_rudp_transmit(rudp, out, 603), 0); /* loses nothing */
         assert_int_equal(cw_rudp_transmit(rudp, out, sizeof out), datagrams[i]);
         assert_ok(rudp_give_bytes(other, out, datagrams[i]));
     }
@@ -106,7 +106,7 @@ TEST(a_datagram_holds_512_bytes_even_of_short_packages)
     config.max_package_size = 4;
     struct cw_rudp *rudp = rudp_make(&config);
     uint8_t out[512];
-    for (int i = 0; i < 128; i++) /* of 4 bytes each on the wire */
+    for (int i = 0; i < 128; i++) /* each has 4 bytes on the wire */
         rudp_play(rudp, "+07");
     rudp_play(rudp, "@1");
     assert_int_equal(cw_rudp_transmit(rudp, out, 511), 0);
@@ -122,11 +122,11 @@ TEST(packages_wait_for_the_one_before_them)
     rudp_play(rudp, "<050001b1 <050003b3 .");
     assert_true(cw_rudp_waiting(rudp, &id));
     assert_int_equal(id, 0);
-    /* asked for in each round until it is here */
+    /* The missing package is asked for in each round until it is here. */
     rudp_play(rudp, ">020000020002 >020000020002 <050000b0");
     assert_false(cw_rudp_waiting(rudp, &id));
     rudp_play(rudp, "0:b0 1:b1 . >020002");
-    /* what came in the middle of a round is not asked for */
+    /* A package that came in the middle of a round is not asked for. */
     rudp_play(rudp, "@1 <050002b2 2:b2 3:b3 =00");
     assert_int_equal(rudp_stats(rudp).packages_received, 4);
     assert_int_equal(rudp_stats(rudp).requests_sent, 5);
@@ -137,7 +137,7 @@ TEST(each_package_is_delivered_once)
     struct cw_rudp *rudp = rudp_make_small();
     rudp_play(rudp, "<050001b1050001cc <050000b0 0:b0 <050000cc 1:b1 .");
     assert_int_equal(rudp_stats(rudp).packages_dropped, 2);
-    /* an id from before the first one is old as well */
+    /* An id from before the first one is old as well. */
     rudp_play(rudp, "<05ffffcc . >00");
 }
 
@@ -147,7 +147,7 @@ TEST(what_is_asked_for_is_sent_again)
     for (unsigned i = 0; i < 4; i++)
         assert_ok(rudp_send_byte(rudp, 0xa0 + i));
     rudp_play(rudp, ">050000a0050001a1050002a2050003a3");
-    /* once in a round, in order, and before what is new */
+    /* A request is answered once in a round, in order, and before new packages. */
     rudp_play(rudp, "<020003020001 <020001020003 +a4 >050001a1050003a3050004a4 >00 <020001 "
                     ">050001a1");
     assert_int_equal(rudp_stats(rudp).requests_received, 5);
@@ -159,9 +159,9 @@ TEST(a_package_that_was_never_sent_is_not_missing)
 {
     struct cw_rudp *rudp = rudp_make_small();
     rudp_play(rudp, "<020000020001027fff028000 >00");
-    /* nor one from before the first, however the ids are widened */
+    /* An id from before the first is not missing either, however the ids are widened. */
     rudp_play(rudp, "+a0 >050000a0 <02ffff028002 >00");
-    /* one that is queued goes out as new, and only once */
+    /* A package that is queued goes out as new, and only once. */
     rudp_play(rudp, "+a1 <020001 >050001a1 >00");
 }
 
@@ -170,7 +170,7 @@ TEST(what_has_expired_is_told_as_missing)
     struct cw_rudp *rudp = rudp_make_small();
     struct cw_rudp *other = rudp_make_small();
     rudp_play(rudp,
-              "+a0 >050000a0 +a1 >050001a1 @8"); /* 9 ticks after it went out: it is still kept */
+              "+a0 >050000a0 +a1 >050001a1 @8"); /* 9 ticks after it went out it is still kept */
     rudp_play(rudp, "=00 <020000 @0");
     assert_int_equal(rudp_stats(rudp).packages_kept, 2);
     rudp_play(rudp, ">030000");
@@ -178,10 +178,10 @@ TEST(what_has_expired_is_told_as_missing)
     assert_int_equal(rudp_stats(rudp).packages_expired, 1);
     assert_int_equal(rudp_stats(rudp).missing_sent, 1);
 
-    /* the application hears of it in its place, and the stream goes on */
+    /* The application is told so in the package's place, and the stream goes on. */
     rudp_play(other, "<050001a1 . <030000 0? 1:a1 >00");
     assert_int_equal(rudp_stats(other).packages_missing, 1);
-    /* too late */
+    /* The package and the news of its loss come too late. */
     rudp_play(other, "<050000a0030001 .");
 }
 
@@ -198,7 +198,7 @@ TEST(a_package_is_kept_for_the_ticks_of_its_expiry)
 TEST(a_package_that_came_after_all_is_not_missing)
 {
     struct cw_rudp *rudp = rudp_make_small();
-    rudp_play(rudp, "<030000050000b0"); /* it was only late */
+    rudp_play(rudp, "<030000050000b0"); /* the package was only late */
     rudp_play(rudp, "<050001b1030001 0:b0 1:b1 .");
 }
 
@@ -206,14 +206,14 @@ TEST(a_heartbeat_makes_an_end_ask_for_what_may_be_next)
 {
     struct cw_rudp *rudp = rudp_make_small();
     struct cw_rudp *other = rudp_make_small();
-    /* the last package is lost, and none follows it */
+    /* The last package is lost, and none follows it. */
     rudp_play(rudp, "+a0 >050000a0 >00");
     rudp_play(other, "<00");
-    /* it says nothing of its own, and so is a heartbeat too */
+    /* A request alone says nothing of its own end's packages, so it is a heartbeat too. */
     rudp_play(other, ">02000000");
     rudp_play(rudp, "<02000000 >020000050000a0");
     rudp_play(other, "<020000050000a0 0:a0");
-    /* each heartbeat is answered once, behind the gaps */
+    /* Each heartbeat is answered once, behind the gaps. */
     rudp_play(other, ">00 <00050002b2 >020001020003 >020001");
 }
 

@@ -1,7 +1,7 @@
-/* Our sender towards a receiver that does what the recorded peer of rudp.json does. That one asks
-   for gaps in every round, but answers a heartbeat with the news that the package which it expects
-   is missing, where ours asks for it. So it never asks for packages that are lost at the end of
-   what was sent. */
+/* Tests of our sender towards a receiver that does what the recorded peer of rudp.json does. This
+   receiver asks for gaps in every round, but answers a heartbeat with the news that the package
+   which it expects is missing, where ours asks for it. So it never asks for packages that are lost
+   at the end of what was sent. */
 #include "rudp_rig.h"
 
 #include "protocols/rudp_wire.h"
@@ -9,7 +9,7 @@
 #define PACKAGES 3000
 #define SEEDS    20
 
-/* What it knows of our packages. */
+/* The foreign end's knowledge of our packages. */
 struct foreign {
     bool present[PACKAGES + 1];
     uint32_t next, end;
@@ -24,7 +24,7 @@ static void foreign_receive(struct foreign *foreign, const uint8_t *data, size_t
         assert_true(used > 0);
         foreign->heartbeat |= item.tag == CW_RUDP_HEARTBEAT;
         if (item.tag != CW_RUDP_PACKAGE)
-            continue; /* it has sent nothing that could be asked for */
+            continue; /* nobody asks it for packages, as it has sent none */
         assert_true(item.id <= PACKAGES);
         foreign->present[item.id] = true;
         if (item.id >= foreign->end)
@@ -34,7 +34,7 @@ static void foreign_receive(struct foreign *foreign, const uint8_t *data, size_t
         foreign->next++;
 }
 
-/* A round of it. */
+/* Plays a round of the foreign end. */
 static void foreign_answer(struct foreign *foreign, struct cw_rudp *to)
 {
     uint8_t out[4096];
@@ -59,7 +59,7 @@ static bool is_lost(uint32_t *random)
     return *random >> 8 < (1u << 24) * 3 / 10;
 }
 
-/* A tick: what goes to the foreign end may be lost, what comes from it arrives. */
+/* Plays a tick: datagrams to the foreign end may be lost, and its own arrive. */
 static void tick(struct cw_rudp *sender, struct foreign *foreign, uint32_t *random)
 {
     uint8_t out[512];
@@ -78,7 +78,7 @@ static struct cw_rudp *make_sender(void)
     return rudp_make(&config);
 }
 
-/* All arrive but those at the end, which nobody asks for; the next package brings them. */
+/* All packages arrive but those at the end, which nobody asks for; the next package brings them. */
 TEST(test_only_what_is_lost_at_the_end_stalls)
 {
     uint32_t stalls = 0;
@@ -105,7 +105,7 @@ TEST(test_only_what_is_lost_at_the_end_stalls)
     assert_in_range(stalls, 1, SEEDS - 1);
 }
 
-/* The same with a receiver of ours. */
+/* A receiver of ours asks for the end. */
 TEST(test_ours_asks_for_the_end)
 {
     for (uint32_t seed = 1; seed <= SEEDS; seed++) {

@@ -1,4 +1,5 @@
-/* The limits of the request-based protocol: windows, ids of 16 bits, bytes that make no sense. */
+/* Tests of the limits of the request-based protocol: windows, ids of 16 bits, bytes that make no
+   sense. */
 #include "rudp_rig.h"
 
 TEST(a_sender_keeps_only_so_many)
@@ -10,7 +11,7 @@ TEST(a_sender_keeps_only_so_many)
     rudp_play(rudp, "@1");
     uint8_t out[604];
     assert_int_equal(cw_rudp_transmit(rudp, out, sizeof out), 32 * 4);
-    /* that they have gone out does not help, since they may be asked for */
+    /* The packages have gone out, but still take room, since they may be asked for. */
     assert_int_equal(rudp_send_byte(rudp, 32), CW_PROTOCOL_ERROR_QUEUE_FULL);
     rudp_play(rudp, "@9");
     assert_int_equal(rudp_send_byte(rudp, 32), CW_PROTOCOL_ERROR_QUEUE_FULL);
@@ -27,7 +28,7 @@ TEST(requests_beyond_the_window_come_again)
             assert_ok(rudp_send_byte(rudp, i));
         assert_int_equal(cw_rudp_transmit(rudp, out, sizeof out), 32 * 4);
     }
-    /* 40 at once: the answers to the first 32, which have expired */
+    /* These 40 requests come at once. The first 32 are answered; their packages have expired. */
     for (unsigned i = 0; i < 40; i++)
         assert_ok(rudp_give_bytes(rudp, (uint8_t[]){2, 0, (uint8_t)i}, 3));
     rudp_play(rudp, "@1");
@@ -41,20 +42,20 @@ TEST(a_receiver_holds_only_so_many)
 {
     struct cw_rudp *rudp = rudp_make_small();
     uint8_t out[604];
-    /* 32 fits, counted from 0; 33 does not, but shows that all before it exist */
+    /* Package 32 fits, counted from 0; 33 does not, but shows that all before it exist. */
     rudp_play(rudp, "<050000b0 0:b0 <050020c0050021c1");
     assert_int_equal(rudp_stats(rudp).packages_received, 2);
     assert_int_equal(rudp_stats(rudp).packages_dropped, 1);
     rudp_play(rudp, "@1");
     assert_int_equal(cw_rudp_transmit(rudp, out, sizeof out), 31 * 3);
-    /* nothing is asked for that could not be held */
+    /* Only packages that could be kept are asked for. */
     rudp_play(rudp, "<00 @1");
     assert_int_equal(cw_rudp_transmit(rudp, out, sizeof out), 31 * 3);
     for (unsigned i = 1; i < 32; i++)
         assert_ok(rudp_give_bytes(rudp, (uint8_t[]){5, 0, (uint8_t)i, (uint8_t)i}, 4));
     for (unsigned i = 1; i < 32; i++)
         rudp_expect_package(rudp, i, i);
-    rudp_play(rudp, "32:c0 . >020021"); /* the one for which there was no room */
+    rudp_play(rudp, "32:c0 . >020021"); /* asks for the one without room */
 }
 
 TEST(ids_far_ahead_do_not_move_the_stream)
@@ -85,7 +86,7 @@ TEST(a_slow_reader_loses_nothing)
             assert_ok(rudp_give_bytes(to, out, size));
         while ((size = cw_rudp_transmit(to, out, sizeof out)) > 0)
             assert_ok(rudp_give_bytes(from, out, size));
-        if (tick % 64 == 63) /* it sleeps for two windows */
+        if (tick % 64 == 63) /* the application sleeps for two windows */
             for (unsigned i = 0; i < 32 && taken < 200; i++, taken++)
                 rudp_expect_package(to, taken, taken);
     }
@@ -133,8 +134,8 @@ TEST(missing_ones_are_widened_as_well)
     rudp_play(rudp, "<030005 65541?");
 }
 
-/* The id in a request is one of the sender's own. A peer that widens it against what it received
-   stalls, as soon as the two ends have not sent about as much as each other. */
+/* The id in a request is one of the sender's own. A peer that widens it against the packages that
+   it received stalls, as soon as the two ends have not sent about as much as each other. */
 TEST(requests_are_widened_against_the_senders_own_counter)
 {
     struct cw_rudp *busy = rudp_make_small(), *quiet = rudp_make_small();
@@ -145,7 +146,7 @@ TEST(requests_are_widened_against_the_senders_own_counter)
         if (tick % 64 == 0)
             assert_ok(rudp_send_byte(quiet, sent[1]++ % 251));
         pass(busy, quiet, tick % 5 == 2);
-        pass(quiet, busy, tick % 64 == 0); /* the first copy of each of its packages */
+        pass(quiet, busy, tick % 64 == 0); /* loses the first copy of each package */
         for (; cw_rudp_next(quiet, &event); taken[0]++)
             assert_true(event.type == CW_RUDP_EVENT_PACKAGE && event.data[0] == taken[0] % 251);
         for (; cw_rudp_next(busy, &event); taken[1]++)
@@ -163,13 +164,13 @@ TEST(a_malformed_datagram_is_not_used_and_the_other_end_is_told)
         "!0300",
         "!04",
         "!0400",
-        "!050000", /* and the data */
+        "!050000", /* the data is cut off, too */
         "!ff",
         "!80",
         "!8080",
-        "!808000",             /* long tags */
-        "!80050000aa",         /* one that is longer than needed */
-        "!fe000000aa",         /* more than there is */
+        "!808000",             /* too long a tag */
+        "!80050000aa",         /* a tag longer than needed */
+        "!fe000000aa",         /* a size beyond the datagram */
         "!050000aa050001",     /* a good package before the bad one */
         "!0001020000030000ff", /* good items of all sorts before it */
     };
@@ -180,16 +181,16 @@ TEST(a_malformed_datagram_is_not_used_and_the_other_end_is_told)
         rudp_play(rudp, ". >01");
         assert_int_equal(rudp_stats(rudp).datagrams_malformed, i + 1);
     }
-    rudp_play(rudp, ">00"); /* told once */
-    /* last, because other peers read nothing behind it */
-    rudp_play(rudp, "!ff +08 >0500010801 <"); /* some peers send empty ones */
+    rudp_play(rudp, ">00"); /* the error is told only once */
+    /* The news comes last, because other peers read nothing behind it. */
+    rudp_play(rudp, "!ff +08 >0500010801 <"); /* some peers send empty datagrams */
     rudp_play(rudp, ">00");
 }
 
 TEST(a_package_above_the_agreed_size_is_malformed)
 {
     struct cw_rudp *rudp = rudp_make_small();
-    uint8_t data[605] = {0x82, 0x5d}; /* 601 + 4 */
+    uint8_t data[605] = {0x82, 0x5d}; /* a tag of 601 + 4 */
     assert_int_equal(rudp_give_bytes(rudp, data, 605), CW_PROTOCOL_ERROR_MALFORMED);
     rudp_play(rudp, ".");
     data[1] = 0x5c;
@@ -202,7 +203,7 @@ TEST(a_package_above_the_agreed_size_is_malformed)
 TEST(what_the_other_end_calls_corrupt_is_told)
 {
     struct cw_rudp *rudp = rudp_make_small();
-    rudp_play(rudp, "<050000b001 corrupt 0:b0 . >00"); /* it is not told back */
+    rudp_play(rudp, "<050000b001 corrupt 0:b0 . >00"); /* the error is not told back */
 }
 
 TEST(a_round_goes_on_over_several_datagrams)
@@ -213,18 +214,18 @@ TEST(a_round_goes_on_over_several_datagrams)
     static const uint8_t bytes[100];
     for (int i = 0; i < 7; i++)
         assert_ok(cw_rudp_send(rudp, bytes, sizeof bytes));
-    rudp_play(rudp, "<0500c8bb"); /* 200 are missing before it */
+    rudp_play(rudp, "<0500c8bb"); /* 200 packages are missing before it */
     rudp_play(rudp, "!ff @1");
-    assert_int_equal(cw_rudp_transmit(rudp, out, sizeof out), 510); /* 170 requests */
+    assert_int_equal(cw_rudp_transmit(rudp, out, sizeof out), 510); /* it has 170 requests */
     assert_int_equal(cw_rudp_transmit(rudp, out, sizeof out), 30 * 3 + 4 * 103);
     assert_int_equal(rudp_stats(rudp).requests_sent, 200);
-    /* a new round begins before the old one is taken: what did not go out does now */
+    /* A new round begins before the old one is taken: its rest goes out now. */
     rudp_play(rudp, "@1");
     assert_int_equal(cw_rudp_transmit(rudp, out, sizeof out), 510);
     assert_int_equal(cw_rudp_transmit(rudp, out, sizeof out), 30 * 3 + 3 * 103 + 1);
     rudp_play(rudp, "=");
     assert_int_equal(rudp_stats(rudp).packages_sent, 7);
-    /* what was left of a round has come meanwhile: that is no reason for a heartbeat */
+    /* The rest of a round has come meanwhile, which is no reason for a heartbeat. */
     rudp_play(rudp, "@1");
     assert_int_equal(cw_rudp_transmit(rudp, out, sizeof out), 510);
     for (unsigned i = 170; i < 200; i++)

@@ -1,21 +1,21 @@
-/* The request-based protocol on bad paths, both ways at once, in virtual time: every package comes
-   once, whole and in order, or is told as missing when it has expired. */
+/* Tests of the request-based protocol on bad paths, both ways at once, in virtual time: every
+   package comes once, whole and in order, or is told as missing when it has expired. */
 #include "bad_paths.h"
 #include "rudp_rig.h"
 
 #define TICK       (1.0 / 60)
-#define BUSY_TICKS 2400 /* in which both ends send */
+#define BUSY_TICKS 2400 /* the time in which both ends send */
 #define CALM_TICKS                                                                                 \
-    200000 /* at most, until all has come: at 90 % loss each of the last takes 1000 */
+    200000 /* the most, until all has come: each of the last takes 1000 at 90 % loss */
 #define LONGEST 120
-#define MOST    8192 /* packages of one end */
+#define MOST    8192 /* the most packages of one end */
 #define NEVER   (BUSY_TICKS + CALM_TICKS)
 
 struct end {
     struct cw_rudp *rudp;
-    struct cw_simulator *path; /* away from here */
+    struct cw_simulator *path; /* the path that leads away from here */
     uint64_t sent;
-    uint64_t taken; /* by the application here */
+    uint64_t taken; /* the packages that the application here took */
     uint64_t missing;
     uint32_t sent_tick[MOST];
 };
@@ -24,11 +24,11 @@ struct world {
     struct cw_prng random;
     uint32_t tick;
     uint32_t expiry_ticks;
-    uint64_t hash; /* of all that was told, and when */
+    uint64_t hash; /* a hash of all that was told, and when */
     struct end ends[2];
 };
 
-/* The bytes of an end's package follow from its number. */
+/* Makes a package of an end, whose bytes follow from its number. */
 static size_t make_package(int end, uint64_t id, uint8_t out[LONGEST])
 {
     struct cw_prng random = {.state = id * 2 + (uint64_t)end};
@@ -69,7 +69,7 @@ static void send_some(struct world *world, int i)
     }
 }
 
-/* What is told must be the next package of the other end, or that it has expired. */
+/* Checks that the next event is the next package of the other end, or that it has expired. */
 static void take_events(struct world *world, int i)
 {
     struct end *end = &world->ends[i];

@@ -1,5 +1,5 @@
-/* The request-based protocol against a recorded peer: what it encodes, and a run in which a sends,
-   b answers, and a quarter of all datagrams is lost. */
+/* Tests of the request-based protocol against a recorded peer: what it encodes, and a run in which
+   a sends, b answers, and a quarter of all datagrams is lost. */
 #include "rudp_rig.h"
 #include "vectors.h"
 
@@ -40,7 +40,7 @@ TEST(test_packages_are_encoded_as_recorded)
         {
             size_t size;
             uint8_t *expected = vectors_bytes(hex, &size);
-            if (size) { /* the recorded peer sends empty ones too */
+            if (size) { /* the recorded peer sends empty datagrams too */
                 assert_int_equal(cw_rudp_transmit(rudp, out, sizeof out), size);
                 assert_memory_equal(out, expected, size);
             }
@@ -53,16 +53,16 @@ TEST(test_packages_are_encoded_as_recorded)
     cJSON_Delete(file);
 }
 
-/* An end of the recorded run, and what the test itself knows of it. */
+/* An end of the recorded run, and the test's own knowledge of it. */
 struct end {
     struct cw_rudp *rudp;
-    uint16_t after_newest; /* of the packages that it knows of */
-    bool heartbeat;        /* in this tick it heard one, and no request */
+    uint16_t after_newest; /* the id after the newest package that it knows of */
+    bool heartbeat;        /* the last item of this tick was a heartbeat */
 };
 
 enum { HEARTBEAT, CORRUPT, REQUEST, MISSING };
 
-/* The tag of the item at the start of data; stores its size. */
+/* Returns the tag of the item at the start of data, and stores its size. */
 static unsigned look_at(const uint8_t *data, size_t *size)
 {
     const size_t head = data[0] & 0x80 ? 2 : 1;
@@ -88,9 +88,10 @@ static void give(struct end *end, const cJSON *hex)
     free(data);
 }
 
-/* The recorded peer answers a heartbeat with a package of its own, or says that it is missing, by
-   the number of the package that it expects. In that place ours asks for the package after the
-   newest. Returns the size of what ours must send. */
+/* Writes what our end must send for a datagram of the recorded peer, and returns its size. The
+   recorded peer answers a heartbeat with a package of its own, or says that it is missing, by the
+   number of the package that it expects. In that place our end asks for the package after the
+   newest. */
 static size_t translate(const struct end *end, const uint8_t *data, size_t size, uint8_t *expected)
 {
     size_t at = 0, used = 0, item_size;
