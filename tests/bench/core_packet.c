@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TICK (1.0 / 60)
+#define TICK (1.0 / 60) /* seconds */
 
 static uint32_t loss_percent;
 

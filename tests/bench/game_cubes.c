@@ -28,8 +28,8 @@
 
 #define FLOAT_BITS     (10 * 32 + 1)
 #define QUANTIZED_BITS (18 + 18 + 14 + 2 + 3 * 9 + 1)
-#define ONE_WAY        0.05
-#define LOSS           0.05
+#define ONE_WAY        0.05 /* seconds */
+#define LOSS           0.05 /* share of the packets each way */
 #define STEPS          (CUBES_SECONDS * CUBES_RATE)
 #define KEPT           64 /* worlds that are kept to compare snapshots with */
 #define COUNTED        300

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TICK       (1.0 / 60)
-#define ONE_WAY    0.001
+#define TICK       (1.0 / 60) /* seconds */
+#define ONE_WAY    0.001      /* seconds */
 #define BLOCK      100000
 #define IN_TRANSIT 256
 #define MOST       1100

@@ -12,9 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TICK       (1.0 / 60)
-#define IN_TRANSIT 64 /* ticks */
-#define PER_TICK   4  /* datagrams */
+#define TICK       (1.0 / 60) /* seconds */
+#define IN_TRANSIT 64         /* ticks */
+#define PER_TICK   4          /* datagrams */
 #define MOST       1100
 #define WARM_UP    1000
 #define COUNTED    2000

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TICK (1.0 / 60)
+#define TICK (1.0 / 60) /* seconds */
 
 struct payload {
     uint8_t bytes[64];

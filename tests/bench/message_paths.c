@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TICK       (1.0 / 60)
-#define WARM_UP    5
+#define TICK       (1.0 / 60) /* seconds */
+#define WARM_UP    5          /* seconds */
 #define SECONDS    300
 #define IN_TRANSIT 256
 #define MOST       1100

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RTT     0.1
-#define QUEUE   0.2
+#define RTT     0.1 /* seconds */
+#define QUEUE   0.2 /* seconds that the full queue takes */
 #define FOREVER 600 /* seconds after which a block counts as one that has not arrived */
 #define SEEDS   5
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RTT   0.1
+#define RTT   0.1 /* seconds */
 #define SEEDS 3
 #define DRIFT 0.002 /* the share by which one clock is faster than the other */
 

@@ -15,8 +15,8 @@
 
 #define SIZE      64
 #define TICKS     20000
-#define LOSS      0.2
-#define ROUND     7 /* ticks until the sender knows what has arrived */
+#define LOSS      0.2 /* share of the packets */
+#define ROUND     7   /* ticks until the sender knows what has arrived */
 #define RECEIVERS 2
 
 static void add_message(struct cw_repair_sender *sender, uint16_t id, struct cw_prng *random)

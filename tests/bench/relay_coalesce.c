@@ -25,7 +25,7 @@
 
 #define PAYLOAD  64
 #define SESSIONS 100
-#define RATE     60.0
+#define RATE     60.0 /* datagrams a second of each session */
 #define SECONDS  0.75
 #define ROUNDS   7
 #define TRIPS    8192 /* more round trips than a run has */

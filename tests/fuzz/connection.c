@@ -8,7 +8,7 @@
 #include <string.h>
 
 #define RAW    0x08 /* the bytes are a datagram; else they get a header that is taken */
-#define DRAIN  0x10 /* the application takes and releases what there is */
+#define DRAIN  0x10 /* the application takes and releases all messages */
 #define SEND   0x20 /* the application sends something, and a round of packets */
 #define HOLD   0x40 /* the application keeps the next message */
 #define AGAIN  0x80 /* the packet comes in with the number of the one before */

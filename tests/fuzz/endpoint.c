@@ -21,7 +21,7 @@ struct world {
     struct cw_endpoint *theirs;
     double now;
     uint8_t *held;        /* the datagram that ours was given last */
-    uint8_t fates[65536]; /* bits for each of our packets, 0 if not sent */
+    uint8_t fates[65536]; /* bits for each of our packets, or 0 */
     uint16_t newest;      /* the newest packet that ours delivered */
     bool refuses;         /* ours accepts packets later only */
 };

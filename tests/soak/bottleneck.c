@@ -14,10 +14,10 @@
 
 #define SCENE_SECONDS   60.0
 #define SCENES_PER_HOUR 60
-#define START_SECONDS   20.0 /* the start of a scene, in which the queue is not measured */
-#define CHECK_SECONDS   0.1
-#define TIMEOUT_SECONDS 5.0 /* a secure connection usually ends after so long without a packet */
-#define PACKET          1064.0
+#define START_SECONDS   20.0         /* the start of a scene, in which the queue is not measured */
+#define CHECK_SECONDS   0.1          /* seconds from one look at all channels to the next */
+#define TIMEOUT_SECONDS 5.0          /* seconds without a packet that usually end a connection */
+#define PACKET          1064.0       /* bytes of a full packet */
 #define LEAST_WINDOW    (4 * PACKET) /* the least that congestion control allows in flight */
 #define MOST_IN_FLIGHT  192          /* packets: three quarters of the sent_window */
 #define MOST_LOST       64           /* unreliable messages in a row */

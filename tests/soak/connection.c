@@ -15,10 +15,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STEP           (1.0 / 60)
+#define STEP           (1.0 / 60) /* seconds */
 #define PAIRS_PER_HOUR 6
 #define STEPS_PER_PAIR (3600 * 60 / PAIRS_PER_HOUR)
-#define CALM_LATENCY   0.02
+#define CALM_LATENCY   0.02 /* seconds one way */
 #define CALM_TRIP      (2 * CALM_LATENCY + 2 * STEP)
 #define CALM_SECONDS   10.0 /* seconds beyond those that the path needs */
 #define CHANNELS       5

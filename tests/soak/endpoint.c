@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STEP           (1.0 / 360)
+#define STEP           (1.0 / 360) /* seconds */
 #define STEPS_PER_HOUR (3600 * 360)
 #define CALM_STEPS     (60 * 360)
 #define RECORDS        65536

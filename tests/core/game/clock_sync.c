@@ -7,8 +7,8 @@
 
 #include <string.h>
 
-#define STEP  0.001
-#define FRAME 0.005
+#define STEP  0.001 /* seconds */
+#define FRAME 0.005 /* seconds */
 
 /* Returns the path of the guarantee: 50 ms there and back, jitter of 50 ms each way. */
 static struct clock_rig_config bad_path(uint64_t seed)

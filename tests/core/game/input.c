@@ -320,8 +320,7 @@ static void an_ack_ends_the_copies(void **state)
     close_ends(&ends);
 }
 
-/* A message whose inputs are empty, because the server has all of them, is what healthy clients
-   send. */
+/* Healthy clients send a message without inputs when the server has all of them. */
 static void an_empty_body_is_nothing_wrong(void **state)
 {
     (void)state;

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RATE  60.0
+#define RATE  60.0 /* ticks a second */
 #define FRAME (1 / 144.0)
 
 static struct cw_interpolation *make(uint32_t entry_size, uint32_t max_entries)
@@ -398,7 +398,8 @@ static void ticks_wrap_on_the_way(void **state)
     rig_start(&wrapping, &path);
     wrapping.first_tick = (uint32_t)-100;
     rig_run(&plain, 10);
-    /* rig_shown compares what the entries say with the ticks, which have wrapped for most. */
+    /* rig_shown compares the entries with the ticks, so it is called for each frame, most of which
+       come after the wrap. */
     while (wrapping.now < plain.now) {
         struct cw_view view;
         wrapping.now += FRAME;

@@ -15,7 +15,7 @@
 
 #define CLIENTS  3
 #define ENTITIES 60
-#define TICK     (1.0 / 60)
+#define TICK     (1.0 / 60) /* seconds */
 
 struct truth {
     bool present;

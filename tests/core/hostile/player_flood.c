@@ -3,8 +3,8 @@
 #include "hostile_player.h"
 #include "secure_message_rig.h"
 
-#define RATE 2000 /* datagrams a second, as by default */
-#define TICK (1.0 / 64)
+#define RATE 2000       /* datagrams a second, as by default */
+#define TICK (1.0 / 64) /* seconds */
 
 static struct message_rig messages;
 static struct player flooder, other;

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#define TICK (1.0 / 60)
+#define TICK (1.0 / 60) /* seconds */
 
 static const struct cw_lab_peer_type *const type = &cw_lab_peer_window;
 

@@ -63,8 +63,9 @@ TEST(reno_halves_and_then_grows_by_one_each_round_trip)
     assert_true(grown > 28 && grown <= 30);
 }
 
-/* RFC 9438: W(t) = 0.4 (t - K)^3 + W_max with K = cbrt((W_max - cwnd) / 0.4), one round trip ahead.
-   Reno would take 600 round trips from 1400 to 2000, so that it does not count here. */
+/* The window follows RFC 9438: W(t) = 0.4 (t - K)^3 + W_max with K = cbrt((W_max - cwnd) / 0.4),
+   one round trip ahead. Reno would take 600 round trips from 1400 to 2000, so that it does not
+   count here. */
 TEST(cubic_follows_its_function)
 {
     struct window_rig rig = rig_of(CW_WINDOW_CUBIC, 1000);

@@ -5,8 +5,8 @@
 
 #include <inttypes.h>
 
-#define STEP    0.01
-#define HOURS   24 /* hours of virtual time, after which a stream counts as stuck */
+#define STEP    0.01 /* seconds */
+#define HOURS   24   /* hours of virtual time, after which a stream counts as stuck */
 #define SEEDS   3
 #define AT_ONCE 700 /* the longest write and read */
 

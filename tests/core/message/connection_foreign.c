@@ -58,8 +58,8 @@ static size_t header_size_of(const uint8_t *datagram)
     return size;
 }
 
-/* Fragment id of count of a datagram with a packet: 01, its number, id, count - 1; then, in the
-   first, its header; then its share of the payload. */
+/* Writes fragment `id` of `count` of a datagram with a packet: 01, its number, id, count - 1; then,
+   in the first, its header; then its share of the payload. */
 static size_t fragment_of(const uint8_t *datagram, size_t size, uint32_t id, uint32_t count,
                           uint8_t out[2048])
 {

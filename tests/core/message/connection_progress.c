@@ -7,7 +7,7 @@
 
 #include <float.h>
 
-#define RTT          0.05
+#define RTT          0.05             /* seconds */
 #define TRIP         (RTT + 8 * TICK) /* includes the wait for coded repair */
 #define BAD_TICKS    (12 * 60)
 #define CALM_SECONDS 10.0

@@ -93,7 +93,8 @@ static void expect_messages(struct cw_connection *at, const cJSON *messages, con
         assert_null(expected[i]);
 }
 
-/* Reads what the reference sent with its settings, and with the endpoint of default connections. */
+/* Reads what the reference sent, with the settings of the scenario, or with the endpoint of default
+   connections. */
 static void read_scenario(const cJSON *scenario, bool defaults, size_t *packets, size_t *received)
 {
     struct cw_schema *schema;

@@ -240,8 +240,8 @@ static void test_a_datagram_that_comes_again_is_not_taken_again(void **state)
     cw_connection_destroy(b);
 }
 
-/* The acks of a packet count also when its ends take nothing for a long time, and when it holds
-   nothing else. */
+/* The acks of a packet count also when the application of the other end takes nothing for a long
+   time, and when the packet holds nothing else. */
 static void test_acks_come_through_whatever_the_packet_holds(void **state)
 {
     (void)state;

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#define RTT 0.1
+#define RTT 0.1 /* seconds */
 
 static struct cw_connection_config config_with(bool repair)
 {

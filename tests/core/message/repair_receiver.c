@@ -272,7 +272,8 @@ static void test_ids_beyond_the_limit_are_ignored(void **state)
     }
 }
 
-/* A range that ends beside messages needs one, and the bytes must be there. */
+/* A range beside messages refers to the newest of them, so there must be one, and all its bytes
+   must be there. */
 static void test_malformed_ranges_are_refused(void **state)
 {
     (void)state;

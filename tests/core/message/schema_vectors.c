@@ -183,7 +183,7 @@ static void test_a_schema_writes_and_measures_as_the_reference(void **state)
     cJSON_Delete(file);
 }
 
-/* Reads the operations, those that are fields by a schema, and wants their values. */
+/* Reads the operations, those that are fields by a schema, and checks their values. */
 static void read_by_schema(struct cw_stream *reader, const struct operation *operations,
                            uint32_t count, struct tally *tally)
 {

@@ -6,8 +6,8 @@
 
 #include <stdlib.h>
 
-#define FINE 0.1
-#define HIGH 0.3
+#define FINE 0.1        /* seconds of an RTT below the threshold */
+#define HIGH 0.3        /* seconds of an RTT above the threshold */
 #define TICK (1.0 / 64) /* seconds, whose sums are exact */
 
 static struct cw_congestion_config binary_config(void)

@@ -4,9 +4,9 @@
 
 #include "unit.h"
 
-#define TICK   (1.0 / 60)
+#define TICK   (1.0 / 60) /* seconds */
 #define BYTES  1000
-#define RTT    0.1
+#define RTT    0.1 /* seconds */
 #define FLIGHT 4096
 
 struct path {

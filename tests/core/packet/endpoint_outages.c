@@ -7,12 +7,12 @@
 #define IN_TRANSIT 16384 /* datagrams, a power of two */
 #define STEADY     5     /* seconds before the outage */
 #define MOST_TICKS 5
-#define TICK       (1.0 / 60)
+#define TICK       (1.0 / 60) /* seconds */
 
 enum kind {
     LOST,    /* packets sent in the outage are lost */
-    HELD,    /* they arrive all at once when the path is well again */
-    DRAINED, /* they arrive one after the other, and the path is well after the last */
+    HELD,    /* packets arrive all at once when the path is well again */
+    DRAINED, /* packets arrive one after the other, the last when the path is well */
     SILENT   /* the end sends nothing, and takes what has arrived when it wakes */
 };
 

@@ -61,7 +61,7 @@ static void test_reset_leaves_nothing_of_the_old_life(void **state)
     uint8_t out[1100], *place;
     const uint64_t fresh = live(a, b, 0);
     for (int i = 0; i < 3; i++) {
-        /* These rounds leave RTT samples that were left out because they came late. */
+        /* These rounds bring RTT samples that are left out because they come late. */
         for (int j = 0; j < 15; j++) {
             pass(a, b, 11, &at_b);
             lose(b, 11);

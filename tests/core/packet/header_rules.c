@@ -97,8 +97,8 @@ static void test_an_absent_byte_of_ack_bits_acks_eight(void **state)
         assert_int_equal(seen_times(&seen, CW_ENDPOINT_EVENT_ACKED, sequence), sequence >= 2);
 }
 
-/* The reference takes each bit for itself. Nobody honest acks what was not sent, so nothing that
-   such a header says counts. */
+/* The reference takes each bit for itself. No honest end acks packets that were not sent, so no ack
+   of such a header counts. */
 static void test_no_ack_counts_when_ack_was_never_sent(void **state)
 {
     (void)state;

@@ -156,7 +156,7 @@ static void a_short_look_at_a_rate_counts_less(void **state)
     assert_true(fabs(rate.bytes_per_second - 1000) < 1e-9);
     cw_rate_refresh(&rate, 6000 + 8000, 2);
     assert_true(fabs(rate.bytes_per_second - 4000) < 1e-9);
-    /* A counter has 64 bits, and more than a double holds. */
+    /* A counter of 64 bits has values that a double cannot hold. */
     rate.bytes_before = UINT64_MAX - 100;
     cw_rate_refresh(&rate, UINT64_MAX, 1);
     assert_true(fabs(rate.bytes_per_second - 100) < 1e-9);

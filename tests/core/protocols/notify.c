@@ -245,8 +245,8 @@ TEST(two_full_histories_do_not_wait_for_each_other)
     lose_many(pair.a, 299);
     lose_many(pair.b, 299);
 
-    /* The history of b is full. The history of a would be
-       full, but b says that it waits as well. */
+    /* The history of b is full. The history of a would be full, but b says that it waits as well.
+     */
     struct datagram packet = pass(pair.a, pair.b);
     expect_events(pair.b, "+0 .");
     packet = packet_of(pair.b, 0);

@@ -18,7 +18,7 @@ struct side {
     uint32_t acked;
     uint32_t falsely_nakked; /* packets with a nak although they were delivered */
     int64_t newest;          /* the newest that the other side delivered */
-    bool delivered[TICKS];   /* by number of the packet that was sent */
+    bool delivered[TICKS];   /* the packets that arrived, by their number */
 };
 
 struct world {

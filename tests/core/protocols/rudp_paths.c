@@ -3,8 +3,8 @@
 #include "bad_paths.h"
 #include "rudp_rig.h"
 
-#define TICK       (1.0 / 60)
-#define BUSY_TICKS 2400 /* the time in which both ends send */
+#define TICK       (1.0 / 60) /* seconds */
+#define BUSY_TICKS 2400       /* the time in which both ends send */
 #define CALM_TICKS                                                                                 \
     200000 /* the most, until all has come: each of the last takes 1000 at 90 % loss */
 #define LONGEST 120
