@@ -294,7 +294,7 @@ static void inputs_and_snapshots(void **state)
     ZERO_SNAPSHOT(snapshots, max_bytes, CW_ERROR_CONFIG);
 }
 
-/* The smallest buffers work, as the system has a least size of its own. */
+/* A socket opens with the smallest buffers, since the system has a minimum of its own. */
 static void a_socket_has_the_smallest_buffers(void **state)
 {
     (void)state;

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* A result that is no object, and that a call which fails must leave. */
+/* A result that is no object: a call that fails must leave it as it is. */
 static int mark;
 #define MARK ((void *)&mark)
 

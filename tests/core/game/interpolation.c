@@ -398,8 +398,8 @@ static void ticks_wrap_on_the_way(void **state)
     rig_start(&wrapping, &path);
     wrapping.first_tick = (uint32_t)-100;
     rig_run(&plain, 10);
-    /* rig_shown compares the entries with the ticks, so it is called for each frame, most of which
-       come after the wrap. */
+    /* rig_shown compares the entries with the ticks in each frame, most of which come after the
+       wrap. */
     while (wrapping.now < plain.now) {
         struct cw_view view;
         wrapping.now += FRAME;

@@ -144,7 +144,7 @@ static void a_carry_goes_through_all_bytes(void **state)
     }
 }
 
-/* 10,000 bits, each set with a chance of 1 to 20, hold about 2,860 bits of information; learning
+/* 10,000 bits, each set with a chance of 1 in 20, hold about 2,860 bits of information; learning
    the chance costs some more. */
 static void likely_bits_cost_little(void **state)
 {

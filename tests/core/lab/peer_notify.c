@@ -76,8 +76,8 @@ TEST(its_datagrams_are_not_too_long)
     assert_in_range(type->transmit(peer, out, sizeof out, 0), 500, sizeof out);
 }
 
-/* Gives a peer the packet with the number given with the first bytes of an item, the last of them
-   changed by damage. */
+/* Gives a peer packet `sequence` with the first bytes of an item, the last of them changed by
+   damage. */
 static void give(void *peer, uint16_t sequence, const struct cw_lab_item *item, uint8_t damage)
 {
     uint8_t bytes[64], data[CW_NOTIFY_HEADER_SIZE + CW_BUNCH_ITEM_HEAD + 64];

@@ -105,7 +105,7 @@ static void we_send(struct talk *talk, double now)
     uint8_t datagram[2048];
     cw_connection_update(talk->ours, now);
     for (size_t size; (size = transmit(talk->ours, datagram, now)) > 0;) {
-        assert_int_equal(datagram[0] & 1, 0); /* a whole packet */
+        assert_int_equal(datagram[0] & 1, 0); /* the packet is no fragment */
         talk->longest = size > talk->longest ? size : talk->longest;
         deliver(talk, talk->foreign, datagram, size, now);
     }

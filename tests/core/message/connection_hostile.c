@@ -237,7 +237,7 @@ static struct bits put_note(struct bits bits, uint32_t channel, uint32_t id)
     return put_message(bits, channel, id, NOTE);
 }
 
-/* Other libraries read a block fragment on a channel without blocks, and failed at a packet without
+/* Other libraries failed at block fragments on a channel without blocks, and at packets without
    payload. */
 static void
 test_a_fragment_where_there_are_no_blocks_and_packets_of_nothing_are_refused(void **state)

@@ -337,7 +337,7 @@ static void on_the_wire_they_are_the_kinds_of_yojimbo(void **state)
     }
 }
 
-/* The fingerprint tells ends apart which differ only in the kind of a channel. */
+/* The fingerprint tells apart ends that differ only in the kind of a channel. */
 static void every_kind_has_a_fingerprint_of_its_own(void **state)
 {
     (void)state;

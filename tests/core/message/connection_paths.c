@@ -38,8 +38,8 @@ struct course {
     uint32_t chats; /* the count of chats, which all go at the beginning */
     double limit;   /* seconds */
 
-    /* From break_at to mend_at the path loses all that the first end sends, or both ends; the RTT
-       is another one after that. */
+    /* From break_at to mend_at the path loses all that the first end sends, or all of both ends;
+       after that the RTT is later_rtt. */
     double break_at, mend_at, later_rtt;
     bool both_break;
 };
@@ -273,8 +273,8 @@ static void test_all_of_it_arrives_after_an_outage(void **state)
     print_message("at most %.2f of the time allowed\n", worst);
 }
 
-/* When nothing comes back, the packets under way stay within the window, and one goes out each five
-   seconds at least, as the path may be good again. */
+/* When nothing comes back, the packets under way stay within the window, and at least one goes out
+   every five seconds, as the path may be good again. */
 static void test_who_hears_nothing_sends_ever_less(void **state)
 {
     (void)state;
@@ -298,8 +298,8 @@ static void test_who_hears_nothing_sends_ever_less(void **state)
     }
 }
 
-/* An end waits ten seconds for an ack, on the longest of paths too, when it hears nothing any more;
-   and a little until the next packet may go. */
+/* An end that hears nothing any more waits ten seconds for an ack, on the longest of paths too, and
+   a little longer until the next packet may go. */
 static void test_an_ack_is_not_waited_for_for_ever(void **state)
 {
     (void)state;

@@ -255,7 +255,7 @@ static void test_a_slow_reader_holds_the_sender_back_and_nothing_more(void **sta
     struct pair pair = pair_open(&config, 0.05, 0.02);
     struct cw_connection *a = pair.sides[0], *b = pair.sides[1];
     uint32_t sent = 0, received = 0;
-    /* There is no reader for a minute, at which other libraries disconnected or took memory without
+    /* Nobody reads for a minute, after which other libraries disconnected or took memory without
        limit. */
     for (int tick = 0; tick < 3600; tick++) {
         sent += try_note(a, 0, sent, 30, pair.now);

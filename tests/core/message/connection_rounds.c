@@ -163,7 +163,7 @@ static void test_a_datagram_with_encryption_is_never_longer_than_1100_bytes(void
             send_parcel(a, 1, i, 900, now);
             cw_connection_update(a, now);
             for (size_t size; (size = transmit(a, datagram, now)) > 0;) {
-                assert_int_equal(datagram[0] & 1, 0); /* a whole packet */
+                assert_int_equal(datagram[0] & 1, 0); /* the packet is no fragment */
                 longest = size > longest ? size : longest;
                 receive_exact(b, datagram, size, now);
             }

@@ -1,4 +1,4 @@
-/* Tests of whose a message is: one that is not the caller's any more is refused, in every build,
+/* Tests of who owns a message: one that is not the caller's any more is refused, in every build,
    and nothing happens to it. */
 #include "notes_schema.h"
 

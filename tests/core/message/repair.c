@@ -41,7 +41,7 @@ static bool send_one(struct pair *pair, int side, uint32_t number, bool blocks)
     return false;
 }
 
-/* Sends a few messages a tick each way, for `ticks` ticks, then waits until all have arrived. */
+/* Sends a few messages a tick each way, for 300 ticks, then waits until all have arrived. */
 static void exchange(const struct cw_connection_config *config,
                      const struct cw_simulator_path *path, uint32_t per_tick)
 {

@@ -90,7 +90,7 @@ static void test_every_header_there_is_does_no_harm(void **state)
             random = random * 1664525u + 1013904223u;
             bytes[j] = (uint8_t)(random >> 24);
         }
-        if (random & 0x100) /* half are near what is expected, as nearly all others are stale */
+        if (random & 0x100) /* half are near the expected numbers, as nearly all others are stale */
             bytes[2] = (uint8_t)(i >> 10), bytes[4] = (uint8_t)(i >> 10);
         receive_bytes(e, bytes, random >> 16 & 15 ? random >> 20 & 15 : sizeof bytes, i, &at_a);
         if (i % 4 == 0) {

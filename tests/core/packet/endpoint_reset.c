@@ -67,8 +67,8 @@ static void test_reset_leaves_nothing_of_the_old_life(void **state)
             lose(b, 11);
             pass(b, a, 11, &at_a);
         }
-        /* These calls leave fragments to transmit, a packet to take, events and fragments that
-           wait. */
+        /* These calls leave fragments to transmit, a packet to take, and waiting events and
+           fragments. */
         lose(b, 11);
         assert_int_equal(
             receive_fragment(a, (uint16_t)(cw_endpoint_next_sequence(b) + 5), 0, 2, 1024, &at_a),

@@ -113,7 +113,7 @@ TEST(acks_that_go_back_are_dropped_later_too)
     arrive(pair.b, &first);
     arrive(pair.b, &second);
     arrive(pair.b, &third);
-    expect_events(pair.b, "+0..3 p0 ."); /* packet 3 comes early now */
+    expect_events(pair.b, "+0..3 p0 ."); /* now the third is early, as the second was dropped */
     cw_notify_update(pair.b);
     expect_events(pair.b, "-4 p2");
     assert_int_equal(notify_stats(pair.b).packets_malformed, 1);
