@@ -13,7 +13,7 @@
 /* NULL of any type; the compiler does not know that it is. */
 static void *nothing;
 
-/* The functions that were called, as often as they were. */
+/* The names of the functions that were called, one for each call. */
 static const char *called[1024];
 static size_t called_count;
 
@@ -36,7 +36,7 @@ static bool was_called(const char *name)
         note(#function);                                                                           \
         assert_int_equal(function(__VA_ARGS__), CW_ERROR_INVALID_ARGUMENT);                        \
     } while (0)
-/* What is as good as 0: no bytes, false, NULL, a state in which nothing is. */
+/* Checks that a call gives what is as good as 0: no bytes, false, NULL, or an empty state. */
 #define GIVES_NOTHING(function, ...)                                                               \
     do {                                                                                           \
         note(#function);                                                                           \
@@ -53,7 +53,7 @@ static bool was_called(const char *name)
         function(__VA_ARGS__);                                                                     \
     } while (0)
 
-/* The function that the line declares; false when it declares none. */
+/* Finds the function that the line declares; returns false when it declares none. */
 static bool declared(const char *line, char name[64])
 {
     if (line[0] < 'a' || line[0] > 'z' || strncmp(line, "static", 6) == 0 ||

@@ -81,8 +81,8 @@ static inline void bad_paths_fail(struct bad_paths *paths, int ticks, void (*tic
     }
 }
 
-/* The next datagram that arrives from that end now, in memory of exactly its size; NULL when there
-   is none. Free it. */
+/* Returns the next datagram that arrives from that end now, in memory of exactly its size; NULL
+   when there is none. The caller frees it. */
 static inline uint8_t *bad_paths_next(struct bad_paths *paths, int from, size_t *size)
 {
     uint8_t data[2048];

@@ -29,7 +29,7 @@ export class Bodies {
     return packet.payload.subarray(1);
   }
 
-  /** The value in the bytes, `undefined` when they are refused. */
+  /** Returns the value in the bytes, `undefined` when they are refused. */
   read(bytes) {
     this.#endpoint.send(Uint8Array.of(BEFORE, ...bytes), 0);
     if (!this.#connection.receive(this.#endpoint.transmit(0), 0)) return undefined;
@@ -42,7 +42,7 @@ export class Bodies {
   }
 }
 
-/** The same for one use. */
+/** Makes such a body for one use, and closes it afterwards. */
 export const withBodies = (core, fields, use) => {
   const bodies = new Bodies(core, fields);
   try {

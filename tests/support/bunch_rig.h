@@ -35,7 +35,7 @@ static inline struct bunch_pair bunch_pair_with(const struct cw_bunch_config *co
     return pair;
 }
 
-/* With 4 properties and no limit to the bandwidth. */
+/* The default config with 4 properties and no limit to the bandwidth. */
 static inline struct cw_bunch_config bunch_config(void)
 {
     struct cw_bunch_config config = cw_bunch_config_default();

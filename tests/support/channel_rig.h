@@ -1,4 +1,5 @@
-/* What a channel needs of a connection: a schema, a pool for what arrives, receipts and widths. */
+/* The things that a channel needs of a connection: a schema, a pool for what arrives, receipts and
+   widths. */
 #ifndef CAUSEWAY_TESTS_CHANNEL_RIG_H
 #define CAUSEWAY_TESTS_CHANNEL_RIG_H
 
@@ -80,7 +81,7 @@ static inline struct cw_channel_common channel_rig_common(struct channel_rig *ri
     return common;
 }
 
-/* A message to send; with a block, of the type that has one. */
+/* Makes a message to send; with a block, it is of the type that has one. */
 static inline struct cw_message *channel_rig_message(struct channel_rig *rig, uint32_t number,
                                                      const char *block, uint32_t block_size)
 {

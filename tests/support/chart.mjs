@@ -1,4 +1,4 @@
-// What all charts share: how they look, on light and dark, and the SVG around them.
+// The look that all charts share, on light and dark, and the SVG around them.
 
 const COLORS = ['#2f83d0', '#d55e00', '#009e73', '#c05a9b', '#b8860b', '#7a68d8'];
 const DASHES = ['none', '6 3', '2 2'];
@@ -29,7 +29,7 @@ export const legend = (names, columns, column, row, top) =>
     return `<path class="line" ${lineStyle(i)} d="M${x} ${y - 4}h26"/><text x="${x + 32}" y="${y}">${name}</text>`;
   });
 
-/** The whole chart as text; `label` is read out, `size` is that of the text in pixels. */
+/** The whole chart as text; `label` is read out, `size` is the size of its text in pixels. */
 export const svg = (
   width,
   height,

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* As in chat_schema.mjs. */
+/* The same number as in chat_schema.mjs. */
 #define PROTOCOL_ID 0xca05e3a7de400001
 
 static void check(enum cw_error error)
@@ -27,7 +27,7 @@ static void say(struct cw_connection *server, int number)
     check(cw_connection_send_value(server, 0, MESSAGES_SAY, &say, cw_clock_now()));
 }
 
-/* False when it has ended. */
+/* Returns false when the client has ended. */
 static bool take(const struct cw_client_event *event)
 {
     if (event->type == CW_CLIENT_EVENT_MESSAGE) {

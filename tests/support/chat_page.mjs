@@ -1,5 +1,5 @@
-// A page of a real browser that is a client of the tests' game server. What drives the browser is any page
-// with `goto` and `evaluate`.
+// A page of a real browser that is a client of the tests' game server. `page` may be of any driver that has `goto` and
+// `evaluate`.
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ export function makeRoot() {
   return { path: root, remove: () => rmSync(root, { recursive: true }) };
 }
 
-/** Server and relay, which serves the page. */
+/** Starts the server, and the relay, which serves the page. */
 export const startChat = (root, { relayOptions = [], ...options } = {}) =>
   startSecureServer({ ...options, relayOptions: ['--root', root.path, ...relayOptions] });
 
@@ -24,7 +24,7 @@ export async function openPage(browser, place) {
   return page;
 }
 
-/** Connects in the page, which keeps the client; tells what came of it. */
+/** Connects in the page, which keeps the client; returns what came of it. */
 export const attempt = (page, token, options = {}) =>
   page.evaluate(
     async ([bytes, { transports, abortAfter, otherSchema, inWorker }]) => {
@@ -50,7 +50,7 @@ export const attempt = (page, token, options = {}) =>
     [[...token], options],
   );
 
-/** Talks for so long; gives what was sent, what came back, and the figures of the client. */
+/** Talks for so long; returns what was sent, what came back, and the figures of the client. */
 export const chat = (page, milliseconds) =>
   page.evaluate(async (ms) => {
     const { client } = globalThis;
@@ -74,5 +74,5 @@ export const chat = (page, milliseconds) =>
 
 export const leave = (page) => page.evaluate(() => globalThis.client.disconnect());
 
-/** How the client of the page ended. */
+/** Returns how the client of the page ended. */
 export const ending = (page) => page.evaluate(async () => (await globalThis.client.closed).reason);

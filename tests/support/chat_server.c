@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* As in chat_schema.mjs. */
+/* The same number as in chat_schema.mjs. */
 #define PROTOCOL_ID 0xca05e3a7de400001
 #define MAX_PLAYERS (sizeof(struct world){0}.players.items / sizeof(uint32_t))
 
@@ -67,10 +67,10 @@ static void take(struct cw_server *server, const struct cw_server_event *event, 
     if (event->message->type == MESSAGES_SAY) {
         struct said said = {.player = event->client};
         memcpy(said.text, ((struct say *)event->message->data)->text, sizeof said.text);
-        if (strcmp(said.text, "/who") == 0) /* am I? */
+        if (strcmp(said.text, "/who") == 0) /* the player asks for its own address */
             write_address(server, event->client, said.text, sizeof said.text);
         send_to_all(server, 0, MESSAGES_SAID, &said, sizeof said, now);
-        if (strncmp(said.text, "/kick ", 6) == 0) /* me, with these words */
+        if (strncmp(said.text, "/kick ", 6) == 0) /* the player asks to be kicked */
             cw_server_flush_and_disconnect(server, event->client, 7, said.text + 6, 5, now);
     } else if (event->message->type == MESSAGES_MOVE) {
         positions[event->client] = *(struct move *)event->message->data;

@@ -83,7 +83,7 @@ static inline enum cw_error bench_give_denied(struct bench *bench)
     return bench_give(bench, CW_SECURE_DENIED, ((uint64_t)1 << 63) + bench->sequence++, NULL, 0);
 }
 
-/* The type of the next packet, its body in *body; -1 when there is none. */
+/* Returns the type of the next packet, with its body in *body; -1 when there is none. */
 static inline int bench_take(struct bench *bench, uint8_t body[CW_PAYLOAD_MAX],
                              struct cw_address *to)
 {

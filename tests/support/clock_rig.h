@@ -13,7 +13,7 @@ struct clock_rig_config {
     double ticks_per_second;
     double stamps_per_second, echoes_per_second;
     struct cw_simulator_path up, down;
-    double drift; /* the server's clock is faster by this */
+    double drift; /* the server's clock runs faster by this share */
     double first_tick;
     uint64_t seed;
 };
@@ -24,11 +24,11 @@ struct clock_rig {
     struct cw_clock_sync *sync;
     struct cw_clock_echo echo;
     double now;       /* true seconds from 0 */
-    double tick_jump; /* by which the server's ticks have jumped so far */
+    double tick_jump; /* ticks by which the server's have jumped so far */
     double next_stamp, next_echo;
 };
 
-/* The client's clock has begun at another time than the server's. */
+/* Returns the time of the client's clock, which has begun at another time than the server's. */
 static inline double clock_rig_client_clock(const struct clock_rig *rig, double now)
 {
     (void)rig;
@@ -40,7 +40,7 @@ static inline double clock_rig_server_clock(const struct clock_rig *rig, double 
     return now * (1 + rig->config.drift) - 77;
 }
 
-/* The truth. */
+/* Returns the true tick time of the server. */
 static inline double clock_rig_tick_time(const struct clock_rig *rig, double now)
 {
     const struct clock_rig_config *config = &rig->config;
@@ -48,7 +48,7 @@ static inline double clock_rig_tick_time(const struct clock_rig *rig, double now
            now * (1 + config->drift) * config->ticks_per_second;
 }
 
-/* By how many seconds the client is wrong about it. */
+/* Returns by how many seconds the client's clock is wrong about the tick time. */
 static inline double clock_rig_error(const struct clock_rig *rig)
 {
     const double known =
@@ -89,7 +89,7 @@ static inline void clock_rig_stop(struct clock_rig *rig)
     cw_simulator_destroy(rig->down);
 }
 
-/* What arrives until then. */
+/* Delivers what arrives until then. */
 static inline void clock_rig_arrivals(struct clock_rig *rig, double until)
 {
     uint8_t data[16];
@@ -105,7 +105,7 @@ static inline void clock_rig_arrivals(struct clock_rig *rig, double until)
     }
 }
 
-/* What is due to be sent then. */
+/* Sends what is due by now. */
 static inline void clock_rig_departures(struct clock_rig *rig)
 {
     uint8_t data[16];

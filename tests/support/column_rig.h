@@ -55,7 +55,7 @@ static inline struct cw_lab_game_stats items_of(const struct cw_lab_column *colu
     return stats;
 }
 
-/* All messages but those of half a round trip have come, in both directions. */
+/* Checks that all messages have come in both directions, but those of the last half round trip. */
 static inline void all_messages_came(const struct cw_lab_column *column)
 {
     for (uint32_t sender = 0; sender < 2; sender++) {

@@ -9,7 +9,8 @@
 #include <ctype.h>
 #include <string.h>
 
-/* Whether the error names a field that is a word of the text, such as "channels[0].weight = 0". */
+/* Returns whether the error names a field that is a word of the text, such as "channels[0].weight =
+   0". */
 static inline bool names_field(enum cw_error error, const char *text)
 {
     char name[CW_ERROR_FIELD_SIZE];
@@ -21,7 +22,7 @@ static inline bool names_field(enum cw_error error, const char *text)
     return false;
 }
 
-/* The error must name the field, or be an error of no config whose number is expected. */
+/* The error must name the field; an error that is not of a config must have the expected number. */
 static inline void assert_error_names(enum cw_error error, const char *text)
 {
     if (!names_field(error, text))

@@ -9,7 +9,7 @@
 struct pair {
     struct cw_schema *schema;
     struct cw_connection *sides[2];
-    struct cw_simulator *paths[2]; /* from each side to the other */
+    struct cw_simulator *paths[2]; /* the paths from each side to the other */
     double now;
     int ticks;
 };
@@ -25,7 +25,7 @@ static inline struct cw_simulator *path_with(const struct cw_simulator_path *pat
     return simulator;
 }
 
-/* Nothing arrives at the very moment of a tick, where rounding would decide. */
+/* The RTT keeps arrivals off the very moment of a tick, where rounding would decide. */
 static inline struct cw_simulator_path path_of(double rtt, double loss)
 {
     struct cw_simulator_path path = cw_simulator_config_default().path;
@@ -34,7 +34,7 @@ static inline struct cw_simulator_path path_of(double rtt, double loss)
     return path;
 }
 
-/* The config's schema is the pair's from here on. */
+/* The pair owns the config's schema from here on. */
 static inline struct pair pair_open(const struct cw_connection_config *config, double rtt,
                                     double loss)
 {
@@ -63,8 +63,8 @@ static inline void pair_close(struct pair *pair)
     cw_schema_destroy(pair->schema);
 }
 
-/* A tick of both sides: all that is due arrives, then a round of packets goes out. What arrived
-   waits to be taken by the test. */
+/* A tick of both sides: all that is due arrives, then a round of packets goes out. The messages
+   that arrived wait for the test to take them. */
 static inline void pair_tick(struct pair *pair)
 {
     uint8_t datagram[2048];

@@ -1,5 +1,5 @@
-/* Prints what both halves of a connection are doing, for a test that finds it stuck. It looks
-   inside. */
+/* Prints what both halves of a connection are doing, for a test that finds it stuck. It includes
+   private headers. */
 #ifndef CONNECTION_STATE_H
 #define CONNECTION_STATE_H
 

@@ -17,7 +17,7 @@
 
 enum { NOTE, PARCEL, SMALL_NOTE };
 
-/* A number, and as many bytes as a test likes, all made from the number. */
+/* A message: a number, and as many bytes as a test likes, all made from the number. */
 struct note {
     uint32_t number;
     uint32_t padding;
@@ -83,7 +83,7 @@ static inline void send_note(struct cw_connection *from, uint32_t channel, uint3
     assert_int_equal(cw_connection_send(from, channel, message, now), CW_OK);
 }
 
-/* False, with nothing left behind, when it cannot be made or sent now. */
+/* Returns false, with nothing left behind, when the note cannot be made or sent now. */
 static inline bool try_note(struct cw_connection *from, uint32_t channel, uint32_t number,
                             uint32_t padding, double now)
 {
@@ -102,7 +102,7 @@ static inline uint8_t block_byte(uint32_t number, size_t i)
     return (uint8_t)(number * 31 + i * 7 + i / 251);
 }
 
-/* Released blocks, by release_parcel. */
+/* The number of blocks that release_parcel has released. */
 static int parcels_released;
 
 static inline void release_parcel(void *context, uint8_t *block, size_t size)
@@ -191,7 +191,8 @@ static inline uint32_t drain(struct cw_connection *at)
     return count;
 }
 
-/* Two connections and the schema of their config. What b has not taken is released. */
+/* Closes two connections and the schema of their config. Messages that b has not taken are
+   released. */
 static inline void close_both(struct cw_connection *a, struct cw_connection *b,
                               const struct cw_connection_config *config)
 {
@@ -204,7 +205,7 @@ static inline void close_both(struct cw_connection *a, struct cw_connection *b,
 static inline struct cw_connection_stats stats_of(const struct cw_connection *connection)
 {
     struct cw_connection_stats stats;
-    memset(&stats, 0, sizeof stats); /* so that two can be compared as bytes */
+    memset(&stats, 0, sizeof stats); /* zeros the padding, so that two can be compared as bytes */
     cw_connection_stats(connection, &stats);
     return stats;
 }
@@ -230,7 +231,7 @@ static inline enum cw_error receive_exact(struct cw_connection *to, const uint8_
     return error;
 }
 
-/* The next datagram of a round, 0 when it is over. */
+/* Writes the next datagram of a round; returns 0 when it is over. */
 static inline size_t transmit(struct cw_connection *from, uint8_t out[2048], double now)
 {
     const size_t capacity = cw_connection_max_datagram_size(from);
@@ -238,7 +239,8 @@ static inline size_t transmit(struct cw_connection *from, uint8_t out[2048], dou
     return cw_connection_transmit(from, out, capacity, now);
 }
 
-/* A round of packets: to the other end, or lost when that is NULL. Returns how many there were. */
+/* Sends a round of packets to the other end, or loses them when that is NULL. Returns their
+   number. */
 static inline uint32_t round_of(struct cw_connection *from, struct cw_connection *to, double now)
 {
     uint8_t datagram[2048];

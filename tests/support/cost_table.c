@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Another compiler or libc makes some percent of difference, a change that matters makes more. */
+/* The tolerance is a share of the figure: another compiler or libc makes some percent of
+   difference, a change that matters makes more. */
 #define TOLERANCE 0.33
 
 #define GUIDE_MAX 65536
@@ -40,7 +41,7 @@ static void write_guide(const char *text, const char *at, const char *figure, co
     fclose(file);
 }
 
-/* In millions, with two digits that count. */
+/* Writes millions with two significant digits. */
 static void format(double instructions, char out[32])
 {
     const double millions = instructions / 1e6;
@@ -48,8 +49,8 @@ static void format(double instructions, char out[32])
     snprintf(out, 32, "%.*f", decimals, millions);
 }
 
-/* OpenSSL has other code for other processors. Valgrind shows a program the same one on all that
-   have AVX2. */
+/* Returns whether this processor runs the code that was counted: OpenSSL has other code for others.
+   Valgrind shows a program the same processor on all that have AVX2. */
 static bool is_comparable(void)
 {
 #if defined(__x86_64__)

@@ -7,11 +7,11 @@
 
 #include <stdbool.h>
 
-/* Compares the row with this name, or writes its figure. False when the row says much more or much
-   less, or there is none. */
+/* Compares the row with this name, or writes its figure. Returns false when the row says much more
+   or much less, or there is none. */
 bool cost_table_row(const char *name, double instructions, bool write);
 
-/* Whether the arguments after the relay's name ask to write. */
+/* Returns whether the arguments after the relay's name ask to write. */
 bool cost_table_asked(int argc, char **argv);
 
 #endif

@@ -13,9 +13,9 @@
 struct counted {
     bool refuse;
     size_t allocations, releases;
-    void *memory; /* the block allocated last, and its size */
+    void *memory; /* the latest block, and its size */
     size_t size;
-    size_t released; /* the size that the release was told */
+    size_t released; /* the size that the caller of release gave */
     bool wiped;      /* the released block was all zero */
 };
 
@@ -65,7 +65,7 @@ static inline struct cw_allocator counted_allocator(struct counted *counted)
         assert_int_equal(counted.released, counted.size);                                          \
     } while (0)
 
-/* Whether these bytes stand anywhere in the block. */
+/* Returns whether these bytes stand anywhere in the block. */
 static inline bool counted_holds(const struct counted *counted, const void *bytes, size_t size)
 {
     const uint8_t *memory = counted->memory;

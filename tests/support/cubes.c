@@ -19,7 +19,7 @@
 #define STEP          (1.0 / CUBES_RATE / SUBSTEPS)
 #define PLAYER_SPEED  5.0
 #define SLEEP_SECONDS 0.4
-#define PULL          12.0 /* metres per second, per second */
+#define PULL          12.0 /* metres per second squared */
 #define PULL_REACH    2.45
 #define MAX_CONTACTS  16384
 
@@ -60,18 +60,18 @@ static struct vector cross(struct vector a, struct vector b)
 struct body {
     struct vector position, velocity, spin;
     double orientation[4]; /* x, y, z, w */
-    struct vector axes[3]; /* of the cube in the world */
+    struct vector axes[3]; /* the edges' directions in the world */
     double half;
     double inverse_mass, inverse_inertia; /* the inertia of a cube is the same about every axis */
-    double quiet;                         /* seconds of little motion */
+    double quiet;                         /* seconds with little motion so far */
     bool asleep, touched;
 };
 
 struct contact {
     struct body *a, *b;
-    struct vector normal; /* from b to a */
+    struct vector normal; /* the direction from b to a */
     struct vector from_a, from_b;
-    double wanted; /* speed apart along the normal */
+    double wanted; /* the speed at which the two should part, along the normal */
     double mass_normal;
     double impulse, friction;
 };
@@ -79,10 +79,10 @@ struct contact {
 struct cubes {
     struct cw_prng random;
     struct vector goal;
-    double goal_left; /* seconds */
+    double goal_left; /* seconds left until the next goal */
     struct body bodies[CUBES_COUNT];
     struct body ground;
-    uint32_t order[CUBES_COUNT]; /* by x */
+    uint32_t order[CUBES_COUNT]; /* indices of cubes, sorted by x */
     struct contact contacts[MAX_CONTACTS];
     uint32_t contact_count;
 };
@@ -167,7 +167,7 @@ static void add_contact(struct cubes *cubes, struct body *a, struct body *b, str
     const double apart = depth > 0.005 ? 0.2 * (depth - 0.005) / STEP : 0;
     const double back = speed < -0.5 ? -BOUNCE * speed : 0;
     contact->wanted = apart > back ? apart : back;
-    /* what sleeps stays asleep when it is hardly moved */
+    /* a cube at rest stays so when it is hardly moved */
     if (speed < -0.1 || speed > 0.1 || depth > 0.02) {
         wake(a);
         wake(b);
@@ -196,7 +196,7 @@ static void collide_with_ground(struct cubes *cubes, struct body *body)
     }
 }
 
-/* Corners of a within b: out of b along the axis with the shortest way. */
+/* Pushes corners of a that are within b out of b, along the axis with the shortest way. */
 static void collide_corners(struct cubes *cubes, struct body *a, struct body *b)
 {
     for (uint32_t i = 0; i < 8; i++) {
@@ -226,7 +226,7 @@ static void collide(struct cubes *cubes, struct body *a, struct body *b)
         return;
     collide_corners(cubes, a, b);
     collide_corners(cubes, b, a);
-    /* the balls inside stand for edges that cross */
+    /* the balls inside the cubes catch edges that cross */
     if (distance < reach && distance > 0) {
         const struct vector normal = scaled(between, 1 / distance);
         const struct vector at = add(b->position, scaled(normal, b->half));
@@ -336,7 +336,7 @@ static void choose_goal(struct cubes *cubes, const struct body *player)
     cubes->goal_left = 4;
 }
 
-/* Besides, it pulls what is near, and is pulled as strongly. */
+/* Steers the player's cube, which also pulls what is near, and is pulled as strongly. */
 static void steer(struct cubes *cubes)
 {
     struct body *const player = &cubes->bodies[0];

@@ -12,7 +12,7 @@
 #define CUBES_COUNT 901 /* number 0 is the player's */
 #define CUBES_RATE  60  /* steps per second */
 
-/* Figures are taken over the worlds of the seeds 1 to CUBES_SEEDS, each from its begin. */
+/* Figures are taken over the worlds of the seeds 1 to CUBES_SEEDS, each from its beginning. */
 #ifndef CUBES_SEEDS
 #define CUBES_SEEDS   4
 #define CUBES_SECONDS 40
@@ -20,19 +20,19 @@
 
 struct cubes;
 
-/* NULL without memory. */
+/* Returns NULL without memory. */
 struct cubes *cubes_create(uint64_t seed);
 void cubes_destroy(struct cubes *cubes);
 
-/* One sixtieth of a second. */
+/* Advances the world by a sixtieth of a second. */
 void cubes_step(struct cubes *cubes);
 
-/* Metres, metres and radians per second. */
+/* The state of a cube, in metres, metres per second and radians per second. */
 struct cubes_body {
     double position[3], velocity[3];
     double orientation[4]; /* a unit quaternion: x, y, z, w */
     double spin[3];
-    bool touched; /* by the player's cube, since it last rested */
+    bool touched; /* the player's cube has touched it since it last rested */
     bool asleep;
 };
 

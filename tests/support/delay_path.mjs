@@ -15,7 +15,7 @@ const RETRANSMIT_MS = 200;
 /** Timers fire up to a millisecond late; what is due so soon goes with what is due. */
 const SLACK_MS = 0.5;
 
-/** What is put in comes out when it is due, in order; nothing does while `isHeld` says so. */
+/** A queue: what is put in comes out when it is due, in order, and waits while `isHeld` says so. */
 class Line {
   #waiting = [];
   #timer = null;
@@ -69,7 +69,9 @@ class Connection {
     this.#carry(far, near, 1 / 2);
   }
 
-  /** What comes from one socket goes to the other; it could be sent after so many round trips. */
+  /**
+   * Carries what comes from one socket to the other; `trips` is the number of round trips after which it could be sent.
+   */
   #carry(from, to, trips) {
     const path = this.#path;
     const line = new Line(
@@ -97,12 +99,12 @@ class Connection {
     for (const line of this.#lines) line.run();
   }
 
-  /** From now on nothing of it arrives, and neither end is told. */
+  /** From now on nothing of the connection arrives, and neither end is told. */
   strand() {
     this.#stranded = true;
   }
 
-  /** Ends it with a reset at both ends, now. */
+  /** Ends the connection with a reset at both ends, now. */
   cut() {
     for (const line of this.#lines) line.stop();
     for (const socket of this.#sockets) socket.resetAndDestroy();
@@ -115,7 +117,7 @@ class Connection {
   }
 }
 
-/** The datagrams of one client, which the relay sees come from a port of their own. */
+/** The datagrams of one client. The relay sees them come from a port of their own. */
 class Flow {
   #path;
   #socket = createSocket('udp4');
@@ -127,7 +129,7 @@ class Flow {
     this.#up = new Line((data) => path.paused || this.#socket.send(data, port, host));
     this.#down = new Line((data) => path.paused || front.send(data, client.port, client.address));
     this.#socket.on('message', (data) => this.#put(this.#down, data));
-    this.#socket.on('error', () => {}); // of an ICMP message: nobody is there
+    this.#socket.on('error', () => {}); // an ICMP message says that nobody is there
   }
 
   #put(line, data) {
@@ -148,11 +150,11 @@ class Flow {
 }
 
 class DelayPath {
-  /** Milliseconds there and back; may be changed at any time. */
+  /** The time of a round trip in milliseconds; may be changed at any time. */
   rtt;
-  /** Which share of what is sent gets lost, 0 to 1; may be changed at any time. TCP repeats what was. */
+  /** The share of what is sent that gets lost, 0 to 1; may be changed at any time. TCP repeats what was lost. */
   loss;
-  /** Is told what is sent: 'tcp up', 'tcp down', 'udp up' or 'udp down', and the bytes. */
+  /** Called with what is sent: 'tcp up', 'tcp down', 'udp up' or 'udp down', and the bytes. */
   watch = null;
   paused = false;
   #random;
@@ -184,7 +186,7 @@ class DelayPath {
     return `http://${host}:${this.port}/`;
   }
 
-  /** The UDP port, of WebRTC. */
+  /** The UDP port of WebRTC. */
   get rtcPort() {
     return this.#front.address().port;
   }
@@ -199,7 +201,7 @@ class DelayPath {
     return this.#connections.size;
   }
 
-  /** Leads to this relay from now on: to its ports `port` and `rtcPort`. */
+  /** Leads the path to this relay from now on: to its ports `port` and `rtcPort`. */
   to(relay) {
     this.#target = relay;
     this.#closeFlows();
@@ -237,7 +239,7 @@ class DelayPath {
     await once(this.#server, 'close');
   }
 
-  /** Whether the next one gets lost; the same seed gives the same ones. */
+  /** Returns whether the next one gets lost; the same seed gives the same losses. */
   loses() {
     this.#random = (Math.imul(this.#random, 1664525) + 1013904223) >>> 0;
     return this.#random / 2 ** 32 < this.loss;
@@ -262,5 +264,5 @@ class DelayPath {
   }
 }
 
-/** `rtt` in milliseconds; `loss` as a share, 0 to 1, of which `seed` makes which. */
+/** `rtt` is in milliseconds; `loss` is a share from 0 to 1, and `seed` decides which are lost. */
 export const startDelayPath = (options) => new DelayPath(options).listen();

@@ -38,7 +38,7 @@ export async function startDemo(...options) {
   return {
     relay,
     server,
-    /** The address of the page, with what else is to be in it. */
+    /** The address of the page, with further parameters. */
     page: (parameters = {}) =>
       `${relay.url}?${new URLSearchParams({ backend: backend.port, ...parameters })}`,
     stop: async () => {

@@ -1,20 +1,20 @@
-// How soon a player at a distance is heard, which is reported: it depends on what else runs. In the test's own time
-// tests/wasm/distance.test.mjs has the bounds.
+// Reports how soon a player at a distance is heard. It depends on what else the machine runs, so
+// tests/wasm/distance.test.mjs has the bounds, in virtual time.
 
 /** Round trips in milliseconds. */
 export const RTTS = [20, 60, 100, 180, 300];
-/** How often each of them is tried. */
+/** The number of times that each of them is tried. */
 export const TIMES = 3;
 
 /**
- * Round trips until what a client says first has come back: two for the WebSocket (of TCP and of HTTP), two for
- * the handshake with the server, one for itself.
+ * Round trips until what a client says first has come back: two for the WebSocket (one for TCP, one for HTTP), two for
+ * the handshake with the server, one for the message.
  */
 const TRIPS = 5;
-/** What the ticks and the work of both ends may add, in milliseconds. */
+/** The milliseconds that the ticks and the work of both ends may add. */
 const WORK = 100;
 
-/** `answered` and `moved`: milliseconds until what was said first came back, and until WebRTC carried. */
+/** Reports the milliseconds until the first message came back (`answered`) and until WebRTC carried (`moved`). */
 export function reportSoon(t, rtt, { answered, moved }) {
   const goal = TRIPS * rtt + WORK;
   t.diagnostic(

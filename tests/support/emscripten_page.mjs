@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { startRelay, startUdpServer } from './relay.mjs';
 import { until } from './rtc.mjs';
 
-/** Two echo servers, and a raw relay before as many of them, which serves the programs and the package. */
+/** Starts two echo servers and a raw relay in front of them, which serves the programs and the package. */
 export async function startSockets(t, { upstreams = 2, answer } = {}) {
   const root = mkdtempSync(join(tmpdir(), 'causeway-emscripten-'));
   const programs = process.env.CAUSEWAY_EMSCRIPTEN;
@@ -84,7 +84,7 @@ export async function run(browser, { url }, program, options) {
     lines: () => value('lines'),
     complaints: () => value('complaints'),
     stats: () => page.evaluate(() => globalThis.stats()),
-    /** Waits for a line of the program and gives all of them. */
+    /** Waits for a line of the program and returns all of them. */
     async until(pattern, ms = 30_000) {
       try {
         await until(

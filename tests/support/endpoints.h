@@ -24,10 +24,10 @@ struct wire {
     } datagrams[MAX_FRAGMENTS];
 };
 
-/* What an endpoint told, in order. The payload is that of the latest packet; where the endpoint had
-   it matters to few tests. */
+/* The events of an endpoint, in order. The payload is that of the latest packet; its place in the
+   datagram matters to few tests. */
 struct seen {
-    bool refuses; /* does not accept packets */
+    bool refuses; /* true: it does not accept packets */
     size_t count;
     struct {
         enum cw_endpoint_event_type type;
@@ -65,7 +65,7 @@ static inline void wire_free(struct wire *wire)
     wire->count = 0;
 }
 
-/* Sends a packet with all its datagrams. On an error there are none. */
+/* Sends a packet with all its datagrams. On an error it sends none. */
 static inline enum cw_error wire_try(struct wire *wire, struct cw_endpoint *from,
                                      const void *payload, size_t size, double now)
 {
@@ -159,7 +159,7 @@ static inline void wire_deliver(const struct wire *wire, struct cw_endpoint *to,
             receive_bytes(to, wire->datagrams[i].data, wire->datagrams[i].size, now, seen), CW_OK);
 }
 
-/* A small packet from one to the other. */
+/* Sends a small packet that arrives. */
 static inline uint16_t pass(struct cw_endpoint *from, struct cw_endpoint *to, double now,
                             struct seen *seen)
 {
@@ -170,7 +170,7 @@ static inline uint16_t pass(struct cw_endpoint *from, struct cw_endpoint *to, do
     return wire.sequence;
 }
 
-/* A small packet that never arrives. */
+/* Sends a small packet that never arrives. */
 static inline uint16_t lose(struct cw_endpoint *from, double now)
 {
     struct wire wire;
@@ -179,7 +179,7 @@ static inline uint16_t lose(struct cw_endpoint *from, double now)
     return wire.sequence;
 }
 
-/* A packet made by hand: a regular header in its longest form, and nothing else. */
+/* Hands over a packet made by hand: a regular header in its longest form, and nothing else. */
 static inline enum cw_error receive_acks(struct cw_endpoint *to, uint16_t sequence, uint16_t ack,
                                          uint32_t ack_bits, double now, struct seen *seen)
 {
@@ -195,7 +195,8 @@ static inline enum cw_error receive_acks(struct cw_endpoint *to, uint16_t sequen
     return receive_bytes(to, header, sizeof header, now, seen);
 }
 
-/* A packet made by hand at time 0: a header that acks nothing, and size bytes of 0xAB. */
+/* Hands over a packet made by hand at time 0: a header that acks nothing, and size bytes of
+   0xAB. */
 static inline enum cw_error receive_crafted(struct cw_endpoint *to, uint16_t sequence, size_t size,
                                             struct seen *seen)
 {
@@ -208,7 +209,8 @@ static inline enum cw_error receive_crafted(struct cw_endpoint *to, uint16_t seq
     return error;
 }
 
-/* A fragment made by hand; the first one carries a header that acks nothing. Its bytes are 0xCD. */
+/* Hands over a fragment made by hand; the first one carries a header that acks nothing. Its bytes
+   are 0xCD. */
 static inline enum cw_error receive_fragment(struct cw_endpoint *to, uint16_t sequence, unsigned id,
                                              unsigned count, size_t size, struct seen *seen)
 {
@@ -224,7 +226,7 @@ static inline enum cw_error receive_fragment(struct cw_endpoint *to, uint16_t se
     return error;
 }
 
-/* Bytes that differ from place to place and from packet to packet. */
+/* Fills the payload with bytes that differ from place to place and from packet to packet. */
 static inline void fill_payload(uint8_t *payload, size_t size, uint32_t seed)
 {
     uint32_t x = seed * 2654435761u + 12345;

@@ -1,6 +1,6 @@
-// Links that do what a test says: what stands for the platform's WebSocket and RTCPeerConnection.
+// Links that do what a test says, in the place of the platform's WebSocket and RTCPeerConnection.
 
-/** What both have in common: listeners, and datagrams in both directions. */
+/** The base of both: listeners, and datagrams in both directions. */
 class FakeLink {
   binaryType = '';
   bufferedAmount = 0;
@@ -25,7 +25,7 @@ class FakeLink {
   }
 }
 
-/** A place for links: how many were asked for, and with which keys. */
+/** A platform that hands out links, and keeps how many were asked for and with which keys. */
 export class FakePlatform {
   sockets = [];
   peers = [];
@@ -57,7 +57,7 @@ export class FakePlatform {
         queueMicrotask(() => this.tell('close', { code, reason }));
       }
 
-      /** The other side or the network ends it. */
+      /** Ends the link as the other side or the network would. */
       end(code = 1006, reason = '') {
         this.readyState = 3;
         this.closedWith = null;

@@ -7,11 +7,11 @@
 
 #include <stdlib.h>
 
-/* One program has no more tests, and cmocka passes over those without a name. */
+/* No program has more tests than this, and cmocka passes over those without a name. */
 static struct CMUnitTest fixture_tests[48];
 static size_t fixture_test_count;
 
-/* What the test that runs owns, in the order in which it was made. */
+/* An object of the test that runs; they are listed in the order in which they were made. */
 struct fixture_owned {
     void *object;
     void (*release)(void *object);
@@ -31,7 +31,7 @@ static inline int fixture_release(void **state)
     return 0;
 }
 
-/* The object is released when the test ends. */
+/* Has the object released when the test ends. */
 static inline void *own(void *object, void (*release)(void *object))
 {
     fixture_owned = realloc(fixture_owned, (fixture_owned_count + 1) * sizeof *fixture_owned);
@@ -55,7 +55,7 @@ static inline void fixture_add(const char *name, CMUnitTestFunction function)
     }                                                                                              \
     static void name(__attribute__((unused)) void **state)
 
-/* CW_OK and CW_PROTOCOL_OK are both 0. */
+/* The macro serves both kinds of errors: CW_OK and CW_PROTOCOL_OK are 0. */
 #define assert_ok(call) assert_int_equal(call, 0)
 
 static inline int fixture_run(void)

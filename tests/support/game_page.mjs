@@ -1,4 +1,4 @@
-// The game in a page, played by a test: what Chromium's driver and Firefox's have in common.
+// The game in a page, played by a test, for Chromium's driver and Firefox's.
 import assert from 'node:assert/strict';
 import { setTimeout as wait } from 'node:timers/promises';
 
@@ -11,7 +11,7 @@ export async function until(page, what, ask, ...values) {
   assert.fail(`${what}: never, within 30 s`);
 }
 
-/** Waits until the page plays, over this transport if one is given; gives the transport. */
+/** Waits until the page plays, over this transport if one is given; returns the transport. */
 export async function playing(page, transport) {
   await until(page, 'it plays', () => {
     const { play } = globalThis.page ?? {};
@@ -65,7 +65,7 @@ export async function runAbout(page, seconds, random) {
   return times[Math.floor(times.length * 0.99)];
 }
 
-/** What the page knows of itself. */
+/** Returns the figures that the page has of itself. */
 export const numbers = (page) =>
   page.evaluate(() => {
     const { play } = globalThis.page;
@@ -74,7 +74,7 @@ export const numbers = (page) =>
     return { corrections, states, lossSent, snapshotBytes: play.snapshotBytes };
   });
 
-/** Where the page believes to be and where the server says it is, when it stands still. */
+/** Returns where the page believes the player to be and where the server says it is, once it stands still. */
 export const apart = (page) =>
   page.evaluate(() => {
     const { play } = globalThis.page;

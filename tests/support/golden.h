@@ -26,7 +26,7 @@ static inline struct golden golden_open(const char *path, bool write)
     return golden;
 }
 
-/* True when these are the bytes of the next line, or when it was written. */
+/* Returns true when these are the bytes of the next line, or when the line was written. */
 static inline bool golden_bytes(struct golden *golden, const char *name, const void *bytes,
                                 size_t size)
 {
@@ -48,7 +48,7 @@ static inline bool golden_bytes(struct golden *golden, const char *name, const v
     return same;
 }
 
-/* True when the file ended where it should. */
+/* Returns true when the file ended where it should. */
 static inline bool golden_close(struct golden *golden)
 {
     const bool end = golden->write || fgetc(golden->file) == EOF;

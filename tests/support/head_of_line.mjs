@@ -40,7 +40,7 @@ async function near() {
 const percentile = (sorted, share) =>
   sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))];
 
-/** Sends on all ways at once; gives the sorted times of what came back, per way. */
+/** Sends on all ways at once; returns the sorted times of what came back, per way. */
 async function measure(ways, seconds) {
   const times = Object.fromEntries(Object.keys(ways).map((name) => [name, []]));
   const sent = new Map();

@@ -1,6 +1,6 @@
-// A headless Chromium that hides all pages but the one in front, and throttles them as it does for users: some
-// time after a page was hidden its timers run once a minute. That time can be set for a page that is still
-// loading, as one is that was opened just now, and is a minute for one that has loaded.
+// A headless Chromium that hides all pages but the one in front, and throttles them as it does for users: some time
+// after a page was hidden its timers run once a minute. A test can set that time for a page that is still loading, such
+// as one that was opened just now; for a page that has loaded it is a minute.
 import { require } from './packages.mjs';
 
 const puppeteer = require('puppeteer-core');

@@ -17,13 +17,14 @@ CW_MESSAGE(pair_note, PAIR_NOTE_FIELDS)
 
 struct host_pair {
     struct cw_schema *schema;
-    struct kept_log log; /* the client's */
+    struct kept_log log; /* lines of the client */
     struct cw_host *server;
     struct cw_client_host *client;
-    char address[CW_ADDRESS_TEXT_SIZE]; /* the server's */
+    char address[CW_ADDRESS_TEXT_SIZE]; /* the address of the server */
 };
 
-/* fingerprint: the client's; CW_FINGERPRINT_AUTO: that of its messages, as the server's. */
+/* Opens both. The client has the fingerprint; CW_FINGERPRINT_AUTO means that of its messages, which
+   the server has. */
 static inline void host_pair_open(struct host_pair *pair, uint64_t fingerprint)
 {
     *pair = (struct host_pair){0};
@@ -70,7 +71,7 @@ static inline void host_pair_await_client(struct host_pair *pair, enum cw_client
     assert_int_equal(event.type, type);
 }
 
-/* The next event of the server, while the client runs. */
+/* Returns the next event of the server, while the client runs. */
 static inline struct cw_server_event host_pair_await_server(struct host_pair *pair)
 {
     struct cw_server_event event = {0};

@@ -11,9 +11,9 @@ struct player {
     struct rig *rig;
     struct cw_address at;
     struct cw_token token;
-    uint64_t sequence; /* of the next secure packet */
-    uint16_t packet;   /* of the next packet in one */
-    uint16_t ack;      /* what it says that has arrived; at first nothing has */
+    uint64_t sequence; /* the number of the next secure packet */
+    uint16_t packet;   /* the number of the next packet within one */
+    uint16_t ack;      /* the ack that it sends; at first it acks nothing */
     uint32_t ack_bits;
     uint32_t slot;
 };

@@ -34,13 +34,13 @@ CW_MESSAGE(input_rig_body, INPUT_RIG_BODY)
 
 struct input_rig_config {
     double ticks_per_second;
-    double frames_per_second; /* of the client */
-    double states_per_second; /* of the server, at most one per tick */
+    double frames_per_second; /* frames of the client */
+    double states_per_second; /* states of the server, at most one per tick */
     struct cw_simulator_path up, down;
     double drift;
     double first_tick;
     uint32_t copies;
-    bool server_polls; /* it takes what has arrived once per tick, else at once */
+    bool server_polls; /* true: it takes arrivals once per tick, not at once */
     uint64_t seed;
 };
 
@@ -53,19 +53,19 @@ struct input_rig {
     struct cw_clock_echo echo;
     struct cw_input_sender *sender;
     struct cw_input_receiver *receiver;
-    struct input_rig_play played[INPUT_RIG_KEPT]; /* by their ticks */
-    struct input_rig_play hands;                  /* what the player does now */
+    struct input_rig_play played[INPUT_RIG_KEPT]; /* inputs, by their ticks */
+    struct input_rig_play hands;                  /* the input that the player holds now */
     struct cw_prng random;
     double now;
     double next_frame, next_state;
-    double next_tick; /* tick time of the server's next */
-    double tick_jump; /* by which the server's ticks have jumped so far */
-    bool hidden;      /* the page is: no frames, and nothing is taken */
-    uint64_t ticks;   /* of the server */
-    uint64_t starved; /* of them */
-    uint64_t wrong;   /* that got another input than the player's */
-    uint64_t packets; /* of the client */
-    uint64_t bytes;   /* in its datagrams */
+    double next_tick; /* the tick time of the server's next tick */
+    double tick_jump; /* ticks by which the server's have jumped so far */
+    bool hidden;      /* the page is hidden: it runs no frames and takes nothing */
+    uint64_t ticks;   /* ticks of the server */
+    uint64_t starved; /* ticks without an input */
+    uint64_t wrong;   /* ticks that got another input than the player's */
+    uint64_t packets; /* packets of the client */
+    uint64_t bytes;   /* bytes in its datagrams */
     uint64_t restarts;
 };
 
@@ -159,7 +159,7 @@ static inline void input_rig_play_on(struct input_rig *rig)
         hands->buttons ^= 1u << cw_prng_below(random, 8);
     if (cw_prng_chance(random, 0.2 * per_tick))
         hands->weapon = cw_prng_below(random, 8);
-    /* an aim of half a second, then half a second of rest */
+    /* half a second of aiming, then half a second of rest */
     if (fmod(rig->now, 1) < 0.5) {
         const double reach = 12000 * per_tick; /* in 65536ths of a turn */
         hands->yaw = (hands->yaw + (uint32_t)(reach * cw_prng_share(random))) & 0xFFFF;
@@ -168,7 +168,8 @@ static inline void input_rig_play_on(struct input_rig *rig)
     }
 }
 
-/* Sends a body at a time of the sender's clock, which is now on the path; the bytes on the wire. */
+/* Sends a body at a time of the sender's clock, which is now on the path; returns the bytes on the
+   wire. */
 static inline size_t input_rig_send(struct cw_connection *connection, struct cw_simulator *path,
                                     const uint8_t *data, size_t size, double clock, double now)
 {
@@ -298,7 +299,7 @@ static inline void input_rig_run(struct input_rig *rig, double seconds)
     rig->now = end;
 }
 
-/* From here on it is counted. */
+/* Counts from here on. */
 static inline void input_rig_count(struct input_rig *rig)
 {
     rig->ticks = rig->starved = rig->wrong = rig->packets = rig->bytes = rig->restarts = 0;

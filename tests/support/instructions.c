@@ -8,7 +8,7 @@
 
 #define FOLDER "CAUSEWAY_INSTRUCTIONS"
 
-static unsigned files; /* that callgrind has written */
+static unsigned files; /* the number of files that callgrind has written */
 
 static void fail(const char *what, const char *path)
 {
@@ -25,7 +25,7 @@ __attribute__((noinline)) void instructions_mark(void)
     files++;
 }
 
-/* Waits for the program under callgrind and removes what that writes at its end. */
+/* Waits for the program under callgrind and removes the file that callgrind writes at its end. */
 static void wait_for(pid_t child, const char *folder)
 {
     char path[128];
@@ -71,7 +71,7 @@ double instructions_stop(void)
     double count = 0;
     instructions_mark();
     path_of(path, files - 1);
-    unlink(path); /* from instructions_start */
+    unlink(path); /* the file is from instructions_start */
     path_of(path, files);
     FILE *file = fopen(path, "r");
     if (!file)

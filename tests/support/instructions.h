@@ -1,4 +1,4 @@
-/* How many instructions a part of this program executes, counted by callgrind: no other load on the
+/* Counts the instructions that a part of this program executes, by callgrind: no other load on the
    machine changes that. */
 #ifndef CAUSEWAY_TESTS_INSTRUCTIONS_H
 #define CAUSEWAY_TESTS_INSTRUCTIONS_H
@@ -6,10 +6,10 @@
 /* Comes first in main: runs the program anew under callgrind, unless that is what runs already. */
 void instructions_begin(char **argv);
 
-/* Counts from now on. */
+/* Counts the instructions from now on. */
 void instructions_start(void);
 
-/* Returns what was executed since instructions_start. */
+/* Returns the number of instructions since instructions_start. */
 double instructions_stop(void);
 
 #endif

@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
-/** Of the relay: of neither link. */
+/** The relay has an address that belongs to neither link. */
 const ADDRESS = '10.99.9.1';
 
 async function near(transports) {
@@ -19,7 +19,7 @@ async function near(transports) {
   const devices = [];
   for (const seed of [1, 2]) {
     const { farDevice } = await side.join({ delay: 20, seed });
-    // The first one is the better one.
+    // The first link is the better one.
     side.run('ip', 'route', 'add', ADDRESS, 'dev', farDevice, 'metric', String(seed));
     devices.push(farDevice);
   }

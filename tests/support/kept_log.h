@@ -14,7 +14,7 @@
 
 struct kept_log {
     size_t count;
-    char lines[KEPT_LINES][1024]; /* level, then text */
+    char lines[KEPT_LINES][1024]; /* the level, then the text */
 };
 
 static inline void kept_log_write(void *context, enum cw_log_level level, const char *line)

@@ -6,7 +6,7 @@ import { require } from './packages.mjs';
 const { preview } = await import(pathToFileURL(require.resolve('vite')));
 const root = fileURLToPath(new URL('../../web/lab', import.meta.url));
 
-/** Serves the lab; gives its address and how to end that. */
+/** Serves the lab; returns its address and a function that ends that. */
 export async function serveLab() {
   const server = await preview({
     root,
@@ -26,7 +26,7 @@ export async function stopped(page) {
   await page.evaluate(() => globalThis.page.step(0));
 }
 
-/** Does the run again from its beginning, for so many ticks; gives what came of each column. */
+/** Does the run again from its beginning, for so many ticks; returns what came of each column. */
 export const runFor = (page, ticks) =>
   page.evaluate((count) => {
     globalThis.page.restart();

@@ -45,7 +45,7 @@ const table = (value) =>
   ].join('\n');
 
 const whole = (number) => Math.round(number).toLocaleString('en');
-/** Where messages pile up at the sender, how many of them arrived. */
+/** Says how many messages arrived, where they pile up at the sender. */
 const share = ({ arrived }) => (arrived < 99 ? ` (${whole(arrived)} %)` : '');
 const tables = `
 Latency of messages in ms, mean / 99th percentile. Where fewer than 99 % have arrived at the end, their share is in

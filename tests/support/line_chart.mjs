@@ -11,7 +11,7 @@ const GAP = 22;
 const LEGEND_ROW = 18;
 const LEGEND_COLUMN = 170;
 
-/** 1, 2 and 5 of each decade from `least` to `most`. */
+/** Returns 1, 2 and 5 of each decade from `least` to `most`. */
 const ticksOf = (least, most) => {
   const ticks = [];
   for (let decade = 10 ** Math.floor(Math.log10(least)); decade <= most; decade *= 10)
@@ -43,8 +43,8 @@ const panel = ({ title, lines }, labels, left, width) => {
 };
 
 /**
- * The chart as text. Each panel has a title and, for each of `names`, a line with a value above 0 for each
- * of `labels`. Values are drawn on a logarithmic scale.
+ * Returns the chart as text. Each panel has a title and, for each of `names`, a line with a value above 0 for each of
+ * `labels`. Values are drawn on a logarithmic scale.
  */
 export const lineChart = (panels, names, labels) => {
   const width = WIDTH / panels.length;

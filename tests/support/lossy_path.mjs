@@ -4,14 +4,14 @@ import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 
-/** The addresses of both ends of the link with this number. */
+/** Returns the addresses of both ends of the link with this number. */
 const ends = (number) => [`10.99.${number}.1`, `10.99.${number}.2`];
 
 export const [near] = ends(0);
 
 const run = ([name, ...words]) => execFileSync(name, words);
 
-/** The far side, to which there is no link yet. */
+/** Starts the far side, to which there is no link yet. */
 export async function startFarSide() {
   run(['ip', 'link', 'set', 'lo', 'up']);
   // sh says when unshare has made the namespace.
@@ -49,9 +49,9 @@ export async function startFarSide() {
         },
       };
     },
-    /** Runs a program there to its end. */
+    /** Runs a program on the far side to its end. */
     run: (...words) => run(inside(...words)),
-    /** Starts a Node module there. */
+    /** Starts a Node module on the far side. */
     start: (module, ...values) => {
       const [name, ...words] = inside(process.execPath, module, ...values);
       return spawn(name, words, { stdio: ['pipe', 'pipe', 'inherit'] });
@@ -63,7 +63,7 @@ export async function startFarSide() {
   };
 }
 
-/** A far side with one link. */
+/** Starts a far side with one link. */
 export async function startLossyPath(options) {
   const side = await startFarSide();
   const { lose } = await side.join(options);

@@ -8,9 +8,9 @@
 #include "secure_rig.h"
 
 #define MOVE_CLIENTS 64
-#define MOVE_PLACES  256 /* addresses of one client */
+#define MOVE_PLACES  256 /* the number of addresses of one client */
 #define MOVE_TICK    (1.0 / 60)
-#define MOVE_BLOCKS  2 /* the channel */
+#define MOVE_BLOCKS  2 /* the channel of blocks */
 
 #define MOVE_NOTE_FIELDS(FIELD) FIELD(number, CW_UINT(0, 1000000))
 CW_MESSAGE(move_note, MOVE_NOTE_FIELDS)
@@ -20,12 +20,12 @@ enum { MOVE_NOTE, MOVE_FILE };
 
 struct move_client {
     struct cw_client *client;
-    uint32_t number; /* its place in the world, and its id */
-    uint32_t place;  /* which of its addresses it is at */
-    bool keeps_old;  /* it still hears what is sent to its earlier addresses */
+    uint32_t number; /* the client's index in the world, and its id */
+    uint32_t place;  /* the index of its current address */
+    bool keeps_old;  /* true: it still hears what is sent to earlier ones */
     struct cw_simulator *up, *down;
-    uint32_t up_sent, up_taken, down_sent, down_taken; /* notes */
-    uint32_t files;                                    /* taken by the server */
+    uint32_t up_sent, up_taken, down_sent, down_taken; /* numbers of notes */
+    uint32_t files;                                    /* blocks that the server has taken */
     uint32_t moved_requests;
 };
 
@@ -36,11 +36,11 @@ struct move_world {
     struct cw_simulator_path path;
     struct move_client clients[MOVE_CLIENTS];
     uint32_t count;
-    uint32_t slots[MOVE_CLIENTS]; /* the client in a slot */
-    uint32_t disconnects;         /* events of the server */
+    uint32_t slots[MOVE_CLIENTS]; /* the index of the client in each slot */
+    uint32_t disconnects;         /* the number of disconnect events of the server */
 };
 
-/* The numbers of packets that were used, with the packets' hashes. */
+/* The numbers of packets that were sent, with the packets' hashes. */
 struct move_used {
     uint64_t key, hash;
 };
@@ -75,7 +75,7 @@ static inline struct cw_address move_address(uint32_t client, uint32_t place)
     return rig_client_address(client * MOVE_PLACES + place);
 }
 
-/* With rig.config as the caller has changed it after move_world_init. */
+/* Starts a world with rig.config as the caller has changed it after move_world_init. */
 static inline void move_world_init(struct move_world *world)
 {
     memset(world, 0, sizeof *world);
@@ -104,7 +104,7 @@ static inline struct cw_simulator *move_simulator(struct move_world *world, uint
     return simulator;
 }
 
-/* A client that begins to connect with a token from this grant. */
+/* Adds a client that begins to connect with a token from this grant. */
 static inline struct move_client *move_client_of(struct move_world *world,
                                                  const struct cw_token_grant *grant)
 {
@@ -131,7 +131,7 @@ static inline void move_send(struct cw_connection *connection, uint32_t *count, 
         cw_message_release(message);
 }
 
-/* What the server takes of a client. */
+/* Takes a message of a client at the server. */
 static inline void move_take(struct move_client *client, struct cw_message *message)
 {
     if (message->type == MOVE_NOTE)
@@ -240,7 +240,7 @@ static inline void move_world_run(struct move_world *world, double seconds)
         move_world_tick(world);
 }
 
-/* A client that is connected, at its place 0. */
+/* Adds a client and lets it connect, at its place 0. */
 static inline struct move_client *move_connect(struct move_world *world)
 {
     const struct cw_token_grant grant = rig_grant(&world->rig, world->count);
@@ -252,7 +252,7 @@ static inline struct move_client *move_connect(struct move_world *world)
     return client;
 }
 
-/* A world as it is by default, with one client. */
+/* Starts a world as it is by default, with one client. */
 static inline struct move_client *move_world_start(struct move_world *world)
 {
     move_world_init(world);
@@ -260,7 +260,7 @@ static inline struct move_client *move_world_start(struct move_world *world)
     return move_connect(world);
 }
 
-/* Both ways of a client. */
+/* Changes the path of a client in both directions. */
 static inline void move_change_path(const struct move_client *client,
                                     const struct cw_simulator_path *path)
 {
@@ -268,7 +268,7 @@ static inline void move_change_path(const struct move_client *client,
     assert_int_equal(cw_simulator_change(client->down, path), CW_OK);
 }
 
-/* The client is at another address from now on, and notices at once. */
+/* Moves the client to another address, which it notices at once. */
 static inline void move_to(struct move_world *world, struct move_client *client, uint32_t place)
 {
     client->place = place;
@@ -276,7 +276,7 @@ static inline void move_to(struct move_world *world, struct move_client *client,
     assert_true(cw_client_moving(client->client));
 }
 
-/* Where the server thinks that the client is. */
+/* Returns the place at which the server thinks that the client is. */
 static inline uint32_t move_place(struct move_world *world, const struct move_client *client)
 {
     struct cw_server_client about;
@@ -286,7 +286,7 @@ static inline uint32_t move_place(struct move_world *world, const struct move_cl
     return MOVE_PLACES;
 }
 
-/* Runs until the move has ended; how many seconds that took. */
+/* Runs until the move has ended; returns how many seconds that took. */
 static inline double move_finish(struct move_world *world, struct move_client *client)
 {
     const double start = world->rig.now;
@@ -307,7 +307,8 @@ static inline void move_world_free(struct move_world *world)
     cw_schema_destroy(world->schema);
 }
 
-/* Lets everything arrive that was sent, and stops. Nobody has lost the connection or a message. */
+/* Lets everything arrive that was sent, and stops. Checks that nobody has lost the connection or a
+   message. */
 static inline void move_world_stop(struct move_world *world)
 {
     const struct cw_simulator_path good = {.latency_seconds = 0.04};

@@ -1,4 +1,4 @@
-/* What the tests of netcode and sessions share: hex, fields of netcode.json, and a repeatable
+/* Helpers of the tests of netcode and sessions: hex, fields of netcode.json, and a repeatable
    source of random bytes. */
 #ifndef CAUSEWAY_TESTS_NETCODE_H
 #define CAUSEWAY_TESTS_NETCODE_H
@@ -9,13 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* 64-bit numbers are decimal strings in the vectors. */
+/* Reads a 64-bit number, which is a decimal string in the vectors. */
 static inline uint64_t netcode_u64(const cJSON *object, const char *key)
 {
     return strtoull(cJSON_GetStringValue(vectors_get(object, key)), NULL, 10);
 }
 
-/* A field whose size is known. */
+/* Reads a field whose size is known. */
 static inline void netcode_bytes(uint8_t *out, size_t size, const cJSON *object, const char *key)
 {
     size_t length;
@@ -46,7 +46,8 @@ static inline struct cw_address netcode_address(const cJSON *item)
     return address;
 }
 
-/* A copy in a heap block of exactly its size, so that reading past it is seen. To be freed. */
+/* Returns a copy in a heap block of exactly its size, so that reading past it is seen. The caller
+   frees it. */
 static inline uint8_t *netcode_exact(const void *bytes, size_t size)
 {
     uint8_t *copy = malloc(size);
@@ -68,7 +69,7 @@ static inline void netcode_fill(void *context, uint8_t *out, size_t size)
     }
 }
 
-/* Encrypts whatever stands in the private part of a connect token, sense or nonsense. */
+/* Encrypts the private part of a connect token, whether it makes sense or not. */
 static inline void netcode_seal(uint8_t plain[CW_TOKEN_PRIVATE_SIZE], uint64_t protocol_id,
                                 uint64_t expire_time, const uint8_t nonce[CW_LONG_NONCE_BYTES],
                                 const uint8_t private_key[CW_KEY_BYTES])
@@ -91,7 +92,7 @@ static inline struct cw_secure_key netcode_key(enum cw_direction direction, uint
     return (struct cw_secure_key){protocol_id, direction, bytes};
 }
 
-/* Reads from a block of exactly the size, into one too. */
+/* Reads a packet from a block of exactly its size, into a block of the body's size. */
 static inline enum cw_error netcode_read(struct cw_secure_packet *packet, uint8_t *body,
                                          const void *bytes, size_t size, struct cw_secure_key key,
                                          struct cw_replay *replay)

@@ -1,4 +1,4 @@
-/* How the two native ends of the netcode interop tests are driven: by lines on standard input, with
+/* Lines drive the two native ends of the netcode interop tests: they come on standard input, with
    bytes as hexadecimal digits. */
 #ifndef CAUSEWAY_TESTS_NETCODE_LINES_H
 #define CAUSEWAY_TESTS_NETCODE_LINES_H
@@ -25,7 +25,7 @@ static inline void check(bool good, const char *message)
     exit(1);
 }
 
-/* Both streams by the line, and nothing of the input is held where poll does not see it. */
+/* Makes both streams go by the line, so that no input waits where poll does not see it. */
 static inline void lines_begin(void)
 {
     setvbuf(stdin, NULL, _IONBF, 0);
@@ -43,7 +43,7 @@ static inline enum line lines_wait(const struct cw_socket *socket, char line[LIN
     return fgets(line, LINE_SIZE, stdin) ? LINE_ONE : LINE_END;
 }
 
-/* The bytes of a line's digits, from where they begin to its end. */
+/* Reads the bytes of a line's digits, from where they begin to its end. */
 static inline size_t bytes_from_hex(uint8_t *out, size_t capacity, const char *digits)
 {
     size_t size = 0;
@@ -52,7 +52,7 @@ static inline size_t bytes_from_hex(uint8_t *out, size_t capacity, const char *d
     return size;
 }
 
-/* Digits after a space, and the end of the line. */
+/* Prints a space, the digits, and the end of the line. */
 static inline void print_hex_line(const uint8_t *bytes, size_t size)
 {
     printf(" ");

@@ -1,5 +1,5 @@
-// What the netcode interop tests share: the native ends as child processes, and the ends of the
-// second implementation, all over when the test is.
+// Helpers of the netcode interop tests: the native ends as child processes, and the ends of the second implementation,
+// all of which end with the test.
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { EventEmitter, once } from 'node:events';
@@ -12,11 +12,11 @@ import { PATIENCE_MS } from './patience.mjs';
 export const PROTOCOL = 0x8877665544332211n;
 export const privateKey = randomBytes(32);
 
-/** What the emitter tells next. */
+/** Resolves with the next event of this name. */
 export const next = (emitter, name) =>
   once(emitter, name, { signal: AbortSignal.timeout(PATIENCE_MS) });
 
-/** A token from the second implementation. */
+/** Makes a token by the second implementation. */
 export const foreignToken = (options) =>
   makeToken({ protocolId: PROTOCOL, privateKey, clientId: 1n, ...options });
 
@@ -32,10 +32,10 @@ async function startNative(t, program, args) {
     told.emit('line');
   });
   return {
-    /** What it has said that nobody has asked for. */
+    /** The lines that it has said and nobody has asked for. */
     lines,
     tell: (line) => child.stdin.write(`${line}\n`),
-    /** Takes the first line of this form, of those it says and has said. */
+    /** Takes the first line of this form, of those that it has said or will say. */
     async said(form) {
       for (;;) {
         const index = lines.findIndex((line) => form.test(line));
@@ -45,7 +45,7 @@ async function startNative(t, program, args) {
         });
       }
     },
-    /** Ends its input, and gives its exit code. */
+    /** Ends its input, and returns its exit code. */
     async end() {
       child.stdin.end();
       const [code] = await next(child, 'close');
@@ -73,7 +73,7 @@ export async function startForeignServer(t, { host, slots, tickMs } = {}) {
   return server;
 }
 
-/** A client of the second implementation, on its way. */
+/** Starts a client of the second implementation, which begins to connect. */
 export function startForeignClient(t, token, open) {
   const client = new NetcodeClient(token, open);
   client.ignored = [];

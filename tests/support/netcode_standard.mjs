@@ -115,7 +115,7 @@ function readAddresses(reader) {
     if (type === 1) return `${[...reader.bytes(4)].join('.')}:${reader.u16()}`;
     if (type !== 2) throw new Error(`an address of type ${type}`);
     const long = Array.from({ length: 8 }, () => reader.u16().toString(16)).join(':');
-    const { hostname } = new URL(`http://[${long}]/`); // in its usual short form
+    const { hostname } = new URL(`http://[${long}]/`); // the address in its usual short form
     return `${hostname}:${reader.u16()}`;
   });
 }
@@ -123,7 +123,7 @@ function readAddresses(reader) {
 const privateAssociated = (protocolId, expire) =>
   Buffer.concat([VERSION, u64(protocolId), u64(expire)]);
 
-/** A connect token as the web backend makes it, valid for some seconds from now. */
+/** Makes a connect token as the web backend does, valid for some seconds from now. */
 export function makeToken({
   protocolId,
   privateKey,
@@ -135,7 +135,7 @@ export function makeToken({
   now = Math.floor(Date.now() / 1000),
 }) {
   const nonce = randomBytes(24);
-  const keys = randomBytes(64); // client to server, then server to client
+  const keys = randomBytes(64); // the key from client to server, then that from server to client
   const list = Buffer.concat([u32(addresses.length), ...addresses.map(addressBytes)]);
   const hidden = [u64(clientId), u32(timeout), list, keys, padded([userData], USER_DATA_BYTES)];
   const associated = privateAssociated(protocolId, now + seconds);
@@ -146,7 +146,7 @@ export function makeToken({
   return padded([...head, u32(timeout), list, keys], TOKEN_BYTES);
 }
 
-/** What a client reads from its token; throws when it is invalid. */
+/** Returns what a client reads from its token; throws when it is invalid. */
 export function readToken(bytes) {
   if (bytes.length !== TOKEN_BYTES) throw new Error(`a token of ${bytes.length} bytes`);
   const reader = new Reader(bytes);
@@ -166,11 +166,14 @@ export function readToken(bytes) {
   return token;
 }
 
-/** The packet with which a client begins. */
+/** Returns the packet with which a client begins. */
 export const requestPacket = ({ protocolId, expire, nonce, sealed }) =>
   Buffer.concat([Buffer.of(0), VERSION, u64(protocolId), u64(expire), nonce, sealed]);
 
-/** What a server reads from a request, by the standard's steps up to the private part; throws. */
+/**
+ * Returns what a server reads from a request, by the standard's steps up to the private part; throws when the request
+ * is invalid.
+ */
 export function readRequest(packet, protocolId, privateKey, now) {
   if (packet.length !== REQUEST_BYTES) throw new Error(`a request of ${packet.length} bytes`);
   const reader = new Reader(packet.subarray(1));

@@ -16,17 +16,17 @@ import {
 const TICK_MS = 100;
 const DISCONNECTS = 10;
 
-/** A way for packets to one address and back: straight by UDP. */
+/** A way for packets to one address and back, by plain UDP. */
 export function udp(address, receive) {
   const { host, port } = splitAddress(address);
   const socket = dgram.createSocket(net.isIPv6(host) ? 'udp6' : 'udp4');
   socket.on('message', receive);
-  socket.on('error', () => {}); // nobody listens there; the timeout will tell
+  socket.on('error', () => {}); // nobody listens there; the timeout says so
   socket.connect(port, host);
   const ready = new Promise((resolve) => socket.once('connect', resolve));
   return {
     send: (packet) => ready.then(() => socket.send(packet)),
-    // What was sent before is sent, whatever close() does to a queue.
+    // All packets before this call go out, whatever close() does to a queue.
     close: () => ready.then(() => setImmediate(() => socket.close())),
   };
 }
@@ -36,7 +36,7 @@ export class NetcodeClient extends EventEmitter {
   state = 'disconnected';
   index = -1;
   maxClients = -1;
-  sequence = 0n; // of the next packet
+  sequence = 0n; // the number of the next packet
   #token;
   #open;
   #way = null;
@@ -103,7 +103,7 @@ export class NetcodeClient extends EventEmitter {
     this.#become(state);
   }
 
-  /** The next server, or the end. */
+  /** Tries the next server, or ends. */
   #fail(state) {
     if (this.state !== 'connected' && ++this.#server < this.#token.addresses.length) {
       this.#approach();

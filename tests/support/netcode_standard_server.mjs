@@ -37,8 +37,8 @@ export class NetcodeServer extends EventEmitter {
   #globalSequence = 1n << 63n;
   #slots;
   #connected = new Map(); // clients by address
-  #usedTokens = new Map(); // the token's MAC and the address that used it
-  #mappings = new Map(); // addresses and their keys
+  #usedTokens = new Map(); // the address that used a token, by the token's MAC
+  #mappings = new Map(); // keys by address
 
   constructor({ protocolId, privateKey, slots = 4, tickMs = TICK_MS }) {
     super();
@@ -197,5 +197,5 @@ export class NetcodeServer extends EventEmitter {
   }
 }
 
-/** A negative timeout is none. */
+/** Returns the time at which the timeout is over; a negative timeout never is. */
 const deadline = (timeout) => (timeout < 0 ? Infinity : Date.now() + timeout * 1000);

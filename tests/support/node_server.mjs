@@ -8,14 +8,14 @@ import { PATIENCE_MS } from './patience.mjs';
 export * from '../../web/dist/server/index.js';
 export { PROTOCOL_ID, messages };
 
-/** A server for the messages of the chat, closed when the test is over. */
+/** Starts a server for the messages of the chat, which is closed when the test is over. */
 export async function startServer(t, options = {}) {
   const server = await listen({ protocolId: PROTOCOL_ID, schema: messages, ...options });
   t.after(() => server.close());
   return server;
 }
 
-/** Waits until it is so. */
+/** Waits until the condition is true. */
 export async function until(what) {
   const end = performance.now() + PATIENCE_MS;
   while (!what()) {
@@ -24,11 +24,11 @@ export async function until(what) {
   }
 }
 
-/** The next event of this type. */
+/** Resolves with the next event of this type. */
 export const next = (target, type) =>
   once(target, type, { signal: AbortSignal.timeout(PATIENCE_MS) }).then(([event]) => event);
 
-/** A bot of the server, which leaves when the test is over, and its client on the server. */
+/** Starts a bot of the server, which leaves when the test is over; returns it and its client on the server. */
 export async function startBot(t, server, { clientId = 1n, ...options } = {}) {
   const connecting = next(server, 'connect');
   const bot = await connectUdp({
@@ -41,7 +41,7 @@ export async function startBot(t, server, { clientId = 1n, ...options } = {}) {
   return { bot, client };
 }
 
-/** What a bot takes from now on. */
+/** Collects what a bot takes from now on. */
 export function received(bot) {
   const values = [];
   bot.addEventListener('message', ({ message }) => values.push(message.value));

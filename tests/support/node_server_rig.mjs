@@ -13,7 +13,7 @@ export const core = await loadServer();
 export const ADDRESS = '127.0.0.1:40000';
 const TICK = 1 / 60;
 
-/** A client at an address of its own. */
+/** A client with an address of its own. */
 class RigClient {
   constructor(rig, port, schema, config) {
     this.rig = rig;
@@ -36,7 +36,7 @@ class RigClient {
     this.client.send(channel, type, value, this.rig.now, block, receipt);
   }
 
-  /** All that it sends now; `lose` takes some of it. */
+  /** Sends all that the client has to send now; `lose` takes some of it. */
   transmit() {
     const { client, rig, host, port } = this;
     for (let out = client.transmit(rig.now); out; out = client.transmit(rig.now)) {
@@ -62,10 +62,10 @@ export class Rig {
   events = [];
   taken = new Map();
   connections = new Map();
-  /** Datagrams of clients. */
+  /** The datagrams of clients on their way. */
   wire = [];
   lose = () => false;
-  /** Slots whose messages nobody takes. */
+  /** The slots whose messages nobody takes. */
   lazy = new Set();
 
   constructor({ schema = messages, ...config } = {}) {
@@ -97,7 +97,7 @@ export class Rig {
     });
   }
 
-  /** A client on its way. */
+  /** Adds a client that begins to connect. */
   async join(options = {}, { schema = this.schema, config = this.config, token } = {}) {
     const client = new RigClient(this, 50000 + this.clients.length, schema, config);
     this.clients.push(client);
@@ -107,7 +107,7 @@ export class Rig {
     return client;
   }
 
-  /** A client that is connected, and its slot. */
+  /** Adds a client, lets it connect, and returns it and its slot. */
   async joined(options) {
     const client = await this.join(options);
     this.run(0.5);
@@ -152,7 +152,7 @@ export class Rig {
     for (let event = connection.next(); event; event = connection.next()) this.keep(slot, event);
   }
 
-  /** Lets so many seconds pass, or until it is so. */
+  /** Lets so many seconds pass, or fewer if `until` becomes true. */
   run(seconds, until = () => false) {
     for (const end = this.now + seconds; this.now < end && !until(); this.now += TICK) {
       for (const client of this.clients) {
@@ -167,7 +167,7 @@ export class Rig {
     }
   }
 
-  /** What a slot has sent, without its channel. */
+  /** Returns what a slot has sent, without its channel. */
   texts(slot) {
     return (this.taken.get(slot) ?? []).map(({ value }) => value?.text);
   }

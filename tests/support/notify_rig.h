@@ -29,7 +29,7 @@ static inline struct cw_notify *notify_with(struct cw_notify_config config)
     return own(notify, notify_release);
 }
 
-/* The next packet, with one byte of payload. */
+/* Returns the next packet, with one byte of payload. */
 static inline struct datagram packet_of(struct cw_notify *notify, uint8_t payload)
 {
     struct datagram datagram;
@@ -39,7 +39,7 @@ static inline struct datagram packet_of(struct cw_notify *notify, uint8_t payloa
     return datagram;
 }
 
-/* A packet that no honest end may have sent. */
+/* Returns a packet that no honest end may have sent. */
 static inline struct datagram forged(uint16_t sequence, uint16_t acked, uint32_t words,
                                      uint32_t first_word)
 {
@@ -50,7 +50,7 @@ static inline struct datagram forged(uint16_t sequence, uint16_t acked, uint32_t
     return datagram;
 }
 
-/* Gives it a block of exactly its size, so that sanitizers see a read beyond it. */
+/* Gives the end a block of exactly the packet's size, so that sanitizers see a read beyond it. */
 static inline enum cw_protocol_error receive_of(struct cw_notify *notify,
                                                 const struct datagram *datagram)
 {
@@ -72,7 +72,7 @@ static inline void expect_event(struct cw_notify *notify, enum cw_notify_event_t
 }
 
 /* The next events must be these, with spaces between them: +7 is an ack of packet 7, -7 a nak, p7
-   the packet itself, each also for several as in +7..9, and a dot is no event. */
+   the packet itself, +7..9 stands for several of them, and a dot is no event. */
 static inline void expect_events(struct cw_notify *notify, const char *events)
 {
     for (const char *at = events; *at; at += strspn(at, " ")) {
@@ -100,7 +100,7 @@ static inline void arrive(struct cw_notify *notify, const struct datagram *datag
     assert_ok(receive_of(notify, datagram));
 }
 
-/* The next packet of the one arrives at the other. */
+/* Sends the next packet of one end, which arrives at the other. */
 static inline struct datagram pass(struct cw_notify *from, struct cw_notify *to)
 {
     const struct datagram datagram = packet_of(from, 0);

@@ -29,7 +29,7 @@
     Response: 'json',
     'Response.prototype': 'bytes',
     'ReadableStream.prototype': 'values',
-    'RTCPeerConnection.prototype': 'connectionState', // Firefox below 113
+    'RTCPeerConnection.prototype': 'connectionState', // Firefox has it from 113 on
     'CanvasRenderingContext2D.prototype': 'roundRect reset letterSpacing',
     'Document.prototype': 'adoptedStyleSheets',
     'Element.prototype': 'checkVisibility',
@@ -37,7 +37,7 @@
       'structuredClone Iterator Float16Array scheduler CompressionStream DecompressionStream ' +
       'OffscreenCanvas SharedWorker WebTransport WebSocketStream navigation',
   };
-  // Those of Symbol cannot be taken away, so there is another one without them.
+  // Properties of Symbol cannot be taken away, so there is another Symbol without them.
   const Whole = Symbol;
   const Old = (description) => Whole(description);
   const parts = Object.getOwnPropertyDescriptors(Whole);

@@ -42,14 +42,14 @@ static const char *const operation_names[OPERATION_COUNT] = {"bits",
                                                              "int_relative",
                                                              "sequence_relative"};
 
-/* Numbers are kept as the low bits of 64, floats as their bit patterns. */
+/* An operation. Numbers are kept as the low bits of 64, floats as their bit patterns. */
 struct operation {
     enum operation_kind kind;
     uint64_t value;
     uint64_t min; /* or the bits, the count, the size of the buffer, the previous number */
     uint64_t max;
     uint64_t resolution;
-    uint8_t data[512]; /* of bytes and strings; value tells how many */
+    uint8_t data[512]; /* the bytes of bytes and strings; value is their number */
 };
 
 static inline float operation_float(uint64_t bits)
@@ -145,7 +145,7 @@ static inline bool operation_run(struct cw_stream *stream, struct operation *ope
     abort();
 }
 
-/* The same operation with its limits but without its value, to read into. */
+/* Returns the same operation with its limits but without its value, to read into. */
 static inline struct operation operation_without_value(const struct operation *operation)
 {
     struct operation empty = *operation;
@@ -154,7 +154,8 @@ static inline struct operation operation_without_value(const struct operation *o
     return empty;
 }
 
-/* What a reader gets for it: only a compressed float is not what was written. */
+/* Returns what a reader gets for the operation: only a compressed float differs from what was
+   written. */
 static inline struct operation operation_decoded(const struct operation *operation)
 {
     struct operation decoded = *operation;
@@ -175,7 +176,7 @@ static inline bool operation_same_value(const struct operation *a, const struct 
     return a->kind == OPERATION_ALIGN || a->value == b->value;
 }
 
-/* The operation as text, such as "int 3 0 7;": name, value in hex, limits in hex. */
+/* Writes the operation as text, such as "int 3 0 7;": name, value in hex, limits in hex. */
 static inline size_t operation_print(char *out, size_t size, const struct operation *operation)
 {
     size_t used = (size_t)snprintf(out, size, "%s ", operation_names[operation->kind]);

@@ -31,7 +31,7 @@ export async function openPackagePage(browser, { origin }) {
   return page;
 }
 
-/** Milliseconds until a transport over WebRTC is open to that relay, in such a page. */
+/** Returns the milliseconds until a transport over WebRTC is open to that relay, in such a page. */
 export const openingTime = (page, url) =>
   page.evaluate(async (url) => {
     const begun = performance.now();

@@ -1,6 +1,6 @@
-/* What congestion control does over time, for the guide of it: rows of CSV, each with a chart, a
-   panel of it, a line, the time in seconds and the value. The round trip takes 100 ms, the queue
-   holds 200 ms, all in virtual time. */
+/* Writes what congestion control does over time, for the guide of it, as rows of CSV: each has a
+   chart, a panel of it, a line, the time in seconds and the value. The round trip takes 100 ms, the
+   queue holds 200 ms, all in virtual time. */
 #include "path_traffic.h"
 
 #include <stdio.h>
@@ -8,7 +8,7 @@
 #define RTT   0.1
 #define QUEUE 0.2
 #define STEP  0.01 /* seconds between two looks at the flows */
-#define LATE  0.5  /* of a tick: where flows share a path, the order of their ticks varies */
+#define LATE  0.5  /* part of a tick: where flows share a path, the order of their ticks varies */
 
 struct chart {
     const char *name;
@@ -21,8 +21,8 @@ struct flow {
     const char *name;
     struct path_flow *path;
     struct traffic traffic[2];
-    uint32_t arrived; /* blocks, when its goodput was printed last */
-    double since;     /* then */
+    uint32_t arrived; /* the blocks that had arrived when its goodput was printed last */
+    double since;     /* the time of that */
 };
 
 static struct path_world *create_world(double kbit)
@@ -31,7 +31,7 @@ static struct path_world *create_world(double kbit)
     return path_world_create(1, &there, &back);
 }
 
-/* Sends blocks, one after the other, from that time on. */
+/* Makes a flow send blocks, one after the other, from that time on. */
 static void add(struct path_world *world, struct flow *flow, const char *name, uint32_t block,
                 enum cw_congestion_mode mode, double start)
 {
@@ -53,7 +53,7 @@ static void print(const char *chart, const char *panel, const char *line, double
     printf("%s,%s,%s,%.2f,%.0f\n", chart, panel, line, time, value);
 }
 
-/* From one block that has arrived to the next. */
+/* Prints the goodput from one block that has arrived to the next. */
 static void print_goodput(const char *chart, struct flow *flow)
 {
     const uint32_t arrived = flow->traffic[1].blocks_arrived;
@@ -66,7 +66,7 @@ static void print_goodput(const char *chart, struct flow *flow)
     flow->arrived = arrived;
 }
 
-/* The queue on average over each interval, and the goodput of each flow. */
+/* Prints the queue's average over each interval, and the goodput of each flow. */
 static void run(const struct chart *chart, struct path_world *world, struct flow *flows,
                 uint32_t count)
 {

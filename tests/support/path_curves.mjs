@@ -16,7 +16,7 @@ const rows = execFileSync(program, { encoding: 'utf8' })
     return { chart, panel, line, seconds: Number(seconds), value: Number(value) };
   });
 
-/** The points of each line of a panel, by name. */
+/** Returns the points of each line of a panel, by name. */
 const linesOf = (chart, panel) => {
   const lines = new Map();
   for (const row of rows.filter((one) => one.chart === chart && one.panel === panel))

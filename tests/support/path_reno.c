@@ -3,7 +3,7 @@
 #include <math.h>
 
 #define FIRST_WINDOW    10
-#define LEAST_TIMEOUT   0.2 /* seconds, as Linux has it */
+#define LEAST_TIMEOUT   0.2 /* seconds, as in Linux */
 #define LONGEST_TIMEOUT 60
 #define DUPLICATES      3
 
@@ -28,7 +28,7 @@ bool path_reno_transmit(struct path_reno *reno, double now, uint32_t *segment)
 {
     if (reno->resend) {
         reno->resend = 0;
-        reno->timed_at = -1; /* Karn: nothing is measured while segments are sent again */
+        reno->timed_at = -1; /* Karn's rule: nothing is measured while segments are sent again */
         *segment = reno->acked;
         return true;
     }

@@ -12,27 +12,27 @@
 
 struct path_reno {
     bool active;
-    /* the sender; everything is counted in segments */
+    /* members of the sender; everything is counted in segments */
     uint32_t next, acked, recover;
-    uint32_t duplicates; /* acks in a row that told nothing new */
+    uint32_t duplicates; /* acks in a row that acked nothing new */
     bool recovering;
     double window, threshold;
-    double deadline; /* when the oldest segment is given up */
+    double deadline; /* the time when the oldest segment is given up */
     double rtt, deviation;
-    double timed_at; /* when the segment `timed` was sent, or below 0 */
+    double timed_at; /* the time when the segment `timed` was sent, or below 0 */
     uint32_t timed;
     uint32_t resend; /* 1: the oldest unacked segment is to be sent again */
-    /* the receiver */
+    /* members of the receiver */
     uint32_t expected;
     bool arrived[RENO_RING];
 };
 
 void path_reno_begin(struct path_reno *reno, double now);
 
-/* The next segment to be sent now; false when there is none. */
+/* Returns the next segment to be sent now; false when there is none. */
 bool path_reno_transmit(struct path_reno *reno, double now, uint32_t *segment);
 
-/* A segment arrived: returns the ack to be sent, the next one expected. */
+/* Takes a segment that arrived; returns the ack to be sent, the next segment that is expected. */
 uint32_t path_reno_take(struct path_reno *reno, uint32_t segment);
 void path_reno_acked(struct path_reno *reno, uint32_t ack, double now);
 void path_reno_timeout(struct path_reno *reno, double now);

@@ -77,7 +77,7 @@ static void add_latency(struct traffic_latencies *latencies, double value)
     latencies->values[latencies->count++] = value;
 }
 
-/* What a block carries is of no interest: one long enough for all. */
+/* Returns the content of all blocks, which is of no interest: one buffer is long enough for all. */
 static uint8_t *content(uint32_t size)
 {
     static uint8_t *bytes;
@@ -87,7 +87,7 @@ static uint8_t *content(uint32_t size)
         if (!longer)
             exit(1);
         longest = size;
-        bytes = longer; /* the one before may still be in a queue */
+        bytes = longer; /* it is not freed: the one before may still be in a queue */
     }
     return bytes;
 }

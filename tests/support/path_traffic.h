@@ -1,5 +1,5 @@
-/* What the ends of a path say to each other in measurements: small messages of a fixed size, one
-   or more a tick, and blocks one after the other. */
+/* The traffic between the ends of a path in measurements: small messages of a fixed size, one or
+   more a tick, and blocks one after the other. */
 #ifndef CAUSEWAY_TESTS_PATH_TRAFFIC_H
 #define CAUSEWAY_TESTS_PATH_TRAFFIC_H
 
@@ -13,28 +13,30 @@ struct traffic_latencies {
     size_t count, capacity;
 };
 
-/* What one end sends, and what has arrived at it. */
+/* The traffic that one end sends, and what has arrived at that end. */
 struct traffic {
     uint32_t message_channel, messages_per_tick;
-    uint32_t block_channel, block_size; /* bytes; 0: no blocks */
-    uint32_t blocks_waiting;            /* that the channel always has to send */
-    uint32_t blocks;                    /* to be sent in all */
-    double stop;                        /* no message is sent from then on; 0: never */
+    uint32_t block_channel, block_size; /* the size in bytes; 0: no blocks */
+    uint32_t blocks_waiting;            /* blocks that the channel always has to send */
+    uint32_t blocks;                    /* the number of blocks to send in all */
+    double stop;                        /* the time from which no message is sent; 0: never */
 
     uint64_t messages_sent, messages_arrived;
     uint32_t blocks_sent, blocks_arrived;
-    double block_arrived; /* when the latest one did */
+    double block_arrived; /* the time when the latest block arrived */
     struct traffic_latencies latencies;
 };
 
-/* Message types 0, a small message, and, when blocks is true, 1, a block. One schema for each of
-   the two, made once and never freed: what a static schema is. */
+/* Returns a schema with message type 0, a small message, and, when blocks is true, type 1, a block.
+   Each of the two is made once and never freed, as a static schema is. */
 const struct cw_schema *traffic_schema(bool blocks);
 
-/* The default config with one reliable channel whose queues are long enough for every path. */
+/* Returns the default config with one reliable channel whose queues are long enough for every
+   path. */
 struct cw_connection_config traffic_messages(void);
 
-/* The default config with two reliable channels, 0 with blocks of up to max_block_size bytes. */
+/* Returns the default config with two reliable channels; channel 0 has blocks of up to
+   max_block_size bytes. */
 struct cw_connection_config traffic_blocks(uint32_t max_block_size);
 
 /* Gives both ends of a flow their traffic. */
@@ -44,7 +46,7 @@ void traffic_set(struct path_flow *flow, struct traffic *first, struct traffic *
 void traffic_measure(struct traffic *traffic);
 void traffic_free(struct traffic *traffic);
 
-/* In milliseconds; all latencies of both. */
+/* Returns the mean of all latencies of both, in milliseconds. */
 double traffic_mean_ms(const struct traffic *first, const struct traffic *second);
 double traffic_percentile_ms(const struct traffic *first, const struct traffic *second,
                              double share);

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #define TICK      (1.0 / 60)
-#define HEAD      1    /* byte in front of a datagram: its flow */
-#define NOT_A_LAG 1e-9 /* rounding of sums of times */
+#define HEAD      1    /* bytes in front of a datagram: the index of its flow */
+#define NOT_A_LAG 1e-9 /* seconds by which rounded sums of times may differ */
 
 static void check(enum cw_error error)
 {
@@ -177,7 +177,7 @@ static void release_all(struct cw_connection *connection)
         cw_message_release(event.message);
 }
 
-/* Gives the connection what has arrived. */
+/* Gives the connection the datagrams that have arrived. */
 static void read_inbox(struct path_world *world, struct path_end *end)
 {
     for (; end->read != end->written; end->read++) {
@@ -242,7 +242,7 @@ static void plan_tick(struct path_world *world, struct path_end *end)
     end->next_tick = end->phase + ((double)end->ticks++ + late) * end->interval;
 }
 
-/* The next thing that happens by itself: a tick or the timer of a Reno. */
+/* Returns the next thing that happens by itself: a tick or the timer of a Reno. */
 static double next_of(const struct path_world *world, uint32_t *flow, uint32_t *side)
 {
     double earliest = INFINITY;

@@ -17,32 +17,31 @@
 struct path_link {
     struct cw_simulator *simulator;
     struct cw_simulator_path path;
-    uint64_t sent, dropped; /* datagrams; dropped: the queue had no room */
+    uint64_t sent, dropped; /* numbers of datagrams; those dropped found no room in the queue */
     double backlog;         /* bytes in the queue, the one that is being sent included */
-    double since, until;    /* the queue is measured from and to */
-    double byte_seconds;    /* sum of the backlog over that time */
+    double since, until;    /* the times from and to which the queue is measured */
+    double byte_seconds;    /* the sum of the backlog over that time */
     double most;            /* the longest queue in that time, bytes */
 };
 
 struct path_world;
 struct path_end;
 
-/* Something that the application at one end does. */
+/* A function that the application at one end calls. */
 typedef void path_use(struct path_world *world, struct path_end *end);
 
 struct path_end {
-    struct cw_connection *connection; /* NULL: a Reno */
+    struct cw_connection *connection; /* NULL for a Reno */
     double interval;                  /* seconds from one tick to the next */
     double phase;                     /* seconds to the first tick */
     double wobble; /* share of the interval by which a tick comes late at most, drawn for each */
-    uint32_t most_datagrams; /* in a tick; 0: as many as the connection gives. 1 is what the
-                                reference library sends */
-    bool
-        reads_at_once; /* takes what arrives when it arrives, not in the next tick: what a browser's
-                          hidden tab does, whose timers are late but whose sockets are not */
-    path_use *take; /* after datagrams were given to the connection; NULL: releases all messages */
-    path_use *use;  /* in each tick, before the connection sends; NULL: nothing */
-    void *context;  /* for both */
+    uint32_t most_datagrams; /* datagrams in a tick; 0: as many as the connection gives. 1 is what
+                                the reference library sends */
+    /* a browser's hidden tab does so, whose timers are late but whose sockets are not */
+    bool reads_at_once; /* takes datagrams when they arrive, not in the next tick */
+    path_use *take;     /* called after datagrams arrived; NULL: releases all messages */
+    path_use *use;      /* called in each tick, before the connection sends; NULL: nothing */
+    void *context;      /* the argument of both */
     uint64_t ticks;
     double next_tick;
     uint64_t datagrams_sent, bytes_sent, bytes_arrived;
@@ -61,30 +60,30 @@ struct path_flow {
 struct path_world {
     double now;
     struct cw_prng random;
-    struct path_link links[2]; /* from end 0 to end 1 of every flow, and back */
+    struct path_link links[2]; /* the links from end 0 to end 1 of every flow, and back */
     struct path_flow flows[PATH_FLOWS];
     uint32_t flow_count;
 };
 
-/* A path with this round trip time; no limits and no losses. */
+/* Returns a path with this round trip time, no limits and no losses. */
 struct cw_simulator_path path_of_rtt(double rtt);
 
-/* The same with a bandwidth, in kbit/s of datagrams, and a queue of so many seconds. */
+/* Returns such a path with a bandwidth, in kbit/s of datagrams, and a queue of so many seconds. */
 struct cw_simulator_path path_of_kbit(double rtt, double kbit, double queue_seconds);
 
-/* there and back: what the two links are like. Exits the program when something cannot be made;
-   so do the other functions. */
+/* Makes a world whose two links are like `there` and `back`. Exits the program when something
+   cannot be made; so do the other functions. */
 struct path_world *path_world_create(uint64_t seed, const struct cw_simulator_path *there,
                                      const struct cw_simulator_path *back);
 void path_world_destroy(struct path_world *world);
 void path_world_change(struct path_world *world, uint32_t link, const struct cw_simulator_path *to);
 
-/* Both ends tick at 60 Hz, the second half a tick after the first. The caller may change that, and
-   what the ends do, before the first run. */
+/* Adds a flow. Both ends tick at 60 Hz, the second half a tick after the first. The caller may
+   change that, and the functions of the ends, before the first run. */
 struct path_flow *path_world_add(struct path_world *world,
                                  const struct cw_connection_config *config);
 
-/* A Reno that sends from end 0 to end 1 without end. */
+/* Adds a Reno that sends from end 0 to end 1 without end. */
 struct path_flow *path_world_add_reno(struct path_world *world);
 
 /* Lets everything happen up to that time. */
@@ -93,8 +92,8 @@ void path_world_run(struct path_world *world, double until);
 /* Begins to measure the queues and the counters of the links and ends anew. */
 void path_world_measure(struct path_world *world);
 
-/* Of what was measured: milliseconds that the queue took on average and at most, and the share of
-   datagrams that it dropped, in percent. */
+/* Returns figures since path_world_measure: milliseconds that the queue took on average and at
+   most, and the share of datagrams that it dropped, in percent. */
 double path_queue_ms(const struct path_link *link);
 double path_most_queue_ms(const struct path_link *link);
 double path_drops_percent(const struct path_link *link);

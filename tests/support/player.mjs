@@ -1,16 +1,16 @@
-// A player who says a number again and again, for as long as a connection lasts, and what comes of it.
+// A player who says a number again and again, for as long as a connection lasts, and measures what comes back.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PATIENCE_MS } from './patience.mjs';
 
-/** What the tests' own server sends everybody of what this client has said. */
+/** Returns a check for messages that the tests' own server sends everybody because this client has spoken. */
 const echoed = (client) => {
   const { index } = client.slot;
   return ({ type, value }) => type === 'said' && value.player === index;
 };
 
-/** `isEcho(message)` tells what this client has said from all else that comes. */
+/** `isEcho(message)` tells the echoes of this client's words from all else that comes. */
 export function startPlayer(client, { isEcho = echoed(client), everyMs = 50 } = {}) {
   const { slot } = client;
   const player = { client, said: [], sent: 0, states: [], transports: [], gap: 0 };
@@ -53,6 +53,6 @@ export async function until(client, type, value) {
   }
 }
 
-/** Reports a gap beside what it is meant to be at most. No test fails by it: it depends on what else runs. */
+/** Reports a gap beside the goal for it. No test fails because of it: it depends on what else runs. */
 export const reportGap = (t, { gap }, goalMs) =>
   t.diagnostic(`a gap of ${gap.toFixed(0)} ms; the goal is ${goalMs}`);

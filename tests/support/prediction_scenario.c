@@ -6,11 +6,12 @@
 #include <string.h>
 
 #define RATE 60.0
-/* The client's tick is this far ahead of the server's, a little less than it takes at worst. */
+/* The number of ticks by which the client's tick is ahead of the server's, a little less than the
+   path takes at worst. */
 #define LEAD 6
-/* Inputs in a packet, at most. */
+/* The number of inputs in a packet, at most. */
 #define REDUNDANCY 32
-/* Ticks that both sides remember; more than are ever under way. */
+/* The number of ticks that both sides remember; more than are ever under way. */
 #define KEPT 256
 
 #define INPUT_FIELDS(FIELD)                                                                        \
@@ -55,7 +56,7 @@ struct game {
     struct prediction_result result;
 };
 
-/* xorshift64 */
+/* Returns the next random number of a xorshift64. */
 static uint64_t next_random(struct game *game)
 {
     game->random ^= game->random << 13;
@@ -73,7 +74,7 @@ static void bounce(int32_t *place, int32_t *speed)
     }
 }
 
-/* The game. */
+/* Moves the player by a tick: the rules of the game, which both sides play. */
 static void step(struct player *player, const struct input *input)
 {
     player->luck = player->luck * 1664525 + 1013904223;
@@ -90,7 +91,7 @@ static void step(struct player *player, const struct input *input)
     bounce(&player->y, &player->speed_y);
 }
 
-/* FNV-1a. */
+/* Adds a word to the FNV-1a hash. */
 static void hash_word(struct game *game, uint32_t word)
 {
     for (int i = 0; i < 4; i++)
@@ -123,7 +124,8 @@ static void read(struct game *game, uint32_t type, void *value, const uint8_t *d
     cw_schema_serialize(game->schema, type, &stream, value);
 }
 
-/* Every input that the server may not have: newest tick, how many, the oldest first. */
+/* Sends every input that the server may not have: the newest tick, their number, then the inputs,
+   the oldest first. */
 static void send_inputs(struct game *game, uint32_t newest, double now)
 {
     const uint32_t open = newest - game->client.acked_tick;
@@ -189,7 +191,7 @@ static bool same_player(const struct player *a, const struct player *b)
            a->energy == b->energy && a->height == b->height && a->luck == b->luck;
 }
 
-/* Where the client must be: at the server's state, and what its own inputs made of it since. */
+/* Checks that the client is where the server's state and its own inputs since then lead to. */
 static void check_client(struct game *game, uint32_t acked, uint32_t newest)
 {
     struct player expected = game->server.past[acked % KEPT];
@@ -259,7 +261,7 @@ struct prediction_result prediction_scenario_run(uint64_t seed, uint32_t ticks)
     static struct game game;
     game = (struct game){.random = seed * 2 + 1, .result.hash = 0xcbf29ce484222325};
     const bool ready = create(&game, seed);
-    /* Tick 0 is where both begin; the client has played its first ones already. */
+    /* Both begin at tick 0; the client has played its first ones already. */
     for (uint32_t tick = 1; ready && tick < LEAD; tick++)
         step_client(&game, tick, 0);
     for (uint32_t tick = 1; ready && tick <= ticks; tick++) {

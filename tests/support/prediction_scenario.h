@@ -6,12 +6,12 @@
 #include <stdint.h>
 
 struct prediction_result {
-    uint64_t hash;   /* of the states of both sides after every tick; 0 when something failed */
+    uint64_t hash;   /* a hash of both sides' states after every tick; 0 when something failed */
     uint64_t acked;  /* states of the server that reached the client in order */
-    uint64_t failed; /* of them: the client was not where the server's state and its own inputs
-                        since lead to */
+    uint64_t failed; /* acked states at which the client was not where the server's state and its
+                        own inputs since lead to */
     uint64_t corrections;
-    uint64_t replayed; /* ticks, for them */
+    uint64_t replayed; /* the ticks that were played again for them */
     uint64_t desyncs;  /* ticks that gave another state when played again */
     uint32_t max_depth;
 };

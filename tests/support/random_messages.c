@@ -1,14 +1,13 @@
-/* Random messages for whoever writes them in another way: one JSON object per line with the fields,
-   the values and the bytes of the body. Arguments: seed, how many. The functions of a stream and a
-   schema have written the same, or the program fails.
-
-   Numbers are decimal strings, those of floats and the bytes of bytes and strings hex; an optional
-   field without a value is null, a struct the list of its values. */
+/* Writes random messages for tests that encode them in another way: one JSON object per line with
+   the fields, the values and the bytes of the body. The arguments are the seed and the number of
+   messages. The functions of a stream and a schema must write the same, or the program fails.
+   Numbers are decimal strings; floats, bytes and strings are hex; an optional field without a value
+   is null, a struct the list of its values. */
 #include "stream_fields.h"
 
 #include <inttypes.h>
 
-/* What a packet of the package has for one message, and a margin. */
+/* The bytes that a packet of the package has for one message, less a margin. */
 #define MOST_BYTES 900
 
 static void print_hex(const uint8_t *bytes, size_t size)

@@ -24,14 +24,14 @@ static inline uint32_t random_below(uint32_t end)
     return random_32() % end;
 }
 
-/* Of any width, so that small numbers are as common as large ones. */
+/* Returns a number of any width, so that small numbers are as common as large ones. */
 static inline uint64_t random_64(void)
 {
     const uint64_t number = (uint64_t)random_32() << 32 | random_32();
     return number >> random_below(64);
 }
 
-/* A limit of a range: any number, or one at which a width or a sign changes. */
+/* Returns a limit of a range: any number, or one at which a width or a sign changes. */
 static inline uint64_t random_limit(void)
 {
     static const uint64_t edges[] = {0,
@@ -59,7 +59,8 @@ static inline uint64_t random_limit(void)
 
 static inline void random_fields(struct cw_message_type *type, uint32_t most, uint32_t depth);
 
-/* A struct for a field of what may be so deep. It is free to go when the schema is made. */
+/* Returns a struct for a field, which may hold further structs to this depth. It may be freed when
+   the schema is made. */
 static inline const struct cw_message_type *random_struct(uint32_t depth)
 {
     static struct cw_message_type types[1024];
@@ -71,7 +72,7 @@ static inline const struct cw_message_type *random_struct(uint32_t depth)
     return type;
 }
 
-/* A field within so many structs. */
+/* Returns a field that is within so many structs. */
 static inline struct cw_field random_field(const char *name, uint32_t depth)
 {
     const uint32_t kinds = depth < RANDOM_DEPTH ? CW_KIND_COUNT : CW_KIND_STRUCT;
@@ -103,7 +104,7 @@ static inline struct cw_field random_field(const char *name, uint32_t depth)
         field.max = 1 + random_below(20);
         break;
     case CW_KIND_COMPRESSED_FLOAT:
-        /* such that every step is a float without rounding */
+        /* the minimum is such that every step is a float without rounding */
         field.float_min = (float)-(int)random_below(100);
         field.float_max = field.float_min + (float)(1 << random_below(8));
         field.resolution = 1.0f / (float)(1 << random_below(8));
@@ -117,7 +118,7 @@ static inline struct cw_field random_field(const char *name, uint32_t depth)
     return field;
 }
 
-/* Gives the type at most so many fields, which are free to go when the schema is made. */
+/* Gives the type at most so many fields, which may be freed when the schema is made. */
 static inline void random_fields(struct cw_message_type *type, uint32_t most, uint32_t depth)
 {
     static const char *const names[RANDOM_FIELDS] = {"field0", "field1", "field2", "field3",
@@ -168,7 +169,7 @@ static inline void random_value(const struct cw_field *field, uint8_t *value)
     case CW_KIND_UINT_64:
         memcpy(value, &number, 8);
         break;
-    /* Of what is no number, only the one that JavaScript has. */
+    /* Only that NaN is made that JavaScript has. */
     case CW_KIND_FLOAT: {
         const float edges[] = {-0.0f, FLT_MIN, -FLT_MAX, INFINITY, -INFINITY, FLT_TRUE_MIN};
         const uint32_t bits = (uint32_t)random_64();
@@ -219,7 +220,7 @@ struct random_wide {
     uint64_t second;
 };
 
-/* What the address of a field's value is a multiple of. */
+/* Returns the alignment of a field's value in its struct. */
 static inline uint32_t random_alignment(const struct cw_field *field)
 {
     uint32_t widest = 1;
@@ -244,7 +245,8 @@ static inline uint32_t random_alignment(const struct cw_field *field)
     }
 }
 
-/* How far apart the items of an array are, and how far the first is from its member's start. */
+/* Returns the distance between the items of an array, and in *first that of the first from its
+   member's start. */
 static inline uint32_t random_stride(const struct cw_field *field, uint32_t *first)
 {
     const uint32_t alignment = random_alignment(field);
@@ -281,7 +283,7 @@ static inline void random_members(const struct cw_message_type *type, uint8_t *m
     }
 }
 
-/* The struct of a type with zeros wherever it holds no value; to be freed. */
+/* Returns the struct of a type with zeros wherever it holds no value. The caller frees it. */
 static inline uint8_t *random_message(const struct cw_schema *schema, uint32_t index)
 {
     const struct cw_message_type *type = cw_schema_type(schema, index);

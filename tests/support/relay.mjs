@@ -5,8 +5,8 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 
 /**
- * A UDP server that answers every datagram by what `answer` makes of it: an array of datagrams.
- * Without one it sends them back as they are.
+ * Starts a UDP server that answers every datagram with the array of datagrams that `answer` returns for it. Without
+ * `answer` it sends them back as they are.
  */
 export async function startUdpServer(answer = (datagram) => [datagram]) {
   const socket = createSocket('udp4');
@@ -26,13 +26,13 @@ export async function startUdpServer(answer = (datagram) => [datagram]) {
 }
 
 /**
- * The relay that CAUSEWAY_RELAY names, on any free port of the loopback interface. It takes any
- * datagrams: see startGatedRelay.
+ * Starts the relay that CAUSEWAY_RELAY names, on any free port of the loopback interface. It takes any datagrams: see
+ * startGatedRelay.
  */
 export const startRelay = (upstreamPort, ...options) =>
   startGatedRelay(upstreamPort, '--raw', ...options);
 
-/** A relay that takes secure connections only. */
+/** Starts a relay that takes secure connections only. */
 export async function startGatedRelay(upstreamPort, ...options) {
   const program = process.env.CAUSEWAY_RELAY;
   if (!program) throw new Error('CAUSEWAY_RELAY must name the relay program');
@@ -50,7 +50,7 @@ export async function startGatedRelay(upstreamPort, ...options) {
     createInterface(relay.stderr).on('line', (line) => {
       log.push(line);
       const match = /listening on 127\.0\.0\.1:(\d+)/.exec(line);
-      if (match) resolve(Number(match[1])); // the last line of the start
+      if (match) resolve(Number(match[1])); // the line is the last one of the start
     });
     void exited.then((code) =>
       reject(new Error(`the relay ended with ${code}: ${log.join('\n')}`)),
@@ -67,7 +67,7 @@ export async function startGatedRelay(upstreamPort, ...options) {
     url: `http://127.0.0.1:${port}/`,
     log,
     signal: (name) => relay.kill(name),
-    /** Asks it to end, and gives its exit code. */
+    /** Asks the relay to end, and returns its exit code. */
     stop: (signal = 'SIGTERM') => {
       relay.kill(signal);
       return exited;

@@ -1,4 +1,4 @@
-/* What the benches of the relay share: its process, a game server that echoes, and processors. */
+/* Helpers of the relay's benches: its process, a game server that echoes, and processors. */
 #ifndef CAUSEWAY_TEST_RELAY_BENCH_H
 #define CAUSEWAY_TEST_RELAY_BENCH_H
 
@@ -10,28 +10,29 @@
 /* Ends the program with a line on errno. */
 void fail(const char *what);
 
-/* The servers get the first processor, everything that loads them the second. */
+/* Binds this process to a processor. The servers get the first one, everything that loads them the
+   second. */
 void pin(unsigned processor);
 
 /* From now on this process, and those that it starts, go before all other work of the machine (a
-   real-time priority). False with errno set when the system does not allow it. */
+   real-time priority). Returns false with errno set when the system does not allow it. */
 bool go_first(void);
 
-/* Seconds of a clock, and of the processor time of a process. */
+/* Returns the seconds of a clock, or of the processor time of a process. */
 double now(clockid_t clock);
 double cpu_seconds(pid_t pid);
 double cpu_seconds_with_children(pid_t pid);
 
-/* How often it has waited so far, and so woken up. */
+/* Returns how often the process has waited so far, and so woken up. */
 double wakeups(pid_t pid);
 
-/* Its memory in use. */
+/* Returns the memory in use of the process. */
 double resident_bytes(pid_t pid);
 
-/* A bound UDP socket on loopback. */
+/* Returns a bound UDP socket on loopback. */
 int udp_socket(unsigned *port);
 
-/* A process that echoes what comes to a socket, which it takes over. */
+/* Starts a process that echoes what comes to a socket, which it takes over. */
 pid_t start_echo(int fd, unsigned processor);
 
 /* Starts the relay, without pings and without limits on what a session sends, for so many sessions,
@@ -39,13 +40,13 @@ pid_t start_echo(int fd, unsigned processor);
 pid_t start_relay(const char *program, unsigned upstream, unsigned sessions,
                   const char *const option[2], unsigned *port);
 
-/* The relay of the build that CAUSEWAY_BUILD names. */
+/* Writes the path of the relay of the build that CAUSEWAY_BUILD names. */
 void relay_program(char *out, size_t capacity);
 
-/* As many open files as the system lets a process have. */
+/* Raises the limit of open files to what the system lets a process have. */
 void allow_all_files(void);
 
-/* Sorts the values. */
+/* Returns the median of the values, which it sorts. */
 double median(double *values, unsigned count);
 
 #endif

@@ -43,8 +43,8 @@ async function negotiate(peer, url, edit, { editOffer = same, headers }) {
 }
 
 /**
- * A connection whose answer has come but may be changed by `edit` before it is used, as the offer may be by
- * `posted.editOffer` before it is posted with `posted.headers`.
+ * Makes a connection. `edit` may change its answer before it is used, as `posted.editOffer` may change the offer before
+ * it is posted with `posted.headers`.
  */
 export async function connect(
   RTCPeerConnection,
@@ -77,7 +77,7 @@ export async function connect(
     location,
     opened: (ms = PATIENCE_MS) => within(ms, 'open channel', opened),
     closed: (ms = PATIENCE_MS) => within(ms, 'close', closed),
-    /** The next message, or an error when none comes. */
+    /** Resolves with the next message, or fails when none comes. */
     next: (ms = PATIENCE_MS) => {
       if (arrived.length > 0) return Promise.resolve(arrived.shift());
       let waiter;
@@ -98,7 +98,7 @@ export async function open(...options) {
   return connection;
 }
 
-/** The counters that the relay logs on SIGUSR1. */
+/** Returns the counters that the relay logs on SIGUSR1. */
 export async function counters(relay) {
   const before = relay.log.length;
   relay.signal('SIGUSR1');
@@ -124,8 +124,8 @@ export async function until(what, check, ms = PATIENCE_MS) {
 }
 
 /**
- * Carries datagrams of one client to the relay and back, but those that `drop` is true for, which is
- * asked with the direction, the number and the datagram. It changes its own address when told to roam.
+ * Carries datagrams of one client to the relay and back, but those for which `drop` returns true when it is called with
+ * the direction, the number and the datagram. The proxy changes its own address when told to roam.
  */
 export async function startProxy(port, drop = () => false) {
   const front = createSocket('udp4');
@@ -150,7 +150,7 @@ export async function startProxy(port, drop = () => false) {
   await once(front, 'listening');
   return {
     port: front.address().port,
-    /** Puts it between, in the answer. */
+    /** Puts the proxy between, by the address in the answer. */
     edit: (sdp) => sdp.replace(`127.0.0.1 ${port} typ`, `127.0.0.1 ${front.address().port} typ`),
     roam: async () => {
       const old = back;

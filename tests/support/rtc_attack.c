@@ -14,7 +14,8 @@
 
 static struct rtc_rig rig;
 
-/* All is sent, however long that takes: what could not be sent in time is not caught up on. */
+/* Sends all packets, however long that takes: the pace does not catch up on what could not be sent
+   in time. */
 static void run(double rate, double seconds)
 {
     double next = rtc_rig_now();

@@ -8,15 +8,16 @@
 #include <unistd.h>
 
 #define PATIENCE 30.0
-/* Datagrams that are not acknowledged; the relay has no more than 512 on their way. */
+/* The number of datagrams that are not acknowledged; the relay has no more than 512 on their
+   way. */
 #define WAITING 400
 
 struct attacker {
     struct rtc_rig *rig;
     const struct rtc_attack *attack;
-    struct rtc_browser *peer; /* whose turn it is; NULL before any offer */
-    int fd;                   /* a socket of nobody known */
-    unsigned long round;      /* of all peers */
+    struct rtc_browser *peer; /* the browser whose turn it is; NULL before any offer */
+    int fd;                   /* the socket of a stranger */
+    unsigned long round;      /* the rounds of all peers */
     struct rtc_attack_sent sent;
     size_t hello_size;
     uint8_t hello[2048];
@@ -63,7 +64,7 @@ static void put32(uint8_t *out, uint32_t value)
     put16(out + 2, value & 0xffff);
 }
 
-/* One packet of each attack. */
+/* Each of these functions sends one packet of an attack. */
 
 static void send_check(int fd, const char *username, const char *password)
 {
@@ -90,7 +91,8 @@ static void right_check(unsigned round)
     send_check(attacker.peer->fd, attacker.peer->client.username, attacker.peer->client.password);
 }
 
-/* Records of all kinds: announced messages, of keys that nobody has, of a few bytes. */
+/* Sends records of all kinds: announced messages, records of keys that nobody has, records of a few
+   bytes. */
 static void send_record(int fd, unsigned round)
 {
     uint8_t record[13 + 60] = {22, 254, 253};
@@ -106,8 +108,8 @@ static void send_record(int fd, unsigned round)
     send_raw(fd, record, 13 + size);
 }
 
-/* What OpenSSL sets most memory aside for: first announced messages that are not due, then records
-   of keys that are not in use. */
+/* Sends what OpenSSL sets most memory aside for: first announced messages that are not due, then
+   records of keys that are not in use. */
 static void hold_memory(unsigned round)
 {
     uint8_t record[13 + 32] = {22, 254, 253};
@@ -171,7 +173,7 @@ static void put_forward(struct sctp_packet *packet, uint32_t tsn)
     sctp_packet_chunk(packet, 192, 0, value, sizeof value);
 }
 
-/* Every second part of messages that are never whole, till the window is full of gaps. */
+/* Sends every second part of messages that are never whole, until the window is full of gaps. */
 static void sctp_gaps(unsigned round)
 {
     struct sctp_client *sctp = &attacker.peer->client.sctp;
@@ -246,7 +248,7 @@ static void put_datagram(struct sctp_packet *packet, unsigned round)
         datagram, sizeof datagram);
 }
 
-/* Has the server send much, and has no room for any of it. */
+/* Has the server send much while the browser has no room for any of it. */
 static void zero_window(unsigned round)
 {
     struct sctp_client *sctp = &attacker.peer->client.sctp;
@@ -259,7 +261,7 @@ static void zero_window(unsigned round)
     end(&packet);
 }
 
-/* The same, and acknowledges nothing. */
+/* Has the server send much, and acknowledges nothing. */
 static void no_sacks(unsigned round)
 {
     struct sctp_packet packet;
@@ -268,7 +270,7 @@ static void no_sacks(unsigned round)
     end(&packet);
 }
 
-/* Has much on its way, and tells of nearly all of it again and again. */
+/* Has much on its way, and acknowledges nearly all of it again and again. */
 static void sctp_sacks(unsigned round)
 {
     static const uint16_t gaps[] = {2, WAITING - 2};
@@ -288,7 +290,7 @@ enum stage { NOBODY, CHECKED, HELLO, OPEN };
 
 struct rtc_attack {
     const char *name;
-    enum stage stage; /* how far the peers have come */
+    enum stage stage; /* the stage that the peers have reached */
     void (*send)(unsigned round);
 };
 
@@ -335,7 +337,7 @@ static const struct rtc_attack *find(const char *name)
     return NULL;
 }
 
-/* Makes offers whose checks have been answered, and nothing more. */
+/* Makes offers whose checks have been answered, and does nothing more. */
 static void be_checked(struct rtc_rig *rig, unsigned peers)
 {
     for (unsigned i = 0; i < peers; i++) {

@@ -1,11 +1,11 @@
-/* What a stranger, or a browser gone bad, sends to the WebRTC port of a relay: many packets of one
-   kind. A process makes one attack at a time. What fails ends it with a message. */
+/* Attacks of a stranger, or of a browser gone bad, on the WebRTC port of a relay: many packets of
+   one kind. A process makes one attack at a time. A failure ends it with a message. */
 #ifndef CAUSEWAY_TESTS_RTC_ATTACKS_H
 #define CAUSEWAY_TESTS_RTC_ATTACKS_H
 
 #include "rtc_rig.h"
 
-/* The name of each attack; NULL for an index past the last. */
+/* Returns the name of each attack; NULL for an index past the last. */
 const char *rtc_attack_name(size_t index);
 
 /* Makes all ready for an attack: `peers` browsers of the rig, at its address `from`, have come as
@@ -16,14 +16,14 @@ void rtc_attack_prepare(const char *name, struct rtc_rig *rig, unsigned peers, c
 /* Sends the next packet; the peers take turns. */
 void rtc_attack_send(void);
 
-/* What has been sent since the attack was made ready. */
+/* The datagrams and bytes that were sent since the attack was made ready. */
 struct rtc_attack_sent {
     unsigned long packets;
     unsigned long bytes;
 };
 struct rtc_attack_sent rtc_attack_sent(void);
 
-/* Closes the rig's browsers, and what else was opened. */
+/* Closes the rig's browsers and the attacker's own socket. */
 void rtc_attack_end(void);
 
 #endif

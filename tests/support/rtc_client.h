@@ -19,36 +19,37 @@ struct rtc_identity {
 
 void rtc_identity_create(struct rtc_identity *identity);
 
-/* Has the clients that open from now on show another certificate. False when OpenSSL cannot. */
+/* Has the clients that open from now on show another certificate. Returns false when OpenSSL
+   cannot. */
 bool rtc_identity_use(struct rtc_identity *identity, X509 *certificate, EVP_PKEY *key);
 void rtc_identity_destroy(struct rtc_identity *identity);
 
 struct rtc_client {
-    /* set by the caller before rtc_client_open */
+    /* members that the caller sets before rtc_client_open */
     const struct rtc_identity *identity;
     char username[128]; /* "theirs:ours" */
-    char password[64];  /* theirs */
+    char password[64];  /* the peer's password */
     bool negotiated;    /* the channel is agreed on beforehand: no DCEP */
     uint8_t kind;       /* the channel type of DCEP; 0x81: unordered, unreliable */
     uint16_t stream;
-    bool embeds; /* the handshake goes in checks */
+    bool embeds; /* the handshake is embedded in checks */
     void (*send)(void *context, const uint8_t *data, size_t size);
     void (*message)(void *context, const uint8_t *data, size_t size);
     void *context;
-    /* to be read */
+    /* members to be read */
     bool checked;
-    bool connected; /* DTLS */
-    bool open;      /* the channel */
+    bool connected; /* DTLS is connected */
+    bool open;      /* the channel is open */
     bool ended;
-    uint8_t remote_fingerprint[32]; /* as it was presented */
-    /* inside */
+    uint8_t remote_fingerprint[32]; /* the hash of its certificate */
+    /* private members */
     SSL *ssl;
     const uint8_t *datagram;
     size_t datagram_size;
     struct sctp_client sctp;
 };
 
-/* Begins; rtc_client_check sends the first datagram. */
+/* Begins to connect; rtc_client_check sends the first datagram. */
 void rtc_client_open(struct rtc_client *client);
 
 /* Sends a connectivity check. */
@@ -57,7 +58,7 @@ void rtc_client_check(struct rtc_client *client);
 /* Takes a datagram of the relay, and goes on with what comes next. */
 void rtc_client_receive(struct rtc_client *client, const uint8_t *data, size_t size);
 
-/* Sends a message; or, apart, an acknowledgement of what has come. */
+/* Sends a message, or an acknowledgement of what has come. */
 void rtc_client_send(struct rtc_client *client, const void *data, size_t size);
 void rtc_client_acknowledge(struct rtc_client *client);
 
@@ -71,7 +72,7 @@ void rtc_client_repeat(struct rtc_client *client);
 void rtc_client_abort(struct rtc_client *client);
 void rtc_client_destroy(struct rtc_client *client);
 
-/* Writes an offer for it; `ufrag` is ours. */
+/* Writes an offer for the client; `ufrag` is the client's own. */
 size_t rtc_client_offer(const struct rtc_client *client, const char *ufrag, char *out,
                         size_t capacity);
 

@@ -16,7 +16,8 @@ void rtc_count_start(struct rtc_count *count, struct rtc_rig *rig, const char *p
     *count = (struct rtc_count){.rig = rig, .folder = "/tmp/causeway-callgrind-XXXXXX"};
     if (!mkdtemp(count->folder))
         fail("cannot make", count->folder);
-    /* What makes the relay log its counters makes callgrind write its own to a new file first. */
+    /* The signal that makes the relay log its counters makes callgrind write its own to a new file
+       first. */
     snprintf(wrapper, sizeof wrapper,
              "valgrind --quiet --tool=callgrind --collect-systime=yes --dump-before=stats_log "
              "--callgrind-out-file=%s/count --",
@@ -62,7 +63,7 @@ int rtc_count_stop(struct rtc_count *count)
 {
     char path[128];
     const int code = rtc_rig_stop(count->rig);
-    /* It logs its counters once more, and callgrind writes what comes after that. */
+    /* The relay logs its counters once more, and callgrind writes what comes after that. */
     snprintf(path, sizeof path, "%s/count.%u", count->folder, count->files + 1);
     unlink(path);
     snprintf(path, sizeof path, "%s/count", count->folder);

@@ -232,7 +232,7 @@ static socklen_t parse_address(const char *host, unsigned port, struct sockaddr_
     return sizeof v6;
 }
 
-/* A socket from an address (NULL: any) to a port of the relay. */
+/* Opens a socket from an address (NULL: any) to a port of the relay. */
 static int connect_to(const struct rtc_rig *rig, int type, const char *from, unsigned port)
 {
     struct sockaddr_storage there;
@@ -339,7 +339,7 @@ void rtc_rig_move(struct rtc_rig *rig, struct rtc_browser *browser, const char *
     watch(rig, browser);
 }
 
-/* Hands on what has come, after waiting for it for so many milliseconds; `then` is called for each
+/* Hands on what has come, after waiting for it for so many milliseconds; calls `then` for each
    browser that got something. */
 static void serve(struct rtc_rig *rig, int wait,
                   void (*then)(struct rtc_browser *browser, void *context), void *context)
@@ -397,7 +397,7 @@ bool rtc_rig_open(struct rtc_rig *rig, unsigned count, double seconds)
 struct trips {
     uint8_t data[1400];
     size_t size;
-    unsigned rounds; /* 0: without end */
+    unsigned rounds; /* the number of rounds; 0: without end */
     unsigned waiting;
     unsigned long done;
     bool running;
@@ -433,7 +433,7 @@ static bool run(struct rtc_rig *rig, struct trips *trips, double seconds, double
             return false;
         serve(rig, 50, go_on, trips);
     }
-    /* What came last is acknowledged too, or the relay would wait for it. */
+    /* The latest messages are acknowledged too, or the relay would wait for it. */
     for (unsigned i = 0; i < rig->count; i++)
         rtc_client_acknowledge(&rig->browsers[i]->client);
     return true;

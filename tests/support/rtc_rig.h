@@ -14,8 +14,8 @@
 struct rtc_browser {
     struct rtc_client client;
     int fd;
-    size_t awaited;  /* messages of this size count, 0: all */
-    unsigned echoed; /* of them, that came back */
+    size_t awaited;  /* the size of messages that count as echoes, 0: all */
+    unsigned echoed; /* the number of those that came back */
     size_t last_size;
 };
 
@@ -24,11 +24,11 @@ struct rtc_rig {
     const char *host; /* "127.0.0.1" or "::1" */
     const char *from; /* the browsers' address; NULL = any */
     pid_t relay;
-    FILE *log;          /* of the relay */
-    struct stats stats; /* of the relay, when they were read last */
+    FILE *log;          /* the relay's log */
+    struct stats stats; /* the relay's counters, when they were read last */
     pid_t echo;
-    unsigned port;     /* of the relay */
-    unsigned rtc_port; /* its UDP port */
+    unsigned port;     /* the relay's TCP port */
+    unsigned rtc_port; /* the relay's UDP port */
     int epoll;
     struct rtc_browser **browsers;
     unsigned count;
@@ -53,39 +53,41 @@ void rtc_rig_join(struct rtc_rig *rig, unsigned port, unsigned rtc_port, const c
 /* Asks the relay for its counters. */
 void rtc_rig_read_stats(struct rtc_rig *rig);
 
-/* Stops both, having read the counters. Returns the relay's exit code. */
+/* Reads the counters and stops both processes. Returns the relay's exit code. */
 int rtc_rig_stop(struct rtc_rig *rig);
 
-/* Whether every datagram that the stopped relay received is in one counter of what became of it. */
+/* Returns whether each datagram that the stopped relay received is in exactly one of its
+   counters. */
 bool rtc_rig_adds_up(const struct rtc_rig *rig);
 
 /* Adds a browser that has its answer and has sent nothing yet. */
 struct rtc_browser *rtc_rig_offer(struct rtc_rig *rig);
 
 /* Puts a browser on a socket of its own at another address, as a NAT or a change of networks does;
-   it does not know. */
+   the browser does not know. */
 void rtc_rig_move(struct rtc_rig *rig, struct rtc_browser *browser, const char *address);
 
 /* Hands on to the browsers what has come, after waiting for it for so many milliseconds. */
 void rtc_rig_serve(struct rtc_rig *rig, int milliseconds);
 
-/* A UDP socket that sends to the relay's port from an address. */
+/* Returns a UDP socket that sends to the relay's port from an address. */
 int rtc_rig_socket(const struct rtc_rig *rig, const char *address);
 
-/* Adds browsers and opens their channels; false when one is not open after `seconds`. */
+/* Adds browsers and opens their channels; returns false when one is not open after `seconds`. */
 bool rtc_rig_open(struct rtc_rig *rig, unsigned count, double seconds);
 
-/* Each browser sends `rounds` datagrams, one at a time, and waits for its echo; false when one does
-   not come within `seconds`. */
+/* Each browser sends `rounds` datagrams, one at a time, and waits for its echo; returns false when
+   one does not come within `seconds`. */
 bool rtc_rig_echo(struct rtc_rig *rig, unsigned rounds, size_t size, double seconds);
 
 /* Keeps one datagram per browser on its way for so long; returns how many came back. */
 unsigned long rtc_rig_run(struct rtc_rig *rig, size_t size, double seconds);
 
-/* All browsers say goodbye and are gone. */
+/* Has all browsers say goodbye, and frees them. */
 void rtc_rig_close(struct rtc_rig *rig);
 
-/* Resident memory of the relay in KiB, and the processor time that a process has had in seconds. */
+/* Returns the resident memory of the relay in KiB, or the processor time that a process has had in
+   seconds. */
 long rtc_rig_memory(const struct rtc_rig *rig);
 double rtc_rig_cpu(pid_t pid);
 

@@ -17,9 +17,9 @@
 
 static struct dtls_identity *relay_identity;
 static struct rtc_identity client_identity;
-static double now; /* in seconds */
+static double now; /* the time of the test, in seconds */
 
-/* Takes the place of the system's. */
+/* Takes the place of the system's function. */
 int gettimeofday(struct timeval *restrict time, void *restrict zone)
 {
     (void)zone;
@@ -36,25 +36,25 @@ struct wire {
     struct peer_common common;
     struct peer *peer;
     struct rtc_client client;
-    struct udp_path path; /* where the client is */
+    struct udp_path path; /* the path from the client */
     bool hears_all;       /* it receives on its other ports too */
-    unsigned lose;        /* so many of the next datagrams to the client */
-    unsigned first;       /* of those that wait */
+    unsigned lose;        /* the number of next datagrams to the client to lose */
+    unsigned first;       /* the index of the one that waits longest */
     unsigned count;
     struct {
         bool to_peer;
-        struct udp_path path; /* where it comes from, when it goes to the peer */
+        struct udp_path path; /* its path, when it goes to the peer */
         size_t size;
         uint8_t data[2048];
     } waiting[64];
     unsigned from_relay;
     size_t came[PORTS]; /* bytes from each of the client's ports */
-    size_t went[PORTS]; /* bytes to it */
-    unsigned datagrams; /* that the peer handed on */
+    size_t went[PORTS]; /* bytes to each of them */
+    unsigned datagrams; /* datagrams that the peer handed on */
     bool last_text;
     size_t last_size;
     uint8_t last[2048];
-    unsigned messages; /* that the client got */
+    unsigned messages; /* messages that the client got */
     size_t message_size;
     uint8_t message[2048];
 };
@@ -118,7 +118,8 @@ static inline bool is_known(const struct wire *wire, const struct udp_path *path
     return false;
 }
 
-/* A datagram that comes, or seems to come, on a path. False when it is not taken. */
+/* Gives the peer a datagram that comes, or seems to come, on a path. Returns false when the peer
+   does not take it. */
 static inline bool give_peer(struct wire *wire, const struct udp_path *path, const uint8_t *data,
                              size_t size)
 {
@@ -146,7 +147,7 @@ static inline bool give_peer(struct wire *wire, const struct udp_path *path, con
     return taken;
 }
 
-/* Carries the datagram that waits longest; false when none does. */
+/* Carries the datagram that waits longest; returns false when none waits. */
 static inline bool carry_one(struct wire *wire)
 {
     if (wire->first == wire->count) {

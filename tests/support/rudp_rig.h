@@ -24,7 +24,7 @@ static inline struct cw_rudp *rudp_make(const struct cw_rudp_config *config)
     return own(rudp, rudp_release);
 }
 
-/* With windows of 32 packages of up to 600 bytes, kept for 10 ticks. */
+/* Returns an end with windows of 32 packages of up to 600 bytes, kept for 10 ticks. */
 static inline struct cw_rudp *rudp_make_small(void)
 {
     struct cw_rudp_config config = cw_rudp_config_default();
@@ -34,7 +34,7 @@ static inline struct cw_rudp *rudp_make_small(void)
     return rudp_make(&config);
 }
 
-/* Gives bytes in memory of exactly their size. */
+/* Gives the end bytes in memory of exactly their size. */
 static inline enum cw_protocol_error rudp_give_bytes(struct cw_rudp *rudp, const uint8_t *data,
                                                      size_t size)
 {
@@ -46,14 +46,14 @@ static inline enum cw_protocol_error rudp_give_bytes(struct cw_rudp *rudp, const
     return error;
 }
 
-/* Sends a package of one byte, the lowest of number. */
+/* Sends a package of one byte, the lowest byte of number. */
 static inline enum cw_protocol_error rudp_send_byte(struct cw_rudp *rudp, uint64_t number)
 {
     const uint8_t data = (uint8_t)number;
     return cw_rudp_send(rudp, &data, 1);
 }
 
-/* What the next event is, as a script has it: id:byte, id?, corrupt, or a dot for none. */
+/* Writes the next event as a script has it: id:byte, id?, corrupt, or a dot for none. */
 static inline void rudp_event_text(struct cw_rudp *rudp, char text[40])
 {
     struct cw_rudp_event event;
@@ -79,8 +79,7 @@ static inline void rudp_expect_package(struct cw_rudp *rudp, uint64_t id, uint64
     assert_string_equal(text, expected);
 }
 
-/* Does one step of a script and writes what came of it; the step is as it should be when that is
-   the step itself. */
+/* Does one step of a script and writes the step that came of it, which must be the same. */
 static inline void rudp_step(struct cw_rudp *rudp, const char *step, char came[2048])
 {
     uint8_t data[1024];

@@ -1,4 +1,4 @@
-// What CycloneDX 1.5 asks of a bill of materials, as far as ours uses it.
+// Checks that our bill of materials has what CycloneDX 1.5 asks for, as far as ours uses it.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 
@@ -10,7 +10,7 @@ function check_component(component) {
     assert.match(license.id, /^(MIT|BSD-3-Clause|ISC|Zlib|Apache-2\.0)$/, component.name);
 }
 
-/** Reads and checks the file; parts are the names of the components that it must have. */
+/** Reads and checks the file; `parts` has the names of the components that must be in it. */
 export function read_sbom(file, parts) {
   const sbom = JSON.parse(readFileSync(file, 'utf8'));
   assert.equal(sbom.bomFormat, 'CycloneDX');

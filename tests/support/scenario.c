@@ -18,7 +18,7 @@ struct scenario {
     uint8_t datagram[2048];
 };
 
-/* FNV-1a. */
+/* Adds bytes to the FNV-1a hash. */
 static void hash_bytes(struct scenario *s, const void *data, size_t size)
 {
     const uint8_t *bytes = data;
@@ -34,7 +34,7 @@ static void hash_number(struct scenario *s, uint64_t value)
     hash_bytes(s, bytes, sizeof bytes);
 }
 
-/* xorshift64 */
+/* Returns the next random number of a xorshift64. */
 static uint64_t next_random(struct scenario *s)
 {
     s->random ^= s->random << 13;

@@ -1,5 +1,5 @@
 /* The other end of an SCTP association, as simple as a test or a load generator can do with: it
-   never resends and acknowledges what it was told last. Written apart from relay/rtc, so that both
+   never resends, and acknowledges only the latest. Written apart from relay/rtc, so that both
    cannot share an error. */
 #ifndef CAUSEWAY_TESTS_SCTP_CLIENT_H
 #define CAUSEWAY_TESTS_SCTP_CLIENT_H
@@ -13,21 +13,21 @@
 enum { SCTP_END = 1, SCTP_BEGIN = 2, SCTP_UNORDERED = 4, SCTP_WHOLE = 3 };
 
 struct sctp_client {
-    uint32_t tag; /* what the other side must put into its packets */
+    uint32_t tag; /* the tag that the other side must put into its packets */
     uint32_t remote_tag;
-    uint32_t tsn;        /* our next */
-    uint32_t cumulative; /* the highest of theirs */
+    uint32_t tsn;        /* the TSN of our next chunk */
+    uint32_t cumulative; /* the highest TSN of the other side's chunks */
     uint32_t acknowledged;
-    uint32_t forwarded; /* the last FORWARD-TSN of theirs */
-    bool asked;         /* an INIT of theirs came */
-    bool echoed;        /* and the cookie that answered it came back */
+    uint32_t forwarded; /* the other side's last FORWARD-TSN */
+    bool asked;         /* an INIT of the other side came */
+    bool echoed;        /* the cookie that answered it came back */
     bool established;
     bool ended;
     bool acknowledge; /* a SACK is due */
     uint8_t cookie[256];
     size_t cookie_size;
-    uint8_t heartbeat[64]; /* what the last HEARTBEAT carried */
-    size_t heartbeat_size; /* 0: there is none to answer */
+    uint8_t heartbeat[64]; /* the content of the last HEARTBEAT */
+    size_t heartbeat_size; /* the content's size; 0: there is none to answer */
     uint8_t part[2000];
     size_t part_size;
     void (*message)(void *context, uint16_t stream, uint32_t ppid, const uint8_t *data,
@@ -41,7 +41,7 @@ struct sctp_packet {
     uint8_t data[SCTP_CLIENT_PACKET_MAX];
 };
 
-/* What a DATA chunk says of the message, or the part of one, that it carries. */
+/* The fields of a DATA chunk about the message, or the part of one, that it carries. */
 struct sctp_part {
     uint32_t tsn;
     uint8_t flags;
@@ -64,19 +64,20 @@ void sctp_client_init(struct sctp_client *client, uint32_t tag, uint32_t tsn);
 void sctp_client_write_init(struct sctp_client *client, struct sctp_packet *packet);
 void sctp_client_write_cookie(struct sctp_client *client, struct sctp_packet *packet);
 
-/* The answers to an INIT, with a cookie of this size, and to that cookie. */
+/* Writes the answers to an INIT, with a cookie of this size, and to that cookie. */
 void sctp_client_write_init_ack(struct sctp_client *client, struct sctp_packet *packet,
                                 size_t cookie);
 void sctp_client_write_cookie_ack(struct sctp_client *client, struct sctp_packet *packet);
 
-/* Returns what the last HEARTBEAT carried. */
+/* Writes an answer that returns what the last HEARTBEAT carried. */
 void sctp_client_write_heartbeat_ack(struct sctp_client *client, struct sctp_packet *packet);
 
-/* One message in one packet, with an acknowledgement when one is due. */
+/* Writes one message in one packet, with an acknowledgement when one is due. */
 void sctp_client_write_message(struct sctp_client *client, struct sctp_packet *packet,
                                uint16_t stream, uint32_t ppid, const void *data, size_t size);
 
-/* Reads a packet of the other side; messages go to client->message. False when it is malformed. */
+/* Reads a packet of the other side; messages go to client->message. Returns false when it is
+   malformed. */
 bool sctp_client_read(struct sctp_client *client, const uint8_t *data, size_t size);
 
 #endif

@@ -15,7 +15,7 @@
 #define FIRST_TSN   0xfffffffeu
 #define PPID_BINARY 53
 
-/* An association with its other end, and the last thing that it told. */
+/* An association with its other end, and the latest event of each. */
 struct link {
     struct sctp *sctp;
     struct sctp_client client;
@@ -23,7 +23,7 @@ struct link {
     uint8_t *given; /* the packet, in a block of its exact size */
     double now;
     unsigned messages;
-    uint8_t whole[SCTP_MESSAGE_MAX]; /* for the messages of sctp that come in parts */
+    uint8_t whole[SCTP_MESSAGE_MAX]; /* a buffer for the messages of sctp that come in parts */
     uint8_t last[2000];
     size_t last_size;
     uint16_t last_stream;
@@ -77,14 +77,14 @@ static inline bool next(struct link *link)
     return sctp_next(link->sctp, &link->event, link->now);
 }
 
-/* Hands over a packet that nothing shall come of. */
+/* Hands over a packet that must have no effect. */
 static inline void give_quietly(struct link *link, const struct sctp_packet *packet)
 {
     give(link, packet);
     assert_false(next(link));
 }
 
-/* Fetches one packet and has the client read it; its size, 0 when there is none. */
+/* Fetches one packet and has the client read it; returns its size, 0 when there is none. */
 static inline size_t fetch(struct link *link, uint8_t out[SCTP_PACKET_MAX])
 {
     const size_t size = sctp_transmit(link->sctp, out, SCTP_PACKET_MAX, link->now);
@@ -119,7 +119,7 @@ static inline void link_up(struct link *link)
     assert_true(link->client.established);
 }
 
-/* The first chunk of a type in a packet; NULL when it has none. */
+/* Returns the first chunk of a type in a packet; NULL when it has none. */
 static inline const uint8_t *find_chunk(const uint8_t *packet, size_t size, uint8_t type)
 {
     for (size_t at = 12; at < size; at += padded(load16(packet + at + 2)))

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* False when a packet did not come out as it went in. */
+/* Returns false when a packet did not come out as it went in. */
 bool seal_open(uint32_t size, uint32_t rounds);
 
 #endif

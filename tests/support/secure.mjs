@@ -9,7 +9,7 @@ import { startGatedRelay } from './relay.mjs';
 
 export { MAX_PLAYERS, PROTOCOL_ID, messages };
 
-/** Numbers from 0 to 1 that are the same for the same seed. */
+/** Returns a source of numbers from 0 to 1 that are the same for the same seed. */
 export const randomFrom = (seed) => {
   let state = seed;
   return () => {
@@ -20,7 +20,7 @@ export const randomFrom = (seed) => {
   };
 };
 
-/** Loses a share of the datagrams. */
+/** Returns a function that loses a share of the datagrams. */
 export const atRandom = (loss, seed = 1) => {
   const random = randomFrom(seed);
   return () => random() < loss;
@@ -30,7 +30,10 @@ export const atRandom = (loss, seed = 1) => {
 export const packetType = { request: 0, response: 3, disconnect: 6 };
 export const typeOf = (datagram) => datagram[0] & 15;
 
-/** UDP between relay and server that loses what `loses(datagram, way)` says, way 'up' or 'down'. */
+/**
+ * Starts a path by UDP between relay and server that loses the datagrams for which `loses(datagram, way)` returns true;
+ * the way is 'up' or 'down'.
+ */
 export async function startPath(serverPort, loses) {
   const counts = { up: 0, upLost: 0, down: 0, downLost: 0 };
   const ways = new Map();
@@ -63,7 +66,7 @@ export async function startPath(serverPort, loses) {
   };
 }
 
-/** A game server, by default that of the tests, on any free port. */
+/** Starts a game server, by default that of the tests, on any free port. */
 export async function startGameServer({
   players = MAX_PLAYERS,
   takeover = true,
@@ -86,7 +89,7 @@ export async function startGameServer({
   return {
     port,
     key,
-    /** A token as a backend makes it. */
+    /** Makes a token as a backend does. */
     token: (options = {}) =>
       generateConnectToken({
         protocolId: PROTOCOL_ID,
@@ -97,7 +100,7 @@ export async function startGameServer({
         ...options,
       }),
     signal: (name) => server.kill(name),
-    /** Asks it to end, and gives its exit code. */
+    /** Asks the server to end, and returns its exit code. */
     stop: (signal = 'SIGTERM') => {
       server.kill(signal);
       return exited;
@@ -105,7 +108,7 @@ export async function startGameServer({
   };
 }
 
-/** Server and relay, with a lossy path between them if there is to be loss. */
+/** Starts server and relay, with a lossy path between them if there is to be loss. */
 export async function startSecureServer({
   players,
   takeover,

@@ -47,7 +47,7 @@ static inline void message_rig_stop(struct message_rig *messages)
     cw_schema_destroy(messages->schema);
 }
 
-/* A client with messages, connecting with a token that names its fingerprint. */
+/* Returns a client with messages, connecting with a token that names its fingerprint. */
 static inline struct cw_client *message_rig_client(struct message_rig *messages, uint64_t id,
                                                    const struct cw_connection_config *connection)
 {

@@ -16,7 +16,7 @@ static const uint8_t rig_key[CW_KEY_BYTES] = {3, 1, 4, 1, 5, 9};
 struct rig {
     struct cw_server *server;
     struct cw_server_config config;
-    struct cw_address address; /* of the server */
+    struct cw_address address; /* the server's address */
     double now;
     uint64_t seed;
 };
@@ -28,7 +28,7 @@ static inline struct cw_address rig_address(const char *text)
     return address;
 }
 
-/* The address of the n-th client. */
+/* Returns the address of the n-th client. */
 static inline struct cw_address rig_client_address(uint32_t n)
 {
     return (struct cw_address){.type = CW_ADDRESS_IPV4,
@@ -36,7 +36,7 @@ static inline struct cw_address rig_client_address(uint32_t n)
                                .bytes = {10, 1, (uint8_t)(n >> 8), (uint8_t)n}};
 }
 
-/* A config to be changed before rig_start. */
+/* Fills in a config, which the test may change before rig_start. */
 static inline void rig_init(struct rig *rig)
 {
     *rig = (struct rig){.address = rig_address("127.0.0.1:40000"), .seed = 1};
@@ -58,7 +58,7 @@ static inline void rig_start(struct rig *rig)
     cw_server_update(rig->server, rig->now);
 }
 
-/* With the config as it is. */
+/* Starts the rig with the config as it is. */
 static inline void rig_open(struct rig *rig)
 {
     rig_init(rig);
@@ -89,7 +89,7 @@ static inline void rig_token(struct rig *rig, uint8_t out[CW_TOKEN_SIZE], uint64
     assert_int_equal(cw_token_generate(&grant, rig_key, out), CW_OK);
 }
 
-/* A client that begins to connect with a token, and one with a token from this grant. */
+/* Two ways to make a client that begins to connect: with a token, and with one from this grant. */
 static inline struct cw_client *rig_client_with(struct rig *rig,
                                                 const struct cw_client_config *config,
                                                 const uint8_t token[CW_TOKEN_SIZE])
@@ -116,7 +116,7 @@ static inline struct cw_client *rig_client(struct rig *rig, uint64_t client_id)
     return rig_client_of(rig, &config, &grant);
 }
 
-/* Everything that the client has to send, to the server. Returns the number of datagrams. */
+/* Gives the server everything that the client has to send. Returns the number of datagrams. */
 static inline int rig_up(struct rig *rig, struct cw_client *client, const struct cw_address *from)
 {
     uint8_t datagram[CW_SECURE_MAX];
@@ -129,7 +129,7 @@ static inline int rig_up(struct rig *rig, struct cw_client *client, const struct
     return count;
 }
 
-/* Everything that the server has to send, to the one client if it is at `at`. */
+/* Gives the client, if it is at `at`, everything that the server has to send. */
 static inline int rig_down(struct rig *rig, struct cw_client *client, const struct cw_address *at)
 {
     uint8_t datagram[CW_SECURE_MAX];
@@ -145,7 +145,7 @@ static inline int rig_down(struct rig *rig, struct cw_client *client, const stru
     return count;
 }
 
-/* What a client at its address has to send, and the answer. */
+/* Exchanges what a client at its address has to send, and the answer. */
 static inline void rig_exchange(struct rig *rig, struct cw_client *client,
                                 const struct cw_address *at)
 {
@@ -153,7 +153,7 @@ static inline void rig_exchange(struct rig *rig, struct cw_client *client,
     rig_down(rig, client, at);
 }
 
-/* The request of a client, and its challenge. */
+/* Exchanges the request of a client and its challenge. */
 static inline void rig_challenge(struct rig *rig, struct cw_client *client,
                                  const struct cw_address *at)
 {
@@ -185,7 +185,7 @@ static inline uint32_t rig_connect(struct rig *rig, struct cw_client *client,
     return event.client;
 }
 
-/* The error that the server gives for the datagram, from a block of exactly its size. */
+/* Returns the error that the server gives for the datagram, from a block of exactly its size. */
 static inline enum cw_error rig_give(struct rig *rig, const struct cw_address *from,
                                      const void *data, size_t size)
 {
@@ -195,7 +195,7 @@ static inline enum cw_error rig_give(struct rig *rig, const struct cw_address *f
     return error;
 }
 
-/* The request that belongs to a token. */
+/* Writes the request that belongs to a token. */
 static inline void rig_request(uint8_t out[CW_REQUEST_SIZE], const uint8_t token[CW_TOKEN_SIZE])
 {
     struct cw_token read;
@@ -203,7 +203,7 @@ static inline void rig_request(uint8_t out[CW_REQUEST_SIZE], const uint8_t token
     cw_request_write(&read, out);
 }
 
-/* Whether the server has nothing to say. */
+/* Returns whether the server has nothing to send. */
 static inline bool rig_silent(struct rig *rig)
 {
     uint8_t datagram[CW_SECURE_MAX];
@@ -240,7 +240,7 @@ static inline void rig_no_event(struct rig *rig)
     assert_false(cw_server_next(rig->server, &event));
 }
 
-/* Takes all events and returns how many were payloads. client may be NULL. */
+/* Takes all events and returns the number of payloads among them. client may be NULL. */
 static inline int rig_drain(struct rig *rig, struct cw_client *client)
 {
     struct cw_server_event up;

@@ -1,4 +1,4 @@
-/* The operations of serialize.json as ours. */
+/* Translates the operations of serialize.json into our own. */
 #ifndef CAUSEWAY_TESTS_SERIALIZE_VECTORS_H
 #define CAUSEWAY_TESTS_SERIALIZE_VECTORS_H
 
@@ -14,7 +14,7 @@ static inline uint64_t vector_number(const cJSON *object, const char *key)
         const char *text = cJSON_GetStringValue(item);
         return text[0] == '-' ? (uint64_t)strtoll(text, NULL, 10) : strtoull(text, NULL, 10);
     }
-    /* a larger one is the decimal of a float, whose bits are read instead */
+    /* a larger one is the decimal form of a float, whose bits are read instead */
     const double value = cJSON_GetNumberValue(item);
     return value > -1e18 && value < 1e18 ? (uint64_t)(int64_t)value : 0;
 }
@@ -81,7 +81,8 @@ static inline struct operation vector_operation_decoded(const cJSON *object)
     return o;
 }
 
-/* The standard lets a reader refuse this entry of the list "accept", and ours does. */
+/* Returns whether ours refuses this entry of the list "accept", as the standard lets a reader
+   do. */
 static inline bool vector_refused_by_choice(const cJSON *item)
 {
     const cJSON *note = vectors_get(item, "note");

@@ -29,7 +29,7 @@ enum { BODY, PLAYER };
 
 static struct cw_schema *rig_schema;
 static struct cw_snapshot_config rig_config;
-static enum cw_snapshot_coding rig_coding; /* for configs */
+static enum cw_snapshot_coding rig_coding; /* the coding of all configs */
 static struct cw_snapshot_server *rig_server;
 static struct cw_snapshot_client *rig_client;
 static uint32_t rig_tick;
@@ -78,7 +78,7 @@ static inline int rig_teardown(void **state)
     return 0;
 }
 
-/* Starts again with what is in rig_config now. */
+/* Starts again with the present rig_config. */
 static inline void rig_restart(void)
 {
     cw_snapshot_client_destroy(rig_client);
@@ -97,7 +97,7 @@ static inline void next_tick(void)
     assert_int_equal(cw_snapshot_server_tick(rig_server, ++rig_tick), CW_OK);
 }
 
-/* A snapshot that is under way. */
+/* A snapshot on its way. */
 struct sent {
     uint32_t number;
     size_t size;

@@ -11,7 +11,8 @@
 
 enum { TEXT, SMALL, BLOCK };
 
-/* What tells what it should be: number is the message's on its channel. */
+/* A message whose content follows from these numbers, so that it can be checked; number is that of
+   the message on its channel. */
 struct soak_message {
     uint32_t number;
     uint32_t size;
@@ -25,7 +26,7 @@ CW_SERIALIZE(serialize_text, struct soak_message, stream, message)
            cw_stream_bytes(stream, message->bytes, message->size);
 }
 
-/* As small as can be, so that ids wrap soon. */
+/* The message is as small as can be, so that ids wrap soon. */
 CW_SERIALIZE(serialize_small, struct soak_message, stream, message)
 {
     return cw_stream_bits(stream, &message->number, 3);

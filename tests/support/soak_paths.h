@@ -12,7 +12,7 @@ static inline double some(struct cw_prng *random, double limit)
     return limit * cw_prng_share(random);
 }
 
-/* The last of the kinds are the mildest. */
+/* Returns a path of this kind; the last kinds are the mildest. */
 static inline struct cw_simulator_path soak_path(struct cw_prng *random, uint32_t kind)
 {
     struct cw_simulator_path path = {.queue_bytes = 100000};

@@ -43,7 +43,8 @@ static inline bool stream_value(struct cw_stream *stream, const struct cw_field 
     abort();
 }
 
-/* message: the struct of the type, zero where a reading stream is to put something. */
+/* Writes, reads or measures message, the struct of the type, which is zero where a reading stream
+   is to put something. */
 static inline bool stream_fields(struct cw_stream *stream, const struct cw_message_type *type,
                                  uint8_t *message)
 {

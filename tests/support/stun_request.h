@@ -19,14 +19,15 @@ enum {
 size_t stun_request(uint8_t *out, const char *username, const char *password, uint16_t extra,
                     unsigned without);
 
-/* The same with a DTLS datagram of at most 1200 bytes embedded; size 0 for an empty attribute. */
+/* Does the same with a DTLS datagram of at most 1200 bytes embedded; size 0 is an empty
+   attribute. */
 size_t stun_request_embed(uint8_t *out, const char *username, const char *password,
                           const uint8_t *dtls, size_t size);
 
 /* Writes the checksum of a changed request anew. */
 void stun_request_fingerprint(uint8_t *data, size_t size);
 
-/* True when a response carries a signature made with password, and a right checksum. */
+/* Returns true when a response carries a signature made with password, and a right checksum. */
 bool stun_response_is_signed(const uint8_t *data, size_t size, const char *password);
 
 #endif

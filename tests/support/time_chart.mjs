@@ -6,13 +6,13 @@ const WIDTH = 480;
 const TEXT = 14;
 const LEFT = 52;
 const RIGHT = 12;
-const HEIGHT = 130; // of the lines of a panel
+const HEIGHT = 130; // the height of the lines of a panel
 const TITLE = 26;
 const BELOW = 26;
 const LEGEND_ROW = 24;
 const LEGEND_COLUMN = 150;
 
-/** A step of 1, 2 or 5 of a decade, of which at most six reach `most`. */
+/** Returns a step of 1, 2 or 5 of a decade, of which at most six reach `most`. */
 const stepTo = (most) => {
   for (let decade = 1; ; decade *= 10)
     for (const step of [1, 2, 5]) if (decade * step * 6 >= most) return decade * step;
@@ -23,7 +23,7 @@ const ticksTo = (most) => {
   return Array.from({ length: Math.floor(most / step) + 1 }, (_, i) => i * step);
 };
 
-/** Lines, each of points [seconds, value], above an axis up to `end` seconds. */
+/** Draws lines, each of points [seconds, value], above an axis up to `end` seconds. */
 const panel = ({ title, lines }, names, end, top) => {
   const most = Math.max(...[...lines.values()].flat().map(([, value]) => value)) * 1.05;
   const bottom = top + TITLE + HEIGHT;
@@ -45,7 +45,7 @@ const panel = ({ title, lines }, names, end, top) => {
   ];
 };
 
-/** The chart as text. Each panel has a title and a map from names to lines; `end` is the last second. */
+/** Returns the chart as text. Each panel has a title and a map from names to lines; `end` is the last second. */
 export const timeChart = (panels, end) => {
   const names = [...new Set(panels.flatMap(({ lines }) => [...lines.keys()]))];
   const each = TITLE + HEIGHT + BELOW;

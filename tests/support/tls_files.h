@@ -10,7 +10,7 @@ struct tls_files_of_test {
     char key[96];
 };
 
-/* Makes a certificate of a key, which it takes over; what fails ends the process with a message. */
+/* Makes a certificate of a key, which it takes over; a failure ends the process with a message. */
 void tls_files_make(struct tls_files_of_test *files, EVP_PKEY *key);
 void tls_files_remove(const struct tls_files_of_test *files);
 

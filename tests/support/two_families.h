@@ -1,5 +1,5 @@
-/* In place of the system's resolver: both.example has an address of IPv6 and then one of IPv4,
-   six.example has one of IPv6 alone, and no other name has any. */
+/* A resolver in the place of the system's: both.example has an address of IPv6 and then one of
+   IPv4, six.example has one of IPv6 alone, and no other name has any. */
 #ifndef CAUSEWAY_TESTS_TWO_FAMILIES_H
 #define CAUSEWAY_TESTS_TWO_FAMILIES_H
 
@@ -12,7 +12,7 @@
 #include <sys/socket.h>
 
 struct found_address {
-    struct addrinfo info; /* the first member: freeaddrinfo gets its address */
+    struct addrinfo info; /* must be first: freeaddrinfo gets its address */
     struct sockaddr_in v4;
     struct sockaddr_in6 v6;
 };

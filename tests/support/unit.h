@@ -1,4 +1,4 @@
-/* What cmocka wants to be included before it. */
+/* Headers that cmocka wants to be included before its own. */
 #ifndef CAUSEWAY_TESTS_UNIT_H
 #define CAUSEWAY_TESTS_UNIT_H
 
@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-/* Whether two numbers are the same double. Where arithmetic has more bits, as on the x87, a
+/* Returns whether two numbers are the same double. Where arithmetic has more bits, as on the x87, a
    constant in an expression has them too. */
 static inline bool unit_same(double a, double b)
 {

@@ -1,5 +1,5 @@
-/* Messages and configs of the vectors as ours, and a sender brought to where a given packet is what
-   it sends next. */
+/* Messages and configs of the vectors as our own, and a sender brought to the point where a given
+   packet is the next that it sends. */
 #ifndef CAUSEWAY_TESTS_VECTOR_MESSAGES_H
 #define CAUSEWAY_TESTS_VECTOR_MESSAGES_H
 
@@ -10,11 +10,11 @@
 #define VECTOR_FIELDS 4
 #define VECTOR_TYPES  8
 
-/* Whether bodies go by functions of the messages' own, which call those of a stream one by one, and
-   not by tables of fields. */
+/* True when bodies go by functions of the messages' own, which call those of a stream one by one,
+   and not by tables of fields. */
 static bool vector_by_hand;
 
-/* The tables, which the functions go by; those of the config that was asked for last. */
+/* The tables that the functions go by: those of the config that was asked for last. */
 static struct cw_schema *vector_tables;
 
 #define VECTOR_FUNCTION(number)                                                                    \
@@ -60,7 +60,8 @@ static inline const cJSON *find_named(const cJSON *list, const char *name)
     return NULL;
 }
 
-/* A field for the operations of a body from *op on; an int and as many bytes are one field. */
+/* Returns a field for the operations of a body from *op on; an int and as many bytes are one
+   field. */
 static inline struct cw_field vector_field(const cJSON **op)
 {
     const cJSON *const first = *op;
@@ -227,7 +228,7 @@ static inline void send_vector_message(struct cw_connection *from, const cJSON *
     assert_int_equal(cw_connection_send(from, channel, message, now), CW_OK);
 }
 
-/* A message of the first type, all zero. */
+/* Sends a message of the first type, all zero. */
 static inline void send_filler(struct cw_connection *from, uint32_t channel)
 {
     static uint8_t byte;
@@ -260,8 +261,8 @@ static inline void send_all(struct cw_connection *from, struct cw_connection *to
         round_of(from, to, 0);
 }
 
-/* Sends the messages from the first to the last of the items: those of the items in packets that
-   get lost, the others in packets that arrive. No ack comes back yet. */
+/* Sends the messages from the first to the last of the items: the items go in packets that get
+   lost, the others in packets that arrive. No ack comes back yet. */
 static inline void bring_to_messages(struct cw_connection *from, struct cw_connection *to,
                                      uint32_t channel, const cJSON *items, const cJSON *messages)
 {
@@ -279,7 +280,7 @@ static inline void bring_to_messages(struct cw_connection *from, struct cw_conne
     }
 }
 
-/* Likewise: the fragments of a block up to this one, which gets lost. */
+/* Sends the fragments of a block up to this one, which gets lost, likewise. */
 static inline void bring_to_fragment(struct cw_connection *from, struct cw_connection *to,
                                      uint32_t channel, const cJSON *fragment, const cJSON *messages)
 {

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The file, to be freed with cJSON_Delete; NULL, said on stdout, when CAUSEWAY_VECTORS is not set.
-   A file that should be there but cannot be read ends the program. */
+/* Returns the file, to be freed with cJSON_Delete. Without CAUSEWAY_VECTORS it says so on stdout
+   and returns NULL. A file that should be there but cannot be read ends the program. */
 static inline cJSON *vectors_load(const char *name)
 {
     const char *folder = getenv("CAUSEWAY_VECTORS");
@@ -44,8 +44,8 @@ static inline cJSON *vectors_load(const char *name)
     return json;
 }
 
-/* Bytes of a hex string in a heap block of exactly their size, so that reading past it is seen. To
-   be freed. */
+/* Returns the bytes of a hex string in a heap block of exactly their size, so that reading past it
+   is seen. The caller frees it. */
 static inline uint8_t *vectors_bytes(const cJSON *hex, size_t *size)
 {
     const char *text = cJSON_GetStringValue(hex);
@@ -64,7 +64,7 @@ static inline const cJSON *vectors_get(const cJSON *object, const char *key)
     return cJSON_GetObjectItemCaseSensitive(object, key);
 }
 
-/* 0 when there is no such number. */
+/* Returns the number, 0 when there is none. */
 static inline long vectors_int(const cJSON *object, const char *key)
 {
     const cJSON *item = vectors_get(object, key);

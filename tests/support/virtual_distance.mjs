@@ -4,7 +4,7 @@ import { mock } from 'node:test';
 import { FakePlatform } from './fake_links.mjs';
 import { Rig, randomFrom } from './node_server_rig.mjs';
 
-/** Round trips until a link is open: of TCP and HTTP; of HTTP for the offer, ICE, DTLS and SCTP. */
+/** Round trips until a link is open: those of TCP and HTTP; those of HTTP for the offer, ICE, DTLS and SCTP. */
 export const OPEN_TRIPS = { websocket: 2, webrtc: 7 };
 /** Milliseconds between the rounds of the server. */
 export const TICK_MS = 1000 / 60;
@@ -22,9 +22,9 @@ export class VirtualDistance {
   #rig = new Rig();
   #due = [];
   #platform = new FakePlatform();
-  /** Those that have opened, the newest last. */
+  /** The links that have opened, the newest last. */
   #opened = [];
-  /** Over which the relay sends: the newest that has brought something. */
+  /** The link over which the relay sends: the newest that has brought something. */
   #link;
   #fetch = globalThis.fetch;
 
@@ -49,7 +49,7 @@ export class VirtualDistance {
     globalThis.fetch = this.#fetch;
   }
 
-  /** Lets time pass until it is so, a millisecond at a time; throws after so many. */
+  /** Lets time pass a millisecond at a time until `isSo` is true; throws after `most` of them. */
   async passUntil(what, isSo, most) {
     for (const end = this.now + most; !isSo();) {
       if (this.now > end) throw new Error(`${what}: not within ${most} ms`);
@@ -63,7 +63,7 @@ export class VirtualDistance {
     }
   }
 
-  /** Happens after so many round trips. */
+  /** Calls `happen` after so many round trips. */
   #after(trips, happen) {
     this.#due.push({ at: this.now + trips * this.#rtt, happen });
   }
@@ -74,7 +74,7 @@ export class VirtualDistance {
     due.forEach(({ happen }) => happen());
   }
 
-  /** Both kinds of links, which open by themselves and send to the server over the distance. */
+  /** Makes both kinds of links, which open by themselves and send to the server over the distance. */
   #links() {
     const { WebSocket, RTCPeerConnection } = this.#platform;
     const begin = (kind, opens, link, trips = OPEN_TRIPS[kind]) => {
@@ -118,7 +118,7 @@ export class VirtualDistance {
     }
   }
 
-  /** Sends back what was said, and what is due. */
+  /** Sends back what the client has said, and what is due. */
   #serverTicks() {
     const rig = this.#rig;
     rig.follow();

@@ -14,7 +14,7 @@ const BROWSER =
 const inPath = (program) =>
   process.env.PATH.split(delimiter).some((folder) => existsSync(join(folder, program)));
 
-/** What is not here and has to be, or nothing. */
+/** Returns the names of what is needed and missing, or nothing. */
 export const webKitMisses = () => {
   const missing = ['WebKitWebDriver', 'Xvfb'].filter((program) => !inPath(program));
   if (!existsSync(BROWSER)) missing.push(BROWSER);
@@ -31,7 +31,7 @@ async function freePort() {
   return port;
 }
 
-/** A program that ends with the test. */
+/** Starts a program that ends with the test. */
 function start(program, parameters, options) {
   const child = spawn(program, parameters, options);
   const ended = once(child, 'close');
@@ -44,7 +44,7 @@ function start(program, parameters, options) {
   };
 }
 
-/** A screen that nobody sees. */
+/** Starts a screen that nobody sees. */
 async function startScreen() {
   const screen = start(
     'Xvfb',
@@ -83,7 +83,7 @@ class Page {
   }
 }
 
-/** The driver of WebDriver calls at a port, when it answers. */
+/** Returns the driver of WebDriver calls at a port, when it answers. */
 async function startDriver(display, home) {
   const port = await freePort();
   const driver = start('WebKitWebDriver', [`--port=${port}`], {
@@ -108,9 +108,9 @@ async function startDriver(display, home) {
   return { ...driver, call };
 }
 
-/** A browser with one page. */
+/** Starts a browser with one page. */
 export async function startWebKit() {
-  /** What is to be undone, the last first: the browser outlives a driver that ends before its session. */
+  /** The steps of the teardown, the last first: the browser outlives a driver that ends before its session. */
   const undo = [];
   const close = async () => {
     for (const each of undo.splice(0).reverse()) await each();

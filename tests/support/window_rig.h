@@ -1,5 +1,5 @@
-/* Two ends of a byte stream in tests. a sends and b acks, unless a test says otherwise; the test
-   decides which datagrams arrive. Datagrams are on heap blocks of exactly their size. */
+/* Two ends of a byte stream in tests. The first, a, sends and b acks, unless a test says otherwise;
+   the test decides which datagrams arrive. Datagrams are on heap blocks of exactly their size. */
 #ifndef CAUSEWAY_TESTS_WINDOW_RIG_H
 #define CAUSEWAY_TESTS_WINDOW_RIG_H
 
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SEGMENT 100 /* bytes */
+#define SEGMENT 100 /* bytes of a segment */
 #define ONE_WAY 0.05
 
 struct window_rig {
@@ -31,7 +31,7 @@ struct batch {
     } * datagrams;
 };
 
-/* Selective acks and Reno, segments of 100 bytes, acks without delay. */
+/* Returns a config with selective acks and Reno, segments of 100 bytes, acks without delay. */
 static inline struct cw_window_config rig_config(void)
 {
     struct cw_window_config config = cw_window_config_default();
@@ -72,7 +72,7 @@ static inline struct cw_window_stats window_stats(const struct cw_window *window
     return stats;
 }
 
-/* The stream's bytes follow from their places. */
+/* Returns the byte of the stream at this place, which it follows from. */
 static inline uint8_t stream_byte(uint64_t place)
 {
     return (uint8_t)((place * 2654435761u + 12345) >> 13);
@@ -91,7 +91,7 @@ static inline void rig_send(struct window_rig *rig, size_t size)
     free(bytes);
 }
 
-/* Reads what is there, at most this many bytes, and checks them. */
+/* Reads what has arrived, at most this many bytes, and checks it. */
 static inline size_t rig_read_some(struct window_rig *rig, size_t most)
 {
     uint8_t *bytes = malloc(most);
@@ -117,7 +117,7 @@ static inline void batch_free(void *object)
     free(batch);
 }
 
-/* All that a window has to send now. The test owns the batch. */
+/* Returns all datagrams that a window has to send now. The test owns the batch. */
 static inline struct batch *batch_of(struct cw_window *from, double now)
 {
     struct batch *batch = own(calloc(1, sizeof *batch), batch_free);
@@ -135,7 +135,7 @@ static inline struct batch *batch_of(struct cw_window *from, double now)
     return batch;
 }
 
-/* A datagram of the batch arrives. */
+/* Gives a datagram of the batch to the other end. */
 static inline enum cw_protocol_error arrive(const struct batch *batch, size_t index,
                                             struct cw_window *to, double now)
 {
@@ -143,7 +143,7 @@ static inline enum cw_protocol_error arrive(const struct batch *batch, size_t in
     return cw_window_receive(to, batch->datagrams[index].data, batch->datagrams[index].size, now);
 }
 
-/* All arrive but those of the list, which ends with -1. */
+/* Gives all datagrams to the other end but those of the list, which ends with -1. */
 static inline void arrive_but(const struct batch *batch, const int *lost, struct cw_window *to,
                               double now)
 {
@@ -156,8 +156,8 @@ static inline void arrive_but(const struct batch *batch, const int *lost, struct
     assert_int_equal(*lost, -1);
 }
 
-/* A round trip: what a has to send arrives at b, but for those lost, and b's acks at a. Returns how
-   many datagrams a sent. */
+/* Makes a round trip: what a has to send arrives at b, but for those lost, and b's acks at a.
+   Returns the number of datagrams that a sent. */
 static inline size_t rig_round_but(struct window_rig *rig, const int *lost)
 {
     struct batch *there = batch_of(rig->a, rig->now);
@@ -180,10 +180,10 @@ static inline size_t rig_round(struct window_rig *rig)
     return rig_round_but(rig, &none);
 }
 
-/* Like rig_round_but, with the numbers of the datagrams that are lost. */
+/* Calls rig_round_but with the numbers of the datagrams that are lost. */
 #define ROUND_LOSING(rig, ...) rig_round_but(rig, (const int[]){__VA_ARGS__, -1})
 
-/* Advances the clock to when a's timer is due, and lets it pass. */
+/* Advances the clock to the time when a's timer is due, and lets it fire. */
 static inline double rig_wait_for_timer(struct window_rig *rig)
 {
     const double due = window_stats(rig->a).timer_due, waited = due - rig->now;

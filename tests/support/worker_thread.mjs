@@ -1,4 +1,5 @@
-// A Worker of the package as a thread of Node: both ends of it. As a module of such a thread it serves the page.
+// A Worker of the package as a thread of Node, with both its ends. As a module of such a thread this file serves the
+// page.
 import { isMainThread, Worker, workerData } from 'node:worker_threads';
 import { dist, require } from './causeway.mjs';
 
