@@ -1,8 +1,8 @@
-// What the tests of the admin listener share.
+// Helpers of the tests of the admin listener.
 import http from 'node:http';
 import { patiently, startRelay } from './support.mjs';
 
-/** A relay with an admin listener; `ask(path)` asks that. */
+/** Starts a relay with an admin listener; `ask(path)` sends that a request. */
 export async function startWatched(t, { args = [], ...options }) {
   const relay = await startRelay(t, { ...options, args: ['--admin', '127.0.0.1:0', ...args] });
   const [, port] = await relay.logged(/admin listener on 127\.0\.0\.1:(\d+)\n/);

@@ -75,7 +75,7 @@ test('a block outlasts an upgrade', async (t) => {
 test('a block is over when its time is', async (t) => {
   const { player, block, blocks } = await start(t);
   await block('prefix=127.9.1.1&seconds=600');
-  await block('seconds=1&prefix=127.9.1.1'); // the same block, shorter
+  await block('seconds=1&prefix=127.9.1.1'); // the same block for less time
   assert.equal((await blocks()).length, 1);
   assert.deepEqual(await (await player('127.9.1.1')).closed(), BLOCKED);
   while ((await blocks()).length > 0) await sleep(20);

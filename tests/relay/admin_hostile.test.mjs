@@ -1,4 +1,4 @@
-// Whoever should not drive the admin listener: pages in a browser, and programs that send nonsense.
+// Attempts to drive the admin listener by those who should not: pages in a browser, and programs that send nonsense.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import net from 'node:net';
@@ -6,7 +6,7 @@ import test from 'node:test';
 import { startWatched } from './admin.mjs';
 import { patiently, startServer } from './support.mjs';
 
-/** Sends bytes as they are; gives all that comes back. */
+/** Sends bytes as they are; returns all that comes back. */
 async function raw(port, bytes) {
   const socket = net.connect(port, '127.0.0.1');
   let text = '';
@@ -29,7 +29,7 @@ test('a page in a browser can neither read nor change anything', async (t) => {
     (await relay.ask('/metrics', { headers, method })).status;
   for (const host of ['127.0.0.1', `127.0.0.1:${adminPort}`, '[::1]', 'localhost', 'LOCALHOST:1'])
     assert.equal(await status({ host }), 200, host);
-  // A name may be the page's own (DNS rebinding).
+  // The name in Host may be the page's own (DNS rebinding).
   for (const host of ['evil.example', `evil.example:${adminPort}`, '127.0.0.1.evil.example'])
     assert.equal(await status({ host }), 403, host);
   assert.equal(await status({ host: 'localhost.evil.example' }), 403);
@@ -103,6 +103,6 @@ test('clients that say nothing keep nobody out', async (t) => {
   for (const socket of silent) socket.on('error', () => {});
   await Promise.all(silent.map((socket) => once(socket, 'connect')));
   for (let i = 0; i < 20; i++) assert.equal((await ask('/readyz')).status, 200);
-  // The oldest have lost their places, and the rest will when their time is up.
+  // The oldest connections have lost their places, and the others will lose theirs when their time is up.
   await patiently(Promise.all(silent.map((s) => s.closed || once(s.resume(), 'close'))), 'the end');
 });

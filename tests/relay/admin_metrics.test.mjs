@@ -1,4 +1,4 @@
-// What the relay counts, as Prometheus reads it.
+// The relay's counters, as Prometheus reads them.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import test from 'node:test';
@@ -102,7 +102,7 @@ test('what waited for a slow browser is in the histogram of ages', async (t) => 
   while (server.peers.size === 0) await new Promise((resolve) => setTimeout(resolve, 5));
   const [peer] = server.peers.values();
   player.socket.pause();
-  // Until the system takes no more of them.
+  // Waits until the system takes no more bytes.
   const queued = async () => {
     const { upstream_datagrams, delivered_datagrams } = await relay.stats();
     return upstream_datagrams - delivered_datagrams;

@@ -1,4 +1,4 @@
-// Whether the relay lives, and whether newcomers should come.
+// The answers to the questions whether the relay lives, and whether newcomers should come.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { askAdmin, startWatched } from './admin.mjs';

@@ -49,7 +49,7 @@ test('a session is told with its addresses, links and traffic', async (t) => {
 
 test('many sessions are told in pages, each of them once', async (t) => {
   const server = await startServer(t);
-  // Nobody says anything, and none of them ends while the others come.
+  // No player says anything, and no session ends while the others come.
   const args = ['--max-sessions-per-address', '0', '--request-timeout', '600'];
   const relay = await startWatched(t, { upstream: server.upstream, args });
   const players = [];

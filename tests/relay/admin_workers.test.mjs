@@ -1,4 +1,4 @@
-// The admin listener of a relay of several processes tells of all of them.
+// The admin listener of a relay of several processes reports on all of them.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import test from 'node:test';
@@ -8,7 +8,7 @@ import { connect, patiently, pattern, sleep, startServer } from './support.mjs';
 
 const PLAYERS = 20;
 
-/** The samples of /metrics, by name and labels. */
+/** Reads the samples of /metrics, by name and labels. */
 const read = async (relay) =>
   Object.fromEntries(
     (await relay.ask('/metrics')).text
@@ -22,7 +22,7 @@ const workers = ({ pid }) =>
 
 const BLOCKED = { code: 4007, reason: 'ended by the operator' };
 
-/** A relay of two processes, with players at both whom the game server has answered. */
+/** Starts a relay of two processes, with players at both whom the game server has answered. */
 async function startPlayed(t) {
   const server = await startServer(t);
   const args = ['--workers', '2', '--max-sessions-per-address', '0'];
@@ -93,7 +93,7 @@ test('the metrics of the workers are added up, and outlive them', async (t) => {
   assert.equal(after.causeway_relay_client_bytes_total, 100 * PLAYERS);
   assert.equal(after.causeway_relay_setup_seconds_count, PLAYERS);
   assert.ok(after.causeway_relay_sessions_open < PLAYERS);
-  // What goes up and down does not outlive them.
+  // A gauge, which goes up and down, does not outlive its process.
   assert.equal(
     after['causeway_relay_links{transport="websocket"}'],
     after.causeway_relay_sessions_open,

@@ -32,7 +32,7 @@ test(
   { skip: oneProcess },
   async (t) => {
     const server = await startServer(t, {
-      // The whole burst at once, so that it is there when the relay reads.
+      // The server sends the whole burst at once, so that it is there when the relay reads.
       answer: (data, from) => {
         if (data.toString() !== 'burst') return data;
         for (let i = 0; i < 60; i++) server.send(pattern(64, i), from);
@@ -48,7 +48,7 @@ test(
     for (let i = 0; i < 200; i++) assert.deepEqual(client.messages[i].data, pattern(100, i));
 
     const before = await relay.stats();
-    // The relay is stopped while the burst arrives: it finds all of it in its socket.
+    // The relay is stopped while the burst arrives: then it finds all of it in its socket.
     relay.kill('SIGSTOP');
     const [peer] = server.peers.values();
     for (let i = 0; i < 60; i++) server.send(pattern(64, i), peer);
@@ -75,8 +75,8 @@ test('--coalesce-us serves together what comes within that time', async (t) => {
   client.send(pattern(64));
   await client.received(1);
   const [from] = server.peers.values();
-  // What surely is sent within that time, also on a machine that stalls, are two writes at most: what comes first
-  // after a pause goes out at once.
+  // Two writes at most are sure to be sent within that time, also on a machine that stalls: the first after a pause
+  // goes out at once.
   let [begun, most] = [-Infinity, 1];
   for (let i = 0; i < 40; i++) {
     const before = performance.now();

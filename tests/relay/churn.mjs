@@ -1,11 +1,11 @@
-// Players that come and go at a relay which is upgraded, reloaded and attacked meanwhile, and what is
-// counted of the relay's processes when nobody is there.
+// Players that come and go at a relay which is upgraded, reloaded and attacked meanwhile, and counts of what the
+// relay's processes hold when nobody is there.
 import assert from 'node:assert/strict';
 import { readFileSync, readdirSync } from 'node:fs';
 import { connectAs, newKey, openRtcAs } from './links.mjs';
 import { isAlive, patiently, sleep, startServer } from './support.mjs';
 
-/** Nothing of them is kept for the end of the test, which may be hours away. */
+/** Nothing of the players is kept for the end of the test, which may be hours away. */
 const passing = { after() {} };
 
 /** A game server that sends everything back, and knows from which port each name speaks. */
@@ -23,7 +23,7 @@ export async function startGame(t) {
   const { port, upstream } = server;
   return {
     upstream,
-    /** The names that came from another port all of a sudden: their session did not go on. */
+    /** The names that suddenly came from another port: their session did not go on. */
     moved,
     forget: (name) => ports.delete(name),
     die: () => server.close(),
@@ -31,7 +31,7 @@ export async function startGame(t) {
   };
 }
 
-/** A player with a session of its own, over whichever link; `localAddress` is that of its WebSockets. */
+/** A player with a session of its own, over either link; `localAddress` is the address of its WebSockets. */
 export class Player {
   static #count = 0;
 
@@ -39,7 +39,7 @@ export class Player {
     Object.assign(this, { relay, localAddress, key: newKey(), name: `player${Player.#count++}` });
   }
 
-  /** Opens a link, again and again until it holds. It takes the place of the one before. */
+  /** Opens a link, again and again until it holds. The new link takes the place of the one before. */
   async open({ rtc = false } = {}) {
     const { relay, key, localAddress, link: before } = this;
     for (delete this.link; !this.link;) {
@@ -48,7 +48,7 @@ export class Player {
           ? await openRtcAs(passing, relay, key)
           : await connectAs(passing, relay, key, { localAddress });
       } catch {
-        await sleep(100); // the process that had it was leaving
+        await sleep(100); // the process that had the session was leaving
       }
     }
     before?.close();
@@ -59,7 +59,7 @@ export class Player {
     return socket ? socket.readyState === 1 : channel?.readyState === 'open';
   }
 
-  /** Says something many times, and does not care. */
+  /** Says something many times, and does not wait for an answer. */
   shout() {
     for (let i = 0; i < 20 && this.#isOpen; i++)
       (this.link.channel ?? this.link).send(Buffer.from(`${this.name} aloud`));
@@ -84,7 +84,7 @@ export class Player {
     await patiently(converse(), `an answer to ${this.name}`);
   }
 
-  /** A WebSocket goes without a word. To close WebRTC is one, so another link takes its place. */
+  /** Loses the link. A WebSocket goes without a word; closing WebRTC sends one, so another link takes its place. */
   async lose() {
     if (this.link.channel) await this.open();
     else this.link.socket.terminate();
@@ -103,7 +103,7 @@ const childrenOf = (pid) =>
 
 const withChildren = (pid) => [pid, ...childrenOf(pid)];
 
-/** What a relay and its workers have: { descriptors, kilobytes }. */
+/** Returns what a relay and its workers hold: { descriptors, kilobytes }. */
 export function holdings(pid) {
   const sum = (count) => withChildren(pid).reduce((total, each) => total + count(each), 0);
   return {
@@ -114,7 +114,7 @@ export function holdings(pid) {
   };
 }
 
-/** Waits for the end of a process, and gives the counters that the log has of it from an offset on. */
+/** Waits for the end of a process, and returns the counters that it logged from an offset on. */
 export async function lastWords(relay, pid, from) {
   const lines = () => [
     ...relay
@@ -123,7 +123,7 @@ export async function lastWords(relay, pid, from) {
       .matchAll(/ stats (.*)\n/g),
   ];
   const gone = async () => {
-    while (isAlive(pid) || lines().length === 0) await sleep(10); // the log may come after it
+    while (isAlive(pid) || lines().length === 0) await sleep(10); // the log may come after the end
   };
   await patiently(gone(), `the end of process ${pid}`);
   assert.equal(lines().length, 1, 'one line of counters');

@@ -1,4 +1,4 @@
-// The path that other tests put in front of the relay: what it delays, loses and breaks.
+// The path that other tests put in front of the relay: its delays, losses and breaks.
 import assert from 'node:assert/strict';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
@@ -9,7 +9,7 @@ import { startDelayPath } from '../support/delay_path.mjs';
 const RTT = 80;
 const host = '127.0.0.1';
 
-/** A path to a server that sends back what comes, over TCP and UDP. */
+/** Starts a path to a server that sends back what comes, over TCP and UDP. */
 async function start(t, options) {
   const accepted = [];
   const ports = new Set();
@@ -42,7 +42,7 @@ function stream(t, path) {
   t.after(() => socket.destroy());
   return {
     socket,
-    /** Milliseconds until what is sent came back. */
+    /** Returns the milliseconds until what is sent came back. */
     trip: async () => {
       const begun = performance.now();
       socket.write('x');
@@ -75,10 +75,13 @@ async function datagrams(t, path) {
 
 const wait = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Whether it was an error that closed a socket. */
+/** Resolves with whether an error closed the socket. */
 const brokeOff = (socket) => new Promise((resolve) => socket.once('close', resolve));
 
-/** It never takes less than so many round trips, and once less than one more: a busy machine needs several tries. */
+/**
+ * Checks that a trip never takes less than so many round trips, and once less than one more: a busy machine needs
+ * several tries.
+ */
 async function takes(trips, trip) {
   let took;
   do {

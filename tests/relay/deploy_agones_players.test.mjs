@@ -1,5 +1,5 @@
-// The Agones example: a relay before all nodes carries each player to the game server that the
-// matchmaker was given.
+// The Agones example: a relay in front of all nodes carries each player to the game server that the matchmaker was
+// given.
 import assert from 'node:assert/strict';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -52,7 +52,7 @@ test('each player comes to the allocated server, and to no other', async (t) => 
   const relay = await startRelay(t, { listen: '', gated: true, args: ['--config', file] });
   const play = async (server) =>
     join(`http://127.0.0.1:${relay.port}/`, {
-      token: await server.token({ timeoutSeconds: 10 }), // which names this server
+      token: await server.token({ timeoutSeconds: 10 }), // the token names this server
       schema: messages,
       transports: ['websocket'],
       WebSocket,

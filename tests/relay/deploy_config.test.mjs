@@ -11,7 +11,7 @@ const folder = mkdtempSync(path.join(tmpdir(), 'config-'));
 const file = path.join(folder, 'relay.conf');
 test.after(() => rmSync(folder, { recursive: true }));
 
-/** What the relay says to a file, some of the environment, and further arguments. */
+/** Returns what the relay says to a file, some of the environment, and further arguments. */
 function check(text, { env = {}, args = [] } = {}) {
   writeFileSync(file, text);
   return run(['--config', file, '--check-config', ...args], env);
@@ -93,8 +93,8 @@ test('the environment has all of them, several values with blanks between them',
     CAUSEWAY_RELAY_LISTEN: '127.0.0.1:0 [::1]:0',
     CAUSEWAY_RELAY_UPSTREAM: '127.0.0.1:9',
     CAUSEWAY_RELAY_RAW: 'yes',
-    CAUSEWAY_RELAY_ROOT: '', // as good as none
-    CAUSEWAY_RELAY_SERVICE_HOST: '10.0.0.1', // of Kubernetes
+    CAUSEWAY_RELAY_ROOT: '', // an empty value counts as none
+    CAUSEWAY_RELAY_SERVICE_HOST: '10.0.0.1', // Kubernetes sets this one
     CAUSEWAY_RELAY_PORT_80_TCP: 'tcp://10.0.0.1:80',
   };
   await accepts('', { env });
@@ -113,13 +113,13 @@ test('the command line replaces the environment, and that the file', async (t) =
   const listeners = async (env, args) => {
     const where = { listen: null, env, args: ['--config', file, ...args] };
     const relay = await startRelay(t, { upstream: server.upstream, ...where });
-    await relay.stats(); // logged after them
+    await relay.stats(); // the counters are logged after the options
     return relay.log().match(/listening on/g).length;
   };
   assert.equal(await listeners({}, []), 3);
   assert.equal(await listeners({ CAUSEWAY_RELAY_LISTEN: `${any} ${any}` }, []), 2);
   assert.equal(await listeners({ CAUSEWAY_RELAY_LISTEN: any }, ['--listen', any]), 1);
-  // What is replaced must be right nevertheless.
+  // An option that is replaced must be right nevertheless.
   const loud = { CAUSEWAY_RELAY_LOG_LEVEL: 'loud' };
   await refuses(good, /CAUSEWAY_RELAY_LOG_LEVEL/, { env: loud, args: ['--log-level', 'info'] });
 });

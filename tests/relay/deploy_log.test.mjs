@@ -1,4 +1,4 @@
-// What the log tells, in both formats, and what it never tells.
+// The contents of the log, in both formats, and the secrets that it never contains.
 import assert from 'node:assert/strict';
 import net from 'node:net';
 import test from 'node:test';
@@ -8,7 +8,7 @@ import { connect, patiently, run, sleep, startRelay, startServer } from './suppo
 const KEY = 'Kq3tAAAAAAAAAAAAAAAAzQ';
 const named = { protocols: ['causeway.v1', `causeway.session.${KEY}`] };
 
-/** Somebody plays three datagrams of ten bytes and leaves. */
+/** A client sends three datagrams of ten bytes and leaves. */
 async function playAndLeave(t, relay) {
   const player = await connect(t, relay, named);
   for (let i = 0; i < 3; i++) player.send(Buffer.alloc(10));
@@ -122,9 +122,9 @@ test('not even in debug does it tell keys, tokens or what asks for them', async 
   secrets.push(token.toString('hex', 100, 116), token.toString('base64', 99, 123));
   player.send(token);
   await player.received(1);
-  const second = await connect(t, relay, named); // takes the place of the first
+  const second = await connect(t, relay, named); // this link takes the place of the first
   assert.equal((await player.closed()).code, 4003);
-  second.send(Buffer.concat([token, token])); // which nobody would send
+  second.send(Buffer.concat([token, token])); // no honest client would send this
   const refused = { protocols: ['causeway.v1', `causeway.session.${KEY}x`] };
   await assert.rejects(connect(t, relay, refused));
   await post('/rtc', `v=0\r\na=x-causeway-session:${KEY}\r\n`, { 'content-type': 'text/plain' });

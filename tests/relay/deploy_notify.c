@@ -1,5 +1,5 @@
-/* What the relay tells the service manager that started it: systemd's protocol, with the test in
-   the place of systemd. */
+/* Messages of the relay to the service manager that started it: systemd's protocol, with the test
+   in the place of systemd. */
 #include "unit.h"
 
 #include <fcntl.h>
@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Nothing waits for so long when all is well. */
+/* No test waits for so long when all is well. */
 #define PATIENCE_SECONDS 30
 
 static const char *program;
@@ -24,12 +24,12 @@ static pid_t relay; /* 0 = none */
 
 struct manager {
     int fd;
-    char name[108];  /* as NOTIFY_SOCKET has it */
-    char state[256]; /* the last that came */
+    char name[108];  /* the name in the form of NOTIFY_SOCKET */
+    char state[256]; /* the latest state that came */
     struct ucred from;
 };
 
-/* The socket of a manager, in the file system or not. */
+/* Opens the socket of a manager, in the file system or not. */
 static void open_manager(struct manager *manager, bool is_file)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -51,7 +51,8 @@ static void open_manager(struct manager *manager, bool is_file)
     assert_return_code(setsockopt(manager->fd, SOL_SOCKET, SO_PASSCRED, &yes, sizeof yes), 0);
 }
 
-/* `watched` is whom the watchdog is for: 0 = nobody, -1 = the relay, else another process. */
+/* Starts the relay. `watched` is the process that the watchdog is for: 0 = none, -1 = the relay,
+   else another one. */
 static void start_relay(struct manager *manager, const char *microseconds, int watched,
                         bool workers)
 {
@@ -69,7 +70,8 @@ static void start_relay(struct manager *manager, const char *microseconds, int w
     _exit(127);
 }
 
-/* The next state that is no sign of life. Gives how many of those came before it. */
+/* Receives the next state that is not a sign of life. Returns the number of signs of life before
+   it. */
 static int receive(struct manager *manager)
 {
     int signs = 0;
@@ -151,7 +153,7 @@ static void test_workers_leave_it_to_their_supervisor(void **state)
     end(&manager);
 }
 
-/* Many times as long as the watchdog's time passes. */
+/* The test waits for many times as long as the watchdog's time. */
 static void test_is_silent_when_another_is_watched(void **state)
 {
     struct manager manager;
@@ -182,7 +184,7 @@ static void test_tells_who_goes_on_after_an_upgrade(void **state)
     do
         receive(&manager);
     while (sscanf(manager.state, "MAINPID=%d", &successor) != 1);
-    assert_int_equal(manager.from.pid, relay); /* whom the manager still believes */
+    assert_int_equal(manager.from.pid, relay); /* to the manager this is still the relay */
     assert_int_not_equal(successor, relay);
     waitpid(relay, NULL, 0);
     relay = successor;
@@ -192,7 +194,7 @@ static void test_tells_who_goes_on_after_an_upgrade(void **state)
     end(&manager);
 }
 
-/* Of a test that has failed. */
+/* Ends the relay of a test that has failed. */
 static int kill_relay(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-// The Debian package: what is in it, and that its relay takes its configuration.
+// The contents of the Debian package, and whether its relay takes its configuration.
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';

@@ -20,7 +20,7 @@ test.after(() => rmSync(folder, { recursive: true }));
 const file = (name) => path.join(folder, name);
 const isInstalled = (program) => spawnSync('sh', ['-c', `command -v ${program}`]).status === 0;
 
-/** The shipped file, each of these replaced. */
+/** Returns the shipped file with each of these replaced. */
 function render(name, replacements) {
   let text = readFileSync(new URL(`../../relay/deploy/${name}`, import.meta.url), 'utf8');
   for (const [from, to] of Object.entries(replacements)) {
@@ -38,7 +38,7 @@ async function freePort() {
   return port;
 }
 
-/** What each program is run with. The name is what its certificate is for. */
+/** The command line of each program. The name is the one that its certificate is for. */
 const proxies = {
   haproxy: {
     asksReadiness: true,
@@ -124,7 +124,7 @@ async function startProxy(t, program, relays) {
   return port;
 }
 
-/** A page of the host that it plays at, at an address of its own. */
+/** Returns a page of the host that it plays at, at an address of its own. */
 const at = (localAddress) =>
   class extends WebSocket {
     constructor(url, protocols) {
@@ -143,7 +143,7 @@ execFileSync(
   { stdio: 'ignore' },
 );
 
-/** Two relays at two addresses, with admin listeners on the same port. */
+/** Starts two relays at two addresses, with admin listeners on the same port. */
 async function startRelays(t, server) {
   const adminPort = await freePort();
   const gate = ['--protocol-id', String(PROTOCOL_ID), '--trusted-proxy', '127.0.0.1'];
@@ -161,7 +161,7 @@ async function startRelays(t, server) {
   return relays;
 }
 
-/** Lets a relay drain; whoever would have come to it soon comes to the other one. */
+/** Lets a relay drain; players who would have come to it soon come to the other one. */
 async function drain(relay, play) {
   const [, address] = / from (127\.0\.0\.\d+)/.exec(relay.log());
   relay.kill('SIGTERM');

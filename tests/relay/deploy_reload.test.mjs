@@ -10,7 +10,7 @@ const folder = mkdtempSync(path.join(tmpdir(), 'reload-'));
 const file = path.join(folder, 'relay.conf');
 test.after(() => rmSync(folder, { recursive: true }));
 
-/** A relay with a file of options, and one who plays through all that is done to it. */
+/** Starts a relay with a file of options, and a player who plays through all that is done to it. */
 async function startConfigured(t, text) {
   const server = await startServer(t);
   writeFileSync(file, text);
@@ -21,7 +21,7 @@ async function startConfigured(t, text) {
     player.send(Buffer.from('move'));
     await player.received(++sent);
   };
-  /** Reloads another text, and waits for what the log says to it. */
+  /** Reloads another text, and waits for the answer in the log. */
   const reload = async (changed, pattern, { goesOn = true } = {}) => {
     const from = relay.log().length;
     writeFileSync(file, changed);
@@ -73,8 +73,8 @@ test('what only a restart changes is said, once for each option', async (t) => {
     [...said.matchAll(/warn +(\S+) has changed: restart the relay/g)].map(([, name]) => name),
     ['root', 'max-sessions'], // --listen is on the command line
   );
-  // That a default is given is no change.
+  // A default that is given explicitly is no change.
   await reload('max-sessions = 5\nqueue-age = 0.25\n', /reloaded the options\n/);
-  await relay.stats(); // logged after it
+  await relay.stats(); // the counters are logged after the reload
   assert.doesNotMatch(relay.log(), /queue-age has/);
 });

@@ -1,4 +1,4 @@
-// TLS: certificates by name, taken again when they change; plain HTTP is sent to HTTPS.
+// TLS: certificates by name, read again when they change; plain HTTP is redirected to HTTPS.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
@@ -32,7 +32,7 @@ import {
 const folder = mkdtempSync(path.join(tmpdir(), 'tls-'));
 test.after(() => rmSync(folder, { recursive: true }));
 
-/** A certificate for a name, as certbot keeps it; gives its two files. */
+/** Makes a certificate for a name, as certbot keeps it; returns its two files. */
 function certify(name, directory = name) {
   const archive = path.join(folder, 'archive', directory, randomBytes(4).toString('hex'));
   const live = path.join(folder, 'live', directory);
@@ -66,7 +66,7 @@ async function start(t, args) {
 const childrenOf = (pid) =>
   readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').map(Number);
 
-/** What a client is shown that asks for a name. */
+/** Resolves with the certificate that a client is shown when it asks for a name. */
 function shown(relay, servername, more = {}) {
   return patiently(
     new Promise((resolve, reject) => {
@@ -209,7 +209,7 @@ for (const workers of [1, 2]) {
     await relay.logged(/no upgrade: process \d+ .*; this one goes on\n/);
     await still();
     if (workers > 1) {
-      // All of them: a client may come to any.
+      // All workers are killed: a client may come to any.
       for (const pid of childrenOf(relay.pid)) process.kill(pid, 'SIGKILL');
       await relay.logged(/ended on signal 9[^]*ended on signal 9/);
       await still();
@@ -219,7 +219,7 @@ for (const workers of [1, 2]) {
     const renewed = async () => (await shown(relay, 'staying.example')).fingerprint !== fingerprint;
     await patiently(
       (async () => {
-        // So many one after the other are not all at the same worker.
+        // A dozen connections one after the other do not all come to the same worker.
         for (let seen = 0; seen < 12; seen = (await renewed()) ? seen + 1 : 0) await sleep(20);
       })(),
       'the new certificate at all workers',
@@ -235,7 +235,7 @@ test(
     const key = readFileSync(files.key);
     const relay = await start(t, options(files));
     const before = await shown(relay, 'late.example');
-    // It keeps the relay waiting for the key.
+    // A pipe keeps the relay waiting for the key.
     const pipe = path.join(folder, 'pipe');
     execFileSync('mkfifo', [pipe]);
     renameSync(pipe, files.key);
@@ -268,7 +268,7 @@ test('plain HTTP is sent to the same page by HTTPS', async (t) => {
 });
 
 test('one address has only so many handshakes a minute', { skip: oneProcess }, async (t) => {
-  const limit = 6; // as many connections as a browser opens for a page
+  const limit = 6; // the number of connections that a browser opens for a page
   const relay = await start(t, [
     ...options(one),
     ...['--max-sessions-per-address', '1', '--trusted-proxy', '127.0.0.9'],

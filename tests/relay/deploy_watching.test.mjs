@@ -1,4 +1,4 @@
-// The alert rules and the dashboard: the relay has each metric, and the guide explains each alert.
+// The alert rules and the dashboard: the relay has each metric that they use, and the guide explains each alert.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -15,7 +15,7 @@ const shipped = (name) => readFileSync(file(name), 'utf8');
 const alerts = load(shipped('deploy/alerts.yaml')).groups.flatMap(({ rules }) => rules);
 const { panels } = JSON.parse(shipped('deploy/grafana.json'));
 
-/** The metrics of the relay in an expression. */
+/** Returns the metrics of the relay in an expression. */
 const metricsOf = (expression) => expression.match(/\b(causeway_relay|process)_\w+|^up\b/g) ?? [];
 
 const shownBy = panels.flatMap(({ targets }) => targets.flatMap(({ expr }) => metricsOf(expr)));
@@ -58,7 +58,7 @@ test('panels do not overlap, and each has its own number', () => {
 
 const skip = spawnSync('promtool', ['--version']).error ? 'promtool is not installed' : false;
 
-/** Runs the rules on samples of a minute each; gives what promtool says of the alert after 15. */
+/** Runs the rules on samples of a minute each; returns what promtool says of the alert after 15. */
 function evaluate(t, series, alertname, exp_alerts) {
   const folder = mkdtempSync(path.join(tmpdir(), 'rules-'));
   t.after(() => rmSync(folder, { recursive: true }));
@@ -90,8 +90,8 @@ test('a single game server that is down is an alert', { skip }, (t) => {
 });
 
 test('a relay or a worker that does not stay up is one more', { skip }, (t) => {
-  // Samples say when it was started, in seconds: each a minute behind the last one, or all the same.
-  // Between two lives, nobody is there to say it. One start is no alert.
+  // Each sample is a start time in seconds: it stays the same in a process that lives on, and grows by a minute where
+  // each sample is of a new process. Samples between two lives are stale. One start is no alert.
   const lives = Array.from({ length: 20 }, (_, i) => (i % 2 === 0 ? 60 * i : 'stale')).join(' ');
   const series = {
     'process_start_time_seconds{job="causeway-relay",instance="a",worker="1"}': '0+60x20',

@@ -1,4 +1,4 @@
-/* How the descriptors that the system allows are divided. */
+/* The division of the descriptors that the system allows. */
 #include "http/descriptors.h"
 
 #include "http/preface.h"
@@ -8,9 +8,9 @@
 #include <errno.h>
 #include <sys/resource.h>
 
-static bool refused; /* the system lets nobody change limits */
+static bool refused; /* the system lets no process change limits */
 
-/* In place of the system's. */
+/* Takes the place of the system's function. */
 int setrlimit(__rlimit_resource_t resource, const struct rlimit *limit)
 {
     if (!refused)
@@ -45,7 +45,7 @@ static rlim_t allowed(void)
     return limit.rlim_cur;
 }
 
-/* Two for each session and each connection that is none, and what the relay itself needs. */
+/* Returns two for each session and for each connection that is not one, and the relay's own. */
 static rlim_t needed(const struct descriptors *divided)
 {
     return 2 * (rlim_t)divided->sessions + 2 * (rlim_t)divided->pre_session + 32 + LINGERS_MAX +

@@ -1,4 +1,5 @@
-/* What the supervisor knows of sessions: whose they are, and how long those of nobody wait. */
+/* The supervisor's knowledge of sessions: their owners, and how long those without an owner
+   wait. */
 #include "unit.h"
 
 #include "process/directory.h"
@@ -47,11 +48,11 @@ static void test_workers_see_which_sessions_it_has(void **state)
     assert_true(keep(&directory, 1, 1, INFINITY));
     assert_true(directory_filter_may_contain(&seen, one.hash));
     assert_false(directory_filter_may_contain(&seen, other.hash));
-    assert_true(keep(&directory, 1, 2, INFINITY)); /* in the first one's place */
+    assert_true(keep(&directory, 1, 2, INFINITY)); /* in the place of the first session */
     directory_remove(&directory, find(&directory, 1));
     assert_false(directory_filter_may_contain(&seen, one.hash));
 
-    /* More than it can count on one place, which then stays. */
+    /* A place of the filter gets more entries than it can count, and then stays set. */
     for (int i = 0; i < 300; i++)
         directory_filter_add(&directory.filter, one.hash);
     for (int i = 0; i < 300; i++)
@@ -99,7 +100,7 @@ static void test_sessions_of_the_dead_wait_for_a_while(void **state)
     assert_int_equal(directory.count, 2);
     assert_non_null(find(&directory, 2));
 
-    /* Those of a predecessor wait too. */
+    /* Sessions of a predecessor wait too. */
     assert_true(keep(&directory, 4, DIRECTORY_NO_WORKER, 30.0));
     assert_true(directory_expire(&directory, 20.0) == 30.0);
     directory_destroy(&directory);

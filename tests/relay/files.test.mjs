@@ -6,7 +6,7 @@ import path from 'node:path';
 import test from 'node:test';
 import { patiently, startRelay, startServer } from './support.mjs';
 
-/** One request whose path is sent as it is. */
+/** Makes one request whose path is sent as it is. */
 function request(relay, target, { method = 'GET', headers = {}, body } = {}) {
   return patiently(
     new Promise((resolve, reject) => {
@@ -44,7 +44,7 @@ async function serveFiles(t, args = []) {
   writeFileSync(path.join(base, 'secret.txt'), 'secret');
   mkdirSync(path.join(base, 'root-beside'));
   writeFileSync(path.join(base, 'root-beside', 'secret.txt'), 'secret');
-  // Its path is as long as the root's: only the bytes differ.
+  // The new folder's path is as long as the root's: only the bytes differ.
   mkdirSync(path.join(base, 'beet'));
   writeFileSync(path.join(base, 'beet', 'secret.txt'), 'secret');
   symlinkSync(path.join(base, 'beet'), path.join(root, 'beside'));
@@ -156,7 +156,7 @@ test('nothing outside of the root is served', async (t) => {
     '//etc/passwd',
   ];
   for (const target of targets) {
-    // Refused with a status, or by hanging up on what is no path at all.
+    // The relay refuses it with a status, or hangs up on what is no path at all.
     const { status, body } = await request(relay, target).catch((error) => {
       assert.equal(error.code, 'ECONNRESET');
       return { status: 0, body: '' };

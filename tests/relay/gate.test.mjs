@@ -52,7 +52,7 @@ test('several protocols can be allowed, and without any all are', async (t) => {
   }
 });
 
-/** A request whose token expired so many seconds ago. */
+/** Returns a request whose token expired so many seconds ago. */
 const expired = (seconds) => {
   const datagram = request();
   datagram.writeBigUInt64LE(BigInt(Math.floor(Date.now() / 1000) - seconds), EXPIRES_AT);
@@ -76,7 +76,7 @@ for (const [name, opener] of Object.entries(openers)) {
     const { server, relay, client } = await begin(t, '--protocol-id', String(PROTOCOL));
     client.send(opener);
     await statsUntil(relay, (stats) => stats.dropped_protocol === 1);
-    // a good one still does
+    // a good request still does
     client.send(request());
     await statsUntil(relay, () => server.received.length === 1);
     assert.equal(server.received[0].data.length, REQUEST_SIZE);

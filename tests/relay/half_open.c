@@ -1,4 +1,4 @@
-/* Which offer goes when too many wait. */
+/* The choice of the offer that goes when too many wait. */
 #include "unit.h"
 
 #include "rtc/half_open.h"
@@ -32,7 +32,7 @@ static void test_the_oldest_of_the_address_with_most_goes(void **state)
     struct half_open_entry *entries = calloc(count, sizeof *entries);
     assert_non_null(set);
     assert_non_null(entries);
-    /* One honest offer, then those of 25 addresses; the seventh has two more. */
+    /* Enters one honest offer, then those of 25 addresses; the seventh has two more. */
     enter(set, &entries[0], 1000);
     for (unsigned i = 1; i < HALF_OPEN_MAX; i++)
         enter(set, &entries[i], i % 25);
@@ -67,7 +67,7 @@ static void test_handshakes_make_room_for_handshakes(void **state)
             assert_false(half_open_shake_hands(set, &entries[i], 2.0));
         }
     }
-    /* Those of address 0 are most, but of the first of them none has begun. */
+    /* Address 0 has most offers, but the handshakes of its first ones have not begun. */
     assert_ptr_equal(half_open_surplus(set, 1.0), &entries[first]);
     half_open_leave(set, &entries[first]);
     assert_null(half_open_surplus(set, 1.0));
@@ -87,7 +87,7 @@ static void test_players_who_come_back_together_have_time(void **state)
         half_open_shake_hands(set, &entries[i], i * 0.001);
         assert_null(half_open_surplus(set, 1.1));
     }
-    /* Their time is over, or there are too many. */
+    /* An offer goes when its time is over, or when there are too many. */
     assert_ptr_equal(half_open_surplus(set, HALF_OPEN_SECONDS + 0.0005), &entries[0]);
     half_open_leave(set, &entries[0]);
     assert_null(half_open_surplus(set, HALF_OPEN_SECONDS + 0.0005));
@@ -97,7 +97,7 @@ static void test_players_who_come_back_together_have_time(void **state)
     half_open_shake_hands(set, &entries[HALF_OPEN_HANDSHAKES_MAX], 1.1);
     assert_ptr_equal(half_open_surplus(set, 1.1), &entries[1]);
     half_open_leave(set, &entries[1]);
-    /* Who has more than a few goes at once. */
+    /* An address with more than a few offers loses one at once. */
     for (unsigned i = 1; i < HALF_OPEN_FEW + 1; i++) {
         half_open_leave(set, &entries[i]);
         enter(set, &entries[i], 1001);

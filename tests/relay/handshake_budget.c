@@ -1,8 +1,8 @@
-/* How much of a processor handshakes take, in virtual time. */
+/* The share of a processor that handshakes take, in virtual time. */
 #include "limits/handshake_budget.h"
 #include "unit.h"
 
-/* Does steps of handshakes, each of which takes `cost` seconds, as soon as it may, and gives the
+/* Does steps of handshakes, each of which takes `cost` seconds, as soon as it may, and returns the
    seconds of processor time that they took until `end`. */
 static double work(struct handshake_budget *budget, enum handshake_rank rank, double cost,
                    double *now, double end)
@@ -48,7 +48,7 @@ static void test_those_of_offers_come_first(void **state)
     work(&budget, HANDSHAKE_DTLS, 0.001, &now, 1100.0);
     assert_true(handshake_budget_wait(&budget, HANDSHAKE_TLS, now) >
                 handshake_budget_wait(&budget, HANDSHAKE_DTLS, now));
-    /* They are not before them for long. */
+    /* Handshakes of offers do not go before the others for long. */
     now += 2.0 * HANDSHAKE_STRETCH / HANDSHAKE_SHARE;
     assert_true(handshake_budget_wait(&budget, HANDSHAKE_TLS, now) <= 0.0);
 }

@@ -1,5 +1,5 @@
-/* Put before the system's library (LD_PRELOAD), it lets a program hang that accepts a connection.
- */
+/* Loaded before the system's library (LD_PRELOAD), this hangs a program that accepts a
+   connection. */
 #include <sys/socket.h>
 
 int accept4(int fd, struct sockaddr *address, socklen_t *size, int flags)

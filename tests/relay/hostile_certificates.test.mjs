@@ -36,7 +36,7 @@ function put(which, bytes, atOnce = true) {
 
 const putPair = ({ key, certificate }) => (put('certificate', certificate), put('key', key));
 
-/** One thing that goes wrong, or right, with the files. */
+/** Does one thing to the files that is wrong, or right. */
 function change(random) {
   const which = random.pick(['key', 'certificate']);
   const [one, other] = [random.pick(pairs), random.pick(pairs)];
@@ -52,7 +52,9 @@ function change(random) {
   ])();
 }
 
-/** The name in the certificate that the next client is shown; it has proven to have its key. */
+/**
+ * Resolves with the name in the certificate that the next client is shown; the relay has proven that it has the key.
+ */
 const shown = (relay, maxVersion) =>
   patiently(
     new Promise((resolve, reject) => {
@@ -96,7 +98,7 @@ for (const workers of [1, 2])
     let seen = 0;
     await patiently(
       (async () => {
-        // So many one after the other are not all at the same worker.
+        // A dozen connections one after the other do not all come to the same worker.
         while (seen < 12) seen = (await shown(relay)) === `CN=${last}` ? seen + 1 : 0;
       })(),
       'the last certificate',

@@ -1,5 +1,5 @@
-// A client that writes headers itself: whatever it sends, of whatever size and over whichever family of
-// addresses, a game server that reads its header takes it for nobody else, and loses no byte.
+// A client that writes headers itself: whatever it sends, of whatever size and over whichever family of addresses, a
+// game server that reads the header takes the client for nobody else, and loses no byte.
 import assert from 'node:assert/strict';
 import net from 'node:net';
 import test from 'node:test';
@@ -12,7 +12,7 @@ const signature = Buffer.from('0d0a0d0a000d0a515549540a', 'hex');
 const magic = Buffer.of(0x56, 0xec);
 const VICTIM = Buffer.of(203, 0, 113, 9);
 
-/** An address of 16 bytes, or of 4, as text. */
+/** Returns an address of 16 bytes, or of 4, as text. */
 function textOf(bytes) {
   if (bytes.length === 4) return bytes.join('.');
   const mapped = bytes.subarray(0, 12).equals(Buffer.from('00000000000000000000ffff', 'hex'));
@@ -21,7 +21,10 @@ function textOf(bytes) {
   return '::1';
 }
 
-/** What a server makes of a datagram: whose it is (null: it has no header), and what is behind it. */
+/**
+ * The two ways in which a server reads a datagram: they return its client (null: it has no header), and what is behind
+ * the header.
+ */
 const readers = {
   spp(data) {
     assert.ok(data.subarray(0, 2).equals(magic), 'every datagram has a header');
@@ -58,7 +61,7 @@ const forgeries = [
   Buffer.from('PROXY UDP4 203.0.113.9 1 2 3\r\n'),
 ];
 
-/** Forgeries, parts of them, and forgeries of forgeries, some of them as long as a datagram may be. */
+/** Makes forgeries, parts of them, and forgeries of forgeries, some of them as long as a datagram may be. */
 function makePayloads(random) {
   const payloads = [pattern(1), pattern(LARGEST - 1), pattern(LARGEST)];
   for (const forgery of forgeries) {
@@ -80,7 +83,7 @@ for (const format of ['spp', 'ppv2'])
     test(`${format} from ${from} to ${host}: nobody is taken for another`, async (t) => {
       const seed = Date.now() % 2 ** 32;
       t.diagnostic(`seed ${seed}`);
-      // One that reads the second format knows nothing of headers before answers.
+      // A server that reads the second format expects no header in its own answers.
       const answer = (data) => (format === 'spp' ? data : readers.ppv2(data).payload);
       const server = await startServer(t, { host, answer });
       const upstream = `${server.upstream},client-address=${format}`;
@@ -97,7 +100,7 @@ for (const format of ['spp', 'ppv2'])
           client.send(payload);
           client.sent.push(payload);
         }
-        // No more would be forwarded before the server has spoken.
+        // The relay would forward no more before the server has spoken.
         if (i === UNPROVEN) for (const { received } of clients) await received(1);
       }
       for (const { received, sent } of clients) await received(sent.length);

@@ -33,7 +33,7 @@ async function whileStopped(relay, work) {
   }
 }
 
-/** A WebSocket that counts the bytes that come. */
+/** Opens a WebSocket that counts the bytes that come. */
 async function openRaw(t, relay, localAddress) {
   const socket = net.connect({ port: relay.port, host: '127.0.0.1', localAddress });
   t.after(() => socket.destroy());
@@ -62,7 +62,7 @@ test('a thousand sessions at 20 Hz, half of which vanish', async (t) => {
     round();
     await sleep(50);
   }
-  // What came to one side has left on the other, and nothing was lost inside.
+  // All datagrams that came to one side have left on the other, and nothing was lost inside.
   const calm = await statsUntil(relay, (stats) => stats.client_datagrams === sent);
   const arrived = () => clients.reduce((sum, { bytes }) => sum + bytes, 0) / FRAME_TO_BROWSER;
   const { delivered_datagrams } = await statsUntil(
@@ -76,7 +76,7 @@ test('a thousand sessions at 20 Hz, half of which vanish', async (t) => {
     `${sent} sent, ${server.received.length} at the server, ${delivered_datagrams} back`,
   );
 
-  // They vanish while datagrams are on their way to them.
+  // These clients vanish while datagrams are on their way to them.
   for (const client of clients.splice(0, 500)) {
     client.send(pattern(SIZE));
     client.socket.destroy();
@@ -126,7 +126,7 @@ test('what finds the socket towards the game server full is counted', async (t) 
     assert.ok(stats.upstream_overflow > 0);
     assertAddsUp(stats);
   }
-  // Nor is it forgotten when the socket goes before anybody asks.
+  // A datagram is counted also when the socket goes before anybody asks.
   await whileStopped(relay, async () => {
     client.socket.terminate();
     for (let i = 0; i < 5000; i++) server.send(pattern(SIZE), peer);
@@ -188,10 +188,10 @@ test('datagrams of a browser whose session has ended, or never was', async (t) =
   client.socket.write(Buffer.from([0x81, 0x81, 0, 0, 0, 0, 0x61])); // text ends it
   for (const { send, socket } of [client, refused]) {
     send(pattern(SIZE));
-    // in two fragments
+    // a datagram in two fragments
     socket.write(Buffer.concat([Buffer.of(0x02, 0x81, 0, 0, 0, 0, 1)]));
     socket.write(Buffer.concat([Buffer.of(0x80, 0x81, 0, 0, 0, 0, 1)]));
-    // and what would not be forwarded
+    // a datagram that would not be forwarded
     send(pattern(1401));
     send(Buffer.alloc(0));
     send(pattern(SIZE));

@@ -5,9 +5,9 @@ import { patiently, sleep } from './support.mjs';
 const TICK_MS = 20;
 
 /**
- * Keeps `count` connections to the relay open, from so many `addresses` in turn, and opens at most
- * `perSecond` new ones a second. `begin(socket)` is called for each that is connected. The addresses
- * are `from(0)` and so on; `host` is where the relay is found from there.
+ * Keeps `count` connections to the relay open, from so many `addresses` in turn, and opens at most `perSecond` new ones
+ * a second. `begin(socket)` is called for each connected socket. The addresses are `from(0)` and so on; `host` is the
+ * address of the relay as seen from there.
  */
 export function startCrowd(
   t,
@@ -35,9 +35,9 @@ export function startCrowd(
     for (let left = (perSecond * TICK_MS) / 1000; left > 0 && sockets.size < count; left--) open();
   }, TICK_MS);
   const crowd = {
-    /** How many connections have been opened, those that were replaced included. */
+    /** Returns the number of connections opened so far, including the replaced ones. */
     opened: () => opened,
-    /** Resolves when so many have been opened. */
+    /** Resolves when `total` connections have been opened. */
     reached: (total = count) =>
       patiently(
         (async () => {

@@ -1,6 +1,6 @@
-// Whatever a stranger makes of a connection, it ends. Each row of the tables is a state in which one may
-// be left, at a listener of a real relay: the test waits for the relay to give up the socket, however
-// long that takes, and needs no end that the stranger sees.
+// Every connection ends, whatever a stranger makes of it. Each row of the tables is a state in which one may be left,
+// at a listener of a real relay: the test waits for the relay to give up the socket, however long that takes, and needs
+// no end that the stranger sees.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -12,7 +12,7 @@ import tls from 'node:tls';
 import { idle } from './hostile_rig.mjs';
 import { assertAddsUp, handshake, sleep, startRelay, startServer } from './support.mjs';
 
-// Against a hang of the test itself; a state that never ends is one that outlives this.
+// The time guards against a hang of the test itself: a state that outlives it never ends.
 const PATIENCE_MS = 120_000;
 const DRIP_MS = 200;
 const LARGE_BYTES = 50_000_000;
@@ -28,7 +28,7 @@ const drip = (bytes) => (socket) => {
   const timer = setInterval(() => socket.write(bytes), DRIP_MS);
   socket.once('close', () => clearInterval(timer));
 };
-/** What comes is not read, so that it fills the buffers. */
+/** Reads nothing, so that what comes fills the buffers. */
 const deaf = (socket) => socket.pause();
 /** Reads a little, again and again. */
 const sip = (socket) => {
@@ -44,11 +44,11 @@ const text = frame(1, 'hello');
 const close = frame(8, '\x03\xe8');
 const ping = frame(9);
 const pong = frame(10);
-/** The server goes on and on after this. */
+/** The server answers this with a stream that does not end. */
 const stay = frame(2, 'stay');
 const foreign = handshake.replace('\r\n\r\n', '\r\nOrigin: https://foreign.example\r\n\r\n');
 
-// Of HTTP, over TLS or without.
+// The states of HTTP, over TLS or without.
 const requests = {
   'nothing sent': () => {},
   'half a line': send('GET / HT'),
@@ -73,7 +73,7 @@ const requests = {
   ),
 };
 
-// Of a route, a file and a WebSocket, over TLS or without.
+// The states of a route, a file and a WebSocket, over TLS or without.
 const exchanges = {
   'a body outstanding': send(request('POST', '/rtc', 'Content-Length: 5000') + 'v'),
   'a body that drips': sendAll([send(request('POST', '/rtc', 'Content-Length: 5000')), drip('v')]),
@@ -103,7 +103,7 @@ const exchanges = {
   'closed by the browser, and drips': sendAll([send(handshake), send(close), drip(ping)]),
 };
 
-// Before TLS has been agreed on.
+// A ClientHello; the states below are those before TLS has been agreed on.
 const hello = Buffer.concat([
   Buffer.of(22, 3, 1, 2, 0, 1, 0, 1, 252, 3, 3),
   Buffer.alloc(32, 'random'),
@@ -116,7 +116,7 @@ const hellos = {
   'no TLS at all': send(request('GET', '/')),
 };
 
-// Before a proxy has said whose the connection is, and behind that.
+// A PROXY header; the states below are those before a proxy has named its client, and behind that.
 const v1 = 'PROXY TCP4 203.0.113.7 127.0.0.1 4711 443\r\n';
 const v2 = '\r\n\r\n\0\r\nQUIT\n';
 const prefaces = {
@@ -161,11 +161,11 @@ const administered = {
   ]),
 };
 
-/** From a port of the client to that of the relay, as the relay's side has it, in /proc/net/tcp. */
+/** Names a connection from a port of the client to one of the relay, as /proc/net/tcp has it on the relay's side. */
 const name = (from, to) =>
   [to, from].map((port) => `:${port.toString(16).padStart(4, '0').toUpperCase()}`).join();
 
-/** The connections whose socket a process holds; one that only the kernel still sees off has no inode. */
+/** Returns the connections whose socket a process holds; one that only the kernel still closes has no inode. */
 function heldSockets() {
   const lines = readFileSync('/proc/net/tcp', 'ascii').trim().split('\n').slice(1);
   return new Set(
@@ -184,7 +184,7 @@ async function until(condition, what) {
   }
 }
 
-/** Opens a connection for each state, and gives what the relay has of them. */
+/** Opens a connection for each state, and returns the relay's side of them. */
 async function openStates(t, port, states, { secure = false, localAddress } = {}) {
   const rows = await Promise.all(
     Object.entries(states).map(async ([state, begin]) => {
@@ -203,7 +203,7 @@ async function openStates(t, port, states, { secure = false, localAddress } = {}
     const held = heldSockets();
     return rows.filter((row) => held.has(row.name)).map((row) => row.state);
   };
-  // Also those that the relay ends at once are seen: nothing has been said on any of them.
+  // Nothing has been sent on any of them yet, so that those are seen too that the relay ends at once.
   await until(
     () => left().length === rows.length,
     () => 'the relay takes all connections',
@@ -220,7 +220,7 @@ async function assertAllEnd(t, port, states, options) {
   );
 }
 
-/** A relay whose limits are short where an option sets them. */
+/** Starts a relay whose limits are short where an option sets them. */
 async function start(t, args = []) {
   const folder = await mkdtemp(`${tmpdir()}/deadlines-`);
   t.after(() => rm(folder, { recursive: true }));
@@ -246,7 +246,7 @@ async function start(t, args = []) {
   return relay;
 }
 
-/** Nothing is left of them but counters that add up. */
+/** Checks that nothing is left of the connections but counters that add up. */
 async function assertNothingLeft(relay) {
   await idle(relay);
   const stats = await relay.stats();
@@ -267,7 +267,7 @@ test('plain HTTP, and the admin listener', async (t) => {
   const [, admin] = await relay.logged(/admin listener on 127\.0\.0\.1:(\d+)\n/);
   await Promise.all([
     assertAllEnd(t, relay.port, { ...requests, ...exchanges }),
-    // Fewer than its places, of which the oldest would make room.
+    // There are fewer than the listener's places, or the oldest would make room.
     assertAllEnd(t, Number(admin), administered),
   ]);
   await assertNothingLeft(relay);

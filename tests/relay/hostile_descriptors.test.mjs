@@ -1,4 +1,4 @@
-// Whoever opens connections that never become sessions takes nobody's place.
+// A stranger who opens connections that never become sessions takes nobody's place.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -12,7 +12,7 @@ import { connect, patiently, startRelay, startServer, statsUntil } from './suppo
 
 const LARGE = 32 << 20;
 
-/** A directory with a file that does not fit into the buffers of a connection. */
+/** Makes a directory with a file that does not fit into the buffers of a connection. */
 function largeFiles(t) {
   const root = mkdtempSync(`${tmpdir()}/causeway-`);
   t.after(() => rmSync(root, { recursive: true }));
@@ -48,12 +48,12 @@ test('where the system allows few descriptors, all sessions that it says can be 
   const crowd = startCrowd(t, rig.relay, { count: 400, addresses: 12 });
   await crowd.reached();
   await rig.newcomer();
-  // the players have ten of them
+  // the players have ten of the places
   const opener = request();
   for (let i = 10; i < Number(sessions); i++) {
     const client = await connect(t, rig.relay, { localAddress: '127.4.0.1' });
     client.send(opener);
-    await client.received(1); // it keeps its place
+    await client.received(1); // the session keeps its place
   }
   const late = await connect(t, rig.relay, { localAddress: '127.4.0.1' });
   assert.equal((await late.closed()).code, 1013);

@@ -1,4 +1,4 @@
-// WebSockets that send as much as they can of what is no datagram, with honest players beside them.
+// WebSockets that send as much as they can of frames that are no datagrams, with honest players beside them.
 import assert from 'node:assert/strict';
 import net from 'node:net';
 import test from 'node:test';
@@ -9,7 +9,7 @@ import { handshake, patiently, sleep, statsUntil } from './support.mjs';
 
 const ATTACKERS = 6;
 
-// Bytes of each, more than the buffers between him and the relay hold.
+// The bytes that each attacker sends: more than the buffers between it and the relay hold.
 const ENOUGH = 10 << 20;
 
 const CONTINUATION = 0x00;
@@ -29,10 +29,10 @@ const opener = (() => {
   return Buffer.concat([Buffer.of(FINAL | 2, LENGTH_16), size, Buffer.alloc(4), datagram]);
 })();
 
-/** So many of a frame that a write is worth it. */
+/** Repeats a frame so often that a write is worth it. */
 const run = (bytes) => Buffer.concat(Array(Math.ceil(65536 / bytes.length)).fill(bytes));
 
-/** A WebSocket that goes on sending `bytes` as fast as the relay takes them. */
+/** Opens a WebSocket that goes on sending `bytes` as fast as the relay takes them. */
 async function flood(t, relay, localAddress, { begin = '', bytes, reads }) {
   const socket = net.connect({ port: relay.port, host: '127.0.0.1', localAddress });
   t.after(() => socket.destroy());
@@ -66,7 +66,7 @@ const floods = {
 };
 for (const [name, each] of Object.entries(floods)) {
   test(`a flood of ${name}`, async (t) => {
-    const rig = await startRig(t, { args: ['--request-timeout', '1000'] }); // or the flood ends soon
+    const rig = await startRig(t, { args: ['--request-timeout', '1000'] }); // or the flood would end soon
     const held = memory(rig.relay);
     const flows = [];
     for (let i = 0; i < ATTACKERS; i++)
@@ -87,7 +87,7 @@ for (const [name, each] of Object.entries(floods)) {
 
 const DRIP_MS = 500;
 
-/** A WebSocket that sends this, then `drop` again and again. */
+/** Opens a WebSocket that sends `begin`, then `drop` again and again. */
 const drip = (begin, drop) => (socket) => {
   socket.write(handshake);
   socket.once('data', () => {

@@ -16,13 +16,13 @@ const SEED = Number(process.env.CAUSEWAY_FUZZ_SEED ?? Date.now() % 2 ** 32);
 const ONLY = process.env.CAUSEWAY_FUZZ_ROUND;
 const CONNECTIONS = 8;
 
-// Shorter than the ten seconds after which the relay gives up a connection that does nothing: what
-// it gets out of only then counts as stuck.
+// Shorter than the ten seconds after which the relay gives up a connection that does nothing: a connection that ends
+// only then counts as stuck.
 const STUCK_MS = 8000;
 
 const offer = readFileSync(new URL('../fuzz/corpus/sdp/chromium', import.meta.url), 'latin1');
 
-/** A relay with files, one of them large, and WebRTC. */
+/** Starts a relay with files, one of them large, and WebRTC. */
 export async function startServing(t, more = []) {
   const root = mkdtempSync(`${tmpdir()}/causeway-`);
   t.after(() => rmSync(root, { recursive: true }));
@@ -56,7 +56,7 @@ async function check(relay, { player, get }, most) {
     await player.received(heard + 1);
     what = 'idle relay';
     await idle(relay);
-    // What a round leaves is gone soon: descriptors do not pile up.
+    // The descriptors of a round are closed soon: they do not pile up.
     what = `end of ${descriptors(relay) - most} descriptors`;
     while (descriptors(relay) > most) await sleep(10);
     return true;

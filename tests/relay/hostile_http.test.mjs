@@ -1,5 +1,5 @@
-// HTTP as no browser sends it. Whatever comes in one connection, the relay serves the others, and a
-// client that sent more than it should still gets its reply.
+// HTTP as no browser sends it. The relay goes on serving others, and a client that sent more than it should still gets
+// its reply.
 import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import net from 'node:net';
@@ -31,9 +31,8 @@ const post = (body, headers = {}) =>
   request('POST', '/rtc', { 'Content-Length': Buffer.byteLength(body), ...headers }, body);
 
 /**
- * Writes to a new connection, the parts one after the other, and reads until the relay ends it.
- * Reading begins when all is written if `late`. Gives all that came; rejects when the connection
- * is reset.
+ * Writes to a new connection, the parts one after the other, and reads until the relay ends it. Reading begins when all
+ * is written if `late`. Returns all that came; rejects when the connection is reset.
  */
 async function converse(t, relay, parts, { late = false, pause = 0 } = {}) {
   const socket = net.connect({ port: relay.port, host: '127.0.0.1', allowHalfOpen: true });
@@ -59,7 +58,7 @@ async function converse(t, relay, parts, { late = false, pause = 0 } = {}) {
 
 const status = (reply) => Number(/^HTTP\/1\.[01] (\d{3}) /.exec(reply.toString('latin1'))?.[1]);
 
-/** All replies of a connection. */
+/** Returns the statuses of all replies of a connection. */
 const statuses = (reply) =>
   [...reply.toString('latin1').matchAll(/HTTP\/1\.[01] (\d{3}) /g)].map(([, code]) => Number(code));
 
@@ -131,7 +130,7 @@ test('a file that is not read costs no work, whatever else its client sends', as
   await sleep(100);
   socket.write(pattern(100_000));
   await sleep(100);
-  // It does next to nothing from now on, not only once it has given the client up.
+  // The relay does next to nothing from now on, not only once it has given the client up.
   const before = work(relay.pid);
   await sleep(2000);
   assert.ok(work(relay.pid) - before < 200);
@@ -172,7 +171,7 @@ test('a client that never ends its side is let go', async (t) => {
   assert.match((await patiently(closed, 'a reset')).code, /ECONNRESET|EPIPE/);
 });
 
-// What the headers say of the body, and what the relay says to that.
+// Headers that describe the body, and the relay's answers to them.
 const framings = {
   'Transfer-Encoding': [{ 'Transfer-Encoding': 'chunked' }, 411],
   'another Transfer-Encoding': [{ 'Transfer-Encoding': 'gzip, chunked' }, 411],
@@ -207,7 +206,7 @@ for (const [name, [headers, code]] of Object.entries(framings)) {
       const begun = performance.now();
       const reply = await converse(t, relay, [request(method, path, all)]);
       assert.deepEqual(statuses(reply), [code], `${method} ${path}`);
-      // far below the time after which the relay gives a body up
+      // this is far below the time after which the relay gives up on a body
       assert.ok(performance.now() - begun < 8000);
     }
     await assertServing(t, relay);
@@ -241,7 +240,7 @@ test('a body that is too long is refused before it comes, one without a length t
     assert.equal(status(reply), code);
     assert.ok(performance.now() - begun < 8000);
   }
-  // Space around a number is none of it.
+  // Space around a number is not part of it.
   const spaced = request('POST', '/rtc', { 'Content-Length': '  1 \t' }, 'a');
   assert.equal(status(await converse(t, relay, [spaced])), 415);
 });

@@ -1,4 +1,4 @@
-// Whoever has a network of IPv6 has any number of addresses: the relay counts them as one.
+// A stranger with a network of IPv6 has any number of addresses: the relay counts them as one.
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import test from 'node:test';
@@ -26,7 +26,7 @@ if (!process.env[INSIDE]) {
   test('in a network of its own', { skip: cannotEnter() }, () => {
     const command = 'ip link set lo up && exec "$0" --test --test-force-exit "$1"';
     const env = { ...process.env, [INSIDE]: 'yes' };
-    delete env.NODE_TEST_CONTEXT; // it is no part of this run
+    delete env.NODE_TEST_CONTEXT; // the inner process is no part of this run
     const { status, stdout, stderr } = spawnSync(
       'unshare',
       [...enter, command, process.execPath, fileURLToPath(import.meta.url)],

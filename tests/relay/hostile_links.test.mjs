@@ -1,4 +1,4 @@
-// Session keys in the hands of strangers: they name them, guess them, and open links without end.
+// Strangers with session keys: they name them, guess them, and open links without end.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startCrowd } from './hostile_crowd.mjs';
@@ -16,10 +16,10 @@ import {
 
 const MEGABYTE = 1024;
 
-// The first byte of a close; no handshake has it.
+// The first byte of a close frame; no handshake has it.
 const CLOSE = 0x88;
 
-/** The handshake that names the session with this key. */
+/** Returns the handshake that names the session with this key. */
 const named = (key) => handshake.replace(PROTOCOL, protocolsOf(key).join(', '));
 
 for (const [what, nextKey] of [
@@ -54,7 +54,7 @@ for (const [what, nextKey] of [
     await rig.check();
   });
 
-// The first of the strangers may take a place. Those after him take his.
+// The first of the strangers may take a player's place. The later ones take his.
 for (const [what, places, lost] of [
   ['', 50, 0],
   [' who fill the relay', 20, 1],
@@ -128,7 +128,7 @@ test('what the game server says comes at most once, however many links come', as
   for (let i = 0; i < 100; i++) {
     link = await connectAs(t, relay, key);
     links.push(link);
-    // Some die, some are replaced.
+    // Some links die, some are replaced.
     if (i % 3 === 0) link.socket.terminate();
   }
   clearInterval(timer);
@@ -152,7 +152,7 @@ test('links that come and go leave no memory behind', async (t) => {
   const server = await startServer(t);
   const args = ['--resume-seconds', '1'];
   const relay = await startRelay(t, { upstream: server.upstream, args });
-  /** Sessions that are resumed three times, some of them for nothing, and then wait in vain. */
+  /** Plays sessions that are resumed three times, some of them for nothing, and then wait in vain. */
   const round = async (turn) => {
     const player = async (i) => {
       const key = newKey();

@@ -1,4 +1,4 @@
-// Whoever reads the log slowly, not at all, or has closed it, does not hold up the relay.
+// The relay is not held up by a reader of the log who is slow, reads nothing, or has closed it.
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import fs, { constants } from 'node:fs';
@@ -8,13 +8,13 @@ import test from 'node:test';
 import { startRig } from './hostile_rig.mjs';
 import { connect, patiently, program, sleep, startServer, statsUntil } from './support.mjs';
 
-// Lines of the counters, each over a kilobyte: more than a pipe or a socket holds.
+// The number of lines of counters, each over a kilobyte: more than a pipe or a socket holds.
 const LINES = 600;
 
 async function makeItTalk(kill) {
   for (let i = 0; i < LINES; i++) {
     kill('SIGUSR1');
-    await sleep(2); // signals that are pending are one
+    await sleep(2); // pending signals of a kind count as one
   }
 }
 
@@ -34,10 +34,10 @@ test('a reader that goes away', async (t) => {
   rig.relay.closeLog();
   await makeItTalk(rig.relay.kill);
   await rig.newcomer();
-  await rig.check({ counters: false }); // they stand in the log
+  await rig.check({ counters: false }); // the counters stand in the log
 });
 
-/** A port that nobody listens on: the log that would tell it goes elsewhere. */
+/** Returns a port that nobody listens on: the log that would name the relay's goes elsewhere. */
 async function freePort() {
   const server = net.createServer().listen(0, '127.0.0.1');
   await new Promise((resolve) => server.once('listening', resolve));
@@ -46,7 +46,7 @@ async function freePort() {
   return port;
 }
 
-/** A relay behind a shell that has done something with its descriptors, and one who plays. */
+/** Starts a relay behind a shell that has done something with its descriptors, and a player. */
 async function startBehind(t, shell) {
   const server = await startServer(t);
   const port = await freePort();
@@ -85,7 +85,7 @@ function openFifo(t) {
   return { path, fd };
 }
 
-// Run as somebody else, the relay may write to the pipe but not open it.
+// As another user, the relay may write to the pipe but not open it.
 const nobody = 'set -- --reuid=65534 --clear-groups "$0" "$@"; exec setpriv "$@"';
 const pipes = {
   'a pipe that is full': (path) => `exec 2>${path}`,

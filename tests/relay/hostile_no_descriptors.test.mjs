@@ -1,5 +1,5 @@
-// No file descriptor is left: to the relay, a worker, or the supervisor. Who plays plays on, what would
-// need a descriptor fails with one line, and all is as before as soon as there are some again.
+// No file descriptor is left: to the relay, a worker, or the supervisor. Players go on, a step that needs a descriptor
+// fails with one line of the log, and all is as before as soon as there are some again.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -17,7 +17,7 @@ writeFileSync(config, 'log-level = info\n');
 writeFileSync(`${folder}/index.html`, 'index');
 test.after(() => rmSync(folder, { recursive: true }));
 
-/** Lets a process open nothing more; gives what takes that back. */
+/** Lets a process open nothing more; returns a function that undoes that. */
 function starve(pid) {
   const limits = readFileSync(`/proc/${pid}/limits`, 'ascii');
   const [, before] = /^Max open files\s+(\d+)/m.exec(limits);
@@ -29,7 +29,7 @@ function starve(pid) {
 const childrenOf = (pid) =>
   readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').map(Number);
 
-/** Says `signal`, and waits for one line. */
+/** Sends `signal` to the relay, and waits for one line of its log. */
 async function told(relay, signal, line) {
   const from = relay.log().length;
   relay.kill(signal);
@@ -42,7 +42,7 @@ test('a relay without descriptors goes on', async (t) => {
   let page = '';
   early.setEncoding('latin1').on('data', (data) => (page += data));
   await once(early, 'connect');
-  await rig.newcomer(); // the relay has taken the one before
+  await rig.newcomer(); // the relay has dealt with the signal before
   const feed = starve(relay.pid);
   early.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
   await patiently(once(early, 'close'), 'the reply');
@@ -77,7 +77,7 @@ test('a supervisor without descriptors goes on', async (t) => {
   await told(relay, 'SIGUSR2', /no upgrade: cannot start \S+: Too many open files/);
   process.kill(childrenOf(relay.pid)[0], 'SIGKILL');
   await relay.logged(/cannot start worker [12]: Too many open files/);
-  const late = rig.newcomer(); // to the worker that is not there, perhaps
+  const late = rig.newcomer(); // the newcomer may come to the worker that is not there
   feed();
   await late;
   assert.equal((await asked).status, 200);

@@ -1,5 +1,5 @@
-// One account whose tokens come from many addresses: whatever it asks of a native server of 64 slots, straight or
-// through the relay, nobody else waits for it.
+// One account whose tokens come from many addresses: nobody else waits for it, whatever it asks of a native server of
+// 64 slots, directly or through the relay.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
@@ -15,11 +15,11 @@ import { connect, patiently, sleep, startRelay } from './support.mjs';
 
 const ACCOUNT = 7n;
 const SLOTS = 64;
-const ADDRESSES = 128; // places of such a server for clients that are connecting
-const TOKENS = 1024; // places of its history
+const ADDRESSES = 128; // such a server has this many places for connecting clients
+const TOKENS = 1024; // places of its history of tokens
 const NEWCOMERS = 10;
 
-// What a socket of the server takes at once.
+// The number of datagrams that a socket of the server takes at once.
 const BATCH = 32;
 const PAUSE_MS = 20;
 const REFRESH_MS = 1000;

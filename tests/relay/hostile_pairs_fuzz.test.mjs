@@ -1,10 +1,8 @@
-// A fuzzer of what two may do to one session, while the operator steers and reloads: strangers with a
-// few keys and addresses open links, speak, close and vanish, over WebSocket and with offers of
-// WebRTC; sessions are listed and ended, addresses blocked, options changed. Nobody of the honest
-// notices, and nothing is left of it.
+// A fuzzer of what two may do to one session, while the operator steers and reloads: strangers with a few keys and
+// addresses open links, speak, close and vanish, over WebSocket and with offers of WebRTC; sessions are listed and
+// ended, addresses blocked, options changed. No honest player notices, and nothing is left of it.
 //
-//   CAUSEWAY_FUZZ_SEED   the seed (default: one of this moment)
-//   CAUSEWAY_FUZZ_STEPS  how many things are done (default 500)
+// CAUSEWAY_FUZZ_SEED the seed (default: one of this moment) CAUSEWAY_FUZZ_STEPS how many things are done (default 500)
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -20,16 +18,16 @@ import { binaryFrame, handshake, patiently, sleep, statsUntil } from './support.
 
 const SEED = Number(process.env.CAUSEWAY_FUZZ_SEED ?? Date.now() % 2 ** 32);
 const STEPS = Number(process.env.CAUSEWAY_FUZZ_STEPS ?? 500);
-const LINKS = 12; // at a time
+const LINKS = 12; // links at a time
 const ADDRESSES = 8;
-const SESSIONS = 4; // of the honest
+const SESSIONS = 4; // sessions of honest players
 
 const offer = readFileSync(new URL('../fuzz/corpus/sdp/chromium', import.meta.url), 'latin1');
 const folder = mkdtempSync(`${tmpdir()}/causeway-`);
 const config = `${folder}/relay.conf`;
 test.after(() => rmSync(folder, { recursive: true }));
 
-/** What a reload finds. Nothing that is right in it concerns the honest. */
+/** The texts that a reload finds. None of their valid options concerns the honest players. */
 const files = [
   '',
   'max-sessions-per-address = 1\n',
@@ -47,7 +45,7 @@ const files = [
 const close = (code) =>
   Buffer.from([0x88, code ? 0x82 : 0x80, 0, 0, 0, 0, ...(code ? [code >> 8, code & 0xff] : [])]);
 
-/** A process, and those that it started. */
+/** Returns a process, and those that it started. */
 const processesOf = (pid) => [
   pid,
   ...readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean),
@@ -55,7 +53,7 @@ const processesOf = (pid) => [
 const descriptors = (relay) =>
   processesOf(relay.pid).reduce((sum, pid) => sum + readdirSync(`/proc/${pid}/fd`).length, 0);
 
-/** The strangers, and what they can do. */
+/** Makes the strangers, and the steps that they can take. */
 function strangers(relay, adminPort, random) {
   const keys = Array.from({ length: 4 }, newKey);
   const links = [];
@@ -73,7 +71,7 @@ function strangers(relay, adminPort, random) {
     waiting.push(answer);
     return answer;
   };
-  /** A request from a stranger; resolves with where its answer can be found. */
+  /** Sends a request from a stranger; resolves with the URL of its answer. */
   const post = (method, path, body) =>
     new Promise((resolve) => {
       const to = { host: '127.0.0.1', port: relay.port, localAddress: stranger(), agent: false };
@@ -175,7 +173,7 @@ for (const workers of [1, 2])
       if (i % 4 === 0) await sleep(i % 3);
     }
     await crowd.leave();
-    // What was lost waits no longer, and nobody is blocked.
+    // Lost sessions wait no longer, and nobody is blocked.
     writeFileSync(config, 'resume-seconds = 0.1\nrequest-timeout = 1\nanswer-timeout = 1\n');
     const from = relay.log().length;
     relay.kill('SIGHUP');

@@ -1,5 +1,5 @@
-// The honest players of a hostile rig, a process of their own: what the attacker does with his
-// event loop does not hold them up. It is told by messages what to do; see hostile_rig.mjs.
+// The honest players of a hostile rig, in a process of their own, so that an attacker who keeps the event loop busy
+// does not hold them up. Messages say what they are to do; see hostile_rig.mjs.
 import { Buffer } from 'node:buffer';
 import { createRequire } from 'node:module';
 
@@ -7,14 +7,14 @@ const require = createRequire(new URL('../../web/package.json', import.meta.url)
 const WebSocket = require('ws');
 
 const DATAGRAM_SIZE = 120;
-const PAYLOAD = 0x85; // with a sequence number of eight bytes
+const PAYLOAD = 0x85; // the type of a payload, with a sequence number of eight bytes
 const NUMBER_AT = 1;
 const PLAYER_AT = 9;
 
-// Datagrams of each player without which a tally says nothing.
+// The datagrams that each player must have sent before a tally means anything.
 const ENOUGH = 20;
 
-// Nothing has come for so long: what is not there now is lost.
+// When nothing has come for so long, missing datagrams are lost.
 const PATIENCE_MS = 5_000;
 
 const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
@@ -23,7 +23,7 @@ let config; // { port, rtc, request }
 const players = [];
 const timers = [];
 
-/** Opens a connection over which datagrams go: { send, close }. */
+/** Opens a connection that carries datagrams: { send, close }. */
 function openWebSocket(localAddress, received, closed) {
   const socket = new WebSocket(`ws://127.0.0.1:${config.port}/`, ['causeway.v1'], { localAddress });
   socket.on('message', received);
@@ -46,7 +46,7 @@ async function openWebRtc(received, closed) {
   return { send: (data) => channel.send(data), close };
 }
 
-/** A player whose connection request has come back from the server. */
+/** Adds a player whose connection request has come back from the server. */
 async function enter(localAddress, rtc) {
   const index = players.length;
   const player = { sent: 0, received: 0, foreign: 0, slowest: 0, end: null, heard: Date.now() };
@@ -90,7 +90,7 @@ const commands = {
       players.push(await enter(`127.1.0.${1 + i}`, i >= sessions));
     for (const player of players) timers.push(setInterval(player.send, 1000 / hertz));
   },
-  /** One more player comes, sends a datagram, gets it back and goes. */
+  /** Lets one more player come, send a datagram, get it back and go. */
   async newcomer({ localAddress, rtc, within }) {
     const began = Date.now();
     const visit = async () => {
@@ -110,7 +110,7 @@ const commands = {
     players.map(({ sent, received, foreign, slowest, end }) => ({
       ...{ sent, received, foreign, slowest, end },
     })),
-  /** When all have sent enough, nothing more is sent, and what is on its way arrives. */
+  /** Stops sending when all have sent enough, and lets what is on its way arrive. */
   async stop() {
     while (players.some(({ sent, end }) => sent < ENOUGH && !end)) await sleep(20);
     timers.forEach(clearInterval);

@@ -1,5 +1,5 @@
-// Who asks for ranges of files, however many, overlapping or huge, is sent the whole file like anybody
-// else, once; those who do not read it, or whose file is cut meanwhile, cost others nothing.
+// Clients that ask for ranges of files, however many, overlapping or huge, are sent the whole file like anybody else,
+// once; those that do not read it, or whose file is cut meanwhile, cost others nothing.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
@@ -12,7 +12,7 @@ import { patiently, statsUntil } from './support.mjs';
 
 const SIZE = 100_000;
 const LARGE = 8 << 20;
-const EIGHT_MEGABYTES = 8 << 10; // in kB
+const EIGHT_MEGABYTES = 8 << 10; // eight megabytes in kB
 
 const most = '18446744073709551615';
 const ranges = {
@@ -35,7 +35,7 @@ const folder = mkdtempSync(`${tmpdir()}/causeway-`);
 test.after(() => rmSync(folder, { recursive: true }));
 writeFileSync(`${folder}/some.bin`, Buffer.alloc(SIZE, 'some'));
 
-/** All that comes back for some.bin. */
+/** Resolves with all that comes back for some.bin. */
 async function ask(relay, method, lines) {
   const socket = net.connect({ port: relay.port, host: '127.0.0.1', localAddress: '127.3.0.1' });
   const chunks = [];

@@ -8,7 +8,7 @@ import { handshake, statsUntil } from './support.mjs';
 
 const DRIP_MS = 500;
 
-/** Sends this, then the last byte of it again and again. */
+/** Sends the text, then its last byte again and again. */
 const drip = (text) => (socket) => {
   socket.write(text);
   const timer = setInterval(() => socket.write(text.slice(-1)), DRIP_MS);
@@ -32,7 +32,7 @@ test('requests that never end keep nobody waiting, and are not waited for', asyn
   );
   await Promise.all(crowds.map(({ reached }) => reached()));
   for (const rtc of [false, true]) await rig.newcomer({ rtc });
-  // Another one comes for each that the relay has ended.
+  // Another connection is opened for each that the relay has ended.
   await Promise.all(crowds.map(({ reached }) => reached(2 * count)));
   await rig.newcomer();
   const { connections_refused, connections_evicted } = await rig.relay.stats();

@@ -14,8 +14,8 @@ import { readFileSync } from 'node:fs';
 import { request } from './packets.mjs';
 import { assertAddsUp, patiently, sleep, startRelay } from './support.mjs';
 
-// Shorter than the ten seconds after which the relay itself ends a connection that did nothing:
-// newcomers that wait for these are shut out.
+// Shorter than the ten seconds after which the relay itself ends idle connections: newcomers that had to wait for that
+// end count as shut out.
 const NEWCOMER_MS = 8_000;
 
 function start(t, file, ...args) {
@@ -27,7 +27,7 @@ function start(t, file, ...args) {
   return child;
 }
 
-/** What the players' process is asked, and its answers. */
+/** Starts the players' process; returns a function that sends it a command and resolves with the answer. */
 function startPlayers(t) {
   const child = start(t, 'hostile_players.mjs');
   const waiting = new Map();
@@ -45,11 +45,13 @@ function startPlayers(t) {
   };
 }
 
-/** Milliseconds of processor time that a process has used. */
+/** Returns the milliseconds of processor time that a process has used. */
 export const work = (pid) =>
   Number(readFileSync(`/proc/${pid}/schedstat`, 'ascii').split(' ')[0]) / 1e6;
 
-/** How many datagrams the kernel dropped at a UDP port, because its owner did not come to read them. */
+/**
+ * Returns the number of datagrams that the kernel dropped at a UDP port, because its owner did not come to read them.
+ */
 const droppedAt = (port) =>
   ['udp', 'udp6']
     .flatMap((name) => readFileSync(`/proc/net/${name}`, 'ascii').trim().split('\n').slice(1))
@@ -57,11 +59,11 @@ const droppedAt = (port) =>
     .filter(([, local]) => parseInt(local.split(':')[1], 16) === port)
     .reduce((sum, words) => sum + Number(words.at(-1)), 0);
 
-/** Kilobytes of memory that the relay has. */
+/** Returns the kilobytes of memory that the relay has. */
 export const memory = ({ pid }) =>
   Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'ascii'))[1]);
 
-/** Waits until the relay uses next to no processor time: it is alive, and does not spin. */
+/** Waits until the relay uses next to no processor time, though it answers: it does not spin. */
 export async function idle(relay) {
   await patiently(
     (async () => {
@@ -76,10 +78,9 @@ export async function idle(relay) {
 }
 
 /**
- * Starts server, relay and players: `sessions` over WebSocket and `rtcSessions` over WebRTC, each
- * from an address of its own (127.1.0.x; WebRTC from 127.0.0.1), sending `hertz` datagrams a
- * second. `serverWork` is how many microseconds a datagram keeps the server busy. The relay is
- * gated unless `raw`; `listen`, `args` and `shell` are those of startRelay.
+ * Starts server, relay and players: `sessions` over WebSocket and `rtcSessions` over WebRTC, each from an address of
+ * its own (127.1.0.x; WebRTC from 127.0.0.1), sending `hertz` datagrams a second. `serverWork` is how many microseconds
+ * a datagram keeps the server busy. The relay is gated unless `raw`; `listen`, `args` and `shell` go to startRelay.
  */
 export async function startRig(
   t,
@@ -101,7 +102,7 @@ export async function startRig(
     upstream: `127.0.0.1:${port}`,
     gated: !raw,
     listen,
-    // The players' process may stall on a loaded machine.
+    // The long age leaves time to the players' process, which may stall on a loaded machine.
     args: ['--queue-age', '10', ...rtc, ...args],
     shell,
   });
@@ -116,21 +117,21 @@ export async function startRig(
   let comers = 0;
   const rig = {
     relay,
-    /** Of each player how many datagrams it sent and received, and why it ended if it did. */
+    /** Resolves with the datagrams that each player sent and received, and why it ended if it did. */
     tally: () => ask('tally'),
     /**
-     * One more player comes from an address of its own, gets a datagram back and goes. It tries
-     * once, and an error says why it was shut out. Gives the milliseconds that it took.
+     * One more player comes from an address of its own, gets a datagram back and goes. It tries once, and an error says
+     * why it was shut out. Resolves with the milliseconds that it took.
      */
     newcomer: ({ rtc = false, localAddress = `127.2.0.${++comers}`, within = NEWCOMER_MS } = {}) =>
       ask('newcomer', { rtc, localAddress, within }).catch((error) => {
         throw new Error(`a newcomer was shut out: ${error.message}`, { cause: error });
       }),
-    /** The players stop sending; gives the tally when all that was on its way has come. */
+    /** Has the players stop sending; resolves with the tally when all that was on its way has come. */
     stop: () => ask('stop'),
     /**
-     * Ends the players: nobody lost anything, one more gets in, and the relay is idle again. Its
-     * counters add up, unless they cannot be read.
+     * Ends the players, and checks that nobody lost anything, one more gets in, and the relay is idle again. Its
+     * counters must add up, unless they cannot be read.
      */
     async check({ counters = true } = {}) {
       const tally = await rig.stop();

@@ -1,4 +1,4 @@
-// An attacker of the WebRTC port, a process of its own: tests/support/rtc_attack.c says what it can.
+// An attacker of the WebRTC port, in a process of its own: tests/support/rtc_attack.c has its attacks.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
@@ -8,8 +8,8 @@ import { patiently } from './support.mjs';
 let attacks = 0;
 
 /**
- * Starts an attack of so many peers, all from one new address (127.4.0.x), and resolves when it has
- * begun. `ended()` gives how many datagrams and bytes were sent and received.
+ * Starts an attack of so many peers, all from one new address (127.4.0.x), and resolves when it has begun. `ended()`
+ * resolves with the numbers of datagrams and bytes that were sent and received.
  */
 export async function startAttack(t, relay, name, { peers = 5, rate = 3000, seconds = 1.5 } = {}) {
   const [, udpPort] = /webrtc on udp \S+:(\d+)/.exec(relay.log());

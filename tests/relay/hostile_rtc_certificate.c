@@ -20,13 +20,13 @@
 /* A browser that gets no answer repeats itself; one that the relay ignores so often is refused. */
 #define REPEAT_SECONDS 0.25
 #define REPEATS_MAX    120
-/* What a certificate costs to read may come that often in the longest message that is taken. */
+/* The number of copies of a certificate in the longest message that the relay takes. */
 #define CHAIN 15
 
 static struct rtc_rig rig;
 static struct rtc_count count;
 static double usual;   /* the work of a handshake with P-256 */
-static double dearest; /* the most of any */
+static double dearest; /* the most work of any */
 static bool right = true;
 
 static void check(bool holds, const char *what)
@@ -59,7 +59,7 @@ static BIGNUM *make_number(int bits)
     return number;
 }
 
-/* exponent_bits 0 = 65,537. */
+/* Makes an RSA key; exponent_bits 0 stands for 65,537. */
 static EVP_PKEY *make_rsa(int bits, int exponent_bits)
 {
     OSSL_PARAM_BLD *build = OSSL_PARAM_BLD_new();
@@ -139,7 +139,7 @@ static X509 *make_certificate(EVP_PKEY *key, size_t extension_size, int extensio
 }
 
 /* Goes on with the handshakes of all browsers until each has its channel or its refusal, which may
-   be that nothing comes; gives how many have the channel. */
+   be that nothing comes; returns how many have the channel. */
 static unsigned open_all(void)
 {
     double repeat = rtc_rig_now() + REPEAT_SECONDS;
@@ -164,7 +164,7 @@ static unsigned open_all(void)
     }
 }
 
-/* The work of one handshake, with what comes before and after it. */
+/* Counts the work of one handshake, with what comes before and after it. */
 static double count_handshake(bool *taken)
 {
     rtc_count_settle(&count);
@@ -242,8 +242,8 @@ static void compare_curves(void)
     }
 }
 
-/* Of what is longer the relay takes nothing: see dtls_order.c. Nor of a chain, for which its
-   browser would wait in vain. */
+/* Compares certificates of the largest sizes. The relay takes nothing that is longer (see
+   dtls_order.c), and no chain, for which its browser would wait in vain. */
 static void compare_sizes(void)
 {
     EVP_PKEY *key = EVP_EC_gen("P-256");
@@ -257,7 +257,7 @@ static void compare_sizes(void)
     SSL_CTX_clear_extra_chain_certs(rig.identity.context);
 }
 
-/* For the keys of the handshake, not those of certificates. */
+/* Compares groups for the keys of the handshake, not those of certificates. */
 static void compare_groups(void)
 {
     static const char *const groups[] = {"P-384", "P-521", "X448", "X448:P-256"};
@@ -281,7 +281,7 @@ int main(int argc, char **argv)
     SSL_CTX_set_cipher_list(rig.identity.context, "ALL");
     SSL_CTX_set1_sigalgs_list(rig.identity.context,
                               "ECDSA+SHA256:RSA+SHA256:RSA-PSS+SHA256:DSA+SHA256:ed25519:ed448");
-    count_handshake(&taken); /* the first loads code */
+    count_handshake(&taken); /* the first handshake loads code */
     usual = count_handshake(&taken);
     printf("P-256: %.0f instructions\n", usual);
     check(taken, "the relay takes it");

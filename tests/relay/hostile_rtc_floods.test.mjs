@@ -5,13 +5,13 @@ import { memory, startRig } from './hostile_rig.mjs';
 import { startAttack } from './hostile_rtc_attack.mjs';
 
 const PEERS = 5;
-// A WebRTC session takes some 60 KB, and may have 16 KB of parts of messages; and all of them some
-// that an allocator keeps.
+// A WebRTC session takes some 60 KB, and may have 16 KB of parts of messages; an allocator keeps some more for all of
+// them.
 const PEER_KB = 96;
 const ALL_KB = 256;
 
 const sanitized = Boolean(process.env.CAUSEWAY_SANITIZED);
-// How many replies there may be to 100 packets. hostile_rtc_work.c bounds the work of each.
+// The most replies that 100 packets may get. hostile_rtc_work.c bounds the work of each.
 const floods = {
   no_sacks: 150,
   unknown_check: 0,

@@ -9,8 +9,8 @@ const sanitized = Boolean(process.env.CAUSEWAY_SANITIZED);
 
 const cases = {
   'before a ClientHello': { name: 'hold_before_hello', peers: 200, rounds: 110 },
-  // More than may be in a handshake at a time. Nearly as many as may be half open: those that have
-  // not had their turn at a handshake are not evicted.
+  // More peers than may be in a handshake at a time, and nearly as many as may be half open: those that have not had
+  // their turn at a handshake are not evicted.
   'after one': { name: 'hold_after_hello', peers: sanitized ? 400 : 2000, rounds: 12 },
 };
 for (const [when, { name, peers, rounds }] of Object.entries(cases)) {

@@ -21,7 +21,7 @@ const offer = [
   '',
 ].join('\r\n');
 
-/** A request from one of the attacker's addresses, 127.3.0.x; gives status and headers. */
+/** Makes a request from one of the attacker's addresses, 127.3.0.x; returns status and headers. */
 function ask(relay, from, method, path, body = '') {
   return new Promise((resolve, reject) => {
     const request = http.request(
@@ -50,8 +50,8 @@ function ask(relay, from, method, path, body = '') {
 const makeOffer = (relay, from) => ask(relay, from, 'POST', '/rtc', offer);
 
 /**
- * Makes `count` offers from each of 127.3.0.1 to 127.3.0.`addresses`, a few at a time; `took` is
- * called with each that was answered. Gives the refusals.
+ * Makes `count` offers from each of 127.3.0.1 to 127.3.0.`addresses`, a few at a time; `took` is called with each that
+ * was answered. Returns the refusals.
  */
 async function flood(relay, { addresses, count, took = () => {} }) {
   const refusals = [];
@@ -90,7 +90,7 @@ test('one address that takes its offers back makes no more of them', async (t) =
 });
 
 test('25 addresses keep no newcomer out', async (t) => {
-  // As many sessions as let them have all that waits.
+  // The limit of sessions is so high that all may wait that can.
   const rig = await startRig(t, { rtcSessions: 2, args: ['--max-sessions', '5000'] });
   for (const last of [false, true]) {
     const flooding = flood(rig.relay, { addresses: 25, count: last ? 20 : 120 });

@@ -13,11 +13,11 @@
 
 #define USE_CANDIDATE 0x0025
 
-/* Someone in whose name is sent. */
+/* A victim: packets are sent in its name. */
 struct victim {
     int fd;
-    struct rtc_client *client; /* of whom sends */
-    size_t came;               /* bytes in its name */
+    struct rtc_client *client; /* the client that sends in its name */
+    size_t came;               /* bytes that were sent in its name */
     size_t went;               /* bytes that the relay sent to it */
 };
 
@@ -42,7 +42,8 @@ static void forge_check(struct victim *victim, const struct rtc_client *client)
           stun_request(request, client->username, client->password, USE_CANDIDATE, 0));
 }
 
-/* Reads what came to the victim. Its client, if it has one, gets what lets it begin with DTLS. */
+/* Reads what came to the victim. Its client, if it has one, gets the answers that it needs to begin
+   with DTLS. */
 static void count(struct victim *victim)
 {
     uint8_t data[2048];
@@ -54,7 +55,7 @@ static void count(struct victim *victim)
     }
 }
 
-/* Frees a browser of the rig, the last one, without a word. */
+/* Frees the last browser of the rig without a word. */
 static void forget(struct rtc_rig *rig)
 {
     struct rtc_browser *browser = rig->browsers[--rig->count];
@@ -88,7 +89,7 @@ static void test_forged_checks(struct rtc_rig *rig)
     close(victim.fd);
 }
 
-/* A handshake that is begun in someone else's name, with all that OpenSSL repeats. */
+/* The handshake is begun in someone else's name, with all that OpenSSL repeats. */
 static void test_forged_handshake(struct rtc_rig *rig)
 {
     struct rtc_browser *browser = rtc_rig_offer(rig);
@@ -102,7 +103,7 @@ static void test_forged_handshake(struct rtc_rig *rig)
         usleep(1000);
     }
     check(victim.went >= 600, "the relay answers a ClientHello");
-    /* The repeats: after one second, three, seven. */
+    /* OpenSSL repeats its flight after one second, three and seven. */
     while (rtc_rig_now() - begun < 4.0) {
         count(&victim);
         usleep(10000);
@@ -112,7 +113,8 @@ static void test_forged_handshake(struct rtc_rig *rig)
     forget(rig);
 }
 
-/* Moves the browser; it sends one check or none, and then asks for an echo until it comes. */
+/* Moves the browser; the browser sends one check or none, and then asks for an echo until that
+   comes. */
 static void move(struct rtc_rig *rig, unsigned index, const char *address, bool checks)
 {
     struct rtc_browser *browser = rig->browsers[index];
@@ -140,7 +142,7 @@ static void test_moves(struct rtc_rig *rig)
     move(rig, 0, "127.0.0.1", true);
     move(rig, 0, "127.0.0.2", true);
     for (int i = 0; i < 8; i++) {
-        /* With others that seem to have moved, before and after. */
+        /* The test goes on with others that seem to have moved, before and after. */
         forge_check(&victim, &rig->browsers[0]->client);
         move(rig, 0, i % 2 ? "127.0.0.1" : "127.0.0.2", true);
         forge_check(&victim, &rig->browsers[0]->client);
@@ -151,8 +153,8 @@ static void test_moves(struct rtc_rig *rig)
     close(victim.fd);
 }
 
-/* A NAT gives it another port, behind which others are silent too that have sent as much. Someone
-   in its place sends what looks like its datagrams. */
+/* A NAT gives the browser another port, behind which others are silent too that have sent as much.
+   Someone in its place sends datagrams that look like its own. */
 static void test_moves_without_checks(struct rtc_rig *rig)
 {
     static uint8_t record[100] = {23, 254, 253, 0, 1, 0, 0, 0, 0, 0, 0, 0, sizeof record - 13};
@@ -171,7 +173,7 @@ static void test_moves_without_checks(struct rtc_rig *rig)
     close(victim.fd);
 }
 
-/* One says that it is where another one is, or is about to be. */
+/* A browser says that it is where another one is, or is about to be. */
 static void test_taken_addresses(struct rtc_rig *rig)
 {
     struct victim victim = {.fd = rig->browsers[0]->fd};

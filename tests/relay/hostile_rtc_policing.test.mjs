@@ -1,5 +1,5 @@
-// A player with an open channel floods the port that all share: what is beyond an allowance is dropped
-// unread and counted, and nobody else loses anything. relay.rtc_policing counts what that saves.
+// A player with an open channel floods the port that all share: packets beyond an allowance are dropped unread and
+// counted, and nobody else loses anything. relay.rtc_policing counts what that saves.
 import test from 'node:test';
 import { startRig } from './hostile_rig.mjs';
 import { startAttack } from './hostile_rtc_attack.mjs';
@@ -16,7 +16,7 @@ for (const [name, what] of Object.entries({
     await rig.relay.logged(/ webrtc: a receive buffer of \d+ bytes/);
     let sent = 0;
     let policed = 0;
-    // A machine that is busy may send too slowly for once.
+    // A busy machine may send too slowly for once, so it may try again.
     await patiently(
       (async () => {
         while (policed === 0) {

@@ -16,8 +16,8 @@
 
 #define MOST_WORK 2.0
 
-/* Comes first, so that the relay holds as much as it may of what the attack leaves there; a socket
-   has room for each burst. */
+/* A few bursts come first, so that the relay holds as much as it may of what the attack leaves
+   there; a socket has room for each burst. */
 #define BURSTS 10
 #define BURST  40
 
@@ -26,8 +26,8 @@
 #define PATIENCE      60.0
 
 static struct rtc_rig attacker;
-static struct rtc_rig player; /* of the same relay */
-static double dearest;        /* instructions for a packet of an attack */
+static struct rtc_rig player; /* an honest player of the same relay */
+static double dearest;        /* the most instructions for a packet of an attack */
 
 static void check(bool right, const char *what)
 {
@@ -50,7 +50,7 @@ static void play_round(const struct rtc_count *count, unsigned packets)
     rtc_rig_serve(&attacker, 0);
 }
 
-/* The work of a round. */
+/* Counts the work of a round. */
 static struct rtc_work count_round(struct rtc_count *count, unsigned packets)
 {
     rtc_count_read(count);
@@ -87,7 +87,7 @@ static bool compare(struct rtc_count *count, const char *name, struct rtc_work d
     return right;
 }
 
-/* The work of one without TLS that asks for a page. */
+/* Counts the work of a connection without TLS that asks for a page. */
 static double count_connection(struct rtc_count *count)
 {
     static const char request[] = "GET / HTTP/1.1\r\nHost: relay\r\n\r\n";

@@ -1,10 +1,10 @@
-// What a stranger may write to the relay's TCP port, made from a seed: requests and WebSockets,
-// valid and broken, in a row, cut anywhere.
+// Plans of a stranger for the relay's TCP port, made from a seed: requests and WebSockets, valid and broken, in a row,
+// cut anywhere.
 import { once } from 'node:events';
 import net from 'node:net';
 import { sleep } from './support.mjs';
 
-/** Numbers from a seed (mulberry32). */
+/** Returns a source of random numbers from a seed (mulberry32). */
 export function makeRandom(seed) {
   let state = seed >>> 0;
   const next = () => {
@@ -21,7 +21,7 @@ export function makeRandom(seed) {
     pick,
     chance: (share) => next() < share,
     bytes: (size) => Buffer.from(Array.from({ length: size }, () => below(256))),
-    /** Mostly the first of them. */
+    /** Picks mostly the first of them. */
     mostly: (...values) => (next() < 0.75 ? values[0] : pick(values)),
   };
 }
@@ -133,11 +133,11 @@ const junk = (random) =>
     () => text('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'),
     () => random.bytes(1 + random.below(40)),
     () => Buffer.alloc(5000, 'a'),
-    () => Buffer.of(0x16, 3, 1, 2, 0, 1, 0, 1, 0xfc, 3, 3), // TLS
+    () => Buffer.of(0x16, 3, 1, 2, 0, 1, 0, 1, 0xfc, 3, 3), // the beginning of TLS
     () => text('GET '),
   ])();
 
-/** Something goes wrong on the way. */
+/** Damages bytes as on a bad way. */
 function damage(random, bytes) {
   const at = random.below(bytes.length + 1);
   const [before, after] = [bytes.subarray(0, at), bytes.subarray(at)];
@@ -151,7 +151,7 @@ function damage(random, bytes) {
   ])();
 }
 
-/** A row of what may follow each other on one connection. */
+/** Returns a row of parts that may follow each other on one connection. */
 function row(random, offer) {
   const parts = [];
   const wild = random.chance(0.3);
@@ -168,7 +168,7 @@ function row(random, offer) {
   return random.chance(0.2) ? damage(random, bytes) : bytes;
 }
 
-/** Where it is cut into writes. */
+/** Returns the places where it is cut into writes. */
 function cuts(random, size) {
   const places = random.pick([
     () => [],
@@ -181,9 +181,8 @@ function cuts(random, size) {
 }
 
 /**
- * What one connection does: the writes, the pause between them in ms (0 = none, so that they may
- * join), whether it reads at all, and how it ends: it waits for the relay to close, or for nothing,
- * closes its side, or resets.
+ * Plans one connection: the writes, the pause between them in ms (0 = none, so that they may join), whether it reads at
+ * all, and how it ends: it waits for the relay to close, or for nothing, closes its side, or resets.
  */
 export function makePlan(random, offer) {
   const bytes = row(random, offer);
@@ -205,8 +204,8 @@ const connectTo = (relay) =>
   net.connect({ port: relay.port, host: '127.0.0.1', allowHalfOpen: true });
 
 /**
- * Lives through one plan, over a socket that is being opened (`under` it, if it is one of TLS, that of
- * TCP); ends when the connection has ended as planned.
+ * Carries out one plan over a socket that is being opened (`under` a socket of TLS is that of TCP); resolves when the
+ * connection has ended as planned.
  */
 export async function performPlan(relay, { writes, pause, reads, end }, socket = connectTo(relay)) {
   const closed = new Promise((resolve) => socket.once('close', resolve));
@@ -216,7 +215,7 @@ export async function performPlan(relay, { writes, pause, reads, end }, socket =
   socket.once('end', () => (over = true));
   const ready = socket.under ? 'secureConnect' : 'connect';
   const opened = new Promise((resolve) => socket.once(ready, resolve).once('close', resolve));
-  // What came before TLS may have kept it from beginning.
+  // Bytes before TLS may have kept it from beginning.
   await (socket.under ? Promise.race([opened, sleep(100)]) : opened);
   if (reads) socket.resume();
   for (const part of writes) {
@@ -227,14 +226,14 @@ export async function performPlan(relay, { writes, pause, reads, end }, socket =
   }
   if (end === 'half') socket.end();
   if (end === 'reset') (socket.under ?? socket).resetAndDestroy();
-  // Nobody waits for all that may still come: the relay gives up by itself, after many seconds.
+  // The wait has a limit: the relay gives up by itself only after many seconds.
   if (end === 'wait') await Promise.race([closed, once(socket, 'end').catch(() => {}), sleep(20)]);
   else if (end !== 'reset') await sleep(2);
   socket.destroy();
   await closed;
 }
 
-/** One line that tells all of it. */
+/** Describes the whole plan in one line. */
 export const describePlan = ({ writes, pause, reads, end }) =>
   `pause ${pause}, ${reads ? 'reads' : 'does not read'}, ${end}: ` +
   writes.map((part) => JSON.stringify(part.toString('latin1'))).join(' | ');

@@ -1,5 +1,5 @@
-// TLS handshakes that cost far more than others, many at a time: they get a quarter of a core and
-// no more. The clients wait, those of other addresses for less time.
+// TLS handshakes that cost far more than others, many at a time: they get a quarter of a core and no more. The clients
+// wait; those of other addresses wait for less time.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -11,14 +11,14 @@ import tls from 'node:tls';
 import { oneProcess, patiently, startRelay, startServer } from './support.mjs';
 
 const SHARE = 0.25;
-/** What else the relay does in the meantime: it accepts, reads and closes. */
+/** The share includes the relay's other work in the meantime: it accepts, reads and closes. */
 const SHARE_OF_ALL = SHARE + 0.1;
 const CROWD = 100;
 
 const folder = mkdtempSync(path.join(tmpdir(), 'tls-'));
 test.after(() => rmSync(folder, { recursive: true }));
 
-/** A certificate whose signatures cost some ten times those of P-256. */
+/** Makes a certificate whose signatures cost some ten times those of P-256. */
 function certify() {
   const [certificate, key] = ['certificate.pem', 'key.pem'].map((name) => path.join(folder, name));
   execFileSync(
@@ -34,13 +34,13 @@ function certify() {
 
 const ticks = Number(execFileSync('getconf', ['CLK_TCK'], { encoding: 'utf8' }));
 
-/** Seconds of processor time that a process has had. */
+/** Returns the seconds of processor time that a process has had. */
 function processorSeconds(pid) {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1].split(' ');
   return (Number(fields[11]) + Number(fields[12])) / ticks;
 }
 
-/** What a client sends first; cheaper to repeat than to make. */
+/** Returns the first message of a client, which is cheaper to repeat than to make. */
 function helloOf(maxVersion) {
   return new Promise((resolve) => {
     const server = net.createServer((socket) => {
@@ -76,14 +76,14 @@ for (const maxVersion of ['TLSv1.3', 'TLSv1.2'])
     const server = await startServer(t);
     const relay = await startRelay(t, { upstream: server.upstream, args: certify() });
     const hello = await helloOf(maxVersion);
-    await greet(relay, '127.0.0.3', hello); // the first one loads code
+    await greet(relay, '127.0.0.3', hello); // the first handshake loads code
     const before = { cpu: processorSeconds(relay.pid), at: performance.now() };
     let made = 0;
     const crowd = Array.from({ length: CROWD }, async () => {
       await greet(relay, '127.0.0.1', hello);
       made++;
     });
-    // As soon as the crowd has begun to wait.
+    // The measurement begins as soon as the crowd has begun to wait.
     let stats = await relay.stats();
     while (stats.handshakes_waited < CROWD / 2 && made < CROWD) stats = await relay.stats();
     const ahead = made;

@@ -1,5 +1,5 @@
-// As hostile_tcp_fuzz, behind proxies: a PROXY header, TLS, and in it requests in a row, WebSockets and
-// their frames, each of them valid or broken; see hostile_fuzz.mjs.
+// The same as hostile_tcp_fuzz, behind proxies: a PROXY header, TLS, and in it requests in a row, WebSockets and their
+// frames, each of them valid or broken; see hostile_fuzz.mjs.
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -23,11 +23,11 @@ test.after(() => rmSync(folder, { recursive: true }));
 
 const signature = Buffer.from('0d0a0d0a000d0a515549540a', 'hex');
 
-/** A PROXY header of version 2. */
+/** Returns a PROXY header of version 2. */
 const v2 = (command, family, body, told = body.length) =>
   Buffer.concat([signature, Buffer.of(command, family, told >> 8, told & 0xff), body]);
 
-/** What a proxy writes first: mostly the header of a client. */
+/** Returns what a proxy writes first: mostly the header of a client. */
 function headerOf(random) {
   const address = `203.0.113.${1 + random.below(250)}`;
   const v1 = (line) => Buffer.from(`PROXY ${line}\r\n`);
@@ -35,7 +35,7 @@ function headerOf(random) {
     v1(`TCP4 ${address} 192.0.2.1 ${1 + random.below(65_535)} 443`),
     v2(0x21, 0x11, random.bytes(12)),
     v2(0x21, 0x21, random.bytes(36)),
-    v2(0x21, 0x11, random.bytes(12 + random.below(500))), // with more behind it
+    v2(0x21, 0x11, random.bytes(12 + random.below(500))), // the header has more behind the addresses
     v2(0x20, 0x00, Buffer.alloc(0)),
     v2(0x21, 0x11, random.bytes(12), 60_000),
     v2(random.below(256), random.below(256), random.bytes(random.below(60))),
@@ -47,7 +47,7 @@ function headerOf(random) {
   );
 }
 
-/** A socket inside TLS, behind a header; it writes what comes before TLS in one piece or in many. */
+/** Opens a socket inside TLS, behind a header; it writes what comes before TLS in one piece or in many. */
 function openTls(relay, { header, pieces = 1, plain = false, version = 'TLSv1.3' }) {
   const raw = net.connect({
     port: relay.port,

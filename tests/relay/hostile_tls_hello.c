@@ -1,6 +1,5 @@
 /* No TLS handshake that a stranger asks for makes the relay work more than MOST_WORK times as much
-   as the handshake of a browser, whatever of TLS it offers.
-   test_hostile_tls_hello RELAY [--write]
+   as the handshake of a browser, whatever it offers. test_hostile_tls_hello RELAY [--write]
 
    Work is counted as in hostile_rtc_work.c. Each client below is OpenSSL's with one thing of all
    that it knows: one group, one suite, one signature algorithm. */
@@ -20,24 +19,24 @@
 #include <unistd.h>
 
 #define MOST_WORK 2.0
-/* Of the messages that one connection sends after its handshake. */
+/* The number of messages that one connection sends after its handshake. */
 #define UPDATES 1000
 
 static struct rtc_rig rig;
 static struct rtc_count count;
-static double browser; /* the work of its handshake */
-static double dearest; /* the most of any */
+static double browser; /* the work of a browser's handshake */
+static double dearest; /* the most work of any */
 static bool right = true;
 static bool asked_for_certificate;
 
-/* What a client offers; NULL or 0 = what OpenSSL does by itself. */
+/* A client's offer; with NULL or 0 OpenSSL offers what it does by itself. */
 struct offer {
     const char *name;
     int version;
     const char *groups;
-    const char *suites; /* of TLS 1.2 */
+    const char *suites; /* suites of TLS 1.2 */
     const char *signatures;
-    const unsigned char *extension; /* of a kind that nobody knows */
+    const unsigned char *extension; /* an extension of a kind that nobody knows */
     size_t extension_size;
     void (*after)(SSL *ssl);
 };
@@ -67,7 +66,7 @@ static int add_extension(SSL *ssl, unsigned type, unsigned context, const unsign
     return 1;
 }
 
-/* NULL when OpenSSL cannot make such an offer. */
+/* Makes the context of a client; NULL when OpenSSL cannot make such an offer. */
 static SSL_CTX *make_context(const struct offer *offer)
 {
     SSL_CTX *context = SSL_CTX_new(TLS_client_method());
@@ -96,7 +95,7 @@ static int connect_to_relay(void)
     return fd;
 }
 
-/* True when the relay has taken the offer. */
+/* Returns true when the relay has taken the offer. */
 static bool shake_hands(SSL_CTX *context, const struct offer *offer)
 {
     const int fd = connect_to_relay();
@@ -117,7 +116,7 @@ static bool shake_hands(SSL_CTX *context, const struct offer *offer)
     return taken;
 }
 
-/* The work of one handshake. */
+/* Counts the work of one handshake. */
 static double count_offer(const struct offer *offer, bool *taken)
 {
     SSL_CTX *context = make_context(offer);
@@ -158,8 +157,8 @@ static void compare_versions(const struct offer *offer)
     }
 }
 
-/* One group that OpenSSL knows. The second offer has a key for it and none for what the relay
-   takes, which then has to ask again. */
+/* Compares one group that OpenSSL knows. The second offer has a key for it and none for what the
+   relay takes, which then has to ask again. */
 static int compare_group(const OSSL_PARAM parameters[], void *unused)
 {
     (void)unused;
@@ -211,7 +210,7 @@ static void compare_suites(void)
     SSL_CTX_free(context);
 }
 
-/* Each has the relay make new keys and answer, until it has had enough. */
+/* Sends messages each of which has the relay make new keys and answer, until it has had enough. */
 static void update_keys(SSL *ssl)
 {
     for (int i = 0; i < UPDATES; i++)

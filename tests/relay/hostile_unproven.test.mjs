@@ -1,4 +1,4 @@
-// Sessions that the game server has not answered: they end soon, and whoever is new takes their place.
+// Sessions that the game server has not answered: they end soon, and newcomers take their places.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import net from 'node:net';
@@ -26,21 +26,21 @@ import {
   handshake,
 } from './support.mjs';
 
-// A timer may be early by less than that, and late by any time.
+// Seconds by which a timer may be early; it may be late by any time.
 const SLACK = 0.2;
 
 const silent = { code: 4001, reason: 'no request in time' };
 const unanswered = { code: 4002, reason: 'the game server does not answer' };
 const noRoom = { code: 1013, reason: 'try later' };
 
-/** How a session ends, and after how many seconds. */
+/** Resolves with how a session ends, and after how many seconds. */
 async function lifetime(client) {
   const began = performance.now();
   const how = await client.closed();
   return { how, seconds: (performance.now() - began) / 1000 };
 }
 
-/** Sends it ten times a second until the test ends. */
+/** Sends the datagram ten times a second until the test ends. */
 function repeat(t, client, datagram) {
   const timer = setInterval(() => client.send(datagram), 100);
   t.after(() => clearInterval(timer));
@@ -55,7 +55,7 @@ for (const [args, least] of [
     const relay = await startRelay(t, { upstream: server.upstream, gated: true, args });
     const quiet = await connect(t, relay);
     const noisy = await connect(t, relay);
-    for (let i = 0; i < 7; i++) noisy.send(packet(PAYLOAD, 20)); // one less than ends it at once
+    for (let i = 0; i < 7; i++) noisy.send(packet(PAYLOAD, 20)); // one packet fewer than ends the session at once
     for (const { how, seconds } of await Promise.all([quiet, noisy].map(lifetime))) {
       assert.deepEqual(how, silent);
       assert.ok(seconds > least - SLACK, `${seconds} s`);
@@ -73,7 +73,7 @@ for (const [args, least] of [
     const client = await connect(t, relay);
     const opener = request();
     client.send(opener);
-    repeat(t, client, opener); // which renews nothing
+    repeat(t, client, opener); // a repetition renews nothing
     const { how, seconds } = await lifetime(client);
     assert.deepEqual(how, unanswered);
     assert.ok(seconds > least - SLACK, `${seconds} s`);
@@ -92,7 +92,7 @@ test('a session that the game server has answered goes on', async (t) => {
   assert.ok(seconds > 4 - SLACK, `${seconds} s`);
 });
 
-// A server challenges whoever repeats the request of a connected player.
+// A server answers a repeated request of a connected player with a challenge.
 test('a challenge is no answer: it keeps no session and no place', async (t) => {
   const server = await startServer(t, { answer: () => packet(CHALLENGE, CHALLENGE_SIZE) });
   const args = ['--max-sessions', '2', '--answer-timeout', '2'];
@@ -112,7 +112,7 @@ test('a challenge is no answer: it keeps no session and no place', async (t) => 
     assert.deepEqual(how, unanswered);
 });
 
-// Whoever has one token can take their connection from session to session.
+// One who has a token can take his connection from session to session.
 test('a session that the game server has left keeps no place', async (t) => {
   const left = new Set();
   const server = await startServer(t, {
@@ -151,7 +151,7 @@ test('a session that the game server has left keeps no place', async (t) => {
   await comeInTheEnd();
   assert.deepEqual(await held[0].client.closed(), noRoom);
 
-  // One to which the server speaks again keeps its place again.
+  // A session to which the server speaks again keeps its place again.
   left.delete(held[1].port);
   await held[1].client.received(held[1].client.messages.length + 20);
   assert.deepEqual((await come()).refusal, noRoom);
@@ -183,7 +183,7 @@ test('what follows a challenge is an answer', async (t) => {
 const peers = [];
 after(() => peers.forEach((close) => close()));
 
-/** A channel over which so much is sent, and then nothing. */
+/** Opens a channel, sends a datagram over it, and then nothing. */
 async function openRtc(relay, datagram) {
   const { channel, closed, close } = await rtc.open(
     rtc.stacks[0].RTCPeerConnection,
@@ -228,7 +228,7 @@ test('when all places are taken, the oldest that was not answered makes room', a
     assert.deepEqual(await oldest.closed(), noRoom);
     if (oldest === quiet) assert.ok(others.every(({ socket }) => socket.readyState === 1));
   }
-  // now that of the one over WebRTC, then the first of those that came
+  // the next to go is the session over WebRTC, then the first of those that came
   comers.push(await enter());
   assert.ok(comers.every(({ socket }) => socket.readyState === 1));
   comers.push(await enter());
@@ -238,7 +238,7 @@ test('when all places are taken, the oldest that was not answered makes room', a
   assert.equal(stats.sessions_refused_full, 0);
   await relay.logged(/warn {2}session 1 ended for another: --max-sessions is reached/);
 
-  // Whom the server answers keeps the place.
+  // Sessions that the server answers keep their places.
   for (const client of comers.slice(1)) {
     client.send(pattern(20));
     await client.received(1);
@@ -257,7 +257,7 @@ test('who opens session after session does not take the places of newcomers', as
     socket.on('error', () => {});
     socket.on('close', () => setImmediate(open, localAddress));
     socket.write(handshake);
-    // What comes after the handshake is the end.
+    // The data after the handshake is the end.
     socket.once('data', () => socket.once('data', () => socket.destroy()));
   };
   for (const localAddress of ['127.3.0.1', '127.3.0.2'])
@@ -276,7 +276,7 @@ test('those that are ending make room first', async (t) => {
   const server = await startServer(t, { answer: () => null });
   const args = ['--max-sessions', '5'];
   const relay = await startRelay(t, { upstream: server.upstream, args });
-  // They send text, and never answer the close.
+  // The clients send text, which ends a session, and never answer the close.
   const text = Buffer.from([0x81, 0x81, 0, 0, 0, 0, 0x61]);
   const begin = (socket) => socket.write(Buffer.concat([Buffer.from(handshake), text]));
   const oldest = await connect(t, relay);

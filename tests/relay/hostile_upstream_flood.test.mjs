@@ -19,16 +19,16 @@ import {
 
 const FLOODERS = 5;
 const PLAYERS = 20;
-const SERVER_WORK = 15; // microseconds
+const SERVER_WORK = 15; // microseconds that each datagram keeps the server busy
 const HERTZ = 20;
 
-// What the relay lets through, by default and before the server's first answer.
+// The relay's limits, by default and before the server's first answer.
 const PACKETS_PER_SECOND = 1500;
 const BURST_SECONDS = 0.25;
 const UNANSWERED = 20;
 const UNANSWERED_PER_SECOND = 2;
 
-/** A WebSocket that begins with `opener` and then sends `datagram` as fast as TCP takes it. */
+/** Opens a WebSocket that begins with `opener` and then sends `datagram` as fast as TCP takes it. */
 async function flood(t, relay, localAddress, opener, datagram) {
   const socket = net.connect({ port: relay.port, host: '127.0.0.1', localAddress });
   t.after(() => socket.destroy());
@@ -46,7 +46,7 @@ async function flood(t, relay, localAddress, opener, datagram) {
   return socket;
 }
 
-/** Floods until every player has sent enough beside it; gives the share that the players lost. */
+/** Floods until every player has sent enough beside it; returns the share that the players lost. */
 async function lossBeside(t, mark) {
   const rig = await startRig(t, { sessions: PLAYERS, hertz: HERTZ, serverWork: SERVER_WORK });
   const began = performance.now();
@@ -68,7 +68,7 @@ async function lossBeside(t, mark) {
   const loss = 1 - sum('received') / sum('sent');
   t.diagnostic(`${flooded} datagrams, of players ${sum('sent')}; honest loss ${100 * loss} %`);
   assert.ok(dropped > 0 && sockets.every((socket) => !socket.destroyed), 'it was a flood');
-  // Most of it waits in TCP: reading only to drop it would take the time of the others.
+  // Most of the flood waits in TCP: reading only to drop it would take the time of the others.
   assert.ok(sockets.every(({ writableNeedDrain }) => writableNeedDrain));
   const most = FLOODERS * 5 * PACKETS_PER_SECOND * seconds;
   assert.ok(flooded < most, `${flooded} datagrams were read in ${seconds} s`);
@@ -106,14 +106,14 @@ test('before the first answer twenty datagrams pass, then two a second', async (
   assert.ok(forwarded_datagrams >= UNANSWERED);
   assert.ok(forwarded_datagrams <= UNANSWERED + UNANSWERED_PER_SECOND * seconds);
 
-  // Whoever goes on asking, as a client of netcode does, is heard when the server is there.
+  // A client that goes on asking, as netcode's does, is heard when the server is there.
   answers = true;
   while (client.messages.length === 0) {
     client.send(pattern(20));
     await sleep(100);
   }
   const echoed = client.messages.length;
-  // No more at once than a socket keeps for a machine that is slow to read it.
+  // A socket keeps no more at once for a machine that is slow to read it.
   const atOnce = 50;
   for (let i = 0; i < 300; i++) {
     client.send(pattern(20, i));
@@ -131,7 +131,7 @@ test('an address gains nothing by opening session after session', async (t) => {
   });
   const session = Buffer.concat([
     ...Array(UNANSWERED).fill(binaryFrame(pattern(20))),
-    Buffer.of(0x88, 0x80, 0, 0, 0, 0), // close
+    Buffer.of(0x88, 0x80, 0, 0, 0, 0), // a close frame
   ]);
   const began = performance.now();
   const most = () =>
@@ -151,7 +151,7 @@ test('an address gains nothing by opening session after session', async (t) => {
   assert.ok(stats.forwarded_datagrams >= atATime * UNANSWERED - 1);
   assert.ok(stats.forwarded_datagrams <= most(), `${stats.forwarded_datagrams} of ${sent}`);
 
-  // Other addresses do not pay for it.
+  // Other addresses do not pay for the flood.
   const client = await connect(t, relay, { localAddress: '127.3.0.2' });
   for (let i = 0; i < UNANSWERED; i++) client.send(pattern(20, i));
   const after = await statsUntil(
@@ -161,7 +161,7 @@ test('an address gains nothing by opening session after session', async (t) => {
   assert.equal(after.dropped_unanswered, stats.dropped_unanswered);
 });
 
-/** Has a session answered, then sends it so many datagrams at once; gives the counters after. */
+/** Has a session answered, then sends it so many datagrams at once; returns the counters after that. */
 async function burst(t, { args = [], count, size }) {
   const server = await startServer(t, { answer: (data) => (data.length === 1 ? data : null) });
   const relay = await startRelay(t, { upstream: server.upstream, args });

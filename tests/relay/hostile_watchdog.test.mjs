@@ -15,7 +15,7 @@ test('a relay whose loop does not turn any more logs its stack and aborts', asyn
   const [, stack] = /the event loop has not turned for 1 seconds of work; its stack:\n([^]*)/.exec(
     relay.log(),
   );
-  // from what hangs up to the loop
+  // the stack goes from the call that hangs up to the loop
   assert.match(stack, /accept4[^]*lws_[^]*uv_run[^]*main/);
 });
 

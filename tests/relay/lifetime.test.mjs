@@ -14,7 +14,7 @@ import {
   workers,
 } from './support.mjs';
 
-/** A WebSocket of a browser that hangs: it never answers a close. */
+/** Opens a WebSocket of a browser that hangs: it never answers a close. */
 async function connectStuck(t, relay) {
   const socket = net.connect(relay.port, '127.0.0.1');
   t.after(() => socket.destroy());
@@ -22,7 +22,7 @@ async function connectStuck(t, relay) {
   await patiently(new Promise((resolve) => socket.once('data', resolve)), 'the handshake');
 }
 
-// A wake-up is a context switch: counting them does not depend on how fast the machine is.
+// Counts wake-ups, which are context switches: counting them does not depend on how fast the machine is.
 async function wakeUps(relay) {
   const count = () => {
     const status = readFileSync(`/proc/${relay.pid}/status`, 'utf8');
@@ -42,11 +42,11 @@ async function wakeUps(relay) {
   return count() - before;
 }
 
-/** Until each process has begun to stop: it takes two signals that come together for one. */
+/** Resolves when each process has begun to stop: it takes two signals that come together for one. */
 const allStopping = (relay) =>
   relay.logged(new RegExp(Array(workers).fill('stopping on').join('[^]*')));
 
-// They wait most of the time, each for its own relay.
+// These tests wait most of the time, each for its own relay.
 describe('from the first session to the end', { concurrency: 4 }, () => {
   test('a silent session ends after the idle timeout, one that speaks does not', async (t) => {
     const server = await startServer(t);
@@ -220,8 +220,8 @@ describe('from the first session to the end', { concurrency: 4 }, () => {
     await patiently(new Promise((resolve) => client.socket.once('ping', resolve)), 'a ping');
     client.close(1000);
     await client.closed();
-    // The clock may still be set for the session's next ping, and go off once for nothing. A wake-up for each
-    // ping that would have come would be two in each look.
+    // The clock may still be set for the session's next ping, and go off once for nothing. If each ping that would have
+    // come woke the relay, there would be two wake-ups in each look.
     const looks = [];
     while (looks.at(-1) !== 0 && looks.length < 5) looks.push(await wakeUps(relay));
     assert.equal(looks.at(-1), 0, `${looks} wake-ups`);

@@ -12,7 +12,7 @@ import {
   statsUntil,
 } from './support.mjs';
 
-/** A connection that has sent so much, and counts as open until the relay closes it. */
+/** Makes a connection that has sent so much, and counts as open until the relay closes it. */
 async function visit(t, relay, localAddress, text = '') {
   const socket = net.connect({ port: relay.port, host: '127.0.0.1', localAddress });
   const connection = { socket, open: true, reply: '' };
@@ -113,7 +113,7 @@ test(
     const server = await startServer(t);
     const relay = await startRelay(t, { upstream: server.upstream, args: ['--max-sessions', '2'] });
     const first = await connect(t, relay);
-    // Only those whom the game server has answered keep their places.
+    // Only sessions that the game server has answered keep their places.
     for (const client of [first, await connect(t, relay)]) {
       client.send(Buffer.from('hello'));
       await client.received(1);
@@ -170,7 +170,7 @@ test(
       upstream: server.upstream,
       args: ['--max-sessions-per-address', '2'],
     });
-    // Those that have become sessions do not count.
+    // Connections that have become sessions do not count.
     for (let i = 0; i < 2; i++) await connect(t, relay, { localAddress: '127.0.0.2' });
     const silent = [];
     for (let i = 0; i < 12; i++) silent.push(await visit(t, relay, '127.0.0.2'));
@@ -181,7 +181,7 @@ test(
     other.send(Buffer.from('hello'));
     await other.received(1);
     assert.ok(silent.every(({ open }) => open));
-    // Room is made by one that goes.
+    // A connection that goes makes room.
     silent[0].socket.destroy();
     const request = 'GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n';
     const take = async () => {
@@ -236,7 +236,7 @@ test('by default only pages of the same host may connect', async (t) => {
   assert.equal((await relay.stats()).sessions_refused_origin, refused.length);
 });
 
-/** The page is told why, which it could not be if the upgrade were refused, and gets nothing else. */
+/** Checks that the page is told why, which it could not be if the upgrade were refused, and gets nothing else. */
 async function assertForeign(t, relay, origin) {
   const before = await relay.stats();
   const client = await connect(t, relay, { origin });

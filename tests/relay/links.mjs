@@ -1,4 +1,4 @@
-// What the tests of sessions with several links share.
+// Helpers of the tests of sessions with several links.
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import * as rtc from '../support/rtc.mjs';
@@ -6,17 +6,17 @@ import { connect, sleep, workers } from './support.mjs';
 
 export const PROTOCOL = 'causeway.v1';
 
-/** A key as a page makes it. */
+/** Makes a key as a page does. */
 export const newKey = () => randomBytes(16).toString('base64url');
 
-/** The subprotocols that name the session with this key. */
+/** Returns the subprotocols that name the session with this key. */
 export const protocolsOf = (key) => [PROTOCOL, `causeway.session.${key}`];
 
 /** Opens a WebSocket for the session with this key. */
 export const connectAs = (t, relay, key, options = {}) =>
   connect(t, relay, { protocols: protocolsOf(key), ...options });
 
-/** An offer that names the session with this key. */
+/** Returns an offer that names the session with this key. */
 export const withKey = (sdp, key) => `${sdp}a=x-causeway-session:${key}\r\n`;
 
 /** Opens a data channel for the session with this key; `stack` is one of rtc.stacks. */
@@ -35,7 +35,7 @@ export async function openRtcAs(
   return link;
 }
 
-/** A path of WebRTC to the relay that makes its address 127.0.0.1; see rtc.startProxy. */
+/** Starts a path of WebRTC to the relay that makes its address 127.0.0.1; see rtc.startProxy. */
 export async function startPath(t, relay, drop) {
   const [, port] = await relay.logged(/webrtc on udp \S+:(\d+)/);
   const path = await rtc.startProxy(Number(port), drop);
@@ -44,9 +44,9 @@ export async function startPath(t, relay, drop) {
 }
 
 /**
- * Sends a text over a WebSocket and gives the port from which the server got it, when its echo has come. With
- * several workers it may ask again: until the one that had the session hears that it has moved, it too reads
- * what the server sends.
+ * Sends a text over a WebSocket and returns the port from which the server got it, when its echo has come. With several
+ * workers it may ask again: until the worker that had the session hears that it has moved, that worker too reads what
+ * the server sends.
  */
 export async function ask(server, link, text) {
   const before = link.messages.length;

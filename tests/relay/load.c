@@ -41,7 +41,7 @@ int main(int argc, char **argv)
         return 2;
 
     rtc_rig_start(&rig, argv[1], "", "127.0.0.1");
-    /* Buffers that are used again and again are touched for the first time. */
+    /* The first round touches buffers that are used again and again. */
     use(&rig, peers / 5);
     rtc_rig_close(&rig);
     pause_for(1.0);

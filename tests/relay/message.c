@@ -1,5 +1,5 @@
-/* Messages between processes of the relay: what is no message of this version ends the channel, and
-   a process that another version has started says so and ends. */
+/* Messages between processes of the relay: bytes that are no message of this version end the
+   channel, and a process that another version has started says so and ends. */
 #include "unit.h"
 
 #include "process/message.h"
@@ -58,7 +58,7 @@ static void test_a_message_arrives_with_its_descriptor(void **state)
     assert_int_equal(message.fd, -1);
 }
 
-/* A process that has no descriptor left for it goes on, without. */
+/* A process that has no descriptor left for the one in a message goes on without it. */
 static void test_a_descriptor_too_many_does_not_end_the_channel(void **state)
 {
     const struct channel *channel = *state;

@@ -32,7 +32,7 @@ const hasIpv6 = Object.values(networkInterfaces()).some((list) =>
   list.some(({ address }) => address === '::1'),
 );
 
-/** A token from our tool. */
+/** Makes a token by our tool. */
 const ownToken = ({ addresses, clientId = 1n, timeout = 10, userData = Buffer.alloc(0) }) =>
   execFileSync(
     process.env.CAUSEWAY_TOKEN,
@@ -47,7 +47,7 @@ const ownToken = ({ addresses, clientId = 1n, timeout = 10, userData = Buffer.al
 const tokens = { 'a token of ours': ownToken, 'a foreign token': foreignToken };
 const addressesOf = { IPv4: '127.0.0.1:0', IPv6: '[::1]:0' };
 
-// What a slow machine may see of a handshake whose packets were repeated.
+// The reason that the other end gives on a slow machine, after a handshake whose packets were repeated.
 const isRepetition = (reason) => reason === 'an address that is connected';
 const isOutOfPlace = (line) => /^dropped .* does not belong in this state /.test(line);
 
@@ -164,7 +164,7 @@ test('our server tells its slot before a payload while the client may not know',
   const { serverToClient: key } = readToken(token);
   const told = [];
   const watch = new EventEmitter();
-  /** Of what comes only the challenge arrives. */
+  /** The client hears only the challenge. */
   const deaf = (address, receive) =>
     udp(address, (packet) => {
       const replay = new Replay();
@@ -186,7 +186,7 @@ test('our server tells its slot before a payload while the client may not know',
   }
 });
 
-/** Requests that a server must not answer, and why. */
+/** Makes requests that a server must not answer, with the reasons. */
 function badRequests(address) {
   const now = Math.floor(Date.now() / 1000);
   const good = { addresses: [address] };
@@ -219,7 +219,7 @@ test('our server has no answer for bad requests', async (t) => {
     const [, said] = await server.said(/^dropped (.+)$/);
     assert.match(said, why);
   }
-  // What comes first from there answers the first good one.
+  // A packet that comes first from this address answers the first good request.
   const token = readToken(foreignToken({ addresses: [server.address] }));
   const answer = next(watch, 'answer');
   way.send(requestPacket(token));
@@ -245,8 +245,8 @@ test('a token is good for one address', async (t) => {
 });
 
 /**
- * Packets that go on at `base`, and what the other end must say to each: the payload that
- * it took, or why it dropped it.
+ * Makes packets that go on at `base`, each with the answer that the other end must give: the payload that it took, or
+ * why it dropped it.
  */
 function trials(base, key, unexpected) {
   const seal = (sequence, type, body) =>
@@ -290,7 +290,7 @@ test('our server takes each packet once, whole, and not too late', async (t) => 
   await becomes(client, 'connected');
   client.send(pattern(1));
   await server.said(/^payload/);
-  server.lines.length = 0; // of the handshake
+  server.lines.length = 0; // lines of the handshake
   const { clientToServer } = readToken(token);
   const list = trials(client.sequence + 1000n, clientToServer, [Type.denied, Type.challenge]);
   client.sequence = 2n ** 40n + 1n;
@@ -312,7 +312,7 @@ test('our client takes each packet once, whole, and not too late', async (t) => 
   await client.said(/^connected/);
   server.send(slot, pattern(1));
   await client.said(/^payload/);
-  client.lines.length = 0; // of the handshake
+  client.lines.length = 0; // lines of the handshake
   const unexpected = [Type.denied, Type.challenge, Type.response];
   const list = trials(slot.sequence + 1000n, readToken(token).serverToClient, unexpected);
   slot.sequence = 2n ** 40n + 1n;
@@ -356,7 +356,7 @@ test('the relay lets a foreign client through, and nothing malformed', async (t)
     assert.deepEqual(await came, [payload]);
   }
   assert.equal((await relay.stats()).dropped_protocol, 0);
-  server.lines.length = 0; // of the handshake
+  server.lines.length = 0; // lines of the handshake
 
   const malformed = [
     requestPacket(readToken(token)).subarray(0, -1),

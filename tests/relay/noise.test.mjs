@@ -9,7 +9,7 @@ const CONNECTIONS = 600;
 const handshake = Buffer.from(support.handshake);
 const seed = Number(process.env.CAUSEWAY_SEED ?? Date.now() % 1_000_000);
 
-/** Seeded random numbers (xorshift). */
+/** Returns a source of seeded random numbers (xorshift). */
 function generator(start) {
   let state = (start * 2654435761) >>> 0 || 1;
   const next = () => {
@@ -27,7 +27,7 @@ function generator(start) {
   };
 }
 
-/** A frame of any kind: text, control frames, wrong operations, wrong lengths, fragments, no mask. */
+/** Makes a frame of any kind: text, control frames, wrong operations, wrong lengths, fragments, no mask. */
 function frame(random) {
   const operation = random.pick([0, 1, 2, 2, 2, 2, 8, 9, 10, 3, 15]);
   const first = operation | (random.chance(75) ? 0x80 : 0) | (random.chance(5) ? 0x40 : 0);
@@ -54,7 +54,7 @@ function noise(random) {
   ]);
 }
 
-/** One connection: noise in pieces, then an end or a reset, sometimes before the reply is read. */
+/** Makes one connection: noise in pieces, then an end or a reset, sometimes before the reply is read. */
 async function disturb(relay, random) {
   const socket = net.connect(relay.port, '127.0.0.1');
   const closed = new Promise((resolve) => socket.once('close', resolve));

@@ -1,4 +1,4 @@
-/* Who may make offers while others make too many. */
+/* The choice of the offers that are let through while some make too many. */
 #include "unit.h"
 
 #include "rtc/offer_limit.h"
@@ -15,7 +15,7 @@ static struct socket_address address_of(unsigned number)
     return address;
 }
 
-/* How many of `count` offers in a row get through. */
+/* Returns how many of `count` offers in a row get through. */
 static unsigned offer(struct offer_limit *limit, unsigned address, unsigned count, double now)
 {
     const struct socket_address client = address_of(address);
@@ -33,17 +33,18 @@ static void test_an_address_has_its_share(void **state)
 {
     (void)state;
     struct offer_limit *limit = offer_limit_create(1000, 100);
-    /* A school behind one address, twice over. */
+    /* A school behind one address makes its offers, twice over. */
     assert_int_equal(offer(limit, 1, 150, 0.0), 150);
     const unsigned more = offer(limit, 1, 1000, 0.0);
     assert_in_range(more, 1, 49);
-    /* After that some three a second, which are not saved up beyond the first number. */
+    /* After that some three a second get through, which are not saved up beyond the first
+       number. */
     double now = 0.0;
     unsigned passed = 0;
     for (int i = 0; i < 1200; i++)
         passed += offer(limit, 1, 10, now += 0.1);
     assert_in_range(passed, 300, 600);
-    assert_int_equal(offer(limit, 2, 30, now), 30); /* others are not touched by it */
+    assert_int_equal(offer(limit, 2, 30, now), 30); /* the other address is not affected */
     assert_true(offer(limit, 1, 1000, now + 3600.0) <= 200);
     offer_limit_destroy(limit);
     offer_limit_destroy(NULL);
@@ -65,8 +66,8 @@ static void test_it_is_told_when_to_come_again(void **state)
 #define FLOOD_SECONDS 30
 
 /* `flooders` addresses make offers as fast as they may; every tenth of a second somebody comes for
-   the first time. Returns how many of those are refused after `settled` seconds. What passes is
-   bounded whatever comes. */
+   the first time. Returns how many of those are refused after `settled` seconds. The number of
+   offers that pass is bounded in any case. */
 static unsigned flood(unsigned flooders, double settled)
 {
     struct offer_limit *limit = offer_limit_create(1000, 100);
@@ -89,7 +90,7 @@ static void test_newcomers_get_in_beside_floods(void **state)
 {
     (void)state;
     assert_int_equal(flood(25, 0.0), 0);
-    /* The first offers of so many new addresses look like newcomers. */
+    /* The first offers of so many new addresses look like those of newcomers. */
     assert_int_equal(flood(1000, 15.0), 0);
     flood(5000, 0.0);
 }

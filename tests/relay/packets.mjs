@@ -14,7 +14,7 @@ export const KEEP_ALIVE = 4;
 export const PAYLOAD = 5;
 export const DISCONNECT = 6;
 
-/** The connection request of a new token: what stands at these places is in both. */
+/** Makes the connection request of a new token; the fields at these places are in both. */
 export function request({ protocol = PROTOCOL } = {}) {
   const token = execFileSync(
     process.env.CAUSEWAY_TOKEN,
@@ -29,7 +29,7 @@ export function request({ protocol = PROTOCOL } = {}) {
   return datagram;
 }
 
-/** A packet of this type. */
+/** Makes a packet of this type. */
 export const packet = (type, bodySize, { sequenceBytes = 1 } = {}) =>
   Buffer.concat([
     Buffer.of((sequenceBytes << 4) | type),
@@ -38,6 +38,6 @@ export const packet = (type, bodySize, { sequenceBytes = 1 } = {}) =>
 
 const FORGED = Buffer.alloc(8, 0xff);
 
-/** A copy that the server of a hostile rig does not answer, as a real one answers no forgery. */
+/** Makes a copy that the server of a hostile rig does not answer, as a real one does not answer a forgery. */
 export const forged = (datagram) => Buffer.concat([datagram.subarray(0, -FORGED.length), FORGED]);
 export const isForged = (datagram) => datagram.subarray(-FORGED.length).equals(FORGED);

@@ -1,4 +1,5 @@
-/* What a proxy says of its clients: prefixes, PROXY headers, and the headers of requests. */
+/* The ways in which a proxy names its clients: prefixes, PROXY headers, and the headers of
+   requests. */
 #include "http/forwarded.h"
 #include "http/proxy_protocol.h"
 #include "http/request_head.h"
@@ -142,12 +143,13 @@ static void test_version_2(void **state)
                         "\x20\x01\x0d\xb8\0\0\0\0\0\0\0\0\0\0\0\x01\0\x01\x01\xbb"),
                      PROXY_PROTOCOL_CLIENT);
     assert_string_equal(text, "[2001:db8::7]:1");
-    /* With more behind the addresses. */
+    /* A header may have more behind the addresses. */
     assert_int_equal(V2("\x21\x11\0\x10\xcb\0\x71\x07\xc6\x33\x64\x01\xdc\x04\x01\xbb\x04\0\x01\0"),
                      PROXY_PROTOCOL_CLIENT);
     assert_int_equal(V2("\x20\0\0\0"), PROXY_PROTOCOL_LOCAL);
     assert_int_equal(V2("\x21\0\0\0"), PROXY_PROTOCOL_LOCAL);
-    /* Of no family, UDP and UNIX sockets, with an address or without: the proxy's stays. */
+    /* Headers of no family, of UDP and of UNIX sockets name no client, with an address or without:
+       the proxy's address stays. */
     static const char families[] = {0x00, 0x01, 0x02, 0x10, 0x12, 0x20, 0x22, 0x30, 0x31, 0x32};
     for (size_t i = 0; i < sizeof families; i++) {
         char header[16 + 216] = SIGNATURE "\x21";
@@ -182,7 +184,7 @@ static void test_no_header(void **state)
                      PROXY_PROTOCOL_NONE);
 }
 
-/* Whose a request of the proxy 10.0.0.1 is. */
+/* Checks which client a request of the proxy 10.0.0.1 belongs to. */
 static void assert_client(enum forwarded_header header, const char *value, const char *expected)
 {
     struct forwarded forwarded = {.header = header};
@@ -208,7 +210,7 @@ static void test_x_forwarded_for(void **state)
         {"203.0.113.7:1234", "203.0.113.7:1234"},
         {"2001:db8::7", "[2001:db8::7]:0"},
         {"[2001:db8::7]:1", "[2001:db8::7]:1"},
-        {"192.0.2.66, 203.0.113.7", "203.0.113.7:0"}, /* the first is the client's own word */
+        {"192.0.2.66, 203.0.113.7", "203.0.113.7:0"}, /* the client itself wrote the first one */
         {"203.0.113.7, 10.2.0.1 ,10.3.0.1", "203.0.113.7:0"},
         {"10.2.0.1", "10.2.0.1:0"},
         {"unknown, 10.2.0.1", "10.2.0.1:0"},
@@ -268,7 +270,8 @@ static enum request_head read_head(const char *head)
     return found;
 }
 
-/* What its lines say of the client, whatever libwebsockets would make of the line before. */
+/* Checks the value that a head's lines have for a name, even where libwebsockets would take a value
+   for a part of the line before. */
 static void assert_value(const char *head, const char *name, const char *expected)
 {
     const size_t size = strlen(head);

@@ -53,7 +53,7 @@ static void test_the_oldest_goes_when_it_is_too_old(void **state)
     assert_int_equal(drops.age, 0);
     queue_expire(&queue, 0.26, &drops);
     assert_int_equal(drops.age, 1);
-    /* Pushing expires too. */
+    /* A push expires old datagrams too. */
     push(&queue, 3, 10, 0.5, &drops);
     assert_int_equal(drops.age, 2);
     assert_int_equal(drops.bytes, 0);
@@ -85,7 +85,7 @@ static void test_the_oldest_goes_when_there_is_too_much(void **state)
     queue_free(&queue);
 }
 
-/* A long life at different fill levels, against a plain model. */
+/* The queue lives long at different fill levels, and is compared with a plain model. */
 static void test_many_rounds_keep_contents(void **state)
 {
     (void)state;

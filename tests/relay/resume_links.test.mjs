@@ -31,7 +31,7 @@ test('a WebSocket dies, and the next with its key goes on from the same port', a
   const kept = await waiting(relay);
   assert.equal(kept.sessions_open, 1);
 
-  // What comes meanwhile is dropped, not kept.
+  // Datagrams that come meanwhile are dropped, not kept.
   for (let i = 0; i < 5; i++) server.send(pattern(10, i), server.peers.get(port));
   await statsUntil(relay, ({ dropped_unlinked }) => dropped_unlinked === 5);
 
@@ -45,7 +45,7 @@ test('a WebSocket dies, and the next with its key goes on from the same port', a
   assertAddsUp(stats);
 });
 
-// Two workers may lose a datagram while a session moves.
+// With two workers a datagram may be lost while a session moves.
 test(
   'the server reaches a browser that says nothing over its new link',
   { skip: oneProcess },
@@ -140,7 +140,7 @@ test('a page that is left, as its browser says with 1001, has 3 s to come back',
   assert.equal(await ask(server, again, 'still here'), back.port);
   await lose(() => again.socket.terminate());
 
-  // The next begin to come back, to another worker perhaps, but are gone before they say anything.
+  // The next links begin to come back, to another worker perhaps, but are gone before they say anything.
   await left();
   for (let i = 0; i < 6; i++) {
     for (const key of [(await left()).key, back.key]) {
@@ -150,7 +150,7 @@ test('a page that is left, as its browser says with 1001, has 3 s to come back',
   }
   await statsUntil(relay, (stats) => stats.sessions_ended_unlinked === 7);
 
-  // The one that has played on waits as long as any other.
+  // The session that has played on waits as long as any other.
   const late = await connectAs(t, relay, back.key);
   assert.equal(await ask(server, late, 'after'), back.port);
   const stats = await relay.stats();
@@ -206,7 +206,7 @@ test('a session that is ending is not joined any more', async (t) => {
   const server = await startServer(t);
   const relay = await startRelay(t, { upstream: server.upstream });
   const key = newKey();
-  // It sends text, and never answers the close.
+  // The client sends text, which ends its session, and never answers the close.
   const stuck = net.connect(relay.port, '127.0.0.1');
   t.after(() => stuck.destroy());
   stuck.write(handshake.replace(PROTOCOL, protocolsOf(key).join(', ')));
@@ -215,7 +215,7 @@ test('a session that is ending is not joined any more', async (t) => {
   await patiently(once(stuck, 'data'), 'the echo');
   stuck.write(Buffer.from([0x81, 0x81, 0, 0, 0, 0, 0x61]));
   await statsUntil(relay, ({ sessions_ended_text }) => sessions_ended_text === 1);
-  // The supervisor of several workers has heard of it when that worker has answered once more.
+  // The supervisor of several workers has heard of the end when that worker has answered once more.
   await relay.stats();
   const next = await connectAs(t, relay, key);
   assert.notEqual(await ask(server, next, 'anew'), server.received[0].port);

@@ -1,4 +1,4 @@
-// Links have limits as sessions have: by address, altogether, and when places run out.
+// Links have limits as sessions have: for an address, altogether, and when places run out.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as rtc from '../support/rtc.mjs';
@@ -40,25 +40,25 @@ test(
     const stranger = await connectAs(t, relay, newKey(), { localAddress: HERE });
     assert.deepEqual(await stranger.closed(), TRY_LATER);
 
-    // It has its own place itself, also when the relay does not know yet that its link is dead.
+    // A session takes its own place again, even when the relay does not know yet that its link is dead.
     for (let i = 0; i < 3; i++) {
       const next = await connectAs(t, relay, key, { localAddress: HERE });
       assert.equal(await ask(server, next, `after ${i}`), port);
     }
 
-    // When it goes on from elsewhere, its place is free.
+    // A session that goes on from elsewhere leaves its place.
     const away = await connectAs(t, relay, key, { localAddress: THERE });
     assert.equal(await ask(server, away, 'away'), port);
     const other = await connectAs(t, relay, newKey(), { localAddress: HERE });
     await ask(server, other, 'other');
     const refused = await connectAs(t, relay, newKey(), { localAddress: THERE });
     assert.deepEqual(await refused.closed(), TRY_LATER);
-    // And back it cannot go: that place is taken.
+    // The session cannot go back: that place is taken.
     const back = await connectAs(t, relay, key, { localAddress: HERE });
     assert.deepEqual(await back.closed(), TRY_LATER);
     assert.equal(await ask(server, away, 'still away'), port);
 
-    // So it is when it went there without a link.
+    // The same holds for a session that went there without a link.
     await cut(relay, away);
     const elsewhere = await connectAs(t, relay, key, { localAddress: '127.0.0.4' });
     assert.equal(await ask(server, elsewhere, 'elsewhere'), port);
@@ -144,7 +144,7 @@ test(
     await cut(relay, links[1]);
     await cut(relay, links[0]);
 
-    // One that the game server has not answered goes before those that wait.
+    // A session that the game server has not answered goes before those that wait.
     const unanswered = await connect(t, relay);
     const comer = await connect(t, relay);
     assert.deepEqual(await unanswered.closed(), TRY_LATER);
@@ -152,7 +152,7 @@ test(
 
     const next = await connect(t, relay);
     await ask(server, next, 'next');
-    // It was not the other one, which now has a link and keeps its place.
+    // The other one, which now has a link, keeps its place.
     const back = await connectAs(t, relay, keys[0]);
     assert.equal(await ask(server, back, 'back'), port);
     const refused = await connectAs(t, relay, keys[1]);
@@ -179,7 +179,7 @@ test('a session that is back keeps its place again', { skip: oneProcess }, async
 });
 
 test('500 sessions are resumed at once', async (t) => {
-  // What a relay that gets no turn has no time for waits, and nobody ends for it.
+  // Datagrams wait that a relay without a turn has no time for, and no session ends because of them.
   const patient = ['--queue-age', '60', '--request-timeout', '600', '--answer-timeout', '600'];
   const { server, relay } = await begin(t, '--resume-seconds', '60', ...patient);
   const players = Array.from({ length: 500 }, (_, i) => ({

@@ -16,12 +16,12 @@ import {
 
 const args = ['--rtc', '127.0.0.1:0'];
 
-/** A game server that says only what it is told to, and a relay before it. */
+/** Starts a game server that says only what it is told to, and a relay in front of it. */
 async function begin(t, options = []) {
   const server = await startServer(t, { answer: () => null });
   const relay = await startRelay(t, { upstream: server.upstream, args: [...args, ...options] });
   const url = `http://127.0.0.1:${relay.port}/`;
-  /** Gives the port from which this came to the game server, sent over a link. */
+  /** Sends a text over a link, and returns the port from which it came to the game server. */
   const tell = async (link, text) => {
     (link.channel ?? link).send(Buffer.from(text));
     const find = () => server.received.find(({ data }) => data.toString() === text);
@@ -48,7 +48,7 @@ for (const stack of rtc.stacks) {
     const better = await openRtcAs(t, relay, key, { stack });
     assert.equal(await tell(better, 'over WebRTC'), player);
     await rtc.until('an answer over WebRTC', () => say(player, 'two') || better.arrived.length > 0);
-    // It is not the last link, so the session stays.
+    // The link is not the last one, so the session stays.
     first.close(1000);
     await first.closed();
     assert.equal(await tell(better, 'over WebRTC alone'), player);
@@ -116,7 +116,7 @@ test('at a distance nothing is lost on the way up', { skip: oneProcess }, async 
   let said = 0;
   const timer = setInterval(() => server.send(pattern(1000, said++), server.peers.get(player)), 10);
   t.after(() => clearInterval(timer));
-  // Its first message comes before it has proven its address.
+  // The first message of the new link comes before that has proven its address.
   const better = await openRtcAs(t, { port: path.port }, key);
   await rtc.until('datagrams over WebRTC', () => better.arrived.length > 50);
   clearInterval(timer);

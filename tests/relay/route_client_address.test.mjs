@@ -37,7 +37,7 @@ const ppv2 = (client, clientPort, proxyPort) =>
     port(proxyPort),
   ]);
 
-/** A relay that tells whose datagrams they are, and a server that says what it is told to. */
+/** Starts a relay that tells whose datagrams they are, and a server that says what it is told to. */
 async function begin(t, format, { args = [], ...options } = {}) {
   const server = await startServer(t, { answer: () => null });
   const relay = await startRelay(t, {
@@ -45,7 +45,7 @@ async function begin(t, format, { args = [], ...options } = {}) {
     args,
     ...options,
   });
-  /** The next datagram that comes to the server, and the port that it comes from. */
+  /** Resolves with the next datagram that comes to the server, and the port that it comes from. */
   const next = async () => rtc.until('a datagram', () => server.received.shift() ?? null);
   const answer = (to, data) => void server.send(data, server.peers.get(to));
   return { server, relay, next, answer };
@@ -63,10 +63,10 @@ test('the Simple Proxy Protocol is before every datagram, and before answers', a
     assert.deepEqual(data, Buffer.concat([header, payload]));
     const before = client.messages.length;
     answer(from, Buffer.concat([header, payload]));
-    answer(from, payload); // of a server that only reads it
+    answer(from, payload); // the answer of a server that only reads the header
     await client.received(before + 2);
     for (const message of client.messages.slice(before)) assert.deepEqual(message.data, payload);
-    // Nothing behind the header, and one that is too long without it.
+    // The server answers with nothing behind the header, and with a payload that is too long without it.
     answer(from, header);
     answer(from, Buffer.concat([header, pattern(1401)]));
   }
@@ -91,7 +91,7 @@ test('version 2 is before the first datagrams and whatever looks like a header',
   answer(from, Buffer.from('hello'));
   await client.received(1);
   await expect(Buffer.from('two'), false);
-  // A player who says to be another one.
+  // A player claims to be another one.
   await expect(ppv2('192.0.2.1', 1, 2), true);
   await expect(spp(mapped('192.0.2.1'), 1, 2), true);
   // Another game server may have taken the place of the one that answered.

@@ -1,9 +1,9 @@
-// Nothing that a page says makes the relay send to where its operator does not let it.
+// A page cannot make the relay send to an address that its operator does not allow.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { connect, startRelay, startServer, statsUntil } from './support.mjs';
 
-/** Tries to reach a server, as a page of an attacker would. Gives the close code or HTTP status. */
+/** Tries to reach a server, as a page of an attacker would. Returns the close code or HTTP status. */
 async function attempt(t, relay, server) {
   try {
     const protocols = ['causeway.v1', `causeway.server.${server}`];

@@ -29,7 +29,7 @@ function replace(name, text) {
   execFileSync('mount', ['--bind', file, name]);
 }
 
-/** The name and the type in a question, and its bytes. */
+/** Returns the name and the type in a question, and its bytes. */
 function readQuestion(query) {
   const labels = [];
   let at = 12;
@@ -44,12 +44,12 @@ function readQuestion(query) {
 
 const TYPE_A = 1;
 
-/** The answer to a question: an address with its time to live, nothing, or that there is no such name. */
+/** Returns the answer to a question: an address with its time to live, nothing, or that there is no such name. */
 function reply(query, question, record) {
   const answers = record && question.type === TYPE_A ? 1 : 0;
   const head = Buffer.alloc(12);
   query.copy(head, 0, 0, 2);
-  head.writeUInt16BE(0x8580 | (record ? 0 : 3), 2); // an answer; NXDOMAIN
+  head.writeUInt16BE(0x8580 | (record ? 0 : 3), 2); // an answer, or NXDOMAIN
   head.writeUInt16BE(1, 4);
   head.writeUInt16BE(answers, 6);
   if (!answers) return Buffer.concat([head, question.bytes]);
@@ -59,7 +59,7 @@ function reply(query, question, record) {
   return Buffer.concat([head, question.bytes, resource]);
 }
 
-/** Answers from `records`, by name; a function gives the record for the question with a number. */
+/** Answers from `records`, by name; a function in it returns the record for the question with a number. */
 async function startNames(t, records) {
   const socket = dgram.createSocket('udp4');
   const asked = new Map(); // the times of the questions, by name
@@ -75,7 +75,7 @@ async function startNames(t, records) {
   await new Promise((resolve) => socket.bind(53, '127.0.0.1', resolve));
   t.after(() => socket.close());
   return {
-    /** When a name was asked for, in seconds; several questions at once are one. */
+    /** Returns the times in seconds when a name was asked for; several questions at once are one. */
     rounds: (name) =>
       asked
         .get(name)
@@ -84,7 +84,7 @@ async function startNames(t, records) {
   };
 }
 
-/** Whether a page reaches a server. */
+/** Returns whether a page reaches a server. */
 async function reaches(t, relay, { address, port }) {
   const link = await connect(t, relay, {
     protocols: ['causeway.v1', `causeway.server.${address}_${port}`],
@@ -101,7 +101,7 @@ if (!process.env[INSIDE]) {
   test('in a network and with files of its own', { skip: cannotEnter() }, () => {
     const command = 'ip link set lo up && exec "$0" --test --test-force-exit "$1"';
     const env = { ...process.env, [INSIDE]: 'yes' };
-    delete env.NODE_TEST_CONTEXT; // it is no part of this run
+    delete env.NODE_TEST_CONTEXT; // the inner process is no part of this run
     const { status, stdout, stderr } = spawnSync(
       'unshare',
       [...enter, command, process.execPath, fileURLToPath(import.meta.url)],
@@ -118,7 +118,7 @@ if (!process.env[INSIDE]) {
       'short.example': { address: '127.0.1.1', ttl: 1 },
       'long.example': { address: '127.0.2.1', ttl: 60 },
       'file.example': { address: '127.0.3.2', ttl: 1 },
-      // It fails when the relay runs, for once.
+      // The name fails once while the relay runs.
       'failing.example': (number) =>
         number === 2 ? null : { address: number < 2 ? '127.0.4.1' : '127.0.4.2', ttl: 60 },
       'late.example': null,
@@ -156,7 +156,7 @@ if (!process.env[INSIDE]) {
       ['long.example', 'file.example'].map((name) => names.rounds(name).length),
       [1, 1],
     );
-    // A time that is too short for the resolver's good is five seconds.
+    // A time that is too short would harm the resolver: it counts as five seconds.
     const [first, second] = names.rounds('short.example');
     assert.ok(second - first > 4, `asked again after ${second - first} seconds`);
   });

@@ -34,11 +34,11 @@ async function start(t, args = []) {
   return { relay, server };
 }
 
-/** A player's WebSocket through the proxy, which adds these headers. */
+/** Opens a player's WebSocket through the proxy, which adds these headers. */
 const through = (t, relay, headers, localAddress = PROXY) =>
   connect(t, relay, { headers, localAddress });
 
-/** True when the server's echo comes back, false when the relay closes it for its address. */
+/** Resolves with true when the server's echo comes back, with false when the relay closes it for its address. */
 async function plays(client) {
   client.send(Buffer.from('hello'));
   const ended = client.closed().then(({ code }) => {
@@ -48,7 +48,7 @@ async function plays(client) {
   return Promise.race([client.received(1).then(() => true), ended]);
 }
 
-/** A connection that begins with the bytes of a proxy, in these pieces; gives what is answered. */
+/** Makes a connection that begins with the bytes of a proxy, in these pieces; returns what is answered. */
 async function raw(t, relay, pieces, localAddress = PROXY) {
   const socket = net.connect({ port: relay.port, host: '127.0.0.1', localAddress });
   t.after(() => socket.destroy());
@@ -162,7 +162,7 @@ for (const [version, header] of Object.entries({ 1: v1, 2: v2 })) {
       101,
     );
     const third = await raw(t, relay, [...pieces, handshake]);
-    assert.equal(third.status, 101); // established, and then closed: its address has one
+    assert.equal(third.status, 101); // established, and then closed: its address has a session
     const stats = await statsUntil(
       relay,
       ({ sessions_refused_address }) => sessions_refused_address,
@@ -171,7 +171,7 @@ for (const [version, header] of Object.entries({ 1: v1, 2: v2 })) {
   });
 }
 
-/** A header of version 2 that names no client of HTTP, and 216 bytes of what is in that place. */
+/** Makes a header of version 2 that names no client of HTTP, with 216 bytes in that place. */
 const v2Of = (family) =>
   Buffer.concat([
     Buffer.from('\r\n\r\n\0\r\nQUIT\n\x21', 'latin1'),
@@ -198,12 +198,12 @@ for (const [name, family] of Object.entries({
     assert.equal(stats.sessions_refused_address, 1);
     for (const client of ['203.0.113.1', '203.0.113.2'])
       await relay.logged(new RegExp(` from ${client.replaceAll('.', '\\.')}`));
-    // Without a word of the request it is the proxy's own, as without a PROXY header.
+    // Without a header of the request, the request is the proxy's own, as without a PROXY header.
     assert.equal((await raw(t, relay, [v2Of(family), handshake])).status, 101);
     await relay.logged(/ from 127\.0\.0\.9/);
   });
 
-// What libwebsockets takes for a part of the line before, each behind what a client may have sent.
+// Libwebsockets takes these for a part of the line before; each is behind a value that a client may have sent.
 for (const [header, of] of [
   ['x-forwarded-for', (client) => `X-Forwarded-For: ${client}`],
   ['forwarded', (client) => `Forwarded: for=${client}`],
@@ -216,7 +216,7 @@ for (const [header, of] of [
     assert.equal((await relay.stats()).proxy_headers_refused, malformed.length);
     await relay.logged(/127\.0\.0\.9:\d+ closed: its request is malformed\n/);
     assert.doesNotMatch(relay.log(), /session \d+ from/);
-    // These are well-formed: names with which those of others begin.
+    // These lines are well-formed: the names of others begin with theirs.
     const before = header === 'forwarded' ? [] : [of('198.51.100.9')];
     for (const [i, line] of ['H: 1', 'X-A: 1', 'Content-: 1', 'Ho:'].entries()) {
       const request = saying(...before, line, of(`203.0.113.${1 + i}`));

@@ -12,7 +12,7 @@ const folder = mkdtempSync(path.join(tmpdir(), 'servers-'));
 const file = path.join(folder, 'relay.conf');
 test.after(() => rmSync(folder, { recursive: true }));
 
-/** As a page names a server: "10.0.0.5_7000", "2001-db8--5_7000". */
+/** Returns a server's name as a page writes it: "10.0.0.5_7000", "2001-db8--5_7000". */
 const named = (host, port) => `${host.replaceAll(':', '-')}_${port}`;
 
 const connectTo = (t, relay, server, { key } = {}) =>
@@ -22,7 +22,7 @@ const connectTo = (t, relay, server, { key } = {}) =>
 
 const refusal = { code: 4006, reason: 'this game server is not allowed (--upstream)' };
 
-/** Three servers, and a relay that allows the first two. */
+/** Starts three servers, and a relay that allows the first two. */
 async function begin(t, args = []) {
   const one = await startServer(t);
   const two = await startServer(t, { host: '::1' });
@@ -134,6 +134,6 @@ test('SIGHUP changes the list; sessions go on', async (t) => {
   await relay.logged(/reloaded the options/);
   assert.equal(await ask(one, player, 'after'), port);
   assert.deepEqual(await (await connectTo(t, relay, asked)).closed(), refusal);
-  // A new link of an open session goes where that does.
+  // A new link of an open session goes to the session's server.
   assert.equal(await ask(one, await connectTo(t, relay, asked, { key }), 'over another'), port);
 });

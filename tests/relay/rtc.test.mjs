@@ -14,7 +14,7 @@ const [{ RTCPeerConnection }] = stacks;
 let udp;
 let relay;
 
-// What a failed test leaves open would keep the process alive: all is ended in the end.
+// An open connection of a failed test would keep the process alive, so all are closed in the end.
 const ends = [];
 
 async function startUdpServer(...values) {
@@ -23,7 +23,7 @@ async function startUdpServer(...values) {
   return server;
 }
 
-/** The worker that an offer came to, from 0 on: a name of its path, if there are several. */
+/** Returns the worker that an offer came to, from 0 on: a name of its path, if there are several. */
 const workerOf = (reply) =>
   Number(/^\/rtc\/(\d+)\//.exec(reply.headers.get('location'))?.[1] ?? 1) - 1;
 
@@ -61,7 +61,7 @@ after(async () => {
   for (const end of ends)
     await Promise.resolve()
       .then(end)
-      .catch(() => {}); // most have ended
+      .catch(() => {}); // most peers have ended
 });
 
 const sessions = async () => (await counters(relay)).sessions_open;
@@ -121,7 +121,7 @@ for (const { name, RTCPeerConnection: Peer } of stacks) {
     test('DELETE ends it on both sides', async () => {
       const connection = await open(Peer, relay.url);
       const resource = new URL(connection.location, relay.url);
-      // A worker passes what is another's on to it.
+      // A worker passes requests on to the worker that they are for.
       const passed = workers > 1 ? [202] : [];
       const end = async () => (await fetch(resource, { method: 'DELETE' })).status;
       assert.ok([200, ...passed].includes(await end()));
@@ -269,7 +269,7 @@ test('one socket serves IPv4 and IPv6', async () => {
 });
 
 test('without a port of its own it takes that of the first --listen', async () => {
-  // Any port is taken for TCP, which someone may have taken for UDP.
+  // Any free port of TCP is taken, which another program may have taken for UDP.
   const start = (tries) =>
     startRelay(udp.port, '--rtc', '127.0.0.1').catch((error) => {
       if (tries === 1 || !error.message.includes('Address already in use')) throw error;
@@ -347,14 +347,14 @@ test('the rate towards a browser is bounded, and what is over is counted', async
   connection.channel.send(Buffer.from('go'));
   await connection.next();
   let now;
-  // Those of several workers are not of the same moment while datagrams come.
+  // The counters of several workers are not of the same moment while datagrams come.
   const unsettled = () =>
     workers > 1 && now.delivered_datagrams + now.dropped_rate !== now.upstream_datagrams;
   do now = await counters(slow);
   while (now.upstream_datagrams <= 50 || unsettled());
   const seconds = (performance.now() - began) / 1000;
   assert.equal(now.delivered_datagrams + now.dropped_rate, now.upstream_datagrams);
-  // Half a second's worth at once, at 1,093 bytes each, and then as time passes.
+  // Half a second's worth goes out at once, at 1,093 bytes each, and then more as time passes.
   assert.ok(now.delivered_datagrams >= 9);
   assert.ok(now.delivered_datagrams <= 10 + (seconds * 20_000) / 1093);
   assert.ok(now.dropped_rate > 0);
@@ -390,7 +390,7 @@ test('strangers on the UDP port get no answer', async () => {
   const theirs = /a=ice-ufrag:(\S+)/.exec(offer)[1];
   const packets = [
     Buffer.from([22, 254, 253, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1]), // DTLS
-    Buffer.from([0, 1, 0, 0, 0x21, 0x12, 0xa4, 0x42, ...Array(12).fill(7)]), // STUN, bare
+    Buffer.from([0, 1, 0, 0, 0x21, 0x12, 0xa4, 0x42, ...Array(12).fill(7)]), // STUN without attributes
     Buffer.from(`GET / HTTP/1.1\r\n\r\n`),
     Buffer.from([0x80, 96, 0, 0]), // RTP
     bindingRequest(`${ufrag}:${theirs}`, 'not the password, by far'),
@@ -405,7 +405,7 @@ test('strangers on the UDP port get no answer', async () => {
   socket.close();
 });
 
-/** A connectivity check, signed with any password, with a right checksum. */
+/** Makes a connectivity check, signed with any password, with a right checksum. */
 function bindingRequest(username, password) {
   const attribute = (type, value) => {
     const padded = Buffer.alloc(4 + Math.ceil(value.length / 4) * 4);
@@ -467,7 +467,7 @@ for (const { name, RTCPeerConnection: Peer } of stacks)
           (...which) => `${which.slice(0, 2)}` === `${way},${number}`,
         );
         const connection = await open(Peer, relay.url, unreliable, proxy.edit);
-        // The datagram that is lost may be one of these; it must not be the goodbye.
+        // The datagram that is lost may be one of these; the goodbye must not get lost.
         let echoed = 0;
         for (let tries = 0; echoed < 9 && tries < 100; tries++) {
           connection.channel.send(Buffer.from(`${way} ${number}`));
@@ -483,7 +483,7 @@ for (const { name, RTCPeerConnection: Peer } of stacks)
     await noSession();
   });
 
-/** As postOffer, but at a fraction of the work: offers expire, and a busy machine makes few. */
+/** Posts an offer as postOffer does, but at a fraction of the work: offers expire, and a busy machine makes few. */
 async function postBare(port, sdp) {
   const socket = net.connect(port, '127.0.0.1');
   socket.write('POST /rtc HTTP/1.1\r\nHost: a\r\nContent-Type: application/sdp\r\n');
@@ -500,9 +500,9 @@ test('a thousand offers that wait do not harm the connected', async () => {
     '127.0.0.1:0',
     '--max-sessions-per-address',
     '0',
-    '--max-sessions', // as many offers may come at once, and any share of them to one worker
+    '--max-sessions', // the number of offers that may come at once; any share of them may come to one worker
     String(1100 * workers),
-    '--request-timeout', // the connected say nothing meanwhile
+    '--request-timeout', // long, as the connected say nothing meanwhile
     '600',
   );
   const connection = await open(RTCPeerConnection, busy.url);
@@ -511,7 +511,7 @@ test('a thousand offers that wait do not harm the connected', async () => {
     const posts = Array.from({ length: 50 }, () => postBare(busy.port, offer));
     for (const reply of await Promise.all(posts)) assert.match(reply, /^HTTP\/1\.1 201 /);
   }
-  // What that costs, hostile_rtc_work_offers.c counts.
+  // The test hostile_rtc_work_offers.c counts the cost of that.
   connection.channel.send(Buffer.from('still here'));
   assert.equal(String(await connection.next()), 'still here');
   const another = await open(RTCPeerConnection, busy.url);
@@ -530,7 +530,7 @@ test('offers that wait are bounded per address', async () => {
     '5',
   );
   const offer = await makeOffer();
-  // At each worker: one more than all take together.
+  // Each worker gets one more than all take together.
   const statuses = [];
   for (let i = 0; i <= 5 * workers; i++)
     statuses.push((await postOffer(guarded.url, offer)).status);

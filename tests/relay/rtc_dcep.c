@@ -1,4 +1,4 @@
-/* DCEP: the channels that browsers open, and what is no message at all. */
+/* DCEP: the channels that browsers open, and messages that are malformed. */
 #include "unit.h"
 
 #include "relay/rtc/dcep.h"

@@ -52,7 +52,7 @@ static void test_a_certificate_can_be_given(void **state)
     assert_memory_equal(dtls_identity_fingerprint(identity), made.fingerprint, 32);
     dtls_identity_destroy(identity);
 
-    /* No file, and the wrong file. */
+    /* There is no such file, or it is the wrong one. */
     assert_null(dtls_identity_load("/nowhere/at/all", key_name, error));
     assert_int_not_equal(strlen(error), 0);
     assert_null(dtls_identity_load(certificate_name, certificate_name, error));
@@ -84,7 +84,7 @@ static void test_nothing_is_sent_or_awaited_before_a_hello(void **state)
     assert_true(dtls_timeout(dtls) == INFINITY);
     assert_false(dtls_write(dtls, (const uint8_t *)"x", 1));
     assert_int_equal(dtls_read(dtls, out, sizeof out), 0);
-    /* A record that is no handshake is no reason to speak, or to give up. */
+    /* A record that is no part of a handshake is no reason to answer, or to give up. */
     static const uint8_t noise[] = {23, 254, 253, 0, 0, 0, 0, 0, 0, 0, 1, 0, 1, 7};
     assert_int_equal(dtls_receive(dtls, noise, sizeof noise), DTLS_HANDSHAKE);
     assert_int_equal(dtls_receive(dtls, noise, 3), DTLS_HANDSHAKE);
@@ -96,7 +96,7 @@ static void test_nothing_is_sent_or_awaited_before_a_hello(void **state)
     dtls_identity_destroy(identity);
 }
 
-/* What OpenSSL holds. */
+/* The number of bytes that OpenSSL holds. */
 static size_t held;
 
 static void *count_malloc(size_t size, const char *file, int line)
@@ -154,7 +154,7 @@ static void on_client_send(void *context, const uint8_t *data, size_t size)
     put(&((struct pair *)context)->to_server, data, size);
 }
 
-/* The client has sent its ClientHello then. */
+/* Makes a pair whose client has sent its ClientHello. */
 static struct pair *pair_create(long mtu)
 {
     static const uint8_t checked[] = {1, 1};
@@ -195,7 +195,7 @@ static void give_server(struct pair *pair, const uint8_t *data, size_t size)
     free(exact);
 }
 
-/* Gives the server what the client has sent, record by record: in turn, the last first, or from the
+/* Gives the server the records that the client has sent: in turn, the last first, or from the
    middle on. */
 enum order { IN_TURN, BACKWARDS, FROM_THE_MIDDLE };
 
@@ -258,7 +258,7 @@ static void test_lost_flights_come_again(void **state)
 {
     (void)state;
     struct pair *pair = pair_create(400);
-    /* Datagrams of the client: each is lost once, and what follows it comes twice. */
+    /* Each datagram of the client is lost once, and the next one comes twice. */
     for (unsigned lost = 0; lost < 8 && dtls_state(pair->server) != DTLS_CONNECTED; lost++) {
         static struct flight all;
         carry_to_client(pair);
@@ -284,10 +284,10 @@ static void test_lost_flights_come_again(void **state)
     pair_destroy(pair);
 }
 
-/* What strangers send: each writes a record for a round, and gives its size. */
+/* Records of strangers: each function writes a record for a round, and returns its size. */
 
-/* The first bytes of a handshake message that is announced to be long; its length is at 14, its
-   number at 18. */
+/* Writes the first bytes of a handshake message that is announced to be long; its length is at 14,
+   its number at 18. */
 static size_t announce(uint8_t *out, unsigned round)
 {
     static const uint8_t start[13 + 12 + 10] = {22, 254, 253, [12] = 22, 11, [24] = 10};
@@ -301,7 +301,7 @@ static size_t announce(uint8_t *out, unsigned round)
     return sizeof start;
 }
 
-/* The same of the message that is due next. */
+/* Does the same for the message that is due next. */
 static size_t announce_next(uint8_t *out, unsigned round)
 {
     const size_t size = announce(out, round);
@@ -310,7 +310,7 @@ static size_t announce_next(uint8_t *out, unsigned round)
     return size;
 }
 
-/* Records of keys that are not in use yet, or not those of the one who sends them. */
+/* Writes records of keys that are not in use yet, or that are not the sender's. */
 static size_t seal(uint8_t *out, unsigned round)
 {
     static const uint8_t start[13] = {22, 254, 253};
@@ -325,7 +325,7 @@ static size_t seal(uint8_t *out, unsigned round)
     return sizeof start + contents;
 }
 
-/* Memory of OpenSSL, and what dtls.c has of its own. */
+/* The memory of OpenSSL in bytes, and that of dtls.c. */
 #define MOST_BEFORE_A_HELLO (16384 - 4096)
 #define MOST_BEYOND_A_HELLO 8192
 

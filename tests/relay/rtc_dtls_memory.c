@@ -1,4 +1,4 @@
-/* Memory for OpenSSL: what is given back, and what is left alone. */
+/* Memory for OpenSSL: a buffer may be given back, and others are left alone. */
 #include "unit.h"
 
 #include "relay/rtc/dtls_memory.h"
@@ -9,7 +9,7 @@
 
 #define SIZE SSL3_RT_MAX_PLAIN_LENGTH
 
-/* A buffer that is made, as OpenSSL makes it when a handshake begins, and is full. */
+/* Makes a full buffer, as OpenSSL does when a handshake begins. */
 static BUF_MEM *fill_buffer(void)
 {
     BUF_MEM *buffer = BUF_MEM_new();
@@ -34,9 +34,9 @@ static void test_a_buffer_is_given_back_and_still_there(void **state)
     dtls_memory_for(NULL);
     assert_ptr_equal(memory.block, buffer->data);
     dtls_memory_release(&memory);
-    assert_all(buffer, 0); /* of a page that the system has taken nothing is left */
+    assert_all(buffer, 0); /* the system has taken the pages, and they read as zeros */
     memset(buffer->data, 8, SIZE);
-    dtls_memory_release(&memory); /* once */
+    dtls_memory_release(&memory); /* a second release does nothing */
     assert_all(buffer, 8);
     BUF_MEM_free(buffer);
 }

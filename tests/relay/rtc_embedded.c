@@ -9,7 +9,7 @@ static void test_the_handshake_may_come_in_checks(void **state)
     struct wire *wire = wire_open();
     wire->client.embeds = true;
     rtc_client_check(&wire->client);
-    /* The first check has the ClientHello: its response and our first flight are the next. */
+    /* The first check has the ClientHello: its response and the peer's first flight come next. */
     assert_true(carry_one(wire));
     assert_true(peer_shakes_hands(wire->peer));
     assert_true(wire->from_relay > 1);
@@ -46,7 +46,7 @@ static void test_what_is_repeated_outside_does_no_harm(void **state)
     wire_close(wire);
 }
 
-/* What is in a check counts once, as a part of it. */
+/* A datagram in a check counts once, as a part of the check. */
 static void test_it_buys_no_more_than_its_size(void **state)
 {
     (void)state;
@@ -56,7 +56,7 @@ static void test_it_buys_no_more_than_its_size(void **state)
     carry_one(wire);
     assert_int_equal(wire->from_relay, 2);
     for (int i = 0; i < 5; i++)
-        pass_time(wire, 1.5); /* the flight is due again */
+        pass_time(wire, 1.5); /* the peer's flight is due again */
     assert_true(wire->went[0] <= 3 * wire->came[0]);
     wire_close(wire);
 }
@@ -103,7 +103,8 @@ static void test_datagrams_do_not_come_in_checks(void **state)
     wire_close(wire);
 }
 
-/* After a datagram whose end is no record, a check must not go on reading it: it is gone. */
+/* After a datagram whose end is no record, a check must not go on reading that datagram: it is
+   gone. */
 static void test_a_datagram_is_done_with_when_it_was_read(void **state)
 {
     (void)state;

@@ -1,4 +1,5 @@
-/* Datagrams that wait come out in their order, and nobody has more than a share of the room. */
+/* Datagrams that wait come out in their order, and no browser takes more than a share of the
+   room. */
 #include "rtc/held.h"
 #include "unit.h"
 

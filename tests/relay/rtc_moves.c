@@ -1,5 +1,5 @@
-/* A peer whose browser moves, or seems to: who is followed, how soon, and how much goes where
-   nothing is proven. */
+/* A peer whose browser moves, or seems to: the address that the peer follows, how soon, and the
+   bytes that go to addresses without proof. */
 #define _GNU_SOURCE
 #include "rtc_wire.h"
 #include "stun_request.h"
@@ -28,7 +28,7 @@ static unsigned where(const struct wire *wire)
     return peer_path(wire->peer)->remote.port - FIRST_PORT;
 }
 
-/* A nominating check with the right password, whose sender is forged. */
+/* Sends a nominating check with the right password, whose sender is forged. */
 static void forge_check(struct wire *wire, unsigned index)
 {
     uint8_t check[STUN_REQUEST_SIZE];
@@ -37,15 +37,16 @@ static void forge_check(struct wire *wire, unsigned index)
                           stun_request(check, UFRAG ":brow", PASSWORD, USE_CANDIDATE, 0)));
 }
 
-/* Nothing got more than three times what came from it; returns how much it got. */
+/* Checks that no address got more than three times the bytes that came from it; returns how much
+   this one got. */
 static size_t assert_bounded(const struct wire *wire, unsigned index)
 {
     assert_true(wire->went[index] <= 3 * wire->came[index]);
     return wire->went[index];
 }
 
-/* Sends messages of 1,000 bytes to the browser, 60 a second, which acknowledges what comes. Returns
-   how many arrived. */
+/* Sends messages of 1,000 bytes to the browser, 60 a second. The browser acknowledges those that
+   come. Returns how many arrived. */
 static unsigned stream(struct wire *wire, unsigned count)
 {
     static const uint8_t data[1000];
@@ -89,7 +90,7 @@ static void test_a_forged_check_moves_nothing(void **state)
     wire_close(wire);
 }
 
-/* The browser itself lies about where it is, and says there all that it can say blindly. */
+/* The browser itself lies about its address, and says there all that it can say blindly. */
 static void test_a_browser_cannot_point_elsewhere(void **state)
 {
     (void)state;
@@ -100,16 +101,16 @@ static void test_a_browser_cannot_point_elsewhere(void **state)
     for (int i = 0; i < 200; i++) {
         rtc_client_check(&wire->client);
         sctp_packet_begin(&packet, wire->client.sctp.remote_tag);
-        sctp_packet_chunk(&packet, 5, 0, nonce, sizeof nonce); /* a guess */
+        sctp_packet_chunk(&packet, 5, 0, nonce, sizeof nonce); /* the nonce is a guess */
         sctp_packet_end(&packet);
         rtc_client_send_packet(&wire->client, &packet);
         rtc_client_send(&wire->client, "x", 1);
-        wire->lose = 1000; /* it sees nothing of what goes there */
+        wire->lose = 1000; /* it sees nothing of the datagrams to that address */
         stream(wire, 3);
         assert_int_equal(where(wire), 0);
     }
     assert_bounded(wire, 1);
-    assert_int_equal(wire->datagrams, 200); /* what it sends is taken all the same */
+    assert_int_equal(wire->datagrams, 200); /* its own datagrams are taken all the same */
     wire_close(wire);
 }
 
@@ -124,13 +125,13 @@ static void test_an_unfinished_handshake_draws_little(void **state)
     carry(wire); /* the ClientHello */
     assert_true(wire->went[0] > 600);
     assert_bounded(wire, 0);
-    /* From here on nothing comes. */
+    /* From here on no datagram comes to the peer. */
     const size_t before = wire->went[0];
     for (int i = 0; i < 50; i++) {
         pass_time(wire, 0.1);
         assert_bounded(wire, 0);
     }
-    /* With what comes it may go on. */
+    /* With further datagrams it may go on. */
     for (unsigned i = 0; i < 10; i++)
         forge_check(wire, 0);
     for (int i = 0; i < 50; i++)
@@ -140,7 +141,7 @@ static void test_an_unfinished_handshake_draws_little(void **state)
     wire_close(wire);
 }
 
-/* A certificate that makes the first flight longer than what a short ClientHello allows. */
+/* Makes a certificate with which the first flight is longer than a short ClientHello allows. */
 static struct dtls_identity *long_identity(void)
 {
     char error[256];
@@ -164,7 +165,7 @@ static struct dtls_identity *long_identity(void)
     return identity;
 }
 
-/* Opens a channel whose handshake has to wait for more checks; gives how many it took. */
+/* Opens a channel whose handshake has to wait for more checks; returns how many it took. */
 static unsigned open_slowly(struct dtls_identity *identity, double seconds)
 {
     struct wire *wire = wire_open();
@@ -194,7 +195,8 @@ static void test_a_long_flight_waits_for_bytes_and_not_for_time(void **state)
     struct dtls_identity *identity = long_identity();
     assert_non_null(identity);
     const unsigned checks = open_slowly(identity, 0.0);
-    /* What is held back is not repeated meanwhile: that would use up what it waits for. */
+    /* Datagrams that are held back are not repeated meanwhile: that would use up the allowance that
+       they wait for. */
     assert_int_equal(open_slowly(identity, 10.0), checks);
     dtls_identity_destroy(identity);
 }
@@ -204,7 +206,7 @@ static void test_a_move_takes_one_round_trip(void **state)
     (void)state;
     struct wire *wire = wire_connect();
     move(wire, 1);
-    /* Nothing is taken from the new address before its check. */
+    /* Nothing from the new address is taken before its check. */
     rtc_client_send(&wire->client, "x", 1);
     carry(wire);
     assert_int_equal(wire->datagrams, 0);
@@ -217,7 +219,7 @@ static void test_a_move_takes_one_round_trip(void **state)
     assert_int_equal(where(wire), 1);
     assert_both_ways(wire);
 
-    /* Back again, and once more. */
+    /* The browser goes back, and moves again and again. */
     for (unsigned i = 2; i < 10; i++) {
         move(wire, i % 2);
         rtc_client_check(&wire->client);
@@ -228,7 +230,8 @@ static void test_a_move_takes_one_round_trip(void **state)
     wire_close(wire);
 }
 
-/* A NAT has given it another port, of which it knows nothing: there is no check for seconds. */
+/* A NAT has given the browser another port, of which it knows nothing: there is no check for
+   seconds. */
 static void test_a_move_without_a_check(void **state)
 {
     (void)state;
@@ -249,8 +252,8 @@ static void test_a_move_without_a_check(void **state)
     wire_close(wire);
 }
 
-/* What comes from elsewhere is looked at only when it may be the browser's, and what is not its own
-   changes nothing. */
+/* Datagrams from elsewhere are looked at only when they may be the browser's, and those that are
+   not its own change nothing. */
 static void test_strangers_have_not_moved(void **state)
 {
     (void)state;
@@ -276,7 +279,7 @@ static void test_strangers_have_not_moved(void **state)
     wire_close(wire);
 }
 
-/* What is lost of an answer and its probes, but the last. */
+/* The answer and its probes get lost, all but the last. */
 static void test_a_move_survives_loss_within_a_second(void **state)
 {
     (void)state;
@@ -307,7 +310,7 @@ static void test_the_browser_is_where_it_sends_from(void **state)
     wire->hears_all = true;
     for (unsigned i = 0; i < 20; i++) {
         const unsigned messages = wire->messages;
-        forge_check(wire, 1); /* that it hears the answers to */
+        forge_check(wire, 1); /* the browser hears the answers to this check */
         now += 0.5;
         peer_update(wire->peer, now);
         carry(wire);
@@ -370,18 +373,18 @@ static void test_a_move_in_the_set_up(void **state)
     }
 }
 
-/* Who was at an address once may have left it, and go on forging checks. */
+/* A stranger who was at an address once may have left it, and go on forging checks. */
 static void test_a_proof_runs_out(void **state)
 {
     (void)state;
     static const uint8_t data[1000];
     struct wire *wire = wire_connect();
-    /* It is renewed as long as the browser is there. */
+    /* The proof is renewed as long as the browser is there. */
     for (int i = 0; i < 40; i++) {
         rtc_client_check(&wire->client);
         assert_int_equal(stream(wire, 150), 150);
     }
-    move(wire, 1); /* hears nothing any more */
+    move(wire, 1); /* the old address hears nothing any more */
     const double left = now;
     enum peer_send sent;
     do {
@@ -399,7 +402,7 @@ static void test_a_proof_runs_out(void **state)
         peer_send(wire->peer, data, sizeof data, now);
     }
     assert_true(wire->went[0] - went <= 3 * (wire->came[0] - came) + sizeof data + 200);
-    /* It is back. */
+    /* The browser is back. */
     move(wire, 0);
     rtc_client_check(&wire->client);
     carry(wire);

@@ -1,4 +1,5 @@
-/* The paths to one browser: what each is allowed, what proves one, and which makes room. */
+/* The paths to one browser: the bytes that each is allowed, its proof, and the path that makes
+   room. */
 #include "unit.h"
 
 #include "relay/rtc/paths.h"
@@ -106,11 +107,11 @@ static void test_only_the_nonce_of_a_path_proves_it_and_only_in_time(void **stat
     uint8_t nonce[PATHS_NONCE_SIZE];
     paths_init(&paths);
     struct path *first = check(&paths, 1, 10.0);
-    /* None was sent yet. */
+    /* No probe was sent yet, so there is nothing to answer. */
     paths_answer(&paths, first, first->nonce, sizeof nonce, 10.0);
     assert_false(first->proven);
     prove(&paths, first, 10.0);
-    /* The same again is worth nothing. */
+    /* A second answer with the same nonce is worth nothing. */
     memcpy(nonce, first->nonce, sizeof nonce);
     check(&paths, 1, 25.0);
     paths_answer(&paths, first, nonce, sizeof nonce, 25.0);
@@ -118,19 +119,19 @@ static void test_only_the_nonce_of_a_path_proves_it_and_only_in_time(void **stat
     assert_true(probed(&paths, first, 25.0));
     assert_memory_not_equal(first->nonce, nonce, sizeof nonce);
 
-    /* Not that of another path, not a part of it. */
+    /* Another path's nonce is no proof, nor is a part of its own. */
     struct path *second = check(&paths, 2, 26.0);
     assert_true(probed(&paths, first, 26.0));
     assert_true(probed(&paths, second, 26.0));
     paths_answer(&paths, second, first->nonce, sizeof nonce, 26.0);
     paths_answer(&paths, second, second->nonce, sizeof nonce - 1, 26.0);
     assert_false(second->proven);
-    /* Repeats carry the same for a while, so that an answer may take its time. */
+    /* Repeated probes carry the same nonce for a while, so that an answer may take its time. */
     memcpy(nonce, second->nonce, sizeof nonce);
     assert_true(probed(&paths, first, 26.5));
     assert_true(probed(&paths, second, 26.5));
     assert_memory_equal(second->nonce, nonce, sizeof nonce);
-    /* Too late. */
+    /* The answer comes too late. */
     paths_answer(&paths, second, nonce, sizeof nonce, 31.0);
     assert_false(second->proven);
     assert_ptr_equal(paths.current, first);
@@ -156,7 +157,7 @@ static void test_a_proof_is_renewed_or_runs_out(void **state)
     paths_update(&paths, paths.deadline - 0.1);
     assert_true(paths_spend(path, 5000));
     paths_update(&paths, paths.deadline);
-    /* What came while it was proven allows nothing now. */
+    /* Bytes that came while the path was proven allow nothing now. */
     assert_false(paths_spend(path, 1));
     assert_true(paths.deadline == INFINITY);
 }
@@ -194,13 +195,13 @@ static void test_what_only_checks_makes_room(void **state)
     assert_true(knows(&paths, 3));
     assert_false(knows(&paths, 900));
     assert_true(knows(&paths, 999));
-    /* Where it has not been for long is no better than another. */
+    /* A path that the browser left long ago is no better than another. */
     check(&paths, 1, 30.0);
     for (uint16_t port = 100; port < 200; port++)
         check(&paths, port, 30.0 + port * 1e-6);
     assert_true(knows(&paths, 1));
     assert_false(knows(&paths, 3));
-    /* The current one stays, whatever else is alive. */
+    /* The current path stays, whatever else is alive. */
     for (uint16_t port = 200; port < 300; port++)
         paths_hear(&paths, check(&paths, port, 40.0), true, 40.0 + port * 1e-6);
     assert_ptr_equal(paths.current, first);

@@ -67,7 +67,7 @@ static void test_refuses_other_channels(void **state)
         wire_close(wire);
     }
 
-    /* A second channel. */
+    /* A second channel is refused. */
     struct wire *wire = wire_connect();
     wire->client.stream = 2;
     rtc_client_send(&wire->client, "x", 1);
@@ -76,7 +76,7 @@ static void test_refuses_other_channels(void **state)
     assert_non_null(strstr(peer_reason(wire->peer), "one data channel"));
     wire_close(wire);
 
-    /* A negotiated one that is ordered. */
+    /* A negotiated channel that is ordered is refused. */
     wire = wire_open();
     struct sctp_packet packet;
     wire->client.negotiated = true;
@@ -94,15 +94,15 @@ static void test_refuses_other_channels(void **state)
     wire_close(wire);
 }
 
-/* Before the OPEN is answered the browser sends ordered, and the OPEN may be the one that is late.
- */
+/* Before the OPEN is answered the browser sends ordered messages, and the OPEN may be the late
+   one. */
 static void test_a_late_open_is_waited_for(void **state)
 {
     (void)state;
     struct wire *wire = wire_open();
     struct sctp_packet packet;
     struct sctp_client *sctp = &wire->client.sctp;
-    wire->client.negotiated = true; /* its messages are sent by hand */
+    wire->client.negotiated = true; /* the test sends its messages by hand */
     rtc_client_check(&wire->client);
     carry(wire);
     sctp_packet_begin(&packet, sctp->remote_tag);
@@ -157,12 +157,12 @@ static void test_nothing_is_answered_before_a_verified_check(void **state)
 {
     (void)state;
     struct wire *wire = wire_open();
-    /* DTLS from anywhere. */
+    /* DTLS comes from anywhere. */
     rtc_client_receive(&wire->client, (const uint8_t *)"\1\1", 2);
     carry(wire);
     assert_int_equal(wire->from_relay, 0);
     assert_int_equal(peer_state(wire->peer), PEER_OFFERED);
-    /* Checks with a wrong password, or for another browser. */
+    /* These checks have a wrong password, or are for another browser. */
     static const char *const names[] = {UFRAG ":brow", UFRAG ":brov",  UFRAG ":brow2",
                                         UFRAG,         UFRAG "x:brow", UFRAG ":"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
@@ -211,7 +211,7 @@ static void run_to_end(struct wire *wire, bool checks)
 static void test_every_state_has_its_end(void **state)
 {
     (void)state;
-    /* No check. */
+    /* No check comes. */
     struct wire *wire = wire_open();
     run_to_end(wire, false);
     assert_int_equal(peer_state(wire->peer), PEER_ENDED);
@@ -226,7 +226,7 @@ static void test_every_state_has_its_end(void **state)
     assert_true(now <= 1010.0 + PEER_SETUP_SECONDS);
     wire_close(wire);
 
-    /* All is there but the channel. */
+    /* Everything is there but the channel. */
     wire = wire_open();
     wire->client.negotiated = true;
     rtc_client_check(&wire->client);
@@ -237,7 +237,7 @@ static void test_every_state_has_its_end(void **state)
     assert_true(wire->client.sctp.ended);
     wire_close(wire);
 
-    /* Open, then the checks stop. */
+    /* The channel is open, then the checks stop. */
     wire = wire_connect();
     run_to_end(wire, false);
     assert_int_equal(peer_state(wire->peer), PEER_ENDED);
@@ -245,7 +245,7 @@ static void test_every_state_has_its_end(void **state)
     assert_false(peer_left(wire->peer));
     wire_close(wire);
 
-    /* Open, and the checks go on. */
+    /* The channel is open, and the checks go on. */
     wire = wire_connect();
     for (int i = 0; i < 100; i++) {
         now += 5.0;
@@ -275,7 +275,7 @@ static void test_a_closing_browser_ends_it_at_once(void **state)
     assert_true(peer_left(wire->peer));
     wire_close(wire);
 
-    /* Ours tells the browser. */
+    /* The peer's own close tells the browser. */
     wire = wire_connect();
     peer_end(wire->peer, "the relay is stopping", now);
     carry(wire);
@@ -291,7 +291,7 @@ static void test_a_closed_channel_is_closed_on_both_sides(void **state)
     struct wire *wire = wire_connect();
     struct sctp_packet packet;
     uint8_t reset[18] = {0, 13, 0, 18, 0, 0, 0x03, 0xe8};
-    reset[14] = 0x03; /* the last TSN: 1000, the OPEN */
+    reset[14] = 0x03; /* the last TSN, 1000, is that of the OPEN */
     reset[15] = 0xe8;
     sctp_packet_begin(&packet, wire->client.sctp.remote_tag);
     sctp_packet_chunk(&packet, 130, 0, reset, sizeof reset);
@@ -320,7 +320,7 @@ static void test_the_rate_is_bounded(void **state)
         rtc_client_acknowledge(&wire->client);
         carry(wire);
     }
-    /* Two seconds at 1,093 bytes each, and a burst of half a second. */
+    /* Two seconds' worth goes out at 1,093 bytes each, and a burst of half a second. */
     assert_in_range(sent, 220, 229);
     wire_close(wire);
 }
@@ -356,7 +356,7 @@ static void test_who_is_dismissed_is_told_why(void **state)
     assert_true(wire->client.sctp.ended);
     wire_close(wire);
 
-    /* Without a channel there is nothing to tell it over. */
+    /* Without a channel there is nothing to tell the reason over. */
     wire = wire_open();
     wire->client.negotiated = true;
     rtc_client_check(&wire->client);

@@ -1,13 +1,13 @@
-/* What one browser that floods costs the others, in packets: a socket that all share, and a relay
-   that can work off a limited number of packets in a millisecond, in virtual time. */
+/* The cost of one browser that floods to the others, in packets: a socket that all share, and a
+   relay that can work off a limited number of packets in a millisecond, in virtual time. */
 #include "rtc/policing.h"
 #include "unit.h"
 
-#define LIMIT        1500.0 /* --upstream-packets */
+#define LIMIT        1500.0 /* packets in a second, as --upstream-packets has it */
 #define MILLISECONDS 10000
 
-/* What the relay can do in a millisecond of which it gets a quarter of a core, and what each packet
-   takes of it, in microseconds. */
+/* The relay's work in a millisecond, when it gets a quarter of a core, and the part of that for
+   each packet, in microseconds. */
 #define BUDGET       250
 #define WORK_COST    10
 #define DROP_COST    1
@@ -20,10 +20,10 @@
 struct world {
     struct policing policing[1 + HONEST];
     bool polices;
-    int queue[QUEUE_PLACES]; /* whose each packet is; 0 = the flooder's */
+    int queue[QUEUE_PLACES]; /* the sender of each packet; 0 = the flooder */
     int first, count;
     int spent;
-    /* packets */
+    /* numbers of packets */
     int honest_sent, honest_worked, honest_policed, honest_overflowed;
     int flood_worked, flood_policed;
 };
@@ -92,7 +92,7 @@ static void test_a_flooder_costs_others_nothing(void **state)
     assert_true(with.flood_worked <= 3 * (int)LIMIT * MILLISECONDS / 1000);
 }
 
-/* How many of `count` packets that come at once are taken. */
+/* Returns how many of `count` packets that come at once are taken. */
 static int take(struct policing *policing, enum policed kind, int count, double now)
 {
     int taken = 0;
@@ -106,10 +106,10 @@ static void test_who_keeps_to_the_limit_is_not_touched(void **state)
     (void)state;
     struct policing policing;
     policing_init(&policing);
-    /* A network that holds up all of half a second, again and again. */
+    /* A network holds up all packets of half a second, again and again. */
     for (int i = 0; i < 20; i++)
         assert_int_equal(take(&policing, POLICED_DATA, (int)LIMIT / 2, i * 0.5), (int)LIMIT / 2);
-    /* Checks of ten pairs of addresses. */
+    /* The checks are for ten pairs of addresses. */
     for (int i = 0; i < 100; i++)
         assert_int_equal(take(&policing, POLICED_CHECK, 10, i * 0.05), 10);
     assert_int_equal(take(&policing, POLICED_OTHER, 20, 0.0), 20);
@@ -127,7 +127,8 @@ static void test_acknowledgements_are_not_counted(void **state)
     }
 }
 
-/* What anyone can forge uses up nothing of what only the browser can send. */
+/* Packets that anyone can forge use up nothing of the allowance for those that only the browser can
+   send. */
 static void test_strangers_use_up_nothing(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* SCTP: how an association begins, and what it takes no notice of. */
+/* SCTP: the beginning of an association, and the packets that it ignores. */
 #include "sctp_link.h"
 
 #include <math.h>
@@ -65,7 +65,7 @@ static void test_refuses_bad_handshakes(void **state)
     struct link link;
     struct sctp_packet packet;
     link_open(&link);
-    /* Nothing but an INIT, alone, with tag 0. */
+    /* Only an INIT counts, alone, with tag 0. */
     begin(&link, &packet);
     sctp_packet_data(&packet, (struct sctp_part){.tsn = 1, .flags = SCTP_WHOLE, .ppid = 53}, "x",
                      1);
@@ -84,7 +84,7 @@ static void test_refuses_bad_handshakes(void **state)
     assert_int_equal(refused(&link), 3);
     assert_int_equal(fetch_all(&link), 0);
 
-    /* A cookie that is not ours. */
+    /* The cookie is not one of ours. */
     sctp_client_write_init(&link.client, &packet);
     give_quietly(&link, &packet);
     fetch_all(&link);
@@ -141,7 +141,8 @@ static void test_every_flipped_bit_is_refused(void **state)
 static void test_every_truncated_chunk_is_survived(void **state)
 {
     (void)state;
-    /* Every type with every length of value, filled with bytes that look like large numbers. */
+    /* The packets have every type with every length of value, filled with bytes that look like
+       large numbers. */
     uint8_t value[64];
     for (int fill = 0; fill < 2; fill++) {
         memset(value, fill ? 0xff : 0, sizeof value);

@@ -3,7 +3,7 @@
 
 #define COOKIE 20
 
-/* Has it ask; the other side has read that. */
+/* Has the association ask; the other side reads that. */
 static void ask(struct link *link)
 {
     uint8_t out[SCTP_PACKET_MAX];
@@ -12,7 +12,7 @@ static void ask(struct link *link)
     const size_t size = fetch(link, out);
     assert_true(link->client.asked);
     assert_int_equal(load32(out + 4), 0);
-    assert_int_equal(size, 12 + load16(out + 14)); /* it goes alone */
+    assert_int_equal(size, 12 + load16(out + 14)); /* the INIT goes alone */
     assert_int_equal(fetch_all(link), 0);
 }
 
@@ -32,7 +32,7 @@ static void expect_established(struct link *link, const struct sctp_packet *pack
     assert_true(sctp_is_established(link->sctp));
 }
 
-/* A message each way. */
+/* Checks that a message gets through each way. */
 static void expect_to_work(struct link *link)
 {
     give_data(link, FIRST_TSN, SCTP_WHOLE | SCTP_UNORDERED, 0, "up", 2);
@@ -62,7 +62,8 @@ static void test_asks(void **state)
     link_close(&link);
 }
 
-/* As browsers do: they answer, and the cookie is back before the one that they asked for. */
+/* Browsers do this: they answer, and return the relay's cookie before the one that they asked for
+   comes back. */
 static void test_both_may_ask_at_once(void **state)
 {
     (void)state;
@@ -136,7 +137,7 @@ static void test_data_tells_what_a_lost_cookie_ack_did(void **state)
     link_close(&link);
 }
 
-/* Whether the other side is where it says it is may be asked with the cookie. */
+/* A HEARTBEAT, which asks whether the other side is where it says it is, may go with the cookie. */
 static void test_a_heartbeat_goes_with_the_cookie(void **state)
 {
     (void)state;
@@ -152,7 +153,7 @@ static void test_a_heartbeat_goes_with_the_cookie(void **state)
     assert_int_equal(fetch_all(&link), 1);
     const size_t size = sctp_heartbeat(link.sctp, nonce, sizeof nonce, out, sizeof out);
     assert_true(sctp_client_read(&link.client, out, size));
-    /* Its answer too tells what a lost COOKIE ACK did. */
+    /* The answer to it, too, proves what a lost COOKIE ACK would have. */
     sctp_client_write_heartbeat_ack(&link.client, &packet);
     expect_established(&link, &packet);
     assert_true(next(&link));
@@ -162,7 +163,7 @@ static void test_a_heartbeat_goes_with_the_cookie(void **state)
     link_close(&link);
 }
 
-/* A side that answers before it has asked itself asks by another name then. */
+/* A side that answers before it has asked itself uses another tag when it asks. */
 static void test_who_asks_anew_is_answered_anew(void **state)
 {
     (void)state;
@@ -183,7 +184,7 @@ static void test_who_asks_anew_is_answered_anew(void **state)
     link_close(&link);
 }
 
-/* An answer that is of no use is passed over, and the other side's own question is not. */
+/* An answer that is of no use is ignored, but a question of the other side is not. */
 static void test_bad_answers_are_passed_over(void **state)
 {
     (void)state;
@@ -220,7 +221,7 @@ static void test_bad_answers_are_passed_over(void **state)
         link_close(&link);
     }
 
-    /* A cookie that fits in no packet; an answer that names another than who asked. */
+    /* One cookie fits in no packet, one answer names another tag than the one that asked. */
     ask(&link);
     sctp_client_write_init_ack(&link.client, &packet, SCTP_PACKET_MAX - 12);
     give_quietly(&link, &packet);
@@ -233,7 +234,7 @@ static void test_bad_answers_are_passed_over(void **state)
     assert_int_equal(fetch_all(&link), 0);
     link_close(&link);
 
-    /* Nobody asked; then the other side did, and got a tag. */
+    /* Nobody asked at first; then the other side did, and got a tag. */
     link_open(&link);
     answer(&link);
     assert_int_equal(refused(&link), 1);

@@ -18,7 +18,7 @@ static void test_receives_and_acknowledges_honestly(void **state)
     assert_int_equal(link.event.size, 3);
     assert_false(next(&link));
 
-    /* The first packet waits for company, but not long; the second is acknowledged at once. */
+    /* The first packet waits for a second one, but not long; the second is acknowledged at once. */
     assert_int_equal(fetch(&link, out), 0);
     assert_true(sctp_deadline(link.sctp) > link.now && sctp_deadline(link.sctp) < link.now + 0.2);
     link.now = sctp_deadline(link.sctp);
@@ -38,7 +38,7 @@ static void test_receives_and_acknowledges_honestly(void **state)
     assert_non_null(sack);
     assert_int_equal(load32(sack + 4), FIRST_TSN + 2);
 
-    /* A gap is told at once and exactly. */
+    /* A gap is reported at once and exactly. */
     give_data(&link, FIRST_TSN + 4, SCTP_WHOLE | SCTP_UNORDERED, 4, "y", 1);
     assert_true(next(&link));
     assert_false(next(&link));
@@ -78,7 +78,7 @@ static void test_forward_tsn_is_taken(void **state)
     assert_non_null(sack);
     assert_int_equal(load32(sack + 4), FIRST_TSN + 2);
     assert_int_equal(load16(sack + 12), 0);
-    /* The rest of the message that was given up is late: it completes nothing. */
+    /* The rest of the abandoned message is late: it completes nothing. */
     give_data(&link, FIRST_TSN + 2, SCTP_END | SCTP_UNORDERED, 0, "lost", 4);
     assert_false(next(&link));
     link_close(&link);
@@ -175,7 +175,7 @@ static void test_splits_only_what_does_not_fit(void **state)
     link_close(&link);
 }
 
-/* What goes out, and what would have to be kept, is bounded by the other side's answers. */
+/* The other side's answers bound the bytes that go out, and those that would have to be kept. */
 static void test_drops_when_nothing_is_acknowledged(void **state)
 {
     (void)state;
@@ -207,7 +207,7 @@ static void test_drops_when_nothing_is_acknowledged(void **state)
     link_close(&link);
 }
 
-/* Parts of a message that are still to go out keep their room from reliable messages. */
+/* Parts of a message that have not gone out yet keep their room from reliable messages. */
 static void test_a_message_in_parts_keeps_its_room(void **state)
 {
     (void)state;
@@ -235,7 +235,7 @@ static void test_gives_up_what_was_lost_and_says_so_seldom(void **state)
     link_up(&link);
     const uint32_t base = link.client.cumulative;
     unsigned forwards = 0;
-    /* Every other packet is lost, each loss is reported: 100 losses in a second. */
+    /* Every other packet is lost, and each loss is reported: 100 losses in a second. */
     for (uint32_t i = 1; i <= 200; i++) {
         link.now += 0.005;
         assert_int_equal(sctp_send(link.sctp, 0, PPID_BINARY, (const uint8_t *)"x", 1), SCTP_SENT);
@@ -290,7 +290,7 @@ static void test_times_round_trips_of_what_arrives(void **state)
     give_sack(&link, base + 2, NULL, 0);
     assert_float_equal(rtt(&link), 0.09, 1e-9);
 
-    /* One that is lost tells nothing, however late the others say so. */
+    /* A lost packet does not tell the round trip time, however late the others report it. */
     for (unsigned i = 0; i < 5; i++)
         send_small(&link);
     link.now += 5.0;
@@ -345,13 +345,13 @@ static void test_reliable_messages_are_repeated(void **state)
     size_t size = fetch(&link, out);
     const uint8_t *data = find_chunk(out, size, 0);
     assert_non_null(data);
-    assert_int_equal(data[1], SCTP_WHOLE); /* ordered */
+    assert_int_equal(data[1], SCTP_WHOLE); /* the message is ordered */
     assert_int_equal(load32(data + 4), base + 1);
     for (int i = 0; i < 20; i++) {
         sctp_send(link.sctp, 0, PPID_BINARY, (const uint8_t *)"x", 1);
         fetch_all(&link);
     }
-    /* Everything later has come: it is still not given up. */
+    /* Everything later has come, and still it is not given up. */
     const uint16_t gap[2] = {2, 21};
     give_sack(&link, base, gap, 1);
     assert_int_equal(fetch_all(&link), 0);

@@ -1,4 +1,5 @@
-/* SCTP: what an association answers beside messages, and how it ends. */
+/* SCTP: the answers of an association to other chunks than messages, and the ways in which it
+   ends. */
 #include "sctp_link.h"
 
 #include <math.h>
@@ -42,7 +43,7 @@ static void test_a_heartbeat_of_ours_comes_back(void **state)
     assert_int_equal(link.event.size, 5);
     assert_memory_equal(link.event.data, "pulse", 5);
     assert_false(next(&link));
-    /* Others say nothing. */
+    /* A malformed answer gives no event. */
     static const struct {
         const char *value;
         size_t size;
@@ -131,14 +132,15 @@ static void test_streams_are_reset(void **state)
     assert_int_equal(load16(link.event.streams), 2);
     assert_false(next(&link));
     assert_int_equal(reset_result(&link), 1);
-    /* The same once more is answered once more and does nothing. */
+    /* The same request once more is answered once more and does nothing. */
     give_quietly(&link, &packet);
     assert_int_equal(reset_result(&link), 1);
-    /* A number out of turn. */
+    /* This number is out of turn. */
     put_reset(&link, &packet, FIRST_TSN + 5, FIRST_TSN - 1, 2);
     give_quietly(&link, &packet);
     assert_int_equal(reset_result(&link), 5);
-    /* While messages are missing it has to wait; asked again with the same number, or the next. */
+    /* While messages are missing the reset has to wait; it may be asked again with the same number,
+       or the next. */
     put_reset(&link, &packet, FIRST_TSN + 1, FIRST_TSN, 2);
     give_quietly(&link, &packet);
     assert_int_equal(reset_result(&link), 6);
@@ -157,7 +159,7 @@ static void test_streams_are_reset(void **state)
     assert_false(next(&link));
     assert_int_equal(reset_result(&link), 1);
 
-    /* Ours is asked until it is answered. */
+    /* Our own reset is repeated until it is answered. */
     link.now = sctp_deadline(link.sctp);
     sctp_update(link.sctp, link.now);
     fetch_all(&link);
@@ -196,7 +198,7 @@ static void test_ends(void **state)
     struct link link;
     struct sctp_packet packet;
     uint8_t out[SCTP_PACKET_MAX];
-    /* Theirs: ABORT, with our tag or with theirs echoed. */
+    /* The other side ends it: ABORT, with our tag or with its own echoed. */
     for (int echoed = 0; echoed < 2; echoed++) {
         link_up(&link);
         sctp_packet_begin(&packet, echoed ? TAG : link.client.remote_tag);
@@ -211,7 +213,7 @@ static void test_ends(void **state)
                          SCTP_NOT_UP);
         link_close(&link);
     }
-    /* Theirs: SHUTDOWN. */
+    /* The other side ends it: SHUTDOWN. */
     link_up(&link);
     begin(&link, &packet);
     sctp_packet_chunk(&packet, 7, 0, "\0\0\0", 4);
@@ -223,7 +225,7 @@ static void test_ends(void **state)
     assert_non_null(find_chunk(out, size, 8));
     link_close(&link);
 
-    /* Ours, with a reason that a page can read. */
+    /* We end it, with a reason that a page can read. */
     link_up(&link);
     sctp_abort(link.sctp, "out of order");
     size = fetch(&link, out);
@@ -236,7 +238,7 @@ static void test_ends(void **state)
     assert_true(sctp_deadline(link.sctp) == INFINITY);
     link_close(&link);
 
-    /* Ours, because DATA without data is no DATA. */
+    /* We end it, because DATA without data is malformed. */
     link_up(&link);
     give_data(&link, FIRST_TSN, SCTP_WHOLE, 0, "", 0);
     assert_true(next(&link));

@@ -18,7 +18,7 @@ static uint32_t next_random(uint32_t *seed)
 static void test_crc32c(void **state)
 {
     (void)state;
-    /* RFC 3720, B.4. */
+    /* These sums are from RFC 3720, B.4. */
     uint8_t data[48] = {0};
     assert_int_equal(crc32c(0, data, 32), 0x8a9136aa);
     memset(data, 0xff, 32);
@@ -32,7 +32,7 @@ static void test_crc32c(void **state)
         assert_int_equal(crc32c(crc32c(0, digits, cut), &digits[cut], 9 - cut), 0xe3069283);
 }
 
-/* The map against the plainest one there can be, across the wrap. */
+/* The map is compared with the plainest one there can be, across the wrap. */
 static void test_tsn_map_is_right(void **state)
 {
     (void)state;
@@ -41,7 +41,7 @@ static void test_tsn_map_is_right(void **state)
         const uint32_t first = 0xffffff00u;
         static bool seen[8192];
         memset(seen, 0, sizeof seen);
-        uint32_t cumulative = 0; /* how many from the first on are settled */
+        uint32_t cumulative = 0; /* the number of TSNs from the first on that are settled */
         uint32_t highest = 0;
         struct tsn_map map;
         tsn_map_reset(&map, first);
@@ -113,7 +113,7 @@ static void test_outstanding_counts_the_flight(void **state)
     assert_int_equal(out.flight, 700);
     assert_false(outstanding_must_forward(&out));
 
-    /* 1 is missing; 2 and 3 have come: too early to give it up. */
+    /* 1 is missing; 2 and 3 have come: it is too early to give 1 up. */
     const struct tsn_gap near = {2, 3};
     assert_true(outstanding_acknowledge(&out, 0, &near, 1, out.next));
     assert_int_equal(out.flight, 500);
@@ -123,7 +123,7 @@ static void test_outstanding_counts_the_flight(void **state)
     const struct tsn_gap far = {2, 4};
     assert_true(outstanding_acknowledge(&out, 0, &far, 1, out.next));
     assert_true(outstanding_must_forward(&out));
-    assert_int_equal(out.abandoned, 4); /* on over what has come */
+    assert_int_equal(out.abandoned, 4); /* it goes on over those that have come */
     assert_int_equal(out.given_up, 1);
     assert_int_equal(out.flight, 300);
     assert_true(outstanding_acknowledge(&out, 4, NULL, 0, out.next));
@@ -141,7 +141,7 @@ static void test_outstanding_keeps_what_must_arrive(void **state)
         outstanding_send(&out, 10);
     const struct tsn_gap gap = {4, 10};
     assert_true(outstanding_acknowledge(&out, 0, &gap, 1, 2));
-    assert_int_equal(out.abandoned, 1); /* 2 is kept, and so 3 */
+    assert_int_equal(out.abandoned, 1); /* 2 is kept, and therefore 3 */
     outstanding_abandon(&out, 2);
     assert_int_equal(out.abandoned, 1);
     assert_true(outstanding_in_flight(&out, 2));
@@ -167,7 +167,7 @@ static void test_outstanding_refuses_what_makes_no_sense(void **state)
     assert_false(outstanding_acknowledge(&out, 0, many, 100, out.next));
     assert_int_equal(out.flight, 100);
 
-    /* One that was overtaken changes nothing. */
+    /* An acknowledgement that was overtaken changes nothing. */
     assert_true(outstanding_acknowledge(&out, 5, NULL, 0, out.next));
     assert_true(outstanding_acknowledge(&out, 3, NULL, 0, out.next));
     assert_int_equal(out.acknowledged, 5);
@@ -235,7 +235,7 @@ static void test_reassembly_does_not_mix_messages(void **state)
     (void)state;
     struct reassembly reassembly = {0};
     struct sample sample;
-    /* The end of one and the begin of the next lie side by side. */
+    /* The end of one message and the beginning of the next lie side by side. */
     assert_int_equal(add(&reassembly, &sample, 11, "B", false, true), 0);
     assert_int_equal(add(&reassembly, &sample, 12, "c", true, false), 0);
     assert_int_equal(add(&reassembly, &sample, 10, "a", true, false), 2);
@@ -245,7 +245,7 @@ static void test_reassembly_does_not_mix_messages(void **state)
     assert_int_equal(reassembly.count, 1);
     reassembly_forward(&reassembly, 12);
     assert_int_equal(reassembly.count, 0);
-    /* A hole is not jumped. */
+    /* A hole between parts is not jumped. */
     assert_int_equal(add(&reassembly, &sample, 20, "a", true, false), 0);
     assert_int_equal(add(&reassembly, &sample, 22, "b", false, true), 0);
     reassembly_clear(&reassembly);
@@ -269,7 +269,7 @@ static void test_reassembly_is_bounded(void **state)
         assert_true(reassembly.count <= REASSEMBLY_FRAGMENTS);
     }
     assert_true(reassembly.evicted > 1900);
-    /* What is there still completes. */
+    /* The message whose other part is there still completes. */
     assert_int_equal(add(&reassembly, &sample, 4000 + 999 * 2 + 1, "z", false, true), 2);
     reassembly_clear(&reassembly);
 

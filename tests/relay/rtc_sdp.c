@@ -1,4 +1,4 @@
-/* SDP: what browsers offer, what must be refused and why, and the answer. */
+/* SDP: the offers of browsers, offers that must be refused and why, and the answer. */
 #include "unit.h"
 
 #include "relay/rtc/sdp.h"
@@ -14,7 +14,7 @@
 #define KEY     "AZaz09-_AZaz09-_AZaz09"
 #define SESSION "a=x-causeway-session:" KEY
 
-/* The shape of a Chromium offer. */
+/* This has the shape of a Chromium offer. */
 static const char chromium[] =
     "v=0\r\no=- 4611731400430051336 2 IN IP4 127.0.0.1\r\ns=-\r\nt=0 0\r\na=group:BUNDLE 0\r\n"
     "a=extmap-allow-mixed\r\na=msid-semantic: WMS\r\n"
@@ -23,7 +23,7 @@ static const char chromium[] =
     "a=fingerprint:sha-256 " FINGERPRINT "\r\na=setup:actpass\r\na=mid:0\r\na=sctp-port:5000\r\n"
     "a=max-message-size:262144\r\n";
 
-/* The shape of a Firefox offer: the fingerprint belongs to the session. */
+/* This has the shape of a Firefox offer: the fingerprint belongs to the session. */
 static const char firefox[] =
     "v=0\r\no=mozilla...THIS_IS_SDPARTA-99.0 1 0 IN IP4 0.0.0.0\r\ns=-\r\nt=0 0\r\n"
     "a=fingerprint:sha-256 " FINGERPRINT "\r\na=group:BUNDLE 0\r\na=ice-options:trickle\r\n"
@@ -42,7 +42,7 @@ static enum sdp_error read_exactly(struct sdp_offer *offer, const char *text, si
     return error;
 }
 
-/* The offer with one line replaced by another text; NULL cuts it. */
+/* Reads the offer with one line replaced by another text; NULL cuts it. */
 static enum sdp_error read_changed(struct sdp_offer *offer, const char *line, const char *other)
 {
     char text[4096];
@@ -96,12 +96,12 @@ static void test_a_fingerprint_of_the_media_goes_first(void **state)
                      SDP_OK);
     assert_int_equal(offer.fingerprint[0], 0);
     assert_false(offer.bundle);
-    /* A broken second one takes nothing from the first. */
+    /* A broken second fingerprint takes nothing from the first. */
     assert_int_equal(read_changed(&offer, "a=setup:actpass\r\n",
                                   "a=fingerprint:sha-256 77:77\r\na=setup:active\r\n"),
                      SDP_OK);
     assert_int_equal(offer.fingerprint[0], 0);
-    /* Other hash functions may come along. */
+    /* Fingerprints by other hash functions may come along. */
     assert_int_equal(read_changed(&offer, "a=setup:actpass\r\n",
                                   "a=fingerprint:sha-1 00:11\r\na=setup:active\r\n"),
                      SDP_OK);

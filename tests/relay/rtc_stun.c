@@ -1,4 +1,5 @@
-/* STUN: the vectors of RFC 5769, every truncation, every flipped bit, and what must be refused. */
+/* STUN: the vectors of RFC 5769, every truncation, every flipped bit, and messages that must be
+   refused. */
 #include "unit.h"
 
 #include "relay/rtc/big_endian.h"
@@ -10,7 +11,7 @@
 
 static const char password[] = "VOkJxbRl1RmTxUk/WvJxBt";
 
-/* RFC 5769, 2.1. */
+/* The sample request of RFC 5769, 2.1. */
 static const uint8_t sample[] = {
     0x00, 0x01, 0x00, 0x58, 0x21, 0x12, 0xa4, 0x42, 0xb7, 0xe7, 0xa7, 0x01, 0xbc, 0x34, 0xd6, 0x86,
     0xfa, 0x87, 0xdf, 0xae, 0x80, 0x22, 0x00, 0x10, 0x53, 0x54, 0x55, 0x4e, 0x20, 0x74, 0x65, 0x73,
@@ -70,7 +71,7 @@ static void test_refuses_every_truncation_and_every_flipped_bit(void **state)
 static void test_signature_covers_what_the_checksum_does_not_protect(void **state)
 {
     (void)state;
-    /* A checksum anyone can make: change the user name and repair it. */
+    /* Anyone can make a checksum, so the test changes the user name and repairs it. */
     uint8_t request_data[STUN_REQUEST_SIZE];
     const size_t size = stun_request(request_data, "evtj:h6vY", password, 0, 0);
     struct stun_request request;
@@ -153,13 +154,13 @@ static void test_names_an_attribute_that_it_must_know_and_does_not(void **state)
     assert_int_equal(load16(out + 28), 0x000a);
     assert_int_equal(load16(out + 32), 0x0031);
 
-    /* From 0x8000 on an unknown one may be skipped: Chromium sends 0xC057. */
+    /* An unknown attribute from 0x8000 on may be skipped: Chromium sends 0xC057. */
     size = stun_request(data, "a:b", password, 0xc057, 0);
     assert_true(stun_parse(&request, data, size));
     assert_int_equal(request.unknown_required, 0);
 }
 
-/* The attributes between the mapped address and the signature. */
+/* Returns the attributes between the mapped address and the signature. */
 static const uint8_t *respond(const uint8_t *data, size_t size, size_t *extra)
 {
     static uint8_t out[STUN_RESPONSE_MAX];
@@ -198,7 +199,7 @@ static void test_acknowledges_dtls_that_is_embedded(void **state)
     assert_int_equal(extra, sizeof knows);
     assert_memory_equal(out, knows, sizeof knows);
 
-    /* Whoever does not ask is not told, and gets no more than it sent. */
+    /* A browser that does not ask is not told, and gets no more than it sent. */
     size = stun_request(data, "a:b", password, 0, 0);
     respond(data, size, &extra);
     assert_int_equal(extra, 0);

@@ -60,7 +60,7 @@ static void test_addresses_change(void **state)
         assert_null(rtc_table_from(table, &address));
         rtc_table_list(table, &listings[i], &entries[i], &address);
     }
-    /* Every other one moves. */
+    /* Every other browser moves. */
     for (uint16_t i = 0; i < 1000; i += 2) {
         const struct udp_address address = at_port((uint16_t)(i + 2000));
         rtc_table_unlist(table, &listings[i]);
@@ -72,7 +72,7 @@ static void test_addresses_change(void **state)
         assert_ptr_equal(rtc_table_from(table, &old), i % 2 ? &entries[i] : NULL);
         assert_ptr_equal(rtc_table_from(table, &new), i % 2 ? NULL : &entries[i]);
     }
-    /* One may have several. */
+    /* A browser may have several addresses. */
     struct rtc_listing more = {0};
     const struct udp_address third = at_port(5000);
     rtc_table_list(table, &more, &entries[3], &third);
@@ -81,7 +81,7 @@ static void test_addresses_change(void **state)
     rtc_table_unlist(table, &more);
     assert_null(rtc_table_from(table, &third));
     rtc_table_unlist(table, &more);
-    /* Of two under one address the last is found, and the other one again after it. */
+    /* Where two have one address, the last is found, and the other one again after it. */
     const struct udp_address address = at_port(1);
     rtc_table_unlist(table, &listings[3]);
     rtc_table_list(table, &listings[3], &entries[3], &address);

@@ -1,4 +1,4 @@
-/* Hashes of sessions: a key, an origin and a server make one, and nothing else does. */
+/* Hashes of sessions: a hash depends on a key, an origin and a server, and on nothing else. */
 #include "unit.h"
 
 #include "session/server.h"

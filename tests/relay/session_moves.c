@@ -1,5 +1,5 @@
-/* A session goes from one process to another: here both ends are in this one, and the game server
-   is a real socket. */
+/* A session goes from one process to another: here one process plays both, and the game server is a
+   real socket. */
 #include "unit.h"
 
 #include "os/loop.h"
@@ -24,14 +24,14 @@ struct process {
     struct upstreams *upstreams;
     struct sessions *sessions;
     struct session_link link;
-    const struct session_farewell *farewell; /* of the link, when it was closed */
-    char heard[64];                          /* by the browser */
+    const struct session_farewell *farewell; /* why a link was closed */
+    char heard[64];                          /* the bytes that the browser got */
 };
 
 struct rig {
     struct loop *loop;
     int server;
-    struct sockaddr_in player; /* as the server sees it */
+    struct sockaddr_in player; /* the player's address as the server sees it */
     struct process old;
     struct process new;
 };
@@ -154,7 +154,7 @@ static void browser_hears(struct rig *rig, struct process *process, const char *
     assert_string_equal(process->heard, text);
 }
 
-/* A player of the old process whom the game server has answered. */
+/* Adds a player of the old process whom the game server has answered. */
 static void set_up(struct rig *rig)
 {
     struct sockaddr_in any = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
@@ -195,7 +195,7 @@ static bool take(void *context, const struct session_state *session, int fd)
     return message_send(*(int *)context, MESSAGE_SESSION, session, sizeof *session, fd);
 }
 
-/* The one session of a process, after its way through a socket. */
+/* Sends the one session of a process, and receives it from a socket. */
 static void send_session(struct process *process, struct message *out)
 {
     int pair[2];
@@ -224,7 +224,7 @@ static void test_a_session_goes_on_in_another_process(void **state)
     send_session(&rig.old, &carried);
     assert_true(sessions_adopt(rig.new.sessions, carried.data, carried.size, carried.fd));
     assert_int_equal(rig.new.stats.sessions_adopted, 1);
-    server_says(&rig, "meanwhile"); /* it waits for the new process */
+    server_says(&rig, "meanwhile"); /* this waits for the new process */
     sessions_drain(rig.old.sessions, SESSION_END_RESTART, on_drained, &drained);
     sessions_end_all(rig.old.sessions);
     assert_int_equal(rig.old.farewell->code, 1012);
@@ -260,7 +260,7 @@ static void refuse(struct rig *rig, const void *data, size_t size, int fd)
 {
     const int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
     assert_false(sessions_adopt(rig->new.sessions, data, size, copy));
-    assert_int_equal(fcntl(copy, F_GETFD), -1); /* closed */
+    assert_int_equal(fcntl(copy, F_GETFD), -1); /* the descriptor is closed */
     assert_int_equal(sessions_count(rig->new.sessions), 0);
 }
 
@@ -292,7 +292,7 @@ static void test_states_that_it_cannot_read_are_refused(void **state)
     refuse(&rig, &bad, sizeof bad, good.fd);
     assert_false(sessions_adopt(rig.new.sessions, good.data, good.size, -1));
 
-    /* Of two for the same session the second is. */
+    /* The second of two messages for the same session is refused. */
     assert_true(sessions_adopt(rig.new.sessions, good.data, good.size, dup(good.fd)));
     assert_false(sessions_adopt(rig.new.sessions, good.data, good.size, dup(good.fd)));
     assert_int_equal(sessions_count(rig.new.sessions), 1);
@@ -300,7 +300,7 @@ static void test_states_that_it_cannot_read_are_refused(void **state)
     tear_down(&rig);
 }
 
-/* What a process asks and tells the others. */
+/* The questions and reports of a process to the others. */
 struct directory {
     unsigned published;
     bool away;
@@ -369,7 +369,7 @@ static void test_a_process_that_is_full_takes_no_more(void **state)
     browser_hears(&rig, &rig.old, "welcome");
     send_session(&rig.old, &carried);
     for (int i = 0; i < 3; i++) {
-        carried.data[8] ^= (uint8_t)(i + 1); /* another hash */
+        carried.data[8] ^= (uint8_t)(i + 1); /* each is another hash */
         assert_int_equal(
             sessions_adopt(rig.new.sessions, carried.data, carried.size, dup(carried.fd)), i < 2);
     }
@@ -414,7 +414,7 @@ static void test_others_hear_of_sessions_that_were_answered(void **state)
     session_link_close(&rig.old.link, SESSION_LINK_CLOSED);
     assert_int_equal(directory.forgotten, 1);
 
-    /* Another process goes on with the next. */
+    /* Another process goes on with the next link. */
     open_link(&rig.old, KEY);
     rig.player.sin_port = 0;
     say(&rig.old, "hello");
@@ -440,7 +440,7 @@ static bool is_away(struct process *process)
     return carried.away;
 }
 
-/* It has little time to come back, in any process. */
+/* The page has little time to come back, in any process. */
 static void test_a_page_that_may_be_gone_may_be_so_elsewhere(void **state)
 {
     (void)state;
@@ -459,7 +459,7 @@ static void test_a_page_that_may_be_gone_may_be_so_elsewhere(void **state)
     assert_true(sessions_adopt(rig.new.sessions, carried.data, carried.size, carried.fd));
     sessions_release(rig.old.sessions, carried.data + offsetof(struct session_state, hash));
 
-    /* Its next link alone does not show that it is there. */
+    /* The next link alone does not show that the page is there. */
     open_link(&rig.new, KEY);
     assert_true(is_away(&rig.new));
     assert_true(directory.away);
@@ -480,7 +480,7 @@ static void test_questions_are_few(void **state)
     open_link(&rig.new, KEY);
     assert_int_equal(directory.asked, 1);
     session_link_close(&rig.new.link, SESSION_LINK_CLOSED);
-    open_link(&rig.new, ""); /* has no key */
+    open_link(&rig.new, ""); /* this one has no key */
     assert_int_equal(directory.asked, 1);
     session_link_close(&rig.new.link, SESSION_LINK_CLOSED);
     const double began = loop_now();
@@ -490,7 +490,7 @@ static void test_questions_are_few(void **state)
     }
     assert_true(directory.asked <= 4001.0 + 1000.0 * (loop_now() - began));
 
-    /* Hashes that the directory does not have use up none. */
+    /* Hashes that the directory does not have use up no questions. */
     directory.asked = 0;
     directory.ignorant = true;
     open_link(&rig.new, KEY);
@@ -556,7 +556,7 @@ static void test_messages_stay_whole(void **state)
     assert_int_equal(message.size, MESSAGE_MAX);
     assert_memory_equal(message.data, bytes, MESSAGE_MAX);
     assert_int_equal(message_receive(pair[1], &message, false), MESSAGE_NONE);
-    /* What is no message of ours ends the conversation. */
+    /* Bytes that are no message of ours end the conversation. */
     assert_true(send(pair[0], bytes, 3, 0) == 3);
     assert_int_equal(message_receive(pair[1], &message, false), MESSAGE_ENDED);
     assert_true(send(pair[0], bytes, sizeof bytes, 0) > 0);

@@ -76,7 +76,7 @@ static void test_owner(void **state)
     assert_memory_not_equal(a, b, 16);
 }
 
-/* Neighbours spread over a table: 4,096 of them over 1,024 rows, of IPv4 and of IPv6. */
+/* Neighbours spread over a table: 4,096 addresses over 1,024 rows, of IPv4 and of IPv6. */
 static void test_neighbours_have_different_hashes(void **state)
 {
     (void)state;

@@ -49,7 +49,7 @@ async function stall(t, { seconds, receiveBuffer, sendSeconds = seconds + 1, arg
   return { sent, held, datagrams, ages, sentStats, stats: await relay.stats() };
 }
 
-// They wait most of the time, each for its own relay.
+// These tests wait most of the time, each for its own relay.
 describe('a receiver that stalls', { concurrency: true }, () => {
   test('after a stall of 10 s, what is old is what the receiver held itself', async (t) => {
     const { sent, held, datagrams, ages, stats } = await stall(t, {
@@ -59,7 +59,7 @@ describe('a receiver that stalls', { concurrency: true }, () => {
     const stale = ages.filter((age) => age > 500).length * FRAME;
     const message = `${stale} stale bytes, ${held} held by the receiver, ${datagrams.length} of ${sent} datagrams read`;
     t.diagnostic(message);
-    // Beyond that only what the relay's kernel had taken: its unsent limit and a write or two.
+    // Beyond that, only the bytes may be stale that the relay's kernel had taken: its unsent limit and a write or two.
     assert.ok(stale <= held + 12288, message);
     assert.ok(held < 100_000, 'the receiver cannot have held it all');
     assert.ok(

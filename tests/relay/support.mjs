@@ -1,4 +1,4 @@
-// What the relay's tests share: the relay as a child process, a UDP game server, WebSocket clients.
+// Helpers of the relay's tests: the relay as a child process, a UDP game server, WebSocket clients.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import dgram from 'node:dgram';
@@ -14,12 +14,12 @@ export const WebSocket = require('ws');
 export const program = process.env.CAUSEWAY_RELAY;
 if (!program) throw new Error('CAUSEWAY_RELAY must name the relay program');
 
-/** How many processes serve, when CAUSEWAY_RELAY_WORKERS says so. */
+/** The number of processes that serve, as CAUSEWAY_RELAY_WORKERS says. */
 export const workers = Number(process.env.CAUSEWAY_RELAY_WORKERS ?? 1);
 
 /**
- * Why a test is skipped when CAUSEWAY_RELAY_WORKERS has the relay serve from several processes: it is of what one
- * process counts, or of links that must come to the same one.
+ * The reason to skip a test when CAUSEWAY_RELAY_WORKERS has the relay serve from several processes: the test is about
+ * the counts of one process, or about links that must come to the same one.
  */
 export const oneProcess = workers > 1 ? 'of a single process' : false;
 
@@ -45,7 +45,7 @@ export async function run(args, env = {}) {
   return { code, stdout, stderr };
 }
 
-/** Whether a process has not ended; its parent may not have looked yet. */
+/** Returns whether a process has not ended; its parent may not have looked yet. */
 export function isAlive(pid) {
   try {
     return !/^\d+ \(.*\) Z/.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
@@ -55,10 +55,9 @@ export function isAlive(pid) {
 }
 
 /**
- * Starts the relay on a free port and ends it with the test. Unless gated it takes any datagram.
- * Unless `args` say otherwise it does not drain when it is asked to end.
- * `shell` is what a shell does before it becomes the relay; without `listen` or `upstream`, that is in
- * `args` or `env`.
+ * Starts the relay on a free port and ends it with the test. Unless gated it takes any datagram. Unless `args` say
+ * otherwise it does not drain when it is asked to end. `shell` has the commands of a shell before it becomes the relay;
+ * `listen` or `upstream` may be null when `args` or `env` has them.
  */
 export async function startRelay(
   t,
@@ -88,8 +87,8 @@ export async function startRelay(
     log += text;
     for (const watcher of watchers) watcher();
   });
-  // The log ends with the last process that writes it, when all of it has been read. That a process has ended
-  // tells less: its successor may have taken over, which stands in lines that wait to be read.
+  // The log ends with the last process that writes it, when all of it has been read. The end of a process says less:
+  // its successor may have taken over, and lines that say so may wait to be read.
   let running = true;
   const closed = once(child, 'close').then(([code, signal]) => {
     running = false;
@@ -101,7 +100,7 @@ export async function startRelay(
   const kill = (signal) => (successor ? process.kill(successor, signal) : child.kill(signal));
   t.after(() => child.kill('SIGKILL'));
 
-  /** Resolves with the match as soon as the log, from an offset on, has it. */
+  /** Resolves with the match as soon as the log has it behind an offset. */
   const logged = (pattern, from = 0) =>
     patiently(
       new Promise((resolve, reject) => {
@@ -130,9 +129,9 @@ export async function startRelay(
     closeLog: () => child.stderr.destroy(),
     kill,
     running: () => running,
-    /** The end of the process that was started first. */
+    /** Resolves when the process has ended that was started first. */
     ended: () => patiently(closed, 'the end of the relay'),
-    /** Starts a successor, which is the relay from then on. Gives the number of the process before. */
+    /** Starts a successor, which is the relay from then on. Returns the id of the process before. */
     async upgrade() {
       const before = successor || child.pid;
       const from = log.length;
@@ -144,7 +143,10 @@ export async function startRelay(
       await logged(/listening on/, from);
       return before;
     },
-    /** The counters, by name. It asks again: when many sessions end at once, a line may be dropped. */
+    /**
+     * Resolves with the counters, by name. The signal is repeated: when many sessions end at once, a line may be
+     * dropped.
+     */
     async stats() {
       const from = log.length;
       kill('SIGUSR1');
@@ -165,7 +167,7 @@ const listed = (list) =>
 const droppedToServer = listed('STATS_DROPPED_TO_SERVER');
 const droppedToBrowser = listed('STATS_DROPPED_TO_BROWSER');
 
-/** Every datagram that the relay received is in exactly one counter of what became of it. */
+/** Checks that every datagram that the relay received is in exactly one counter of what became of it. */
 export function assertAddsUp(stats) {
   const sum = (names) => names.reduce((total, name) => total + stats[name], 0);
   const text = JSON.stringify(stats);
@@ -187,7 +189,7 @@ export async function statsUntil(relay, condition) {
   );
 }
 
-/** A game server that answers every datagram with the same bytes unless `answer` says otherwise. */
+/** Starts a game server that answers every datagram with the same bytes unless `answer` says otherwise. */
 export async function startServer(
   t,
   { host = '127.0.0.1', port = 0, answer = (data) => data } = {},
@@ -219,7 +221,7 @@ export async function startServer(
   };
 }
 
-/** The request that makes a connection a WebSocket, for those who write its bytes themselves. */
+/** The request that makes a connection a WebSocket, for tests that write its bytes themselves. */
 export const handshake = [
   'GET / HTTP/1.1',
   'Host: 127.0.0.1',
@@ -231,13 +233,13 @@ export const handshake = [
   '\r\n',
 ].join('\r\n');
 
-/** A datagram as a browser's frame, masked with zeros. */
+/** Returns a datagram as a browser's frame, masked with zeros. */
 export function binaryFrame(data) {
   const size = data.length < 126 ? [0x80 | data.length] : [0xfe, data.length >> 8, data.length];
   return Buffer.concat([Buffer.of(0x82, ...size, 0, 0, 0, 0), data]);
 }
 
-/** A WebSocket to the relay whose messages are kept. */
+/** Opens a WebSocket to the relay whose messages are kept. */
 export async function connect(
   t,
   relay,
@@ -276,7 +278,7 @@ export async function connect(
     send: (data) => socket.send(data),
     close: (code) => socket.close(code),
     closed: () => patiently(closed, 'the close of the WebSocket'),
-    /** Resolves when so many messages have come in all. */
+    /** Resolves when `count` messages have come in all. */
     received: (count) =>
       patiently(
         messages.length >= count
@@ -290,7 +292,7 @@ export async function connect(
   };
 }
 
-/** Bytes that differ from one seed, and from one place, to the next. */
+/** Returns bytes that differ from one seed, and from one place, to the next. */
 export function pattern(size, seed = 0) {
   const bytes = Buffer.alloc(size);
   for (let i = 0; i < size; i++) bytes[i] = (i * 131 + seed * 17 + (i >> 8)) & 0xff;

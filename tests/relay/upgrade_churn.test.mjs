@@ -29,15 +29,16 @@ const MODES = [
 const SECONDS = Number(process.env.CAUSEWAY_CHURN_SECONDS ?? 40) / MODES.length;
 const SEED = Number(process.env.CAUSEWAY_CHURN_SEED ?? Date.now() % 2 ** 32);
 
-/** Rounds between two upgrades, the first of which warms up. */
+/** The number of rounds between two upgrades, the first of which warms up. */
 const ROUNDS = 8;
 const MOST_PLAYERS = 30;
-/** What an allocator may keep more of than of a process that had everything once. */
+/** Returns the limit of memory: an allocator may keep more than a process that had everything once. */
 const atMost = (kilobytes) => 1.25 * kilobytes + 2_000;
 
 const offer = readFileSync(new URL('../fuzz/corpus/sdp/chromium', import.meta.url), 'latin1');
 
-// Never so short that it ends a session of a slow machine, never so low that it shuts out a player.
+// Makes options that are never so short that they end a session of a slow machine, never so low that they shut out a
+// player.
 const optionsOf = (random) => `
 request-timeout = 300
 answer-timeout = 300
@@ -49,7 +50,7 @@ peer-rate = ${random.pick([0, 100_000])}
 coalesce-us = ${random.pick([0, 300])}
 `;
 
-/** The attackers of a round, each of whom has given up when its promise resolves. */
+/** Starts the attackers of a round, each of whom has given up when its promise resolves. */
 function attackersOf(random, relay) {
   const plans = Array.from({ length: 16 }, () => makePlan(random, offer));
   const raw = async (localAddress, bytes) => {
@@ -79,7 +80,7 @@ function attackersOf(random, relay) {
   ];
 }
 
-/** A relay, its game server, and all that happens between them. */
+/** Starts a relay, its game server, and all that happens between them. */
 async function startChurn(t, { seed, args }) {
   const random = makeRandom(seed);
   const folder = mkdtempSync(`${tmpdir()}/causeway-`);
@@ -120,7 +121,7 @@ async function startChurn(t, { seed, args }) {
     relay.kill('SIGHUP');
     await relay.logged(/reloaded the options/, from);
   };
-  /** The game server is away while its players speak, and others knock. */
+  /** The game server is away while its players speak, and other clients knock. */
   const outage = async () => {
     await game.die();
     const strangers = Array.from({ length: 5 }, () => new Player(relay, '127.5.1.1'));
@@ -150,7 +151,10 @@ async function startChurn(t, { seed, args }) {
       await patiently(Promise.all(attackers), 'the attackers');
       assert.deepEqual(game.moved, []);
     },
-    /** A successor takes over what all go on with, and the counters of the process before add up. */
+    /**
+     * Starts a successor, which takes over what all go on with, and checks that the counters of the process before add
+     * up.
+     */
     async upgrade() {
       const from = relay.log().length;
       const attackers = attackersOf(random, relay)();
@@ -162,7 +166,7 @@ async function startChurn(t, { seed, args }) {
       await patiently(Promise.all(attackers), 'the attackers');
       assert.deepEqual(game.moved, []);
     },
-    /** Everybody leaves; gives what the relay then has. */
+    /** Lets everybody leave; returns what the relay then holds. */
     async rest(descriptors) {
       await all(leave);
       assertAddsUp(await statsUntil(relay, ({ sessions_open }) => sessions_open === 0));

@@ -6,7 +6,7 @@ import { connect, startRelay, startServer } from './support.mjs';
 const KEY = 'AAAAAAAAAAAAAAAAAAAAAA';
 const named = { protocols: ['causeway.v1', `causeway.session.${KEY}`] };
 
-/** A relay that is draining, and a player whom it still carries. */
+/** Starts a relay that is draining, and a player whom it still carries. */
 async function startDraining(t, seconds, protocols = named) {
   const server = await startServer(t);
   const args = ['--drain-timeout', seconds];

@@ -1,5 +1,5 @@
-// A relay is upgraded under many players, who are on a server that knows nothing of it: the second
-// implementation of netcode. CAUSEWAY_PLAYERS says how many, CAUSEWAY_UPGRADE_OPTIONS with which options.
+// A relay is upgraded under many players, who are on a server that knows nothing of it: the second implementation of
+// netcode. CAUSEWAY_PLAYERS is their number, CAUSEWAY_UPGRADE_OPTIONS has the relay's options.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { connect as join, message, schema, string } from '../support/causeway.mjs';
@@ -8,7 +8,7 @@ import { reportGap, startPlayer } from '../support/player.mjs';
 import { WebSocket, patiently, sleep, startRelay } from './support.mjs';
 
 const PLAYERS = Number(process.env.CAUSEWAY_PLAYERS ?? 100);
-/** So many speak often, and show how long the gap is. The work of the others must not hide it. */
+/** The number of players who speak often, and show how long the gap is. The work of the others must not hide it. */
 const SPEAKERS = 20;
 const messages = schema(message('say', { text: string(100) }));
 

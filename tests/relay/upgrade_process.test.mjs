@@ -43,7 +43,7 @@ test('sessions go on in the successor, from the same ports', async (t) => {
   const before = await relay.upgrade();
   for (const link of links.slice(0, 2)) assert.deepEqual(await link.closed(), RESTART);
   await ended(before);
-  // What comes before the links do is lost, as on any way, but nothing is disturbed.
+  // Datagrams that come before the links do are lost, as on any path, but nothing is disturbed.
   for (const port of ports) server.send(pattern(10), server.peers.get(port));
   await statsUntil(relay, ({ dropped_unlinked }) => dropped_unlinked === 3);
   for (const [i, key] of keys.entries())
@@ -55,7 +55,7 @@ test('sessions go on in the successor, from the same ports', async (t) => {
   assertAddsUp(stats);
   await relay.logged(/sessions_ended_restart=3/);
 
-  // And again: a successor is a relay like any other.
+  // The relay is upgraded again: a successor is a relay like any other.
   await relay.upgrade();
   assert.equal(await ask(server, await connectAs(t, relay, keys[0]), 'again'), ports[0]);
 });
@@ -124,7 +124,7 @@ test('WebRTC goes on at its port', async (t) => {
   };
   const link = await openRtcAs(t, relay, key);
   const port = await say(link, 'before');
-  // The old process stays a while, for this one, but takes nothing from the port any more.
+  // The old process stays a while, for this link, but takes nothing from the port any more.
   const stuck = await connectAs(t, relay, newKey());
   stuck.socket.pause();
   const before = await relay.upgrade();
@@ -155,12 +155,12 @@ test('a successor that cannot start leaves everything as it is', async (t) => {
   for (const [text, line] of [
     ['#!/bin/sh\nexit 3\n', /no upgrade: process \d+ ended with 3; this one goes on/],
     ['no program', /no upgrade: cannot start \S+: Exec format error/],
-    // One of another version: its message has no header of this one.
+    // This successor is of another version: its message has no header of this one.
     [
       '#!/bin/bash\nprintf "\\005\\000\\000\\000" >&$CAUSEWAY_LINE\nexec sleep 100\n',
       /no upgrade: process \d+ did not start; this one goes on/,
     ],
-    // One that opens everything, and then dies with the sessions in its hands.
+    // This successor opens everything, and then dies with the sessions in its hands.
     [
       '#!/bin/bash\nprintf "\\002\\000\\007\\000\\000\\000\\000\\000" >&$CAUSEWAY_LINE\nexit 4\n',
       /ended with 4; this one goes on/,
@@ -181,7 +181,7 @@ test('a relay that is stopping is not upgraded', async (t) => {
   const server = await startServer(t);
   const relay = await startRelay(t, { upstream: server.upstream });
   const link = await connectAs(t, relay, newKey());
-  link.socket.pause(); // it never answers the close
+  link.socket.pause(); // the client never answers the close
   relay.kill('SIGTERM');
   await relay.logged(/stopping on/);
   relay.kill('SIGUSR2');

@@ -1,5 +1,5 @@
-// A relay is upgraded under a thousand sessions, of transports that go on by themselves. What they carry
-// is what they say, so that all of them fit into one process; upgrade_players.test.mjs has players.
+// A relay is upgraded under a thousand sessions, of transports that go on by themselves. They carry plain datagrams, so
+// that all of them fit into one process; upgrade_players.test.mjs has players.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openTransport } from '../support/causeway.mjs';
@@ -7,7 +7,7 @@ import { reportGap } from '../support/player.mjs';
 import { WebSocket, patiently, sleep, startRelay, startServer } from './support.mjs';
 
 const SESSIONS = 1000;
-/** So many speak often, and show how long the gap is. */
+/** The number of sessions that speak often, and show how long the gap is. */
 const SPEAKERS = 20;
 
 test(`an upgrade loses none of ${SESSIONS} sessions`, async (t) => {
@@ -23,7 +23,7 @@ test(`an upgrade loses none of ${SESSIONS} sessions`, async (t) => {
   });
   const relay = await startRelay(t, {
     upstream: server.upstream,
-    // The first of them say nothing until the last has come.
+    // The first sessions say nothing until the last has come.
     args: [
       ...['--max-sessions-per-address', '0', '--max-sessions', String(2 * SESSIONS)],
       ...['--request-timeout', '600'],

@@ -41,7 +41,7 @@ const eventually = (what, check) =>
   );
 
 /**
- * Says something until an answer comes, and gives the port from which the server got it. The first may go to
+ * Says something until an answer comes, and returns the port from which the server got it. The first answer may go to
  * the link that the session had in the worker before.
  */
 async function ask(server, link, text) {
@@ -54,7 +54,7 @@ async function ask(server, link, text) {
   return server.received.findLast(({ data }) => data.toString() === text).port;
 }
 
-/** Opens links with a key until the session has moved so often, and gives the last. */
+/** Opens links with a key until the session has moved `times` times, and returns the last. */
 async function move(t, { server, relay }, key, port, times) {
   let link;
   for (let i = 0; (await relay.stats()).sessions_ended_moved < times; i++) {
@@ -86,7 +86,7 @@ test('an answer that comes late still brings a session to its player', async (t)
   const key = newKey();
   const port = await ask(server, await connectAs(t, relay, key), 'before');
   relay.kill('SIGSTOP');
-  // They come to both workers: those at the other begin a session of their own.
+  // The links come to both workers: those at the other begin a session of their own.
   const links = [];
   for (let i = 0; i < 16; i++) links.push(await connectAs(t, relay, key));
   const open = () => links.filter(({ socket }) => socket.readyState === 1);
@@ -209,7 +209,7 @@ test('a page closes its connection of WebRTC at whichever worker its DELETE arri
       .status;
   for (const link of links) assert.ok([200, 202].includes(await end(link)));
   await statsUntil(relay, ({ sessions_open }) => sessions_open === 0);
-  // Of no worker, of none that there is, and too long.
+  // These locations are of no worker, of a worker that does not exist, and too long.
   for (const location of [
     `/rtc/${links[0].location.slice('/rtc/1/'.length)}`,
     links[0].location.replace(/\/[12]\//, '/99999/'),
@@ -237,7 +237,7 @@ test('signals reach the workers', async (t) => {
 test('workers that stop accept nobody', async (t) => {
   const { relay } = await begin(t);
   const stuck = await connectAs(t, relay, newKey());
-  stuck.socket.pause(); // it never answers the close
+  stuck.socket.pause(); // the client never answers the close
   relay.kill('SIGTERM');
   await relay.logged(/stopping on[^]*stopping on/);
   await assert.rejects(connectAs(t, relay, newKey()), { code: 'ECONNREFUSED' });
@@ -265,7 +265,7 @@ test('a worker that was stopped is started again, and serves', async (t) => {
     await eventually('its end', () => !isAlive(pid));
   }
   await eventually('other workers', () => workers().length === WORKERS);
-  // Nobody listens before one of them does.
+  // No process listens before a worker does.
   const knock = () => connectAs(t, relay, newKey()).catch(() => null);
   await eventually('one that serves', knock);
   for (let i = 0; i < 8; i++)

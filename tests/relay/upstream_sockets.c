@@ -1,4 +1,4 @@
-/* The sockets towards game servers, which are real ones here. */
+/* The sockets to game servers, which are real ones here. */
 #include "session/upstream.h"
 #include "unit.h"
 
@@ -13,11 +13,11 @@
 struct player {
     struct upstream upstream;
     struct socket_address server;
-    struct sockaddr_in seen; /* as the server sees it */
+    struct sockaddr_in seen; /* the address that the server sees */
     size_t runs;
     size_t datagrams;
-    char text[256]; /* all of them, one behind the other */
-    bool leaves;    /* at the first run */
+    char text[256]; /* the texts of all datagrams, one after the other */
+    bool leaves;    /* true: it leaves at the first run */
 };
 
 struct rig {
@@ -27,9 +27,9 @@ struct rig {
     int server;
 };
 
-static int send_error; /* of each datagram that is sent; 0 = the system sends it */
+static int send_error; /* the error of each datagram that is sent; 0 = the system sends it */
 
-/* This stands in place of the system's, with which the log writes too. */
+/* Takes the place of the system's function, with which the log writes too. */
 ssize_t send(int fd, const void *data, size_t size, int flags)
 {
     if (send_error == 0 || fd == STDERR_FILENO)
@@ -54,7 +54,7 @@ static void stop(void *context)
     loop_stop(context);
 }
 
-/* Runs the loop until it has counted so many. */
+/* Runs the loop until the counter is `count`. */
 static void until(struct rig *rig, const uint64_t *counter, uint64_t count)
 {
     for (int i = 0; i < 3000 && *counter < count; i++) {
@@ -104,7 +104,7 @@ static void say(struct player *player, const char *text)
     assert_true(upstream_send(&player->upstream, (const uint8_t *)text, strlen(text)));
 }
 
-/* Checks what the server gets next, and learns from where. */
+/* Checks the next datagram that the server gets, and learns its sender. */
 static void gets(const struct rig *rig, const char *text, struct sockaddr_in *from)
 {
     char data[64] = "";
@@ -135,7 +135,7 @@ static void test_what_comes_together_is_one_run(void **state)
         join_and_speak(rig, &players[i]);
     answer(rig, &players[0], "one");
     answer(rig, &players[1], "to the other");
-    answer(rig, &players[0], ""); /* no datagram of a game */
+    answer(rig, &players[0], ""); /* an empty datagram is not one of a game */
     answer(rig, &players[0], " two");
     answer(rig, &players[0], " three");
     until(rig, &rig->stats.upstream_datagrams, 5);
@@ -158,7 +158,7 @@ static void test_a_long_datagram_does_not_count_as_one(void **state)
     memset(data, 'a', sizeof data);
     data[sizeof data - 1] = '\0';
     join_and_speak(rig, &player);
-    answer(rig, &player, data); /* longer than the buffer, too */
+    answer(rig, &player, data); /* a datagram longer than the buffer, too */
     data[SESSION_DATAGRAM_MAX + 1] = '\0';
     answer(rig, &player, data);
     until(rig, &rig->stats.dropped_oversize, 2);
@@ -223,7 +223,7 @@ static void test_the_answer_of_a_closed_port_costs_nothing_else(void **state)
     struct player other;
     join_and_speak(rig, &other);
     join(rig, &player);
-    socket_address_set_port(&player.server, 9); /* nobody is there */
+    socket_address_set_port(&player.server, 9); /* nobody listens at that port */
     for (int i = 0; i < 20; i++)
         say(&player, "anyone?");
     assert_true(player.upstream.server_down);

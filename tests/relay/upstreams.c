@@ -1,4 +1,4 @@
-/* The allow-list of game servers: what it holds, and what it never does. */
+/* The allow-list of game servers: the servers that it holds, and those that it never does. */
 #include "unit.h"
 
 #include "session/server.h"
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the resolver of this test answers: one address, or nothing. */
+/* The answer of this test's resolver: one address, or nothing. */
 static _Atomic uint32_t answer;
 
 int getaddrinfo(const char *name, const char *service, const struct addrinfo *hints,
@@ -40,7 +40,7 @@ void freeaddrinfo(struct addrinfo *found)
     free(found);
 }
 
-/* This machine's addresses, as the system of this test tells them, or not. */
+/* False when the system of this test does not tell this machine's addresses. */
 static bool told = true;
 
 int getifaddrs(struct ifaddrs **out)
@@ -83,7 +83,7 @@ static struct upstreams *create(const char *const *texts, size_t count)
     return upstreams_create(&list, loop, &unknown, &error);
 }
 
-/* Where a page gets that asks for this; "" when it gets nowhere. */
+/* Returns where a page gets that asks for this; "" when it gets nowhere. */
 static const char *chosen(const struct upstreams *upstreams, const char *asked)
 {
     static char text[SOCKET_ADDRESS_TEXT];
@@ -206,7 +206,7 @@ static void test_of_several_the_page_names_one(void **state)
     upstreams_destroy(upstreams);
 }
 
-/* What means this machine or this link is not meant by a network of others. */
+/* Addresses that mean this machine or this link are not in a network of others. */
 static void test_a_wide_prefix_holds_no_local_addresses(void **state)
 {
     (void)state;
@@ -269,7 +269,7 @@ static void test_a_prefix_holds_no_own_addresses(void **state)
     assert_string_equal(chosen(upstreams, "10.1.2.3_7001"), "10.1.2.3:7001");
     assert_string_equal(chosen(upstreams, "2001-db8--7_7000"), "[2001:db8::7]:7000");
     upstreams_destroy(upstreams);
-    /* Nor when the system does not tell which these are, as for want of memory. */
+    /* The same holds when the system does not tell which these are, as for want of memory. */
     told = false;
     upstreams = create(ranges, 3);
     assert_string_equal(chosen(upstreams, "10.1.2.3_7000"), "10.1.2.3:7000");
@@ -277,7 +277,7 @@ static void test_a_prefix_holds_no_own_addresses(void **state)
     upstreams_destroy(upstreams);
 }
 
-/* An IPv6 address that leads to one of IPv4 is judged by that. */
+/* An IPv6 address that leads to an IPv4 address is judged by that. */
 static void test_embedded_addresses_are_judged_as_what_they_embed(void **state)
 {
     (void)state;
@@ -299,9 +299,9 @@ static void test_embedded_addresses_are_judged_as_what_they_embed(void **state)
         "64-ff9b--10.1.2.3_7000",
         "64-ff9b-1--127.0.0.1_7000",
         "64-ff9b-1--10.1.2.3_7000",
-        "64-ff9b-1-7f00-0-100--_7000", /* of a /48 */
-        "64-ff9b-1-7f-0-1--_7000",     /* of a /56 */
-        "64-ff9b-1-0-7f-0-100-0_7000", /* of a /64 */
+        "64-ff9b-1-7f00-0-100--_7000", /* a prefix of /48 */
+        "64-ff9b-1-7f-0-1--_7000",     /* a prefix of /56 */
+        "64-ff9b-1-0-7f-0-100-0_7000", /* a prefix of /64 */
         "2002-7f00-1--_7000",
         "2002-a9fe-a9fe--1_7000",
         "2002-e000-1--_7000",
@@ -370,7 +370,7 @@ static void test_names_are_looked_up_again(void **state)
     answer = 0x0a000002;
     look_up_again(upstreams, name[0]);
     assert_string_equal(chosen(upstreams, NULL), "10.0.0.2:7000");
-    answer = 0; /* while the resolver fails, what is known stays */
+    answer = 0; /* while the resolver fails, the known addresses stay */
     look_up_again(upstreams, name[0]);
     assert_string_equal(chosen(upstreams, NULL), "10.0.0.2:7000");
     answer = 0x0a000003;
@@ -378,7 +378,7 @@ static void test_names_are_looked_up_again(void **state)
     assert_string_equal(chosen(upstreams, NULL), "");
     assert_string_equal(chosen(upstreams, "10.0.0.3_7001"), "10.0.0.3:7001");
     assert_string_equal(chosen(upstreams, "10.0.0.2_7001"), "");
-    /* One that is new reaches nothing before it is known. */
+    /* A new name reaches nothing before its address is known. */
     answer = 0;
     look_up_again(upstreams, "other.example:7000");
     assert_string_equal(chosen(upstreams, NULL), "");

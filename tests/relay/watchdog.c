@@ -1,4 +1,4 @@
-/* Whom the watchdog ends, and whom it leaves alone: each is a process of its own. */
+/* The processes that the watchdog ends, and those that it leaves alone. */
 #include "unit.h"
 
 #include "process/watchdog.h"
@@ -22,7 +22,7 @@ static double processor_time(void)
     return (double)clock() / CLOCKS_PER_SEC;
 }
 
-/* Works for so long in one turn. Its name is to be in the stack. */
+/* Works for so long in one turn. The name of the function must be in the stack. */
 void work_without_a_turn(double seconds) __attribute__((noinline));
 
 void work_without_a_turn(double seconds)
@@ -76,8 +76,8 @@ static void never_turn_with_signals_blocked(void)
     work_without_a_turn(for_ever);
 }
 
-/* Runs it with the watchdog in a child whose standard error goes to `error`, and gives how the
-   child ended. One that stops is continued after a while. */
+/* Runs it with the watchdog in a child whose standard error goes to `error`, and returns how the
+   child ended. A child that stops is continued after a while. */
 static int run(void (*child)(void), int error)
 {
     pid_t pid = fork();
