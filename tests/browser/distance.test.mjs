@@ -24,7 +24,7 @@ after(async () => {
   root.remove();
 });
 
-/** Connects in the page, talks, and again when it is on WebRTC; when what was, in milliseconds. */
+/** Connects in the page, talks, and again when it is on WebRTC; returns when each happened, in milliseconds. */
 const join = (page, token) =>
   page.evaluate(
     async (bytes) => {
@@ -66,7 +66,7 @@ for (const [name, start] of Object.entries({ Chromium: startChromium, Firefox: s
 
     for (const rtt of RTTS)
       test(`at ${rtt} ms, ${TIMES} times`, async (t) => {
-        // What a page loads before it connects is not measured.
+        // The measured time does not include what a page loads before it connects.
         path.rtt = 0;
         const page = await openPage(browser, { url: path.url });
         t.after(() => page.close());

@@ -8,7 +8,7 @@ import { startFirefox } from '../support/firefox.mjs';
 
 const oldEngine = readFileSync(new URL('../support/old_engine.js', import.meta.url), 'utf8');
 
-/** How a page of each is told to run a script before all others. */
+/** Each browser's way to run a script before all others of a page. */
 const browsers = {
   Chromium: { start: startChromium, prepare: (page) => page.addInitScript(oldEngine) },
   Firefox: { start: startFirefox, prepare: (page) => page.evaluateOnNewDocument(oldEngine) },

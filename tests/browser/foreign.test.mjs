@@ -20,7 +20,7 @@ before(() => {
 
 after(() => root.remove());
 
-/** A page that talks over a path with distance, and the server that sends all of it back. */
+/** Opens a page that talks over a path with distance, and a server that sends all of it back. */
 async function play(t, browser, transports) {
   const path = await startDelayPath({ rtt: 40 });
   const server = await startForeignServer(t);
@@ -59,7 +59,7 @@ async function play(t, browser, transports) {
       () => page.evaluate(([key, wanted]) => globalThis.client[key] === wanted, [name, value]),
       30_000,
     );
-  /** Nothing that was said is missing, and the server has seen nothing of what happened. */
+  /** Checks that nothing that was said is missing, and that the server has seen nothing of what happened. */
   const rest = async (goalMs) => {
     await page.evaluate(() => {
       clearInterval(globalThis.notes.timer);

@@ -108,7 +108,7 @@ test('the switch of prediction is felt: without it a move waits for the server',
   await playing(page);
   await slide(page, 'latency', 150);
   await until(page, 'the latency is seen', () => globalThis.page.play.client.stats().rtt > 0.28);
-  /** Whether the server has told of a move when it is first shown. */
+  /** Returns whether the server has reported a move by the time it is first shown. */
   const toldFirst = async (key) => {
     await page.locator('#arena').focus();
     const shown = page.evaluate(
@@ -183,7 +183,7 @@ test('without interpolation the others move in jumps', async () => {
   await until(page, 'there are bots', () =>
     globalThis.page.play.scene(performance.now() / 1000).players.some(({ bot }) => bot),
   );
-  /** The share of looks at which a bot has moved though the server has told nothing new. */
+  /** Returns the share of looks at which a bot has moved though the server has sent nothing new. */
   const moving = () =>
     page.evaluate(
       () =>
@@ -238,7 +238,7 @@ function noteTransports() {
   };
 }
 
-/** Waits until the page plays over WebSocket; gives whether it did not wait for WebRTC to fail. */
+/** Waits until the page plays over WebSocket; returns whether it did so without waiting for WebRTC to fail. */
 const fallBack = async (...options) => {
   const other = await startDemo(...options);
   try {

@@ -1,5 +1,5 @@
-// Pages that are hidden: a real Chromium that lets their timers run once a minute. HIDDEN_SECONDS says for how
-// long they are hidden.
+// Pages that are hidden: a real Chromium that lets their timers run once a minute. HIDDEN_SECONDS is the time for which
+// they are hidden.
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,10 +8,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { attempt, chat, leave, makeRoot, startChat } from '../support/chat_page.mjs';
 import { LOADED_GRACE_SECONDS, startHidingChromium } from '../support/hidden_chromium.mjs';
 
-/** After which a server gives a client up. */
+/** The seconds after which a server gives up a client. */
 const TIMEOUT = 5;
 
-/** Long enough for the server to give up who depends on timers. */
+/** The time is long enough for the server to give up clients that depend on timers. */
 const HIDDEN = Number(process.env.HIDDEN_SECONDS ?? 4 * TIMEOUT);
 
 let browser;
@@ -34,7 +34,7 @@ after(async () => {
   root.remove();
 });
 
-/** A client in a page that is hidden as soon as it is connected, and how often timers run in that page. */
+/** Opens a client in a page that is hidden as soon as it is connected; the page notes how often timers run. */
 async function openHidden(file, { timeoutSeconds = TIMEOUT } = {}) {
   const page = await browser.newPage();
   await page.goto(new URL(file, place.url).href);

@@ -24,7 +24,7 @@ after(async () => {
   await lab?.stop();
 });
 
-/** The lab, stopped, as the address after # says. */
+/** Opens the lab, stopped, as the address after # says. */
 const open = async (fragment = '', options = {}) => {
   const page = await browser.newPage({ viewport: { width: 1280, height: 800 }, ...options });
   page.faults = [];
@@ -74,7 +74,7 @@ test('a shared address gives the same run, and another seed another', async () =
   const hashes = (columns) => columns.map(({ hash }) => hash);
   const reseeded = hashes(await runFor(other, TICKS));
   for (const [i, hash] of hashes(run).entries()) assert.notEqual(reseeded[i], hash);
-  // The address in the same page, as after "back".
+  // The address changes in the same page, as after "back".
   await other.evaluate((hash) => (location.hash = hash), new URL(address).hash);
   await other.waitForFunction((to) => globalThis.page.run.settings.seed === to, 1);
   assert.deepEqual(hashes(await runFor(other, TICKS)), hashes(run));
@@ -116,7 +116,7 @@ test('the keyboard does it all', async () => {
   assert.equal(await page.locator('#speed').inputValue(), '1');
   await press('w');
   assert.equal(await page.locator('.why[open]').count(), 4);
-  // What can be reached, in the order in which it is read.
+  // The elements that can be reached, in the order in which they are read.
   const reached = [];
   for (let i = 0; i < 40; i++) {
     await page.keyboard.press('Tab');
@@ -127,7 +127,7 @@ test('the keyboard does it all', async () => {
   await page.locator('#loss').focus();
   const { loss } = await state();
   assert.equal((await press('ArrowRight')).loss, loss + 1);
-  // In a field a key is what is typed, and on a button the space bar presses that button.
+  // In a field a key types, and on a button the space bar presses that button.
   await page.locator('#seed').fill('5');
   assert.equal((await press('Enter')).seed, 5);
   const before = await state();
@@ -215,7 +215,7 @@ test('four protocols take less time than 60 frames a second leave', async (t) =>
   const page = await open('speed=1&loss=10&blocks=1&protocols=plain.rudp.notify.tcp');
   const client = await page.context().newCDPSession(page);
   await client.send('Performance.enable', { timeDomain: 'threadTicks' });
-  // What the page's thread has worked, whatever else the machine does meanwhile.
+  // Returns the time that the page's thread has worked, whatever else the machine does meanwhile.
   const worked = async () => {
     const { metrics } = await client.send('Performance.getMetrics');
     return metrics.find(({ name }) => name === 'TaskDuration').value;

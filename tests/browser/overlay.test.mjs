@@ -20,7 +20,7 @@ after(async () => {
   root.remove();
 });
 
-/** A page that is connected, with the overlay. */
+/** Opens a page that is connected, with the overlay. */
 async function openOverlay(options, inWorker = false) {
   const page = await openPage(browser, place);
   const token = await place.server.token();
@@ -34,7 +34,7 @@ async function openOverlay(options, inWorker = false) {
 
 const shown = (page) => page.getByRole('group', { name: 'Network', exact: true });
 
-/** How many pixels of its graph are in the colour of what. */
+/** Returns how many pixels of the graph are in the colour of this part. */
 const pixels = (page, what) =>
   page.evaluate((color) => {
     const { shadowRoot } = document.querySelector('[aria-label="Network"]');

@@ -1,4 +1,4 @@
-// A player of a real Chromium stays: whatever breaks between page and server.
+// A player in a real Chromium stays connected, whatever breaks between page and server.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -23,7 +23,7 @@ after(async () => {
   root.remove();
 });
 
-/** A page that plays over a path with distance, with what it notes of its connection. */
+/** Opens a page that plays over a path with distance, and notes the events of its connection. */
 async function play(t, { rtt, transports }) {
   const path = await startDelayPath({ rtt });
   const place = await startChat(root, { relayOptions: path.relayOptions });
@@ -61,7 +61,7 @@ const is = (page, name, value) =>
     page.evaluate(([key, wanted]) => globalThis.client[key] === wanted, [name, value]),
   );
 
-/** Nothing that was said is missing; gives the longest gap in milliseconds. */
+/** Checks that nothing that was said is missing; returns the longest gap in milliseconds. */
 async function rest(page) {
   await page.evaluate(() => clearInterval(globalThis.talk));
   await until('all that was said', () =>

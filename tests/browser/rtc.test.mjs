@@ -93,8 +93,8 @@ for (const [name, start] of Object.entries({ Chromium: startChromium, Firefox: s
       assert.equal(await sessions(), 0);
     });
 
-    // As when a NAT gives it another port, of which it knows nothing. Its checks would show the
-    // new one, but come seconds apart: none passes before its datagrams come back.
+    // The browser moves as when a NAT gives it another port, of which it knows nothing. Its checks would show the new
+    // one, but come seconds apart: none passes before its datagrams come back.
     test('a browser that moves goes on without a check', async (t) => {
       let moved = false;
       const proxy = await startProxy(relay.rtcPort, (way, number, [type]) => moved && type <= 3);

@@ -1,5 +1,5 @@
-// How the package opens a WebRTC transport to a relay at a distance, in Chromium: what it sends for
-// that, and about when it is open.
+// The steps by which the package opens a WebRTC transport to a relay at a distance, in Chromium: the packets that it
+// sends for that, and about when it is open.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { startChromium } from '../support/chromium.mjs';
@@ -29,7 +29,7 @@ after(async () => {
   site.stop();
 });
 
-/** What went through while a transport opened. */
+/** Returns what went through while a transport opened. */
 async function watchOpening(page) {
   const seen = { 'tcp up': [], 'tcp down': [], 'udp up': [], 'udp down': [] };
   const all = [];
@@ -44,7 +44,7 @@ async function watchOpening(page) {
 
 const isDtls = ([type]) => type >= 20 && type <= 63;
 const isStun = ([type]) => type <= 3;
-/** Whether the first STUN message says that DTLS may be embedded in it, or has been received so. */
+/** Returns whether the first STUN message says that DTLS may be embedded in it, or has been received so. */
 const knowsEmbedding = (seen) => seen.find(isStun).includes(Buffer.of(0xc0, 0x71));
 
 describe('as it is', () => {
@@ -100,7 +100,7 @@ describe('with DTLS embedded in the checks', () => {
     assert.ok(knowsEmbedding(up), 'the browser embeds');
     assert.ok(knowsEmbedding(down), 'the relay says that it knows');
     t.diagnostic(`open after ${took.toFixed(0)} ms`);
-    // What it has received is not sent again: the rest of the ClientHello comes at most twice.
+    // Chromium does not repeat what it knows has arrived: the rest of the ClientHello comes at most twice.
     assert.ok(up.filter(isDtls).filter((data) => data[13] === 1).length <= 2);
   });
 });

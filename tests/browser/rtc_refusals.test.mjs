@@ -1,5 +1,5 @@
-// What a relay says to a page of another origin when it does not carry it, or no longer: the same over
-// WebRTC and WebSocket, in real browsers.
+// A relay refuses a page of another origin, or carries it no longer: it tells the page the same over WebRTC and
+// WebSocket, in real browsers.
 import assert from 'node:assert/strict';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
@@ -26,7 +26,7 @@ after(async () => {
   site.stop();
 });
 
-/** A UDP port of the loopback interface at which nobody is. */
+/** Returns a UDP port of the loopback interface at which nobody listens. */
 async function freePort() {
   const socket = createSocket('udp4');
   socket.bind(0, '127.0.0.1');
@@ -57,7 +57,7 @@ for (const [name, start] of Object.entries({ Chromium: startChromium, Firefox: s
       return relay;
     }
 
-    /** Opens a transport, and sends on it until it ends: how it ended, or why it did not open. */
+    /** Opens a transport, and sends on it until it ends; returns how it ended, or why it did not open. */
     const end = (kind, relay) =>
       page.evaluate(
         async ([kind, url]) => {

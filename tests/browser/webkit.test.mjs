@@ -77,7 +77,7 @@ describe('WebKit', { skip: webKitMisses() }, () => {
     await page.goto(`${demo.relay.url}lab/`);
     await page.goBack();
     assert.equal(await playing(page), 'websocket');
-    // The page has come out of the cache, as one player.
+    // The page has come out of the cache, and is still one player.
     assert.equal(await page.evaluate(() => globalThis.asked), 1);
     await page.goto('about:blank');
     await demo.stop();

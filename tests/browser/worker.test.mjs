@@ -24,8 +24,8 @@ after(async () => {
 });
 
 /**
- * How many datagrams fewer a client sends while its page is busy for half a second than while it waits for
- * as long: the least of some rounds, as other programs on the machine cost some too.
+ * Returns how many datagrams fewer a client sends while its page is busy for half a second than while it waits for as
+ * long: the least of some rounds, as other programs on the machine cost some too.
  */
 const lostToBusyPage = (page, rounds = 6) =>
   page.evaluate(async (most) => {

@@ -1,5 +1,5 @@
 /* Calls sendto and recvfrom, and none of the other functions of which Emscripten knows that they
-   need ntohs. That it links is the test. */
+   need ntohs. The test is that it links. */
 #include <netinet/in.h>
 #include <stddef.h>
 #include <sys/socket.h>

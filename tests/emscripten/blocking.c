@@ -1,4 +1,4 @@
-/* What POSIX says about datagram sockets, as far as games use it, in a program without a line of
+/* The rules of POSIX for datagram sockets, as far as games use them, in a program without a line of
    Emscripten: it also runs natively. Arguments: ADDRESS and the PORTS of two echo servers, or
    `lost ADDRESS PORT` where nobody answers, or `stream ADDRESS PORT` of an echo server over TCP. */
 #include <arpa/inet.h>
@@ -58,7 +58,7 @@ static void send_to(int fd, int server, const char *text)
           "sendto");
 }
 
-/* Takes what there is, and checks where it comes from. */
+/* Takes the next datagram, and checks its text and its sender. */
 static void expect(int fd, int server, const char *text)
 {
     char data[100];
@@ -170,8 +170,8 @@ static int set(int fd, int level, int name, int value)
     return setsockopt(fd, level, name, &value, sizeof value);
 }
 
-/* What programs set on every socket is taken; what would change which datagrams go where is
- * refused. */
+/* Options that programs set on every socket are taken; those that would change the way of datagrams
+   are refused. */
 static void test_options(void)
 {
     static const int ways[][2] = {{SOL_SOCKET, SO_REUSEADDR},
@@ -207,7 +207,7 @@ static void test_options(void)
     check(set(fd, SOL_SOCKET, SO_SNDBUF, 1) == -1 && errno == EBADF, "no socket");
 }
 
-/* A wait that the program has limited, and one that is a sleep. */
+/* The program limits one wait, and another one is a sleep. */
 static void test_time_limits(void)
 {
     int fd = open_socket();
@@ -229,7 +229,7 @@ static void test_time_limits(void)
     check(setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit) == 0, "no limit");
     send_to(fd, 0, "no limit");
     expect(fd, 0, "no limit");
-    /* A loop that does nothing but sleep between looks, as many games have one. */
+    /* The loop does nothing but sleep between looks, as many games have one. */
     send_to(fd, 0, "nap");
     began = now();
     while (recv(fd, data, sizeof data, MSG_DONTWAIT) != 3 && now() < began + 15.0) {
@@ -243,7 +243,7 @@ static void test_time_limits(void)
     close(fd);
 }
 
-/* A socket for both families, which has the other one's addresses within its own. */
+/* A socket for both families has the other one's addresses within its own. */
 static void test_both_families(void)
 {
     int fd = socket(AF_INET6, SOCK_DGRAM, IPPROTO_UDP);
@@ -301,7 +301,7 @@ static void test_peers(void)
     close(fd);
 }
 
-/* Datagrams that leave from several buffers and arrive in several. */
+/* Datagrams leave from several buffers and arrive in several. */
 static void test_buffers(void)
 {
     int fd = open_socket();
@@ -365,7 +365,8 @@ static void test_stream(void)
     close(fd);
 }
 
-/* A server that is asked for it answers with many, in the end with more than a socket keeps. */
+/* A server that is asked for it answers with many datagrams, in the end with more than a socket
+   keeps. */
 static void test_flood(void)
 {
     int fd = open_socket(), kept = 0;

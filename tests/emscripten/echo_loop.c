@@ -58,7 +58,8 @@ static void put(int number)
         printf("send failed\n");
 }
 
-/* One datagram at first; the others when the way is open, some a frame. Lost ones go again. */
+/* Sends one datagram at first, and the others when the way is open, some a frame. Lost ones are
+   sent again. */
 static void step(void)
 {
     const int most = received > 0 ? sent + MOST_AT_ONCE : sent == 0;

@@ -21,7 +21,7 @@ import { startGatedRelay } from '../support/relay.mjs';
 import { atRandom, startPath } from '../support/secure.mjs';
 import { startTeeworlds } from './teeworlds_server.mjs';
 
-/** That of the README's server. */
+/** The protocol id of the README's server. */
 const PROTOCOL_ID = 0x1122334455667788n;
 const LOSS = 0.05;
 
@@ -42,13 +42,13 @@ const servers = {
   teeworlds: CAUSEWAY_TEEWORLDS_SERVER,
 };
 
-/** Why a game cannot be played here, if it cannot. */
+/** Returns why a game cannot be played here, or false. */
 export const missing = (program, server) => {
   const built = existsSync(servers[server] ?? '') && existsSync(join(CAUSEWAY_GAMES, program));
   return !built && `${program} or its server is not built: run tests/support/setup all`;
 };
 
-/** A server that says on which port it listens. */
+/** Starts a server that says on which port it listens. */
 async function startServer(program, env = {}) {
   const server = spawn(program, ['127.0.0.1:0'], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -58,7 +58,7 @@ async function startServer(program, env = {}) {
   return { port: Number(/\d+$/.exec(line)[0]), stop: () => server.kill() };
 }
 
-/** What the relay serves: the games, and the package. */
+/** Makes the folder that the relay serves: the games, and the package. */
 function makeRoot(page) {
   const root = mkdtempSync(join(tmpdir(), 'causeway-games-'));
   for (const name of readdirSync(CAUSEWAY_GAMES))
@@ -70,14 +70,14 @@ function makeRoot(page) {
   return root;
 }
 
-/** Server, path and relay, which serves this page. `loses` is as in secure.mjs. */
+/** Starts server, path and relay, which serves this page. `loses` is as in secure.mjs. */
 export async function startGame(t, server, { page = '<!doctype html><title>A game</title>' } = {}) {
   const key = generateKey();
   const { port, stop } =
     server === 'teeworlds'
       ? await startTeeworlds(servers.teeworlds)
       : await startServer(servers[server], { CAUSEWAY_KEY: Buffer.from(key).toString('hex') });
-  const knowsTime = sleep(1100); // then it takes tokens
+  const knowsTime = sleep(1100); // after that second the server takes tokens
   const path = await startPath(port, atRandom(LOSS));
   const root = makeRoot(page);
   const gate = server === 'readme' ? ['--protocol-id', String(PROTOCOL_ID)] : ['--raw'];

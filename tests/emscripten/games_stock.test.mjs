@@ -1,4 +1,4 @@
-// The games in Chromium without a word of Causeway in the page, for the figures to compare with.
+// The games in Chromium without any of Causeway in the page, for the figures to compare with.
 import { startChromium } from '../support/chromium.mjs';
 import { testStock } from './games.mjs';
 

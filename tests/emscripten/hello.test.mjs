@@ -1,4 +1,4 @@
-// The program of core/EMSCRIPTEN.md natively. In pages it runs in emscripten.games_*.
+// The program of core/EMSCRIPTEN.md natively. The tests emscripten.games_* run it in pages.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,5 +1,5 @@
-/* Calls sendto and nothing that receives: Emscripten then knows not that it needs htons and ntohs.
-   That it links is the test. */
+/* Calls sendto and nothing that receives: Emscripten then does not know that it needs htons and
+   ntohs. The test is that it links. */
 #include <netinet/in.h>
 #include <sys/socket.h>
 

@@ -11,7 +11,7 @@ const ADDRESS = '127.0.0.1';
 const COUNT = 100;
 const DONE = new RegExp(`received ${COUNT} of ${COUNT}, 0 wrong`);
 
-/** The arguments of a program that sends this to one of the servers. */
+/** Returns the arguments of a program that sends this to one of the servers. */
 const sending = (port, size = 1400) => [ADDRESS, port, String(COUNT), String(size)];
 
 for (const [name, start] of Object.entries({ Chromium: startChromium, Firefox: startFirefox }))
@@ -35,7 +35,7 @@ for (const [name, start] of Object.entries({ Chromium: startChromium, Firefox: s
         const game = await run(browser, relay, program, {
           args: sending(ports[1]),
           shim: true,
-          // So Emscripten tells the address that the program sends to.
+          // With this URL Emscripten tells the address that the program sends to.
           websocket: { url: 'ws://', subprotocol: `causeway:${relay.url}` },
           webrtc,
         });
@@ -44,7 +44,7 @@ for (const [name, start] of Object.entries({ Chromium: startChromium, Firefox: s
         const { datagramsSent, datagramsReceived, droppedBacklog } = await game.stats();
         assert.ok(datagramsSent >= COUNT && datagramsReceived >= COUNT);
         assert.equal(droppedBacklog, 0);
-        // One session over whatever links, and the bound socket's port message in none of them.
+        // All links have one session, and none of them has carried the bound socket's port message.
         assert.equal(servers[0].received.length, 0);
         assert.equal(new Set(servers[1].received.map(({ from }) => from.port)).size, 1);
         assert.ok(servers[1].received.every(({ datagram }) => datagram.length === 1400));
@@ -182,7 +182,7 @@ describe('in Chromium', () => {
         websocket: { url: 'ws://', subprotocol: `causeway:${other ?? relay.url}` },
       });
       await until('a line', async () => (await game.complaints()).length > 0);
-      await sleep(1500); // in which others would come
+      await sleep(1500); // time in which other datagrams would come
       const complaints = await game.complaints();
       assert.equal(complaints.length, 1, complaints.join('\n'));
       assert.match(complaints[0], line);

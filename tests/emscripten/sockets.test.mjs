@@ -15,12 +15,12 @@ import { WebSocketServer } from '../../web/node_modules/ws/wrapper.mjs';
 const execute = promisify(execFile);
 const ADDRESS = '127.0.0.1';
 const BOUND = { timeout: 30_000 };
-/** A port where nothing listens. */
+/** A port at which nobody listens. */
 const NOBODY = '1';
-/** Datagrams that a socket keeps. */
+/** The number of datagrams that a socket keeps. */
 const KEPT = 256;
 
-/** An echo, but for what asks for many, several of which are more than a socket keeps. */
+/** Returns the datagram as an echo, or many when it asks for a flood; a few floods are more than a socket keeps. */
 const answer = (datagram) =>
   String(datagram) === 'flood' ? Array(KEPT / 4).fill(datagram) : [datagram];
 
@@ -69,7 +69,7 @@ for (const [name, start] of Object.entries({ Chromium: startChromium, Firefox: s
 const natively = async (...args) =>
   (await execute(process.env.CAUSEWAY_BLOCKING, args, BOUND)).stdout;
 
-/** Runs the program in Node, with the WebSocket of ws, and gives what it prints. */
+/** Runs the program in Node, with the WebSocket of ws, and returns what it prints. */
 async function inNode(websocket, ...args) {
   const program = 'blocking_module.js';
   const script = `

@@ -48,7 +48,7 @@ describe('Teeworlds', { skip }, () => {
     const { transports, datagramsReceived } = await game.stats();
     assert.deepEqual(transports, ['webrtc']);
     assert.deepEqual(await game.complaints(), []);
-    // What the path has not lost, the page has.
+    // The page has all that the path has not lost.
     assert.ok(downLost > 0);
     assert.ok(datagramsReceived >= 0.98 * (down - downLost), `${datagramsReceived} of ${down}`);
   });

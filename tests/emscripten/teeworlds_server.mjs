@@ -15,7 +15,7 @@ async function freePort() {
   return port;
 }
 
-/** The server with a snapshot for each of its 50 ticks a second, unknown to all masters. */
+/** Starts the server with a snapshot for each of its 50 ticks a second, unknown to all masters. */
 export async function startTeeworlds(program) {
   const port = await freePort();
   const home = mkdtempSync(join(tmpdir(), 'causeway-teeworlds-'));
@@ -26,7 +26,7 @@ export async function startTeeworlds(program) {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const lines = createInterface(server.stdout);
-  // It says its name when its socket is open. Its later lines are read too, or it could not write them.
+  // The server prints its name when its socket is open. Its later lines are read too, or it could not write them.
   await new Promise((resolve) => {
     lines.on('line', (line) => /server name is/.test(line) && resolve());
   });

@@ -1,4 +1,4 @@
-// What a game has of its own and the guides use without saying where it comes from.
+// Objects of a game that the guides use without saying where they come from.
 declare const player: { id: bigint };
 declare const bytes: ArrayBuffer;
 

@@ -1,5 +1,5 @@
 // serialization.mjs COMPILER INSTALLED FOLDER: the table of serializations in EXISTING_SERVERS.md, as it stands there.
-// Each declaration in it, for the page and in C, gives the bytes that the functions of serialize give. Those are
+// Each declaration in it, for the page and in C, gives the bytes that the functions of serialize give. Their bytes are
 // written here from the standard, by a writer that is itself held against recorded bytes where there are vectors.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
@@ -11,7 +11,7 @@ import * as causeway from '../support/causeway.mjs';
 const [compiler, installed, folder] = process.argv.slice(2);
 const core = await causeway.loadCore();
 
-/** What serialize's standard says, on a string of bits. */
+/** Writes a string of bits as serialize's standard says. */
 class Reference {
   #bits = '';
 
@@ -65,7 +65,7 @@ class Reference {
   }
 }
 
-/** How the vectors name what the reference does. */
+/** The reference's operations by their names in the vectors. */
 const recorded = {
   bits: (to, { value, bits }) => to.bits(value, bits),
   bool: (to, { value }) => to.bits(Number(value), 1),
@@ -81,7 +81,7 @@ const recorded = {
   string: (to, { value, buffer_size: size }) => to.string(value, size),
 };
 
-/** Holds the reference against what the library wrote. */
+/** Compares the reference with what the library wrote. */
 const checkReference = () => {
   const vectors = process.env.CAUSEWAY_VECTORS;
   if (!vectors)
@@ -100,8 +100,9 @@ const item = { js: 'int(-3, 12)', c: 'CW_INT(-3, 12)' };
 const put = (to, value) => to.int(value, -3, 12);
 
 /**
- * By the first column of the table, with limits so that a range one longer takes another bit: what the names in its declarations stand for, in JavaScript and in C; what comes
- * before in C; and for each declaration values in both languages, with what the reference does for them.
+ * The rows by the first column of the table, with limits so that a range one longer takes another bit: the values of
+ * the names in its declarations, in JavaScript and in C; the lines before them in C; and for each declaration values in
+ * both languages, with what the reference does for them.
  */
 const rows = {
   '`serialize_bool(value)`': {
@@ -289,7 +290,7 @@ const flags = (what) =>
     .trim()
     .split(/\s+/);
 
-/** The lines that a program in C says. */
+/** Returns the lines that a program in C prints. */
 const run = (source) => {
   mkdirSync(folder, { recursive: true });
   const file = join(folder, 'rows.c');
@@ -311,7 +312,7 @@ const guide = readFileSync(new URL('../../core/EXISTING_SERVERS.md', import.meta
 const table = guide.split('| yojimbo | in the page | in C |\n|---|---|---|\n')[1].split('\n\n')[0];
 const codes = (cell) => [...cell.matchAll(/`([^`]+)`/g)].map(([, code]) => code);
 
-/** Declares a field as the guide has it. */
+/** Returns a field as the guide declares it. */
 const fieldOf = (code, names) => {
   const given = Object.entries(names).map(([name, [js]]) => `const ${name} = ${js};`);
   const scope = Object.keys(causeway).filter((name) => !(name in names));

@@ -30,7 +30,7 @@ let remove;
 before(() => {
   let run;
   ({ folder: project, run, remove } = packedProject());
-  // What npm install makes of the template's package.json.
+  // The links stand for an npm install with the template's package.json.
   for (const name of ['vite', 'typescript5'])
     symlinkSync(join(modules, name), join(project, 'node_modules', name.replace(/5$/, '')));
   assert.match(run(process.execPath, program, 'init', 'my-game'), /cd my-game[^]*npm run dev/);
@@ -83,7 +83,7 @@ test('the game of the template is small, and its types are right', () => {
   assert.match(dependencies['causeway-net'], /^\^\d+\.\d+\.\d+$/);
 });
 
-/** Whether the canvas shows a player at this place of the field. */
+/** Returns whether the canvas shows a player at this place of the field. */
 const shows = (page, x, y) =>
   page.evaluate(
     ([x, y]) =>
@@ -145,7 +145,7 @@ test('a broken server is told, and runs again when it is mended', async (t) => {
   while ((await token()).status !== 200);
 });
 
-/** The WebSocket of the package ws, with those that were opened last. */
+/** Returns the WebSocket of the package ws, and a list of those that were opened with it. */
 function recorded() {
   const opened = [];
   class Recorded extends WebSocket {
@@ -178,7 +178,7 @@ test('a page whose link breaks goes on with the same player', async (t) => {
   assert.deepEqual([...slots], [0]);
 });
 
-/** The template's messages as JavaScript beside this project's package. */
+/** Writes the template's messages as JavaScript beside this project's package. */
 async function compiledMessages() {
   const { build } = require('esbuild');
   const outfile = join(project, 'messages.mjs');
@@ -199,7 +199,7 @@ test('pages of elsewhere get neither token nor relay', async (t) => {
   const socket = new WebSocket(address.replace('http', 'ws'), ['causeway.v1'], { headers });
   const [error] = await new Promise((resolve) => socket.once('error', (...of) => resolve(of)));
   assert.match(error.message, /403/);
-  // A server of pages on this machine, as Vite's own, may use it.
+  // A server of pages on this machine, such as Vite's own, may use it.
   const local = { origin: 'http://localhost:5173' };
   const token = await fetch(new URL('/token', address), { method: 'POST', headers: local });
   assert.deepEqual(
@@ -208,7 +208,7 @@ test('pages of elsewhere get neither token nor relay', async (t) => {
   );
 });
 
-/** What it answers to requests for the page, for a token and for the relay that are sent to this host. */
+/** Returns its answers to requests for the page, for a token and for the relay that are sent to this host. */
 async function answersTo(host, address) {
   const own = { host, origin: `http://${host}` };
   const ask = async (method, headers, path = '/') => {
@@ -264,7 +264,7 @@ test('no request ends it, not for a URL that is none nor with a datagram at once
     'sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==',
     'sec-websocket-protocol: causeway.v1',
   );
-  const frame = '\x82\x81\0\0\0\0A'; // a message of one byte
+  const frame = '\x82\x81\0\0\0\0A'; // a frame with a message of one byte
   for (const [bytes, status] of [
     [request('//'), 400],
     [request('http://['), 400],

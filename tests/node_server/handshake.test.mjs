@@ -1,5 +1,5 @@
-// Who becomes a client of a server, and how that ends: what core.server_* says of the server in C, from outside, in
-// the time of the test.
+// The clients of a server: who becomes one, and how that ends. The tests core.server_* say the same of the server in C,
+// here it is seen from outside, in virtual time.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { message, schema, string } from '../support/causeway.mjs';
@@ -51,7 +51,7 @@ for (const [what, [options, code, before = () => {}]] of Object.entries(tokens))
     assert.equal(client.received.length, 0);
     const { clients, pending, challengesSent, dropped } = rig.server.stats();
     assert.deepEqual([clients, pending, challengesSent], [0, 0, 0]);
-    // A client does not ask with an expired one, but says so.
+    // A client does not ask with an expired token, but says so.
     if (code) assert.deepEqual(Object.keys(dropped), [code]);
     else assert.equal(client.state, 'TOKEN_EXPIRED');
   });
@@ -97,7 +97,7 @@ test('what was sent before changes nothing when it comes again', async () => {
   const stats = rig.server.stats();
   assert.equal(stats.datagramsDropped - datagramsDropped, old.length);
   assert.ok(stats.dropped.DUPLICATE > 0);
-  // From elsewhere neither.
+  // Datagrams from elsewhere are not taken either.
   for (const datagram of old) rig.deliver(datagram, '10.9.9.9', 1);
   assert.deepEqual(rig.texts(slot), ['once']);
   assert.equal(rig.server.client(slot).address, '10.0.0.1:50000');

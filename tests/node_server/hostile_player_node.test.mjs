@@ -1,4 +1,4 @@
-// What a malicious player can do to the server of the package, and how it tells whom to kick.
+// Attacks of a malicious player on the server of the package, and the figures by which that finds whom to kick.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { bytes, message, reliable, schema, string, unreliable } from '../support/causeway.mjs';
@@ -7,7 +7,7 @@ import { Rig } from '../support/node_server_rig.mjs';
 const file = schema(message('file', { name: string(9) }, { block: true }));
 const note = schema(message('note', { text: string(99), data: bytes(99) }));
 
-/** A client that sends as many datagrams at once, one message in each. */
+/** Has a client send `count` datagrams at once, one message in each. */
 function flood({ client }, { rig, count }) {
   const start = rig.now;
   for (let i = 0; i < count; i++) {

@@ -127,7 +127,7 @@ test('clients are told that the server stops, and nothing works afterwards', asy
   assert.equal((await bot.closed).reason, 'stopping');
   assert.throws(() => server.stats(), { name: 'ClosedError' });
   assert.throws(() => server.broadcast(...said('')), { name: 'ClosedError' });
-  // The port is free again.
+  // The port is free again, so another server can have it.
   await startServer(t, { port: server.port });
 });
 

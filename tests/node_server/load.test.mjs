@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import { next, startServer, until } from '../support/node_server.mjs';
 import { PATIENCE_MS } from '../support/patience.mjs';
 
-/** So many bots in a process of their own; each of them waits for so many worlds. */
+/** Starts `count` bots in a process of their own; each of them waits for `worlds` worlds. */
 async function startBots(t, server, { count, worlds, timeoutSeconds }) {
   const tokens = [];
   for (let i = 1; i <= count; i++) {
@@ -30,7 +30,7 @@ async function startBots(t, server, { count, worlds, timeoutSeconds }) {
   return { served, ended };
 }
 
-/** A game: every tick, all clients are told where all of them are. Gives what each has said. */
+/** Plays a game: every tick, all clients are told where all of them are. Returns what each has said. */
 function play(server) {
   const said = new Map();
   const places = new Map();

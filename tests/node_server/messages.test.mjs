@@ -1,4 +1,4 @@
-// What goes between a server and its clients, in the time of the test: messages of every kind, blocks, snapshots.
+// The traffic between a server and its clients, in virtual time: messages of every kind, blocks, snapshots.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { bytes, int, message, reliable, schema, string, unreliable } from '../support/causeway.mjs';

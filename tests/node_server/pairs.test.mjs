@@ -23,7 +23,7 @@ import { RTCPeerConnection } from '../support/wrtc.mjs';
 
 const { WebSocket } = require('ws');
 
-/** A server that answers what it is told: `/kick TEXT` kicks. */
+/** Starts a server that tells each client what it has said, and kicks it after "9". */
 async function startChat(t, options) {
   const server = await startServer(t, options);
   server.addEventListener('connect', ({ client }) => {
@@ -46,7 +46,7 @@ test('a native client plays', async (t) => {
   assert.equal(stdout, `${numbers}kicked 7 that is enough\n`);
 });
 
-/** A netcode client of ours and one of the standard: what it is told of its connection, and of the end. */
+/** A netcode client of ours and one of the standard: each returns the events of its connection, and of the end. */
 const foreigners = {
   'a native netcode client': async (t, server, token) => {
     const client = await startNativeClient(t);

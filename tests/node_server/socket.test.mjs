@@ -1,4 +1,4 @@
-// The UDP socket below a server: what the system refuses is counted, and goes on.
+// The UDP socket below a server: a datagram that the system refuses is counted, and the server goes on.
 import assert from 'node:assert/strict';
 import { Socket } from 'node:dgram';
 import { test } from 'node:test';
@@ -22,7 +22,7 @@ test('what the system does not send is counted', async (t) => {
   assert.deepEqual(socket.stats(), { sendErrors: 6, droppedBacklog: 0 });
 });
 
-/** How many sockets this program has. */
+/** Returns how many sockets this program has. */
 const sockets = () => process.getActiveResourcesInfo().filter((name) => name === 'UDPWrap').length;
 
 test('a socket that cannot be had is not left open', async (t) => {
@@ -30,7 +30,7 @@ test('a socket that cannot be had is not left open', async (t) => {
   t.after(() => taken.close());
   await assert.rejects(UdpSocket.open('127.0.0.1', taken.port), { code: 'EADDRINUSE' });
   await assert.rejects(UdpTransport.connect('255.255.255.255', 9), { code: 'EACCES' });
-  // As where the system has no more descriptors.
+  // The system has no more descriptors.
   t.mock.method(Socket.prototype, 'bind', function () {
     process.nextTick(() => this.emit('error', new Error('no more')));
   });

@@ -1,8 +1,9 @@
-// A fuzzer of what two may do to one session, while the operator steers and reloads: strangers with a few keys and
+// A fuzzer for two who share a session, while the operator steers and reloads: strangers with a few keys and
 // addresses open links, speak, close and vanish, over WebSocket and with offers of WebRTC; sessions are listed and
 // ended, addresses blocked, options changed. No honest player notices, and nothing is left of it.
 //
-// CAUSEWAY_FUZZ_SEED the seed (default: one of this moment) CAUSEWAY_FUZZ_STEPS how many things are done (default 500)
+//   CAUSEWAY_FUZZ_SEED   the seed (default: one of this moment)
+//   CAUSEWAY_FUZZ_STEPS  how many things are done (default 500)
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,6 +1,7 @@
 /* Offers that wait hardly add to the relay's work for connected players: a thousand of them would
    at most double the work of a datagram that the server answers. It is counted as in
-   hostile_rtc_work.c. test_hostile_rtc_work_offers RELAY */
+   hostile_rtc_work.c.
+   test_hostile_rtc_work_offers RELAY */
 #include "rtc_count.h"
 
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 // The game server of a hostile rig, a process of its own: it sends every datagram back, except those that packets.mjs
-// has forged. hostile_server.mjs WORK: each datagram keeps it busy for so many microseconds.
+// has forged.
+// hostile_server.mjs WORK: each datagram keeps it busy for so many microseconds.
 import dgram from 'node:dgram';
 import { isForged } from './packets.mjs';
 

@@ -1,5 +1,6 @@
 /* No TLS handshake that a stranger asks for makes the relay work more than MOST_WORK times as much
-   as the handshake of a browser, whatever it offers. test_hostile_tls_hello RELAY [--write]
+   as the handshake of a browser, whatever it offers.
+   test_hostile_tls_hello RELAY [--write]
 
    Work is counted as in hostile_rtc_work.c. Each client below is OpenSSL's with one thing of all
    that it knows: one group, one suite, one signature algorithm. */

@@ -1,4 +1,4 @@
-// What ESLint finds in JavaScript and TypeScript.
+// The rules of ESLint for JavaScript and TypeScript.
 import { require } from '../support/packages.mjs';
 
 const js = require('@eslint/js');
@@ -13,7 +13,7 @@ export default [
       ...off('no-regex-spaces', 'no-undef'),
       eqeqeq: ['error', 'always', { null: 'ignore' }],
       'no-var': 'error',
-      // What max-params does, which fails on types of functions as Babel gives them.
+      // This does the same as max-params, which fails on types of functions as Babel gives them.
       'no-restricted-syntax': [
         'error',
         { selector: ':function[params.length>6]', message: 'More than 6 parameters.' },
@@ -22,7 +22,7 @@ export default [
       'prefer-const': ['error', { ignoreReadBeforeAssign: true }],
     },
   },
-  // As with C, tests may be longer: a table of cases, or all that one browser is asked.
+  // Functions of tests may be longer, as in C: a table of cases, or all questions to one browser.
   {
     files: ['{wasm,web}/**'],
     rules: { 'max-lines-per-function': ['error', { max: 60 }] },
@@ -39,7 +39,7 @@ export default [
         },
       },
     },
-    // The TypeScript compiler checks these, and they do not know types, abstract methods and overloads.
+    // These rules are left to the TypeScript compiler: ESLint's do not know types, abstract methods and overloads.
     rules: off(
       'constructor-super',
       'getter-return',

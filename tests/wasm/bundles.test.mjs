@@ -1,4 +1,4 @@
-// The package in what bundlers make of it, and with tools that know no `exports`.
+// The package in the output of bundlers, and with tools that know no `exports`.
 import assert from 'node:assert/strict';
 import { copyFileSync, existsSync, readFileSync, readdirSync, renameSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -19,7 +19,7 @@ before(() => {
 
 after(() => remove());
 
-/** The names of the files that vite makes of main.js. */
+/** Returns the names of the files that vite makes of main.js. */
 function viteAssets() {
   write('index.html', '<script type="module" src="/main.js"></script>');
   run(
@@ -73,7 +73,10 @@ test('vite takes the Worker along', () => {
   );
 });
 
-/** A backend that prints the size of a token; with `kit` also what the other modules make. */
+/**
+ * Returns the source of a backend that prints the size of a token; with `kit` it also prints what the other modules
+ * make.
+ */
 const backend = (kit) => `
   import { generateConnectToken, generateKey } from 'causeway-net';
   import { ClockSync, loadGame } from 'causeway-net/game';
@@ -86,7 +89,7 @@ const backend = (kit) => `
   }
   void main();`;
 
-/** A backend as one file, in a folder of its own. */
+/** Bundles a backend into one file, in a folder of its own. */
 function bundle(folder, format, contents) {
   const outfile = join(project, folder, `backend.${format === 'esm' ? 'mjs' : 'cjs'}`);
   esbuild.buildSync({
@@ -100,7 +103,7 @@ function bundle(folder, format, contents) {
   return outfile;
 }
 
-/** Does it where the package is not installed. */
+/** Calls `what` while the package is not installed. */
 function withoutPackage(what) {
   const installed = join(project, 'node_modules/causeway-net');
   renameSync(installed, `${installed}-away`);

@@ -1,5 +1,5 @@
-// More than may leave at once waits for its turn, not for long, and who sent it hears of what is dropped: the
-// same on every transport. The platform does what the test says, and so does the time.
+// Datagrams beyond those that may leave at once wait for their turn, not for long, and the sender hears of those that
+// are dropped: the same on every transport. The platform does what the test says, and so does the time.
 import assert from 'node:assert/strict';
 import { Socket } from 'node:dgram';
 import { after, afterEach, beforeEach, mock, test } from 'node:test';
@@ -9,7 +9,7 @@ import { UdpTransport } from '../../web/dist/server/udp_transport.js';
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 const { fetch } = globalThis;
-/** Milliseconds by the clock. */
+/** The time in milliseconds. */
 let now;
 
 beforeEach(() => {
@@ -36,7 +36,7 @@ const pass = async (ms) => {
   }
 };
 
-/** Each opens a transport, and gives what has left it and how to stop and let go what would leave. */
+/** Each function opens a transport, and returns what has left it and how to stop and let go what would leave. */
 const transports = {
   websocket: async (options, open = WebSocketTransport.connect) => {
     const platform = new FakePlatform();
@@ -71,7 +71,7 @@ const transports = {
 
 const FULL = 1e9;
 
-/** Every datagram that was sent is in one counter. */
+/** Checks that every datagram that was sent is in one counter. */
 const assertCounted = (transport, count) => {
   const { datagramsSent, datagramsWaiting, droppedBacklog, droppedClosed } = transport.stats();
   assert.equal(datagramsSent + datagramsWaiting + droppedBacklog + droppedClosed, count);
@@ -109,7 +109,7 @@ for (const [kind, open] of Object.entries(transports)) {
     await pass(20);
     assert.deepEqual(dropped, [1]);
     assert.equal(transport.stats().droppedBacklog, 1);
-    // A page that did not run finds that it is too late, though there is room.
+    // A page that did not run finds the datagrams too late, though there is room.
     jam(0);
     now += 100;
     transport.send(Uint8Array.of(3));

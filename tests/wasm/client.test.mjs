@@ -1,5 +1,5 @@
-// What a secure client does at its edges: what it leaves behind, and what it makes of odd servers, clocks
-// and callbacks. Over WebSocket, as the transport is not what is tested.
+// A secure client at its edges: the things that it leaves behind, and its answers to odd servers, clocks and callbacks.
+// It uses a WebSocket, as the transport is not under test.
 import assert from 'node:assert/strict';
 import { getEventListeners } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -36,7 +36,7 @@ beforeEach(async () => {
   deaf = false;
 });
 
-// Whatever a test did, its transports are closed and its timers are gone.
+// After each test its transports must be closed and its timers gone.
 afterEach(async () => {
   await until('no session is left', async () => (await counters(demo.relay)).sessions_open === 0);
   await until('no timer is left', () => timers() === 0);
@@ -67,7 +67,7 @@ const refusedAs = async (code, stage, promise) => {
   return error;
 };
 
-/** A transport of which some parts are others. */
+/** Returns a transport of which some parts are replaced. */
 const changed = (transport, parts) =>
   new Proxy(transport, {
     get: (target, name) => {
@@ -81,7 +81,7 @@ const changed = (transport, parts) =>
     },
   });
 
-/** The state that the attempt is in when `act` is called. */
+/** Returns a callback for states that calls `act` in this one. */
 const at = (wanted, act) => (state) => {
   if (state === wanted) act();
 };
@@ -92,7 +92,7 @@ test('each step follows the packet before it, without a tick', async () => {
     if (client.next()) taken++;
     else await new Promise(setImmediate);
   }
-  // Request, response, keep-alive.
+  // The datagrams are request, response and keep-alive.
   assert.equal(client.stats().secure.datagramsSent, 3);
   client.disconnect();
 });
@@ -110,7 +110,7 @@ test('an end is told once, in full, to all who listen', async () => {
   assert.deepEqual(await client.closed, how);
   assert.deepEqual(told, [how]);
   assert.deepEqual(client.slot, { index: 0, count: 0 });
-  // Who was told of the attempt is not told of the connection.
+  // Callbacks for the attempt are not called for the connection.
   assert.deepEqual(states, ['opening', 'requesting', 'responding', 'connected']);
   await until('all packets that tell the server', () => goodbyes === 10);
 });
@@ -171,7 +171,7 @@ test('statistics are those of the datagrams', async () => {
   await until('datagrams', () => down.length > 10);
   const { dropped, datagramsDropped } = client.stats().secure;
   hear(new Uint8Array(50));
-  // Longer than any memory that could be meant for it.
+  // The datagram is longer than any memory that could be meant for it.
   hear(new Uint8Array((await loadCore()).memory.bytes.length));
   const sum = (sizes) => sizes.reduce((total, size) => total + Math.min(size, 1400), 0);
   assert.deepEqual(client.stats().secure, {
@@ -250,7 +250,7 @@ test('a signal that is aborted ends the attempt before the transport is open, an
   const onstate = () => setImmediate(() => opening.abort(reason));
   const silent = join({ signal: opening.signal, onstate, WebSocket: SilentWebSocket });
   assert.equal(await failure(silent), reason);
-  // Nothing is looked at any more.
+  // The token is not looked at any more.
   assert.equal(await failure(join({ signal: opening.signal, token: new Uint8Array(1) })), reason);
   const through = (transport) => (abort.abort(reason), transport);
   assert.equal(await failure(join({ signal: abort.signal, through })), reason);
@@ -298,7 +298,7 @@ test('what a server answers is believed, whatever the clock says', async (t) => 
   deaf = true;
   const unheard = await tryLater(demo, { token: await demo.server.token({ timeoutSeconds: 1 }) });
   assert.equal(unheard.code, 'RESPONSE_TIMED_OUT');
-  // Who answers nothing may have found the token expired.
+  // A server that answers nothing may have found the token expired.
   const relay = await startGatedRelay(demo.path.port, '--protocol-id', '1');
   const refused = await tryLater(relay, { token: await demo.server.token() });
   assert.deepEqual([refused.code, refused.stage], ['TOKEN_EXPIRED', 'request']);
@@ -324,7 +324,7 @@ test('a tick rate that cannot be is refused before anything is sent', async () =
       name: 'RangeError',
       message: /^ticksPerSecond: /,
     });
-  const client = await join({ token, ticksPerSecond: 1000 }); // which was not used
+  const client = await join({ token, ticksPerSecond: 1000 }); // the token was not used
   client.disconnect();
 });
 
@@ -344,7 +344,9 @@ test('a transport that is too narrow is closed', async () => {
   assert.match(String(error), /RangeError: maxDatagramSize.* 1100/);
 });
 
-/** Fails before anything is sent, and after all that needs no transport. */
+/**
+ * A WebSocket that cannot be opened: the client fails before anything is sent, and after all that needs no transport.
+ */
 class NoWebSocket {
   constructor() {
     throw new Error('no way');
@@ -371,7 +373,7 @@ test('tokens come in any form, and with any channels or none', async () => {
 
 const ownCore = () => loadCore({ wasm: readFileSync(new URL('causeway.wasm', dist)) });
 
-/** Whether the memory of a core stays as it is when something is done again and again. */
+/** Returns whether the memory of a core stays as it is when `act` is repeated again and again. */
 const keepsMemory = async (core, act) => {
   for (let i = 0; i < 4; i++) await act();
   const before = core.memory.bytes.length;
@@ -389,7 +391,7 @@ test('attempts that fail leave no memory taken', async () => {
 test('no secret of a token stays in memory', async () => {
   const core = await ownCore();
   const token = await demo.server.token();
-  // Two keys come last but for the padding: after one IPv4 address.
+  // The two keys are the last fields but for the padding: they come after one IPv4 address.
   const keysAt = 13 + 3 * 8 + 24 + 1024 + 4 + 4 + (1 + 4 + 2);
   const keys = [keysAt, keysAt + 32].map((place) => Buffer.from(token.subarray(place, place + 32)));
   const places = () => keys.filter((key) => Buffer.from(core.memory.bytes.buffer).includes(key));

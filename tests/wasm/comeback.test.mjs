@@ -63,7 +63,7 @@ async function join(options = {}) {
 
 const anew = ['opening', 'requesting', 'responding', 'connected'];
 
-/** Says something, and hears it. */
+/** Says something, and waits until it comes back. */
 async function talk(client, text) {
   client.send(0, 'say', { text });
   for await (const { type, value } of client)
@@ -72,7 +72,7 @@ async function talk(client, text) {
   assert.fail('the connection has ended');
 }
 
-/** Neither timers nor datagrams for so many seconds, as in a page that is frozen. */
+/** Lets no timers run and no datagrams come for so many seconds, as in a page that is frozen. */
 const freeze = (seconds) =>
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, seconds * 1000);
 

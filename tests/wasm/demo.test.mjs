@@ -1,4 +1,4 @@
-// web/demo/run, with the build that is there in place of the one that it would make.
+// The script web/demo/run, with the build that is there in place of the one that it would make.
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';

@@ -61,7 +61,7 @@ static void shoot(struct arena *arena, uint32_t number)
     assert_in_range(distance + SHOT_RANGE, 0, 2 * SHOT_RANGE);
 }
 
-/* All that the schema lets a client ask for, aiming nowhere included. */
+/* Random inputs cover all that the schema lets a client ask for, aiming nowhere included. */
 static void random_players_keep_everything_inside(void **state)
 {
     (void)state;

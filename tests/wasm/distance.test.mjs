@@ -1,5 +1,5 @@
-// How soon a player at a distance is heard, and what a better link costs, in the time of the test. What real
-// links make of it: resume_distance.test.mjs.
+// The time until a player at a distance is heard, and the gap when a better link takes over, in virtual time. For real
+// links see resume_distance.test.mjs.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { connect, loadCore } from '../support/causeway.mjs';
@@ -7,11 +7,11 @@ import { OPEN_TRIPS, TICK_MS, VirtualDistance } from '../support/virtual_distanc
 
 await loadCore();
 
-/** For the WebSocket, the handshake with the server, and what is said. */
+/** Round trips for the WebSocket, the handshake with the server, and the message. */
 const TRIPS = OPEN_TRIPS.websocket + 2 + 1;
-/** What is said waits for a tick of the client and one of the server, and a millisecond is the finest step. */
+/** A message waits for a tick of the client and one of the server, and a millisecond is the finest step. */
 const WAIT = 2 * TICK_MS + 5;
-/** Milliseconds between words. */
+/** The milliseconds between messages. */
 const SAY_MS = 50;
 
 for (const rtt of [20, 60, 100, 180, 300, 1200])
@@ -32,7 +32,7 @@ for (const rtt of [20, 60, 100, 180, 300, 1200])
     client.addEventListener('transport', ({ transport }) => transports.push(transport));
     client.addEventListener('message', ({ message }) => {
       if (message.type !== 'said') return;
-      // The first word is said alone.
+      // The first message is alone at first.
       if (said.length > 1) gap = Math.max(gap, distance.now - last);
       last = distance.now;
       said.push(message.value.text);
@@ -51,7 +51,7 @@ for (const rtt of [20, 60, 100, 180, 300, 1200])
 
     t.diagnostic(`answered after ${answered} ms, moved after ${moved} ms, a gap of ${gap} ms`);
     assert.ok(answered <= TRIPS * rtt + WAIT, `answered after ${answered} ms`);
-    // What comes over the new link first comes a round trip after something has gone over it.
+    // The first datagram over the new link comes a round trip after one has gone over it.
     assert.ok(moved <= (OPEN_TRIPS.webrtc + 1) * rtt + WAIT + 100, `moved after ${moved} ms`);
     assert.ok(gap <= SAY_MS + WAIT, `a gap of ${gap} ms`);
     assert.deepEqual(transports, ['webrtc']);

@@ -20,7 +20,7 @@ const open = [];
 
 afterEach(() => open.splice(0).forEach((end) => end()));
 
-/** A host; `answer()` lets the other end say what has reached it. */
+/** Starts a host; `answer()` lets the other end report what has reached it. */
 const start = (config) => {
   const far = new Connection(core, types, config);
   let end;
@@ -107,7 +107,7 @@ test('one full channel is enough, and so is an empty pool', () => {
   for (let i = 0; i < 30; i++) void other.track(1, 'count', { n: i });
   assert.equal(other.writable, false);
   assert.throws(() => other.send(1, 'count', { n: 0 }), { code: 'QUEUE_FULL' });
-  /* Of these the other channel is sure. */
+  /* These messages reach the other channel for sure. */
   for (let i = 0; i < 2; i++) other.send(0, 'count', { n: i });
   assert.throws(() => other.send(0, 'count', { n: 0 }), { code: 'POOL_EMPTY' });
 });

@@ -13,7 +13,7 @@ beforeEach(() => {
 
 const text = (string) => new TextEncoder().encode(string);
 
-/** Sends a packet from one end to the other and gives the events there. */
+/** Sends a packet from one end to the other and returns the events there. */
 const carry = (from, to, payload, now) => {
   from.send(payload, now);
   const events = [];

@@ -1,5 +1,5 @@
-// The floor of web/README.md: Safari 15.4, Chrome 94 and Firefox 93 read the package and can run it.
-import '../support/old_node.mjs'; // before the package
+// The oldest engines that web/README.md names: Safari 15.4, Chrome 94 and Firefox 93 read the package and can run it.
+import '../support/old_node.mjs'; // must come before the package
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { readFileSync, readdirSync } from 'node:fs';
@@ -23,7 +23,7 @@ const { WebSocket } = require('ws');
 
 const scripts = readdirSync(dist, { recursive: true }).filter((name) => name.endsWith('.js'));
 
-/** All nodes of a syntax tree. */
+/** Yields all nodes of a syntax tree. */
 function* nodes(value) {
   if (Array.isArray(value)) for (const each of value) yield* nodes(each);
   else if (typeof value?.type === 'string') {
@@ -32,7 +32,7 @@ function* nodes(value) {
   }
 }
 
-/** What Safari 15.4 cannot read, though it is of the year 2022 or before. */
+/** Returns whether Safari 15.4 cannot read a node, though its syntax is of the year 2022 or before. */
 const isUnreadable = ({ type, regex }) =>
   type === 'StaticBlock' || (regex && /\(\?<[=!]/.test(regex.pattern));
 

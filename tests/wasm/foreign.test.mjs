@@ -1,5 +1,5 @@
-// Ends that were not made by us, or are configured otherwise: packets whole and in fragments, up to the
-// longest that the config allows, and what the endpoint's options do to a connection.
+// Ends that were not made by us, or are configured otherwise: packets whole and in fragments, up to the longest that
+// the config allows, and the effects of the endpoint's options on a connection.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
@@ -28,7 +28,7 @@ const FRAGMENT = 1024;
 const headerSize = ([prefix]) =>
   3 + (prefix & 0x20 ? 1 : 2) + [2, 4, 8, 16].filter((bit) => prefix & bit).length;
 
-/** What a foreign end makes of a packet with more than 1,024 bytes of payload. */
+/** Cuts a packet with more than 1,024 bytes of payload into fragments as a foreign end does. */
 const fragments = (datagram) => {
   const header = headerSize(datagram);
   const payload = datagram.subarray(header);
@@ -43,7 +43,7 @@ const fragments = (datagram) => {
 
 const raw = (n) => new Uint8Array(600 + ((n * 7) % 400)).fill(n);
 
-/** Messages both ways between a foreign end, which sends up to 8,192 bytes in a packet, and ours. */
+/** Sends messages both ways between a foreign end, which sends up to 8,192 bytes in a packet, and ours. */
 const talk = (ours, theirs, cut) => {
   const near = new Connection(core, types, ours);
   const far = new Connection(core, types, theirs);
@@ -84,18 +84,18 @@ test('packets in fragments are taken by default, and none is sent', () => {
   assert.ok(longest <= near.maxDatagramSize && near.maxDatagramSize + 25 <= 1100);
 });
 
-/** So many bursts, one each 100 ms, of so many messages that they fill four packets of 8,192 bytes. */
+/** The number of bursts, one each 100 ms. The messages of a burst fill four packets of 8,192 bytes. */
 const BURSTS = 40;
 const BURST = 32;
 const BURST_TICKS = 6;
 
-/** A path that delays each datagram by up to so much, and loses some: the same ones each time. */
+/** Returns a path that delays each datagram by up to so much, and loses some: the same ones each time. */
 const pathOf = (jitterSeconds, loss, seed) => {
   const config = { latencySeconds: 0.02, jitterSeconds, seed, maxDatagrams: 8192 };
   const delay = new Simulator(core, config);
   let random = seed;
   return {
-    /** Whether it will arrive. */
+    /** Takes a datagram, and returns whether it will arrive. */
     take(datagram, now) {
       random = (Math.imul(random, 1664525) + 1013904223) >>> 0;
       if ((random >>> 16) % 100 < loss * 100) return false;
@@ -108,7 +108,10 @@ const pathOf = (jitterSeconds, loss, seed) => {
   };
 };
 
-/** Bursts of a foreign end to one with this config; how many of its packets came whole, of how many that could. */
+/**
+ * Sends bursts of a foreign end to one with this config; returns how many of its packets came whole, of how many that
+ * could.
+ */
 const receiveBursts = (config, jitterSeconds, loss) => {
   const near = new Connection(core, types, config);
   const endpoint = { ...config.endpoint, fragmentAbove: 8192 };
@@ -136,7 +139,7 @@ const receiveBursts = (config, jitterSeconds, loss) => {
   return { whole, stats: near.stats() };
 };
 
-// core.connection_foreign has the same.
+// The C test core.connection_foreign has the same.
 test("with yojimbo's defaults all bursts of long packets arrive, whatever overtakes", () => {
   for (const jitterSeconds of [0, 0.05, 0.1])
     for (const loss of [0, 0.05]) {

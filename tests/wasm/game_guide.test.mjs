@@ -52,7 +52,7 @@ before(async () => {
 
 after(() => rmSync(folder, { recursive: true }));
 
-/** A path that loses and delays; what has arrived is taken in the order in which it did. */
+/** Returns a path that loses and delays; it gives datagrams in the order in which they arrived. */
 const path = (random, loss) => {
   let way = [];
   return {
@@ -74,11 +74,11 @@ const step = (player, { right, up }) => ({
 });
 const otherAt = (tick) => ({ x: 10 * tick, y: 0, hits: 0 });
 
-/** The server of one player, and of one who walks to the right. */
+/** The server of one player, and of a second one who walks to the right. */
 class Server {
   tick = 500;
   player = { x: 0, y: 0, hits: 0 };
-  /** At each hit: where the player saw the other one, and where it was. */
+  /** The place where the player saw the other one at each hit, and the place where it was. */
   hits = [];
 
   constructor(kit, { entities }) {
@@ -94,7 +94,7 @@ class Server {
     this.inputs.receive(inputs, this.tick);
   }
 
-  /** Plays a tick, and gives what the player is sent. */
+  /** Plays a tick, and returns the message for the player. */
   play(now) {
     const { input } = this.inputs.take(++this.tick);
     this.player = step(this.player, input);

@@ -1,4 +1,4 @@
-// The game kit of the npm package: the same rooms as in C, with plain objects.
+// The game kit of the npm package: the same modules as in C, with plain objects.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { before, test } from 'node:test';
@@ -73,7 +73,7 @@ test('a client has the world of the server, through loss and whatever the order'
     }
     server.tick(tick);
     const { number, data } = server.transmit(1);
-    if (tick % 3 === 0) continue; // lost
+    if (tick % 3 === 0) continue; // this one is lost
     assert.equal(client.receive(data), 'ok');
     assert.equal(client.receive(data), 'duplicate');
     assert.equal(client.tick(), tick);
@@ -159,7 +159,7 @@ test('a prediction that is wrong is put right by playing the inputs again', () =
     prediction.add(tick, way(tick), here);
     if (tick <= behind) continue;
     there = step(there, way(tick - behind));
-    if (tick - behind === 20) there = { ...there, x: there.x + 50 }; // a push that only the server knows of
+    if (tick - behind === 20) there = { ...there, x: there.x + 50 }; // only the server knows of this push
     const wrong = prediction.correct(tick - behind, there);
     assert.equal(wrong, tick - behind === 20);
     const before = here;

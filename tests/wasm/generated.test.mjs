@@ -1,4 +1,4 @@
-// What TypeScript knows of C is read from the C headers when the package is built.
+// TypeScript's knowledge of C is read from the C headers when the package is built.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -12,7 +12,7 @@ import { Client, loadCore, message, schema } from '../support/causeway.mjs';
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const script = join(root, 'web/scripts/generate.mjs');
 
-/** What the script makes of the headers after `edit(file, change)` has changed some. */
+/** Returns what the script makes of the headers after `edit(file, change)` has changed some. */
 const generate = (more = () => {}) => {
   const folder = mkdtempSync(join(tmpdir(), 'causeway-generated-'));
   try {
@@ -37,7 +37,7 @@ const generate = (more = () => {}) => {
   }
 };
 
-/** One of its constants. */
+/** Returns one of the text's constants. */
 const constant = (text, name) =>
   JSON.parse(new RegExp(`^export const ${name} = (.*) as const;$`, 'm').exec(text)[1]);
 
@@ -58,7 +58,7 @@ test('a new error, and a new reason to drop a datagram with it, appears by itsel
     edit('core/include/causeway/error.h', 'CW_ERROR_COUNT', 'CW_ERROR_BRAND_NEW, CW_ERROR_COUNT'),
   );
   assert.deepEqual(constant(text, 'errorCodes'), [...codes, 'BRAND_NEW']);
-  // Each is asked for by its number.
+  // The client asks for each figure by its number.
   const client = new Client(await loadCore(), schema(message('ping', {})));
   for (let i = 1; i <= 3; i++) client.receive(new Uint8Array(50), 0);
   assert.deepEqual(client.clientStats().dropped, { NOT_CONNECTED: 3 });
@@ -108,7 +108,7 @@ test('fields, numbers and sizes follow the headers', () => {
   });
 });
 
-/** The members of an interface of the game kit, each with its comment. */
+/** Returns the members of an interface of the game kit, each with its comment. */
 const documented = (text, name) => {
   const body = new RegExp(`^export interface ${name} \\{\\n([^}]*)\\}`, 'm').exec(text)[1];
   const found = body.matchAll(/(?: {2}\/\*\* (.*) \*\/\n)? {2}readonly (\w+)\??: \w+;\n/g);

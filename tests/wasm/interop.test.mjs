@@ -43,7 +43,7 @@ after(async () => {
   await relay?.stop();
 });
 
-/** Whole numbers below a bound, the same for the same seed. */
+/** Returns a source of whole numbers below a bound, the same for the same seed. */
 const randomFrom = (seed) => {
   let state = seed;
   return (below) => {

@@ -1,4 +1,4 @@
-// web/lab/run, with the build that is there in place of the one that it would make.
+// The script web/lab/run, with the build that is there in place of the one that it would make.
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -33,7 +33,7 @@ async function freePort() {
   return port;
 }
 
-/** What is at an address, as soon as something answers there. */
+/** Resolves with the resource at an address, as soon as something answers there. */
 async function fetchPatiently(address) {
   for (let i = 0; i < 300; i++) {
     try {

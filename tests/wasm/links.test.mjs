@@ -9,7 +9,7 @@ const turn = setImmediate;
 const { fetch } = globalThis;
 let platform;
 let page;
-/** Milliseconds by the clock. */
+/** The time in milliseconds. */
 let now;
 
 beforeEach(() => {
@@ -54,7 +54,7 @@ const passToPeer = async (seconds) => {
   assert.equal(platform.peers.length, length + 1);
 };
 
-/** An open transport with what it told, over a WebSocket, while WebRTC is still being opened. */
+/** Starts a transport over a WebSocket, with the events that it reported, while WebRTC is still being opened. */
 const start = async (options = {}) => {
   const { WebSocket, RTCPeerConnection } = platform;
   const opening = openTransport('https://relay.example/', {
@@ -74,7 +74,7 @@ const start = async (options = {}) => {
   return { transport, told, received };
 };
 
-/** The same, moved to WebRTC. */
+/** Starts the same and lets it move to WebRTC. */
 const startUpgraded = async () => {
   const started = await start();
   platform.peer.open();
@@ -113,7 +113,7 @@ test('what opens first carries, and the better kind takes over when it brings so
   transport.send(new Uint8Array([1]));
   platform.peer.open();
   await settle();
-  // That it is open does not say that it carries this session.
+  // An open link need not carry this session yet.
   assert.equal(transport.kind, 'websocket');
   transport.send(new Uint8Array([2]));
   platform.socket.deliver(3);
@@ -158,7 +158,7 @@ test('as long as nothing comes at all, both links stay', async () => {
   assert.deepEqual(told, []);
   assert.equal(platform.peer.closed, false);
   transport.send(new Uint8Array([1]));
-  // The answer may be faster than the relay's news of the new link.
+  // The answer may be faster than the relay's message about the new link.
   platform.socket.deliver(2);
   await pass(5);
   assert.equal(platform.peer.closed, false);
@@ -439,7 +439,7 @@ for (const [what, say] of Object.entries({
     say();
     await settle();
     assert.equal(platform.sockets.length, before + 1);
-    // Also instead of one that may hang.
+    // The transport opens another one, also instead of one that may hang.
     say();
     await settle();
     assert.equal(platform.sockets.length, before + 2);
@@ -512,7 +512,7 @@ test('a link that only seemed silent carries again while a far one of another se
   transport.send(new Uint8Array([2]));
   assert.deepEqual(first.sent, []);
   first.deliver(3);
-  // What the new one may still bring is asked for now and then.
+  // Each of these looks whether something still comes over the new link.
   for (let i = 0; i < 4; i++) {
     transport.send(new Uint8Array([3 + i]));
     await pass(0.05);
@@ -554,7 +554,7 @@ test('a link whose place a newer one takes is no loss', async () => {
   const [first] = platform.sockets;
   transport.renew();
   await settle();
-  // The relay knows of the new one before this side does.
+  // The relay knows of the new link before this side does.
   first.end(4003, 'another link took its place');
   await settle();
   platform.socket.open();

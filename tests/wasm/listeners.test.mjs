@@ -1,5 +1,5 @@
-// To whom the messages of a connection go: listeners come and go in every way that the platform knows, and
-// no message is lost, doubled or out of order. The other end is driven by hand.
+// The listeners that the messages of a connection go to: they come and go in every way that the platform knows, and no
+// message is lost, doubled or out of order. The other end is driven by hand.
 import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
 import {
@@ -20,7 +20,7 @@ const open = [];
 
 afterEach(() => open.splice(0).forEach((end) => end()));
 
-/** A connection, and `arrive(count)`, after which so many more messages have reached it. */
+/** Returns a connection, and `arrive(count)`, after which so many more messages have reached it. */
 const start = () => {
   const far = new Connection(core, types, config);
   let end;
@@ -47,7 +47,7 @@ const start = () => {
   return { connection, arrive, end };
 };
 
-/** A listener, and the numbers of the messages that it was called with. */
+/** Returns a listener, and the numbers of the messages that it was called with. */
 const listener = (more = () => {}) => {
   const seen = [];
   const listen = (event) => {
@@ -65,7 +65,7 @@ const rest = (connection) => {
 
 const range = (from, to) => Array.from({ length: to - from }, (_, i) => from + i);
 
-/** Ways in which a listener comes and, before the next message, is gone again. */
+/** The ways in which a listener comes and, before the next message, is gone again. */
 const goers = {
   once: (connection, listen) => connection.addEventListener('message', listen, { once: true }),
   removed: (connection, listen) => {
@@ -113,7 +113,7 @@ for (const [name, come] of Object.entries(goers)) {
     assert.deepEqual(first.seen, [0]);
     assert.equal(connection.next().value.n, 1);
 
-    // By the next listener, at once; then by next, then by a loop.
+    // The next listener takes a message at once; then next() takes some, then a loop.
     const second = listener();
     come(connection, second);
     assert.deepEqual(second.seen, [2]);
@@ -154,7 +154,7 @@ test('a tracked message tells its fate while those that arrived wait', async () 
 test('who is a listener is the platform’s business', () => {
   const { connection, arrive } = start();
   const all = listener();
-  // Twice is once; a capture is another one.
+  // A listener that is added twice is called once; a capturing one is another one.
   connection.addEventListener('message', all);
   connection.addEventListener('message', all);
   arrive(1);
@@ -177,12 +177,12 @@ test('who is a listener is the platform’s business', () => {
   arrive(1);
   assert.deepEqual(rest(connection), [5]);
 
-  // Who listens to something else does not listen to messages.
+  // A listener to another event does not take messages.
   connection.addEventListener('close', () => {});
   arrive(1);
   assert.deepEqual(rest(connection), [6]);
 
-  // One that stops the event has heard it.
+  // A listener that stops the event has taken it.
   const last = listener((event) => event.stopImmediatePropagation());
   connection.addEventListener('message', last);
   connection.addEventListener('message', all);

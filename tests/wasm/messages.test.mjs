@@ -411,7 +411,7 @@ test('the fingerprint is that of types and channels', () => {
   assert.notEqual(fingerprint(core, schema(message('say', { text: string(201) }))), own);
   assert.notEqual(fingerprint(core, types, [reliable()]), own);
   assert.notEqual(fingerprint(core, types, [reliable({ repair: true }), unreliable()]), own);
-  // What is the sender's own business is not part of it.
+  // Options that are only the sender's own are not part of the fingerprint.
   assert.equal(fingerprint(core, types, [reliable({ redundancy: 2 }), unreliable()]), own);
 });
 
@@ -480,7 +480,7 @@ test('an idle connection is silent but for a datagram each interval', () => {
   assert.ok(datagramsOf({ idleIntervalSeconds: 1 }) <= 2);
 });
 
-/** Two ends, and packets that the second receives in this order: the texts that it then gives. */
+/** Makes two ends, and gives the second one packets in this order; returns the texts that come out. */
 const reordered = (channel, order) => {
   const config = { channels: [channel] };
   const [from, to] = [new Connection(core, types, config), new Connection(core, types, config)];

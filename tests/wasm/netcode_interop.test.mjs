@@ -37,7 +37,7 @@ const ownToken = ({ addresses, ...options }) =>
   });
 const tokens = { 'a token of ours': ownToken, 'a foreign token': foreignToken };
 
-/** A foreign server behind a relay, and how to join it. */
+/** Starts a foreign server behind a relay; returns it with a function that joins it. */
 async function begin(t, options) {
   const server = await startForeignServer(t, options);
   const relay = await startGatedRelay(
@@ -61,7 +61,7 @@ for (const kind of ['websocket', 'webrtc']) {
     test(`${kind}, ${name}: messages there and back, and an end`, async (t) => {
       const { server, join } = await begin(t);
       const payloads = [];
-      // The packets of both sides have one form: what comes back is a conversation.
+      // The packets of both sides have one form, so what comes back is a conversation.
       server.on('payload', (slot, payload) => {
         payloads.push(payload);
         server.send(slot, payload);

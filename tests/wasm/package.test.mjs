@@ -123,7 +123,7 @@ const compile = (source, ...options) => {
   );
 };
 
-/** As Node does, and as bundlers do. */
+/** Compiles the source as Node resolves it, and as bundlers do. */
 const compileForAll = (source) => {
   compile(source, '--module', 'nodenext', '--lib', 'es2022,dom', '--types', 'node');
   compile(

@@ -1,4 +1,4 @@
-// A page that goes, as far as Node can show it: the event comes from a stand-in for the page.
+// A page that goes away, as far as Node can show it: the event comes from a stand-in for the page.
 import assert from 'node:assert/strict';
 import { getEventListeners } from 'node:events';
 import { afterEach, beforeEach, test } from 'node:test';
@@ -39,7 +39,7 @@ const join = async ({ url, server }, options = {}) =>
     ...options,
   });
 
-/** Ends when the only place of the server is free. Without a word from the client it is so in an hour. */
+/** Resolves when the only place of the server is free, which takes an hour if the client says nothing. */
 const placeIsFree = (place) =>
   until('the place is free', async () => {
     try {

@@ -15,7 +15,7 @@ import { RTCPeerConnection } from '../support/wrtc.mjs';
 
 const { WebSocket } = require('ws');
 
-/** A foreign server behind a relay, and how to join it. */
+/** Starts a foreign server behind a relay; returns it with a function that joins it. */
 async function begin(t, options) {
   const server = await startForeignServer(t, options);
   const relay = await startGatedRelay(
@@ -52,7 +52,7 @@ for (const kind of ['websocket', 'webrtc']) {
       const payload = new Uint8Array(size).fill(size);
       let came;
       const first = arrival(transport).then((each) => (came = each));
-      // UDP may lose any.
+      // UDP may lose any datagram, so it is repeated.
       for (; !came; await Promise.race([first, new Promise((done) => setTimeout(done, 1000))]))
         transport.send(payload);
       assert.deepEqual(came, payload);
@@ -73,7 +73,7 @@ for (const kind of ['websocket', 'webrtc'])
     const transport = await join(kind, { maxWaitSeconds: Infinity });
     const missing = new Set(Array.from({ length: 20 }, (_, i) => i));
     server.on('payload', (slot, [number]) => missing.delete(number));
-    // Four times what leaves at once; and again what is missing, as UDP may lose any.
+    // The test sends four times what leaves at once; and then again what is missing, as UDP may lose any.
     let sent = 0;
     for (; missing.size > 0; await new Promise((done) => setTimeout(done, 100)))
       for (const number of missing) {
@@ -113,7 +113,7 @@ test('something can be put between it and the relay', async (t) => {
   const first = arrival(transport);
   transport.send(Uint8Array.of(5));
   assert.deepEqual(await first, Uint8Array.of(5));
-  // With all lost, nothing gets as far as what is below.
+  // The simulated network loses all, so that nothing reaches the transport below it.
   network.change({ loss: 1 });
   assert.equal(below.length, 1);
   const { datagramsSent } = below[0].stats();

@@ -1,4 +1,4 @@
-// The codes by which programs know why a relay does not carry a player, and whether to try again.
+// The codes that tell programs why a relay does not carry a player, and whether to try again.
 import assert from 'node:assert/strict';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
@@ -27,7 +27,7 @@ const failure = (promise) =>
     (error) => error,
   );
 
-/** A server that answers each offer by `answer`, and closes each WebSocket with a code. */
+/** Starts a server that answers each offer by `answer`, and closes each WebSocket with a code. */
 async function start(t, answer, closeCode) {
   const server = createServer((request, response) => {
     request.resume();

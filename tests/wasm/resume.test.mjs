@@ -1,5 +1,5 @@
-// A player stays: connections through the real relay whose links break, over a path with distance. Gaps are
-// reported, and allowed three times what they are meant to be.
+// A player stays: connections through the real relay whose links break, over a path with distance. Gaps are reported,
+// and may be three times as long as their goals.
 import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -1,5 +1,5 @@
-// What strangers may try on a player's session who have seen everything that it has sent: through relay and server,
-// nothing is gained by it, the player notices nothing, and less comes out than was put in.
+// Attacks of strangers on a player's session who have seen everything that it has sent: through relay and server they
+// gain nothing, the player notices nothing, and less comes out than was put in.
 import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -19,13 +19,13 @@ import { messages, randomFrom, startSecureServer, typeOf } from '../support/secu
 
 const { WebSocket } = require('ws');
 
-/** What the number of a response that moves a slot has, beside the slot's. */
+/** The bit that is set in the number of a response that moves a slot, beside the slot's number. */
 const MOVES = 1n << 63n;
-/** What the keep-alive that confirms it has in the slot's place. */
+/** The value that the keep-alive has in the slot's place when it confirms a move. */
 const MOVED = 2 ** 32 - 1;
-/** Who replay a request in a storm. */
+/** The number of strangers who replay a request in a storm. */
 const STRANGERS = 20;
-/** How often the player moves meanwhile. */
+/** The number of moves of the player meanwhile. */
 const CUTS = 3;
 
 let place;
@@ -38,7 +38,7 @@ const begin = async (...options) => {
 
 afterEach(() => place.stop());
 
-/** A player, with the sockets of its links and all that it has sent over them. */
+/** Starts a player, with the sockets of its links and all that it has sent over them. */
 async function play(t) {
   const sockets = [];
   const seen = [];
@@ -66,7 +66,7 @@ async function play(t) {
     seen,
     key: sockets[0].key,
     request: seen.find((datagram) => typeOf(datagram) === Type.request),
-    /** Breaks its link, which it replaces. */
+    /** Breaks the player's link, which it replaces. */
     async cut() {
       sockets.at(-1).terminate();
       await until(client, 'state', 'reconnecting');
@@ -74,7 +74,7 @@ async function play(t) {
   });
 }
 
-/** Somebody's link, which counts what is put in. */
+/** Opens a stranger's link, which counts what is put in. */
 async function stranger(t, key = newKey(), options = {}) {
   const link = await connectAs(t, place.relay, key, options);
   return {
@@ -83,11 +83,11 @@ async function stranger(t, key = newKey(), options = {}) {
       this.put += datagram.length;
       link.send(datagram);
     },
-    /** All datagrams that have come. */
+    /** All datagrams that have come over the link. */
     get got() {
       return link.messages.map(({ data }) => data);
     },
-    /** The newest one of this type, as soon as there is one. */
+    /** Resolves with the newest datagram of this type, as soon as there is one. */
     comes: (type) =>
       eventually(`a packet of type ${type}`, () =>
         link.messages.map(({ data }) => data).findLast((data) => typeOf(data) === type),
@@ -95,7 +95,7 @@ async function stranger(t, key = newKey(), options = {}) {
   };
 }
 
-/** What came for strangers is what nobody without the player's keys can use, and less than they sent. */
+/** Checks that nobody without the player's keys can use what came for strangers, and that it is less than they sent. */
 function assertNothingGained(t, strangers) {
   const sum = (list) => list.reduce((total, { length }) => total + length, 0);
   const got = strangers.flatMap((each) => each.got);
@@ -105,7 +105,7 @@ function assertNothingGained(t, strangers) {
   assert.ok(amplification <= 1);
 }
 
-/** The player has noticed nothing. */
+/** Checks that the player has noticed nothing. */
 async function undisturbed(t, player) {
   await player.rest();
   assert.deepEqual(player.states, []);
@@ -138,14 +138,14 @@ for (const [how, ...options] of [['is resumed'], ['moves', '--resume-seconds', '
     await begin(...options);
     const player = await play(t);
     const strangers = [await stranger(t), await stranger(t)];
-    // One says it all at once, again and again; the other right after the player, packet by packet.
+    // One stranger says it all at once, again and again; the other right after the player, packet by packet.
     const timer = setInterval(() => player.seen.forEach((each) => strangers[0].send(each)), 100);
     let next = 0;
     const echo = setInterval(() => {
       while (next < player.seen.length) strangers[1].send(player.seen[next++]);
     }, 5);
     await sleep(1000);
-    // Also while the player is away.
+    // The strangers go on while the player is away.
     await player.cut();
     await sleep(200);
     await until(player.client, 'state', 'connected');
@@ -206,16 +206,16 @@ test("somebody else's slot", async (t) => {
     ...player.seen,
   ])
     there.send(datagram);
-  // A repeated response is confirmed again; all of the above has arrived by then.
+  // A repeated response is confirmed again; all of the above has arrived by the time it is.
   there.send(respond(MOVES | slot, body));
   await eventually('the thief is told again', () => confirmations() === 2);
-  // Except for challenges, all that has come is for his own keys.
+  // Except for challenges, all that has come is for the thief's own keys.
   there.got.filter((packet) => typeOf(packet) !== Type.challenge).forEach(open);
   await undisturbed(t, player);
 });
 
 test('a storm of moves', async (t) => {
-  // Nothing is kept for links to come, so that whoever loses one must move.
+  // The relay keeps nothing for links to come, so a player who loses one must move.
   await begin('--resume-seconds', '0');
   const [player, other] = [await play(t), await play(t)];
   const strangers = await Promise.all(Array.from({ length: STRANGERS }, () => stranger(t)));

@@ -1,5 +1,5 @@
-// Near or far, a player begins over what opens first, and ends up on WebRTC every time, with everything real. How
-// soon that is says distance.test.mjs: here only what happens counts, and in which order.
+// Near or far, a player begins over what opens first, and ends up on WebRTC every time, with everything real. The times
+// are in distance.test.mjs: here only the events count, and their order.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { connect, require } from '../support/causeway.mjs';
@@ -12,7 +12,7 @@ import { RTCPeerConnection } from '../support/wrtc.mjs';
 
 const { WebSocket } = require('ws');
 
-/** A round trip that takes longer than a server in the neighbourhood is given to be heard over a new link. */
+/** The milliseconds of a round trip that is longer than a nearby server is given to be heard over a new link. */
 const FAR = 1200;
 
 /** Says something, and resolves when it has come back. */
@@ -34,10 +34,10 @@ async function play(t, { path, server }) {
   await talk(client);
   const player = startPlayer(client);
   await until(client, 'transport', 'webrtc');
-  // Over the link that opened first all has come back, or comes over the other, each once and in order.
+  // All has come back over the link that opened first, or comes over the other, each once and in order.
   await player.rest();
-  // A machine that stalls lets links fall silent, which the client answers; that nothing else makes it do so is
-  // shown in the time of distance.test.mjs.
+  // A machine that stalls lets links fall silent, which the client answers; distance.test.mjs shows in virtual time
+  // that nothing else makes it do so.
   assert.match(player.states.join(), /^(reconnecting,connected(,|$))*$/);
   assert.equal(client.transport, 'webrtc');
   await eventually('the WebSocket is closed', () => path.connections === 0);

@@ -27,7 +27,7 @@ beforeEach(async (t) => {
   seen = [];
   server.on('connected', ({ address }) => seen.push(`connected ${address}`));
   server.on('disconnected', (_, by) => seen.push(`disconnected by ${by}`));
-  // The packets of both sides have one form: what comes back is a conversation.
+  // The packets of both sides have one form, so what comes back is a conversation.
   server.on('payload', (client, payload) => server.send(client, payload));
   const port = Number(/\d+$/.exec(server.address)[0]);
   const gate = ['--protocol-id', String(PROTOCOL)];
@@ -54,7 +54,7 @@ async function play(options = {}) {
   return player;
 }
 
-/** Nothing that was said is missing, and the server has seen nothing of what happened. */
+/** Checks that nothing that was said is missing, and that the server has seen nothing of what happened. */
 async function rest() {
   await player.rest();
   assert.equal(server.clients.length, 1);

@@ -1,4 +1,4 @@
-// The interface over which a player plays goes down, and there is another one.
+// The interface over which a player plays goes down, and another one takes over.
 import assert from 'node:assert/strict';
 import { execFile, spawnSync } from 'node:child_process';
 import { describe, test } from 'node:test';

@@ -35,7 +35,7 @@ test(`${LINKS} transports whose links are cut are all back in their sessions`, a
     await relay.stop();
     await server.stop();
   });
-  /** Each says its number in this round until it hears it; gives the ports that the server heard. */
+  /** Has each player say its number in this round until it hears it; returns the ports that the server heard. */
   const ports = async (round) => {
     const numbers = players.map((_, i) => Buffer.of(round, i >> 8, i & 255));
     const waiting = new Set(players.keys());

@@ -21,7 +21,7 @@ async function begin(t, options) {
   const events = new EventTarget();
   for (const name of names) globalThis[name] = events[name].bind(events);
   let tokens = 0;
-  /** Another tab. The later a token is made, the later it expires. */
+  /** Opens another tab. The later a token is made, the later it expires. */
   const openTab = async (transports) => {
     const tab = { asked: 0, told: [] };
     tab.client = await connect(place.url, {
@@ -41,7 +41,7 @@ async function begin(t, options) {
   return { openTab, events };
 }
 
-/** Says something, and hears it. */
+/** Says something, and waits until it comes back. */
 async function talk({ client }, text) {
   client.send(0, 'say', { text });
   for await (const { type, value } of client)
@@ -62,7 +62,7 @@ for (const transports of [['websocket'], ['webrtc'], ['webrtc', 'websocket']])
     assert.equal(newer.client.slot.index, index);
     await talk(newer, 'two');
 
-    // The older one does not come back by itself, whatever happens to its page.
+    // The older tab does not come back by itself, whatever happens to its page.
     events.dispatchEvent(new Event('online'));
     events.dispatchEvent(Object.assign(new Event('pageshow'), { persisted: true }));
     await sleep(2000);
@@ -71,7 +71,7 @@ for (const transports of [['websocket'], ['webrtc'], ['webrtc', 'websocket']])
     assert.deepEqual(newer.told, []);
     await talk(newer, 'three');
 
-    // It does when somebody asks it to.
+    // The older tab comes back when somebody asks it to.
     await older.client.reconnect();
     assert.equal((await newer.client.closed).reason, 'replaced');
     await talk(older, 'four');

@@ -4,9 +4,9 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 
-// More than 65536 each way, so that the sequence numbers wrap.
+// The number of packets each way: more than 65536, so that the sequence numbers wrap.
 const PACKETS = 70_000;
-// A day, 60 times per second.
+// The ticks of a day, 60 times per second.
 const TICKS = 24 * 3600 * 60;
 const { SCENARIO_NATIVE, SCENARIO_WASM } = process.env;
 const { instance } = await WebAssembly.instantiate(readFileSync(SCENARIO_WASM));
@@ -20,7 +20,7 @@ const native = (scenario, seed, count) =>
 const wasm = (scenario, seed, count) =>
   BigInt.asUintN(64, instance.exports[scenario](seed, count)).toString(16).padStart(16, '0');
 
-/** The hash, when it is the same on both. */
+/** Returns the hash, which must be the same on both. */
 function hash(scenario, seed, count) {
   const there = native(scenario, seed, count);
   assert.match(there, /^[0-9a-f]{16}$/);

@@ -24,7 +24,7 @@ const SEED = Number(process.env.SEED ?? 20260401);
 const COUNT = 1500;
 const core = await loadCore();
 
-/** By the number of the kind: the field, and its value from the text of the program and the field there. */
+/** The kinds by their numbers: each makes the field, and its value from the text of the program and the field there. */
 const kinds = [
   [() => bool(), (value) => value],
   [({ min, max }) => int(Number(min), Number(max)), Number],

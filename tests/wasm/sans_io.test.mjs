@@ -1,4 +1,4 @@
-// The two that have no I/O have the names of C; what adds a transport and a tick is called a host.
+// The classes without I/O have the names of C; a class that adds a transport and a tick is called a host.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {

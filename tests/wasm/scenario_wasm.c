@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-/* emscripten's libc tells when the memory grew; nobody here keeps a view. */
+/* emscripten's libc calls this when the memory grew; nobody here keeps a view of it. */
 void emscripten_notify_memory_growth(size_t index)
 {
     (void)index;

@@ -23,7 +23,7 @@ const vectors = skip ? {} : JSON.parse(readFileSync(join(folder, 'serialize.json
 const bytesOf = (hex) => new Uint8Array(Buffer.from(hex, 'hex'));
 const core = await loadCore();
 
-/** How the package declares an operation, and the value that it takes for what the vectors give. */
+/** Declarations of the package for the operations, each with the value that it takes for those of the vectors. */
 const declared = {
   bits: ({ bits: count, value }) =>
     count <= 32
@@ -44,7 +44,7 @@ const declared = {
 
 const signals = (hex) => Number.isNaN(floatOf(hex)) && (parseInt(hex, 16) & 0x400000) === 0;
 
-/** Why an operation can be no field of the package; `undefined` for all others. */
+/** Returns why an operation can be no field of the package; `undefined` for all others. */
 const reason = ({ op, buffer_size: size, hex = '0' }) => {
   if (['align', 'bytes', 'int_relative', 'sequence_relative'].includes(op)) return op;
   if (op === 'string' && size === 1) return 'string that is always empty';
@@ -53,7 +53,7 @@ const reason = ({ op, buffer_size: size, hex = '0' }) => {
     : undefined;
 };
 
-/** Operations as fields, and their values. `before` bits go first, as one field more. */
+/** Declares operations as fields, with their values. `before` bits go first, as one more field. */
 const declare = (ops, before = 0, low = 0) => {
   const fields = before > 0 ? { before: bits(before) } : {};
   const value = before > 0 ? { before: low } : {};
@@ -61,10 +61,10 @@ const declare = (ops, before = 0, low = 0) => {
   return { fields, value };
 };
 
-/** What a reader gets: a compressed float is not what was written. */
+/** Returns what a reader gets: only a compressed float differs from what was written. */
 const decoded = (op) => (op.decoded_hex ? { ...op, value_hex: op.decoded_hex } : op);
 
-/** Groups what follows each other and can be fields; the others are told to `skipped` by name. */
+/** Groups operations that follow each other and can be fields; counts the others in `skipped`, by reason. */
 const runsOf = (ops, skipped) => {
   const runs = [];
   let run;
@@ -78,7 +78,7 @@ const runsOf = (ops, skipped) => {
   return runs;
 };
 
-/** What a case has in the bits of a run: the bytes from the one in which it starts to the one in which it ends. */
+/** Returns a case's part of the bytes of a run: from the byte in which it starts to the one in which it ends. */
 const partOf = ({ bytes, bits_after: after }, { first, ops }) => {
   const start = first === 0 ? 0 : after[first - 1];
   const end = after[first + ops.length - 1];

@@ -42,7 +42,7 @@ const join = async (place, options = {}) =>
     ...options,
   });
 
-/** The error with which a promise rejects. */
+/** Resolves with the error with which a promise rejects. */
 const failure = async (promise) => {
   try {
     await promise;
@@ -87,7 +87,7 @@ describe('ten seconds of messages at 5 % loss', { concurrency: true }, () => {
         client.send(1, 'move', { x: Math.random(), y: 0.25 });
         await sleep(50);
       }
-      // What is still under way arrives, however often it is lost.
+      // Messages that are still on their way arrive, however often they get lost.
       for (let i = 0; i < 200 && said.length < sent.length; i++) await sleep(50);
       assert.deepEqual(said, sent);
       const { packetsLost, packetsAcked, secure, transport } = client.stats();
@@ -145,7 +145,7 @@ for (const kind of kinds) {
     const first = await join(small, options);
     const error = await refusedAs('DENIED', 'request', join(small, options));
     assert.match(error.message, /full/);
-    // The place of one who leaves is free again, once the server has heard of it.
+    // The place of a client that leaves is free again, once the server has heard of it.
     first.disconnect();
     await first.closed;
     await sleep(300);
@@ -266,7 +266,7 @@ test('bytes that are no token are refused before anything is sent', async () => 
 });
 
 test('a token with a key of zeros is refused before anything is sent', async () => {
-  const keys = 1100; // behind one address of IPv4
+  const keys = 1100; // the keys come behind one address of IPv4
   for (const key of [keys, keys + 32]) {
     const token = await demo.server.token();
     token.fill(0, key, key + 32);
@@ -354,7 +354,7 @@ test('two players hear each other, and see each other through a simulator', asyn
   const core = await loadCore();
   const up = new Simulator(core, { seed: 5, loss: 0.2 });
   const seconds = () => performance.now() / 1000;
-  /** A transport that sends through the simulator. */
+  /** Returns a transport that sends through the simulator. */
   const through = (transport) =>
     Object.create(transport, {
       send: {

@@ -1,4 +1,4 @@
-// One relay before several game servers: the client tries those that its connect token names, in order.
+// One relay in front of several game servers: the client tries the servers that its connect token names, in order.
 import assert from 'node:assert/strict';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
@@ -17,7 +17,7 @@ import { RTCPeerConnection } from '../support/wrtc.mjs';
 const { WebSocket } = require('ws');
 const options = { RTCPeerConnection, WebSocket };
 
-/** A port at which nobody is. */
+/** Returns a port at which nobody listens. */
 async function freePort() {
   const socket = createSocket('udp4');
   socket.bind(0, '127.0.0.1');
@@ -27,7 +27,7 @@ async function freePort() {
   return port;
 }
 
-/** Two game servers with keys of their own, one that only listens, on IPv6, and one that is not there. */
+/** Starts two game servers with keys of their own, one that only listens, on IPv6, and names one that is not there. */
 async function start(t) {
   const second = await startGameServer();
   const closedPort = await freePort();
@@ -54,7 +54,7 @@ test('each player reaches the server of the token', async (t) => {
   for (const server of [first, second])
     for (const transport of ['websocket', 'webrtc']) {
       const wishes = { ...options, transports: [transport] };
-      // No other server has its key.
+      // No other server has this key.
       const client = await connect(url, {
         ...wishes,
         token: await server.token(),
@@ -101,8 +101,8 @@ test('a server that the relay does not list is refused, and that is told', async
 });
 
 /**
- * Opens secure transports and connects, over each kind of transport, all at once, with such tokens; gives the
- * states on the way of each that connects.
+ * Opens secure transports and connects, over each kind of transport, all at once, with such tokens; returns the states
+ * on the way of each that connects.
  */
 const connectAll = (url, server, tokenOptions) =>
   Promise.all(

@@ -7,7 +7,7 @@ import { until } from '../support/rtc.mjs';
 
 const core = await loadCore();
 
-/** A transport that keeps what it is given. */
+/** Returns a transport that keeps what it is given. */
 const inner = () => {
   let end;
   const transport = {
@@ -27,7 +27,7 @@ const inner = () => {
   return transport;
 };
 
-/** A transport through a network, and what arrives over it. */
+/** Returns a transport through a network, and what arrives over it. */
 const open = (network) => {
   const transport = inner();
   const through = network.through(transport);

@@ -5,7 +5,7 @@ import { Simulator, loadCore } from '../support/causeway.mjs';
 const core = await loadCore();
 const bytes = (...values) => new Uint8Array(values);
 
-/** What comes out when a hundred datagrams go in, one every 10 ms. */
+/** Returns what comes out when a hundred datagrams go in, one every 10 ms. */
 const run = (config) => {
   const simulator = new Simulator(core, config);
   const out = [];

@@ -1,4 +1,4 @@
-// When a host ticks, by a clock that the test sets and timers that run when it says so.
+// The times at which a host ticks, by a clock that the test sets and timers that run when it says so.
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, mock, test } from 'node:test';
 import { ConnectionHost, loadCore, message, schema, uint } from '../support/causeway.mjs';
@@ -7,7 +7,7 @@ const core = await loadCore();
 const numbers = schema(message('number', { n: uint(0, 1000) }));
 
 let now;
-/** What a timer does. */
+/** The function that the host's timer calls. */
 let fire;
 let host;
 let sent;
@@ -27,7 +27,7 @@ afterEach(() => {
   delete globalThis.document;
 });
 
-/** A host that ticks every 100 ms, and notes each datagram that it sends. */
+/** Starts a host that ticks every 100 ms, and notes each datagram that it sends. */
 function start() {
   sent = [];
   let ended;
@@ -47,7 +47,7 @@ function start() {
   host = new ConnectionHost(core, numbers, transport, { ticksPerSecond: 10 });
 }
 
-/** What is sent within a tick tells of the tick. */
+/** Returns the number of datagrams sent during `what`: the message waits for a tick, so they show ticks. */
 function ticksDuring(what) {
   const before = sent.length;
   host.send(0, 'number', { n: 1 });
@@ -55,7 +55,7 @@ function ticksDuring(what) {
   return sent.length - before;
 }
 
-/** Something arrives, even if it is nothing that the host understands. */
+/** Lets something arrive, even if the host understands nothing of it. */
 const arrive = () => transport.ondatagram(Uint8Array.of(1, 2, 3));
 
 test('a tick that is late runs when anything arrives', () => {
@@ -96,7 +96,7 @@ test('nothing ticks after the end', async () => {
   assert.equal(sent.length, before);
 });
 
-/** A document that a test can hide. */
+/** Starts a page with a document that a test can hide. */
 function startPage() {
   const page = new EventTarget();
   page.hidden = false;
@@ -108,7 +108,7 @@ function startPage() {
   return page;
 }
 
-/** Runs with a Worker of the test's own. */
+/** Calls `run` with a Worker of the test's own. */
 function withWorkers(Worker, run) {
   const given = globalThis.Worker;
   globalThis.Worker = Worker;

@@ -1,4 +1,4 @@
-// Connect tokens made in JavaScript: the vectors' bytes, the native tool's form, and what is refused.
+// Connect tokens made in JavaScript: the vectors' bytes, the native tool's form, and options that are refused.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -96,7 +96,7 @@ test('no two tokens or keys have secrets in common', async () => {
   assert.equal(generateKey().length, 32);
 });
 
-/** The token of some options with the same random bytes and time as others that are made so. */
+/** Makes a token from some options with the same random bytes and time as all that are made so. */
 const alike = async (t, change, generate = generateConnectToken) => {
   t.mock.method(Date, 'now', () => 1e12);
   t.mock.method(crypto, 'getRandomValues', (array) => array.fill(7));

@@ -1,4 +1,4 @@
-// The shared wire vectors through the WebAssembly core; their README tells what each entry means.
+// The shared wire vectors through the WebAssembly core; their README says what each entry means.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -21,14 +21,14 @@ const endpoint = (config) =>
     maxReassemblies: config.fragment_reassembly_buffer_size,
   });
 
-/** The events of an endpoint, whose packets are accepted. */
+/** Returns the events of an endpoint, whose packets are accepted. */
 const eventsOf = (end) =>
   [...end.events()].map((event) => {
     if (event.type === 'packet') end.accept(event.sequence);
     return event;
   });
 
-/** An endpoint that has received some datagrams already. */
+/** Returns an endpoint that has received some datagrams already. */
 const after = (config, prior = []) => {
   const result = endpoint(config);
   for (const datagram of prior) {
@@ -56,7 +56,7 @@ test('unusual datagrams that the reference takes are delivered', { skip }, () =>
   }
 });
 
-/** Before its first event a trace wants packets exchanged, each delivered at once. */
+/** Exchanges the packets that a trace wants before its first event, each delivered at once. */
 const warmUp = ({ A, B }, { phases }) => {
   const pass = (from, to) => {
     from.send(new Uint8Array(1), 0);

@@ -1,4 +1,5 @@
-// Where the module comes from, in a process that has not loaded it yet; each test goes on from the one before.
+// The places that the module may come from, in a process that has not loaded it yet; each test goes on from the one
+// before.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';

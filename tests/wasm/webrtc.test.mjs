@@ -17,7 +17,7 @@ const { WebSocket, WebSocketServer } = require('ws');
 const options = { RTCPeerConnection, WebSocket };
 const bytes = (...values) => new Uint8Array(values);
 
-/** What the server does with an offer; a test may put something else here. */
+/** The server's answer to an offer; a test may put another function here. */
 let answer;
 let peers;
 let deleted;
@@ -56,7 +56,7 @@ const server = createServer(async (request, response) => {
   }
   assert.equal(request.method, 'POST');
   assert.equal(request.url, '/rtc');
-  // Any other type has a browser ask first.
+  // With any other type a browser asks the server first.
   assert.equal(request.headers['content-type'], 'text/plain');
   let offer = '';
   for await (const chunk of request) offer += chunk;

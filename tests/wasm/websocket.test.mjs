@@ -22,7 +22,7 @@ after(async () => {
   await udp.stop();
 });
 
-/** The next datagram that arrives. */
+/** Resolves with the next datagram that arrives. */
 const arrival = (transport) =>
   new Promise((resolve) => {
     transport.ondatagram = resolve;
@@ -113,7 +113,7 @@ test('without a WebSocket it says so', { skip: 'WebSocket' in globalThis }, () =
   rejectsAt('setup', WebSocketTransport.connect(relay.url)),
 );
 
-/** A server of our own, for what the relay does not do. */
+/** Runs `body` with a server of our own, for what the relay does not do. */
 const withServer = async (handle, body) => {
   const http = createServer();
   const sockets = new Set();

@@ -19,7 +19,7 @@ import { RTCPeerConnection } from '../support/wrtc.mjs';
 
 const { connectInWorker } = await import(new URL('worker/index.js', dist));
 
-/** A test that fails, rather than wait for ever. */
+/** A test with a limit of time: it fails rather than wait for ever. */
 const test = (name, run) => unbounded(name, run);
 
 let place;
@@ -58,7 +58,7 @@ const failure = (promise) =>
     (error) => error,
   );
 
-/** Says so many numbers, and gives what comes back. */
+/** Says so many numbers, and returns what comes back. */
 async function talk(client, count = 50) {
   const { index } = client.slot;
   const said = [];
@@ -71,7 +71,7 @@ async function talk(client, count = 50) {
   assert.deepEqual(said, numbers(count));
 }
 
-/** Says so many numbers, without taking what comes back. */
+/** Says so many numbers, and leaves what comes back untaken. */
 async function sayAll(client, count) {
   for (let i = 0; i < count;) {
     const error = await client.send(0, 'say', { text: String(i) }).catch((reason) => reason);
@@ -81,7 +81,7 @@ async function sayAll(client, count) {
   }
 }
 
-/** The numbers that a client has said and that it takes now, up to so many. */
+/** Returns the numbers that a client has said and that it takes now, up to so many. */
 async function takeSaid(client, count) {
   const said = [];
   for await (const { type, value } of client) {
@@ -177,7 +177,8 @@ test('errors arrive with their classes and fields', async () => {
 
 test('a page that takes no messages holds the sender back, and loses none', async () => {
   const client = await join({ maxReceivedMessages: 32 });
-  // The page's window, what the core of the Worker may keep, and the one that its client holds out.
+  // The most that are received: those in the page's window, those that the Worker's core may keep, and the one that its
+  // client holds out.
   const most = 64 + 32 + 1;
   // The rest fits into the server's queue of 256, with what else the server tells.
   const count = 120;
@@ -194,7 +195,7 @@ test('a page that takes no messages holds the sender back, and loses none', asyn
 
 test('what has arrived can be taken after the end, also what the Worker still had', async () => {
   const client = await join();
-  // More than the page's window, and no more than the core of the Worker keeps.
+  // This is more than the page's window, and no more than the core of the Worker keeps.
   const count = 100;
   await sayAll(client, count);
   await until('all have come back', async () => (await client.channelStats(0)).received === count);
@@ -219,7 +220,7 @@ test('a token function lets it connect again, in another Worker', async () => {
   const how = await client.closed;
   const stats = await client.stats();
   const again = client.reconnect();
-  // What the old Worker still says is not of this connection.
+  // A message of the old Worker is not of this connection.
   threads[0].onmessage({ data: { name: 'end', args: [how, stats] } });
   await again;
   assert.equal(client.state, 'connected');

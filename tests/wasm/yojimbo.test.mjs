@@ -45,7 +45,7 @@ test('both ends agree that have it, spelled out or not', () => {
   );
 });
 
-// core.connection_yojimbo has the same number for cw_connection_config_yojimbo.
+// The C test core.connection_yojimbo has the same number for cw_connection_config_yojimbo.
 test('the preset is the same as in C', () => {
   const { channels, endpoint } = yojimboDefaults();
   assert.equal(fingerprint(core, note, channels, endpoint), 0x8a5e74094d342b78n);

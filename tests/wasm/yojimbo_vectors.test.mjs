@@ -1,5 +1,5 @@
-// Connections of the package against the reference: what it sends is read, what it refuses is refused, and
-// the same messages make the same datagrams. core.connection_vectors does the same in C.
+// Connections of the package against the reference: the package reads what the reference sends, refuses what it
+// refuses, and makes the same datagrams of the same messages. The test core.connection_vectors does the same in C.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -27,7 +27,7 @@ const vectors = skip ? {} : JSON.parse(readFileSync(join(folder, 'yojimbo_packet
 const bytesOf = (hex) => new Uint8Array(Buffer.from(hex ?? '', 'hex'));
 const core = await loadCore();
 
-/** How the package declares an operation, and the value that it takes. */
+/** Declarations of the package for the operations, each with the value that it takes. */
 const declared = {
   bits: ({ bits: count, value }) => [bits(count), Number(value)],
   bool: ({ value }) => [bool(), value],
@@ -36,7 +36,7 @@ const declared = {
   string: ({ buffer_size: size, value }) => [string(size - 1), value],
 };
 
-/** The fields of a body and their values; an int and as many bytes are one field. */
+/** Declares the fields of a body, with their values; an int and as many bytes are one field. */
 const declare = (body) => {
   const fields = {};
   const value = {};
@@ -96,7 +96,7 @@ const take = (end) => {
   return taken;
 };
 
-/** What the package gives for a message of the vectors. */
+/** Returns what the package gives for a message of the vectors. */
 const expectedOf = ({ channel, type, body, block }) => ({
   type: typeName(type),
   value: declare(body).value,
@@ -113,13 +113,13 @@ const send = (from, { channel, type, body, block }, now) =>
     block === undefined ? undefined : bytesOf(block),
   );
 
-/** A round of datagrams, each delivered. */
+/** Sends a round of datagrams, each of which is delivered. */
 const round = (from, to, now) => {
   from.update(now);
   for (let out = from.transmit(now); out; out = from.transmit(now)) assert.ok(to.receive(out, now));
 };
 
-/** As many rounds of messages back and forth as the scenario wants before it begins. */
+/** Plays as many rounds of messages back and forth as the scenario wants before it begins. */
 const warmUp = ({ A, B }, { rounds = 0, messages_per_round: count } = {}, empty) => {
   for (let i = 0; i < rounds; i++) {
     for (let j = 0; j < count; j++) A.send(0, typeName(0), empty, i / 16);
@@ -129,7 +129,7 @@ const warmUp = ({ A, B }, { rounds = 0, messages_per_round: count } = {}, empty)
   }
 };
 
-/** Two ends as the scenario wants them. */
+/** Opens two ends as the scenario wants them. */
 const open = (scenario) => {
   const { types, connection } = configOf(scenario.config);
   const ends = {
@@ -143,7 +143,7 @@ const open = (scenario) => {
 const close = ({ A, B }) => (A.destroy(), B.destroy());
 const other = { A: 'B', B: 'A' };
 
-/** On each channel in order; between channels the order is the receiver's own. */
+/** Sorts messages by channel, as their order between channels is the receiver's own. */
 const byChannel = (messages) => messages.toSorted((a, b) => a.channel - b.channel);
 const expectReceived = (end, scenario, packet) =>
   assert.deepEqual(
@@ -164,7 +164,8 @@ for (const scenario of vectors.scenarios ?? [])
     close(ends);
   });
 
-// As in C: ours never sends messages in fragments, and puts more into a small budget.
+// The scenarios in which ours sends otherwise, as in C: it never sends messages in fragments, and puts more into a
+// small budget.
 const chooseOtherwise = ['large_packets', 'budget_and_limit'];
 
 for (const scenario of vectors.scenarios ?? [])
@@ -190,7 +191,7 @@ for (const scenario of vectors.scenarios ?? [])
     close(ends);
   });
 
-/** Gives a fresh connection the payloads, and tells whether it took the last, and how many messages came. */
+/** Gives a fresh connection the payloads, and returns whether it took the last, and how many messages came. */
 const give = ({ config: name, prior = [], payload }) => {
   const { types, endpoint, connection } = configOf(name);
   const end = new Connection(core, types, connection);

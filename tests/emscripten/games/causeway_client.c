@@ -1,5 +1,5 @@
 /* A client of the README's server over Causeway, natively and in a page. The token of each
-   connection is in a file, which it takes away.
+   connection is in a file, which the client removes.
      causeway_client TOKEN_FILE */
 #include "echo.h"
 

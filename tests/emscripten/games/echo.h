@@ -1,6 +1,6 @@
-/* What every client here does: it sends 40 short texts that may be lost, then three times one that
-   must arrive whole, and an echo server sends all of them back. It prints "echo" or "bulk" and the
-   milliseconds that each took, and at last "done". */
+/* The task of every client here: it sends 40 short texts that may be lost, then three times one
+   that must arrive whole, and an echo server sends all of them back. It prints "echo" or "bulk" and
+   the milliseconds that each took, and at last "done". */
 #ifndef TESTS_EMSCRIPTEN_ECHO_H
 #define TESTS_EMSCRIPTEN_ECHO_H
 
@@ -15,10 +15,10 @@ enum { ECHO_SIZE = 64, BULK_SIZE = 20000, ECHOES = 40, BULKS = 3 };
 #define ECHO_INTERVAL_MS 16.0
 
 struct echo {
-    int echoes;     /* sent */
-    int bulks;      /* sent */
-    int bulks_back; /* that came back */
-    double due;     /* when the next is sent */
+    int echoes;     /* short texts that were sent */
+    int bulks;      /* long texts that were sent */
+    int bulks_back; /* long texts that came back */
+    double due;     /* the time when the next is sent */
     double echo_times[ECHOES];
     double bulk_time;
 };
@@ -30,7 +30,7 @@ static inline double echo_now_ms(void)
     return (double)now.tv_sec * 1e3 + (double)now.tv_nsec * 1e-6;
 }
 
-/* Text of its own for each number. */
+/* Writes a text of its own for each number. */
 static inline void echo_fill(char *text, size_t size, int number)
 {
     for (size_t i = 0; i < size; i++)
@@ -38,8 +38,8 @@ static inline void echo_fill(char *text, size_t size, int number)
     text[0] = (char)('!' + number);
 }
 
-/* What is to be sent now, in text, which has room for BULK_SIZE bytes: ECHO_SIZE bytes, BULK_SIZE
-   bytes or none. */
+/* Writes the text that is to be sent now into text, which has room for BULK_SIZE bytes. Returns its
+   size: ECHO_SIZE, BULK_SIZE, or 0 for none. */
 static inline size_t echo_next(struct echo *echo, char *text)
 {
     const double now = echo_now_ms();
@@ -62,7 +62,7 @@ static inline void echo_say(const char *what, double since)
     fflush(stdout);
 }
 
-/* A text that came back whole. */
+/* Takes a text that came back whole. */
 static inline void echo_take(struct echo *echo, const char *text, size_t size)
 {
     static char wanted[BULK_SIZE];

@@ -1,6 +1,6 @@
-/* What a library of others does with sockets, as netcode and yojimbo do: it sets every option and
-   looks at each result, it sleeps between looks, and its program ends at the first refusal. Chunks
-   are what the two ends exchange: a message has one, a block has CHUNKS_PER_BLOCK. */
+/* Sockets as another library uses them, such as netcode and yojimbo: it sets every option and looks
+   at each result, it sleeps between looks, and its program ends at the first refusal. Chunks are
+   what the two ends exchange: a message has one, a block has CHUNKS_PER_BLOCK. */
 #ifndef TESTS_EMSCRIPTEN_FOREIGN_H
 #define TESTS_EMSCRIPTEN_FOREIGN_H
 
@@ -39,7 +39,7 @@ static inline void need(bool is_so, const char *what)
     exit(1);
 }
 
-/* Bytes of the chunk with its number, all of which follow from that. */
+/* Fills a chunk with bytes that all follow from its number. Returns its size. */
 static inline size_t chunk_fill(struct chunk *chunk, uint32_t number)
 {
     const size_t size = number < MESSAGES ? 1 + number % 200 : CHUNK_MAX;
@@ -75,7 +75,7 @@ static inline int open_socket(const struct sockaddr *address, socklen_t size)
     return fd;
 }
 
-/* The size of the next datagram, or 0 when there is none. */
+/* Receives the next datagram, and returns its size, or 0 when there is none. */
 static inline size_t receive(int fd, struct chunk *chunk, struct sockaddr_storage *from)
 {
     socklen_t length = sizeof *from;

@@ -1,4 +1,4 @@
-/* What the library does where Emscripten is the platform; it prints what fails, and "done". */
+/* Tests the library where Emscripten is the platform; prints the failures, and "done". */
 #include <causeway/causeway.h>
 #include <causeway/native/clock.h>
 #include <causeway/native/resolve.h>
@@ -21,7 +21,7 @@ static void check(bool is_so, const char *what)
     failures += !is_so;
 }
 
-/* One call for random bytes gives at most 256. */
+/* The platform gives at most 256 random bytes in one call. */
 static void check_random_bytes(void)
 {
     static uint8_t bytes[2000], others[2000];

@@ -57,7 +57,7 @@ static void exchange(const char *text)
             while (recv(handle, &part, sizeof part, 0) == (ssize_t)sizeof part) {
                 if (part.number < 0 || part.number >= PARTS || here[part.number] ||
                     part.text[0] != text[(ptrdiff_t)part.number * PART])
-                    continue; /* of the text before this one */
+                    continue; /* it is a part of the text before this one */
                 here[part.number] = true;
                 memcpy(back + (ptrdiff_t)part.number * PART, part.text, PART);
                 missing--;
@@ -85,7 +85,7 @@ int main(int argc, char **argv)
             continue;
         ssize_t got;
         while ((got = recv(handle, text, sizeof text, 0)) > 0)
-            if (got == ECHO_SIZE) /* not a part that came twice */
+            if (got == ECHO_SIZE) /* other sizes are parts that came twice */
                 echo_take(&echo, text, (size_t)got);
     }
     close(handle);

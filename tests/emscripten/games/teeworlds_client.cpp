@@ -84,7 +84,7 @@ void send_input()
     send(message, NETSENDFLAG_FLUSH);
 }
 
-// All parts of a snapshot are there: what it says must be what the server meant.
+// Unpacks a snapshot whose parts have all come, and checks that it says what the server meant.
 void unpack(int tick, int base_tick, int size, int crc)
 {
     static CSnapshot empty;
@@ -94,7 +94,7 @@ void unpack(int tick, int base_tick, int size, int crc)
     CSnapshot *base = &empty;
     empty.Clear();
     if (base_tick >= 0 && storage.Get(base_tick, nullptr, &base, nullptr) < 0) {
-        acknowledged_tick = -1; // the server sends a whole one
+        acknowledged_tick = -1; // the server then sends a whole one
         return;
     }
     const void *changes = delta.EmptyDelta();
@@ -144,7 +144,7 @@ void take(const CNetChunk &chunk)
     CUnpacker unpacker;
     unpacker.Reset(chunk.m_pData, chunk.m_DataSize);
     const int type = unpacker.GetInt();
-    if (!(type & 1)) // the game's own
+    if (!(type & 1)) // the message is one of the game itself
         return;
     if (type >> 1 == NETMSG_MAP_CHANGE)
         send_vital(CMsgPacker(NETMSG_READY, true));

@@ -1,4 +1,4 @@
-/* Sends back what comes by ENet, as it came.
+/* Sends every packet of ENet back as it came.
      enet_server */
 #include <enet/enet.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* Runs the tests of the core that are linked into it, or those named as the arguments. */
+/* Runs the tests of the core that are linked into it, or those that the arguments name. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
