@@ -1,5 +1,5 @@
-# cw_add_teeworlds_client(NAME FOLDER): teeworlds_client.cpp as the program NAME, with what it needs of the sources of
-# Teeworlds in FOLDER, none of which is changed.
+# cw_add_teeworlds_client(NAME FOLDER): teeworlds_client.cpp as the program NAME, with the sources of Teeworlds that
+# it needs, from FOLDER, none of which is changed.
 enable_language(CXX)
 find_program(PYTHON3 python3 REQUIRED)
 function(cw_add_teeworlds_client name folder)
@@ -17,7 +17,7 @@ function(cw_add_teeworlds_client name folder)
     list(TRANSFORM sources PREPEND ${folder}/)
     add_library(${name}_engine STATIC ${sources} ${generated}/generated/protocol.cpp)
     target_include_directories(${name}_engine SYSTEM PUBLIC ${folder}/src ${generated})
-    # In place of ours. Its list of systems does not have Emscripten, which has what it needs of Linux.
+    # These replace our own options. Its list of systems lacks Emscripten, which offers all that it uses of Linux.
     set_target_properties(${name}_engine PROPERTIES COMPILE_OPTIONS -w C_EXTENSIONS ON)
     target_compile_definitions(${name}_engine PUBLIC __LINUX__)
     add_executable(${name} ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/teeworlds_client.cpp)
