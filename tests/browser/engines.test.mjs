@@ -1,4 +1,4 @@
-// Browsers without what the oldest supported ones do not have: all of the package works in them.
+// Browsers without the features that the oldest supported ones lack: all of the package works in them.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';

@@ -100,7 +100,7 @@ describe('with DTLS embedded in the checks', () => {
     assert.ok(knowsEmbedding(up), 'the browser embeds');
     assert.ok(knowsEmbedding(down), 'the relay says that it knows');
     t.diagnostic(`open after ${took.toFixed(0)} ms`);
-    // Chromium does not repeat what it knows has arrived: the rest of the ClientHello comes at most twice.
+    // A side does not repeat messages that it knows to have arrived: the rest of the ClientHello comes at most twice.
     assert.ok(up.filter(isDtls).filter((data) => data[13] === 1).length <= 2);
   });
 });

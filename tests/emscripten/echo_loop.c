@@ -1,5 +1,5 @@
 /* A game as it was compiled for WebSockets: non-blocking, one step a frame. It sends datagrams to
-   an echo server and says what came back. Arguments: ADDRESS PORT COUNT SIZE. */
+   an echo server and reports the ones that came back. Arguments: ADDRESS PORT COUNT SIZE. */
 #include <arpa/inet.h>
 #include <emscripten.h>
 #include <fcntl.h>

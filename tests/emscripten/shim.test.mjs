@@ -35,7 +35,7 @@ for (const [name, start] of Object.entries({ Chromium: startChromium, Firefox: s
         const game = await run(browser, relay, program, {
           args: sending(ports[1]),
           shim: true,
-          // With this URL Emscripten tells the address that the program sends to.
+          // With this URL the shim learns from Emscripten which address the program sends to.
           websocket: { url: 'ws://', subprotocol: `causeway:${relay.url}` },
           webrtc,
         });

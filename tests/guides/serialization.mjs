@@ -1,6 +1,7 @@
-// serialization.mjs COMPILER INSTALLED FOLDER: the table of serializations in EXISTING_SERVERS.md, as it stands there.
-// Each declaration in it, for the page and in C, gives the bytes that the functions of serialize give. Their bytes are
-// written here from the standard, by a writer that is itself held against recorded bytes where there are vectors.
+// serialization.mjs COMPILER INSTALLED FOLDER: checks the table of serializations in EXISTING_SERVERS.md, as it stands
+// there. Each declaration in it, for the page and in C, gives the bytes that the functions of serialize give. Their
+// bytes are written here from the standard, by a writer that is itself compared with recorded bytes where there
+// are vectors.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';

@@ -30,7 +30,9 @@ async function startBots(t, server, { count, worlds, timeoutSeconds }) {
   return { served, ended };
 }
 
-/** Plays a game: every tick, all clients are told where all of them are. Returns what each has said. */
+/**
+ * Plays a game: every tick, the server sends all clients the places of all of them. Returns what each client has said.
+ */
 function play(server) {
   const said = new Map();
   const places = new Map();

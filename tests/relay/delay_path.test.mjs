@@ -9,7 +9,7 @@ import { startDelayPath } from '../support/delay_path.mjs';
 const RTT = 80;
 const host = '127.0.0.1';
 
-/** Starts a path to a server that sends back what comes, over TCP and UDP. */
+/** Starts a path to an echo server, over TCP and UDP. */
 async function start(t, options) {
   const accepted = [];
   const ports = new Set();
@@ -42,7 +42,7 @@ function stream(t, path) {
   t.after(() => socket.destroy());
   return {
     socket,
-    /** Returns the milliseconds until what is sent came back. */
+    /** Returns the milliseconds of a round trip. */
     trip: async () => {
       const begun = performance.now();
       socket.write('x');

@@ -34,7 +34,7 @@ static struct directory_entry *find(const struct directory *directory, uint8_t f
     return directory_find(directory, state_of(first).hash);
 }
 
-/* A worker sees in its filter what the directory has. */
+/* The workers' view of the filter has the sessions of the directory. */
 static void test_workers_see_which_sessions_it_has(void **state)
 {
     (void)state;

@@ -156,7 +156,7 @@ test('nothing outside of the root is served', async (t) => {
     '//etc/passwd',
   ];
   for (const target of targets) {
-    // The relay refuses it with a status, or hangs up on what is no path at all.
+    // The relay refuses it with a status, or hangs up on a target that is no path at all.
     const { status, body } = await request(relay, target).catch((error) => {
       assert.equal(error.code, 'ECONNRESET');
       return { status: 0, body: '' };

@@ -22,7 +22,7 @@ import {
 const SIZE = 100;
 const FRAME_TO_BROWSER = 2 + SIZE;
 
-/** The relay does not run meanwhile: what arrives waits in its sockets. */
+/** Stops the relay during the work: datagrams that arrive meanwhile wait in its sockets. */
 async function whileStopped(relay, work) {
   relay.kill('SIGSTOP');
   try {
@@ -185,7 +185,7 @@ test('datagrams of a browser whose session has ended, or never was', async (t) =
   client.send(pattern(SIZE));
   await statsUntil(relay, ({ delivered_datagrams }) => delivered_datagrams === 1);
   const refused = await openRaw(t, relay);
-  client.socket.write(Buffer.from([0x81, 0x81, 0, 0, 0, 0, 0x61])); // text ends it
+  client.socket.write(Buffer.from([0x81, 0x81, 0, 0, 0, 0, 0x61])); // a frame of text ends it
   for (const { send, socket } of [client, refused]) {
     send(pattern(SIZE));
     // a datagram in two fragments

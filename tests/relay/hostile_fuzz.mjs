@@ -16,7 +16,7 @@ const SEED = Number(process.env.CAUSEWAY_FUZZ_SEED ?? Date.now() % 2 ** 32);
 const ONLY = process.env.CAUSEWAY_FUZZ_ROUND;
 const CONNECTIONS = 8;
 
-// Shorter than the ten seconds after which the relay gives up a connection that does nothing: a connection that ends
+// Shorter than the ten seconds after which the relay abandons a connection that does nothing: a connection that ends
 // only then counts as stuck.
 const STUCK_MS = 8000;
 
@@ -68,9 +68,8 @@ async function check(relay, { player, get }, most) {
 }
 
 /**
- * Fuzzes the relay of startServing for so many rounds. `player` is connected to it, `get(relay)` gives
- * all that comes back for its first page, and `open(relay, random)` a socket that strangers write to
- * (default: a plain one).
+ * Fuzzes the relay of startServing for so many rounds. `player` is connected to it, `get(relay)` returns all that comes
+ * back for its first page, and `open(relay, random)` a socket that strangers write to (default: a plain one).
  */
 export async function fuzz(t, relay, { rounds, player, get, open }) {
   const times = Number(process.env.CAUSEWAY_FUZZ_TIMES ?? 1);

@@ -206,7 +206,7 @@ for (const [name, [headers, code]] of Object.entries(framings)) {
       const begun = performance.now();
       const reply = await converse(t, relay, [request(method, path, all)]);
       assert.deepEqual(statuses(reply), [code], `${method} ${path}`);
-      // this is far below the time after which the relay gives up on a body
+      // this is far below the time after which the relay abandons a body
       assert.ok(performance.now() - begun < 8000);
     }
     await assertServing(t, relay);

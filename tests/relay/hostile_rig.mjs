@@ -1,6 +1,6 @@
-// An attack with honest sessions beside it: the real relay, a game server that sends everything
-// back, players that count what comes back, and newcomers. Server and players are processes of
-// their own, so that the test may be busy with its attack.
+// An attack with honest sessions beside it: the real relay, a game server that sends everything back, players that
+// count their echoes, and newcomers. Server and players are processes of their own, so that the test may be busy with
+// its attack.
 //
 //   const rig = await startRig(t, { args: ['--max-sessions', '50'] });
 //   ... attack rig.relay ...

@@ -42,8 +42,8 @@ static void forge_check(struct victim *victim, const struct rtc_client *client)
           stun_request(request, client->username, client->password, USE_CANDIDATE, 0));
 }
 
-/* Reads what came to the victim. Its client, if it has one, gets the answers that it needs to begin
-   with DTLS. */
+/* Counts the datagrams to the victim. Its client, if it has one, gets the answers that it needs to
+   begin with DTLS. */
 static void count(struct victim *victim)
 {
     uint8_t data[2048];
@@ -153,8 +153,8 @@ static void test_moves(struct rtc_rig *rig)
     close(victim.fd);
 }
 
-/* A NAT gives the browser another port, behind which others are silent too that have sent as much.
-   Someone in its place sends datagrams that look like its own. */
+/* A NAT gives the browser another port. The checks of other browsers have stopped behind it too,
+   and they have sent as much. Someone in its place sends datagrams that look like its own. */
 static void test_moves_without_checks(struct rtc_rig *rig)
 {
     static uint8_t record[100] = {23, 254, 253, 0, 1, 0, 0, 0, 0, 0, 0, 0, sizeof record - 13};

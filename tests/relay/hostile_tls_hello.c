@@ -158,8 +158,8 @@ static void compare_versions(const struct offer *offer)
     }
 }
 
-/* Compares one group that OpenSSL knows. The second offer has a key for it and none for what the
-   relay takes, which then has to ask again. */
+/* Compares one group that OpenSSL knows. The second offer has a key for it and none for a group
+   that the relay takes, which then has to ask again. */
 static int compare_group(const OSSL_PARAM parameters[], void *unused)
 {
     (void)unused;

@@ -112,7 +112,7 @@ test('a challenge is no answer: it keeps no session and no place', async (t) => 
     assert.deepEqual(how, unanswered);
 });
 
-// One who has a token can take his connection from session to session.
+// A client with one token can take its connection from session to session.
 test('a session that the game server has left keeps no place', async (t) => {
   const left = new Set();
   const server = await startServer(t, {

@@ -57,7 +57,7 @@ int main(int argc, char **argv)
         }
         printf("memory: %ld KiB empty, %ld KiB with %u peers, %ld KiB after them\n", empty, full,
                peers, after);
-        /* A sanitizer keeps what is freed for a while, and takes more. */
+        /* A sanitizer keeps freed memory for a while, and takes more. */
         if (!getenv("CAUSEWAY_SANITIZED")) {
             check(full - empty <= (long)peers * PEER_KIB, "each peer takes little");
             check(after - empty <= (full - empty) / 10, "nine tenths are given back");

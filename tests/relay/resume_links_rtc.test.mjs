@@ -1,4 +1,4 @@
-// One session over WebSocket and WebRTC: up, back, both at once, and how its last link ends.
+// One session over WebSocket and WebRTC: up, back, both at once, and the end of its last link.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startDelayPath } from '../support/delay_path.mjs';
@@ -16,7 +16,7 @@ import {
 
 const args = ['--rtc', '127.0.0.1:0'];
 
-/** Starts a game server that says only what it is told to, and a relay in front of it. */
+/** Starts a game server that the test plays, and a relay in front of it. */
 async function begin(t, options = []) {
   const server = await startServer(t, { answer: () => null });
   const relay = await startRelay(t, { upstream: server.upstream, args: [...args, ...options] });

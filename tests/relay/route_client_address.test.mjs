@@ -1,4 +1,4 @@
-// The game server is told whose datagrams come from the relay.
+// The relay tells the game server whose datagrams it forwards.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as rtc from '../support/rtc.mjs';
@@ -37,7 +37,7 @@ const ppv2 = (client, clientPort, proxyPort) =>
     port(proxyPort),
   ]);
 
-/** Starts a relay that tells whose datagrams they are, and a server that says what it is told to. */
+/** Starts a relay that names the client of each datagram, and a server that the test plays. */
 async function begin(t, format, { args = [], ...options } = {}) {
   const server = await startServer(t, { answer: () => null });
   const relay = await startRelay(t, {

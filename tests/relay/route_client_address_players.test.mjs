@@ -1,4 +1,4 @@
-// A game server that is told whose datagrams come from the relay knows its players by their addresses.
+// A game server knows its players by their addresses when the relay tells it whose datagrams it forwards.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { connect as join } from '../support/causeway.mjs';

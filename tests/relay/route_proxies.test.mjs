@@ -48,7 +48,7 @@ async function plays(client) {
   return Promise.race([client.received(1).then(() => true), ended]);
 }
 
-/** Makes a connection that begins with the bytes of a proxy, in these pieces; returns what is answered. */
+/** Makes a connection that begins with the bytes of a proxy, in these pieces; returns the answer. */
 async function raw(t, relay, pieces, localAddress = PROXY) {
   const socket = net.connect({ port: relay.port, host: '127.0.0.1', localAddress });
   t.after(() => socket.destroy());

@@ -152,8 +152,7 @@ async function startChurn(t, { seed, args }) {
       assert.deepEqual(game.moved, []);
     },
     /**
-     * Starts a successor, which takes over what all go on with, and checks that the counters of the process before add
-     * up.
+     * Starts a successor, which takes over everything, and checks that the counters of the process before add up.
      */
     async upgrade() {
       const from = relay.log().length;

@@ -36,7 +36,7 @@ static bool was_called(const char *name)
         note(#function);                                                                           \
         assert_int_equal(function(__VA_ARGS__), CW_ERROR_INVALID_ARGUMENT);                        \
     } while (0)
-/* Checks that a call gives what is as good as 0: no bytes, false, NULL, or an empty state. */
+/* Checks that a call gives no result: no bytes, false, NULL, or an empty state. */
 #define GIVES_NOTHING(function, ...)                                                               \
     do {                                                                                           \
         note(#function);                                                                           \

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { Connection, Endpoint, message, schema, unreliable } from './causeway.mjs';
 
-// One message per packet of one of 32 types: what goes before its body is exactly a byte, a bit each
-// for the channel's entry, the block and the message, and five for the type.
+// A packet has one message of one of 32 types: exactly a byte goes before its body, a bit each for the channel's entry,
+// the block and the message, and five for the type.
 const channels = [unreliable({ maxMessagesPerPacket: 1 })];
 const others = Array.from({ length: 31 }, (_, i) => message(`other ${i}`, {}));
 const BEFORE = 0b00000_1_0_1;

@@ -1,5 +1,5 @@
 // Bots in a process of their own, so that they play while the server's process is busy: they get the tokens as a
-// message, say and move 60 times a second, and tell when each has what it waits for, and how it has ended.
+// message, say and move 60 times a second, and report when each has the worlds that it waits for, and how it has ended.
 import { connectUdp } from '../../web/dist/server/index.js';
 import { messages } from './chat_schema.mjs';
 

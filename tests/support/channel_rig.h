@@ -102,7 +102,8 @@ static inline uint32_t channel_rig_bits(const struct cw_channel_common *common,
     return common->type_bits + (uint32_t)body;
 }
 
-/* Skips what a connection reads of an entry: the channel and whether a fragment follows. */
+/* Skips the part of an entry that a connection reads: the channel and whether a fragment
+   follows. */
 static inline bool channel_rig_is_fragment(struct cw_stream *stream)
 {
     uint32_t index = 0;

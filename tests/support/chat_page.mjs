@@ -24,7 +24,7 @@ export async function openPage(browser, place) {
   return page;
 }
 
-/** Connects in the page, which keeps the client; returns what came of it. */
+/** Connects in the page, which keeps the client; returns the outcome. */
 export const attempt = (page, token, options = {}) =>
   page.evaluate(
     async ([bytes, { transports, abortAfter, otherSchema, inWorker }]) => {

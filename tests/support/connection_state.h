@@ -1,4 +1,4 @@
-/* Prints what both halves of a connection are doing, for a test that finds it stuck. It includes
+/* Prints the state of both halves of a connection, for a test that finds it stuck. It includes
    private headers. */
 #ifndef CONNECTION_STATE_H
 #define CONNECTION_STATE_H

@@ -253,7 +253,7 @@ static inline uint32_t round_of(struct cw_connection *from, struct cw_connection
     return count;
 }
 
-/* An endpoint that sends any payload and tells whether it was acked. */
+/* Returns an endpoint that sends any payload and tells whether it was acked. */
 static inline struct cw_endpoint *peer_of(const struct cw_connection_config *config)
 {
     struct cw_endpoint *peer = NULL;
@@ -273,7 +273,7 @@ static inline enum cw_error peer_send(struct cw_endpoint *peer, struct cw_connec
     return error;
 }
 
-/* Lets the connection send a packet, and tells whether it has acked the peer's latest one. */
+/* Lets the connection send a packet, and returns whether it has acked the peer's latest one. */
 static inline bool peer_acked(struct cw_endpoint *peer, struct cw_connection *by, double now)
 {
     uint8_t datagram[2048];

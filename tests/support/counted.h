@@ -46,8 +46,8 @@ static inline struct cw_allocator counted_allocator(struct counted *counted)
     return (struct cw_allocator){counted_allocate, counted_release, counted};
 }
 
-/* An object is one allocation of the size that its memory function tells, and destroy gives it
-   back. When there is none, create gives that error and no object. */
+/* Checks that an object is one allocation of the size that its memory function returns, and that
+   destroy gives it back. When there is no memory, create must return that error and no object. */
 #define assert_one_allocation(object, config_default, no_memory)                                   \
     do {                                                                                           \
         struct counted counted = {.refuse = true};                                                 \

@@ -1,6 +1,6 @@
 /* The articles' world of cubes: 900 lie on a plane and the player's own, larger one rolls among
-   them, pushes, tips and throws them. Rigid bodies with gravity, collisions and friction; what has
-   come to rest sleeps. The same seed gives the same run. */
+   them, pushes, tips and throws them. They are rigid bodies with gravity, collisions and friction;
+   a cube that has come to rest sleeps. The same seed gives the same run. */
 #ifndef CAUSEWAY_TESTS_CUBES_H
 #define CAUSEWAY_TESTS_CUBES_H
 

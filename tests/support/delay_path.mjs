@@ -12,7 +12,7 @@ import { connect, createServer } from 'node:net';
 const host = '127.0.0.1';
 /** A lost part of a TCP connection is sent again after so long, or after a round trip when that is more. */
 const RETRANSMIT_MS = 200;
-/** Timers fire up to a millisecond late; what is due so soon goes with what is due. */
+/** Timers fire up to a millisecond late, so all that is due within this time goes at once. */
 const SLACK_MS = 0.5;
 
 /** A queue: what is put in comes out when it is due, in order, and waits while `isHeld` says so. */
@@ -53,7 +53,7 @@ class Line {
   }
 }
 
-/** One TCP connection: both its sockets, and what is on the way between them. */
+/** One TCP connection: its two sockets, and the bytes on the way between them. */
 class Connection {
   #path;
   #stranded = false;
@@ -94,7 +94,7 @@ class Connection {
     this.#lines.push(line);
   }
 
-  /** Lets what was held back go on. */
+  /** Lets the bytes go on that were held back. */
   run() {
     for (const line of this.#lines) line.run();
   }
@@ -223,8 +223,8 @@ class DelayPath {
   }
 
   /**
-   * The client is in another network: nothing passes on its TCP connections any more, of which neither
-   * end is told, and its datagrams come from another port.
+   * Moves the client to another network: nothing passes on its TCP connections any more, of which neither end is told,
+   * and its datagrams come from another port.
    */
   roam() {
     for (const connection of this.#connections) connection.strand();

@@ -19,7 +19,7 @@ class FakeLink {
     this.sent.push([...datagram]);
   }
 
-  /** A datagram arrives. */
+  /** Lets a datagram arrive. */
   deliver(...bytes) {
     this.tell('message', { data: Uint8Array.from(bytes).buffer });
   }

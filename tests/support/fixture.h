@@ -1,5 +1,6 @@
-/* Tests that need no list, and objects that need no destroy: TEST(name) { ... } adds itself to what
-   fixture_run runs, and what a test owns is released when it ends, also by a failed assertion. */
+/* Tests need no list, and objects need no destroy: TEST(name) { ... } adds itself to the tests that
+   fixture_run runs, and the objects that a test owns are released when it ends, also by a failed
+   assertion. */
 #ifndef CAUSEWAY_TESTS_FIXTURE_H
 #define CAUSEWAY_TESTS_FIXTURE_H
 

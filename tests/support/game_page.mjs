@@ -85,8 +85,7 @@ export const apart = (page) =>
   });
 
 /**
- * Plays for so long with 10 % loss each way. Once the loss has ended, what is predicted has to be what the
- * server says.
+ * Plays for so long with 10 % loss each way. Once the loss has ended, the prediction has to agree with the server.
  */
 export async function playThroughLoss(page, seconds, random) {
   await slide(page, 'loss', 10);

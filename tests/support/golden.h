@@ -1,5 +1,5 @@
-/* Golden bytes: what the code wrote when it was known to be right, one `name hex` per line. They
-   guard a clone that does not have the shared vectors. A test program that is called with
+/* Golden bytes: those that the code wrote when it was known to be right, one `name hex` per line.
+   They guard a clone that does not have the shared vectors. A test program that is called with
    --write-golden writes its file anew. */
 #ifndef CAUSEWAY_TESTS_GOLDEN_H
 #define CAUSEWAY_TESTS_GOLDEN_H

@@ -18,7 +18,7 @@ import {
   uint64,
 } from '../../web/dist/index.js';
 
-/** Its name is that of the struct in C too. */
+/** The struct has this name in C too. */
 export const point = struct({ known: bool(), x: f64(), name: string(5) });
 
 const leg = struct({ from: point, stops: array(point, 3), to: optional(point), kind: bits(3) });

@@ -1,5 +1,5 @@
-// Writes what bench_lab_paths measures where the guide of the lab shows it: core/lab/paths.csv, paths.svg,
-// and the tables in README.md between their markers.
+// Writes the figures of bench_lab_paths into the guide of the lab: core/lab/paths.csv, paths.svg, and the
+// tables in README.md between their markers.
 //   node tests/support/lab_table.mjs BENCH            writes them
 //   node tests/support/lab_table.mjs BENCH --check    fails when one of them is not as it would be written
 import { execFileSync } from 'node:child_process';

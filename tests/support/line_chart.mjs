@@ -1,4 +1,4 @@
-// A small writer of SVG: panels of lines side by side, with a legend below. Readable on light and dark.
+// A small writer of SVG: panels of lines side by side, with a legend below. They can be read on light and dark.
 
 import { legend, lineStyle, round, svg } from './chart.mjs';
 

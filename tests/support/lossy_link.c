@@ -26,7 +26,7 @@ struct packet {
     uint8_t data[PACKET_MAX];
 };
 
-/* The delay is the same for all, so what came first is due first. */
+/* The delay is the same for all, so the first packet that came is the first that is due. */
 static struct packet queue[QUEUE];
 static size_t first;
 static size_t count;

@@ -1,4 +1,4 @@
-/* The native side of tests/bench/wasm_messages.mjs, which tells what a round is: on standard
+/* The native side of tests/bench/wasm_messages.mjs, which defines a round: on standard
    input's demand, a line "ROUNDS" in, a line of seconds out. */
 #include "causeway/connection.h"
 #include "causeway/native/clock.h"

@@ -1,4 +1,4 @@
-/* A native client that leaves the payloads to who drives it.
+/* A native client whose payloads come from the program that drives it.
      netcode_client ADDRESS:PORT       where to send from
    It takes the lines "connect TOKEN", "send HEX" and "disconnect", ends with its input, and says
      connected INDEX MAX_CLIENTS

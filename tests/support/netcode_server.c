@@ -1,4 +1,4 @@
-/* A native server that leaves the payloads to who drives it.
+/* A native server whose payloads come from the program that drives it.
      netcode_server ADDRESS:PORT PROTOCOL_ID SLOTS      the key is in CAUSEWAY_KEY
    It takes the lines "send SLOT HEX" and "disconnect SLOT", ends with its input, and says
      listening ADDRESS

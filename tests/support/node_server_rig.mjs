@@ -1,4 +1,4 @@
-// A server of the package and its clients, in the time of the test, with nothing but this file between them.
+// A server of the package and its clients, in virtual time, with nothing but this file between them.
 import {
   Server,
   generateConnectToken,

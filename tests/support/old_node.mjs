@@ -1,5 +1,6 @@
-// Node as one of the oldest supported engines: import it before the package. Node needs for itself some of
-// what is taken from it: what it loads late is loaded first, and what its fetch calls is given back.
+// Node as one of the oldest supported engines: import it before the package. Node itself needs some of the features
+// that are taken from it: the modules that it loads late are loaded first, and the functions that its fetch calls are
+// given back.
 import 'node:http';
 import 'node:https';
 import { require } from './packages.mjs';

@@ -10,7 +10,7 @@ const echoed = (client) => {
   return ({ type, value }) => type === 'said' && value.player === index;
 };
 
-/** `isEcho(message)` tells the echoes of this client's words from all else that comes. */
+/** `isEcho(message)` tells the echoes of this client's words from all other messages. */
 export function startPlayer(client, { isEcho = echoed(client), everyMs = 50 } = {}) {
   const { slot } = client;
   const player = { client, said: [], sent: 0, states: [], transports: [], gap: 0 };

@@ -54,7 +54,7 @@ static inline uint64_t random_limit(void)
 #define RANDOM_FIELDS        8
 #define RANDOM_STRUCT_FIELDS 3
 #define RANDOM_DEPTH         3
-/* No message has more bytes on the wire. */
+/* The most bytes of a message on the wire. */
 #define RANDOM_MOST_BYTES (1 << 18)
 
 static inline void random_fields(struct cw_message_type *type, uint32_t most, uint32_t depth);
@@ -169,7 +169,7 @@ static inline void random_value(const struct cw_field *field, uint8_t *value)
     case CW_KIND_UINT_64:
         memcpy(value, &number, 8);
         break;
-    /* Only that NaN is made that JavaScript has. */
+    /* The only NaN that is made is the one that JavaScript has. */
     case CW_KIND_FLOAT: {
         const float edges[] = {-0.0f, FLT_MIN, -FLT_MAX, INFINITY, -INFINITY, FLT_TRUE_MIN};
         const uint32_t bits = (uint32_t)random_64();

@@ -113,7 +113,7 @@ export async function counters(relay) {
   throw new Error('the relay logged no counters');
 }
 
-/** Waits until `check` gives a true value; it is asked again and again. */
+/** Waits until `check` returns a true value; calls it again and again. */
 export async function until(what, check, ms = PATIENCE_MS) {
   for (let waited = 0; waited < ms; waited += 20) {
     const value = await check();

@@ -2,8 +2,8 @@
 
        test_rtc_attack ATTACK PORT UDP_PORT ADDRESS PEERS RATE SECONDS [REQUEST]
 
-   comes from ADDRESS as so many PEERS and sends RATE packets a second, all peers together. REQUEST
-   in hex is what each that opens a channel sends first. A first line is written when the attack
+   comes from ADDRESS as so many PEERS and sends RATE packets a second, all peers together. Each
+   peer that opens a channel first sends REQUEST, in hex. A first line is written when the attack
    begins, a second with JSON at its end: datagrams and bytes that were sent, and that came back. */
 #include "rtc_attacks.h"
 

@@ -41,7 +41,7 @@ struct rtc_client {
     bool connected; /* DTLS is connected */
     bool open;      /* the channel is open */
     bool ended;
-    uint8_t remote_fingerprint[32]; /* the hash of its certificate */
+    uint8_t remote_fingerprint[32]; /* the hash of the peer's certificate */
     /* private members */
     SSL *ssl;
     const uint8_t *datagram;
@@ -55,7 +55,7 @@ void rtc_client_open(struct rtc_client *client);
 /* Sends a connectivity check. */
 void rtc_client_check(struct rtc_client *client);
 
-/* Takes a datagram of the relay, and goes on with what comes next. */
+/* Takes a datagram of the relay, and takes the next step. */
 void rtc_client_receive(struct rtc_client *client, const uint8_t *data, size_t size);
 
 /* Sends a message, or an acknowledgement of what has come. */

@@ -1,6 +1,6 @@
 /* The other end of an SCTP association, as simple as a test or a load generator can do with: it
-   never resends, and acknowledges only the latest. Written apart from relay/rtc, so that both
-   cannot share an error. */
+   never resends, and acknowledges only the latest. It was written apart from relay/rtc, so that
+   both cannot share an error. */
 #ifndef CAUSEWAY_TESTS_SCTP_CLIENT_H
 #define CAUSEWAY_TESTS_SCTP_CLIENT_H
 

@@ -1,5 +1,5 @@
-// Lines over time as SVG: panels below each other, narrow enough that a phone can show them. Readable on
-// light and dark.
+// Lines over time as SVG: panels below each other, narrow enough that a phone can show them. They can be read on light
+// and dark.
 import { legend, lineStyle, round, svg } from './chart.mjs';
 
 const WIDTH = 480;

@@ -1,5 +1,5 @@
-// A page at a distance from a relay and a server, all in the time of the test: nothing takes time but the way, so
-// that the figures are the same on every machine. The relay is this file, the server that of the package.
+// A page at a distance from a relay and a server, all in virtual time: nothing takes time but the way, so that the
+// figures are the same on every machine. The relay is this file, the server that of the package.
 import { mock } from 'node:test';
 import { FakePlatform } from './fake_links.mjs';
 import { Rig, randomFrom } from './node_server_rig.mjs';

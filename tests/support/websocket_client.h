@@ -1,4 +1,4 @@
-/* A WebSocket client reduced to what the relay's tests and benchmarks send: blocking handshake,
+/* A WebSocket client reduced to the needs of the relay's tests and benchmarks: blocking handshake,
    masked binary frames out, unmasked frames of one datagram in. */
 #ifndef CAUSEWAY_TESTS_WEBSOCKET_CLIENT_H
 #define CAUSEWAY_TESTS_WEBSOCKET_CLIENT_H

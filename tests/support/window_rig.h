@@ -156,8 +156,8 @@ static inline void arrive_but(const struct batch *batch, const int *lost, struct
     assert_int_equal(*lost, -1);
 }
 
-/* Makes a round trip: what a has to send arrives at b, but for those lost, and b's acks at a.
-   Returns the number of datagrams that a sent. */
+/* Makes a round trip: the datagrams that a has to send arrive at b, but for those lost, and b's
+   acks at a. Returns the number of datagrams that a sent. */
 static inline size_t rig_round_but(struct window_rig *rig, const int *lost)
 {
     struct batch *there = batch_of(rig->a, rig->now);

@@ -1,5 +1,5 @@
 // Datagrams beyond those that may leave at once wait for their turn, not for long, and the sender hears of those that
-// are dropped: the same on every transport. The platform does what the test says, and so does the time.
+// are dropped: the same on every transport. The test plays the platform, and sets the time.
 import assert from 'node:assert/strict';
 import { Socket } from 'node:dgram';
 import { after, afterEach, beforeEach, mock, test } from 'node:test';
@@ -36,7 +36,7 @@ const pass = async (ms) => {
   }
 };
 
-/** Each function opens a transport, and returns what has left it and how to stop and let go what would leave. */
+/** Each function opens a transport, and returns it with what has left it and functions that jam and end its link. */
 const transports = {
   websocket: async (options, open = WebSocketTransport.connect) => {
     const platform = new FakePlatform();

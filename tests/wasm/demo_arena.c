@@ -1,5 +1,5 @@
-/* The rules of the demo's game: whatever players do, everything stays where the schema can tell it.
- */
+/* The rules of the demo's game: whatever players do, everything stays within the ranges of the
+   schema. */
 #include "arena.h"
 
 #include <setjmp.h>

@@ -107,7 +107,7 @@ test('one full channel is enough, and so is an empty pool', () => {
   for (let i = 0; i < 30; i++) void other.track(1, 'count', { n: i });
   assert.equal(other.writable, false);
   assert.throws(() => other.send(1, 'count', { n: 0 }), { code: 'QUEUE_FULL' });
-  /* These messages reach the other channel for sure. */
+  /* The other channel is sure of the last two messages of the pool. */
   for (let i = 0; i < 2; i++) other.send(0, 'count', { n: i });
   assert.throws(() => other.send(0, 'count', { n: 0 }), { code: 'POOL_EMPTY' });
 });

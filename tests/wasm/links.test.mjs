@@ -1,4 +1,4 @@
-// One transport over links that come and go. The links do what the test says, and so does the time.
+// One transport over links that come and go. The test plays the links, and sets the time.
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, mock, test } from 'node:test';
 import { ConnectError, TransportError, openTransport } from '../support/causeway.mjs';
@@ -512,7 +512,7 @@ test('a link that only seemed silent carries again while a far one of another se
   transport.send(new Uint8Array([2]));
   assert.deepEqual(first.sent, []);
   first.deliver(3);
-  // Each of these looks whether something still comes over the new link.
+  // Some of these also go over the new link, to see whether it still brings something.
   for (let i = 0; i < 4; i++) {
     transport.send(new Uint8Array([3 + i]));
     await pass(0.05);

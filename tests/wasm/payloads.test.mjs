@@ -73,7 +73,8 @@ for (const kind of ['websocket', 'webrtc'])
     const transport = await join(kind, { maxWaitSeconds: Infinity });
     const missing = new Set(Array.from({ length: 20 }, (_, i) => i));
     server.on('payload', (slot, [number]) => missing.delete(number));
-    // The test sends four times what leaves at once; and then again what is missing, as UDP may lose any.
+    // The test sends four times the datagrams that may leave at once; and then the missing ones again, as UDP may lose
+    // any.
     let sent = 0;
     for (; missing.size > 0; await new Promise((done) => setTimeout(done, 100)))
       for (const number of missing) {

@@ -74,7 +74,7 @@ async function play(t) {
   });
 }
 
-/** Opens a stranger's link, which counts what is put in. */
+/** Opens a stranger's link, which counts the bytes that the stranger sends. */
 async function stranger(t, key = newKey(), options = {}) {
   const link = await connectAs(t, place.relay, key, options);
   return {
@@ -95,7 +95,10 @@ async function stranger(t, key = newKey(), options = {}) {
   };
 }
 
-/** Checks that nobody without the player's keys can use what came for strangers, and that it is less than they sent. */
+/**
+ * Checks that nobody without the player's keys can use the datagrams that strangers got, and that these are less than
+ * they sent.
+ */
 function assertNothingGained(t, strangers) {
   const sum = (list) => list.reduce((total, { length }) => total + length, 0);
   const got = strangers.flatMap((each) => each.got);
@@ -138,7 +141,7 @@ for (const [how, ...options] of [['is resumed'], ['moves', '--resume-seconds', '
     await begin(...options);
     const player = await play(t);
     const strangers = [await stranger(t), await stranger(t)];
-    // One stranger says it all at once, again and again; the other right after the player, packet by packet.
+    // One stranger replays everything at once, again and again; the other right after the player, packet by packet.
     const timer = setInterval(() => player.seen.forEach((each) => strangers[0].send(each)), 100);
     let next = 0;
     const echo = setInterval(() => {

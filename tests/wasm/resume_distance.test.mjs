@@ -12,7 +12,9 @@ import { RTCPeerConnection } from '../support/wrtc.mjs';
 
 const { WebSocket } = require('ws');
 
-/** The milliseconds of a round trip that is longer than a nearby server is given to be heard over a new link. */
+/**
+ * The milliseconds of a round trip that is longer than the time in which a nearby server must be heard over a new link.
+ */
 const FAR = 1200;
 
 /** Says something, and resolves when it has come back. */

@@ -277,7 +277,7 @@ test('a token with a key of zeros is refused before anything is sent', async () 
 
 test('another schema is refused by the token, and by the server', async () => {
   await refusedAs('SCHEMA', 'token', join(demo, { schema: other }));
-  // A backend that says what the client says does not fool the server.
+  // A backend that repeats the client's claim does not fool the server.
   const token = await demo.server.token({ schema: other });
   const error = await refusedAs('SCHEMA', 'request', join(demo, { schema: other, token }));
   assert.match(error.message, /schema/);

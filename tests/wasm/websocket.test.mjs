@@ -113,7 +113,7 @@ test('without a WebSocket it says so', { skip: 'WebSocket' in globalThis }, () =
   rejectsAt('setup', WebSocketTransport.connect(relay.url)),
 );
 
-/** Runs `body` with a server of our own, for what the relay does not do. */
+/** Runs `body` with a server of our own, which behaves in ways that the relay does not. */
 const withServer = async (handle, body) => {
   const http = createServer();
   const sockets = new Set();

@@ -180,7 +180,7 @@ test('a page that takes no messages holds the sender back, and loses none', asyn
   // The most that are received: those in the page's window, those that the Worker's core may keep, and the one that its
   // client holds out.
   const most = 64 + 32 + 1;
-  // The rest fits into the server's queue of 256, with what else the server tells.
+  // The rest fits into the server's queue of 256, beside other messages of the server.
   const count = 120;
   await sayAll(client, count);
   await until('all are at the server', async () => {

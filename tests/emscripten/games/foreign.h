@@ -1,6 +1,6 @@
-/* Sockets as another library uses them, such as netcode and yojimbo: it sets every option and looks
-   at each result, it sleeps between looks, and its program ends at the first refusal. Chunks are
-   what the two ends exchange: a message has one, a block has CHUNKS_PER_BLOCK. */
+/* Sockets in the hands of another library, such as netcode or yojimbo: it sets every option and
+   checks each result, it sleeps between reads, and its program ends at the first refusal. Chunks
+   are what the two ends exchange: a message has one, a block has CHUNKS_PER_BLOCK. */
 #ifndef TESTS_EMSCRIPTEN_FOREIGN_H
 #define TESTS_EMSCRIPTEN_FOREIGN_H
 
