@@ -6,8 +6,8 @@ import test from 'node:test';
 import { makeRandom } from './hostile_tcp_plans.mjs';
 import { assertAddsUp, connect, pattern, startRelay, startServer, statsUntil } from './support.mjs';
 
-const LARGEST = 1400;
-const UNPROVEN = 10;
+const LARGEST = 1400; // bytes of a datagram
+const UNPROVEN = 10; // datagrams that are forwarded before the server has spoken
 const signature = Buffer.from('0d0a0d0a000d0a515549540a', 'hex');
 const magic = Buffer.of(0x56, 0xec);
 const VICTIM = Buffer.of(203, 0, 113, 9);

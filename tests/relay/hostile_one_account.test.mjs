@@ -21,8 +21,8 @@ const NEWCOMERS = 10;
 
 // The number of datagrams that a socket of the server takes at once.
 const BATCH = 32;
-const PAUSE_MS = 20;
-const REFRESH_MS = 1000;
+const PAUSE_MS = 20; // between two batches
+const REFRESH_MS = 1000; // between two rounds of requests
 
 const straight = () => async (localAddress, address, receive) => udp(address, receive);
 

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_WORK 1.5
+#define MOST_WORK 1.5 /* times the work of a handshake with P-256 */
 
 /* A browser that gets no answer repeats itself; one that the relay ignores so often is refused. */
 #define REPEAT_SECONDS 0.25

@@ -4,6 +4,7 @@ import test from 'node:test';
 import { memory, startRig } from './hostile_rig.mjs';
 import { startAttack } from './hostile_rtc_attack.mjs';
 
+// The kilobytes of memory that each peer may hold, as relay/SECURITY.md says.
 const MOST_KB = 16;
 const sanitized = Boolean(process.env.CAUSEWAY_SANITIZED);
 

@@ -14,16 +14,16 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define MOST_WORK 2.0
+#define MOST_WORK 2.0 /* times the work of an honest datagram */
 
 /* A few bursts come first, so that the relay holds as much as it may of what the attack leaves
    there; a socket has room for each burst. */
 #define BURSTS 10
-#define BURST  40
+#define BURST  40 /* packets */
 
 #define ROUNDS        100
-#define DATAGRAM_SIZE 120
-#define PATIENCE      60.0
+#define DATAGRAM_SIZE 120  /* bytes */
+#define PATIENCE      60.0 /* seconds */
 
 static struct rtc_rig attacker;
 static struct rtc_rig player; /* an honest player of the same relay */

@@ -8,8 +8,8 @@
 
 #define OFFERS        250
 #define ROUNDS        100
-#define DATAGRAM_SIZE 120
-#define PATIENCE      60.0
+#define DATAGRAM_SIZE 120  /* bytes */
+#define PATIENCE      60.0 /* seconds */
 
 static void check(bool right, const char *what)
 {

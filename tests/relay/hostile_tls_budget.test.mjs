@@ -10,6 +10,7 @@ import test from 'node:test';
 import tls from 'node:tls';
 import { oneProcess, patiently, startRelay, startServer } from './support.mjs';
 
+/** The share of a core that handshakes get. */
 const SHARE = 0.25;
 /** The share includes the relay's other work in the meantime: it accepts, reads and closes. */
 const SHARE_OF_ALL = SHARE + 0.1;

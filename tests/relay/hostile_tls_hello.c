@@ -19,7 +19,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define MOST_WORK 2.0
+#define MOST_WORK 2.0 /* times the work of a browser's handshake */
 /* The number of messages that one connection sends after its handshake. */
 #define UPDATES 1000
 

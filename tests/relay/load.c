@@ -9,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-/* The most memory that a browser may take. */
+/* The most memory that a browser may take, in KiB; it took 32 when this bound was set. */
 #define PEER_KIB 45
 
 static void check(bool right, const char *what)

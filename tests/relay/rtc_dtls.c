@@ -325,7 +325,8 @@ static size_t seal(uint8_t *out, unsigned round)
     return sizeof start + contents;
 }
 
-/* The memory of OpenSSL in bytes, and that of dtls.c. */
+/* The most bytes of OpenSSL that a stranger may hold: before a ClientHello 16 KB, less 4 KB for
+   what dtls.c has of its own, and after it the second number beyond those of the handshake. */
 #define MOST_BEFORE_A_HELLO (16384 - 4096)
 #define MOST_BEYOND_A_HELLO 8192
 

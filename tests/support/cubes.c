@@ -6,21 +6,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ROW           30 /* 900 cubes stand in a square */
-#define SPACING       0.8
-#define SMALL_HALF    0.2 /* half an edge, metres */
-#define PLAYER_HALF   0.75
-#define DENSITY       100.0
-#define GRAVITY       9.81
-#define FRICTION      0.6
-#define BOUNCE        0.2
-#define SUBSTEPS      2
-#define ITERATIONS    8
+#define ROW           30    /* 900 cubes stand in a square */
+#define SPACING       0.8   /* metres from one to the next */
+#define SMALL_HALF    0.2   /* half an edge, metres */
+#define PLAYER_HALF   0.75  /* half an edge of the player's */
+#define DENSITY       100.0 /* kilograms per cubic metre */
+#define GRAVITY       9.81  /* metres per second squared */
+#define FRICTION      0.6   /* the coefficient */
+#define BOUNCE        0.2   /* the share of its speed with which a cube comes back */
+#define SUBSTEPS      2     /* parts of a step of the world */
+#define ITERATIONS    8     /* rounds of the solver in each substep */
 #define STEP          (1.0 / CUBES_RATE / SUBSTEPS)
-#define PLAYER_SPEED  5.0
-#define SLEEP_SECONDS 0.4
+#define PLAYER_SPEED  5.0  /* metres per second */
+#define SLEEP_SECONDS 0.4  /* seconds of little motion until a cube sleeps */
 #define PULL          12.0 /* metres per second squared */
-#define PULL_REACH    2.45
+#define PULL_REACH    2.45 /* metres */
 #define MAX_CONTACTS  16384
 
 struct vector {

@@ -7,10 +7,10 @@ import { fileURLToPath } from 'node:url';
 import { startRelay, startUdpServer } from './relay.mjs';
 import { open, stacks, until } from './rtc.mjs';
 
-const DELAY = 50;
-const LOSS = 5;
+const DELAY = 50; // milliseconds each way
+const LOSS = 5; // percent each way
 const SEED = Number(process.env.CAUSEWAY_SEED ?? 1);
-const RATE = 60;
+const RATE = 60; // datagrams a second
 const SECONDS = { clean: 3, lossy: 15 };
 
 async function near() {

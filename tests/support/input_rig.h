@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define INPUT_RIG_KEPT 8192
+#define INPUT_RIG_KEPT 8192 /* ticks whose inputs the rig remembers */
 
 /* A typical input: 43 bits. */
 #define INPUT_RIG_PLAY(FIELD)                                                                      \

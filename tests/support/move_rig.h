@@ -8,9 +8,9 @@
 #include "secure_rig.h"
 
 #define MOVE_CLIENTS 64
-#define MOVE_PLACES  256 /* the number of addresses of one client */
-#define MOVE_TICK    (1.0 / 60)
-#define MOVE_BLOCKS  2 /* the channel of blocks */
+#define MOVE_PLACES  256        /* the number of addresses of one client */
+#define MOVE_TICK    (1.0 / 60) /* seconds */
+#define MOVE_BLOCKS  2          /* the channel of blocks */
 
 #define MOVE_NOTE_FIELDS(FIELD) FIELD(number, CW_UINT(0, 1000000))
 CW_MESSAGE(move_note, MOVE_NOTE_FIELDS)

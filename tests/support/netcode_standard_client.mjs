@@ -14,7 +14,7 @@ import {
 } from './netcode_standard.mjs';
 
 const TICK_MS = 100;
-const DISCONNECTS = 10;
+const DISCONNECTS = 10; // packets, as some may get lost
 
 /** A way for packets to one address and back, by plain UDP. */
 export function udp(address, receive) {

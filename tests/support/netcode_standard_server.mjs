@@ -20,7 +20,7 @@ import {
 } from './netcode_standard.mjs';
 
 const TICK_MS = 100;
-const DISCONNECTS = 10;
+const DISCONNECTS = 10; // packets, as some may get lost
 
 /**
  * Emits 'connected' (client), 'payload' (client, bytes), 'disconnected' (client, by: 'client',

@@ -2,10 +2,10 @@
 
 #include <math.h>
 
-#define FIRST_WINDOW    10
+#define FIRST_WINDOW    10  /* segments */
 #define LEAST_TIMEOUT   0.2 /* seconds, as in Linux */
-#define LONGEST_TIMEOUT 60
-#define DUPLICATES      3
+#define LONGEST_TIMEOUT 60  /* seconds */
+#define DUPLICATES      3   /* acks that mean a loss (RFC 5681) */
 
 static double timeout(const struct path_reno *reno)
 {

@@ -9,9 +9,9 @@
 
 #include "path_reno.h"
 
-#define PATH_FLOWS    4
-#define PATH_DATAGRAM 1400
-#define PATH_INBOX    4096
+#define PATH_FLOWS    4    /* at most */
+#define PATH_DATAGRAM 1400 /* bytes, at most */
+#define PATH_INBOX    4096 /* datagrams that wait for a tick, at most */
 
 /* One direction of the path. */
 struct path_link {

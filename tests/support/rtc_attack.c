@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define TICK 0.004
+#define TICK 0.004 /* seconds */
 
 static struct rtc_rig rig;
 

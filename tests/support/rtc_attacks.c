@@ -7,7 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define PATIENCE 30.0
+#define PATIENCE 30.0 /* seconds */
 /* The number of datagrams that are not acknowledged; the relay has no more than 512 on their
    way. */
 #define WAITING 400
