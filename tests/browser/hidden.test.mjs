@@ -74,7 +74,7 @@ async function throttled(page) {
 
 const timeout = (HIDDEN + 2 * LOADED_GRACE_SECONDS + 60) * 1000;
 
-// The two wait at the same time.
+// The two pages wait at the same time.
 test('hidden pages over WebSocket keep their players', { timeout }, async () => {
   const hidden = [];
   for (const [what, file] of [

@@ -1,4 +1,4 @@
-// The lab in a real Chromium: all time is that of the run, step by step.
+// The lab in a real Chromium, in the time of its run, step by step.
 import assert from 'node:assert/strict';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';

@@ -157,7 +157,7 @@ test('an expired token, another schema and an aborted signal are told', async ()
   });
   const foreign = await demo.server.token({ fingerprint: 1n, schema: undefined });
   assert.equal((await attempt(page, foreign)).code, 'SCHEMA');
-  // Nobody takes a token of another key; the signal is what ends the wait.
+  // The server takes no token of another key; the signal ends the wait.
   const forged = await demo.server.token({ privateKey: new Uint8Array(32).fill(1) });
   assert.equal((await attempt(page, forged, { abortAfter: 300 })).name, 'AbortError');
   await page.close();

@@ -1,4 +1,4 @@
-// WebKit, without WebRTC: the package and the demo as in Safari.
+// The package and the demo in WebKit, as in Safari, but without WebRTC.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { attempt, chat, leave, makeRoot, startChat } from '../support/chat_page.mjs';

@@ -331,7 +331,8 @@ static void test_buffers(void)
     close(fd);
 }
 
-/* Datagrams that get nowhere are lost, and waiting for an answer is still waiting. */
+/* Datagrams that get nowhere are lost, and a wait for an answer still lasts as long as it
+   should. */
 static void test_lost(void)
 {
     int fd = open_socket();
@@ -345,7 +346,7 @@ static void test_lost(void)
     close(fd);
 }
 
-/* Streams are those of the platform. They end the wait, too. */
+/* Streams are left to the platform. They end a wait, too. */
 static void test_stream(void)
 {
     int fd = socket(AF_INET, SOCK_STREAM, 0);

@@ -8,7 +8,7 @@ import { missing, startGame } from './game_rig.mjs';
 
 const BULKS = 3;
 
-/** Each game, its server, and whether the page imports causeway-net/emscripten for it. */
+/** The games, each with its server, and whether the page imports causeway-net/emscripten for it. */
 const games = [
   { program: 'enet_client.js', server: 'enet', shim: true },
   { program: 'causeway_client.js', server: 'readme', shim: true },

@@ -1,4 +1,4 @@
-// The server of Teeworlds that Debian has, on any free port.
+// Debian's server of Teeworlds, on any free port.
 import { spawn } from 'node:child_process';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';

@@ -1,4 +1,4 @@
-/* The heap of deadlines against the plainest list there can be. */
+/* The heap of deadlines is compared with the plainest list there can be. */
 #include "unit.h"
 
 #include "os/deadlines.h"

@@ -1,6 +1,6 @@
-// Certificates and keys are replaced while clients come: by others, by halves, by noise, in the wrong
-// order, with reloads at any moment. Every client is shown a pair that belongs together, who is
-// connected stays, and the last good pair is there in the end.
+// Certificates and keys are replaced while clients come: by others, by halves, by noise, in the wrong order, with
+// reloads at any moment. Every client is shown a pair that belongs together, connected clients stay, and the last good
+// pair is there in the end.
 //
 //   CAUSEWAY_FUZZ_SEED  the seed (default: one of this moment)
 import assert from 'node:assert/strict';

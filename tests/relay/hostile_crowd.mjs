@@ -1,4 +1,4 @@
-// Connections of a stranger: many, from several addresses, each replaced when the relay closes it.
+// The connections of a stranger: there are many, from several addresses, and each is replaced when the relay closes it.
 import net from 'node:net';
 import { patiently, sleep } from './support.mjs';
 

@@ -17,7 +17,8 @@
 
 #define MOST_WORK 1.5 /* times the work of a handshake with P-256 */
 
-/* A browser that gets no answer repeats itself; one that the relay ignores so often is refused. */
+/* A browser that gets no answer repeats itself; after so many repeats without an answer it counts
+   as refused. */
 #define REPEAT_SECONDS 0.25
 #define REPEATS_MAX    120
 /* The number of copies of a certificate in the longest message that the relay takes. */

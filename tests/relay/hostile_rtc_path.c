@@ -1,6 +1,6 @@
 /* Checks and handshakes whose senders are forged, against the real relay: the victim, 127.0.0.9, is
-   a socket of ours that never answers. And browsers that really move. test_hostile_rtc_path RELAY
- */
+   a socket of ours that never answers. The tests also have browsers that really move.
+   test_hostile_rtc_path RELAY */
 #define _GNU_SOURCE
 #include "rtc_rig.h"
 #include "stun_request.h"

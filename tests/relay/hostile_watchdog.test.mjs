@@ -1,6 +1,5 @@
-// A relay that gets caught in a loop without end says where and ends, so that a supervisor can
-// start it again. Nothing that a client can do is known to cause that: a library loaded before the
-// system's makes the relay hang as soon as somebody connects.
+// A relay that hangs says where and ends, so that a supervisor can start it again. Nothing that a client can do is
+// known to cause that: a library loaded before the system's makes the relay hang as soon as somebody connects.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { connect, sleep, startRelay, startServer } from './support.mjs';

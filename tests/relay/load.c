@@ -1,5 +1,5 @@
 /* Hundreds of browsers that open, use and close their channels, again and again, against the real
-   relay: none gets stuck, and the relay's memory comes back. Over IPv6 too.
+   relay: none gets stuck, and the relay's memory comes back. It does so over IPv6 too.
    test_relay_load RELAY [PEERS] */
 #define _GNU_SOURCE
 #include "rtc_rig.h"

@@ -1,4 +1,4 @@
-// Client and server, native, against a second implementation that was written from the standard.
+// The native client and server talk with a second implementation that was written from the standard.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';

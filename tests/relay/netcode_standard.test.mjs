@@ -1,4 +1,4 @@
-// The second implementation of netcode itself against the vectors of the reference.
+// The second implementation of netcode is itself compared with the vectors of the reference.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import test from 'node:test';

@@ -1,4 +1,4 @@
-// Packets of a secure connection (netcode 1.02) as far as the relay looks at them: their shape.
+// Packets of a secure connection (netcode 1.02) in the shape that the relay checks; the rest of them is made up.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';

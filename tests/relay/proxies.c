@@ -260,7 +260,7 @@ static enum request_head read_head(const char *head)
     const size_t size = strlen(head);
     enum request_head found = REQUEST_HEAD_MORE;
     for (size_t i = 0; i <= size; i++) {
-        uint8_t *data = malloc(i > 0 ? i : 1); /* so that a sanitizer sees where it ends */
+        uint8_t *data = malloc(i > 0 ? i : 1); /* a sanitizer then sees where it ends */
         assert_int_equal(found, REQUEST_HEAD_MORE);
         assert_non_null(data);
         memcpy(data, head, i);

@@ -1,4 +1,4 @@
-// Upstreams by name: the DNS says how long an answer is good for.
+// Upstreams have names: the DNS says how long an answer is good for.
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import dgram from 'node:dgram';

@@ -1,4 +1,4 @@
-// Many game servers behind one relay: the page says which, and reaches no other.
+// Many game servers behind one relay: the page names one of those that are allowed, and reaches no other.
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

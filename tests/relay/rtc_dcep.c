@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Unordered, never repeated, label "game", protocol "v1". */
+/* The channel is unordered, never repeated, with the label "game" and the protocol "v1". */
 static const uint8_t open_message[] = {0x03, 0x81, 0, 0,   0,   0,   0,   0,   0,
                                        4,    0,    2, 'g', 'a', 'm', 'e', 'v', '1'};
 

@@ -168,7 +168,7 @@ static struct pair *pair_create(long mtu)
         dtls_create(pair->server_identity, pair->client_identity.fingerprint, on_server_send, pair);
     rtc_client_open(&pair->client);
     SSL_set_mtu(pair->client.ssl, mtu);
-    /* A ClientHello of more than half a kilobyte, as browsers have. */
+    /* The long list makes a ClientHello of more than half a kilobyte, as browsers have. */
     memset(protocols, 1, sizeof protocols);
     SSL_set_alpn_protos(pair->client.ssl, protocols, sizeof protocols);
     rtc_client_receive(&pair->client, checked, sizeof checked);

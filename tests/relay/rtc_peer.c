@@ -1,5 +1,5 @@
-/* A peer against a client that has a browser's side of everything: set-up, the channel, the
-   bounds in time and rate. */
+/* A peer and a client that has a browser's side of everything: set-up, the channel, the bounds in
+   time and rate. */
 #include "rtc_wire.h"
 
 #include <math.h>

@@ -68,7 +68,7 @@ static void test_unknown_chunks_follow_their_high_bits(void **state)
     } cases[] = {{0x3f, false, false},
                  {0x40, false, true},
                  {0xbf, true, false},
-                 {0xc2, true, true}}; /* 0xc2 = 194, I-FORWARD-TSN */
+                 {0xc2, true, true}}; /* 0xc2 = 194 is I-FORWARD-TSN */
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct link link;
         struct sctp_packet packet;

@@ -93,7 +93,7 @@ static void test_tsn_map_bounds(void **state)
     assert_int_equal(tsn_map_gaps(&map, &gap, 1), 1);
     assert_int_equal(gap.first, TSN_WINDOW);
 
-    /* A jump past everything forgets what lay between. */
+    /* A jump past everything forgets the TSNs between. */
     assert_true(tsn_map_forward(&map, 99 + 3 * TSN_WINDOW));
     assert_int_equal(map.cumulative, 99 + 3 * TSN_WINDOW);
     assert_int_equal(tsn_map_add(&map, 99 + 4 * TSN_WINDOW), TSN_NEW);

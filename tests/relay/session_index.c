@@ -91,7 +91,8 @@ static void test_without_a_key_there_is_no_hash(void **state)
     session_index_destroy(index);
 }
 
-/* Nobody can work out which place of the table a key takes, nor find the key in memory. */
+/* A stranger can neither work out which place of the table a key takes, nor find the key in
+   memory. */
 static void test_a_hash_is_a_secret_of_its_relay(void **state)
 {
     (void)state;

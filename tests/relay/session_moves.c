@@ -18,7 +18,7 @@
 
 #define KEY "AZaz09-_AZaz09-_AZaz09"
 
-/* One process of the relay. */
+/* A process of the relay. */
 struct process {
     struct stats stats;
     struct upstreams *upstreams;
@@ -146,7 +146,7 @@ static void server_says(struct rig *rig, const char *text)
                        sizeof rig->player) > 0);
 }
 
-/* Runs the loop until a browser has heard this. */
+/* Runs the loop until a browser has got this text. */
 static void browser_hears(struct rig *rig, struct process *process, const char *text)
 {
     ends_when_heard = rig;
@@ -379,7 +379,7 @@ static void test_a_process_that_is_full_takes_no_more(void **state)
     tear_down(&rig);
 }
 
-/* Otherwise the supervisor would keep a session for it that it does not have, for ever. */
+/* Otherwise the supervisor would for ever think that this process has the session. */
 static void test_a_process_without_descriptors_gives_a_session_back(void **state)
 {
     (void)state;
@@ -529,7 +529,7 @@ static void test_a_session_that_comes_late_takes_its_place(void **state)
     send_session(&rig.old, &carried);
     open_link(&rig.new, KEY);
     assert_true(sessions_adopt(rig.new.sessions, carried.data, carried.size, carried.fd));
-    assert_int_equal(rig.new.farewell->code, 1012); /* come back at once */
+    assert_int_equal(rig.new.farewell->code, 1012); /* the page is to come back at once */
     session_link_close(&rig.new.link, SESSION_LINK_LOST);
     open_link(&rig.new, KEY);
     say(&rig.new, "again");

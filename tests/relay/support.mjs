@@ -34,7 +34,7 @@ export function patiently(promise, what) {
 
 export const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Runs the program to its end, with more in its environment. */
+/** Runs the program to its end, with these variables added to its environment. */
 export async function run(args, env = {}) {
   const child = spawn(program, args, { env: { ...process.env, ...env } });
   let stdout = '';
@@ -123,7 +123,7 @@ export async function startRelay(
     port: Number(port),
     logged,
     log: () => log,
-    /** The log is not read until it is resumed. */
+    /** Stops reading the log until it is resumed. */
     pauseLog: () => child.stderr.pause(),
     resumeLog: () => child.stderr.resume(),
     closeLog: () => child.stderr.destroy(),

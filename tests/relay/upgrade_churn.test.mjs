@@ -177,7 +177,7 @@ async function startChurn(t, { seed, args }) {
       });
       return holdings(pid).kilobytes;
     },
-    /** Ends the relay, which lets those who are there go on until they leave. */
+    /** Ends the relay, which lets present players go on until they leave. */
     async drain() {
       await arrive();
       const from = relay.log().length;

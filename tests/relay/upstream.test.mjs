@@ -10,7 +10,7 @@ test('a game server that is down is reported, and used again when it is back', a
   await client.received(1);
 
   await first.close();
-  // Many sends, so that the error comes back in a send call as well as in the event loop.
+  // The client sends many times, so that the error comes back in a send call as well as in the event loop.
   for (let i = 0; i < 20; i++) {
     for (let n = 0; n < 5; n++) client.send(Buffer.from(`lost ${i} ${n}`));
     await sleep(10);
@@ -27,7 +27,7 @@ test('a game server that is down is reported, and used again when it is back', a
 
   const second = await startServer(t, { port: first.port });
   client.send(Buffer.from('two'));
-  // The answer of the closed port to an earlier datagram may still take one with it.
+  // The closed port's answer to an earlier datagram may make one more send fail.
   await patiently(
     (async () => {
       while (client.messages.length < 2) {

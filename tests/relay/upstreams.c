@@ -235,7 +235,7 @@ static void test_a_wide_prefix_holds_no_local_addresses(void **state)
             fail_msg("allowed: %s", local[i]);
     }
     upstreams_destroy(upstreams);
-    /* The prefix of all IPv6 holds no IPv4. */
+    /* The prefix of all IPv6 addresses has no IPv4 address in it. */
     upstreams = create(wide + 1, 1);
     assert_string_equal(chosen(upstreams, "8.8.8.8_53"), "");
     upstreams_destroy(upstreams);
@@ -307,7 +307,7 @@ static void test_embedded_addresses_are_judged_as_what_they_embed(void **state)
         "2002-e000-1--_7000",
         "2002-a01-203--1_7000",
         "2001-0-7f00-1--_7000",
-        "2001--80ff-fffe_7000", /* a client of Teredo, inverted */
+        "2001--80ff-fffe_7000", /* an address of Teredo has the client's bits inverted */
         "2001-0-808-808-0-0-f5fe-fdfc_7000",
     };
     static const char *const allowed[][2] = {
@@ -405,7 +405,7 @@ static void test_one_name_of_several_may_be_unknown(void **state)
     assert_string_equal(chosen(upstreams, "10.0.0.4_7001"), "10.0.0.4:7001");
     upstreams_destroy(upstreams);
 
-    answer = 0; /* but not all of them */
+    answer = 0; /* it is an error when no name is known at all */
     for (size_t i = 0; i < 2; i++)
         assert_true(upstream_list_add(&list, some[i]));
     assert_null(upstreams_create(&list, loop, &unknown, &error));

@@ -14,7 +14,8 @@
 
 #define SECONDS 0.4
 
-/* Volatile, or the compiler makes a function of its own for this value, without a name. */
+/* The variable is volatile, or the compiler would make a nameless copy of the function for this
+   value. */
 static volatile double for_ever = 60.0;
 
 static double processor_time(void)

@@ -1,5 +1,5 @@
-/* Public functions that are given NULL wherever they take a pointer, and the gate that finds those
-   that were forgotten. Include unit.h first. */
+/* Helpers for tests that give public functions NULL wherever they take a pointer, with a check that
+   none was forgotten. Include unit.h first. */
 #ifndef CAUSEWAY_TESTS_ARGUMENTS_H
 #define CAUSEWAY_TESTS_ARGUMENTS_H
 

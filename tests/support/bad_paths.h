@@ -12,7 +12,7 @@
 struct bad_paths {
     struct cw_prng random;
     double now;
-    struct cw_simulator *from[2]; /* from this end to the other */
+    struct cw_simulator *from[2]; /* the paths from each end to the other */
 };
 
 static inline void path_release(void *path)
@@ -51,7 +51,7 @@ static inline void bad_paths_calm(struct bad_paths *paths)
                   &(struct cw_simulator_path){.latency_seconds = 0.02, .queue_bytes = 65536});
 }
 
-/* Datagrams are lost, doubled, late and out of order. */
+/* Makes both paths lose, double, delay and reorder datagrams. */
 static inline void bad_paths_lose(struct bad_paths *paths, double loss)
 {
     const struct cw_simulator_path path = {.latency_seconds = 0.15 * cw_prng_share(&paths->random),
@@ -64,7 +64,7 @@ static inline void bad_paths_lose(struct bad_paths *paths, double loss)
     bad_paths_set(paths, &path);
 }
 
-/* Nothing arrives for up to ten seconds of 60 ticks, in one direction or in both. */
+/* Lets nothing arrive for up to ten seconds of 60 ticks, in one direction or in both. */
 static inline void bad_paths_fail(struct bad_paths *paths, int ticks, void (*tick)(void *world),
                                   void *world)
 {

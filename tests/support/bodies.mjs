@@ -54,6 +54,6 @@ export const withBodies = (core, fields, use) => {
 
 const view = new DataView(new ArrayBuffer(8));
 
-/** The float or double that has these bits, in hex. */
+/** Returns the float or double that has these bits, in hex. */
 export const floatOf = (hex) => (view.setUint32(0, parseInt(hex, 16)), view.getFloat32(0));
 export const doubleOf = (hex) => (view.setBigUint64(0, BigInt(`0x${hex}`)), view.getFloat64(0));

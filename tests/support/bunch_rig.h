@@ -57,7 +57,7 @@ static inline struct parcel parcel_of(struct cw_bunch *bunch)
     return parcel;
 }
 
-/* The first datagram of a new tick. */
+/* Returns the first datagram of a new tick. */
 static inline struct parcel tick_of(struct bunch_pair *pair, struct cw_bunch *bunch)
 {
     pair->now += 1.0 / 60;
@@ -75,7 +75,7 @@ static inline void hand_over(struct cw_bunch *to, const struct parcel *parcel)
     free(exact);
 }
 
-/* A datagram of from arrives in a round of its own. */
+/* Lets a datagram of from arrive in a round of its own. */
 static inline void tick_to(struct bunch_pair *pair, struct cw_bunch *from, struct cw_bunch *to)
 {
     const struct parcel parcel = tick_of(pair, from);
@@ -94,8 +94,8 @@ static inline void expect_event(struct cw_bunch *bunch, enum cw_bunch_event_type
     assert_memory_equal(event.data, text, size);
 }
 
-/* The next events must be these, with spaces between them: 1:text is a bunch on channel 1, p1:text
-   a value of property 1, and a dot is no event. */
+/* Checks that the next events are these, with spaces between them: 1:text is a bunch on channel 1,
+   p1:text a value of property 1, and a dot is no event. */
 static inline void expect_events(struct cw_bunch *bunch, const char *events)
 {
     for (const char *at = events; *at; at += strspn(at, " ")) {

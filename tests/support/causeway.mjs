@@ -1,4 +1,4 @@
-// The package under test and what its tests share.
+// The package under test, for all of its tests.
 export const dist = new URL('../../web/dist/', import.meta.url);
 
 export { require } from './packages.mjs';

@@ -45,7 +45,7 @@ static inline void channel_rig_start(struct channel_rig *rig)
     cw_receipts_reset(&rig->receipts);
 }
 
-/* Every message must have come back to its pool. */
+/* Frees the rig; every message must have come back to its pool. */
 static inline void channel_rig_stop(struct channel_rig *rig)
 {
     assert_int_equal(cw_message_pool_used(rig->made), 0);
@@ -55,7 +55,7 @@ static inline void channel_rig_stop(struct channel_rig *rig)
     cw_schema_destroy(rig->schema);
 }
 
-/* The first of three channels, which may fill a packet of 100 bytes. */
+/* Returns the first of three channels, which may fill a packet of 100 bytes. */
 static inline struct cw_channel_common channel_rig_common(struct channel_rig *rig,
                                                           enum cw_channel_kind kind)
 {

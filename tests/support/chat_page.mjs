@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startSecureServer } from './secure.mjs';
 
-/** The demo's files, of which the tests use the package, and the messages of the tests' server. */
+/** Makes a folder with the demo's files, of which the tests use the package, and the messages of the tests' server. */
 export function makeRoot() {
   const root = mkdtempSync(join(tmpdir(), 'causeway-page-'));
   cpSync(join(process.env.CAUSEWAY_BUILD, 'demo'), root, { recursive: true });

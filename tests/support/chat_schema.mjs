@@ -1,4 +1,4 @@
-// The messages of chat_server.c, which the build makes chat_schema.h of.
+// The messages of chat_server.c; the build makes chat_schema.h from them.
 import { array, compressedFloat, message, schema, string, uint } from './causeway.mjs';
 
 export const PROTOCOL_ID = 0xca05e3a7de400001n;

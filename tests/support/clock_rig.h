@@ -1,5 +1,5 @@
-/* A clock that follows a server's over a bad path, in virtual time, and the truth beside it. Every
-   datagram is taken at the instant at which it arrives. */
+/* A clock that follows a server's over a bad path, in virtual time, and the true time beside it.
+   Every datagram is taken at the instant at which it arrives. */
 #ifndef CAUSEWAY_TESTS_CLOCK_RIG_H
 #define CAUSEWAY_TESTS_CLOCK_RIG_H
 
@@ -23,7 +23,7 @@ struct clock_rig {
     struct cw_simulator *up, *down;
     struct cw_clock_sync *sync;
     struct cw_clock_echo echo;
-    double now;       /* true seconds from 0 */
+    double now;       /* true time in seconds, from 0 */
     double tick_jump; /* ticks by which the server's have jumped so far */
     double next_stamp, next_echo;
 };

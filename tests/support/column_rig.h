@@ -35,7 +35,7 @@ static inline void column_change(struct cw_lab_column *column,
     assert_ok(cw_lab_column_change(column, settings));
 }
 
-/* Runs with the default settings but for these two. */
+/* Runs the column with the default settings but for these two. */
 static inline void column_run(struct cw_lab_column *column, uint32_t seconds, double loss,
                               bool blocks)
 {

@@ -1,4 +1,4 @@
-/* Errors of configs that cannot work. */
+/* Checks for the errors of configs that cannot work. */
 #ifndef CAUSEWAY_TESTS_CONFIG_ERROR_H
 #define CAUSEWAY_TESTS_CONFIG_ERROR_H
 

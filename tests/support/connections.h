@@ -146,8 +146,8 @@ static inline void check_parcel(const struct cw_message *message, uint32_t numbe
     }
 }
 
-/* Takes the next message and, unless channel is NULL, which channel it came on. NULL when there is
-   none; no receipts may wait. */
+/* Takes the next message and, unless channel is NULL, the channel that it came on. Returns NULL
+   when there is none; no receipts may wait. */
 static inline struct cw_message *next_message(struct cw_connection *at, uint32_t *channel)
 {
     struct cw_connection_event event;

@@ -1,4 +1,4 @@
-/* Packets of a payload that lies elsewhere. */
+/* Packets whose payload is copied from elsewhere. */
 #ifndef CAUSEWAY_TESTS_COPY_PACKET_H
 #define CAUSEWAY_TESTS_COPY_PACKET_H
 
@@ -6,8 +6,8 @@
 
 #include <string.h>
 
-/* Sends a packet, whose first datagram goes to out, with room for the longest. *length is its size,
-   0 when begin fails, whose error is returned. */
+/* Sends a packet, whose first datagram goes to out, with room for the longest. *length is its size.
+   When begin fails, *length is 0 and its error is returned. */
 static inline enum cw_error copy_packet(struct cw_endpoint *from, const void *payload, size_t size,
                                         uint8_t *out, double now, size_t *length)
 {

@@ -7,7 +7,7 @@
 
 #include <inttypes.h>
 
-/* The bytes that a packet of the package has for one message, less a margin. */
+/* The most bytes of a body; a packet of the package surely has room for them. */
 #define MOST_BYTES 900
 
 static void print_hex(const uint8_t *bytes, size_t size)

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <sys/types.h>
 
-/* One browser. */
+/* A browser. */
 struct rtc_browser {
     struct rtc_client client;
     int fd;

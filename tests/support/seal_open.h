@@ -1,4 +1,5 @@
-/* A payload packet sealed and opened again, over and over: the same work natively and in WASM. */
+/* The function seals a payload packet and opens it again, over and over: the same work natively and
+   in WASM. */
 #ifndef SEAL_OPEN_H
 #define SEAL_OPEN_H
 

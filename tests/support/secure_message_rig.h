@@ -1,4 +1,4 @@
-/* The rig with a server and clients whose payloads are messages. */
+/* The secure rig with a server and clients whose payloads are messages. */
 #ifndef CAUSEWAY_TESTS_SECURE_MESSAGE_RIG_H
 #define CAUSEWAY_TESTS_SECURE_MESSAGE_RIG_H
 

@@ -1,5 +1,5 @@
-/* A message of a table written, read or measured by hand: each field by the function of the stream
-   that is for its kind, the way a program without tables does it. */
+/* A message of a table is written, read or measured by hand here: each field by the stream's
+   function for its kind, as in a program without tables. */
 #ifndef CAUSEWAY_TESTS_STREAM_FIELDS_H
 #define CAUSEWAY_TESTS_STREAM_FIELDS_H
 

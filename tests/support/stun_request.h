@@ -14,8 +14,8 @@ enum {
     STUN_WITHOUT_FINGERPRINT = 4,
 };
 
-/* Writes a request into STUN_REQUEST_SIZE bytes; an attribute `extra` of no length is put before
-   the signature when it is not 0. */
+/* Writes a request into STUN_REQUEST_SIZE bytes; when `extra` is not 0, an attribute of that type
+   without a value is put before the signature. */
 size_t stun_request(uint8_t *out, const char *username, const char *password, uint16_t extra,
                     unsigned without);
 

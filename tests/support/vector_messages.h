@@ -239,8 +239,8 @@ static inline void send_filler(struct cw_connection *from, uint32_t channel)
     assert_int_equal(cw_connection_send(from, channel, message, 0), CW_OK);
 }
 
-/* Sends and acks all messages before the id. The time stands still here and below, so that nothing
-   that is lost is due again. */
+/* Sends and acks all messages before the id. The time stands still here and below, so that no lost
+   message is due again. */
 static inline void bring_before(struct cw_connection *from, struct cw_connection *to,
                                 uint32_t channel, long id)
 {

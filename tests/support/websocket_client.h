@@ -35,7 +35,7 @@ static inline int websocket_client_open(unsigned port, int receive_buffer)
     if (connect(fd, (struct sockaddr *)&address, sizeof address) != 0 ||
         send(fd, request, sizeof request - 1, MSG_NOSIGNAL) != (ssize_t)(sizeof request - 1))
         goto failed;
-    /* Byte by byte, so that no frame behind the reply is taken. */
+    /* The reply is read byte by byte, so that no frame behind it is taken. */
     while (got < sizeof reply - 1 && recv(fd, reply + got, 1, 0) == 1) {
         reply[++got] = '\0';
         if (got >= 4 && strcmp(reply + got - 4, "\r\n\r\n") == 0) {
@@ -71,8 +71,8 @@ static inline size_t websocket_client_frame(uint8_t *out, const uint8_t *data, s
     return header + size;
 }
 
-/* Finds the first whole frame in `bytes`: its payload and size. Returns how many bytes it takes in
-   all, 0 when it is not there yet. */
+/* Finds the first whole frame in `bytes`: its payload and size. Returns how many bytes the frame
+   takes in all, 0 when it is not whole yet. */
 static inline size_t websocket_client_parse(const uint8_t *bytes, size_t available,
                                             const uint8_t **data, size_t *size)
 {

@@ -1,4 +1,4 @@
-// Connecting again after the end, with new tokens: when asked to, and by itself when the page is back.
+// A client connects again after the end, with new tokens: when asked to, and by itself when the page is back.
 import assert from 'node:assert/strict';
 import { getEventListeners } from 'node:events';
 import { after, afterEach, before, beforeEach, mock, test } from 'node:test';

@@ -216,7 +216,7 @@ test('what both ends must agree on is in the fingerprint, and in a token', async
   const attempt = (options) =>
     connect('http://127.0.0.1:1/', { token, schema: types, transports: ['websocket'], ...options });
   await assert.rejects(attempt({}), { code: 'SCHEMA' });
-  // With the server's own options it comes as far as the relay, which is not there.
+  // With the server's own options the client comes as far as the relay, which is not there.
   await assert.rejects(attempt({ endpoint: { maxPacketSize: 4096 } }), { name: 'ConnectError' });
 });
 

@@ -156,7 +156,7 @@ test('the header has what C wants to read', () => {
   assert.match(header, /FIELD\(x, CW_COMPRESSED_FLOAT\(0\.0f, 1\.0f, 0\.001f\)\)/);
   assert.match(header, /FIELD\(far, CW_INT_64\(INT64_MIN, INT64_C\(1099511627776\)\)\)/);
   assert.match(header, /FIELD\(jumpHeight, CW_OPTIONAL\(CW_UINT\(0, UINT64_C\(4294967295\)\)\)\)/);
-  assert.match(header, /ping_type = \{"ping", NULL, 0, 0, NULL, false\};/); // C++ before 2020 reads it too
+  assert.match(header, /ping_type = \{"ping", NULL, 0, 0, NULL, false\};/); // C++ before 2020 can read this too
   assert.match(header, /enum \{ GAME_MOVE, GAME_PING, GAME_TYPE_COUNT \};/);
   assert.match(header, /#define GAME_TYPES \{move_type, ping_type\}/);
 });

@@ -223,7 +223,7 @@ test('statistics tell what is in flight, what may be, and what holds back', () =
     const now = figures();
     limits.add(now.limited);
     most = Math.max(most, now.inFlight);
-    // The packet that fills the window may stick out.
+    // The packet that fills the window may be longer than the rest of the window.
     assert.ok(now.inFlight <= now.window + 1064, JSON.stringify(now));
   });
   assert.ok(most > 0);
@@ -337,7 +337,7 @@ test('a value that does not fit is refused, and the error names the field', () =
 });
 
 test('memory beyond what an address reaches is none, not what is left of the sum', () => {
-  // 49,153 messages of 87,384 bytes are 4 GB and a bit.
+  // A little more than 4 GB is needed for 49,153 messages of 87,384 bytes.
   const large = schema(message('large', { raw: bytes(87_380) }));
   assert.throws(() => new Connection(core, large, { maxMessages: 32_768 }), { code: 'NO_MEMORY' });
 });

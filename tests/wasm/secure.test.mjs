@@ -164,7 +164,8 @@ for (const kind of kinds) {
   test(`${kind}: a token is good for one connection`, async () => {
     const token = await demo.server.token({ timeoutSeconds: 1 });
     const client = await join(demo, { ...options, token });
-    // The server takes it for that client on another path, and asks it for a proof that it does not have.
+    // The server takes the second client for the first one on another path, and asks it for a proof that it does not
+    // have.
     await refusedAs('RESPONSE_TIMED_OUT', 'response', join(demo, { ...options, token }));
     assert.equal(client.state, 'connected');
     client.disconnect();

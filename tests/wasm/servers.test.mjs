@@ -138,7 +138,7 @@ test('a server that does not take the player is followed by the next', async (t)
   const { url, second, silentPort, closedPort } = await start(t);
   const own = `127.0.0.1:${second.port}`;
   const ways = await Promise.all([
-    // The client's patience ends before the relay's, or the relay finds out first.
+    // The client gives up first, or the relay finds out first.
     connectAll(url, second, { servers: [`[::1]:${silentPort}`, own], timeoutSeconds: 2 }),
     connectAll(url, second, { servers: [`127.0.0.1:${closedPort}`, own], timeoutSeconds: 20 }),
   ]);

@@ -1,4 +1,4 @@
-// The preset for servers made with yojimbo: its defaults, which come from C.
+// The preset for servers made with yojimbo has yojimbo's defaults, which come from C.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
