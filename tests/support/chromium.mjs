@@ -14,7 +14,7 @@ export const startChromium = (...flags) =>
       '--disable-background-networking',
       '--disable-component-update',
       '--disable-sync',
-      // Without these two a machine that has no network but loopback finds no path.
+      // Without these two options a machine that has no network but loopback finds no path.
       '--allow-loopback-in-peer-connection',
       '--disable-features=WebRtcHideLocalIpsWithMdns',
       ...flags,

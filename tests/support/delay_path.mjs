@@ -196,7 +196,7 @@ class DelayPath {
     return ['--rtc', `${host}:0`, '--rtc-advertise', `${host}:${this.rtcPort}`];
   }
 
-  /** TCP connections that are not closed at both ends. */
+  /** The number of TCP connections that are not closed at both ends. */
   get connections() {
     return this.#connections.size;
   }
@@ -207,7 +207,7 @@ class DelayPath {
     this.#closeFlows();
   }
 
-  /** Nothing passes: datagrams are lost, TCP connections wait. */
+  /** Lets nothing pass: datagrams are lost, TCP connections wait. */
   pause() {
     this.paused = true;
   }

@@ -1,4 +1,5 @@
-/* Endpoints in tests: datagrams on heap blocks of exactly their size, events written down. */
+/* Endpoints in tests: datagrams are on heap blocks of exactly their size, and events are written
+   down. */
 #ifndef CAUSEWAY_TESTS_ENDPOINTS_H
 #define CAUSEWAY_TESTS_ENDPOINTS_H
 
@@ -138,7 +139,7 @@ static inline size_t seen_times(const struct seen *seen, enum cw_endpoint_event_
     return times;
 }
 
-/* Hands over bytes on a block of their own and takes the events while it lives. */
+/* Hands over bytes on a block of their own and takes the events before that is freed. */
 static inline enum cw_error receive_bytes(struct cw_endpoint *to, const uint8_t *bytes, size_t size,
                                           double now, struct seen *seen)
 {

@@ -9,8 +9,8 @@ export const startFirefox = () =>
     executablePath: process.env.FIREFOX ?? '/usr/bin/firefox-esr',
     headless: true,
     extraPrefsFirefox: {
-      // Both are needed to use the loopback interface: the second lifts the limit to the default
-      // route's address.
+      // Both settings are needed to use the loopback interface: the second lifts the limit to the default route's
+      // address.
       'media.peerconnection.ice.loopback': true,
       'permissions.default.camera': 1,
     },

@@ -15,7 +15,7 @@ struct golden {
     bool write;
 };
 
-/* path comes from CAUSEWAY_GOLDEN, the folder, and the file's name. */
+/* Opens the file at path, which is CAUSEWAY_GOLDEN, the folder, and the file's name. */
 static inline struct golden golden_open(const char *path, bool write)
 {
     struct golden golden = {fopen(path, write ? "w" : "r"), write};

@@ -8,7 +8,7 @@
 
 #include "kept_log.h"
 
-/* Far more than anything here takes; a test that passes never waits so long. */
+/* The seconds are far more than anything here takes; a test that passes never waits so long. */
 #define PATIENCE      20.0
 #define PAIR_PROTOCOL 7
 

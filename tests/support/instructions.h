@@ -3,7 +3,8 @@
 #ifndef CAUSEWAY_TESTS_INSTRUCTIONS_H
 #define CAUSEWAY_TESTS_INSTRUCTIONS_H
 
-/* Comes first in main: runs the program anew under callgrind, unless that is what runs already. */
+/* Must come first in main: runs the program anew under callgrind, unless it runs under callgrind
+   already. */
 void instructions_begin(char **argv);
 
 /* Counts the instructions from now on. */

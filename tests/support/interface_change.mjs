@@ -1,6 +1,6 @@
-// A player whose machine has two interfaces, of which the one in use goes down. Prints what came of it as JSON.
+// A player whose machine has two interfaces, of which the one in use goes down. It prints the outcome as JSON.
 //   interface_change.mjs TRANSPORT...     runs under "unshare -Urn"
-// With "far" before them, and the relay and a token behind that, it is the far side: the player.
+// With "far" before the transports, and the relay and a token behind that, it is the far side: the player.
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';

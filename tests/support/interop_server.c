@@ -1,5 +1,5 @@
 /* A game server without encryption that sends every message back: the C side of the interop test.
-   Prints its port, and the fingerprint that client and server must have in common. */
+   It prints its port, and the fingerprint that client and server must have in common. */
 #include "causeway/connection.h"
 #include "causeway/native/clock.h"
 #include "causeway/native/socket.h"

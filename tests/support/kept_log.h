@@ -30,7 +30,7 @@ static inline struct cw_log kept_log_at(struct kept_log *log, enum cw_log_level 
     return (struct cw_log){.write = kept_log_write, .context = log, .level = level};
 }
 
-/* The next line from *at on must be this. */
+/* Checks that the next line from *at on is this. */
 static inline void kept_log_expect(const struct kept_log *log, size_t *at, const char *line)
 {
     assert_true(*at < log->count);

@@ -1,4 +1,4 @@
-// The lab as web/lab/run serves it, and what tests ask of its page.
+// The lab as web/lab/run serves it, and helpers for tests of its page.
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { require } from './packages.mjs';
@@ -20,7 +20,7 @@ export async function serveLab() {
   };
 }
 
-/** Waits until the lab is there, and stops it. */
+/** Waits until the page shows the lab, and stops its run. */
 export async function stopped(page) {
   await page.waitForFunction(() => globalThis.page?.run);
   await page.evaluate(() => globalThis.page.step(0));

@@ -22,7 +22,7 @@ const rows = csv
 const protocols = [...new Set(rows.map(({ protocol }) => protocol))];
 const losses = [...new Set(rows.map(({ loss }) => loss))];
 
-/** A line for each protocol, with a value for each loss. */
+/** Returns a line for each protocol, with a value for each loss. */
 const lines = (value) =>
   protocols.map((name) => rows.filter(({ protocol }) => protocol === name).map(value));
 

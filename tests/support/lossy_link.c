@@ -48,7 +48,7 @@ static double now(void)
     return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
 }
 
-/* splitmix64: 0 to 1. */
+/* Returns the next random number of a splitmix64, from 0 to 1. */
 static double next_random(void)
 {
     uint64_t z = seed += UINT64_C(0x9e3779b97f4a7c15);

@@ -1,5 +1,5 @@
-// Runs modules behind links with delay and loss: in a network namespace of their own, each link of which is
-// two TUN devices and a program between them. Must itself run under "unshare -Urn".
+// Runs modules behind links with delay and loss: in a network namespace of their own, each link of which is two TUN
+// devices and a program between them. The caller must itself run under "unshare -Urn".
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';

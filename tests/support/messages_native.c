@@ -1,5 +1,5 @@
-/* The native side of tests/bench/wasm_messages.mjs, which defines a round: on standard
-   input's demand, a line "ROUNDS" in, a line of seconds out. */
+/* The native side of tests/bench/wasm_messages.mjs, which defines a round: for each line "ROUNDS"
+   on standard input it prints a line with the seconds that they took. */
 #include "causeway/connection.h"
 #include "causeway/native/clock.h"
 

@@ -56,7 +56,7 @@ static inline uint8_t *netcode_exact(const void *bytes, size_t size)
     return copy;
 }
 
-/* Repeatable bytes; context is a uint64_t state, not 0. */
+/* Fills in repeatable bytes; context is a uint64_t state, not 0. */
 static inline void netcode_fill(void *context, uint8_t *out, size_t size)
 {
     uint64_t *state = context;

@@ -1,10 +1,9 @@
-// A second implementation of netcode 1.02's tokens and packets, written from the published standard
-// and without a look at the first: what agrees with it agrees with the standard. Its ends of a
-// connection are in netcode_standard_server.mjs and netcode_standard_client.mjs.
+// A second implementation of netcode 1.02's tokens and packets, written from the published standard and without a look
+// at the first: an end that agrees with it agrees with the standard. Its ends of a connection are in
+// netcode_standard_server.mjs and netcode_standard_client.mjs.
 //
-// Where the standard is silent or wrong this does what the reference does: the nonce of a packet is
-// four zero bytes and then the sequence, a request carries the token's nonce of 24 bytes, and
-// addresses have type 1 or 2.
+// Where the standard is silent or wrong this does what the reference does: the nonce of a packet is four zero bytes and
+// then the sequence, a request carries the token's nonce of 24 bytes, and addresses have type 1 or 2.
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import net from 'node:net';
 import { require } from './packages.mjs';
@@ -83,7 +82,7 @@ class Reader {
   u64 = () => this.bytes(8).readBigUInt64LE();
 }
 
-/** The eight groups of an IPv6 address. */
+/** Returns the eight groups of an IPv6 address. */
 function groups(host) {
   const [head, tail] = host.split('::').map((half) => (half ? half.split(':') : []));
   const zeros = tail ? Array(8 - head.length - tail.length).fill('0') : [];

@@ -31,7 +31,7 @@ export function udp(address, receive) {
   };
 }
 
-/** Emits 'state' (name, the standard's), 'payload' (bytes) and 'ignored' (reason, packet). */
+/** Emits 'state' (with the standard's name of it), 'payload' (bytes) and 'ignored' (reason, packet). */
 export class NetcodeClient extends EventEmitter {
   state = 'disconnected';
   index = -1;

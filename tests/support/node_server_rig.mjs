@@ -55,7 +55,7 @@ class RigClient {
 /** `events` are the server's, each with its time; `taken` has the messages of each slot. */
 export class Rig {
   now = 100;
-  /** Unix time minus now. */
+  /** The difference between Unix time and the rig's time. */
   offset = Math.floor(Date.now() / 1000) - 100;
   key = generateKey();
   clients = [];

@@ -1,5 +1,5 @@
-// Takes from an engine what one of the oldest supported ones (Safari 15.4, Chrome 94, Firefox 93) does not
-// have. A classic script, for browsers before their pages and for `node --require`.
+// Takes from an engine the features that one of the oldest supported ones (Safari 15.4, Chrome 94, Firefox 93) does not
+// have. It is a classic script, for browsers before their pages and for `node --require`.
 (() => {
   const missing = {
     Array: 'fromAsync',

@@ -68,8 +68,7 @@ static inline uint64_t operation_float_bits(float value)
 }
 
 /* Writes, reads or measures one operation; a reading stream puts the value into it. A stream only
-   copies the bytes of floats; in a variable of their type the x87 changes some that are no number.
- */
+   copies the bytes of floats; in a variable of their type the x87 would change some NaNs. */
 static inline bool operation_run(struct cw_stream *stream, struct operation *operation)
 {
     struct operation *const o = operation;

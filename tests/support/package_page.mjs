@@ -1,4 +1,4 @@
-// An empty page of an origin of its own, beside which the package lies.
+// An empty page of an origin of its own, from which it can import the package.
 import { createServer } from 'node:http';
 import { readFile } from 'node:fs/promises';
 import { once } from 'node:events';
@@ -23,7 +23,7 @@ export async function startPackagePage() {
   };
 }
 
-/** Opens the page; `evaluate` of the result has the package as its first argument. */
+/** Opens the page, which has the package as `globalThis.causeway`. */
 export async function openPackagePage(browser, { origin }) {
   const page = await browser.newPage();
   await page.goto(`${origin}/`);

@@ -42,7 +42,7 @@ struct cw_connection_config traffic_blocks(uint32_t max_block_size);
 /* Gives both ends of a flow their traffic. */
 void traffic_set(struct path_flow *flow, struct traffic *first, struct traffic *second);
 
-/* Forgets the latencies and messages counted so far. */
+/* Forgets the latencies and the messages that were counted so far. */
 void traffic_measure(struct traffic *traffic);
 void traffic_free(struct traffic *traffic);
 

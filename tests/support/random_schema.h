@@ -1,4 +1,4 @@
-/* Random schemas and random messages that can be sent. The next numbers come from random_state. */
+/* Random schemas and random messages that can be sent. Random numbers come from random_state. */
 #ifndef CAUSEWAY_TESTS_RANDOM_SCHEMA_H
 #define CAUSEWAY_TESTS_RANDOM_SCHEMA_H
 

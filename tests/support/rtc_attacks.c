@@ -23,7 +23,7 @@ struct attacker {
     uint8_t hello[2048];
 };
 
-/* There is one of them; the callbacks of its browsers find it here. */
+/* There is one attacker; the callbacks of its browsers find it here. */
 static struct attacker attacker;
 
 static void send_raw(int fd, const void *data, size_t size)
@@ -39,7 +39,7 @@ static void send_of_peer(void *context, const uint8_t *data, size_t size)
     send_raw(browser->fd, data, size);
 }
 
-/* Keeps a ClientHello to itself. */
+/* Keeps a ClientHello instead of sending it. */
 static void keep_hello(void *context, const uint8_t *data, size_t size)
 {
     (void)context;

@@ -36,7 +36,7 @@ struct rtc_rig {
     unsigned long received_bytes;
 };
 
-/* Puts this process and those that it starts from now on on a processor, when there are two. */
+/* Binds this process, and those that it starts from now on, to a processor, when there are two. */
 void rtc_rig_pin(unsigned processor);
 
 /* Starts a UDP echo that answers every datagram. */
@@ -47,7 +47,7 @@ pid_t rtc_rig_start_echo(unsigned processor, unsigned *port);
    be done. */
 void rtc_rig_start(struct rtc_rig *rig, const char *program, const char *wrapper, const char *host);
 
-/* Makes a rig of a relay that runs already, at 127.0.0.1, and is not to be stopped. */
+/* Makes a rig for a relay that runs already, at 127.0.0.1, and that the rig does not stop. */
 void rtc_rig_join(struct rtc_rig *rig, unsigned port, unsigned rtc_port, const char *from);
 
 /* Asks the relay for its counters. */

@@ -1,5 +1,5 @@
-/* Does on standard input's demand what seal_open does, and says how many seconds each took: a line
-   "SIZE ROUNDS" in, a line of seconds out. */
+/* Runs seal_open for each line "SIZE ROUNDS" on standard input, and prints a line with the seconds
+   that it took. */
 #include "seal_open.h"
 
 #include "causeway/crypto.h"

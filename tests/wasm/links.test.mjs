@@ -341,7 +341,7 @@ test('attempts to replace a link come at growing, uneven times', async () => {
   }
   const gaps = times.slice(1).map((time, i) => time - times[i]);
   assert.ok(times[0] < 0.1, String(times));
-  // Pages that lost a relay together do not come back together.
+  // Pages that lost a relay at the same time do not come back at the same time.
   assert.ok(
     gaps.some((gap, i) => i > 0 && gap < gaps[i - 1]),
     String(gaps),
