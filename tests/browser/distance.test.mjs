@@ -76,7 +76,9 @@ for (const [name, start] of Object.entries({ Chromium: startChromium, Firefox: s
           const token = await place.server.token({ timeoutSeconds: 10 });
           const { said, states, ...times } = await join(page, token);
           assert.deepEqual(said, ['first', 'second']);
-          assert.deepEqual(states, ['disconnected']);
+          // A machine that stalls lets links fall silent, which the client answers; that nothing else makes it do so
+          // is shown in virtual time by wasm.distance.
+          assert.match(states.join(), /^(reconnecting,connected,)*disconnected$/);
           reportSoon(t, rtt, times);
         }
       });

@@ -93,7 +93,8 @@ test('hidden pages over WebSocket keep their players', { timeout }, async () => 
       longest > 1.5 * TIMEOUT,
       `${what}: timers ran after ${longest} s: nothing was tested`,
     );
-    assert.deepEqual(states, [], what);
+    // A machine that stalls lets the link fall silent, which the client answers.
+    assert.match(states.join(), /^(reconnecting,connected(,|$))*$/, what);
     await page.bringToFront();
     const { sent, said } = await chat(page, 1000);
     assert.deepEqual(said, sent, what);

@@ -1,4 +1,4 @@
-// The games in each browser: the tests emscripten.games_chromium and emscripten.games_firefox.
+// What each browser does with the games: the tests emscripten.games_chromium and emscripten.games_firefox.
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import { missing, startGame } from './game_rig.mjs';
 
 const BULKS = 3;
 
-/** The games, each with its server, and whether the page imports causeway-net/emscripten for it. */
+/** Each game, its server, and whether the page imports causeway-net/emscripten for it. */
 const games = [
   { program: 'enet_client.js', server: 'enet', shim: true },
   { program: 'causeway_client.js', server: 'readme', shim: true },
@@ -21,7 +21,7 @@ const ways = {
   websocket: (url) => ({ websocket: { url: `causeway:${url}` }, webrtc: false }),
 };
 
-/** Returns the page of core/EMSCRIPTEN.md. */
+/** The page of core/EMSCRIPTEN.md. */
 const guidePage = () =>
   /```html\n(.*?)```/s.exec(
     readFileSync(new URL('../../core/EMSCRIPTEN.md', import.meta.url), 'utf8'),
@@ -33,12 +33,14 @@ function report(t, lines) {
   for (const what of ['echo', 'bulk']) {
     const times = lines.filter((line) => line.startsWith(`${what} `)).map((line) => +line.slice(5));
     times.sort((a, b) => a - b);
-    const [p50, p95] = [0.5, 0.95].map((q) => times[Math.round(q * (times.length - 1))].toFixed(1));
+    const [p50, p95] = [0.5, 0.95].map((q) =>
+      times[Math.round(q * (times.length - 1))]?.toFixed(1),
+    );
     t.diagnostic(`${what}: ${times.length} came back, p50 ${p50} ms, p95 ${p95} ms`);
   }
 }
 
-/** Plays a game to its end: all messages that must arrive have, whatever the path has lost. */
+/** Plays a game to its end: all that must arrive has, whatever the path has lost. */
 async function play(t, rig, browser, program, options) {
   const game = await rig.play(browser, program, options);
   const lines = await game.until(/^done$/m, 60_000);
@@ -107,7 +109,7 @@ export const testGames = (name, start) =>
     });
   });
 
-/** Plays the same over what Emscripten has by itself, to compare with. */
+/** The same over what Emscripten has by itself, to compare with. */
 export const testStock = (start) =>
   describe('without Causeway in the page', () => {
     let browser;
