@@ -1,4 +1,4 @@
-// What each browser does with the games: the tests emscripten.games_chromium and emscripten.games_firefox.
+// The games in each browser: the tests emscripten.games_chromium and emscripten.games_firefox.
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import { missing, startGame } from './game_rig.mjs';
 
 const BULKS = 3;
 
-/** Each game, its server, and whether the page imports causeway-net/emscripten for it. */
+/** The games, each with its server, and whether the page imports causeway-net/emscripten for it. */
 const games = [
   { program: 'enet_client.js', server: 'enet', shim: true },
   { program: 'causeway_client.js', server: 'readme', shim: true },
@@ -21,7 +21,7 @@ const ways = {
   websocket: (url) => ({ websocket: { url: `causeway:${url}` }, webrtc: false }),
 };
 
-/** The page of core/EMSCRIPTEN.md. */
+/** Returns the page of core/EMSCRIPTEN.md. */
 const guidePage = () =>
   /```html\n(.*?)```/s.exec(
     readFileSync(new URL('../../core/EMSCRIPTEN.md', import.meta.url), 'utf8'),
@@ -40,7 +40,7 @@ function report(t, lines) {
   }
 }
 
-/** Plays a game to its end: all that must arrive has, whatever the path has lost. */
+/** Plays a game to its end: all messages that must arrive have, whatever the path has lost. */
 async function play(t, rig, browser, program, options) {
   const game = await rig.play(browser, program, options);
   const lines = await game.until(/^done$/m, 60_000);
@@ -109,7 +109,7 @@ export const testGames = (name, start) =>
     });
   });
 
-/** The same over what Emscripten has by itself, to compare with. */
+/** Plays the same over what Emscripten has by itself, to compare with. */
 export const testStock = (start) =>
   describe('without Causeway in the page', () => {
     let browser;
