@@ -10,7 +10,7 @@
 #define TIMEOUT_SECONDS 30
 #define PATH_MOST       8192 /* datagrams on the way in one direction */
 #define SOCKET_MOST     800  /* datagrams that wait for a program that does not run */
-#define NEVER           1e30
+#define NEVER           ((double)INFINITY)
 
 /* A host does I/O and nothing else. */
 struct host_kind {
