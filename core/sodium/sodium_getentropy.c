@@ -1,5 +1,5 @@
-/* What libsodium takes from its platform, where there is getentropy: Linux, macOS, the BSDs,
-   Emscripten. There is one implementation of each cipher to choose from. */
+/* The functions that libsodium takes from its platform, where there is getentropy: Linux, macOS,
+   the BSDs, Emscripten. There is one implementation of each cipher to choose from. */
 #include <sodium.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@ int sodium_init(void)
 
 void randombytes_buf(void *const buf, const size_t size)
 {
-    const size_t most = 256; /* of one call */
+    const size_t most = 256; /* the limit of one call */
     uint8_t *out = buf;
     for (size_t left = size; left > 0;) {
         const size_t part = left < most ? left : most;

@@ -1,5 +1,5 @@
-/* What libsodium takes from its platform, on Windows. There is one implementation of each cipher to
- * choose from. */
+/* The functions that libsodium takes from its platform, on Windows. There is one implementation of
+   each cipher to choose from. */
 #include <sodium.h>
 #include <stdbool.h>
 #include <stdint.h>

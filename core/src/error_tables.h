@@ -4,7 +4,7 @@
 
 #include "base/error_texts.h"
 
-/* Those that a page's module tells a program of; see wasm/exports/error.c. */
+/* A page's module knows the errors of these tables; see wasm/exports/error.c. */
 #define CW_CLIENT_ERROR_TABLES(TABLE)                                                              \
     TABLE(cw_base_errors)                                                                          \
     TABLE(cw_packet_errors)                                                                        \
@@ -19,7 +19,8 @@
     TABLE(cw_client_config_errors)                                                                 \
     TABLE(cw_payload_errors)
 
-/* Those of servers, of what a page leaves to the package, and of why a datagram was dropped. */
+/* Servers give the errors of these tables, or a page leaves them to the package, or they say why a
+   datagram was dropped. */
 #define CW_SERVER_ERROR_TABLES(TABLE)                                                              \
     TABLE(cw_packet_drop_errors)                                                                   \
     TABLE(cw_congestion_config_errors)                                                             \
@@ -38,7 +39,7 @@
     TABLE(cw_prediction_config_errors)                                                             \
     TABLE(cw_snapshot_config_errors)
 
-/* Those of native/, which a standalone module of WebAssembly has not. */
+/* A standalone module of WebAssembly has no native/, so it does not have these. */
 #ifdef CW_WITHOUT_NATIVE
 #define CW_NATIVE_ERROR_TABLES(TABLE)
 #else

@@ -81,7 +81,7 @@ static void test_addresses_change(void **state)
     rtc_table_unlist(table, &more);
     assert_null(rtc_table_from(table, &third));
     rtc_table_unlist(table, &more);
-    /* Where two have one address, the last is found, and the other one again after it. */
+    /* The table finds the last of two entries with one address, and the other one after that. */
     const struct udp_address address = at_port(1);
     rtc_table_unlist(table, &listings[3]);
     rtc_table_list(table, &listings[3], &entries[3], &address);

@@ -2,7 +2,7 @@
 // at the first: an end that agrees with it agrees with the standard. Its ends of a connection are in
 // netcode_standard_server.mjs and netcode_standard_client.mjs.
 //
-// Where the standard is silent or wrong this does what the reference does: the nonce of a packet is four zero bytes and
+// This follows the reference where the standard is silent or wrong: the nonce of a packet is four zero bytes and
 // then the sequence, a request carries the token's nonce of 24 bytes, and addresses have type 1 or 2.
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import net from 'node:net';

@@ -20,8 +20,8 @@
 #define NEXT_COPY   0.5
 #define SHARE_SCALE 1024 /* parts of a bit, which weights divide well */
 
-/* Where packets are lost, the acks of more packets than this in a tick are worth a second packet:
-   if only one reports them, and is lost, the next one may have no room for all. */
+/* The acks of more packets than this in a tick go out in two packets when packets are lost: if a
+   single one reports them, and is lost, the next one may have no space for all of them. */
 #define MANY_ARRIVED 12
 
 #define LEAST_FRAGMENTS 4 /* fragments in flight in any case, as many as the least window */

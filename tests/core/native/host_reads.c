@@ -1,4 +1,4 @@
-/* How hosts read their sockets, seen from the system's call. */
+/* Hosts read their sockets in batches, as seen from the system's call. */
 #ifdef __linux__
 #define _GNU_SOURCE /* syscall */
 #endif
@@ -16,7 +16,7 @@
 #ifdef __GLIBC__
 
 #define FLOOD    6000
-#define MOST     4096 /* that a host takes between two updates */
+#define MOST     4096 /* datagrams that a host takes between two updates */
 #define ON_WAY   64
 #define TOO_LONG 4000
 

@@ -21,7 +21,7 @@ static void other_servers_refuse_such_tokens(void **state)
     rig_stop(&rig);
 }
 
-/* Whatever private key it has been given as well. */
+/* The private key that it has been given as well does not matter. */
 static void an_insecure_server_takes_them_and_no_others(void **state)
 {
     (void)state;

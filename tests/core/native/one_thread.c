@@ -23,7 +23,7 @@
 #define CHECKED true
 #endif
 
-/* What another thread does to the object when the application's function is called. */
+/* Another thread does this to the object when the application's function is called. */
 static void *(*intrude)(void *object);
 static void *object;
 

@@ -1,4 +1,4 @@
-/* Which of the addresses of a name is taken. */
+/* A name with several addresses gives one of them. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "causeway/native/resolve.h"

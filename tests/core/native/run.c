@@ -1,4 +1,4 @@
-/* The loop natively. What a page makes of it, emscripten.library tests. */
+/* The loop natively. The test emscripten.library covers it in a page. */
 #include "causeway/native/run.h"
 
 #include "causeway/native/clock.h"

@@ -1,4 +1,4 @@
-/* What somebody may try who has seen a client move, or is a client: to move a slot that is not
+/* Attacks of somebody who has seen a client move, or is a client: to move a slot that is not
    theirs, to keep one from moving, to make the server send more than it is sent. */
 #include "counted.h"
 #include "secure_rig.h"

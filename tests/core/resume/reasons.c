@@ -210,7 +210,7 @@ static void other_sizes_end_nothing(void **state)
     }
 }
 
-/* Whoever is not connected has not been told anything by a server that has its slot. */
+/* A client that is not connected has not been told anything by a server that has its slot. */
 static void a_farewell_before_the_connection_does_nothing(void **state)
 {
     (void)state;

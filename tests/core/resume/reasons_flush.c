@@ -148,7 +148,7 @@ static void nothing_more_is_sent(void **state)
         cw_server_broadcast(rig->server, RELIABLE, message, CW_SERVER_NOBODY, rig->now), CW_OK);
     assert_false(cw_server_broadcast_refused(rig->server, 0));
 
-    /* What the client still says is heard, and a second call ends it at once. */
+    /* The server still hears the client, and a second call ends it at once. */
     send_note(cw_client_connection(pair.client), RELIABLE, 5, 0, rig->now);
     cw_client_update(pair.client, rig->now);
     rig_up(rig, pair.client, &pair.at);

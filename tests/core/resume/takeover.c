@@ -447,8 +447,8 @@ static void two_on_their_way(void **state)
     }
 }
 
-/* Whoever came with an older token later does not get the place of the newer one, and gets no
-   answer; when that one has given up, it does. */
+/* A client that comes later with an older token gets no answer, and the slot of the newer one only
+   when that one has given up. */
 static void an_older_token_waits(void **state)
 {
     (void)state;
