@@ -25,9 +25,16 @@ bool cw_client_move_challenge(struct cw_client_move *move, const struct cw_secur
 {
     if (move->step == CW_MOVE_NONE || challenge->sequence <= move->newest_challenge)
         return false;
+    uint64_t number;
+    const uint8_t *token = cw_challenge_get(challenge->body, &number);
+    /* A server that does not know the connection, because it was started anew, would begin another
+       one with the answer. The client does not end by such a challenge either: anybody who has seen
+       the request gets one from another server of the token. */
+    if (!(number & CW_CHALLENGE_MOVE))
+        return false;
     move->newest_challenge = challenge->sequence;
-    memcpy(move->challenge_token, cw_challenge_get(challenge->body, &move->challenge_sequence),
-           CW_CHALLENGE_TOKEN_SIZE);
+    move->challenge_sequence = number;
+    memcpy(move->challenge_token, token, CW_CHALLENGE_TOKEN_SIZE);
     if (move->first_challenge == 0)
         move->first_challenge = move->challenge_sequence;
     move->step = CW_MOVE_RESPONSE;

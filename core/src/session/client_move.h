@@ -24,7 +24,8 @@ struct cw_client_move {
 
 void cw_client_move_start(struct cw_client_move *move, double now);
 
-/* Takes a challenge and its body. False when none is expected or an older one than the newest. */
+/* Takes a challenge and its body. False when none is expected, or it is for a new connection, or
+   older than the newest. */
 bool cw_client_move_challenge(struct cw_client_move *move, const struct cw_secure_packet *challenge,
                               double now);
 

@@ -308,11 +308,14 @@ enum cw_error cw_handshake_request(struct cw_handshake *handshake, const struct 
     return error;
 }
 
-/* A response that its sequence says is from a connected client. */
-static enum cw_error take_move(struct cw_handshake *handshake, struct cw_slot *slot,
-                               const struct cw_address *from, const uint8_t *data, size_t size,
-                               double now)
+/* A response that its sequence says is from a connected client. It never begins a connection: its
+   client would believe that the one it had with an earlier server goes on. */
+static enum cw_error take_move(struct cw_handshake *handshake, const struct cw_address *from,
+                               const uint8_t *data, size_t size, double now)
 {
+    struct cw_slot *slot = cw_moves_slot(&handshake->moves, data);
+    if (!slot)
+        return CW_ERROR_NOT_CONNECTED;
     return take_allowance(handshake, now)
                ? cw_moves_response(&handshake->moves, slot, from, data, size, now)
                : CW_ERROR_TOO_MANY_REQUESTS;
@@ -407,9 +410,8 @@ static enum cw_error take_response(struct cw_handshake *handshake, struct cw_pen
 enum cw_error cw_handshake_response(struct cw_handshake *handshake, const struct cw_address *from,
                                     const uint8_t *data, size_t size, double now)
 {
-    struct cw_slot *slot = cw_moves_slot(&handshake->moves, data, size);
-    if (slot)
-        return take_move(handshake, slot, from, data, size, now);
+    if (cw_moves_is_response(data, size))
+        return take_move(handshake, from, data, size, now);
     struct cw_pending *pending = find_pending(handshake, from);
     return pending && now < pending->deadline ? take_response(handshake, pending, data, size, now)
                                               : take_other(handshake, from, data, size, now);

@@ -60,12 +60,15 @@ size_t cw_moves_transmit(struct cw_moves *moves, uint8_t *out, size_t capacity, 
     return 0;
 }
 
-struct cw_slot *cw_moves_slot(const struct cw_moves *moves, const uint8_t *data, size_t size)
+bool cw_moves_is_response(const uint8_t *data, size_t size)
 {
-    if (size != RESPONSE_SIZE || data[0] != (8 << 4 | CW_SECURE_RESPONSE) || data[8] >> 7 == 0)
-        return NULL;
+    return size == RESPONSE_SIZE && data[0] == (8 << 4 | CW_SECURE_RESPONSE) && data[8] >> 7 != 0;
+}
+
+struct cw_slot *cw_moves_slot(const struct cw_moves *moves, const uint8_t *response)
+{
     const uint32_t client =
-        (data[1] | (uint32_t)data[2] << 8) & (((uint32_t)1 << CW_MOVE_SLOT_BITS) - 1);
+        (response[1] | (uint32_t)response[2] << 8) & (((uint32_t)1 << CW_MOVE_SLOT_BITS) - 1);
     return cw_slots_connected(moves->slots, client);
 }
 

@@ -23,8 +23,11 @@ void cw_moves_layout(struct cw_moves *moves, struct cw_arena *arena);
 enum cw_error cw_moves_request(struct cw_moves *moves, const struct cw_slot *slot,
                                const struct cw_address *from);
 
-/* The slot that a datagram names if it may be a response to such a challenge; NULL. */
-struct cw_slot *cw_moves_slot(const struct cw_moves *moves, const uint8_t *data, size_t size);
+/* Whether a datagram looks like a response to such a challenge. */
+bool cw_moves_is_response(const uint8_t *data, size_t size);
+
+/* The slot that such a response names; NULL. */
+struct cw_slot *cw_moves_slot(const struct cw_moves *moves, const uint8_t *response);
 
 /* Takes a response that names the slot. Errors: those of cw_secure_read; CW_ERROR_NOT_AUTHENTIC for
    a challenge that is not for this client and address; CW_ERROR_STALE for one that is too old, or

@@ -523,6 +523,94 @@ static void a_token_in_use(void **state)
     rig_stop(&rig);
 }
 
+/* The bytes of the random number from which a server counts its challenges. */
+static uint8_t first_challenges;
+
+/* The server draws 8 bytes for this number, and for seeds of hashes, which do not matter here. */
+static void fill_for_server(void *seed, uint8_t *bytes, size_t size)
+{
+    netcode_fill(seed, bytes, size);
+    if (size == 8)
+        memset(bytes, first_challenges, size);
+}
+
+static void start_server(struct rig *rig, uint8_t challenges)
+{
+    first_challenges = challenges;
+    rig->config.random = (struct cw_random){fill_for_server, &rig->seed};
+    assert_int_equal(cw_server_create(&rig->config, &rig->server), CW_OK);
+    cw_server_update(rig->server, rig->now);
+}
+
+/* Starts a server with one client, and another server in its place that knows of nobody. */
+static struct player connect_and_restart(struct rig *rig, uint8_t challenges_then)
+{
+    rig_init(rig);
+    rig->config.addresses = &rig->address;
+    rig->config.max_token_life_seconds = 0; /* it takes those of before its start */
+    start_server(rig, 5);
+    const struct player player = connect_player(rig, 1);
+    cw_server_destroy(rig->server);
+    start_server(rig, challenges_then);
+    return player;
+}
+
+/* A client moves to a server that was started anew, whose challenges it takes for newer or for
+   older ones than it knows. Neither side begins a connection of which the other does not know, and
+   the client ends as with a server that is silent. */
+static void a_server_that_knows_nothing(void **state)
+{
+    (void)state;
+    for (uint8_t challenges = 0; challenges <= 10; challenges += 10) {
+        struct rig rig;
+        struct player player = connect_and_restart(&rig, challenges);
+        const struct cw_address there = rig_client_address(2);
+        const double timeout = player.token.timeout_seconds, began = rig.now;
+        for (double next = began; rig.now < began + timeout - 0.5;) {
+            if (rig.now >= next && !cw_client_moving(player.client)) {
+                assert_int_equal(cw_client_move(player.client, rig.now), CW_OK);
+                next = rig.now + 0.5;
+            }
+            rig_tick(&rig, player.client, &there);
+            assert_int_equal(cw_client_state(player.client), CW_CLIENT_CONNECTED);
+        }
+        assert_true(rig_stats(&rig).challenges_sent > 10);
+        assert_int_equal(rig_stats(&rig).connections, 0);
+        while (rig.now < began + timeout + 0.5)
+            rig_tick(&rig, player.client, &there);
+        assert_int_equal(cw_client_state(player.client), CW_CLIENT_TIMED_OUT);
+
+        rig.now += 1;
+        struct player again = connect_player(&rig, 1);
+        assert_int_equal(rig_stats(&rig).clients, 1);
+        cw_client_destroy(again.client);
+        cw_client_destroy(player.client);
+        rig_stop(&rig);
+    }
+}
+
+/* An older client answers such a challenge as one for a move. It does not want a new connection, so
+   the server does not begin one. */
+static void a_move_connects_nobody(void **state)
+{
+    (void)state;
+    struct rig rig;
+    struct player player = connect_and_restart(&rig, 10);
+    const struct cw_address there = rig_client_address(2);
+    uint8_t body[CW_PAYLOAD_MAX];
+    challenge_of(&rig, &player, &there, body);
+    for (uint32_t slot = 0; slot < 1u << CW_MOVE_SLOT_BITS; slot++)
+        assert_int_equal(
+            give_response(&rig, &player, CW_SEQUENCE_OUTSIDE_SLOT | slot, body, &there),
+            CW_ERROR_NOT_CONNECTED);
+    assert_int_equal(rig_stats(&rig).connections, 0);
+    /* The challenge itself is good for whoever does connect. */
+    assert_int_equal(give_response(&rig, &player, 0, body, &there), CW_OK);
+    assert_int_equal(rig_stats(&rig).connections, 1);
+    cw_client_destroy(player.client);
+    rig_stop(&rig);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -540,6 +628,8 @@ int main(void)
         cmocka_unit_test(a_storm_of_moves),
         cmocka_unit_test(a_replayed_challenge),
         cmocka_unit_test(a_token_in_use),
+        cmocka_unit_test(a_server_that_knows_nothing),
+        cmocka_unit_test(a_move_connects_nobody),
     };
     return cmocka_run_group_tests_name("moves_attacks", tests, NULL, NULL);
 }

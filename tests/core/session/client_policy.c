@@ -12,6 +12,12 @@
 #define SOCKET_MOST     800  /* datagrams that wait for a program that does not run */
 #define NEVER           ((double)INFINITY)
 
+/* What the numbers of the first server's challenges begin with, and those of one that follows it,
+   whose numbers a client takes for newer ones or for older ones. */
+#define FIRST_CHALLENGES  0x05
+#define HIGHER_CHALLENGES 0x0a
+#define LOWER_CHALLENGES  0x00
+
 /* A host does I/O and nothing else. */
 struct host_kind {
     const char *name;
@@ -52,6 +58,7 @@ static struct world {
     struct path up, down;
     double rtt;
     bool server_runs;
+    uint8_t challenges; /* every byte of the random number from which the server counts them */
     bool way;           /* through the network and the relay */
     uint32_t life;      /* of tokens, seconds */
     uint32_t addresses; /* of tokens, of which only the last is a server's */
@@ -103,11 +110,20 @@ static struct datagram *take(struct path *path)
     return datagram;
 }
 
+/* The server draws 8 bytes for the number of its first challenge, and for seeds of hashes, which do
+   not matter here. */
+static void fill_for_server(void *seed, uint8_t *bytes, size_t size)
+{
+    netcode_fill(seed, bytes, size);
+    if (size == 8)
+        memset(bytes, world.challenges, size);
+}
+
 static void open_server(void)
 {
     struct rig *rig = &world.messages.rig;
     rig->config.addresses = &rig->address;
-    rig->config.random = (struct cw_random){netcode_fill, &rig->seed};
+    rig->config.random = (struct cw_random){fill_for_server, &rig->seed};
     assert_int_equal(cw_server_create(&rig->config, &rig->server), CW_OK);
     world.server_runs = true;
 }
@@ -311,6 +327,7 @@ static void start(const struct host_kind *kind, double rtt)
 {
     message_rig_start(&world.messages, 4);
     close_server();
+    world.challenges = FIRST_CHALLENGES;
     world.messages.rig.config.max_token_life_seconds = 0; /* it takes those of before its start */
     open_server();
     world.rtt = rtt;
@@ -370,7 +387,15 @@ static bool talks(void)
     return world.heard > since && world.server_heard > since;
 }
 
-enum trouble { SLEEP, SLEEP_AND_MOVE, SERVER_RESTART, RELAY_RESTART, NO_WAY, NAT_FORGETS };
+enum trouble {
+    SLEEP,
+    SLEEP_AND_MOVE,
+    SERVER_RESTART,        /* The new server counts challenges from below. */
+    SERVER_RESTART_HIGHER, /* It counts them from above. */
+    RELAY_RESTART,
+    NO_WAY,
+    NAT_FORGETS
+};
 
 /* What befalls a connected client for so long, and what becomes of it. Whoever is back in the same
    connection has one, and whoever connects anew has two; a page does so only when it slept. */
@@ -392,7 +417,9 @@ static const struct scenario {
     {"wakes elsewhere after 8 s", SLEEP_AND_MOVE, 8, {1, 1}, 1.5, 5},
     {"wakes elsewhere after 5 min", SLEEP_AND_MOVE, 300, {2, 2}, 4.5, 9},
     {"the server restarts", SERVER_RESTART, 2, {2, 0}, 31, 5},
+    {"the server restarts, higher", SERVER_RESTART_HIGHER, 2, {2, 0}, 31, 5},
     {"the server is away for long", SERVER_RESTART, 60, {2, 0}, 31, 5},
+    {"the server is away, higher", SERVER_RESTART_HIGHER, 60, {2, 0}, 31, 5},
     {"the relay restarts", RELAY_RESTART, 2, {1, 1}, 1.5, 5},
     {"all links are gone for 8 s", NO_WAY, 8, {1, 1}, 2, 5},
     {"all links are gone for 1 min", NO_WAY, 60, {2, 0}, 8.5, 5},
@@ -411,8 +438,11 @@ static void befall(const struct scenario *scenario)
             world.place++;
         break;
     case SERVER_RESTART:
+    case SERVER_RESTART_HIGHER:
         close_server();
         run(scenario->seconds);
+        world.challenges =
+            scenario->trouble == SERVER_RESTART ? LOWER_CHALLENGES : HIGHER_CHALLENGES;
         open_server();
         break;
     case RELAY_RESTART:
