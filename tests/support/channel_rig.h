@@ -25,7 +25,7 @@ struct channel_rig {
     struct cw_message_pool *arrived;
     struct cw_receipts receipts;
     alignas(max_align_t) uint8_t receipt_memory[256];
-    uint16_t picked[RIG_PER_PACKET + 1];
+    uint16_t selection[RIG_PER_PACKET + 1];
     uint8_t scratch[64];
 };
 
@@ -69,7 +69,7 @@ static inline struct cw_channel_common channel_rig_common(struct channel_rig *ri
         .scratch = rig->scratch,
         .packet_bits = 800,
         .fragment_bits = 800,
-        .picked = rig->picked,
+        .selection = rig->selection,
     };
     common.config.send_queue_size = common.config.receive_queue_size = RIG_QUEUE;
     common.most_queued = RIG_QUEUE;

@@ -13,7 +13,7 @@ static void print_sender(const struct cw_reliable_channel *channel)
 {
     const struct cw_block_sender *block = &channel->block_sender;
     const struct cw_reliable_slot *oldest =
-        &channel->slots.all[channel->oldest_unacked & (channel->slots.size - 1)];
+        &channel->slots.items[channel->oldest_unacked & (channel->slots.size - 1)];
     fprintf(stderr, "    sends %u to %u", channel->oldest_unacked, channel->next_id);
     if (oldest->message)
         fprintf(stderr, ", the first of %u bits at %.3f, %u repeats", oldest->bits,
@@ -71,7 +71,7 @@ static void print_connection_state(const struct cw_connection *c, const char *na
             c->config.max_packets_per_update, c->config.endpoint.sent_window,
             stats.endpoint.packets_sent, stats.endpoint.packets_acked, stats.endpoint.packets_lost,
             stats.packets_refused, sent->unseen, sent->rtt.smoothed, c->timing.loss,
-            c->timing.answer, c->timing.patience, sent->silence.heard, sent->silence.usual,
+            c->timing.answer, c->timing.patience, sent->silence.last_arrival, sent->silence.usual,
             stats.bytes_in_flight, stats.congestion_window_bytes, (int)stats.limited);
     for (uint32_t i = 0; i < c->config.channel_count; i++)
         print_channel(&c->channels[i], i);

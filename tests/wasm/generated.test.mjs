@@ -127,7 +127,7 @@ test('each member of the game kit has the comment of its own, as TypeScript says
   assert.match(clock.slew, /^To correct itself/);
   assert.match(clock.jumpSeconds, /^A time that is wrong by more/);
   assert.match(clock.maxLeadSeconds, /^The longest/);
-  assert.match(documented(text, 'InterpolationStats').held, /maxExtrapolationSeconds/);
+  assert.match(documented(text, 'InterpolationStats').frozen, /maxExtrapolationSeconds/);
   assert.equal(
     documented(text, 'SnapshotConfig').coding,
     'The way to encode changes; default 0. 0: differences, 1: predicted, 2: range coded.',

@@ -85,7 +85,7 @@ struct cw_interpolation_stats {
     uint64_t refused;      /* duplicates and snapshots that came too late */
     uint64_t views;        /* views given since create or reset */
     uint64_t extrapolated; /* views beyond the newest snapshot */
-    uint64_t held;         /* views beyond it by max_extrapolation_seconds */
+    uint64_t frozen;       /* views beyond it by max_extrapolation_seconds */
     uint64_t jumps; /* jumps ahead, because the view was more than max_delay_seconds behind */
 };
 

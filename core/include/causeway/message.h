@@ -14,7 +14,7 @@ struct cw_message_pool;
 struct cw_message {
     uint32_t type; /* index in the schema */
     uint16_t id;   /* the message's number on a reliable channel */
-    bool held;     /* a connection holds one of the references, because the message was sent or not
+    bool owned;    /* a connection holds one of the references, because the message was sent or not
                       taken yet */
     uint32_t references; /* at least 1 while anybody may use the message */
     uint32_t receipt; /* chosen by the sender; unless it is 0, an event with this number tells what

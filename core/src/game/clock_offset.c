@@ -13,17 +13,17 @@
 #define SETTLED_WITHIN 0.002
 #define SETTLED_FOR    0.25
 
-/* The present agrees with all periods when it adds no more than this to their limits: in seconds,
-   and as a share of the path's variation. When it does not, most likely the path has become longer,
-   and the limit from one of its ways goes out of date before that from the other: no reason to
-   move. After the last number of seconds all limits are of the present. */
+/* The present agrees with combined periods when it adds no more than this to their limits: in
+   seconds, and as a share of the path's variation. When it does not, most likely the path has
+   become longer, and the limit from one of its ways goes out of date before that from the other: no
+   reason to move. After the last number of seconds all limits are of the present. */
 #define ROOM      0.001
 #define ROOM_PART 0.5
 #define DISAGREE  ((CW_OFFSET_PERIODS + 2) * CW_OFFSET_PERIOD_SECONDS)
 
 void cw_offset_reset(struct cw_offset *offset)
 {
-    *offset = (struct cw_offset){.all.period = -(double)INFINITY};
+    *offset = (struct cw_offset){.combined.period = -(double)INFINITY};
     for (unsigned i = 0; i < CW_OFFSET_PERIODS; i++)
         offset->periods[i].period = -(double)INFINITY;
 }
@@ -55,8 +55,9 @@ static void narrow(struct cw_offset_limits *limits, const struct cw_offset_limit
 
 bool cw_offset_contradicted(const struct cw_offset *offset, const struct cw_offset_limits *answer)
 {
-    return within(&offset->all, answer->period, CW_OFFSET_PERIODS) &&
-           (answer->low > offset->all.high + DRIFTED || answer->high < offset->all.low - DRIFTED);
+    return within(&offset->combined, answer->period, CW_OFFSET_PERIODS) &&
+           (answer->low > offset->combined.high + DRIFTED ||
+            answer->high < offset->combined.low - DRIFTED);
 }
 
 /* Returns the limits that the newest periods and the answer give together. */
@@ -73,7 +74,7 @@ static struct cw_offset_limits together(const struct cw_offset *offset,
 void cw_offset_learn(struct cw_offset *offset, const struct cw_offset_limits *answer, double rtt,
                      double now)
 {
-    if (!within(&offset->all, answer->period, CW_OFFSET_PERIODS) ||
+    if (!within(&offset->combined, answer->period, CW_OFFSET_PERIODS) ||
         cw_offset_contradicted(offset, answer)) {
         cw_offset_reset(offset);
         offset->settled = now + SETTLE;
@@ -84,12 +85,12 @@ void cw_offset_learn(struct cw_offset *offset, const struct cw_offset_limits *an
         narrow(own, answer);
     else
         *own = *answer;
-    offset->all = together(offset, answer, CW_OFFSET_PERIODS);
+    offset->combined = together(offset, answer, CW_OFFSET_PERIODS);
 
     const struct cw_offset_limits present = together(offset, answer, CW_OFFSET_PRESENT);
     const double width = present.high - present.low;
     const double varies = (rtt - width) * ROOM_PART;
-    const double room = width - (offset->all.high - offset->all.low);
+    const double room = width - (offset->combined.high - offset->combined.low);
     offset->agrees = room <= (varies > ROOM ? varies : ROOM);
     if (offset->agrees)
         offset->agreed = now;
@@ -97,19 +98,19 @@ void cw_offset_learn(struct cw_offset *offset, const struct cw_offset_limits *an
 
 double cw_offset_guess(const struct cw_offset *offset)
 {
-    return (offset->all.low + offset->all.high) / 2;
+    return (offset->combined.low + offset->combined.high) / 2;
 }
 
 double cw_offset_outside(const struct cw_offset *offset, double current)
 {
-    const double below = offset->all.low - current, above = current - offset->all.high;
+    const double below = offset->combined.low - current, above = current - offset->combined.high;
     return below > 0 ? below : above > 0 ? above : 0;
 }
 
 double cw_offset_error(const struct cw_offset *offset, double now)
 {
-    const double age = fabs(now - offset->all.period * CW_OFFSET_PERIOD_SECONDS);
-    return (offset->all.high - offset->all.low) / 2 + DRIFT * age;
+    const double age = fabs(now - offset->combined.period * CW_OFFSET_PERIOD_SECONDS);
+    return (offset->combined.high - offset->combined.low) / 2 + DRIFT * age;
 }
 
 double cw_offset_goal(struct cw_offset *offset, double current, double now, bool *slow)

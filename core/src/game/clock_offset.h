@@ -19,9 +19,9 @@ struct cw_offset_limits {
 
 struct cw_offset {
     struct cw_offset_limits periods[CW_OFFSET_PERIODS]; /* a ring */
-    struct cw_offset_limits all;                        /* the limits of all periods together */
+    struct cw_offset_limits combined;                   /* the limits of all periods together */
     double settled; /* when the limits will have had time to become narrow */
-    double agreed;  /* when the present was last in agreement with all */
+    double agreed;  /* when the present was last in agreement with combined */
     bool agrees;
 };
 

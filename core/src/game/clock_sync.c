@@ -10,7 +10,7 @@
 /* On the wire a stamp is a number of 16 bits. An echo is the stamp, the time for which it was held,
    the server's tick, and the part of the tick that has passed. */
 #define HOLD_UNIT  (1.0 / 16384) /* seconds */
-#define HOLD_NONE  65535         /* no stamp, or one held for longer than fits */
+#define HOLD_NONE  65535         /* no stamp, or one hold_seconds for longer than fits */
 #define PART_UNITS 65536.0
 
 #define STAMPS 256 /* questions that may wait for their answers */
@@ -106,10 +106,10 @@ size_t cw_clock_echo_transmit(const struct cw_clock_echo *echo, double tick_time
     if (!echo || !out || !isfinite(now) || !cw_tick_time_valid(tick_time) ||
         capacity < CW_CLOCK_ECHO_SIZE)
         return 0;
-    const double held = floor((now - echo->received) / HOLD_UNIT + 0.5);
-    const bool fits = echo->stamped && held >= 0 && held < HOLD_NONE;
+    const double hold = floor((now - echo->received) / HOLD_UNIT + 0.5);
+    const bool fits = echo->stamped && hold >= 0 && hold < HOLD_NONE;
     cw_little_endian_put(&out, echo->stamp, 2);
-    cw_little_endian_put(&out, fits ? (uint64_t)held : HOLD_NONE, 2);
+    cw_little_endian_put(&out, fits ? (uint64_t)hold : HOLD_NONE, 2);
     cw_little_endian_put(&out, cw_tick_of(tick_time), 4);
     cw_little_endian_put(&out, (uint64_t)((tick_time - floor(tick_time)) * PART_UNITS), 2);
     return CW_CLOCK_ECHO_SIZE;
@@ -279,20 +279,21 @@ enum cw_error cw_clock_sync_receive(struct cw_clock_sync *sync, const uint8_t *d
     const uint16_t age = (uint16_t)(sync->next_stamp - 1 - stamp);
     if (hold == HOLD_NONE || age >= sync->stamp_count)
         return CW_ERROR_STALE;
-    const double made = sync->stamps[stamp % STAMPS], held = hold * HOLD_UNIT;
-    const double rtt = now - made - held;
+    const double made = sync->stamps[stamp % STAMPS], hold_seconds = hold * HOLD_UNIT;
+    const double rtt = now - made - hold_seconds;
     if (rtt < -DRIFTED)
         return CW_ERROR_MALFORMED;
     if (rtt > LONGEST_RTT)
         return CW_ERROR_STALE;
 
     const double sent = (unwrap(sync, tick, now) + part) * sync->tick_seconds;
-    const struct cw_offset_limits limits = cw_offset_limits(sent - now, sent - held - made, now);
-    const bool overtaken = made + held < sync->echoed;
+    const struct cw_offset_limits limits =
+        cw_offset_limits(sent - now, sent - hold_seconds - made, now);
+    const bool overtaken = made + hold_seconds < sync->echoed;
     if (overtaken && cw_offset_contradicted(&sync->offset, &limits))
         return CW_ERROR_STALE; /* the answer is from before the jump that the newest one reported */
     if (!overtaken)
-        sync->echoed = made + held;
+        sync->echoed = made + hold_seconds;
     cw_rtt_sample(&sync->rtt, rtt, RTT_SMOOTHING);
     cw_offset_learn(&sync->offset, &limits, sync->rtt.smoothed, now);
     sync->answers++;

@@ -295,7 +295,7 @@ bool cw_interpolation_view(struct cw_interpolation *interpolation, double now, s
     const double beyond = x->position - (double)newest_tick(x);
     x->stats.views++;
     x->stats.extrapolated += beyond > 0;
-    x->stats.held += beyond >= x->config.max_extrapolation_seconds * x->config.ticks_per_second;
+    x->stats.frozen += beyond >= x->config.max_extrapolation_seconds * x->config.ticks_per_second;
     to = to < x->count ? to : x->count - 1;
     const uint32_t from = to > 0 ? to - 1 : 0;
     const double span = (double)(x->ticks[to] - x->ticks[from]);

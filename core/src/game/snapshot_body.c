@@ -10,11 +10,11 @@
 /* The search for an entity that fits passes over this many that do not. */
 #define MOST_PASSED 16
 
-void cw_snapshot_room_layout(struct cw_snapshot_room *room, struct cw_arena *arena,
-                             const struct cw_snapshot_config *config)
+void cw_snapshot_scratch_layout(struct cw_snapshot_scratch *scratch, struct cw_arena *arena,
+                                const struct cw_snapshot_config *config)
 {
     const uint32_t max_entities = config->max_entities;
-    struct cw_snapshot_room parts = {
+    struct cw_snapshot_scratch parts = {
         .ids = cw_snapshot_take(arena, max_entities, sizeof *parts.ids),
         .queue = cw_snapshot_take(arena, max_entities, sizeof *parts.queue),
         .urgency = cw_snapshot_take(arena, max_entities, sizeof *parts.urgency),
@@ -24,8 +24,8 @@ void cw_snapshot_room_layout(struct cw_snapshot_room *room, struct cw_arena *are
         parts.coder = cw_arena_take(arena, sizeof *parts.coder);
         parts.coded = cw_arena_take(arena, config->max_bytes);
     }
-    if (room)
-        *room = parts;
+    if (scratch)
+        *scratch = parts;
 }
 
 void cw_snapshot_body_list(struct cw_snapshot_body *body)
@@ -35,8 +35,8 @@ void cw_snapshot_body_list(struct cw_snapshot_body *body)
     for (uint32_t id = 0; id < used; ++id)
         if (body->had[id] != body->has[id] &&
             (body->head.has_baseline || cw_change_is_present(body->has[id])))
-            body->room->ids[count++] = id;
-    memset(body->room->chosen, true, count * sizeof *body->room->chosen);
+            body->scratch->ids[count++] = id;
+    memset(body->scratch->chosen, true, count * sizeof *body->scratch->chosen);
     body->differing = count;
     body->head.count = count;
     body->head.complete = true;
@@ -85,9 +85,9 @@ static size_t write_entries(struct cw_snapshot_body *body, uint8_t *out, size_t 
     uint32_t previous = CW_SNAPSHOT_NO_ID;
     bool fits = cw_snapshot_serialize_head(body->wire, &stream, &body->head);
     for (uint32_t i = 0; i < body->differing && fits; ++i) {
-        if (!body->room->chosen[i])
+        if (!body->scratch->chosen[i])
             continue;
-        struct cw_snapshot_entry entry = entry_of(body, body->room->ids[i]);
+        struct cw_snapshot_entry entry = entry_of(body, body->scratch->ids[i]);
         fits = cw_snapshot_write_id(body->wire, &stream, previous, entry.id) &&
                cw_snapshot_serialize_entry(body->wire, &stream, &entry);
         previous = entry.id;
@@ -99,7 +99,7 @@ static size_t write_entries(struct cw_snapshot_body *body, uint8_t *out, size_t 
 static bool write_coded_entry(const struct cw_snapshot_body *body, struct cw_stream *stream,
                               uint32_t id)
 {
-    struct cw_snapshot_coder *const coder = body->room->coder;
+    struct cw_snapshot_coder *const coder = body->scratch->coder;
     struct cw_snapshot_entry entry = entry_of(body, id);
     const struct cw_schema_steps *const steps =
         entry.change == CW_SNAPSHOT_UPDATE ? cw_snapshot_moving(body->wire, entry.type) : NULL;
@@ -113,20 +113,20 @@ static bool write_coded_entry(const struct cw_snapshot_body *body, struct cw_str
 /* Writes all of the body, through the range coder and in entries. */
 static bool write_both(struct cw_snapshot_body *body, struct cw_stream *stream)
 {
-    const struct cw_snapshot_room *const room = body->room;
+    const struct cw_snapshot_scratch *const scratch = body->scratch;
     uint32_t end = 0, next = 0;
     for (uint32_t i = 0; i < body->differing; ++i)
-        if (room->chosen[i])
-            end = room->ids[i] + 1;
+        if (scratch->chosen[i])
+            end = scratch->ids[i] + 1;
     if (!cw_snapshot_serialize_head(body->wire, stream, &body->head) ||
         !cw_stream_count(stream, &end, body->wire->max_entities))
         return false;
     for (uint32_t id = 0; id < end; ++id) {
-        while (room->ids[next] < id || !room->chosen[next])
+        while (scratch->ids[next] < id || !scratch->chosen[next])
             ++next;
-        bool changed = room->ids[next] == id;
+        bool changed = scratch->ids[next] == id;
         const bool did = body->before && body->before[id] != body->had[id];
-        if (!cw_snapshot_code_changed(room->coder, did, &changed) ||
+        if (!cw_snapshot_code_changed(scratch->coder, did, &changed) ||
             (changed && !write_coded_entry(body, stream, id)))
             return false;
     }
@@ -138,23 +138,23 @@ static bool write_both(struct cw_snapshot_body *body, struct cw_stream *stream)
 static size_t write_coded(struct cw_snapshot_body *body, uint8_t *out, size_t capacity,
                           size_t *split)
 {
-    const struct cw_snapshot_room *const room = body->room;
+    const struct cw_snapshot_scratch *const scratch = body->scratch;
     struct cw_stream stream = cw_stream_writer(out, capacity);
-    cw_snapshot_coder_start(room->coder, cw_range_writer(room->coded, capacity));
+    cw_snapshot_coder_start(scratch->coder, cw_range_writer(scratch->coded, capacity));
     if (!write_both(body, &stream))
         return 0;
-    const size_t coded = cw_range_finish(&room->coder->range);
+    const size_t coded = cw_range_finish(&scratch->coder->range);
     *split = cw_stream_flush(&stream);
     if (*split == 0 || coded == 0 || *split + coded > capacity)
         return 0;
-    memcpy(out + *split, room->coded, coded);
+    memcpy(out + *split, scratch->coded, coded);
     return *split + coded;
 }
 
 size_t cw_snapshot_body_write(struct cw_snapshot_body *body, uint8_t *out, size_t capacity)
 {
     const size_t head = CW_SNAPSHOT_SPLIT_SIZE;
-    if (!body->room->coder)
+    if (!body->scratch->coder)
         return write_entries(body, out, capacity);
     if (capacity < head)
         return 0;
@@ -183,66 +183,67 @@ static size_t id_bits(const struct cw_snapshot_body *body)
     struct cw_stream stream = cw_stream_measurer();
     uint32_t previous = CW_SNAPSHOT_NO_ID;
     for (uint32_t i = 0; i < body->differing; ++i)
-        if (body->room->chosen[i]) {
-            cw_snapshot_write_id(body->wire, &stream, previous, body->room->ids[i]);
-            previous = body->room->ids[i];
+        if (body->scratch->chosen[i]) {
+            cw_snapshot_write_id(body->wire, &stream, previous, body->scratch->ids[i]);
+            previous = body->scratch->ids[i];
         }
     return cw_stream_position(&stream);
 }
 
 /* Returns whether entity a goes before b: the more urgent first, then the lower id. */
-static bool before(const struct cw_snapshot_room *room, uint32_t a, uint32_t b)
+static bool before(const struct cw_snapshot_scratch *scratch, uint32_t a, uint32_t b)
 {
-    return room->urgency[a] != room->urgency[b] ? room->urgency[a] > room->urgency[b] : a < b;
+    return scratch->urgency[a] != scratch->urgency[b] ? scratch->urgency[a] > scratch->urgency[b]
+                                                      : a < b;
 }
 
 /* Lets the index at the place sink to its place in the heap. */
-static void sink(const struct cw_snapshot_room *room, uint32_t place, uint32_t count)
+static void sink(const struct cw_snapshot_scratch *scratch, uint32_t place, uint32_t count)
 {
-    const uint32_t index = room->queue[place];
+    const uint32_t index = scratch->queue[place];
     for (;;) {
         uint32_t child = 2 * place + 1;
         if (child >= count)
             break;
-        if (child + 1 < count && before(room, room->queue[child + 1], room->queue[child]))
+        if (child + 1 < count && before(scratch, scratch->queue[child + 1], scratch->queue[child]))
             ++child;
-        if (!before(room, room->queue[child], index))
+        if (!before(scratch, scratch->queue[child], index))
             break;
-        room->queue[place] = room->queue[child];
+        scratch->queue[place] = scratch->queue[child];
         place = child;
     }
-    room->queue[place] = index;
+    scratch->queue[place] = index;
 }
 
 /* Adds the priority of each entity that differs to waited. Removals come before everything else. */
 static void gain(const struct cw_snapshot_body *body, const float *priority, float *waited)
 {
     for (uint32_t i = 0; i < body->differing; ++i) {
-        const uint32_t id = body->room->ids[i];
+        const uint32_t id = body->scratch->ids[i];
         waited[id] += priority[id];
-        body->room->urgency[i] = !cw_change_is_present(body->has[id]) ? INFINITY : waited[id];
+        body->scratch->urgency[i] = !cw_change_is_present(body->has[id]) ? INFINITY : waited[id];
     }
 }
 
 static void make_queue(const struct cw_snapshot_body *body)
 {
-    const struct cw_snapshot_room *const room = body->room;
+    const struct cw_snapshot_scratch *const scratch = body->scratch;
     for (uint32_t i = 0; i < body->differing; ++i) {
-        room->queue[i] = i;
-        room->chosen[i] = false;
+        scratch->queue[i] = i;
+        scratch->chosen[i] = false;
     }
     for (uint32_t i = body->differing / 2; i > 0; --i)
-        sink(room, i - 1, body->differing);
+        sink(scratch, i - 1, body->differing);
 }
 
 /* Chooses the entities that go into capacity bytes, the most urgent first. */
 static void choose(struct cw_snapshot_body *body, size_t capacity)
 {
-    const struct cw_snapshot_room *const room = body->room;
+    const struct cw_snapshot_scratch *const scratch = body->scratch;
     struct cw_stream stream = cw_stream_measurer();
     cw_snapshot_serialize_head(body->wire, &stream, &body->head);
     const size_t head = cw_stream_position(&stream);
-    const size_t all = (capacity - (room->coder ? CW_SNAPSHOT_SPLIT_SIZE : 0)) * 8;
+    const size_t all = (capacity - (scratch->coder ? CW_SNAPSHOT_SPLIT_SIZE : 0)) * 8;
     const size_t most_id = cw_snapshot_id_bits(body->wire);
     uint32_t left = body->differing, passed = 0;
     size_t bits = head, entries = 0;
@@ -256,25 +257,25 @@ static void choose(struct cw_snapshot_body *body, size_t capacity)
                 break;
             bits = exact;
         }
-        const uint32_t index = room->queue[0];
-        room->queue[0] = room->queue[--left];
-        sink(room, 0, left);
-        const size_t entry = entry_bits(body, room->ids[index]);
+        const uint32_t index = scratch->queue[0];
+        scratch->queue[0] = scratch->queue[--left];
+        sink(scratch, 0, left);
+        const size_t entry = entry_bits(body, scratch->ids[index]);
         if (bits + entry + most_id > all)
             bits = head + entries + id_bits(body);
         if (bits + entry + most_id > all) {
             ++passed;
             continue;
         }
-        room->chosen[index] = true;
+        scratch->chosen[index] = true;
         entries += entry;
         bits += entry + most_id;
         ++body->head.count;
     }
     body->head.complete = true;
     for (uint32_t i = 0; i < body->differing; ++i) {
-        const uint32_t id = room->ids[i];
-        if (!room->chosen[i] &&
+        const uint32_t id = scratch->ids[i];
+        if (!scratch->chosen[i] &&
             cw_change_is_present(body->had[id]) != cw_change_is_present(body->has[id]))
             body->head.complete = false;
     }
@@ -283,11 +284,11 @@ static void choose(struct cw_snapshot_body *body, size_t capacity)
 size_t cw_snapshot_body_write_some(struct cw_snapshot_body *body, uint8_t *out, size_t capacity,
                                    const float *priority, float *waited)
 {
-    struct cw_snapshot_room *const room = body->room;
+    struct cw_snapshot_scratch *const scratch = body->scratch;
     /* nobody knows beforehand how much a range coder saves: this tries a little more than the last
        time, then less and less */
     const uint32_t most = 64;
-    uint32_t more = room->coder ? room->more + room->more / 4 + 2 : 0;
+    uint32_t more = scratch->coder ? scratch->more + scratch->more / 4 + 2 : 0;
     more = more < most ? more : most;
     gain(body, priority, waited);
     choose(body, capacity + capacity * more / 8);
@@ -297,9 +298,9 @@ size_t cw_snapshot_body_write_some(struct cw_snapshot_body *body, uint8_t *out, 
         choose(body, capacity + capacity * more / 8);
         size = cw_snapshot_body_write(body, out, capacity);
     }
-    room->more = more;
+    scratch->more = more;
     for (uint32_t i = 0; i < body->differing; ++i)
-        if (room->chosen[i])
-            waited[room->ids[i]] = 0;
+        if (scratch->chosen[i])
+            waited[scratch->ids[i]] = 0;
     return size;
 }

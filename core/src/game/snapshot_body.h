@@ -8,7 +8,7 @@
 #include "game/snapshot_world.h"
 
 /* The memory for the lists of one body. Every body uses it again. */
-struct cw_snapshot_room {
+struct cw_snapshot_scratch {
     uint32_t *ids;   /* the ids of the entities that differ, in order */
     uint32_t *queue; /* a heap of indices into ids */
     float *urgency;  /* the urgency of each index */
@@ -20,21 +20,21 @@ struct cw_snapshot_room {
     uint32_t more;  /* eighths by which a body holds more than without the coder */
 };
 
-void cw_snapshot_room_layout(struct cw_snapshot_room *room, struct cw_arena *arena,
-                             const struct cw_snapshot_config *config);
+void cw_snapshot_scratch_layout(struct cw_snapshot_scratch *scratch, struct cw_arena *arena,
+                                const struct cw_snapshot_config *config);
 
 /* A body is the difference between two arrays with one change per entity: the changes that the
    client has, and those that it should have. */
 struct cw_snapshot_body {
     const struct cw_snapshot_world *world;
     const struct cw_snapshot_wire *wire;
-    struct cw_snapshot_room *room;
+    struct cw_snapshot_scratch *scratch;
     const uint32_t *had, *has;
     const uint32_t
         *before;          /* the client's version of the baseline's own baseline; NULL: not known */
     uint32_t took, ahead; /* see cw_snapshot_motion */
     struct cw_snapshot_head head; /* complete and count are filled in */
-    uint32_t differing;           /* the number of ids in the room */
+    uint32_t differing;           /* the number of ids in the scratch memory */
 };
 
 /* Lists the entities that differ, and chooses them all. */

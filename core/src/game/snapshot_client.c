@@ -11,8 +11,8 @@ struct known {
     uint32_t tick;   /* the tick of that snapshot */
     uint32_t type;   /* its type plus 1, 0 when there is none */
     uint8_t incarnation;
-    bool told;     /* the application knows that the entity is there */
-    bool replaced; /* it has been another entity since */
+    bool announced; /* the application knows that the entity is there */
+    bool replaced;  /* it has been another entity since */
 };
 
 struct cw_snapshot_client {
@@ -49,13 +49,13 @@ static struct cw_snapshot_client *lay_out(struct cw_arena *arena,
     for (uint32_t i = 0; i <= config->window; ++i) {
         uint32_t *const types = cw_snapshot_take(arena, entities, sizeof *types);
         uint8_t *const states = cw_snapshot_take(arena, entities, stride);
-        uint64_t *const told =
-            coded ? cw_snapshot_take(arena, entities / 64 + 1, sizeof *told) : NULL;
+        uint64_t *const mentions =
+            coded ? cw_snapshot_take(arena, entities / 64 + 1, sizeof *mentions) : NULL;
         if (client)
-            parts.snapshots[i] =
-                (struct cw_snapshot_received){.types = types, .states = states, .told = told};
+            parts.snapshots[i] = (struct cw_snapshot_received){
+                .types = types, .states = states, .mentions = mentions};
     }
-    parts.reader.told = cw_snapshot_take(arena, entities, sizeof *parts.reader.told);
+    parts.reader.mentions = cw_snapshot_take(arena, entities, sizeof *parts.reader.mentions);
     parts.known = cw_snapshot_take(arena, entities, sizeof *parts.known);
     parts.states = cw_snapshot_take(arena, entities, stride);
     parts.reader.coder = coded ? cw_arena_take(arena, sizeof *parts.reader.coder) : NULL;
@@ -154,13 +154,13 @@ static void clear_unused(const struct cw_snapshot_client *client,
 
 /* Notes that an entity has come, gone, or may be another one. */
 static void learn_kind(struct cw_snapshot_client *client, struct known *known, uint32_t type,
-                       const struct cw_snapshot_told *told)
+                       const struct cw_snapshot_mention *mention)
 {
     client->stats.entities += (uint32_t)(type != 0) - (uint32_t)(known->type != 0);
     known->type = type;
-    known->replaced |= type == 0 || (told->whole && known->incarnation != told->incarnation);
-    if (told->whole)
-        known->incarnation = told->incarnation;
+    known->replaced |= type == 0 || (mention->whole && known->incarnation != mention->incarnation);
+    if (mention->whole)
+        known->incarnation = mention->incarnation;
 }
 
 /* Copies a state. States are small, and a stride is a multiple of 16. */
@@ -172,17 +172,17 @@ static void copy_state(uint8_t *restrict to, const uint8_t *restrict from, size_
 
 /* Notes an entity's state from the snapshot. */
 static void learn(struct cw_snapshot_client *client, const struct cw_snapshot_received *snapshot,
-                  const struct cw_snapshot_told *told)
+                  const struct cw_snapshot_mention *mention)
 {
-    const uint32_t entity = told->entity, type = snapshot->types[entity];
+    const uint32_t entity = mention->entity, type = snapshot->types[entity];
     const size_t offset = (size_t)entity * client->reader.stride;
     struct known *const known = &client->known[entity];
     if (known->number > snapshot->number)
         return;
     known->number = snapshot->number;
     known->tick = snapshot->tick;
-    if (told->whole || known->type != type)
-        learn_kind(client, known, type, told);
+    if (mention->whole || known->type != type)
+        learn_kind(client, known, type, mention);
     if (type != 0) {
         copy_state(client->states + offset, snapshot->states + offset, client->reader.stride);
         if (client->reader.kinds[type].floats)
@@ -195,9 +195,10 @@ static void learn(struct cw_snapshot_client *client, const struct cw_snapshot_re
 static void note_told(const struct cw_snapshot_client *client,
                       const struct cw_snapshot_received *snapshot, uint32_t count)
 {
-    memset(snapshot->told, 0, (client->config.max_entities / 64 + 1) * sizeof *snapshot->told);
+    memset(snapshot->mentions, 0,
+           (client->config.max_entities / 64 + 1) * sizeof *snapshot->mentions);
     for (uint32_t i = 0; i < count; ++i)
-        cw_bit_set(snapshot->told, client->reader.told[i].entity);
+        cw_bit_set(snapshot->mentions, client->reader.mentions[i].entity);
 }
 
 static void learn_all(struct cw_snapshot_client *client,
@@ -205,18 +206,18 @@ static void learn_all(struct cw_snapshot_client *client,
                       const struct cw_snapshot_head *head)
 {
     const uint32_t count = head->count;
-    if (count > 0 && client->used <= client->reader.told[count - 1].entity)
-        client->used = client->reader.told[count - 1].entity + 1;
+    if (count > 0 && client->used <= client->reader.mentions[count - 1].entity)
+        client->used = client->reader.mentions[count - 1].entity + 1;
     for (uint32_t i = 0; i < count; ++i)
-        learn(client, snapshot, &client->reader.told[i]);
-    if (snapshot->told)
+        learn(client, snapshot, &client->reader.mentions[i]);
+    if (snapshot->mentions)
         note_told(client, snapshot, count);
     client->next = 0;
     if (!head->complete || !client->begun_anew || snapshot->number != client->newest)
         return;
     for (uint32_t id = 0; id < client->used; ++id)
         if (client->known[id].type != 0 && snapshot->types[id] == 0)
-            learn(client, snapshot, &(struct cw_snapshot_told){.entity = id});
+            learn(client, snapshot, &(struct cw_snapshot_mention){.entity = id});
     client->begun_anew = false;
 }
 
@@ -326,13 +327,13 @@ const void *cw_snapshot_client_state(const struct cw_snapshot_client *client, ui
    one more event after this one. */
 static bool tell(struct known *known, struct cw_snapshot_event *event)
 {
-    const bool is = known->type != 0, gone = known->told && known->replaced;
+    const bool is = known->type != 0, gone = known->announced && known->replaced;
     event->entity_type = is && !gone ? known->type - 1 : 0;
     if (gone)
         event->type = CW_SNAPSHOT_EVENT_REMOVED;
     else
-        event->type = known->told ? CW_SNAPSHOT_EVENT_UPDATED : CW_SNAPSHOT_EVENT_CREATED;
-    known->told = is && !gone;
+        event->type = known->announced ? CW_SNAPSHOT_EVENT_UPDATED : CW_SNAPSHOT_EVENT_CREATED;
+    known->announced = is && !gone;
     known->replaced = false;
     return is && gone;
 }
@@ -349,7 +350,7 @@ bool cw_snapshot_client_next(struct cw_snapshot_client *client, struct cw_snapsh
         }
         client->next = entity;
         struct known *const known = &client->known[entity];
-        if (!known->told && known->type == 0) {
+        if (!known->announced && known->type == 0) {
             /* it came and went in between */
             known->replaced = false;
             cw_bit_clear(client->untold, entity);

@@ -16,14 +16,15 @@ static struct cw_snapshot_motion motion_of(const struct cw_snapshot_reader *with
 
 /* Reads an entry that is not an update of a plain struct by its differences. */
 static bool read_other(const struct cw_snapshot_reader *with, struct cw_bit_reader *reader,
-                       const struct cw_snapshot_reading *reading, struct cw_snapshot_told *told)
+                       const struct cw_snapshot_reading *reading,
+                       struct cw_snapshot_mention *mention)
 {
-    uint32_t *const type = &reading->snapshot->types[told->entity];
-    uint8_t *const state = cw_snapshot_state_in(with, reading->snapshot, told->entity);
+    uint32_t *const type = &reading->snapshot->types[mention->entity];
+    uint8_t *const state = cw_snapshot_state_in(with, reading->snapshot, mention->entity);
     struct cw_snapshot_entry entry = {.in_baseline = *type != 0,
                                       .type = *type != 0 ? *type - 1 : 0,
                                       .baseline = state,
-                                      .motion = motion_of(with, reading, told->entity),
+                                      .motion = motion_of(with, reading, mention->entity),
                                       .state = state};
     struct cw_stream stream = {.mode = CW_STREAM_READ};
     cw_bit_reader_settle(reader);
@@ -31,8 +32,8 @@ static bool read_other(const struct cw_snapshot_reader *with, struct cw_bit_read
     const bool done = cw_snapshot_serialize_entry(&with->wire, &stream, &entry);
     *reader = stream.reader;
     *type = entry.change == CW_SNAPSHOT_REMOVE ? 0 : entry.type + 1;
-    told->whole = entry.change == CW_SNAPSHOT_WHOLE;
-    told->incarnation = (uint8_t)entry.incarnation;
+    mention->whole = entry.change == CW_SNAPSHOT_WHOLE;
+    mention->incarnation = (uint8_t)entry.incarnation;
     return done;
 }
 
@@ -41,17 +42,17 @@ static bool read_entries(const struct cw_snapshot_reader *with, struct cw_bit_re
                          const struct cw_snapshot_reading *reading)
 {
     const struct cw_snapshot_kind *const kinds = with->kinds;
-    const struct cw_snapshot_told *const end = with->told + reading->head.count;
+    const struct cw_snapshot_mention *const end = with->mentions + reading->head.count;
     /* a compiler cannot know that writing to states leaves these as they are */
     const uint32_t *const types = reading->snapshot->types;
     uint8_t *const states = reading->snapshot->states;
     const size_t stride = with->stride;
     struct cw_bit_reader reader = *in;
     uint32_t previous = CW_SNAPSHOT_NO_ID;
-    for (struct cw_snapshot_told *told = with->told; told < end; ++told) {
+    for (struct cw_snapshot_mention *mention = with->mentions; mention < end; ++mention) {
         if (!cw_snapshot_read_id(&with->wire, &reader, previous, &previous))
             return false;
-        *told = (struct cw_snapshot_told){.entity = previous};
+        *mention = (struct cw_snapshot_mention){.entity = previous};
         const uint32_t type = types[previous];
         cw_bit_reader_fill(&reader);
         if (kinds[type].plain && cw_snapshot_is_update(&reader)) {
@@ -61,7 +62,7 @@ static bool read_entries(const struct cw_snapshot_reader *with, struct cw_bit_re
             continue;
         }
         struct cw_bit_reader copy = reader;
-        if (!read_other(with, &copy, reading, told))
+        if (!read_other(with, &copy, reading, mention))
             return false;
         reader = copy;
     }
@@ -73,24 +74,24 @@ static bool read_entries(const struct cw_snapshot_reader *with, struct cw_bit_re
 /* Returns whether the baseline had news of an entity; its own baseline is known. */
 static bool told_before(const struct cw_snapshot_reading *reading, uint32_t entity)
 {
-    return reading->before && (reading->baseline->told[entity / 64] >> entity % 64 & 1) != 0;
+    return reading->before && (reading->baseline->mentions[entity / 64] >> entity % 64 & 1) != 0;
 }
 
 /* Reads an entry of which the range coder knows at least that it is there. */
 static bool read_coded_entry(const struct cw_snapshot_reader *with, struct cw_stream *stream,
                              const struct cw_snapshot_reading *reading,
-                             struct cw_snapshot_told *told)
+                             struct cw_snapshot_mention *mention)
 {
-    const uint32_t type = reading->snapshot->types[told->entity];
-    uint8_t *const state = cw_snapshot_state_in(with, reading->snapshot, told->entity);
+    const uint32_t type = reading->snapshot->types[mention->entity];
+    uint8_t *const state = cw_snapshot_state_in(with, reading->snapshot, mention->entity);
     bool plain = false;
     if (!cw_snapshot_code_is_plain(with->coder, &plain))
         return false;
     if (!plain)
-        return read_other(with, &stream->reader, reading, told);
+        return read_other(with, &stream->reader, reading, mention);
     const struct cw_schema_steps *const steps =
         type != 0 ? cw_snapshot_moving(&with->wire, type - 1) : NULL;
-    const struct cw_snapshot_motion motion = motion_of(with, reading, told->entity);
+    const struct cw_snapshot_motion motion = motion_of(with, reading, mention->entity);
     return steps && cw_snapshot_code_fields(with->coder, steps, &motion, state, state);
 }
 
@@ -108,9 +109,9 @@ static bool read_coded(const struct cw_snapshot_reader *with, struct cw_stream *
             return false;
         if (!changed)
             continue;
-        struct cw_snapshot_told *const told = &with->told[count++];
-        *told = (struct cw_snapshot_told){.entity = entity};
-        if (!read_coded_entry(with, stream, reading, told))
+        struct cw_snapshot_mention *const mention = &with->mentions[count++];
+        *mention = (struct cw_snapshot_mention){.entity = entity};
+        if (!read_coded_entry(with, stream, reading, mention))
             return false;
     }
     return count == reading->head.count && cw_range_ended(&with->coder->range);

@@ -9,10 +9,10 @@
 struct cw_snapshot_received {
     uint32_t number; /* 0: none */
     uint32_t tick;
-    uint32_t baseline; /* the number of its baseline, 0: none */
-    uint32_t *types;   /* for each entity its type plus 1, 0 when there is none */
-    uint8_t *states;   /* for each entity its struct, quantized */
-    uint64_t *told;    /* entities that it had news of; NULL without the range coder */
+    uint32_t baseline;  /* the number of its baseline, 0: none */
+    uint32_t *types;    /* for each entity its type plus 1, 0 when there is none */
+    uint8_t *states;    /* for each entity its struct, quantized */
+    uint64_t *mentions; /* the entities that it mentions; NULL without the range coder */
 };
 
 /* A snapshot that is being read, with its baseline and that one's own, or NULL. */
@@ -22,7 +22,7 @@ struct cw_snapshot_reading {
     struct cw_snapshot_head head;
 };
 
-struct cw_snapshot_told {
+struct cw_snapshot_mention {
     uint32_t entity;
     bool whole;
     uint8_t incarnation; /* the incarnation of an entity that is sent whole */
@@ -38,10 +38,10 @@ struct cw_snapshot_kind {
 /* The tools that read bodies. */
 struct cw_snapshot_reader {
     struct cw_snapshot_wire wire;
-    struct cw_snapshot_kind *kinds;  /* for each type of a snapshot; all false for 0 */
-    struct cw_snapshot_told *told;   /* the entities that the snapshot being read has */
-    struct cw_snapshot_coder *coder; /* NULL without the range coder */
-    size_t stride;                   /* bytes from one struct to the next */
+    struct cw_snapshot_kind *kinds;       /* for each type of a snapshot; all false for 0 */
+    struct cw_snapshot_mention *mentions; /* the entities that the snapshot being read has */
+    struct cw_snapshot_coder *coder;      /* NULL without the range coder */
+    size_t stride;                        /* bytes from one struct to the next */
 };
 
 static inline uint8_t *cw_snapshot_state_in(const struct cw_snapshot_reader *reader,
@@ -53,7 +53,7 @@ static inline uint8_t *cw_snapshot_state_in(const struct cw_snapshot_reader *rea
 
 /* Reads a body, and nothing but zero bits after it, into the snapshot, which begins as a copy of
    the baseline; fills in its tick and the head. Returns false when the body is malformed; the
-   snapshot and `told` are then in any state. */
+   snapshot and `mentions` are then in any state. */
 bool cw_snapshot_read_body(const struct cw_snapshot_reader *with,
                            struct cw_snapshot_reading *reading, const uint8_t *data, size_t size);
 

@@ -47,7 +47,7 @@ struct cw_snapshot_server {
     size_t memory;
     struct cw_snapshot_world world;
     struct cw_snapshot_wire wire;
-    struct cw_snapshot_room room;
+    struct cw_snapshot_scratch scratch;
     struct client *clients;
     struct shared *shared; /* indexed by from, and one for no baseline */
     uint8_t *shared_bytes; /* max_bytes for each */
@@ -90,7 +90,7 @@ static struct cw_snapshot_server *lay_out(struct cw_arena *arena,
                                               .shared_bytes = bytes,
                                               .nothing = nothing,
                                               .wanted = wanted};
-    cw_snapshot_room_layout(server ? &server->room : NULL, arena, config);
+    cw_snapshot_scratch_layout(server ? &server->scratch : NULL, arena, config);
     cw_snapshot_world_layout(server ? &server->world : NULL, arena, config->schema,
                              config->max_entities, config->window);
     if (server)
@@ -136,7 +136,7 @@ void cw_snapshot_server_reset(struct cw_snapshot_server *server)
         return;
     const size_t bodies = (size_t)server->config.window + 1;
     cw_snapshot_world_reset(&server->world);
-    server->room.more = 0;
+    server->scratch.more = 0;
     memset(server->shared, 0, bodies * sizeof *server->shared);
     memset(&server->stats, 0, sizeof server->stats);
     for (uint32_t i = 0; i < server->config.max_clients; ++i) {
@@ -303,7 +303,7 @@ static struct cw_snapshot_body start_body(struct cw_snapshot_server *server,
     struct cw_snapshot_body body = {
         .world = world,
         .wire = &server->wire,
-        .room = &server->room,
+        .scratch = &server->scratch,
         .had = server->nothing,
         .has = cw_snapshot_world_changes(world, world->version),
         .head = {.tick = cw_snapshot_world_tick_of(world, world->version)},
@@ -370,8 +370,8 @@ static void note_had(const struct cw_snapshot_server *server, const struct cw_sn
         for (uint32_t i = 0; i < used; ++i)
             had[i] = cw_change_is_present(body->has[i]) ? 0 : body->has[i];
     for (uint32_t i = 0; i < body->differing; ++i)
-        if (server->room.chosen[i])
-            had[server->room.ids[i]] = body->has[server->room.ids[i]];
+        if (server->scratch.chosen[i])
+            had[server->scratch.ids[i]] = body->has[server->scratch.ids[i]];
 }
 
 /* Writes a body for this client alone, and notes the changes that the client then has. */

@@ -88,11 +88,11 @@ static bool is_latest(const struct cw_block_fragment *fragment, uint16_t packet)
     return fragment->transmission.packet == packet && !fragment->transmission.lost;
 }
 
-void cw_block_sender_doubt(struct cw_block_sender *sender, uint16_t told)
+void cw_block_sender_doubt(struct cw_block_sender *sender, uint16_t newest_reported)
 {
     for (uint32_t i = 0; i < sender->next_unsent; i++) {
         struct cw_block_fragment *fragment = &sender->fragments[i];
-        if (!cw_sequence_newer(fragment->transmission.packet, told))
+        if (!cw_sequence_newer(fragment->transmission.packet, newest_reported))
             fragment->doubted = fragment->transmission.lost = true;
     }
 }

@@ -48,9 +48,9 @@ bool cw_block_sender_stalls(const struct cw_block_sender *sender, const struct c
 void cw_block_sender_send(struct cw_block_sender *sender, uint32_t fragment, enum cw_due due,
                           const struct cw_timing *timing);
 
-/* Notes that the block before is complete, and that the newest header reports packets up to `told`.
-   The fragments in these are sent again. */
-void cw_block_sender_doubt(struct cw_block_sender *sender, uint16_t told);
+/* Notes that the block before is complete, and that the newest header reports packets up to
+   `newest_reported`. The fragments in these are sent again. */
+void cw_block_sender_doubt(struct cw_block_sender *sender, uint16_t newest_reported);
 
 /* The bytes of a fragment. */
 uint32_t cw_block_sender_fragment_size(const struct cw_block_sender *sender, uint32_t fragment);

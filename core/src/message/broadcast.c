@@ -196,7 +196,7 @@ static uint32_t write_some(struct cw_copies *copies, struct cw_stream *stream,
 {
     struct cw_message *message = cw_unreliable_picked(channel, first)->message;
     uint32_t number = message->broadcast, count = 1;
-    while (first + count < channel->common.picked_count && ++number != 0 &&
+    while (first + count < channel->common.selection_count && ++number != 0 &&
            cw_unreliable_picked(channel, first + count)->message->broadcast == number)
         count++;
     return write_copies((const struct cw_broadcasts *)copies, stream, message, count);

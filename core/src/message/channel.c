@@ -98,7 +98,7 @@ static void lay_out_reliable(struct cw_arena *arena, const struct cw_channel_con
             channel->repair = repair;
     }
     if (channel) {
-        channel->slots.all = slots;
+        channel->slots.items = slots;
         channel->slots.size = (uint16_t)config->send_queue_size;
         cw_reliable_slots_reset(&channel->slots);
         channel->received = received;
@@ -165,7 +165,7 @@ void cw_channel_reset(struct cw_channel *channel)
     else
         cw_unreliable_reset(&channel->unreliable);
     channel->finish = 0;
-    channel->waits = false;
+    channel->has_leftovers = false;
 }
 
 static enum cw_error check_block(const struct cw_channel *channel, const struct cw_message *message)

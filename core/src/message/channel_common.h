@@ -58,12 +58,12 @@ struct cw_channel_common {
     uint32_t packet_bits;   /* bits of a packet that the channel may fill */
     uint32_t fragment_bits; /* such bits for a block fragment that has the packet to itself */
 
-    uint16_t *picked; /* max_messages_per_packet ids that go into the packet being made */
-    uint32_t picked_count;
-    bool done;  /* nothing more is due after the latest pick */
-    bool more;  /* something else is due, but does not go into this packet */
-    bool held;  /* a fragment of a block is due, but this packet may not hold any */
-    bool extra; /* the entry has a part that holds no messages */
+    uint16_t *selection; /* max_messages_per_packet ids that go into the packet being made */
+    uint32_t selection_count;
+    bool done;         /* nothing more is due after the latest pick */
+    bool more_due;     /* something else is due, but does not go into this packet */
+    bool fragment_due; /* a fragment of a block is due, but this packet may not hold any */
+    bool extra;        /* the entry has a part that holds no messages */
 
     struct cw_channel_stats stats;
 };
@@ -72,16 +72,16 @@ struct cw_channel_common {
 void cw_channel_set_widths(struct cw_channel_common *common, uint32_t channel_count);
 
 /* Writes an entry up to its first message. All of it fits into one word: the channel's index, no
-   block, messages follow, their number, and more_bits bits that the caller adds. */
+   block, messages follow, their number, and extra_bits bits that the caller adds. */
 static inline bool cw_channel_write_head(struct cw_stream *stream,
                                          const struct cw_channel_common *common, uint32_t index,
-                                         uint32_t more, uint32_t more_bits)
+                                         uint32_t extra, uint32_t extra_bits)
 {
-    const uint32_t count = common->picked_count - 1;
+    const uint32_t count = common->selection_count - 1;
     uint32_t head = index | (2u | count << 2) << common->index_bits;
-    if (more_bits > 0)
-        head |= more << common->entry_bits;
-    return cw_stream_bits(stream, &head, common->entry_bits + more_bits);
+    if (extra_bits > 0)
+        head |= extra << common->entry_bits;
+    return cw_stream_bits(stream, &head, common->entry_bits + extra_bits);
 }
 
 /* Writes type and body of a message. */

@@ -13,9 +13,9 @@ struct cw_channel {
         struct cw_reliable_channel reliable;
         struct cw_unreliable_channel unreliable;
     };
-    uint64_t finish; /* the virtual time up to which the channel has had its share */
-    bool waits;      /* some of its messages did not fit into the previous packet */
-    bool exhausted;  /* the channel has nothing more for the packet being made */
+    uint64_t finish;    /* the virtual time up to which the channel has had its share */
+    bool has_leftovers; /* some of its messages did not fit into the previous packet */
+    bool exhausted;     /* the channel has nothing more for the packet being made */
     uint32_t bits_left;
 };
 
@@ -77,7 +77,7 @@ static inline bool cw_channel_is_idle(const struct cw_channel *channel)
 {
     return cw_channel_is_reliable(channel)
                ? channel->reliable.oldest_unacked == channel->reliable.next_id &&
-                     !cw_repair_has_news(channel->reliable.repair)
+                     !cw_repair_must_report(channel->reliable.repair)
                : channel->unreliable.queue_count == 0;
 }
 
@@ -86,7 +86,7 @@ static inline bool cw_channel_is_idle(const struct cw_channel *channel)
 static inline bool cw_channel_begin(struct cw_channel *channel, bool first)
 {
     channel->exhausted = cw_channel_is_idle(channel);
-    channel->waits &= !channel->exhausted;
+    channel->has_leftovers &= !channel->exhausted;
     channel->bits_left = channel->common.packet_bits;
     if (cw_channel_is_reliable(channel))
         cw_reliable_begin(&channel->reliable, first);
@@ -116,7 +116,7 @@ static inline uint32_t cw_channel_pick(struct cw_channel *channel, const struct 
 /* Returns whether the packet being made has an entry of the channel. */
 static inline bool cw_channel_has_entry(const struct cw_channel *channel)
 {
-    return channel->common.picked_count > 0 || channel->common.extra;
+    return channel->common.selection_count > 0 || channel->common.extra;
 }
 
 /* Writes the entry with everything that was picked. index is the channel's. */
@@ -142,7 +142,7 @@ static inline uint32_t cw_channel_carried(const struct cw_channel *channel, bool
     if (!cw_channel_is_reliable(channel))
         return 0;
     *fragment = channel->reliable.picked_fragment;
-    return channel->common.picked_count;
+    return channel->common.selection_count;
 }
 
 /* These note that a packet that carried these ids was acked, or lost. */

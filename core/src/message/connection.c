@@ -156,12 +156,12 @@ static void lay_out_channel(struct cw_arena *arena, const struct cw_connection_c
 {
     const struct cw_channel_config *channel_config = &config->channels[index];
     cw_channel_layout(channel, arena, channel_config, config->endpoint.max_packet_size);
-    uint16_t *picked =
-        cw_arena_take(arena, sizeof *picked * (channel_config->max_messages_per_packet + 1));
+    uint16_t *selection =
+        cw_arena_take(arena, sizeof *selection * (channel_config->max_messages_per_packet + 1));
     if (channel) {
         channel->common.schema = config->schema;
         channel->common.scratch = scratch;
-        channel->common.picked = picked;
+        channel->common.selection = selection;
         channel->common.most_queued = most_queued(config, index);
         cw_channel_set_widths(&channel->common, config->channel_count);
         channel->common.packet_bits = room_of(config, index, packet_size_of(config));
@@ -372,7 +372,7 @@ enum cw_error cw_connection_send(struct cw_connection *c, uint32_t index,
         return CW_ERROR_CHANNEL;
     if (message->pool != c->made && message->pool != c->arrived)
         return CW_ERROR_OTHER_CONNECTION;
-    if (message->references == 0 || message->held)
+    if (message->references == 0 || message->owned)
         return CW_ERROR_MESSAGE_NOT_OWNED;
     if (!c->open)
         return CW_ERROR_NOT_CONNECTED;
@@ -418,7 +418,7 @@ static bool next_message(struct cw_connection *c, struct cw_connection_event *ev
         c->next_channel = at + 1 < c->config.channel_count ? at + 1 : 0;
         if (!message)
             continue;
-        message->held = false;
+        message->owned = false;
         *event = (struct cw_connection_event){
             .type = CW_CONNECTION_EVENT_MESSAGE,
             .message = message,

@@ -104,9 +104,9 @@ struct cw_connection {
     bool acks_twice;    /* enough packets arrived before this round for two packets to ack them */
     bool open;          /* messages are accepted to be sent */
     bool round_open;
-    bool more; /* a message or fragment is due that did not fit into the previous packet */
-    bool held; /* a fragment is due, but may not go into the packet being made */
-    bool bulk; /* congestion control counts the packet being made as in flight */
+    bool more_due;     /* a message or fragment is due that did not fit into the previous packet */
+    bool fragment_due; /* a fragment is due, but may not go into the packet being made */
+    bool bulk;         /* congestion control counts the packet being made as in flight */
     uint32_t next_channel; /* the channel at which cw_connection_next looks first */
 
     uint32_t repair_work; /* the work left for the packet being read; see repair_receiver.h */

@@ -82,7 +82,7 @@ static inline void note_carried(struct cw_connection *c, uint16_t packet, bool s
         c->words[c->words_written++ & c->words_mask] =
             (uint16_t)(fragment | i << CW_CARRIED_CHANNEL | count);
         for (uint32_t j = 0; j < count; j++)
-            c->words[c->words_written++ & c->words_mask] = channel->common.picked[j];
+            c->words[c->words_written++ & c->words_mask] = channel->common.selection[j];
         if (is_fragment && carried->flight != CW_FLIGHT_FRAGMENT) {
             carried->flight = CW_FLIGHT_FRAGMENT;
             c->bulk = true;
@@ -147,17 +147,17 @@ static void set_headers(struct cw_connection *c)
 {
     const struct cw_sent_packets *sent = cw_endpoint_sent(c->endpoint);
     const double silence = sent->silence.usual;
-    c->timing.heard = sent->silence.heard;
-    c->timing.told = sent->header_ack;
+    c->timing.last_arrival = sent->silence.last_arrival;
+    c->timing.newest_reported = sent->header_ack;
     c->timing.refused = sent->header_arrived && !(sent->header_ack_bits & 1);
     if (c->timing.redundant && silence > c->timing.answer &&
-        c->timing.now - c->timing.heard >= CW_SILENCES * silence)
-        c->timing.heard = c->timing.now;
+        c->timing.now - c->timing.last_arrival >= CW_SILENCES * silence)
+        c->timing.last_arrival = c->timing.now;
     c->timing.rare = silence > REPEAT_TICKS * c->interval && sent->header_known;
     if (!c->timing.rare)
         return;
-    c->timing.tells = (uint16_t)(sent->header_ack - (CW_ACKS_PER_HEADER - 1));
-    c->timing.repeat = sent->silence.heard + silence - REPEAT_TICKS * c->interval;
+    c->timing.oldest_reported = (uint16_t)(sent->header_ack - (CW_ACKS_PER_HEADER - 1));
+    c->timing.repeat = sent->silence.last_arrival + silence - REPEAT_TICKS * c->interval;
 }
 
 /* Begins a packet and returns the number of channels that may have something for it. */
@@ -182,7 +182,7 @@ static struct cw_channel *next_channel(struct cw_connection *c, uint64_t *begin)
         struct cw_channel *channel = &c->channels[i];
         if (channel->exhausted)
             continue;
-        const bool begins_now = !channel->waits && channel->finish < c->share_clock;
+        const bool begins_now = !channel->has_leftovers && channel->finish < c->share_clock;
         const uint64_t start = begins_now ? c->share_clock : channel->finish;
         if (!earliest || start < *begin) {
             earliest = channel;
@@ -224,9 +224,9 @@ static void fill_packet(struct cw_connection *c, struct filling *packet)
             continue;
         channel->exhausted = true;
         packet->left--;
-        channel->waits = channel->common.more;
-        c->more |= channel->common.more;
-        c->held |= channel->common.held;
+        channel->has_leftovers = channel->common.more_due;
+        c->more_due |= channel->common.more_due;
+        c->fragment_due |= channel->common.fragment_due;
         packet->entries += cw_channel_has_entry(channel);
     }
 }
@@ -234,11 +234,11 @@ static void fill_packet(struct cw_connection *c, struct filling *packet)
 /* Lets the channels that hold a fragment back add it to the packet. */
 static void fill_with_fragments(struct cw_connection *c, struct filling *packet)
 {
-    c->timing.no_fragments = c->held = false;
+    c->timing.no_fragments = c->fragment_due = false;
     for (uint32_t i = 0; i < c->config.channel_count; i++) {
-        if (!c->channels[i].common.held)
+        if (!c->channels[i].common.fragment_due)
             continue;
-        c->channels[i].exhausted = c->channels[i].common.held = false;
+        c->channels[i].exhausted = c->channels[i].common.fragment_due = false;
         packet->left++;
     }
     fill_packet(c, packet);
@@ -274,10 +274,10 @@ static void compose(struct cw_connection *c, struct filling *packet)
     c->timing.no_fragments = bulk_limit(c) != CW_CONGESTION_LIMIT_NONE;
     c->timing.only_oldest = c->timing.loss > 0 && stalls(c);
     c->timing.no_fragments |= first;
-    c->more = c->held = false;
+    c->more_due = c->fragment_due = false;
     fill_packet(c, packet);
-    c->bulk = c->packets_this_round >= PROMPT_PACKETS || c->held;
-    if (!c->held)
+    c->bulk = c->packets_this_round >= PROMPT_PACKETS || c->fragment_due;
+    if (!c->fragment_due)
         return;
     const enum cw_congestion_limit limit = bulk_limit(c);
     if (limit == CW_CONGESTION_LIMIT_NONE)
@@ -344,7 +344,7 @@ static bool must_send(const struct cw_connection *c)
    its way. */
 static bool is_due(struct cw_connection *c, bool first)
 {
-    if (first || !c->more)
+    if (first || !c->more_due)
         return first;
     if (c->packets_this_round >= c->config.max_packets_per_update)
         return false;
@@ -374,7 +374,7 @@ static bool is_within_rate(struct cw_connection *c)
 {
     if (!counts_all(c) || cw_congestion_limit(&c->congestion, false) == CW_CONGESTION_LIMIT_NONE)
         return true;
-    if (c->more)
+    if (c->more_due)
         cw_congestion_held(&c->congestion, CW_CONGESTION_LIMIT_RATE);
     return false;
 }

@@ -121,7 +121,7 @@ CW_INLINE struct cw_message *take(struct cw_message_pool *pool, uint32_t type)
     /* A free message has no block: the release of its last reference has cleared that. */
     message->type = type;
     message->id = 0;
-    message->held = false;
+    message->owned = false;
     message->references = 1;
     message->receipt = 0;
     message->broadcast = 0;
@@ -138,7 +138,7 @@ enum cw_error cw_message_create(struct cw_message_pool *pool, uint32_t type,
         return CW_ERROR_MESSAGE_TYPE;
     const enum cw_error error = cw_message_create_held(pool, type, out);
     if (error == CW_OK)
-        (*out)->held = false;
+        (*out)->owned = false;
     return error;
 }
 
@@ -173,7 +173,7 @@ enum cw_error cw_message_create_held(struct cw_message_pool *pool, uint32_t type
     if (!message)
         return CW_ERROR_POOL_EMPTY;
     memset(message->data, 0, cw_schema_type_checked(pool->schema, type)->size);
-    message->held = true;
+    message->owned = true;
     *out = message;
     return CW_OK;
 }
@@ -182,14 +182,14 @@ enum cw_error cw_message_create_held(struct cw_message_pool *pool, uint32_t type
    still has it. */
 static bool is_owned(const struct cw_message *message)
 {
-    return message->references > message->held;
+    return message->references > message->owned;
 }
 
 enum cw_error cw_message_copy(const struct cw_message *from, struct cw_message *to)
 {
     if (!from || !to)
         return CW_ERROR_INVALID_ARGUMENT;
-    if (!is_owned(from) || !is_owned(to) || to->held)
+    if (!is_owned(from) || !is_owned(to) || to->owned)
         return CW_ERROR_MESSAGE_NOT_OWNED;
     if (from->pool->schema != to->pool->schema || from->type != to->type)
         return CW_ERROR_MESSAGE_TYPE;
@@ -242,7 +242,7 @@ void cw_message_drop(struct cw_message *message)
 {
     if (!message)
         return;
-    message->held = false;
+    message->owned = false;
     one_reference_less(message);
 }
 
@@ -252,7 +252,7 @@ enum cw_error cw_message_attach(struct cw_message *message, uint8_t *block, uint
 {
     if (!message || (!block && size > 0))
         return CW_ERROR_INVALID_ARGUMENT;
-    if (!is_owned(message) || message->held)
+    if (!is_owned(message) || message->owned)
         return CW_ERROR_MESSAGE_NOT_OWNED;
     cw_message_attach_held(message, block, size, release, context);
     return CW_OK;

@@ -1,6 +1,6 @@
 /* Messages change owners. The application's become a connection's when they are sent, and a
    connection's become the application's when they are taken. While a connection owns one of the
-   references, `held` is set. */
+   references, `owned` is set. */
 #ifndef CAUSEWAY_MESSAGE_OWNER_H
 #define CAUSEWAY_MESSAGE_OWNER_H
 

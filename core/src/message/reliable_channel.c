@@ -12,7 +12,7 @@ static uint16_t slot_number(const struct cw_reliable_channel *channel, uint16_t 
 
 static struct cw_reliable_slot *slot_of(const struct cw_reliable_channel *channel, uint16_t id)
 {
-    return &channel->slots.all[slot_number(channel, id)];
+    return &channel->slots.items[slot_number(channel, id)];
 }
 
 static bool is_block(const struct cw_message *message)
@@ -44,7 +44,7 @@ enum cw_error cw_reliable_send(struct cw_reliable_channel *channel, struct cw_me
 {
     if (cw_reliable_count(channel) >= channel->common.most_queued)
         return CW_ERROR_QUEUE_FULL;
-    message->held = true;
+    message->owned = true;
     message->id = channel->next_id++;
     *slot_of(channel, message->id) =
         (struct cw_reliable_slot){.message = message, .queued = now, .bits = bits};
@@ -58,14 +58,14 @@ enum cw_error cw_reliable_send(struct cw_reliable_channel *channel, struct cw_me
 static void look_at(struct cw_reliable_channel *channel, enum cw_reliable_list list)
 {
     channel->list = list;
-    channel->cursor = channel->slots.all[cw_reliable_slots_end(&channel->slots, list)].next;
+    channel->cursor = channel->slots.items[cw_reliable_slots_end(&channel->slots, list)].next;
 }
 
 void cw_reliable_begin(struct cw_reliable_channel *channel, bool first)
 {
     look_at(channel, CW_LIST_SENT);
-    channel->common.picked_count = 0;
-    channel->common.done = channel->common.more = channel->common.held = false;
+    channel->common.selection_count = 0;
+    channel->common.done = channel->common.more_due = channel->common.fragment_due = false;
     channel->picked_fragment = NULL;
     channel->copy_bits_left = first ? (uint64_t)channel->common.config.redundancy_budget * 8 : 0;
     if (cw_reliable_repairs(channel)) {
@@ -88,18 +88,18 @@ uint32_t cw_reliable_entry_bits(const struct cw_reliable_channel *channel)
 /* Returns the bits of the entry apart from its messages. */
 static uint32_t head_bits(const struct cw_reliable_channel *channel)
 {
-    const bool begun = channel->common.picked_count > 0 || channel->common.extra;
+    const bool begun = channel->common.selection_count > 0 || channel->common.extra;
     return begun ? 0 : cw_reliable_entry_bits(channel);
 }
 
 static uint32_t id_bits(const struct cw_reliable_channel *channel, uint16_t id)
 {
-    const uint16_t *picked = channel->common.picked;
-    const uint32_t count = channel->common.picked_count;
+    const uint16_t *selection = channel->common.selection;
+    const uint32_t count = channel->common.selection_count;
     if (count == 0)
         return head_bits(channel) + CW_MESSAGE_ID_BITS;
     struct cw_stream measurer = cw_stream_measurer();
-    cw_stream_relative_sequence(&measurer, picked[count - 1], &id);
+    cw_stream_relative_sequence(&measurer, selection[count - 1], &id);
     return (uint32_t)cw_stream_position(&measurer);
 }
 
@@ -140,7 +140,7 @@ static void turn_to_first_block(struct cw_reliable_channel *channel, const struc
     const struct cw_block_sender done = *sender;
     *sender = channel->next_block;
     channel->next_block = done;
-    cw_block_sender_doubt(sender, timing->told);
+    cw_block_sender_doubt(sender, timing->newest_reported);
 }
 
 /* Returns whether all of the first block left in rounds before this one. */
@@ -189,22 +189,22 @@ static uint32_t pick_fragment(struct cw_reliable_channel *channel, const struct 
     enum cw_due due;
     uint32_t fragment;
     struct cw_block_sender *sender = due_fragment(channel, timing, &fragment, &due);
-    channel->common.held = sender && timing->no_fragments;
+    channel->common.fragment_due = sender && timing->no_fragments;
     if (!sender || timing->no_fragments)
         return 0;
     uint32_t bits =
         cw_reliable_fragment_bits(channel, cw_block_sender_fragment_size(sender, fragment));
     if (fragment == 0)
         bits += slot_of(channel, sender->id)->bits;
-    channel->common.more = true;
+    channel->common.more_due = true;
     const bool alone = bits_left == channel->common.packet_bits;
     if (bits > (alone ? channel->common.fragment_bits : bits_left))
         return 0;
     cw_block_sender_send(sender, fragment, due, timing);
     count_send(channel, due);
-    channel->common.picked[0] = sender->id;
-    channel->common.picked[1] = (uint16_t)fragment;
-    channel->common.picked_count = 2;
+    channel->common.selection[0] = sender->id;
+    channel->common.selection[1] = (uint16_t)fragment;
+    channel->common.selection_count = 2;
     channel->picked_fragment = sender;
     return bits;
 }
@@ -229,7 +229,7 @@ static struct cw_reliable_slot *next_due(struct cw_reliable_channel *channel,
                                          const struct cw_timing *timing, enum cw_due *due)
 {
     for (;;) {
-        struct cw_reliable_slot *slot = &channel->slots.all[channel->cursor];
+        struct cw_reliable_slot *slot = &channel->slots.items[channel->cursor];
         if (channel->cursor < channel->slots.size) {
             *due = cw_transmission_due(&slot->transmission, timing);
             if (*due != CW_NOT_DUE && (*due != CW_DUE_FIRST || may_begin(channel, slot->message))) {
@@ -273,10 +273,10 @@ static struct cw_reliable_slot *first_due(const struct cw_reliable_channel *chan
 static struct cw_reliable_slot *next_to_pick(struct cw_reliable_channel *channel,
                                              const struct cw_timing *timing, enum cw_due *due)
 {
-    const bool begins = channel->common.picked_count == 0;
+    const bool begins = channel->common.selection_count == 0;
     struct cw_reliable_slot *first = NULL, *slot = NULL;
     if (timing->only_oldest) {
-        channel->common.more = true;
+        channel->common.more_due = true;
         first = begins ? first_due(channel, CW_MAX_MESSAGES_PER_PACKET, timing, due) : NULL;
     } else {
         slot = next_due(channel, timing, due);
@@ -290,7 +290,7 @@ static struct cw_reliable_slot *next_to_pick(struct cw_reliable_channel *channel
         return slot;
     /* The slot that the search had found is looked at again, and this one is not. */
     if (slot)
-        channel->cursor = (uint16_t)(slot - channel->slots.all);
+        channel->cursor = (uint16_t)(slot - channel->slots.items);
     else if (channel->cursor == slot_number(channel, first->message->id))
         channel->cursor = first->next;
     return first;
@@ -327,10 +327,10 @@ static void pick(struct cw_reliable_channel *channel, struct cw_reliable_slot *s
 {
     struct cw_channel_common *common = &channel->common;
     const uint16_t id = slot->message->id, number = slot_number(channel, id);
-    uint32_t at = common->picked_count++;
-    for (; at > 0 && cw_sequence_newer(common->picked[at - 1], id); at--)
-        common->picked[at] = common->picked[at - 1];
-    common->picked[at] = id;
+    uint32_t at = common->selection_count++;
+    for (; at > 0 && cw_sequence_newer(common->selection[at - 1], id); at--)
+        common->selection[at] = common->selection[at - 1];
+    common->selection[at] = id;
     if (due == CW_DUE_FIRST) {
         leave_queue(channel);
         if (cw_reliable_repairs(channel))
@@ -351,18 +351,18 @@ static uint32_t pick_repair(struct cw_reliable_channel *channel, uint32_t bits_l
     struct cw_repair *repair = channel->repair;
     const uint32_t head = head_bits(channel);
     const uint16_t slot =
-        channel->slots.all[cw_reliable_slots_end(&channel->slots, CW_LIST_UNSENT)].next;
+        channel->slots.items[cw_reliable_slots_end(&channel->slots, CW_LIST_UNSENT)].next;
     const uint16_t end =
-        slot < channel->slots.size ? channel->slots.all[slot].message->id : channel->next_id;
+        slot < channel->slots.size ? channel->slots.items[slot].message->id : channel->next_id;
     if (head > bits_left) {
-        common->more |= cw_repair_waits(repair);
+        common->more_due |= cw_repair_waits(repair);
         return 0;
     }
-    const uint32_t bits = cw_repair_pick(repair, channel->oldest_unacked, end, common->picked,
-                                         common->picked_count, bits_left - head);
-    common->extra = bits > 0 || repair->telling;
-    common->more |= cw_repair_waits(repair) || common->held;
-    common->held &= !common->extra; /* the fragment goes into the next packet */
+    const uint32_t bits = cw_repair_pick(repair, channel->oldest_unacked, end, common->selection,
+                                         common->selection_count, bits_left - head);
+    common->extra = bits > 0 || repair->reports;
+    common->more_due |= cw_repair_waits(repair) || common->fragment_due;
+    common->fragment_due &= !common->extra; /* the fragment goes into the next packet */
     return common->extra ? head + bits : 0;
 }
 
@@ -372,8 +372,8 @@ uint32_t cw_reliable_pick(struct cw_reliable_channel *channel, const struct cw_t
     struct cw_channel_common *common = &channel->common;
     if (channel->picked_fragment || common->extra)
         return 0; /* nothing goes beside a fragment, or behind the part of coded repair */
-    if (common->picked_count == common->config.max_messages_per_packet) {
-        common->more = true;
+    if (common->selection_count == common->config.max_messages_per_packet) {
+        common->more_due = true;
         return 0;
     }
     if (cw_reliable_repairs(channel))
@@ -387,7 +387,7 @@ uint32_t cw_reliable_pick(struct cw_reliable_channel *channel, const struct cw_t
                 continue;
             channel->copy_bits_left -= bits;
         } else if (bits > bits_left) {
-            common->more = true;
+            common->more_due = true;
             if (is_oldest(channel, slot) || timing->only_oldest)
                 break; /* nothing goes before it */
             continue;
@@ -397,7 +397,7 @@ uint32_t cw_reliable_pick(struct cw_reliable_channel *channel, const struct cw_t
                        !channel->repair;
         return bits;
     }
-    if (common->picked_count == 0 && block_is_first(channel)) {
+    if (common->selection_count == 0 && block_is_first(channel)) {
         const uint32_t bits = pick_fragment(channel, timing, bits_left);
         if (bits > 0)
             return bits;
@@ -413,8 +413,8 @@ static bool write_fragment(struct cw_reliable_channel *channel, struct cw_stream
     const struct cw_block_sender *sender = channel->picked_fragment;
     const uint32_t most =
         cw_block_max_fragments(config->max_block_size, config->block_fragment_size);
-    uint32_t id = common->picked[0];
-    uint32_t fragment = common->picked[1];
+    uint32_t id = common->selection[0];
+    uint32_t fragment = common->selection[1];
     uint32_t head = index | 1u << common->index_bits | id << (common->index_bits + 1);
     uint32_t count = sender->count;
     uint32_t size = cw_block_sender_fragment_size(sender, fragment);
@@ -435,16 +435,17 @@ CW_INLINE bool write_messages(struct cw_reliable_channel *channel, struct cw_str
                               uint32_t index, bool aligned)
 {
     struct cw_channel_common *common = &channel->common;
-    const uint32_t count = common->picked_count;
-    if (!cw_channel_write_head(stream, common, index, common->picked[0], CW_MESSAGE_ID_BITS))
+    const uint32_t count = common->selection_count;
+    if (!cw_channel_write_head(stream, common, index, common->selection[0], CW_MESSAGE_ID_BITS))
         return false;
     for (uint32_t i = 1; i < count; i++) {
-        if (!cw_stream_relative_sequence(stream, common->picked[i - 1], &common->picked[i]))
+        if (!cw_stream_relative_sequence(stream, common->selection[i - 1], &common->selection[i]))
             return false;
     }
     for (uint32_t i = 0; i < count; i++) {
         if ((aligned && !cw_stream_align(stream)) ||
-            !cw_channel_write_message(stream, common, slot_of(channel, common->picked[i])->message))
+            !cw_channel_write_message(stream, common,
+                                      slot_of(channel, common->selection[i])->message))
             return false;
     }
     return true;
@@ -455,8 +456,8 @@ static bool write_with_repair(struct cw_reliable_channel *channel, struct cw_str
 {
     const struct cw_channel_common *common = &channel->common;
     uint32_t head = index; /* no block, no messages */
-    return (common->picked_count > 0 ? write_messages(channel, stream, index, true)
-                                     : cw_stream_bits(stream, &head, common->index_bits + 2)) &&
+    return (common->selection_count > 0 ? write_messages(channel, stream, index, true)
+                                        : cw_stream_bits(stream, &head, common->index_bits + 2)) &&
            cw_repair_write(channel->repair, stream,
                            cw_reliable_first_missing(channel, channel->next_taken));
 }

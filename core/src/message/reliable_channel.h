@@ -25,8 +25,8 @@ struct cw_reliable_channel {
     enum cw_reliable_list list; /* the list that is being searched */
     uint16_t cursor;            /* the next slot of that list */
     uint64_t copy_bits_left;
-    /* If not NULL, the packet has a fragment of this block, and `picked` holds the message's id and
-       the fragment's number. */
+    /* If not NULL, the packet has a fragment of this block, and `selection` holds the message's id
+       and the fragment's number. */
     const struct cw_block_sender *picked_fragment;
 
     /* Messages that arrived, from next_taken on, each in slot id & mask. In an unordered channel

@@ -249,7 +249,7 @@ static void take_repaired(struct cw_reliable_channel *channel, const struct cw_p
             !read_kept(channel, &stream, &entry, type, id) || !entry.first)
             continue;
         take_messages(channel, &entry);
-        cw_repair_tell(channel->repair);
+        cw_repair_report(channel->repair);
     }
 }
 
@@ -258,9 +258,9 @@ static void take_repair(struct cw_reliable_channel *channel, const struct cw_par
 {
     struct cw_repair *repair = channel->repair;
     take_repaired(channel, parsed);
-    if (repair->told)
+    if (repair->has_report)
         cw_reliable_acked_before(channel, repair->first_missing, now);
-    repair->told = false;
+    repair->has_report = false;
 }
 
 void cw_reliable_take(struct cw_reliable_channel *channel, const struct cw_parsed_entry *parsed,

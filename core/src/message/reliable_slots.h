@@ -25,7 +25,7 @@ struct cw_reliable_slot {
 
 /* A queue of size slots, and CW_RELIABLE_LISTS more at the end, one to close each list. */
 struct cw_reliable_slots {
-    struct cw_reliable_slot *all;
+    struct cw_reliable_slot *items;
     uint16_t size; /* a power of two */
 };
 
@@ -38,31 +38,31 @@ static inline uint16_t cw_reliable_slots_end(const struct cw_reliable_slots *slo
 static inline void cw_reliable_slots_reset(struct cw_reliable_slots *slots)
 {
     for (uint16_t end = slots->size; end < slots->size + CW_RELIABLE_LISTS; end++)
-        slots->all[end].next = slots->all[end].previous = end;
+        slots->items[end].next = slots->items[end].previous = end;
 }
 
 static inline void cw_reliable_slots_unlink(struct cw_reliable_slots *slots, uint16_t slot)
 {
-    const uint16_t next = slots->all[slot].next, previous = slots->all[slot].previous;
-    slots->all[previous].next = next;
-    slots->all[next].previous = previous;
+    const uint16_t next = slots->items[slot].next, previous = slots->items[slot].previous;
+    slots->items[previous].next = next;
+    slots->items[next].previous = previous;
 }
 
 /* Puts a slot that is in no list behind another. */
 static inline void cw_reliable_slots_link(struct cw_reliable_slots *slots, uint16_t slot,
                                           uint16_t previous)
 {
-    const uint16_t next = slots->all[previous].next;
-    slots->all[slot].next = next;
-    slots->all[slot].previous = previous;
-    slots->all[previous].next = slot;
-    slots->all[next].previous = slot;
+    const uint16_t next = slots->items[previous].next;
+    slots->items[slot].next = next;
+    slots->items[slot].previous = previous;
+    slots->items[previous].next = slot;
+    slots->items[next].previous = slot;
 }
 
 static inline void cw_reliable_slots_append(struct cw_reliable_slots *slots, uint16_t slot,
                                             enum cw_reliable_list list)
 {
-    cw_reliable_slots_link(slots, slot, slots->all[cw_reliable_slots_end(slots, list)].previous);
+    cw_reliable_slots_link(slots, slot, slots->items[cw_reliable_slots_end(slots, list)].previous);
 }
 
 static inline void cw_reliable_slots_prepend(struct cw_reliable_slots *slots, uint16_t slot,

@@ -1,26 +1,26 @@
 #include "message/repair_entry.h"
 
-#define TELL_TIMES 3   /* packets that carry the report, because some may be lost */
-#define GRACE      5.0 /* rounds until combinations have arrived and the report of them is back */
+#define REPORT_TIMES 3   /* packets that carry the report, because some may be lost */
+#define GRACE        5.0 /* rounds until combinations have arrived and the report of them is back */
 
 void cw_repair_reset(struct cw_repair *repair)
 {
     cw_repair_sender_reset(&repair->sender);
     cw_repair_receiver_reset(&repair->receiver);
-    repair->tell = 0;
-    repair->may_tell = repair->telling = repair->told = false;
+    repair->reports_due = 0;
+    repair->may_report = repair->reports = repair->has_report = false;
 }
 
 void cw_repair_begin(struct cw_repair *repair, bool first)
 {
     cw_repair_sender_begin(&repair->sender, first);
-    repair->may_tell = first;
-    repair->telling = false;
+    repair->may_report = first;
+    repair->reports = false;
 }
 
-void cw_repair_tell(struct cw_repair *repair)
+void cw_repair_report(struct cw_repair *repair)
 {
-    repair->tell = TELL_TIMES;
+    repair->reports_due = REPORT_TIMES;
 }
 
 const struct cw_timing *cw_repair_timing(struct cw_repair *repair, const struct cw_timing *timing)
@@ -38,17 +38,17 @@ const struct cw_timing *cw_repair_timing(struct cw_repair *repair, const struct 
 uint32_t cw_repair_pick(struct cw_repair *repair, uint16_t oldest, uint16_t end,
                         const uint16_t *ids, uint32_t count, uint32_t bits_left)
 {
-    repair->telling = repair->may_tell && repair->tell > 0;
+    repair->reports = repair->may_report && repair->reports_due > 0;
     return cw_repair_sender_pick(&repair->sender, oldest, end, ids, count, bits_left);
 }
 
 bool cw_repair_write(struct cw_repair *repair, struct cw_stream *stream, uint16_t first_missing)
 {
     uint32_t id = first_missing;
-    if (!cw_stream_bool(stream, &repair->telling) ||
-        (repair->telling && !cw_stream_bits(stream, &id, 16)))
+    if (!cw_stream_bool(stream, &repair->reports) ||
+        (repair->reports && !cw_stream_bits(stream, &id, 16)))
         return false;
-    repair->tell -= repair->telling;
+    repair->reports_due -= repair->reports;
     return cw_repair_sender_write(&repair->sender, stream);
 }
 
@@ -56,9 +56,9 @@ bool cw_repair_read(struct cw_repair *repair, struct cw_stream *stream, const ui
                     uint16_t limit)
 {
     uint32_t id = 0;
-    repair->told = false;
-    if (!cw_stream_bool(stream, &repair->told) ||
-        (repair->told && !cw_stream_bits(stream, &id, 16)))
+    repair->has_report = false;
+    if (!cw_stream_bool(stream, &repair->has_report) ||
+        (repair->has_report && !cw_stream_bits(stream, &id, 16)))
         return false;
     repair->first_missing = (uint16_t)id;
     return cw_repair_receiver_read(&repair->receiver, stream, newest, limit);

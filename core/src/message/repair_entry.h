@@ -9,11 +9,11 @@
 struct cw_repair {
     struct cw_repair_sender sender;
     struct cw_repair_receiver receiver;
-    uint32_t tell; /* first packets of rounds that will say which message is missing */
-    bool may_tell; /* the packet being made is the first of its round */
-    bool telling;  /* the packet being made says which message is missing */
+    uint32_t reports_due; /* first packets of rounds that will say which message is missing */
+    bool may_report;      /* the packet being made is the first of its round */
+    bool reports;         /* the packet being made says which message is missing */
     struct cw_timing timing;
-    bool told;              /* the packet being read reports first_missing */
+    bool has_report;        /* the packet being read reports first_missing */
     uint16_t first_missing; /* all messages before this one have arrived */
 };
 
@@ -24,16 +24,16 @@ void cw_repair_begin(struct cw_repair *repair, bool first);
 
 /* Has the next packets report the first message that is missing: the sender learns in no other way
    that a message was repaired. */
-void cw_repair_tell(struct cw_repair *repair);
+void cw_repair_report(struct cw_repair *repair);
 
 /* Returns the timing for repeats, which come after combinations and the report of the messages that
    they repaired. The result is valid until the next call. */
 const struct cw_timing *cw_repair_timing(struct cw_repair *repair, const struct cw_timing *timing);
 
 /* Returns whether the other end has yet to learn of repaired messages; repair may be NULL. */
-static inline bool cw_repair_has_news(const struct cw_repair *repair)
+static inline bool cw_repair_must_report(const struct cw_repair *repair)
 {
-    return repair && repair->tell > 0;
+    return repair && repair->reports_due > 0;
 }
 
 /* Returns whether lost messages are left to the combinations for now. */

@@ -16,7 +16,7 @@ void cw_repair_sender_reset(struct cw_repair_sender *sender)
 
 void cw_repair_sender_begin(struct cw_repair_sender *sender, bool first)
 {
-    sender->picked = 0;
+    sender->combinations = 0;
     if (!first)
         return;
     sender->due += sender->earned;
@@ -76,9 +76,9 @@ uint32_t cw_repair_sender_pick(struct cw_repair_sender *sender, uint16_t oldest,
     uint32_t most = count > 0 ? 1 : CW_REPAIR_MOST;
     if (most > bits_left / bits)
         most = bits_left / bits;
-    sender->picked = sender->due < most ? (uint32_t)sender->due : most;
-    sender->due -= sender->picked;
-    return sender->picked * bits;
+    sender->combinations = sender->due < most ? (uint32_t)sender->due : most;
+    sender->due -= sender->combinations;
+    return sender->combinations * bits;
 }
 
 static bool write_combination(const struct cw_repair_sender *sender, struct cw_stream *stream,
@@ -97,11 +97,12 @@ static bool write_combination(const struct cw_repair_sender *sender, struct cw_s
 bool cw_repair_sender_write(struct cw_repair_sender *sender, struct cw_stream *stream)
 {
     const struct cw_repair_range *range = &sender->range;
-    uint32_t picked = sender->picked, size = range->size - 1u, count = range->count - 1u;
+    uint32_t combinations = sender->combinations, size = range->size - 1u,
+             count = range->count - 1u;
     uint32_t end = range->end, seed = range->seed;
-    if (!cw_stream_bits(stream, &picked, CW_REPAIR_MOST_BITS))
+    if (!cw_stream_bits(stream, &combinations, CW_REPAIR_MOST_BITS))
         return false;
-    if (picked == 0)
+    if (combinations == 0)
         return true;
     if (!cw_stream_bits(stream, &size, CW_REPAIR_SIZE_BITS) ||
         !cw_stream_bits(stream, &count, CW_REPAIR_COUNT_BITS) ||
@@ -111,7 +112,7 @@ bool cw_repair_sender_write(struct cw_repair_sender *sender, struct cw_stream *s
         return false;
     if (sender->apart)
         sender->seed = (uint8_t)(sender->seed % UINT8_MAX + 1);
-    for (uint32_t i = 0; i < picked; i++) {
+    for (uint32_t i = 0; i < combinations; i++) {
         if (!write_combination(sender, stream, i))
             return false;
     }

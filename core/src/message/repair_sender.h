@@ -20,7 +20,7 @@ struct cw_repair_sender {
                       on */
     double share;  /* combinations for each new message; 0 while hardly any packet is lost */
     uint8_t seed;
-    uint32_t picked; /* combinations in the packet being made */
+    uint32_t combinations; /* combinations in the packet being made */
     struct cw_repair_range range;
     bool apart; /* the range does not end at the newest message of the packet */
 };

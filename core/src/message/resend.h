@@ -9,27 +9,27 @@
 
 /* The knowledge with which a connection makes a packet; the same for all of its channels. */
 struct cw_timing {
-    double now;        /* seconds */
-    double round;      /* when this round of packets was opened */
-    double heard;      /* when the other end's newest packet arrived, or should have; NaN before the
-                          first */
-    double answer;     /* a packet of the other end that comes this long after ours should ack it */
-    bool rare;         /* the other end's headers are so rare that they pass packets by */
-    uint16_t tells;    /* the oldest packet that its newest header can report */
-    uint16_t told;     /* the newest packet that this header reports */
-    double repeat;     /* when anything older than tells is sent again */
-    double patience;   /* the longest wait for an ack while the other end is silent */
-    double loss;       /* the recent share of our packets that were lost */
-    bool redundant;    /* new messages are to be followed by copies */
-    bool bursts;       /* packets are lost several in a row */
-    float interval;    /* the time between our rounds, smoothed; 0 before the second */
-    double copy;       /* with bursts, the time from the original to its first copy */
-    double copies;     /* with bursts, the time from one copy to the next */
-    uint16_t packet;   /* the sequence number of the packet being made */
-    bool early;        /* a block may begin before the one before it is acked */
-    bool no_fragments; /* the packet may not hold a fragment of a block, for now */
-    bool only_oldest;  /* it holds only the oldest due message of a reliable channel */
-    bool refused;      /* the newest of our packets that the other end has seen was refused */
+    double now;          /* seconds */
+    double round;        /* when this round of packets was opened */
+    double last_arrival; /* when the other end's newest packet arrived, or should have; NaN before
+                     the first */
+    double answer; /* a packet of the other end that comes this long after ours should ack it */
+    bool rare;     /* the other end's headers are so rare that they pass packets by */
+    uint16_t oldest_reported; /* the oldest packet that its newest header can report */
+    uint16_t newest_reported; /* the newest packet that this header reports */
+    double repeat;            /* when anything older than oldest_reported is sent again */
+    double patience;          /* the longest wait for an ack while the other end is silent */
+    double loss;              /* the recent share of our packets that were lost */
+    bool redundant;           /* new messages are to be followed by copies */
+    bool bursts;              /* packets are lost several in a row */
+    float interval;           /* the time between our rounds, smoothed; 0 before the second */
+    double copy;              /* with bursts, the time from the original to its first copy */
+    double copies;            /* with bursts, the time from one copy to the next */
+    uint16_t packet;          /* the sequence number of the packet being made */
+    bool early;               /* a block may begin before the one before it is acked */
+    bool no_fragments;        /* the packet may not hold a fragment of a block, for now */
+    bool only_oldest;         /* it holds only the oldest due message of a reliable channel */
+    bool refused; /* the newest of our packets that the other end has seen was refused */
 };
 
 /* The share of lost packets above which anything that is sent again is followed by a copy. */
@@ -74,7 +74,8 @@ static inline bool cw_transmission_copy_due(const struct cw_transmission *transm
 static inline enum cw_due cw_transmission_repeat(const struct cw_transmission *transmission,
                                                  const struct cw_timing *timing)
 {
-    const bool passed_by = timing->rare && cw_sequence_newer(timing->tells, transmission->packet);
+    const bool passed_by =
+        timing->rare && cw_sequence_newer(timing->oldest_reported, transmission->packet);
     return passed_by && timing->now < timing->repeat ? CW_NOT_DUE : CW_DUE_AGAIN;
 }
 
@@ -90,7 +91,7 @@ static inline enum cw_due cw_transmission_due(const struct cw_transmission *tran
         return cw_transmission_repeat(transmission, timing);
     if (transmission->time >= timing->round)
         return CW_NOT_DUE;
-    if (timing->heard - transmission->time >= timing->answer ||
+    if (timing->last_arrival - transmission->time >= timing->answer ||
         timing->now - transmission->time >= timing->patience)
         return cw_transmission_repeat(transmission, timing);
     if (!cw_transmission_copy_due(transmission, timing))
@@ -108,7 +109,7 @@ static inline bool cw_transmission_stalls(const struct cw_transmission *transmis
 {
     if (timing->refused && transmission->repeats > 0)
         return true;
-    return transmission->repeats >= CW_MANY_REPEATS && timing->heard > transmission->time &&
+    return transmission->repeats >= CW_MANY_REPEATS && timing->last_arrival > transmission->time &&
            cw_transmission_due(transmission, timing) == CW_DUE_AGAIN;
 }
 

@@ -46,7 +46,7 @@ enum cw_error cw_unreliable_send(struct cw_unreliable_channel *channel, struct c
         return CW_ERROR_QUEUE_FULL;
     if (channel->queue_count == channel->common.config.send_queue_size)
         close_gaps(channel);
-    message->held = true;
+    message->owned = true;
     channel->queue[channel->queue_count++] = (struct cw_unreliable_slot){message, bits};
     cw_receipts_promise(channel->common.receipts, message->receipt);
     channel->common.stats.sent++;
@@ -62,8 +62,8 @@ uint32_t cw_unreliable_block_bits(const struct cw_unreliable_channel *channel, u
 void cw_unreliable_begin(struct cw_unreliable_channel *channel)
 {
     channel->cursor = 0;
-    channel->common.picked_count = 0;
-    channel->common.done = channel->common.more = false;
+    channel->common.selection_count = 0;
+    channel->common.done = channel->common.more_due = false;
 }
 
 uint32_t cw_unreliable_pick(struct cw_unreliable_channel *channel, uint32_t bits_left, bool all)
@@ -71,19 +71,19 @@ uint32_t cw_unreliable_pick(struct cw_unreliable_channel *channel, uint32_t bits
     struct cw_channel_common *common = &channel->common;
     const uint32_t most = common->config.max_messages_per_packet;
     uint32_t picked = 0;
-    for (; channel->cursor < channel->queue_count && common->picked_count < most;
+    for (; channel->cursor < channel->queue_count && common->selection_count < most;
          channel->cursor++) {
         const struct cw_unreliable_slot *slot = &channel->queue[channel->cursor];
-        const uint32_t bits = slot->bits + (common->picked_count == 0 ? common->entry_bits : 0);
+        const uint32_t bits = slot->bits + (common->selection_count == 0 ? common->entry_bits : 0);
         if (!slot->message)
             continue;
         if (bits > bits_left - picked) {
-            common->more = true;
+            common->more_due = true;
             if (is_sequenced(channel))
                 break; /* a later message must not go before this one */
             continue;
         }
-        common->picked[common->picked_count++] = (uint16_t)channel->cursor;
+        common->selection[common->selection_count++] = (uint16_t)channel->cursor;
         picked += bits;
         if (all)
             continue;
@@ -91,7 +91,7 @@ uint32_t cw_unreliable_pick(struct cw_unreliable_channel *channel, uint32_t bits
         break;
     }
     common->done = channel->cursor == channel->queue_count;
-    common->more |= !common->done && common->picked_count == most;
+    common->more_due |= !common->done && common->selection_count == most;
     return picked;
 }
 
@@ -117,7 +117,7 @@ bool cw_unreliable_write(struct cw_unreliable_channel *channel, struct cw_stream
     if (!cw_channel_write_head(stream, common, index, 0, 0))
         return false;
     uint32_t written = 0;
-    for (uint32_t i = 0; i < common->picked_count; i++) {
+    for (uint32_t i = 0; i < common->selection_count; i++) {
         struct cw_unreliable_slot *slot = cw_unreliable_picked(channel, i);
         struct cw_message *message = slot->message;
         if (i == written) /* otherwise this one was written with the one before */

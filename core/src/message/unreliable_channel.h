@@ -52,7 +52,7 @@ bool cw_unreliable_write(struct cw_unreliable_channel *channel, struct cw_stream
 static inline struct cw_unreliable_slot *
 cw_unreliable_picked(const struct cw_unreliable_channel *channel, uint32_t index)
 {
-    return &channel->queue[channel->common.picked[index]];
+    return &channel->queue[channel->common.selection[index]];
 }
 
 /* Drops messages that found no room in any packet of this round. */

@@ -39,9 +39,9 @@ double cw_rtt_timeout(const struct cw_rtt *rtt, double at_least)
    usual one is no longer than that, and no shorter than the part in which it was not idle. */
 void cw_silence_end(struct cw_silence *silence, bool next, double now)
 {
-    const double length = now - silence->heard, usual = silence->usual;
+    const double length = now - silence->last_arrival, usual = silence->usual;
     double known = usual > 0 ? length - silence->idle : length;
-    silence->heard = now;
+    silence->last_arrival = now;
     if (!(length > 0))
         return;
     if (usual > 0 && length > 2 * usual) {

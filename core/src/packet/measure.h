@@ -24,7 +24,8 @@ double cw_rtt_timeout(const struct cw_rtt *rtt, double at_least);
 
 /* The silences of the other end between its rounds of packets. */
 struct cw_silence {
-    double heard;  /* when its newest packet arrived; NaN before the first: no time is after it */
+    double last_arrival; /* when its newest packet arrived; NaN before the first: no time is after
+                            it */
     double usual;  /* the longest recent silence; 0 before two packets in a row have arrived */
     double excess; /* the excess of the silence before the packets that arrive now */
     double idle;   /* seconds of this silence in which the other end may be idle */

@@ -22,7 +22,7 @@ void cw_sent_packets_reset(struct cw_sent_packets *sent)
     sent->header_known = sent->header_arrived = false;
     sent->events_read = sent->events_written = sent->events_promised = 0;
     sent->rtt = (struct cw_rtt){0};
-    sent->silence = (struct cw_silence){.heard = (double)NAN};
+    sent->silence = (struct cw_silence){.last_arrival = (double)NAN};
     sent->late_samples = sent->short_samples = 0;
     sent->loss_timeout = cw_rtt_timeout(&sent->rtt, sent->min_loss_timeout_seconds);
     sent->loss = sent->lasting_loss = sent->paired_loss = 0;

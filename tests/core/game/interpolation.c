@@ -178,7 +178,7 @@ static void the_delay_covers_jitter_and_loss(void **state)
     const double extrapolated =
         (double)(after.extrapolated - before.extrapolated) / (double)(after.views - before.views);
     print_message("delay %.0f ms, %.2f %% extrapolated, held %d, speed %.2f to %.2f\n",
-                  after.delay_seconds * 1e3, extrapolated * 100, (int)after.held, rig.least_step,
+                  after.delay_seconds * 1e3, extrapolated * 100, (int)after.frozen, rig.least_step,
                   rig.most_step);
     assert_true(extrapolated < 0.02);
     assert_in_range((int64_t)(after.delay_seconds * 1e3), 100, 260);
@@ -243,7 +243,7 @@ static void silence_is_bridged_up_to_a_limit(void **state)
     assert_near(rig.shown, last + 0.25 * RATE, 0.01);
     assert_near(rig.least_step, 0, 0);
     const struct cw_interpolation_stats silent = stats_of(rig.interpolation);
-    assert_true(silent.held > 300 && silent.extrapolated > silent.held);
+    assert_true(silent.frozen > 300 && silent.extrapolated > silent.frozen);
 
     /* When the server comes back, the view is at once where it was before. */
     const struct cw_simulator_path alive = {.latency_seconds = 0.05};

@@ -15,7 +15,7 @@ static struct cw_timing timing_at(double now, uint16_t packet)
     return (struct cw_timing){
         .now = now,
         .round = now,
-        .heard = NAN,
+        .last_arrival = NAN,
         .answer = 1,
         .patience = 1,
         .loss = path_loss,

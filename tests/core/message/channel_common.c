@@ -14,7 +14,7 @@ static void the_head_of_an_entry(void **state)
     for (uint32_t count = 1; count <= 4; count++) {
         uint8_t bytes[8] = {0};
         struct cw_stream writer = cw_stream_writer(bytes, sizeof bytes);
-        common.picked_count = count;
+        common.selection_count = count;
         assert_true(cw_channel_write_head(&writer, &common, 1, 0x2A5, 10));
         assert_int_equal(cw_stream_position(&writer), common.entry_bits + 10);
         cw_stream_flush(&writer);

@@ -63,7 +63,7 @@ static enum cw_error send_number(struct rig *rig, uint32_t number, const char *b
 static uint32_t pick(struct rig *rig, uint32_t bits_left)
 {
     const struct cw_timing timing = {
-        .now = 10, .round = 10, .heard = NAN, .answer = 1, .patience = 1};
+        .now = 10, .round = 10, .last_arrival = NAN, .answer = 1, .patience = 1};
     return cw_channel_pick(&rig->from, &timing, bits_left, false);
 }
 
@@ -225,12 +225,12 @@ static void test_a_reset_leaves_nothing(void **state)
     pass_packet(rig);
     assert_int_equal(send_number(rig, 2, NULL), CW_OK);
     rig->from.finish = 7;
-    rig->from.waits = true;
+    rig->from.has_leftovers = true;
     cw_channel_reset(&rig->from);
     cw_channel_reset(&rig->to);
     assert_int_equal(cw_message_pool_used(rig->common.made), 0);
     assert_null(cw_channel_next(&rig->to));
-    assert_true(rig->from.finish == 0 && !rig->from.waits);
+    assert_true(rig->from.finish == 0 && !rig->from.has_leftovers);
     assert_int_equal(send_number(rig, 3, NULL), CW_OK);
     pass_packet(rig);
     assert_int_equal(channel_rig_number(cw_channel_next(&rig->to)), 3);

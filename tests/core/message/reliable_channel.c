@@ -19,7 +19,7 @@ struct rig {
     struct channel_rig common;
     struct end from, to;
     uint16_t packet;
-    uint16_t told; /* the newest packet that acks have named */
+    uint16_t newest_reported; /* the newest packet that acks have named */
     bool early;
     double now;
 };
@@ -28,7 +28,7 @@ static void end_start(struct end *end, struct channel_rig *rig)
 {
     memset(end, 0, sizeof *end);
     end->channel.common = channel_rig_common(rig, CW_CHANNEL_RELIABLE_ORDERED);
-    end->channel.slots.all = end->slots;
+    end->channel.slots.items = end->slots;
     end->channel.slots.size = RIG_QUEUE;
     end->channel.received = end->received;
     end->channel.block_sender.fragments = end->fragments;
@@ -47,7 +47,7 @@ static void start(struct rig *rig)
     channel_rig_start(&rig->common);
     end_start(&rig->from, &rig->common);
     end_start(&rig->to, &rig->common);
-    rig->packet = rig->told = 0;
+    rig->packet = rig->newest_reported = 0;
     rig->early = true;
     rig->now = 10.0;
 }
@@ -88,8 +88,8 @@ static struct packet make_packet(struct rig *rig, uint32_t bits_left)
     struct packet packet = {.number = rig->packet++};
     const struct cw_timing timing = {.now = rig->now,
                                      .round = rig->now,
-                                     .heard = NAN,
-                                     .told = rig->told,
+                                     .last_arrival = NAN,
+                                     .newest_reported = rig->newest_reported,
                                      .early = rig->early,
                                      .answer = 1,
                                      .patience = 1,
@@ -99,9 +99,9 @@ static struct packet make_packet(struct rig *rig, uint32_t bits_left)
         assert_true(bits <= bits_left);
         bits_left -= bits;
     }
-    packet.count = channel->common.picked_count;
+    packet.count = channel->common.selection_count;
     packet.is_fragment = channel->picked_fragment;
-    memcpy(packet.ids, channel->common.picked, packet.count * sizeof *packet.ids);
+    memcpy(packet.ids, channel->common.selection, packet.count * sizeof *packet.ids);
     if (packet.count > 0) {
         struct cw_stream stream = cw_stream_writer(packet.bytes, sizeof packet.bytes);
         assert_true(cw_reliable_write(channel, &stream, 1));
@@ -124,8 +124,8 @@ static bool arrive(struct rig *rig, const struct packet *packet)
 
 static void acked(struct rig *rig, const struct packet *packet)
 {
-    if (cw_sequence_newer(packet->number, rig->told))
-        rig->told = packet->number;
+    if (cw_sequence_newer(packet->number, rig->newest_reported))
+        rig->newest_reported = packet->number;
     cw_reliable_acked(&rig->from.channel, packet->ids, packet->count, packet->is_fragment,
                       packet->number, rig->now);
 }
@@ -268,11 +268,11 @@ static void a_packet_takes_what_fits(void **state)
     send_number(&rig, 2, NULL);
     const uint32_t one = rig.from.channel.common.entry_bits + CW_MESSAGE_ID_BITS + 1 + 16;
     assert_int_equal(make_packet(&rig, one - 1).count, 0);
-    assert_true(rig.from.channel.common.more);
+    assert_true(rig.from.channel.common.more_due);
     assert_int_equal(make_packet(&rig, one).count, 1);
-    assert_true(rig.from.channel.common.more);
+    assert_true(rig.from.channel.common.more_due);
     assert_int_equal(make_packet(&rig, 800).count, 1);
-    assert_false(rig.from.channel.common.more);
+    assert_false(rig.from.channel.common.more_due);
     stop(&rig);
 }
 

@@ -245,7 +245,7 @@ static void test_combinations_do_not_pile_up(void **state)
     for (int packet = 0; packet < 20; packet++) {
         cw_repair_sender_begin(&world.sender, packet == 0);
         (void)cw_repair_sender_pick(&world.sender, 0, 50, NULL, 0, UINT32_MAX);
-        combinations += world.sender.picked;
+        combinations += world.sender.combinations;
     }
     assert_in_range(combinations, 1, 4);
 }

@@ -67,7 +67,7 @@ static uint32_t pass_packet(struct rig *rig, uint32_t bits_left, struct cw_parse
         assert_true(bits <= bits_left);
         bits_left -= bits;
     }
-    const uint32_t count = channel->common.picked_count;
+    const uint32_t count = channel->common.selection_count;
     *parsed = (struct cw_parsed_entry){.pool_limit = RIG_MESSAGES};
     if (count == 0)
         return 0;
@@ -94,7 +94,7 @@ static void check_each_message_goes_once(bool at_once)
     for (uint32_t number = 1; number <= 6; number++)
         assert_int_equal(send_number(&rig, number, NULL), CW_OK);
     assert_int_equal(pass_packet(&rig, 800, &parsed), RIG_PER_PACKET);
-    assert_true(rig.from.channel.common.more);
+    assert_true(rig.from.channel.common.more_due);
     assert_int_equal(pass_packet(&rig, 800, &parsed), 2);
     assert_int_equal(pass_packet(&rig, 800, &parsed), 0);
     for (uint32_t number = 1; number <= 6; number++)
@@ -123,7 +123,7 @@ static void check_what_finds_no_room_is_dropped(bool at_once)
     send_number(&rig, 2, NULL);
     assert_int_equal(pass_packet(&rig, 150, &parsed), 1);
     expect_number(&rig, 2);
-    assert_true(rig.from.channel.common.more);
+    assert_true(rig.from.channel.common.more_due);
     assert_int_equal(rig.from.channel.common.stats.queued, 1);
     cw_unreliable_end_round(&rig.from.channel);
     assert_int_equal(rig.from.channel.common.stats.queued, 0);

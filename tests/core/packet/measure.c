@@ -51,14 +51,14 @@ static void unsteady_samples(void **state)
 static void silence(void **state)
 {
     (void)state;
-    struct cw_silence silence = {.heard = NAN};
+    struct cw_silence silence = {.last_arrival = NAN};
     cw_silence_end(&silence, false, 10.0);
-    assert_true(silence.heard == 10.0 && silence.usual == 0);
+    assert_true(silence.last_arrival == 10.0 && silence.usual == 0);
     cw_silence_end(&silence, true, 10.1);
     assert_true(fabs(silence.usual - 0.1) < 1e-9);
     cw_silence_end(&silence, false, 11.1); /* packets in between were lost */
     assert_true(fabs(silence.usual - 0.1) < 1e-9);
-    assert_true(unit_same(silence.heard, 11.1));
+    assert_true(unit_same(silence.last_arrival, 11.1));
     cw_silence_end(&silence, true, 11.3);
     assert_true(fabs(silence.usual - 0.2) < 1e-9);
     for (int i = 0; i < 100; i++)
@@ -71,7 +71,7 @@ static void silence(void **state)
 static void an_unusual_silence(void **state)
 {
     (void)state;
-    struct cw_silence silence = {.heard = NAN};
+    struct cw_silence silence = {.last_arrival = NAN};
     double now = 0;
     for (int i = 0; i < 10; i++, now += 0.05)
         cw_silence_end(&silence, true, now);
@@ -94,12 +94,12 @@ static void an_unusual_silence(void **state)
 static void an_idle_silence(void **state)
 {
     (void)state;
-    struct cw_silence silence = {.heard = NAN};
+    struct cw_silence silence = {.last_arrival = NAN};
     double now = 0;
     for (int i = 0; i < 10; i++, now += 0.05)
         cw_silence_end(&silence, true, now);
     silence.idle = 0.1;
-    now = silence.heard;
+    now = silence.last_arrival;
     for (int i = 0; i < 20; i++) {
         cw_silence_end(&silence, true, now += 0.11);
         assert_true(fabs(silence.usual - 0.05) < 1e-9);
@@ -114,7 +114,7 @@ static void an_idle_silence(void **state)
         cw_silence_end(&silence, true, now += 0.11);
     assert_true(fabs(silence.usual - 0.11) < 1e-9);
     /* Before anything is known, the whole silence counts. */
-    silence = (struct cw_silence){.heard = NAN, .idle = 0.1};
+    silence = (struct cw_silence){.last_arrival = NAN, .idle = 0.1};
     cw_silence_end(&silence, true, 1);
     cw_silence_end(&silence, true, 1.11);
     assert_true(fabs(silence.usual - 0.11) < 1e-9);
