@@ -169,15 +169,15 @@ static enum cw_lab_waiting waiting(const void *peer, double now, uint32_t *numbe
     struct cw_connection_stats connection;
     (void)now;
     cw_connection_channel_stats(p->connection, CHANNEL_MESSAGES, &stats);
+    cw_connection_stats(p->connection, &connection);
     if (stats.received > p->messages_taken) {
         *number = p->messages_taken;
         return CW_LAB_WAITING_MESSAGE;
     }
     if (stats.queued > 0 && p->mode.binary) {
-        *number = (uint32_t)cw_connection_congestion(p->connection)->binary.packets_per_second;
+        *number = (uint32_t)connection.packets_per_second;
         return CW_LAB_WAITING_RATE;
     }
-    cw_connection_stats(p->connection, &connection);
     if (connection.limited == CW_CONGESTION_LIMIT_WINDOW) {
         *number = (uint32_t)connection.congestion_window_bytes;
         return CW_LAB_WAITING_WINDOW;

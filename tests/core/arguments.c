@@ -178,19 +178,7 @@ static void test_connection(void **state)
     struct cw_channel_stats channel_stats;
     struct cw_connection_event event;
     struct cw_message *message = NULL;
-    struct cw_congestion congestion;
     REFUSES(cw_channel_config_check, nothing, 1000);
-    REFUSES(cw_congestion_init, nothing, &config.congestion, 0);
-    REFUSES(cw_congestion_init, &congestion, nothing, 0);
-    DOES_NOTHING(cw_congestion_update, nothing, 0.1, 0.01, 0);
-    GIVES_NOTHING(cw_congestion_limit, nothing, true);
-    DOES_NOTHING(cw_congestion_held, nothing, CW_CONGESTION_LIMIT_WINDOW);
-    DOES_NOTHING(cw_congestion_sent, nothing, true, 0, 1000);
-    DOES_NOTHING(cw_congestion_acked, nothing, 0, 1000, 0, 0.1);
-    DOES_NOTHING(cw_congestion_lost, nothing, 0, 1000, 0.1);
-    DOES_NOTHING(cw_congestion_arrived, nothing, 1000, 0, 0.1);
-    GIVES_NOTHING(cw_congestion_window, nothing);
-    GIVES_NOTHING(cw_congestion_in_flight, nothing);
 
     const struct cw_connection_config no_schema = cw_connection_config_default(nothing);
     REFUSES(cw_connection_config_check, nothing);
@@ -209,7 +197,6 @@ static void test_connection(void **state)
     DOES_NOTHING(cw_connection_update, nothing, 0);
     GIVES_NOTHING(cw_connection_transmit, nothing, bytes, sizeof bytes, 0);
     GIVES_NOTHING(cw_connection_max_datagram_size, nothing);
-    GIVES_NOTHING(cw_connection_congestion, nothing);
     DOES_NOTHING(cw_connection_stats, nothing, &stats);
     REFUSES(cw_connection_channel_stats, nothing, 0, &channel_stats);
 
@@ -930,13 +917,11 @@ static void test_an_endpoint_and_a_connection_take_no_such_times(void **state)
     struct cw_connection *connection;
     struct cw_endpoint *endpoint;
     struct cw_simulator *simulator;
-    struct cw_congestion congestion;
     struct cw_message *message;
     const struct cw_simulator_config simulator_config = cw_simulator_config_default();
     assert_int_equal(cw_connection_create(&config, &connection), CW_OK);
     assert_int_equal(cw_endpoint_create(&config.endpoint, &endpoint), CW_OK);
     assert_int_equal(cw_simulator_create(&simulator_config, &simulator), CW_OK);
-    assert_int_equal(cw_congestion_init(&congestion, &config.congestion, 0), CW_OK);
     assert_int_equal(cw_connection_create_message(connection, 0, &message), CW_OK);
     uint8_t *payload;
     assert_int_equal(cw_endpoint_begin(endpoint, 8, bytes, sizeof bytes, &payload), CW_OK);
@@ -957,21 +942,11 @@ static void test_an_endpoint_and_a_connection_take_no_such_times(void **state)
         assert_int_equal(cw_endpoint_transmit(endpoint, bytes, sizeof bytes, no), 0);
         assert_int_equal(cw_simulator_receive(simulator, bytes, 8, no), CW_ERROR_INVALID_ARGUMENT);
         assert_int_equal(cw_simulator_transmit(simulator, bytes, sizeof bytes, no), 0);
-        assert_int_equal(cw_congestion_init(&congestion, &config.congestion, no),
-                         CW_ERROR_INVALID_ARGUMENT);
-        const struct cw_congestion before = congestion;
-        cw_congestion_update(&congestion, 0.1, 0.01, no);
-        cw_congestion_acked(&congestion, 0, 1000, 0, no);
-        cw_congestion_acked(&congestion, 0, 1000, no, 1);
-        cw_congestion_lost(&congestion, 0, 1000, no);
-        cw_congestion_arrived(&congestion, 1000, no, 1);
-        assert_memory_equal(&congestion, &before, sizeof before);
     }
     assert_int_equal(cw_connection_send(connection, 0, message, 1), CW_OK);
     assert_true(cw_connection_transmit(connection, bytes, sizeof bytes, 1) > 0);
     assert_true(cw_endpoint_commit(endpoint, 8, 1, NULL) > 0);
     assert_int_equal(cw_simulator_transmit(simulator, bytes, sizeof bytes, 1), 8);
-    assert_true(congestion.now == 0);
     cw_simulator_destroy(simulator);
     cw_endpoint_destroy(endpoint);
     cw_connection_destroy(connection);

@@ -19,9 +19,6 @@
 #include "causeway/error.h"
 #include "causeway/linkage.h"
 
-#include <stdbool.h>
-#include <stdint.h>
-
 CW_BEGIN_DECLARATIONS
 
 enum cw_congestion_mode { CW_CONGESTION_NONE, CW_CONGESTION_DELAY, CW_CONGESTION_BINARY };
@@ -70,102 +67,6 @@ enum cw_congestion_reason {
     CW_CONGESTION_PENALTY,    /* bad: the RTT is good, but not yet for the penalty time */
     CW_CONGESTION_RECOVERED   /* good: the RTT has been good for the penalty time and since */
 };
-
-/* The state of the mode BINARY. You may read the first four fields; the others are private. */
-struct cw_congestion_binary {
-    enum cw_congestion_state state;
-    enum cw_congestion_reason reason; /* the reason for being in this state */
-    double packets_per_second;        /* the rate that is allowed now */
-    double penalty_seconds; /* the time for which good conditions must last to end the bad state */
-    double good_since;      /* when the good state, or good conditions in the bad one, began */
-    double halved;          /* when the penalty time was last halved, or the good state began */
-    double saved;           /* packets that may be sent; below 0 when too many were sent */
-    bool conditions_good;
-};
-
-/* A round of the mode DELAY: it lasts from one packet to the ack of the first one sent after its
-   ack. */
-struct cw_congestion_round {
-    bool began;           /* its last packet has been sent: `last` is known */
-    uint16_t last;        /* when this packet is acked or lost, the round is over */
-    uint32_t ticks, held; /* ticks in the round, and ticks in which packets were held back */
-    double start;         /* seconds */
-    double least;         /* the least RTT in the round */
-    double acked, lost;   /* bytes */
-};
-
-/* The private part of the mode DELAY. */
-struct cw_congestion_delay {
-    double window, in_flight; /* in bytes */
-    double budget;            /* bytes that pacing lets go in this tick */
-    double target;            /* the length of queue to aim at, in seconds */
-    double least;             /* the least RTT since the latest update; infinite without any */
-    double base[2], best[2];  /* the least RTT and best rate, in this while and the one before */
-    double turned;            /* when this while began */
-    double kept;              /* the window before it was drained or cut for a trial; else 0 */
-    double rate_before;       /* the rate before the trial */
-    double first_queue;
-    double tolerated;       /* the share of losses that cost speed when they were heeded */
-    double tolerated_until; /* seconds */
-    uint32_t phase;
-    uint32_t count; /* rounds or ticks, as the phase counts them */
-    uint32_t cuts;  /* cuts in a row */
-    uint32_t empty; /* rounds in a row with next to no queue */
-    struct cw_congestion_round round;
-};
-
-/* A plain value that you may copy and keep anywhere. You may read the first three fields; the
-   others are private. */
-struct cw_congestion {
-    enum cw_congestion_mode mode;
-    enum cw_congestion_limit limited; /* the limit that held packets before the latest update */
-    enum cw_congestion_limit limit;   /* the limit that has held packets since then */
-
-    struct cw_congestion_config config;
-    double now; /* the latest time given */
-    struct cw_congestion_binary binary;
-    struct cw_congestion_delay delay;
-};
-
-/* BINARY begins in the bad state, with one packet that may be sent at once. Error, with nothing
-   written: that of a field. */
-enum cw_error cw_congestion_init(struct cw_congestion *congestion,
-                                 const struct cw_congestion_config *config, double now);
-
-/* Lets time pass; call it once per tick. rtt is the current RTT in seconds; 0 means that it is not
-   known yet. tick_seconds is the time between two ticks, of this end or the other, whichever is
-   longer: no RTT can be measured more exactly than that. If now is before the latest time given,
-   the latest time is used. */
-void cw_congestion_update(struct cw_congestion *congestion, double rtt, double tick_seconds,
-                          double now);
-
-/* CW_CONGESTION_LIMIT_NONE when one more packet may be sent now, else what forbids it. bulk says
-   that the packet can wait. */
-enum cw_congestion_limit cw_congestion_limit(const struct cw_congestion *congestion, bool bulk);
-
-/* Reports that a packet waits because of that limit. */
-void cw_congestion_held(struct cw_congestion *congestion, enum cw_congestion_limit limit);
-
-/* Reports that a packet was sent: its sequence number and its size in bytes. In the mode BINARY,
-   packets beyond what is allowed are subtracted from what is allowed later, up to one burst. */
-void cw_congestion_sent(struct cw_congestion *congestion, bool bulk, uint16_t sequence,
-                        uint32_t bytes);
-
-/* Reports once what became of a bulk packet: acked at the time now, or lost. sent is the time at
-   which it was sent, in seconds. */
-void cw_congestion_acked(struct cw_congestion *congestion, uint16_t sequence, uint32_t bytes,
-                         double sent, double now);
-void cw_congestion_lost(struct cw_congestion *congestion, uint16_t sequence, uint32_t bytes,
-                        double now);
-
-/* Reports that a packet that was reported lost has arrived after all. */
-void cw_congestion_arrived(struct cw_congestion *congestion, uint32_t bytes, double sent,
-                           double now);
-
-/* Bytes of bulk data that may be in flight, and that are in flight now. Both are 0 in the other
-   modes. */
-double cw_congestion_window(const struct cw_congestion *congestion);
-double cw_congestion_in_flight(const struct cw_congestion *congestion);
 
 CW_END_DECLARATIONS
 

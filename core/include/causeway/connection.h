@@ -186,9 +186,6 @@ size_t cw_connection_transmit(struct cw_connection *connection, uint8_t *out, si
 
 size_t cw_connection_max_datagram_size(const struct cw_connection *connection);
 
-/* The state of congestion control. It is valid as long as the connection exists. */
-const struct cw_congestion *cw_connection_congestion(const struct cw_connection *connection);
-
 struct cw_connection_stats {
     struct cw_endpoint_stats endpoint;
     /* These count blocks, and messages beyond the first packets of a round, in the mode
@@ -199,6 +196,10 @@ struct cw_connection_stats {
     uint64_t packets_refused;         /* packets received with a message that could not be kept */
     uint64_t packets_invalid;         /* packets received with malformed contents */
     uint32_t messages_in_use;         /* messages made or received, and not yet acked or released */
+    /* These tell the state of the mode CW_CONGESTION_BINARY; they are 0 in the others. */
+    enum cw_congestion_state congestion_state;
+    enum cw_congestion_reason congestion_reason; /* the reason for being in this state */
+    double packets_per_second;                   /* the rate that is allowed now */
 };
 
 void cw_connection_stats(const struct cw_connection *connection, struct cw_connection_stats *stats);

@@ -447,11 +447,6 @@ size_t cw_connection_max_datagram_size(const struct cw_connection *c)
     return c ? cw_endpoint_max_datagram_size(c->endpoint) : 0;
 }
 
-const struct cw_congestion *cw_connection_congestion(const struct cw_connection *c)
-{
-    return c ? &c->congestion : NULL;
-}
-
 void cw_connection_stats(const struct cw_connection *c, struct cw_connection_stats *stats)
 {
     if (!c || !stats)
@@ -460,6 +455,9 @@ void cw_connection_stats(const struct cw_connection *c, struct cw_connection_sta
     stats->congestion_window_bytes = cw_congestion_window(&c->congestion);
     stats->bytes_in_flight = cw_congestion_in_flight(&c->congestion);
     stats->limited = c->congestion.limited;
+    stats->congestion_state = c->congestion.binary.state;
+    stats->congestion_reason = c->congestion.binary.reason;
+    stats->packets_per_second = c->congestion.binary.packets_per_second;
     stats->packets_refused = c->packets_refused;
     stats->packets_invalid = c->packets_invalid;
     stats->messages_in_use = cw_message_pool_used(c->made) + cw_message_pool_used(c->arrived);

@@ -5,6 +5,7 @@
 
 #include "message/channel_internal.h"
 #include "message/receipts.h"
+#include "packet/congestion.h"
 #include "packet/endpoint_internal.h"
 
 #include "causeway/connection.h"

@@ -1,8 +1,6 @@
-#include "packet/congestion_internal.h"
+#include "packet/congestion.h"
 
 #include "base/config_fields.h"
-
-#include <math.h>
 
 struct cw_congestion_config cw_congestion_config_default(void)
 {
@@ -58,8 +56,6 @@ static enum cw_error check_config(const struct cw_congestion_config *config)
 enum cw_error cw_congestion_init(struct cw_congestion *congestion,
                                  const struct cw_congestion_config *config, double now)
 {
-    if (!congestion || !config || !isfinite(now))
-        return CW_ERROR_INVALID_ARGUMENT;
     const enum cw_error error = check_config(config);
     if (error != CW_OK)
         return error;
@@ -73,8 +69,6 @@ enum cw_error cw_congestion_init(struct cw_congestion *congestion,
 
 void cw_congestion_update(struct cw_congestion *c, double rtt, double tick_seconds, double now)
 {
-    if (!c || !isfinite(now))
-        return;
     if (now < c->now)
         now = c->now;
     c->limited = c->limit;
@@ -88,9 +82,9 @@ void cw_congestion_update(struct cw_congestion *c, double rtt, double tick_secon
 
 enum cw_congestion_limit cw_congestion_limit(const struct cw_congestion *c, bool bulk)
 {
-    if (c && c->mode == CW_CONGESTION_BINARY && !cw_binary_allows(c))
+    if (c->mode == CW_CONGESTION_BINARY && !cw_binary_allows(c))
         return CW_CONGESTION_LIMIT_RATE;
-    if (!c || c->mode != CW_CONGESTION_DELAY || !bulk || c->delay.in_flight <= 0)
+    if (c->mode != CW_CONGESTION_DELAY || !bulk || c->delay.in_flight <= 0)
         return CW_CONGESTION_LIMIT_NONE;
     if (c->delay.in_flight >= c->delay.window)
         return CW_CONGESTION_LIMIT_WINDOW;
@@ -99,14 +93,11 @@ enum cw_congestion_limit cw_congestion_limit(const struct cw_congestion *c, bool
 
 void cw_congestion_held(struct cw_congestion *c, enum cw_congestion_limit limit)
 {
-    if (c)
-        c->limit = limit;
+    c->limit = limit;
 }
 
 void cw_congestion_sent(struct cw_congestion *c, bool bulk, uint16_t sequence, uint32_t bytes)
 {
-    if (!c)
-        return;
     if (c->mode == CW_CONGESTION_BINARY)
         cw_binary_sent(c);
     else if (c->mode == CW_CONGESTION_DELAY && bulk)
@@ -116,28 +107,28 @@ void cw_congestion_sent(struct cw_congestion *c, bool bulk, uint16_t sequence, u
 void cw_congestion_acked(struct cw_congestion *c, uint16_t sequence, uint32_t bytes, double sent,
                          double now)
 {
-    if (c && c->mode == CW_CONGESTION_DELAY && isfinite(now) && isfinite(sent))
+    if (c->mode == CW_CONGESTION_DELAY)
         cw_delay_acked(c, sequence, bytes, sent, now);
 }
 
 void cw_congestion_lost(struct cw_congestion *c, uint16_t sequence, uint32_t bytes, double now)
 {
-    if (c && c->mode == CW_CONGESTION_DELAY && isfinite(now))
+    if (c->mode == CW_CONGESTION_DELAY)
         cw_delay_lost(c, sequence, bytes, now);
 }
 
 void cw_congestion_arrived(struct cw_congestion *c, uint32_t bytes, double sent, double now)
 {
-    if (c && c->mode == CW_CONGESTION_DELAY && isfinite(now) && isfinite(sent))
+    if (c->mode == CW_CONGESTION_DELAY)
         cw_delay_arrived(c, bytes, now - sent);
 }
 
 double cw_congestion_window(const struct cw_congestion *c)
 {
-    return c && c->mode == CW_CONGESTION_DELAY ? c->delay.window : 0;
+    return c->mode == CW_CONGESTION_DELAY ? c->delay.window : 0;
 }
 
 double cw_congestion_in_flight(const struct cw_congestion *c)
 {
-    return c && c->mode == CW_CONGESTION_DELAY ? c->delay.in_flight : 0;
+    return c->mode == CW_CONGESTION_DELAY ? c->delay.in_flight : 0;
 }

@@ -1,4 +1,4 @@
-#include "packet/congestion_internal.h"
+#include "packet/congestion.h"
 
 #define ROUNDING 1e-6 /* of a packet: sums of ticks fall short of whole packets by less */
 

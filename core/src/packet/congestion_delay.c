@@ -1,4 +1,4 @@
-#include "packet/congestion_internal.h"
+#include "packet/congestion.h"
 
 #include <math.h>
 

@@ -1,5 +1,5 @@
 /* Tests of congestion control by two states, good and bad, in virtual time. */
-#include "causeway/congestion.h"
+#include "packet/congestion.h"
 
 #include "config_error.h"
 #include "unit.h"

@@ -1,6 +1,6 @@
 /* Tests of congestion control by delay: a sender that always has more, over a path of which the
    test chooses round trip time and losses, in virtual time. */
-#include "causeway/congestion.h"
+#include "packet/congestion.h"
 
 #include "unit.h"
 
