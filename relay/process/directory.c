@@ -41,9 +41,10 @@ bool directory_put(struct directory *directory, const void *data, size_t size, i
     struct session_state state;
     struct session_hash hash = {.given = true};
     struct directory_entry *entry = NULL;
-    if (fd < 0)
-        return false;
-    if (session_state_read(data, size, &state)) {
+    const bool readable = session_state_read(data, size, &state);
+    if (readable && worker == DIRECTORY_NO_WORKER)
+        directory_filter_add(&directory->filter, state.hash);
+    if (readable && fd >= 0) {
         struct directory_entry *old = directory_find(directory, state.hash);
         if (old)
             directory_remove(directory, old);
@@ -51,7 +52,10 @@ bool directory_put(struct directory *directory, const void *data, size_t size, i
             entry = calloc(1, sizeof *entry);
     }
     if (!entry) {
-        close(fd);
+        if (readable)
+            directory_filter_remove(&directory->filter, state.hash);
+        if (fd >= 0)
+            close(fd);
         return false;
     }
     entry->state = state;
@@ -59,7 +63,6 @@ bool directory_put(struct directory *directory, const void *data, size_t size, i
     entry->worker = worker;
     memcpy(hash.bytes, state.hash, sizeof hash.bytes);
     session_index_add(directory->index, &entry->indexed, &hash);
-    directory_filter_add(&directory->filter, state.hash);
     entry->next = directory->first;
     if (directory->first)
         directory->first->previous = entry;

@@ -43,9 +43,10 @@ bool directory_create(struct directory *directory, unsigned capacity,
 /* Closes and frees the contents of the directory. All zero is allowed. */
 void directory_destroy(struct directory *directory);
 
-/* Adds a session of a worker; with DIRECTORY_NO_WORKER the session stays until `until`. It takes
-   the place of one with the same hash. Takes over fd. Returns false, after closing fd, when the
-   state cannot be read or the directory is full. */
+/* Adds a session of a worker, which has counted the hash in the filter. With DIRECTORY_NO_WORKER
+   the hash is counted here, and the session stays until `until`. The session takes the place of one
+   with the same hash. Takes over fd. Returns false, after closing fd, when the state cannot be read
+   or the directory is full; then the hash no longer counts. */
 bool directory_put(struct directory *directory, const void *state, size_t size, int fd,
                    unsigned worker, double until);
 

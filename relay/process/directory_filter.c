@@ -10,9 +10,9 @@
    the hashes that are not in the directory (upgrade.workers). */
 #define PLACES_PER_HASH 8
 
-static bool map(struct directory_filter *filter, int fd, size_t size, int protection)
+static bool map(struct directory_filter *filter, int fd, size_t size)
 {
-    void *counts = mmap(NULL, size, protection, MAP_SHARED, fd, 0);
+    void *counts = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (counts == MAP_FAILED)
         return false;
     *filter = (struct directory_filter){.counts = counts, .size = size};
@@ -25,7 +25,7 @@ bool directory_filter_create(struct directory_filter *filter, unsigned capacity,
     *fd = memfd_create("causeway directory", MFD_CLOEXEC);
     if (*fd < 0)
         return false;
-    if (ftruncate(*fd, (off_t)size) == 0 && map(filter, *fd, size, PROT_READ | PROT_WRITE))
+    if (ftruncate(*fd, (off_t)size) == 0 && map(filter, *fd, size))
         return true;
     close(*fd);
     *fd = -1;
@@ -35,7 +35,7 @@ bool directory_filter_create(struct directory_filter *filter, unsigned capacity,
 bool directory_filter_open(struct directory_filter *filter, int fd)
 {
     struct stat status;
-    return fstat(fd, &status) == 0 && map(filter, fd, (size_t)status.st_size, PROT_READ);
+    return fstat(fd, &status) == 0 && map(filter, fd, (size_t)status.st_size);
 }
 
 void directory_filter_close(struct directory_filter *filter)
@@ -53,21 +53,28 @@ static atomic_uchar *place_of(const struct directory_filter *filter,
     return &filter->counts[number % filter->size];
 }
 
-/* Only the supervisor writes, so no count is lost between reading and writing. */
+/* Changes a count, unless it is full. Other processes change it too, so a change is tried again
+   when it has met another. */
+static void change(const struct directory_filter *filter, const uint8_t hash[SESSION_HASH_SIZE],
+                   int by)
+{
+    atomic_uchar *place = place_of(filter, hash);
+    unsigned char count = *place;
+    while (count < UCHAR_MAX &&
+           !atomic_compare_exchange_weak(place, &count, (unsigned char)(count + by)))
+        continue;
+}
+
 void directory_filter_add(const struct directory_filter *filter,
                           const uint8_t hash[SESSION_HASH_SIZE])
 {
-    atomic_uchar *place = place_of(filter, hash);
-    if (*place < UCHAR_MAX)
-        ++*place;
+    change(filter, hash, 1);
 }
 
 void directory_filter_remove(const struct directory_filter *filter,
                              const uint8_t hash[SESSION_HASH_SIZE])
 {
-    atomic_uchar *place = place_of(filter, hash);
-    if (*place < UCHAR_MAX)
-        --*place;
+    change(filter, hash, -1);
 }
 
 bool directory_filter_may_contain(const struct directory_filter *filter,

@@ -1,6 +1,7 @@
-/* A counting filter of the hashes in the directory, in memory that the workers read. A newcomer
-   brings a key, and so a hash, of its own: for most such links the filter spares the worker from
-   asking the supervisor. */
+/* A counting filter of the hashes in the directory, in memory that the supervisor and the workers
+   share. A newcomer brings a key, and so a hash, of its own: for most such links the filter spares
+   the worker from asking the supervisor. A worker counts a hash before it publishes the session, so
+   that other workers ask for it even before the supervisor has read the message. */
 #ifndef CAUSEWAY_RELAY_DIRECTORY_FILTER_H
 #define CAUSEWAY_RELAY_DIRECTORY_FILTER_H
 
@@ -25,7 +26,7 @@ bool directory_filter_open(struct directory_filter *filter, int fd);
 /* Frees the memory. All zero is allowed. */
 void directory_filter_close(struct directory_filter *filter);
 
-/* Count a hash that has come into the directory, and one that has left it. */
+/* Count a hash that comes into the directory, and one that has left it. */
 void directory_filter_add(const struct directory_filter *filter,
                           const uint8_t hash[SESSION_HASH_SIZE]);
 void directory_filter_remove(const struct directory_filter *filter,

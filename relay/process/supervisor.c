@@ -128,7 +128,8 @@ static bool send_startup(void *context, int channel)
 
 static bool send_sessions(void *context, int channel)
 {
-    const struct supervisor *supervisor = context;
+    struct supervisor *supervisor = context;
+    supervisor_read_workers(supervisor); /* a session may just have been published */
     if (!startup_send_blocks(channel, &supervisor->blocks))
         return false;
     for (const struct directory_entry *one = supervisor->directory.first; one; one = one->next) {

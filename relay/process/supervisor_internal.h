@@ -30,6 +30,7 @@ struct worker_process {
     /* it has been asked to serve; before, it waits for that and reads nothing else */
     bool serving;
     bool is_counting; /* it has been asked to bring its counters up to date */
+    bool is_asking;   /* it waits for the answer to MESSAGE_LOOKUP, and its channel is not read */
 };
 
 enum supervisor_state {
@@ -80,6 +81,9 @@ void supervisor_share_certificates(void *context);
 
 /* Sends all workers a message without data. */
 void supervisor_send_all(struct supervisor *supervisor, enum message_type message);
+
+/* Obeys the messages that the workers which serve have sent until now. */
+void supervisor_read_workers(struct supervisor *supervisor);
 
 /* Makes the workers bring their counters up to date, and logs the sums. */
 void supervisor_count(struct supervisor *supervisor);

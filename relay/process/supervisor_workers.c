@@ -23,8 +23,9 @@
 /* Seconds for the workers to bring their counters up to date. */
 #define COUNT_SECONDS 1.0
 
-/* The most messages of a worker that are read in one turn of the loop. */
-#define MESSAGES_MAX 256
+/* The most messages of a worker that are read in one turn of the loop: more than its channel holds,
+   of which each takes 512 bytes or more of the 208 KiB that Linux gives a socket. */
+#define MESSAGES_MAX 512
 
 /* Sends a message without waiting, because a worker that does not read must not delay the others.
  */
@@ -203,10 +204,30 @@ static void on_end(struct worker_process *worker)
     start_later(worker);
 }
 
+static void read_messages(struct worker_process *worker);
+
+void supervisor_read_workers(struct supervisor *supervisor)
+{
+    for (unsigned i = 0; i < supervisor->count; i++) {
+        struct worker_process *worker = &supervisor->workers[i];
+        if (worker->serving && !worker->is_asking)
+            read_messages(worker);
+    }
+}
+
+/* Answers a worker that asks for a session. If another worker has published the session before, the
+   message may still wait in that worker's channel: the channels are read first. A worker that asks
+   sends nothing until it has its answer, so what it has sent before was read. */
 static void answer(struct worker_process *worker, const uint8_t hash[SESSION_HASH_SIZE])
 {
     struct supervisor *supervisor = worker->supervisor;
     struct directory_entry *found = directory_find(&supervisor->directory, hash);
+    if (!found) {
+        worker->is_asking = true;
+        supervisor_read_workers(supervisor);
+        worker->is_asking = false;
+        found = directory_find(&supervisor->directory, hash);
+    }
     if (!found) {
         send_message(worker, MESSAGE_UNKNOWN, hash, SESSION_HASH_SIZE, -1);
         return;
@@ -342,10 +363,8 @@ static void obey(struct worker_process *worker, struct message *message)
     }
 }
 
-static void on_message(void *context, unsigned events)
+static void read_messages(struct worker_process *worker)
 {
-    (void)events;
-    struct worker_process *worker = context;
     struct message message;
     for (int i = 0; i < MESSAGES_MAX; i++) {
         const enum message_result result = message_receive(worker->child.channel, &message, false);
@@ -357,6 +376,12 @@ static void on_message(void *context, unsigned events)
         }
         obey(worker, &message);
     }
+}
+
+static void on_message(void *context, unsigned events)
+{
+    (void)events;
+    read_messages(context);
 }
 
 /* Waits for a message of this type, which says nothing else. */

@@ -22,7 +22,11 @@
 static bool publish(void *context, const struct session_state *state, int fd)
 {
     const struct worker *worker = context;
-    return message_send(worker->watch.fd, MESSAGE_PUBLISH, state, sizeof *state, fd);
+    directory_filter_add(&worker->filter, state->hash);
+    if (message_send(worker->watch.fd, MESSAGE_PUBLISH, state, sizeof *state, fd))
+        return true;
+    directory_filter_remove(&worker->filter, state->hash);
+    return false;
 }
 
 static bool may_contain(void *context, const uint8_t hash[SESSION_HASH_SIZE])
@@ -142,19 +146,20 @@ static bool answers(const struct message *message, const uint8_t hash[SESSION_HA
 
 /* Asks the supervisor for a session, and waits for the answer, because the link's first datagram
    must find its session. The wait is a tenth of a millisecond while the supervisor gets its turn.
- */
-static void lookup(void *context, const uint8_t hash[SESSION_HASH_SIZE])
+   Returns false when the answer does not come in time: it comes to on_message later. */
+static bool lookup(void *context, const uint8_t hash[SESSION_HASH_SIZE])
 {
     struct worker *worker = context;
     struct message message;
     worker->config.stats->sessions_asked++;
     if (!message_send(worker->watch.fd, MESSAGE_LOOKUP, hash, SESSION_HASH_SIZE, -1))
-        return;
+        return false;
     while (message_receive(worker->watch.fd, &message, true) == MESSAGE_RECEIVED) {
         obey(worker, &message);
         if (answers(&message, hash))
-            return;
+            return true;
     }
+    return false;
 }
 
 static void on_message(void *context, unsigned events)

@@ -488,16 +488,21 @@ void sessions_discard(struct sessions *sessions, size_t size)
     sessions->stats->dropped_ended++;
 }
 
-/* Returns whether the session is the only one of its page. Links of a page may come to two
-   processes before the game server has answered, and each begins a session. The game server answers
-   one of them; the other then ends in favour of it. */
+/* Returns whether the session is known to be the only one of its page. Links of a page may come to
+   two processes before the game server has answered, and each begins a session. The game server
+   answers one of them; the other then ends in favour of it. While the directory does not answer,
+   datagrams are dropped: one from a second port would make the game server answer this session too,
+   and the page would lose the other. */
 static bool is_only_one(struct session *session)
 {
-    if (session->entry.listed)
-        sessions_look_up(session->sessions, &session->entry.hash);
+    struct stats *stats = session->sessions->stats;
+    const bool known =
+        !session->entry.listed || sessions_look_up(session->sessions, &session->entry.hash);
     if (session->ending)
-        session->sessions->stats->dropped_ended++;
-    return !session->ending;
+        stats->dropped_ended++;
+    else if (!known)
+        stats->dropped_unanswered++;
+    return known && !session->ending;
 }
 
 bool session_receive(struct session *session, const uint8_t *data, size_t size)

@@ -76,8 +76,9 @@ struct session_directory {
     void (*decline)(void *context, const uint8_t hash[SESSION_HASH_SIZE]);
     /* Returns whether the directory may have a session: false for most that it does not have. */
     bool (*may_contain)(void *context, const uint8_t hash[SESSION_HASH_SIZE]);
-    /* Adopts a session for which a link asks, and that is not here, if the directory has it. */
-    void (*lookup)(void *context, const uint8_t hash[SESSION_HASH_SIZE]);
+    /* Adopts a session for which a link asks, and that is not here, if the directory has it.
+       Returns false when the directory has not answered: it may have the session. */
+    bool (*lookup)(void *context, const uint8_t hash[SESSION_HASH_SIZE]);
     void *context;
 };
 

@@ -101,8 +101,9 @@ void session_step(struct session *session);
 void session_hurry(struct session *session);
 
 /* Adopts the session of this hash if another process has it. The directory is asked only so often
-   that players who open many links do not keep this process waiting. */
-void sessions_look_up(struct sessions *sessions, const struct session_hash *hash);
+   that players who open many links do not keep this process waiting. Returns false when the
+   directory was asked and has not answered. */
+bool sessions_look_up(struct sessions *sessions, const struct session_hash *hash);
 
 /* Puts a session into the directory, once the game server has answered it. */
 void session_publish(struct session *session);

@@ -111,15 +111,15 @@ void sessions_set_directory(struct sessions *sessions, const struct session_dire
     sessions->directory = *directory;
 }
 
-void sessions_look_up(struct sessions *sessions, const struct session_hash *hash)
+bool sessions_look_up(struct sessions *sessions, const struct session_hash *hash)
 {
     const struct session_directory *directory = &sessions->directory;
     if (!directory->lookup || sessions->draining ||
         !directory->may_contain(directory->context, hash->bytes) ||
         bucket_fill(&sessions->lookups, LOOKUPS_PER_SECOND, LOOKUPS_MOST, loop_now()) < 1.0)
-        return;
+        return true;
     sessions->lookups.level -= 1.0;
-    directory->lookup(directory->context, hash->bytes);
+    return directory->lookup(directory->context, hash->bytes);
 }
 
 void session_publish(struct session *session)

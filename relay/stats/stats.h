@@ -17,7 +17,7 @@
                         "Emscripten's port message")                                               \
     X(dropped_from_browser_empty, "to the game server: no bytes")                                  \
     X(dropped_from_browser_oversize, "to the game server: longer than a datagram may be")          \
-    X(dropped_unanswered, "to the game server: too many before its first answer")                  \
+    X(dropped_unanswered, "to the game server: too many, or too early, before its first answer")   \
     X(dropped_upstream_rate, "to the game server: more than --upstream-packets or -bytes")         \
     X(dropped_upstream, "to the game server: its socket did not take it, or there was none")       \
     X(dropped_ended, "to the game server: its session had ended, or was refused")

@@ -34,14 +34,15 @@ export async function startGame(t) {
 /** A player with a session of its own, over either link; `localAddress` is the address of its WebSockets. */
 export class Player {
   static #count = 0;
+  #answered = false;
 
   constructor(relay, localAddress) {
     Object.assign(this, { relay, localAddress, key: newKey(), name: `player${Player.#count++}` });
   }
 
-  /** Opens a link, again and again until it holds. The new link takes the place of the one before. */
+  /** Opens a link, again and again until it holds. */
   async open({ rtc = false } = {}) {
-    const { relay, key, localAddress, link: before } = this;
+    const { relay, key, localAddress } = this;
     for (delete this.link; !this.link;) {
       try {
         this.link = rtc
@@ -51,12 +52,17 @@ export class Player {
         await sleep(100); // the process that had the session was leaving
       }
     }
-    before?.close();
   }
 
   get #isOpen() {
     const { socket, channel } = this.link ?? {};
     return socket ? socket.readyState === 1 : channel?.readyState === 'open';
+  }
+
+  /** Opens a link, and waits until it carries the session, if the game server has answered that before. */
+  async #comeBack() {
+    await this.open();
+    if (this.#answered) await this.speak();
   }
 
   /** Says something many times, and does not wait for an answer. */
@@ -82,19 +88,29 @@ export class Player {
       }
     };
     await patiently(converse(), `an answer to ${this.name}`);
+    this.#answered = true;
   }
 
-  /** Loses the link. A WebSocket goes without a word; closing WebRTC sends one, so another link takes its place. */
+  /**
+   * Loses the link. A WebSocket goes without a word. Closing WebRTC ends a session that has no other link, so another
+   * one takes its place first. As a page does, the player waits for an answer over that: the link may have come to a
+   * worker that does not know yet who has the session.
+   */
   async lose() {
-    if (this.link.channel) await this.open();
-    else this.link.socket.terminate();
+    const before = this.link;
+    if (!before.channel) return void before.socket.terminate();
+    await this.#comeBack();
+    before.close();
   }
 
   /** Ends the session. */
   async leave() {
-    if (this.link?.channel || !this.#isOpen) await this.open();
-    this.link.close(1000);
-    await this.link.closed();
+    if (this.link?.channel) await this.lose();
+    // The relay may close a link at the same moment, as when the session has moved: that ends no session.
+    for (let code; code !== 1000; { code } = await this.link.closed()) {
+      if (!this.#isOpen) await this.#comeBack();
+      this.link.close(1000);
+    }
   }
 }
 

@@ -23,9 +23,12 @@ static int open_something(void)
     return fd;
 }
 
+/* Publishes a session of a worker, which counts its hash in the filter. */
 static bool keep(struct directory *directory, uint8_t first, unsigned worker, double until)
 {
     const struct session_state session = state_of(first);
+    if (worker != DIRECTORY_NO_WORKER)
+        directory_filter_add(&directory->filter, session.hash);
     return directory_put(directory, &session, sizeof session, open_something(), worker, until);
 }
 
@@ -51,6 +54,16 @@ static void test_workers_see_which_sessions_it_has(void **state)
     assert_true(keep(&directory, 1, 2, INFINITY)); /* in the place of the first session */
     directory_remove(&directory, find(&directory, 1));
     assert_false(directory_filter_may_contain(&seen, one.hash));
+
+    /* A worker counts a session before the directory has it, also one that finds no place there. */
+    directory_filter_add(&seen, other.hash);
+    assert_true(directory_filter_may_contain(&directory.filter, other.hash));
+    assert_false(directory_put(&directory, &other, sizeof other, -1, 1, INFINITY));
+    assert_false(directory_filter_may_contain(&seen, other.hash));
+    assert_true(keep(&directory, 2, DIRECTORY_NO_WORKER, 1.0));
+    assert_true(directory_filter_may_contain(&seen, other.hash));
+    directory_expire(&directory, 1.0);
+    assert_false(directory_filter_may_contain(&seen, other.hash));
 
     /* A place of the filter gets more entries than it can count, and then stays set. */
     for (int i = 0; i < 300; i++)

@@ -309,6 +309,7 @@ struct directory {
     unsigned asked;
     bool busy;
     bool ignorant;
+    bool silent;
 };
 
 static bool on_publish(void *context, const struct session_state *session, int fd)
@@ -344,10 +345,12 @@ static void on_withdraw(void *context, const uint8_t hash[SESSION_HASH_SIZE])
     ((struct directory *)context)->forgotten++;
 }
 
-static void on_lookup(void *context, const uint8_t hash[SESSION_HASH_SIZE])
+static bool on_lookup(void *context, const uint8_t hash[SESSION_HASH_SIZE])
 {
     (void)hash;
-    ((struct directory *)context)->asked++;
+    struct directory *directory = context;
+    directory->asked++;
+    return !directory->silent;
 }
 
 static void set_directory(struct process *process, struct directory *directory)
@@ -537,6 +540,28 @@ static void test_a_session_that_comes_late_takes_its_place(void **state)
     tear_down(&rig);
 }
 
+/* While the directory does not answer, another process may have the session, and a datagram from
+   here would reach the game server from a second port. */
+static void test_a_session_that_may_be_elsewhere_sends_nothing(void **state)
+{
+    (void)state;
+    struct rig rig;
+    struct directory directory = {.silent = true};
+    set_up(&rig);
+    set_directory(&rig.new, &directory);
+    open_link(&rig.new, KEY);
+    assert_false(session_receive(rig.new.link.session, (const uint8_t *)"early", 5));
+    assert_int_equal(rig.new.stats.dropped_unanswered, 1);
+    assert_int_equal(recv(rig.server, NULL, 0, MSG_DONTWAIT), -1);
+    assert_int_equal(errno, EAGAIN);
+    assert_null(rig.new.farewell);
+    directory.silent = false;
+    rig.player.sin_port = 0; /* no other process has it after all */
+    say(&rig.new, "later");
+    server_hears(&rig, "later");
+    tear_down(&rig);
+}
+
 static void test_messages_stay_whole(void **state)
 {
     (void)state;
@@ -579,6 +604,7 @@ int main(void)
         cmocka_unit_test(test_questions_are_few),
         cmocka_unit_test(test_what_others_were_too_busy_for_they_hear_later),
         cmocka_unit_test(test_a_session_that_comes_late_takes_its_place),
+        cmocka_unit_test(test_a_session_that_may_be_elsewhere_sends_nothing),
         cmocka_unit_test(test_messages_stay_whole),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

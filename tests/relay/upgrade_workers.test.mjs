@@ -100,6 +100,28 @@ test('an answer that comes late still brings a session to its player', async (t)
   assert.doesNotMatch(relay.log(), /a session is lost/);
 });
 
+for (const known of [true, false])
+  test(`a session that ${known ? 'is' : 'is not yet'} in the directory has one port, however long that takes`, async (t) => {
+    const { server, relay } = await begin(t);
+    const key = newKey();
+    if (!known) relay.kill('SIGSTOP');
+    const port = await ask(server, await connectAs(t, relay, key), 'before');
+    if (known) {
+      await relay.stats();
+      relay.kill('SIGSTOP');
+    }
+    // The links come to both workers; those at the other cannot know yet that this one has the session.
+    for (let i = 0; i < 16; i++) (await connectAs(t, relay, key)).send(Buffer.from('meanwhile'));
+    relay.kill('SIGCONT');
+    let link;
+    await eventually('an answer', async () => {
+      if (link?.socket.readyState !== 1) link = await connectAs(t, relay, key);
+      link.send(Buffer.from('after'));
+      return link.messages.some(({ data }) => data.toString() === 'after');
+    });
+    assert.deepEqual([...new Set(server.received.map((each) => each.port))], [port]);
+  });
+
 test('of sessions that began at two workers the one goes on that is answered', async (t) => {
   const answer = (data) => (data.toString().startsWith('first') ? data : null);
   const { server, relay } = await begin(t, [], { answer });
