@@ -1,6 +1,6 @@
 /* Tests of what newcomers do wrong: each line is a mistake and the error that names it. Nothing
    crashes, no error is the one for arguments that are NULL, and afterwards the same objects still
-   work. */
+   work. core.arguments tries each field of a config by itself; those here depend on each other. */
 #include "config_error.h"
 #include "secure_message_rig.h"
 
@@ -118,30 +118,8 @@ static void configs_of_connections(void **state)
     struct cw_schema *schema = make_types();
     struct cw_connection_config config, good = cw_connection_config_default(schema);
     good.channels[0].blocks = true;
-#define CONNECTION(change) BAD_CHANGE(cw_connection_config_check(&config), change)
-    CONNECTION(channel_count = 0);
-    CONNECTION(channel_count = 65);
-    CONNECTION(max_messages = 0);
-    CONNECTION(max_received_messages = 40000);
-    CONNECTION(max_receipts = 40000);
-    CONNECTION(max_packets_per_update = 0);
-    CONNECTION(idle_interval_seconds = -1);
-    CONNECTION(congestion.target_seconds = 0);
-    CONNECTION(channels[0].kind = (enum cw_channel_kind)9);
-    CONNECTION(channels[0].max_messages_per_packet = 257);
-    CONNECTION(channels[0].packet_budget = 0);
-    CONNECTION(channels[0].weight = 0);
-    CONNECTION(channels[0].redundancy = 4);
-    CONNECTION(channels[1].repair = true);
-    CONNECTION(channels[0].send_queue_size = 100);
-    CONNECTION(channels[1].receive_queue_size = 0);
-    CONNECTION(channels[0].max_block_size = 0);
-    CONNECTION(channels[0].block_fragment_size = 9000);
-    CONNECTION(endpoint.sent_window = 100);
-    CONNECTION(endpoint.max_packet_size = 0);
-    CONNECTION(endpoint.fragment_size = 0);
-    CONNECTION(endpoint.max_reassemblies = 65);
-    CONNECTION(endpoint.rtt_smoothing = 0);
+    BAD_CHANGE(cw_connection_config_check(&config), channels[1].repair = true);
+    BAD_CHANGE(cw_connection_config_check(&config), channels[0].block_fragment_size = 9000);
     config = good;
     config.congestion.mode = CW_CONGESTION_BINARY;
     config.congestion.bad_packets_per_second = 0;
@@ -266,10 +244,9 @@ static void endpoints_and_simulators(void **state)
     MISTAKE(CW_ERROR_TRANSMIT_PENDING,
             cw_endpoint_begin(endpoint, 5, bytes, sizeof bytes, &payload));
     cw_endpoint_destroy(endpoint);
-    struct cw_simulator_config config, good = cw_simulator_config_default();
-    BAD_CHANGE(cw_simulator_create(&config, &simulator), path.loss = 1.5);
-    BAD_CHANGE(cw_simulator_create(&config, &simulator), path.latency_seconds = -1);
-    BAD_CHANGE(cw_simulator_create(&config, &simulator), max_datagrams = 0);
+    struct cw_simulator_config config = cw_simulator_config_default();
+    config.path.loss = 1.5;
+    BAD_FIELD("loss", cw_simulator_create(&config, &simulator));
     assert_null(simulator);
 }
 
@@ -301,31 +278,6 @@ static void tokens(void **state)
     MISTAKE(CW_ERROR_TOKEN_SIZE, cw_token_read(token, CW_TOKEN_SIZE - 1, &read));
     token[0] = 'n';
     MISTAKE(CW_ERROR_VERSION, cw_token_read(token, CW_TOKEN_SIZE, &read));
-    rig_stop(&rig);
-}
-
-static void configs_of_servers(void **state)
-{
-    (void)state;
-    struct rig rig;
-    rig_open(&rig);
-    struct cw_server *server = NULL;
-    struct cw_server_config config, good = rig.config;
-#define SERVER(change) BAD_CHANGE(cw_server_create(&config, &server), change)
-    SERVER(max_clients = 0);
-    SERVER(max_clients = 1025);
-    SERVER(max_pending = 0);
-    SERVER(token_history = 0);
-    SERVER(addresses = NULL);
-    SERVER(address_count = 0);
-    SERVER(unix_offset_seconds = cw_server_config_default().unix_offset_seconds);
-    SERVER(keep_alive_seconds = 0);
-    SERVER(requests_per_second = -1);
-    SERVER(disconnect_packets = 0);
-    config = good;
-    memset(config.private_key, 0, sizeof config.private_key);
-    MISTAKE(CW_ERROR_KEY, cw_server_create(&config, &server));
-    assert_null(server);
     rig_stop(&rig);
 }
 
@@ -483,24 +435,10 @@ static void configs_of_the_game_kit(void **state)
 {
     (void)state;
     struct cw_schema *schema = make_types();
-    struct cw_clock_sync *sync;
-    struct cw_clock_sync_config clock = cw_clock_sync_config_default();
-    clock.ticks_per_second = 0;
-    BAD_FIELD("ticks_per_second", cw_clock_sync_create(&clock, &sync));
     struct cw_input_sender *sender;
     struct cw_input_config input = cw_input_config_default(schema);
     input.type = OWN;
     BAD_FIELD("type", cw_input_sender_create(&input, &sender));
-    input.type = LEVEL;
-    input.copies = 0;
-    BAD_FIELD("copies", cw_input_sender_create(&input, &sender));
-    struct cw_snapshot_server *snapshots;
-    struct cw_snapshot_config snapshot = cw_snapshot_config_default(schema);
-    snapshot.window = 33;
-    BAD_FIELD("window", cw_snapshot_server_create(&snapshot, &snapshots));
-    struct cw_history *history;
-    struct cw_history_config past = cw_history_config_default();
-    BAD_FIELD("state_size", cw_history_create(&past, &history));
     struct cw_interpolation *interpolation;
     struct cw_interpolation_config view = cw_interpolation_config_default();
     view.min_delay_seconds = 1;
@@ -565,7 +503,6 @@ int main(void)
         cmocka_unit_test(messages),
         cmocka_unit_test(endpoints_and_simulators),
         cmocka_unit_test(tokens),
-        cmocka_unit_test(configs_of_servers),
         cmocka_unit_test(servers_and_clients),
         cmocka_unit_test(backends),
         cmocka_unit_test(broadcasts),
