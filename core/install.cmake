@@ -7,6 +7,7 @@ include(CMakePackageConfigHelpers)
 install(TARGETS causeway EXPORT causeway ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(DIRECTORY include/causeway DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 # What a program needs beside an archive, a shared library brings along.
 list(JOIN NATIVE_LIBRARIES " -l" PC_LIBRARIES)

@@ -21,13 +21,13 @@ import { startGatedRelay } from '../support/relay.mjs';
 import { atRandom, startPath } from '../support/secure.mjs';
 import { startTeeworlds } from './teeworlds_server.mjs';
 
-/** The protocol id of the README's server. */
+/** The protocol id of the server in core/examples. */
 const PROTOCOL_ID = 0x1122334455667788n;
 const LOSS = 0.05;
 
 const {
   CAUSEWAY_GAMES,
-  CAUSEWAY_README_SERVER,
+  CAUSEWAY_ECHO_SERVER,
   CAUSEWAY_ENET_SERVER,
   CAUSEWAY_UDP_SERVER,
   CAUSEWAY_FOREIGN_SERVER,
@@ -35,7 +35,7 @@ const {
 } = process.env;
 
 const servers = {
-  readme: CAUSEWAY_README_SERVER,
+  example: CAUSEWAY_ECHO_SERVER,
   enet: CAUSEWAY_ENET_SERVER,
   udp: CAUSEWAY_UDP_SERVER,
   foreign: CAUSEWAY_FOREIGN_SERVER,
@@ -80,7 +80,7 @@ export async function startGame(t, server, { page = '<!doctype html><title>A gam
   const knowsTime = sleep(1100); // after that second the server takes tokens
   const path = await startPath(port, atRandom(LOSS));
   const root = makeRoot(page);
-  const gate = server === 'readme' ? ['--protocol-id', String(PROTOCOL_ID)] : ['--raw'];
+  const gate = server === 'example' ? ['--protocol-id', String(PROTOCOL_ID)] : ['--raw'];
   const relay = await startGatedRelay(
     path.port,
     ...gate,
@@ -109,8 +109,8 @@ export async function startGame(t, server, { page = '<!doctype html><title>A gam
     },
     /** Runs a game in a page of its own. */
     async play(browser, program, options) {
-      const args = server === 'readme' ? ['token'] : ['127.0.0.1', String(port)];
-      const files = server === 'readme' ? { token: [...(await this.token())] } : {};
+      const args = server === 'example' ? ['token'] : ['127.0.0.1', String(port)];
+      const files = server === 'example' ? { token: [...(await this.token())] } : {};
       const game = await run(browser, relay, program, { args, files, ...options });
       t.after(() => game.close());
       return game;

@@ -11,7 +11,7 @@ const BULKS = 3;
 /** The games, each with its server, and whether the page imports causeway-net/emscripten for it. */
 const games = [
   { program: 'enet_client.js', server: 'enet', shim: true },
-  { program: 'causeway_client.js', server: 'readme', shim: true },
+  { program: 'causeway_client.js', server: 'example', shim: true },
   { program: 'sockets_client.js', server: 'udp' },
 ];
 
@@ -86,8 +86,8 @@ export const testGames = (name, start) =>
         assert.deepEqual(await game.complaints(), []);
       });
 
-    test("the guide's page and program, as they stand there", async (t) => {
-      const rig = await startGame(t, 'readme', { page: guidePage() });
+    test("the guide's page and its program, echo_client.c", async (t) => {
+      const rig = await startGame(t, 'example', { page: guidePage() });
       writeFileSync(join(rig.root, 'token'), await rig.token());
       const page = await browser.newPage();
       t.after(() => page.close());
@@ -95,16 +95,16 @@ export const testGames = (name, start) =>
       await until('the answer', async () => (await said(page)).includes('says hello'), 30_000);
     });
 
-    test('a program that waits, as the guide for native ones has it', async (t) => {
-      const rig = await startGame(t, 'readme');
-      const game = await rig.play(browser, 'player.js', {});
-      await game.until(/^hello$/m);
+    test('a program that waits, as native ones do', async (t) => {
+      const rig = await startGame(t, 'example');
+      const game = await rig.play(browser, 'waiting.js', {});
+      await game.until(/says hello$/m);
       assert.deepEqual(await game.complaints(), []);
     });
 
     test('a program that waits, not linked for it, stops and is told what to do', async (t) => {
-      const rig = await startGame(t, 'readme');
-      const game = await rig.play(browser, 'player_stuck.js', {});
+      const rig = await startGame(t, 'example');
+      const game = await rig.play(browser, 'waiting_stuck.js', {});
       await game.until(/a page cannot wait for datagrams. Let cw_run call your ticks/);
     });
   });

@@ -9,12 +9,16 @@ import { startGameServer } from './secure.mjs';
 import { PROTOCOL_ID } from '../../web/demo/schema.js';
 
 const build = process.env.CAUSEWAY_BUILD;
-const backendScript = fileURLToPath(new URL('../../web/demo/backend.mjs', import.meta.url));
+const place = (name) => fileURLToPath(new URL(`../../web/${name}`, import.meta.url));
 
-async function startBackend(server) {
+/** Starts the backend of web/examples for a game server with these messages. */
+export async function startBackend(server, messages = 'examples/messages.js') {
   const backend = spawn(
     process.execPath,
-    [backendScript, '127.0.0.1:0', `127.0.0.1:${server.port}`],
+    [
+      place('examples/backend.mjs'),
+      ...['127.0.0.1:0', `127.0.0.1:${server.port}`, place(messages)],
+    ],
     {
       stdio: ['ignore', 'pipe', 'inherit'],
       env: { CAUSEWAY_KEY: Buffer.from(server.key).toString('hex') },
@@ -26,7 +30,7 @@ async function startBackend(server) {
 
 export async function startDemo(...options) {
   const server = await startGameServer({ program: process.env.CAUSEWAY_DEMO_SERVER, players: 16 });
-  const backend = await startBackend(server);
+  const backend = await startBackend(server, 'demo/schema.js');
   const relay = await startGatedRelay(
     server.port,
     '--protocol-id',

@@ -1,4 +1,4 @@
-/* A client of the README's server over Causeway, natively and in a page. The token of each
+/* A client of the server in core/examples over Causeway, natively and in a page. The token of each
    connection is in a file, which the client removes.
      causeway_client TOKEN_FILE */
 #include "echo.h"

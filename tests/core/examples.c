@@ -1,6 +1,7 @@
-/* Tests of the server of the README as it stands there: it echoes what a player says, and after it
-   was held up it goes on with the next tick, without making up for those that it missed. The client
-   of the guide says hello to that server, also to the next one after a crash. */
+/* Tests of the programs in core/examples: the server echoes what a player says, and after it was
+   held up it goes on with the next tick, without making up for those that it missed. It tells its
+   players when it is stopped. The client says hello to that server, also to the next one after a
+   crash. */
 #define _XOPEN_SOURCE 700
 
 #include "causeway/client.h"
@@ -66,7 +67,7 @@ static void stop(pid_t process)
 static void start_server(struct world *world, const char *listen)
 {
     char line[128];
-    FILE *output = start(README_SERVER, listen, &world->server);
+    FILE *output = start(ECHO_SERVER, listen, &world->server);
     assert_non_null(fgets(line, sizeof line, output));
     fclose(output);
     line[strcspn(line, "\n")] = 0;
@@ -76,11 +77,13 @@ static void start_server(struct world *world, const char *listen)
     sleep(2);
 }
 
-static void make_token(const struct world *world, uint8_t token[CW_TOKEN_SIZE])
+static void make_token(const struct world *world, int32_t timeout_seconds,
+                       uint8_t token[CW_TOKEN_SIZE])
 {
     struct cw_token_grant grant = cw_token_grant_default();
     grant.protocol_id = 0x1122334455667788;
     grant.life_seconds = LIFE;
+    grant.timeout_seconds = timeout_seconds;
     grant.client_id = 5;
     grant.create_time = (uint64_t)cw_clock_unix();
     grant.addresses = &world->address;
@@ -94,7 +97,8 @@ static void make_token(const struct world *world, uint8_t token[CW_TOKEN_SIZE])
 static void start_client(struct world *world)
 {
     uint8_t token[CW_TOKEN_SIZE];
-    make_token(world, token);
+    make_token(world, (int32_t)PATIENCE,
+               token); /* the connection outlives a stall of the machine */
     struct cw_client_config config = cw_client_config_default();
     config.connection = &world->connection;
     assert_int_equal(cw_client_create(&config, &world->client), CW_OK);
@@ -139,9 +143,9 @@ static void hold_up(const struct world *world, unsigned seconds)
     sleep(seconds);
 }
 
-static void the_server_of_the_readme(void **state)
+/* Starts the server and a client of it, which has connected then. */
+static struct world start_both(void)
 {
-    (void)state;
     struct world world = {0};
     const struct cw_schema_config schema = {.types = &say_type, .count = 1};
     assert_int_equal(cw_schema_create(&schema, &world.schema), CW_OK);
@@ -149,7 +153,20 @@ static void the_server_of_the_readme(void **state)
     start_server(&world, "127.0.0.1:0");
     start_client(&world);
     assert_int_equal(await_event(&world).type, CW_CLIENT_EVENT_CONNECTED);
+    return world;
+}
 
+static void end(const struct world *world)
+{
+    cw_client_destroy(world->client);
+    cw_socket_close(world->socket);
+    cw_schema_destroy(world->schema);
+}
+
+static void the_server_echoes(void **state)
+{
+    (void)state;
+    struct world world = start_both();
     struct cw_message *message;
     struct cw_connection *connection = cw_client_connection(world.client);
     assert_int_equal(cw_connection_create_message(connection, 0, &message), CW_OK);
@@ -165,7 +182,7 @@ static void the_server_of_the_readme(void **state)
     world.datagrams = 0;
     const double start = cw_clock_now();
     kill(world.server, SIGCONT);
-    while (cw_clock_now() < start + 0.3)
+    while (cw_clock_now() < start + (world.datagrams > 0 ? 0.3 : PATIENCE))
         step_client(&world);
     /* The server missed 120 ticks. */
     const double due = (cw_clock_now() - start) * 60;
@@ -173,43 +190,57 @@ static void the_server_of_the_readme(void **state)
     assert_in_range(world.datagrams, 1, (uint32_t)due + 60);
 
     stop(world.server);
-    cw_client_destroy(world.client);
-    cw_socket_close(world.socket);
-    cw_schema_destroy(world.schema);
+    end(&world);
 }
 
-/* Waits until the client asks for a token, and gives it one. */
+static void the_server_tells_that_it_stops(void **state)
+{
+    (void)state;
+    struct world world = start_both();
+    kill(world.server, SIGTERM);
+    const struct cw_client_event event = await_event(&world);
+    assert_int_equal(event.type, CW_CLIENT_EVENT_DISCONNECTED);
+    assert_int_equal(event.state, CW_CLIENT_STOPPING);
+    int status;
+    assert_int_equal(waitpid(world.server, &status, 0), world.server);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+    end(&world);
+}
+
+/* Waits until the client asks for a token, and gives it one. The client removes the file. */
 static void give_token(const struct world *world, const char *path)
 {
     uint8_t token[CW_TOKEN_SIZE];
+    assert_int_equal(mkfifo(path, 0600), 0);
     alarm((unsigned)(3 * PATIENCE)); /* ends a client that does not ask */
     FILE *file = fopen(path, "wb");
     alarm(0);
     assert_non_null(file);
-    make_token(world, token);
+    make_token(world, 5, token); /* after so long the client asks for the next */
     assert_int_equal(fwrite(token, 1, sizeof token, file), sizeof token);
     fclose(file);
 }
 
-static void the_client_of_the_guide(void **state)
+static void the_client_says_hello(void **state)
 {
     (void)state;
     struct world world = {0};
-    char line[128], folder[] = "/tmp/causeway-readme-XXXXXX", path[64], text[CW_ADDRESS_TEXT_SIZE];
+    char line[128], folder[] = "/tmp/causeway-examples-XXXXXX", path[64],
+                    text[CW_ADDRESS_TEXT_SIZE];
     const struct cw_schema_config schema = {.types = &say_type, .count = 1};
     assert_int_equal(cw_schema_create(&schema, &world.schema), CW_OK);
     world.connection = cw_connection_config_default(world.schema);
     assert_non_null(mkdtemp(folder));
     snprintf(path, sizeof path, "%s/token", folder);
-    assert_int_equal(mkfifo(path, 0600), 0);
 
     start_server(&world, "127.0.0.1:0");
     pid_t client;
-    FILE *output = start(README_CLIENT, path, &client);
+    FILE *output = start(ECHO_CLIENT, path, &client);
     for (int life = 0; life < 2; life++) {
         give_token(&world, path);
         assert_non_null(fgets(line, sizeof line, output));
-        assert_string_equal(line, "hello\n");
+        assert_string_equal(line, "the server says hello\n");
         stop(world.server);
         if (life == 0)
             start_server(&world, cw_address_format(&world.address, text));
@@ -217,8 +248,7 @@ static void the_client_of_the_guide(void **state)
 
     stop(client);
     fclose(output);
-    unlink(path);
-    rmdir(folder);
+    assert_int_equal(rmdir(folder), 0);
     cw_schema_destroy(world.schema);
 }
 
@@ -237,8 +267,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_tick_follows_another),
-        cmocka_unit_test(the_server_of_the_readme),
-        cmocka_unit_test(the_client_of_the_guide),
+        cmocka_unit_test(the_server_echoes),
+        cmocka_unit_test(the_server_tells_that_it_stops),
+        cmocka_unit_test(the_client_says_hello),
     };
-    return cmocka_run_group_tests_name("readme", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("examples", tests, NULL, NULL);
 }

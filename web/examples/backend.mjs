@@ -1,13 +1,23 @@
-// The web backend of the demo: it gives a connect token to everybody who asks. A real backend finds out first who the
-// player is.
-//   node backend.mjs ADDRESS:PORT GAME-SERVER     port 0 takes any free one; the program says which
-// The environment variable CAUSEWAY_KEY holds the key that the game server has too.
+// A web backend: it gives a connect token to everybody who asks. A real backend finds out first who the player is.
+//   CAUSEWAY_KEY=... node backend.mjs ADDRESS:PORT GAME-SERVER [MESSAGES]
+// With port 0 it takes any free port; its first line says which. MESSAGES is a module that exports the game's
+// PROTOCOL_ID and messages, by default the messages.js beside this file.
 import { generateConnectToken } from 'causeway-net';
 import { createServer } from 'node:http';
-import { PROTOCOL_ID, messages } from './schema.js';
+import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
 
-const [, , listen, gameServer] = process.argv;
-const [, host, port] = /^\[?(.*?)\]?:(\d+)$/.exec(listen);
+const [, , listen, gameServer, file] = process.argv;
+const [, host, port] = /^\[?(.*?)\]?:(\d+)$/.exec(listen ?? '') ?? [];
+const key = process.env.CAUSEWAY_KEY; // the game server has it too
+if (!port || !gameServer || !key) {
+  console.error('usage: CAUSEWAY_KEY=... node backend.mjs ADDRESS:PORT GAME-SERVER [MESSAGES]');
+  process.exit(2);
+}
+const { PROTOCOL_ID, messages } = await import(
+  file ? pathToFileURL(resolve(file)) : './messages.js'
+);
+
 // Each visitor is a new player. With the number of another player, the visitor would take over that player's game.
 const newClientId = () => crypto.getRandomValues(new BigUint64Array(1))[0];
 
@@ -18,7 +28,7 @@ const server = createServer(async (request, response) => {
   }
   const token = await generateConnectToken({
     protocolId: PROTOCOL_ID,
-    privateKey: process.env.CAUSEWAY_KEY,
+    privateKey: key,
     clientId: newClientId(),
     servers: [gameServer],
     schema: messages,

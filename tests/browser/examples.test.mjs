@@ -1,0 +1,38 @@
+// The page of web/examples in a real Chromium, on the echo server of core/examples.
+import assert from 'node:assert/strict';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { startChromium } from '../support/chromium.mjs';
+import { startEchoPage } from '../support/examples.mjs';
+import { PATIENCE_MS } from '../support/patience.mjs';
+
+const pictures = join(process.env.CAUSEWAY_BUILD, 'screenshots');
+const sizes = { desktop: { width: 1280, height: 800 }, phone: { width: 390, height: 844 } };
+
+for (const [name, viewport] of Object.entries(sizes))
+  test(`the page says what comes back, and how it ends: ${name}`, async (t) => {
+    const { server, url } = await startEchoPage(t);
+    const browser = await startChromium();
+    t.after(() => browser.close());
+    const page = await browser.newPage({ viewport });
+    page.setDefaultTimeout(PATIENCE_MS);
+    const errors = [];
+    page.on('pageerror', (error) => errors.push(error.message));
+    await page.goto(url);
+    await page.getByText('The connection is connected.').waitFor();
+    const texts = ['hello', '\u{10ffff}'.repeat(30), 'ж'.repeat(60), 'bye'];
+    for (const text of texts) {
+      await page.getByLabel('Message').fill(text);
+      await page.getByLabel('Message').press('Enter');
+      await page.getByRole('listitem').getByText(text, { exact: true }).waitFor();
+    }
+    assert.deepEqual(await page.getByRole('listitem').allTextContents(), texts);
+    const width = await page.evaluate(() => globalThis.document.documentElement.scrollWidth);
+    assert.ok(width <= viewport.width, `${width} pixels`);
+    mkdirSync(pictures, { recursive: true });
+    await page.screenshot({ path: join(pictures, `examples-${name}.png`) });
+    await server.stop();
+    await page.getByText('The connection is ended: stopping.').waitFor();
+    assert.deepEqual(errors, []);
+  });
