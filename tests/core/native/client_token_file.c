@@ -1,4 +1,4 @@
-/* Tokens out of a file. A whole client that gets them so is in emscripten.hello. */
+/* Tokens out of a file. A whole client that gets them so is in core.examples. */
 #include "causeway/native/client_host.h"
 #include "causeway/token.h"
 
