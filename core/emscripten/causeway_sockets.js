@@ -18,8 +18,8 @@
  * TCP sockets stay as they are. Datagrams have 1 to 1,400 bytes: a longer one is EMSGSIZE, an empty one goes nowhere.
  *
  * Emscripten knows these functions by their text: they see nothing but what __deps names, and the names of the
- * page's objects are in quotes, which the Closure compiler leaves alone. Tested with Emscripten 3.1.6, and written
- * against what 6.0 has too. */
+ * page's objects are in quotes, which the Closure compiler leaves alone. This was tested
+ * with Emscripten 3.1.6, and relies on nothing that 6.0 has not. */
 mergeInto(LibraryManager.library, {
   $causeway__deps: ['$FS'],
   $causeway__postset: function () {

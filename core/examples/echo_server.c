@@ -56,7 +56,7 @@ int main(int argc, char **argv)
 
     struct cw_server_event event;
     for (double tick = cw_clock_now(); !stopping; tick = cw_clock_next_tick(tick, 1 / 60.0)) {
-        while (cw_host_next(host, tick, &event)) { /* what players did, until the tick is due */
+        while (cw_host_next(host, tick, &event)) { /* events of players, until the tick is due */
             if (event.type != CW_SERVER_EVENT_MESSAGE)
                 continue;
             struct cw_connection *player = cw_server_connection(cw_host_server(host), event.client);

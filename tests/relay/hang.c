@@ -1,4 +1,4 @@
-/* Loaded before the system's library (LD_PRELOAD), this hangs a program that accepts a
+/* This library, loaded before the system's (LD_PRELOAD), hangs a program that accepts a
    connection. */
 #include <sys/socket.h>
 

@@ -154,7 +154,7 @@ class DelayPath {
   rtt;
   /** The share of what is sent that gets lost, 0 to 1; may be changed at any time. TCP repeats what was lost. */
   loss;
-  /** Called with what is sent: 'tcp up', 'tcp down', 'udp up' or 'udp down', and the bytes. */
+  /** A function that gets all that is sent: 'tcp up', 'tcp down', 'udp up' or 'udp down', and the bytes. */
   watch = null;
   paused = false;
   #random;

@@ -461,7 +461,7 @@ test('a schema in TypeScript is for page, backend and server', () => {
   for (const name of ['typescript', '@typescript'])
     symlinkSync(join(modules, name), join(project, 'node_modules', name));
   const text = header('shared/game.ts');
-  assert.match(text, /Made by causeway-schema from game\.ts/);
+  assert.match(text, /causeway-schema has made this from game\.ts/);
   assert.match(text, /FIELD\(points, CW_UINT\(0, 100\)\)/);
   assert.deepEqual(readdirSync(join(project, 'shared')).sort(), ['game.ts', 'limits.ts']);
   compileForAll(USER.replace('./game', './shared/game'));

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// What a web developer needs to begin with, without a compiler for C:
+// This is all that a web developer needs to begin with, without a compiler for C:
 //   causeway-net init FOLDER              a small game to start from
 //   causeway-net dev --server FILE        its page, its game server, tokens and a relay, in one process
 import { UsageError, readArguments, usage } from '../dev/arguments.mjs';

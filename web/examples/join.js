@@ -1,4 +1,4 @@
-// How pages and bots join a game: with tokens from the backend, and with another attempt when one has failed.
+// Pages and bots join a game with tokens from the backend, and with another attempt when one has failed.
 
 /** Returns a function that gets a connect token from the backend. Each connection takes a new one. */
 export const tokensFrom = (backend) => async () => {

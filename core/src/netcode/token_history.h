@@ -17,12 +17,12 @@
 struct cw_token_history {
     struct cw_used_token *tokens;
     uint32_t capacity;
-    uint32_t used;       /* how many tokens from the front were ever in use */
+    uint32_t used;       /* tokens from the front that were ever in use */
     uint32_t first_free; /* in a list; CW_HASH_INDEX_NONE: empty */
     uint32_t hand;       /* the token to check next for expiry */
     uint64_t swept;      /* when all were last checked */
     uint64_t forgotten;  /* the latest expire time of the tokens that were forgotten */
-    uint64_t hash_seed;  /* of by_id */
+    uint64_t hash_seed;  /* by_id's */
     struct cw_hash_index by_mac, by_id;
 };
 

@@ -1,6 +1,6 @@
 #include "packet/congestion.h"
 
-#define ROUNDING 1e-6 /* of a packet: sums of ticks fall short of whole packets by less */
+#define ROUNDING 1e-6 /* packets; sums of ticks fall short of whole packets by less */
 
 static double most_saved(const struct cw_congestion *c)
 {

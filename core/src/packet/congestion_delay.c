@@ -7,9 +7,9 @@
 #define LEAST_WINDOW    (4 * PACKET)
 #define RTT_UNKNOWN     0.1  /* seconds; stands for it in the pacing of the first packets */
 #define TICKS_OF_TARGET 1.8  /* below 2, which is the next RTT that can be told from one */
-#define BASE_OF_TARGET  0.05 /* of the base RTT */
-#define FIRST_GAIN      2.5  /* of the pacing over a window in a round trip, in the slow start */
-#define IDLE_BUDGET     0.15 /* of the window may go in the first tick after a pause */
+#define BASE_OF_TARGET  0.05 /* the target's part of the base RTT */
+#define FIRST_GAIN      2.5  /* pacing in the slow start, in windows per round trip */
+#define IDLE_BUDGET     0.15 /* the part of the window that may go in the first tick after a pause */
 #define GAIN            1.25
 #define WHILE           5.0  /* seconds, of which two are remembered */
 #define WHILE_ROUNDS    5    /* or so many round trips, if that is longer */
@@ -25,13 +25,13 @@
 #define STEP            0.2 /* seconds in which the window grows by a packet */
 #define FAST            1.25
 #define CUTS_BEFORE     3
-#define CUT_BELOW       0.15 /* of the target */
+#define CUT_BELOW       0.15 /* a part of the target */
 #define UNMOVED         0.8
 #define COMPETE_CUT     0.7
 #define LONGEST_DRAIN   0.5 /* seconds of a round trip; a longer one would cost too much */
 #define DRAINED         0.6
 
-/* Of two numbers; NaN does not occur. */
+/* Returns the smaller number; NaN does not occur. */
 static double least(double a, double b)
 {
     return a < b ? a : b;
@@ -117,14 +117,14 @@ static void cut(struct cw_congestion_delay *d, double queue)
     set_window(d, d->window * most((base - CUT_BELOW * d->target) / (base + queue), 0.5));
 }
 
-/* Whether it was this control that held the flow back in the round, in half of its ticks at least.
-   A window that was not used is not proven. */
+/* Returns whether this control held the flow back in half of the round's ticks at least. A window
+   that was not used is not proven. */
 static bool is_limited(const struct cw_congestion_delay *d)
 {
     return 2 * d->round.held >= d->round.ticks;
 }
 
-/* By a packet each fifth of a second, however long a round is, but never fast. */
+/* The window grows by a packet each fifth of a second, however long a round is, but never fast. */
 static void grow(struct cw_congestion_delay *d, double elapsed)
 {
     const double packets = most(elapsed / STEP, 1);
@@ -230,7 +230,7 @@ static bool is_round_over(const struct cw_congestion_delay *d, uint16_t sequence
     return d->round.began && (int16_t)(sequence - d->round.last) >= 0;
 }
 
-/* What the connection tells */
+/* The connection reports these. */
 
 void cw_delay_sent(struct cw_congestion *c, uint16_t sequence, uint32_t bytes)
 {
@@ -303,7 +303,7 @@ void cw_delay_arrived(struct cw_congestion *c, uint32_t bytes, double rtt)
 
 /* Time */
 
-/* What is remembered of the path goes out of date. A base that is longer now is another path, whose
+/* The memory of the path goes out of date. A base that is longer now is another path, whose
    speed is to be found out anew. To see the path without a queue of our own, what
    is in flight goes down for a moment. */
 static void turn(struct cw_congestion_delay *d, double now)

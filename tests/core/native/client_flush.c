@@ -102,7 +102,7 @@ static void it_stops_trying(void **state)
     assert_int_equal(cw_client_host_open(&config, &host), CW_OK);
     cw_client_host_update(host);
     assert_int_equal(asked, 1);
-    cw_client_host_flush_and_disconnect(host, (double)NAN); /* which does nothing */
+    cw_client_host_flush_and_disconnect(host, (double)NAN); /* it does nothing */
     cw_client_host_update(host);
     assert_int_equal(asked, 2);
     cw_client_host_flush_and_disconnect(host, 1);

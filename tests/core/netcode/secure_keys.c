@@ -143,7 +143,7 @@ static void keys_of_a_client(void **state)
     }
 }
 
-/* Of a token that the client refuses because of its schema. */
+/* The client refuses the token because of its schema. */
 static void keys_of_a_refused_token(void **state)
 {
     (void)state;

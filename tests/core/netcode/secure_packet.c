@@ -196,7 +196,7 @@ static void checks_size_before_type(void **state)
         CW_ERROR_PACKET_TYPE);
 }
 
-/* What was taken before, or is too old, is known without its key. */
+/* A packet that was taken before, or is too old, is known without its key. */
 static void checks_replay_before_decrypting(void **state)
 {
     (void)state;

@@ -449,7 +449,7 @@ static void sealed_nonsense_refused(void **state)
             plain[12 + byte] = (uint8_t)(counts[i] >> 8 * byte);
         plain[16] = counts[i] == 2 ? CW_ADDRESS_IPV4 : CW_ADDRESS_NONE;
         plain[16 + 7] = 3;
-        /* So many that are well-formed. */
+        /* There are as many well-formed addresses. */
         for (uint32_t n = 0; counts[i] == 34 && n < counts[i]; n++)
             plain[16 + 7 * n] = CW_ADDRESS_IPV4;
         netcode_seal(plain, 5, 6, nonce, private_key);

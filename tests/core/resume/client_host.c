@@ -36,7 +36,7 @@ struct world {
 
     /* A NAT between the two, unless the client is given the server's own address. */
     struct cw_socket *near, *far;
-    struct cw_address near_address; /* which tokens name */
+    struct cw_address near_address; /* the address that tokens name */
     struct cw_address inside;       /* the client's */
 
     enum cw_client_state state; /* the client's, as its events tell */
@@ -293,7 +293,7 @@ static void it_asks_for_tokens(void **state)
     close_world(&world);
 }
 
-/* Those whom the server does not want, and those who do not want it, stay away. */
+/* A client that the server does not want stays away, and so does one that does not want it. */
 static void it_does_not_always_come_back(void **state)
 {
     (void)state;
@@ -405,7 +405,7 @@ static void another_address_lets_it_move(void **state)
     close_world(&world);
 }
 
-/* Whoever had no way may come back behind another NAT, also with the same address. */
+/* A client that had no way may come back behind another NAT, also with the same address. */
 static void it_asks_again_when_there_was_no_way(void **state)
 {
     (void)state;

@@ -1,5 +1,4 @@
-/* What a client learns about why the server has ended its connection, and what clients of other
-   makers see of it. */
+/* A client learns why the server has ended its connection; clients of others see that it has. */
 #include "client_bench.h"
 
 /* A server with one client, whose slot is 0. */

@@ -554,7 +554,7 @@ static void refused_and_told(void **state)
     }
 }
 
-/* What the old session sent last still comes before its end, and then the new one begins afresh. */
+/* The old session's last payload still comes before its end, and then the new one begins afresh. */
 static void the_last_payload_comes_first(void **state)
 {
     (void)state;

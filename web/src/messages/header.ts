@@ -129,7 +129,7 @@ export function cHeader(
     ...Array.from(inner, ([fields, name]) => ({ name, fields, block: false })),
     ...schema.types,
   ];
-  return `/* Made by causeway-schema from ${source}; change it there. */
+  return `/* causeway-schema has made this from ${source}; change it there. */
 #ifndef ${prefix}_SCHEMA_H
 #define ${prefix}_SCHEMA_H
 
@@ -142,7 +142,7 @@ enum { ${[...names.map((type) => `${prefix}_${upper(type)}`), `${prefix}_TYPE_CO
 /* The types, for \`const struct cw_message_type types[] = ${prefix}_TYPES;\` in a function. */
 #define ${prefix}_TYPES {${names.map((type) => `${type}_type`).join(', ')}}
 
-/* What cw_connection_fingerprint gives for them and a config that is the default otherwise. A token
+/* cw_connection_fingerprint gives this for them and a config that is the default otherwise. A token
    that is made with it (causeway-token --fingerprint) is for clients with the same messages only. */
 #define ${prefix}_FINGERPRINT 0x${print.toString(16).padStart(16, '0')}u
 
