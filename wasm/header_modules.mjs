@@ -5,12 +5,14 @@
 // web/lab/generated.ts, and layout(), which gives the offsets of a struct's members.
 import { readFileSync } from 'node:fs';
 
-const GAME_ROOMS = ['clock_sync', 'input', 'prediction', 'snapshot', 'interpolation', 'history'];
-const LAB_ROOMS = ['peer', 'game', 'column'];
+const GAME_MODULES = ['clock_sync', 'input', 'prediction', 'snapshot', 'interpolation', 'history'];
+const LAB_MODULES = ['peer', 'game', 'column'];
 /** The names of the lab that JavaScript does not see, because only protocols use them. */
 const LAB_HIDDEN = /^cw_lab_(item|arrival|peer_type|sent_item|flow|game|protocol)$/;
-const folder = (room) => (LAB_ROOMS.includes(room) ? '../core/lab/' : '../core/include/causeway/');
-const read = (room) => readFileSync(new URL(`${folder(room)}${room}.h`, import.meta.url), 'utf8');
+const folder = (module) =>
+  LAB_MODULES.includes(module) ? '../core/lab/' : '../core/include/causeway/';
+const read = (module) =>
+  readFileSync(new URL(`${folder(module)}${module}.h`, import.meta.url), 'utf8');
 const bare = (text) => text.replace(/\/\*[^]*?\*\//g, '').replace(/^#.*(\\\n.*)*$/gm, '');
 
 const camel = (name) => name.replace(/_(\w)/g, (_, letter) => letter.toUpperCase());
@@ -49,8 +51,8 @@ const split = (text, where) => {
 };
 
 /** Returns the functions of a header, with name, parameters and result as TypeScript has them. */
-const functions = (room) =>
-  [...bare(read(room)).matchAll(/^([a-z][\w ]*[\s*])(cw_\w+)\(([^)]*)\)(;|\n\{)/gm)]
+const functions = (module) =>
+  [...bare(read(module)).matchAll(/^([a-z][\w ]*[\s*])(cw_\w+)\(([^)]*)\)(;|\n\{)/gm)]
     .filter(([, result]) => !/^(typedef|return)\b/.test(result) && !/^static/.test(result))
     .map(([, result, name, list]) => {
       const parameters = list === 'void' ? [] : list.split(',').map((one) => split(one, name));
@@ -63,28 +65,29 @@ const functions = (room) =>
     });
 
 /** Returns the number of an enumerator of a header, or of a #define in it or in schema.h. */
-const constant = (room, name) => {
-  const text = bare(read(room));
+const constant = (module, name) => {
+  const text = bare(read(module));
   for (const [, list] of text.matchAll(/^enum cw_\w+ \{([^}]*)\};/gm))
     for (const [one, value] of enumerators(list)) if (one === name) return value;
-  const defines = read(room) + read('schema');
+  const defines = read(module) + read('schema');
   const value = new RegExp(`^#define ${name}\\s+(\\w+)`, 'm').exec(defines)?.[1];
   if (value === 'UINT32_MAX') return 2 ** 32 - 1;
-  if (!/^\d+$/.test(value ?? '')) throw new Error(`${room}.h: the number of ${name} is not known`);
+  if (!/^\d+$/.test(value ?? ''))
+    throw new Error(`${module}.h: the number of ${name} is not known`);
   return Number(value);
 };
 
 /**
  * Turns a comment of a header into a sentence for TypeScript, with TypeScript's names, and with numbers for constants.
  */
-const comment = (room, text) => {
+const comment = (module, text) => {
   const sentence = text
     .replace(/^\/\*|\*\/$/g, '')
     .split('\n')
     .map((line) => line.trim().replace(/^\* ?/, ''))
     .filter(Boolean)
     .join(' ')
-    .replace(/\bCW_\w+/g, (name) => constant(room, name))
+    .replace(/\bCW_\w+/g, (name) => constant(module, name))
     .replace(/\b[a-z]+(_[a-z]+)+\b/g, camel);
   return `${sentence[0].toUpperCase()}${sentence.slice(1)}${sentence.endsWith('.') ? '' : '.'}`;
 };
@@ -92,9 +95,9 @@ const comment = (room, text) => {
 /**
  * Returns the members of a struct with their comments, which stand on the line where a member ends, or else before it.
  */
-const members = (room, name) => {
-  const text = new RegExp(`^struct ${name} \\{\n([^}]*)\\};`, 'm').exec(read(room))?.[1];
-  if (!text) throw new Error(`${room}.h has no struct ${name}`);
+const members = (module, name) => {
+  const text = new RegExp(`^struct ${name} \\{\n([^}]*)\\};`, 'm').exec(read(module))?.[1];
+  if (!text) throw new Error(`${module}.h has no struct ${name}`);
   const result = [];
   let before = '';
   let last;
@@ -102,8 +105,8 @@ const members = (room, name) => {
   for (const found of text.matchAll(/(\/\*[^]*?\*\/)|([^;/]+;[^\S\n]*)/g)) {
     const [, note, code] = found;
     if (note) {
-      if (found.index === end) last.note = comment(room, note);
-      else before = comment(room, note);
+      if (found.index === end) last.note = comment(module, note);
+      else before = comment(module, note);
       continue;
     }
     end = found.index + code.length;
@@ -116,7 +119,7 @@ const members = (room, name) => {
     before = '';
   }
   for (const member of result.filter(({ type }) => type.startsWith('enum ')))
-    member.note = `${member.note} ${choices(room, member.type)}`.trim();
+    member.note = `${member.note} ${choices(module, member.type)}`.trim();
   return result;
 };
 
@@ -131,8 +134,8 @@ const beginning = (all) =>
   );
 
 /** Says what the numbers of an enum stand for: "0: differences, 1: range coded." */
-const choices = (room, type) => {
-  const { all } = enums(room).find(({ name }) => type === `enum ${name}`);
+const choices = (module, type) => {
+  const { all } = enums(module).find(({ name }) => type === `enum ${name}`);
   const { length } = beginning(all);
   const words = (name) => name.slice(length).toLowerCase().replaceAll('_', ' ');
   const own = all.filter(([name]) => !name.endsWith('_COUNT'));
@@ -140,10 +143,10 @@ const choices = (room, type) => {
 };
 
 /** Returns the members of a struct with their offsets, and its size. */
-export const layout = (room, name) => {
+export const layout = (module, name) => {
   let offset = 0;
   let widest = 1;
-  const fields = members(room, name).map(({ type, member, note }) => {
+  const fields = members(module, name).map(({ type, member, note }) => {
     const [size, reader] = STRUCTS[type] ?? typeOf(type, name);
     const alignment = Math.min(size, reader === 'allocator' ? 4 : 8);
     const place = Math.ceil(offset / alignment) * alignment;
@@ -168,8 +171,8 @@ const enumerators = (text) => {
     });
 };
 
-const enums = (room) =>
-  [...bare(read(room)).matchAll(/^enum (cw_\w+) \{([^}]*)\};/gm)].map(([, name, text]) => {
+const enums = (module) =>
+  [...bare(read(module)).matchAll(/^enum (cw_\w+) \{([^}]*)\};/gm)].map(([, name, text]) => {
     const all = enumerators(text);
     const { length } = beginning(all);
     return {
@@ -179,10 +182,10 @@ const enums = (room) =>
     };
   });
 
-const structs = (room) =>
-  [...read(room).matchAll(/^struct (cw_\w+) \{/gm)]
+const structs = (module) =>
+  [...read(module).matchAll(/^struct (cw_\w+) \{/gm)]
     .filter(([, name]) => !LAB_HIDDEN.test(name))
-    .map(([, name]) => ({ name, ...layout(room, name) }));
+    .map(([, name]) => ({ name, ...layout(module, name) }));
 
 /** Returns an interface with the header's comment on each member. The members of a config may be left out. */
 const declaration = ({ name, fields }) => {
@@ -207,10 +210,10 @@ const table = ({ name, fields, size }) => {
 };
 
 /** Returns the errors that these headers define, by number. */
-const errors = (rooms) =>
+const errors = (modules) =>
   Object.fromEntries(
-    rooms.flatMap((room) =>
-      [...read(room).matchAll(/^#define CW_ERROR_(\w+)\s+\(\(enum cw_error\)(\w+)\)$/gm)].map(
+    modules.flatMap((module) =>
+      [...read(module).matchAll(/^#define CW_ERROR_(\w+)\s+\(\(enum cw_error\)(\w+)\)$/gm)].map(
         ([, name, value]) => [Number(value), name],
       ),
     ),
@@ -218,18 +221,18 @@ const errors = (rooms) =>
 
 /** Returns all functions of the game kit, with the functions of schemas that it needs. */
 const gameFunctions = () => [
-  ...GAME_ROOMS.flatMap((room) => functions(room)),
+  ...GAME_MODULES.flatMap((module) => functions(module)),
   ...functions('schema').filter(({ name }) => name === 'cw_schema_message_size'),
 ];
 
 const labFunctions = () => functions('column').filter(({ name }) => !LAB_HIDDEN.test(name));
 
 /** Returns the exports of a module as an interface, and the structs and enums of its headers. */
-const moduleText = (rooms, exported, { file, source, name }) => {
+const moduleText = (modules, exported, { file, source, name }) => {
   const lines = exported.map(
     ({ name: of, names, result }) => `  ${of}(${names.join(', ')}): ${result};`,
   );
-  const kept = rooms.flatMap((room) => structs(room));
+  const kept = modules.flatMap((module) => structs(module));
   return `// Made by scripts/generate.mjs from the headers of the core.
 import type { ModuleExports } from '${source}';
 
@@ -239,7 +242,7 @@ ${lines.join('\n')}
 }
 
 ${kept.map((struct) => `${declaration(struct)}\n${table(struct)}`).join('\n')}
-${rooms
+${modules
   .flatMap(enums)
   .map(
     ({ name: of, values }) =>
@@ -249,19 +252,19 @@ ${rooms
 };
 
 export const gameModule = () =>
-  `${moduleText(GAME_ROOMS, gameFunctions(), {
+  `${moduleText(GAME_MODULES, gameFunctions(), {
     file: 'causeway-game.wasm',
     source: '../module.js',
     name: 'GameExports',
   })}
-export const gameErrorCodes: Readonly<Record<number, GameErrorCode>> = ${JSON.stringify(errors(GAME_ROOMS))};
-export type GameErrorCode = ${Object.values(errors(GAME_ROOMS))
+export const gameErrorCodes: Readonly<Record<number, GameErrorCode>> = ${JSON.stringify(errors(GAME_MODULES))};
+export type GameErrorCode = ${Object.values(errors(GAME_MODULES))
     .map((name) => `'${name}'`)
     .join(' | ')};
 `;
 
 export const labModule = () =>
-  moduleText(LAB_ROOMS, labFunctions(), {
+  moduleText(LAB_MODULES, labFunctions(), {
     file: 'causeway-lab.wasm',
     source: '../src/module.js',
     name: 'LabExports',
