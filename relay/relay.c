@@ -2,6 +2,7 @@
 
 #include "admin/admin.h"
 #include "http/descriptors.h"
+#include "http/files.h"
 #include "http/http.h"
 #include "http/websocket.h"
 #include "limits/pre_session_limit.h"
@@ -47,7 +48,10 @@ struct relay {
     struct sessions *sessions;
     struct websockets *websockets;
     struct webrtc *webrtc; /* NULL without --rtc */
+    struct files files;
     struct http *http;
+    struct lingers *lingers;
+    struct lws_vhost *plain_vhost; /* a vhost without TLS */
     struct listeners listeners;
     struct admin *admin; /* NULL without --admin */
     struct signals signals;
@@ -66,7 +70,7 @@ static void on_library_line(int level, const char *line)
 
 static bool open_library(struct relay *relay)
 {
-    relay->protocols[0] = http_protocol(&relay->http);
+    relay->protocols[0] = http_protocol();
     relay->protocols[1] = websocket_protocol(&relay->websockets);
     relay->protocols[2] = loop_protocol;
     lws_set_log_level(log_wants(LOG_DEBUG) ? LLL_ERR | LLL_WARN : 0, on_library_line);
@@ -74,13 +78,8 @@ static bool open_library(struct relay *relay)
         .port = CONTEXT_PORT_NO_LISTEN_SERVER,
         .protocols = relay->protocols,
         .vhost_name = "relay",
-        .timeout_secs = LISTENERS_REQUEST_SECONDS,
-        .keepalive_timeout = LISTENERS_REQUEST_SECONDS,
-        .pt_serv_buf_size = 16384,
-        /* There is one for each connection that may come: clients that send half a request keep
-           theirs until their time is up, and nobody should wait for that. */
-        .max_http_header_pool = UINT16_MAX,
     };
+    http_fill_info(&info);
     if (relay->tls) {
         info.options =
             LWS_SERVER_OPTION_DO_SSL_GLOBAL_INIT | LWS_SERVER_OPTION_CREATE_VHOST_SSL_CTX;
@@ -186,17 +185,51 @@ static bool open_webrtc(struct relay *relay, struct startup *startup)
     return relay->webrtc != NULL;
 }
 
+/* Returns the start of the config of a server without TLS. */
+static struct http_config plain_http_config(const struct relay *relay)
+{
+    return (struct http_config){
+        .loop = relay->loop, .vhost = relay->plain_vhost, .lingers = relay->lingers};
+}
+
+static bool open_http(struct relay *relay)
+{
+    const struct options *options = relay->options;
+    const struct http_config config = {
+        .loop = relay->loop,
+        .vhost = loop_vhost(relay->loop),
+        .lingers = relay->lingers = lingers_create(relay->loop),
+        .pages = &relay->pages,
+        .stats = &relay->counters->stats,
+        .websockets = true,
+        .hsts_seconds = options->hsts_seconds,
+    };
+    if (!files_open(&relay->files, options->root)) {
+        log_error("cannot serve files from %s: %s", options->root, strerror(errno));
+        return false;
+    }
+    relay->http = http_create(&config);
+    relay->plain_vhost = relay->tls ? http_add_plain_vhost(relay->loop) : config.vhost;
+    if (!relay->http || !relay->lingers || !relay->plain_vhost) {
+        log_error("no memory");
+        return false;
+    }
+    files_add_route(&relay->files, relay->http);
+    return true;
+}
+
 static bool open_listeners(struct relay *relay, struct startup *startup)
 {
     const struct listener_config config = {
         .loop = relay->loop,
-        .vhost = loop_vhost(relay->loop),
+        .http = relay->http,
         .pre_sessions = relay->pre_session_limit,
         .prefaces = relay->prefaces,
         .proxies = &relay->pages.forwarded.trusted,
         .inherited = &startup->sockets,
     };
-    return listeners_open(&relay->listeners, relay->options, &config);
+    const struct http_config redirect = plain_http_config(relay);
+    return listeners_open(&relay->listeners, relay->options, &config, &redirect);
 }
 
 static bool open_upstreams(struct relay *relay)
@@ -284,7 +317,7 @@ static bool open_admin(struct relay *relay, struct startup *startup)
 {
     const struct admin_config config = {
         .address = relay->options->admin_local,
-        .loop = relay->loop,
+        .http = plain_http_config(relay),
         .inherited = &startup->sockets,
         .blocks = sessions_blocks(relay->sessions),
         .carry_out = carry_out,
@@ -317,12 +350,8 @@ static bool open_parts(struct relay *relay, struct startup *startup)
     sessions = sessions_config_of(relay, options);
     if (startup->channel >= 0)
         sessions.secret = startup->secret;
-    relay->http = http_create(options->root, &relay->pages, relay->loop, &relay->counters->stats);
-    if (!relay->http) {
-        log_error("cannot serve files from %s: %s", options->root, strerror(errno));
+    if (!open_http(relay))
         return false;
-    }
-    http_set_hsts(relay->http, options->hsts_seconds);
     websockets.http = relay->http;
     relay->pre_session_limit = pre_session_limit_create(
         relay->descriptors.pre_session, options->max_per_address, &relay->counters->stats);
@@ -612,12 +641,12 @@ void relay_destroy(struct relay *relay)
         return;
     upgrade_cancel(&relay->upgrade);
     listeners_close(&relay->listeners);
-    admin_destroy(relay->admin);
+    admin_close(relay->admin);
     shutdown_cancel(&relay->shutdown);
     loop_timer_stop(&relay->worker.timer);
     prefaces_destroy(relay->prefaces);
     webrtc_destroy(relay->webrtc);
-    http_close(relay->http);
+    lingers_close(relay->lingers);
     upstreams_destroy(relay->upstreams);
     /* Connections that are still open close their sessions, which need the rest. */
     loop_destroy(relay->loop);
@@ -626,7 +655,10 @@ void relay_destroy(struct relay *relay)
     websockets_destroy(relay->websockets);
     sessions_destroy(relay->sessions);
     pre_session_limit_destroy(relay->pre_session_limit);
+    admin_destroy(relay->admin);
+    listeners_free(&relay->listeners);
     http_destroy(relay->http);
+    lingers_destroy(relay->lingers);
     signals_close(&relay->signals);
     options_free(&relay->reloaded);
     log_count_dropped(NULL);

@@ -1,157 +1,180 @@
 #include "admin/admin.h"
 
 #include "admin/commands.h"
-#include "admin/server.h"
+#include "http/descriptors.h"
+#include "http/listener.h"
 #include "os/log.h"
 
 #include <stdlib.h>
-#include <string.h>
 
+/* Bytes of the longest body: a block. */
+#define BODY_MAX 1024
+
+/* The listener has places of its own, so that it answers however many browsers there are. A slow
+   client loses its place to the next. */
 struct admin {
     struct admin_config config;
-    struct admin_server *server;
+    struct http *http;
+    struct listener *listener; /* NULL when it is closed */
+    struct pre_session_limit *places;
+    struct stats stats; /* the counters of those places, which nobody asks for */
 };
 
-static void refuse(struct admin_reply *reply, unsigned status, const char *text)
+static bool answer_metrics(void *context, const struct http_request *request,
+                           struct http_response *response)
 {
-    reply->status = status;
-    text_add(&reply->body, "%s\n", text);
-}
-
-static void answer_metrics(const struct admin *admin, struct admin_reply *reply)
-{
+    (void)request;
+    const struct admin *admin = context;
     struct metrics metrics = {.ready = !admin->config.unready(admin->config.context)};
     admin->config.look(admin->config.context, &metrics);
-    reply->type = METRICS_TYPE;
-    metrics_write(&metrics, &reply->body);
-}
-
-static void answer_health(const struct admin *admin, struct admin_reply *reply)
-{
-    (void)admin;
-    text_add(&reply->body, "ok\n");
-}
-
-static void answer_ready(const struct admin *admin, struct admin_reply *reply)
-{
-    const char *why = admin->config.unready(admin->config.context);
-    if (why)
-        refuse(reply, 503, why);
-    else
-        text_add(&reply->body, "ready\n");
-}
-
-static void answer_blocks(const struct admin *admin, struct admin_reply *reply)
-{
-    commands_list_blocks(admin->config.blocks, reply);
-}
-
-/* The requests that are answered; GET stands for HEAD too. A path that ends with a slash has a
-   parameter behind it. */
-static const struct {
-    const char *path;
-    enum admin_method method;
-    void (*answer)(const struct admin *admin, struct admin_reply *reply);
-    command_reader *read; /* reads the command, where `answer` is NULL */
-} routes[] = {
-    {"/metrics", ADMIN_GET, answer_metrics, NULL},
-    {"/healthz", ADMIN_GET, answer_health, NULL},
-    {"/readyz", ADMIN_GET, answer_ready, NULL},
-    {"/sessions", ADMIN_GET, NULL, commands_read_list},
-    {"/sessions/", ADMIN_DELETE, NULL, commands_read_end},
-    {"/blocks", ADMIN_GET, answer_blocks, NULL},
-    {"/blocks", ADMIN_POST, NULL, commands_read_block},
-    {"/blocks/", ADMIN_DELETE, NULL, commands_read_unblock},
-};
-
-static bool leads_to(const char *route, const char *path)
-{
-    const size_t size = strlen(route);
-    return route[size - 1] == '/' ? strncmp(path, route, size) == 0 : strcmp(path, route) == 0;
-}
-
-/* Returns false when the request is a command, which is answered by admin_answer. */
-static bool answer(const struct admin *admin, const struct admin_request *request, uint64_t ticket,
-                   struct admin_reply *reply)
-{
-    const enum admin_method method = request->method == ADMIN_HEAD ? ADMIN_GET : request->method;
-    bool known = false;
-    for (size_t i = 0; i < sizeof routes / sizeof routes[0]; i++) {
-        if (!leads_to(routes[i].path, request->path))
-            continue;
-        known = true;
-        if (routes[i].method != method)
-            continue;
-        struct command command = {0};
-        if (routes[i].answer) {
-            routes[i].answer(admin, reply);
-        } else if (routes[i].read(request, request->path + strlen(routes[i].path), &command,
-                                  reply)) {
-            admin->config.carry_out(admin->config.context, &command, ticket);
-            return false;
-        }
-        return true;
-    }
-    if (known)
-        refuse(reply, 405, "This method is not allowed here.");
-    else
-        refuse(reply, 404, "There is no such page.");
+    response->type = METRICS_TYPE;
+    metrics_write(&metrics, &response->body);
     return true;
 }
 
-static void on_request(void *context, const struct admin_request *request, uint64_t ticket)
+static bool answer_health(void *context, const struct http_request *request,
+                          struct http_response *response)
 {
+    (void)context, (void)request;
+    response_say(response, HTTP_OK, "ok");
+    return true;
+}
+
+static bool answer_ready(void *context, const struct http_request *request,
+                         struct http_response *response)
+{
+    (void)request;
     const struct admin *admin = context;
-    struct admin_reply reply = ADMIN_REPLY;
-    if (answer(admin, request, ticket, &reply))
-        admin_server_answer(admin->server, ticket, &reply);
+    const char *why = admin->config.unready(admin->config.context);
+    response_say(response, why ? HTTP_SERVICE_UNAVAILABLE : HTTP_OK, why ? why : "ready");
+    return true;
+}
+
+static bool answer_blocks(void *context, const struct http_request *request,
+                          struct http_response *response)
+{
+    (void)request;
+    const struct admin *admin = context;
+    commands_list_blocks(admin->config.blocks, response);
+    return true;
+}
+
+/* Has the command of a request carried out. admin_answer answers it. */
+static bool take_command(const struct admin *admin, command_reader *read,
+                         const struct http_request *request, struct http_response *response)
+{
+    struct command command = {0};
+    if (!read(request, &command, response))
+        return true;
+    admin->config.carry_out(admin->config.context, &command, request->ticket);
+    return false;
+}
+
+static bool take_list(void *context, const struct http_request *request,
+                      struct http_response *response)
+{
+    return take_command(context, commands_read_list, request, response);
+}
+
+static bool take_end(void *context, const struct http_request *request,
+                     struct http_response *response)
+{
+    return take_command(context, commands_read_end, request, response);
+}
+
+static bool take_block(void *context, const struct http_request *request,
+                       struct http_response *response)
+{
+    return take_command(context, commands_read_block, request, response);
+}
+
+static bool take_unblock(void *context, const struct http_request *request,
+                         struct http_response *response)
+{
+    return take_command(context, commands_read_unblock, request, response);
+}
+
+static void add_routes(struct admin *admin)
+{
+    static const struct http_route routes[] = {
+        {.path = "/metrics", .methods = HTTP_GET, .handle = answer_metrics},
+        {.path = "/healthz", .methods = HTTP_GET, .handle = answer_health},
+        {.path = "/readyz", .methods = HTTP_GET, .handle = answer_ready},
+        {.path = "/sessions", .methods = HTTP_GET, .handle = take_list},
+        {.path = "/sessions/", .methods = HTTP_DELETE, .handle = take_end},
+        {.path = "/blocks", .methods = HTTP_GET, .handle = answer_blocks},
+        {.path = "/blocks", .methods = HTTP_POST, .body_max = BODY_MAX, .handle = take_block},
+        {.path = "/blocks/", .methods = HTTP_DELETE, .handle = take_unblock},
+    };
+    for (size_t i = 0; i < sizeof routes / sizeof routes[0]; i++) {
+        struct http_route route = routes[i];
+        route.access = HTTP_NO_PAGES;
+        route.context = admin;
+        http_add_route(admin->http, &route);
+    }
 }
 
 void admin_answer(struct admin *admin, uint64_t ticket, const struct command *command,
                   const struct command_result *result, const struct session_facts *page)
 {
-    struct admin_reply reply = ADMIN_REPLY;
-    commands_answer(command, result, page, &reply);
-    admin_server_answer(admin->server, ticket, &reply);
+    struct http_response response = HTTP_RESPONSE;
+    commands_answer(command, result, page, &response);
+    http_answer(admin->http, ticket, &response);
 }
 
 struct admin *admin_create(const struct admin_config *config)
 {
+    char text[SOCKET_ADDRESS_TEXT];
     struct admin *admin = calloc(1, sizeof *admin);
-    if (!admin) {
+    if (admin) {
+        admin->config = *config;
+        admin->http = http_create(&config->http);
+        admin->places = pre_session_limit_create(DESCRIPTORS_ADMIN, 0, &admin->stats);
+    }
+    if (!admin || !admin->http || !admin->places) {
         log_error("no memory");
+        admin_destroy(admin);
         return NULL;
     }
-    admin->config = *config;
-    admin->server =
-        admin_server_create(&config->address, config->loop, config->inherited, on_request, admin);
-    if (admin->server)
+    const struct listener_config listener = {
+        .loop = config->http.loop,
+        .http = admin->http,
+        .pre_sessions = admin->places,
+        .inherited = config->inherited,
+    };
+    add_routes(admin);
+    socket_address_format(&config->address, text);
+    admin->listener = listener_create(text, &listener);
+    if (admin->listener)
         return admin;
-    free(admin);
+    admin_destroy(admin);
     return NULL;
 }
 
 int admin_socket(const struct admin *admin)
 {
-    return admin_server_socket(admin->server);
+    return listener_socket(admin->listener);
 }
 
 void admin_announce(const struct admin *admin)
 {
     if (admin)
-        admin_server_announce(admin->server);
+        listener_announce(admin->listener, "admin listener on");
 }
 
 void admin_close(struct admin *admin)
 {
-    if (admin)
-        admin_server_close(admin->server);
+    if (!admin)
+        return;
+    listener_destroy(admin->listener);
+    admin->listener = NULL;
 }
 
 void admin_destroy(struct admin *admin)
 {
     if (!admin)
         return;
-    admin_server_destroy(admin->server);
+    pre_session_limit_destroy(admin->places);
+    http_destroy(admin->http);
     free(admin);
 }

@@ -4,14 +4,14 @@
 #define CAUSEWAY_RELAY_ADMIN_H
 
 #include "admin/metrics.h"
+#include "http/http.h"
 #include "os/inherited_sockets.h"
-#include "os/loop.h"
 #include "os/socket_address.h"
 #include "session/command.h"
 
 struct admin_config {
     struct socket_address address;
-    struct loop *loop;
+    struct http_config http;
     struct inherited_sockets *inherited; /* sockets that may be open already */
     struct blocks *blocks;
     /* Carries out a command, and has admin_answer called with the ticket, now or later. */
@@ -39,10 +39,10 @@ int admin_socket(const struct admin *admin);
 /* Logs where the listener listens. NULL is allowed, here and below. */
 void admin_announce(const struct admin *admin);
 
-/* Takes no more connections. */
+/* Takes no more connections. Call it before loop_destroy; it may be called again. */
 void admin_close(struct admin *admin);
 
-/* Closes all connections and frees the listener. Call it before loop_destroy. */
+/* Frees the listener, which must be closed. Call it after loop_destroy. */
 void admin_destroy(struct admin *admin);
 
 #endif

@@ -1,5 +1,6 @@
 #include "admin/commands.h"
 
+#include "http/form.h"
 #include "os/log.h"
 #include "os/loop.h"
 #include "stats/gauges.h"
@@ -15,12 +16,6 @@
 
 #define JSON "application/json"
 
-static void refuse(struct admin_reply *reply, unsigned status, const char *text)
-{
-    reply->status = status;
-    text_add(&reply->body, "%s\n", text);
-}
-
 /* Reads a whole number from 1 to `most`. */
 static bool read_number(const char *text, unsigned long most, unsigned long *out)
 {
@@ -35,71 +30,68 @@ static bool read_parameter(const char *text, const char *name, unsigned long mos
                            unsigned long *out)
 {
     char value[24];
-    return admin_request_parameter(text, name, value, sizeof value) &&
+    return form_value(text, name, value, sizeof value) &&
            (!value[0] || read_number(value, most, out));
 }
 
-bool commands_read_list(const struct admin_request *request, const char *rest,
-                        struct command *command, struct admin_reply *reply)
+bool commands_read_list(const struct http_request *request, struct command *command,
+                        struct http_response *response)
 {
-    (void)rest;
     command->kind = COMMAND_LIST;
     command->limit = COMMAND_LIST_MAX;
     if (read_parameter(request->query, "after", ULONG_MAX, &command->id) &&
         read_parameter(request->query, "limit", COMMAND_LIST_MAX, &command->limit))
         return true;
-    refuse(reply, 400, "after is the id of a session, and limit a number from 1 to 1000.");
+    response_say(response, HTTP_BAD_REQUEST,
+                 "after is the id of a session, and limit a number from 1 to 1000.");
     return false;
 }
 
-static void refuse_end(struct admin_reply *reply)
+static void refuse_end(struct http_response *response)
 {
-    refuse(reply, 404, "There is no such session.");
+    response_say(response, HTTP_NOT_FOUND, "There is no such session.");
 }
 
-bool commands_read_end(const struct admin_request *request, const char *rest,
-                       struct command *command, struct admin_reply *reply)
+bool commands_read_end(const struct http_request *request, struct command *command,
+                       struct http_response *response)
 {
-    (void)request;
     command->kind = COMMAND_END;
-    if (read_number(rest, ULONG_MAX, &command->id))
+    if (read_number(request->rest, ULONG_MAX, &command->id))
         return true;
-    refuse_end(reply);
+    refuse_end(response);
     return false;
 }
 
-bool commands_read_block(const struct admin_request *request, const char *rest,
-                         struct command *command, struct admin_reply *reply)
+bool commands_read_block(const struct http_request *request, struct command *command,
+                         struct http_response *response)
 {
     char text[PREFIX_TEXT];
     unsigned long seconds = 0;
-    (void)rest;
     command->kind = COMMAND_BLOCK;
-    if (admin_request_parameter(request->body, "prefix", text, sizeof text) &&
+    if (form_value(request->body, "prefix", text, sizeof text) &&
         prefix_parse(text, &command->block.prefix) &&
         read_parameter(request->body, "seconds", BLOCK_SECONDS_MAX, &seconds) && seconds > 0) {
         command->block.until = loop_now() + (double)seconds;
         return true;
     }
-    refuse(reply, 400,
-           "The body must be prefix=P&seconds=N: an address or a prefix, as in 192.0.2.7 or "
-           "10.0.0.0/8, and a number from 1 to 31536000.");
+    response_say(response, HTTP_BAD_REQUEST,
+                 "The body must be prefix=P&seconds=N: an address or a prefix, as in 192.0.2.7 or "
+                 "10.0.0.0/8, and a number from 1 to 31536000.");
     return false;
 }
 
-static void refuse_unblock(struct admin_reply *reply)
+static void refuse_unblock(struct http_response *response)
 {
-    refuse(reply, 404, "There is no such block.");
+    response_say(response, HTTP_NOT_FOUND, "There is no such block.");
 }
 
-bool commands_read_unblock(const struct admin_request *request, const char *rest,
-                           struct command *command, struct admin_reply *reply)
+bool commands_read_unblock(const struct http_request *request, struct command *command,
+                           struct http_response *response)
 {
-    (void)request;
     command->kind = COMMAND_UNBLOCK;
-    if (prefix_parse(rest, &command->block.prefix))
+    if (prefix_parse(request->rest, &command->block.prefix))
         return true;
-    refuse_unblock(reply);
+    refuse_unblock(response);
     return false;
 }
 
@@ -139,14 +131,14 @@ static void add_silent(struct text *out, unsigned silent)
 }
 
 static void answer_list(const struct command_result *result, const struct session_facts *page,
-                        struct admin_reply *reply)
+                        struct http_response *response)
 {
-    struct text *out = &reply->body;
+    struct text *out = &response->body;
     if (!result->done) {
-        refuse(reply, 503, "There is no memory for it.");
+        response_say(response, HTTP_SERVICE_UNAVAILABLE, "There is no memory for it.");
         return;
     }
-    reply->type = JSON;
+    response->type = JSON;
     text_add(out, "{\"sessions\":[");
     for (unsigned i = 0; i < result->count; i++) {
         text_add(out, "%s", i > 0 ? "," : "");
@@ -159,82 +151,82 @@ static void answer_list(const struct command_result *result, const struct sessio
 }
 
 static void answer_end(const struct command *command, const struct command_result *result,
-                       struct admin_reply *reply)
+                       struct http_response *response)
 {
     if (!result->done) {
-        refuse_end(reply);
+        refuse_end(response);
         return;
     }
     log_info("session %lu ended by the operator", command->id);
-    reply->type = JSON;
-    text_add(&reply->body, "{\"ended\":%u}\n", result->count);
+    response->type = JSON;
+    text_add(&response->body, "{\"ended\":%u}\n", result->count);
 }
 
 static void answer_block(const struct command *command, const struct command_result *result,
-                         struct admin_reply *reply)
+                         struct http_response *response)
 {
     char text[PREFIX_TEXT];
     if (!result->done) {
-        refuse(reply, 503, "There are too many blocks.");
+        response_say(response, HTTP_SERVICE_UNAVAILABLE, "There are too many blocks.");
         return;
     }
     prefix_format(&command->block.prefix, text);
     log_info("%s blocked by the operator for %ld seconds: %s ended", text,
              lround(command->block.until - loop_now()), log_count(result->count, "session").text);
-    reply->type = JSON;
-    text_add(&reply->body, "{\"ended\":%u", result->count);
-    add_silent(&reply->body, result->silent);
+    response->type = JSON;
+    text_add(&response->body, "{\"ended\":%u", result->count);
+    add_silent(&response->body, result->silent);
 }
 
 static void answer_unblock(const struct command *command, const struct command_result *result,
-                           struct admin_reply *reply)
+                           struct http_response *response)
 {
     char text[PREFIX_TEXT];
     if (!result->done) {
-        refuse_unblock(reply);
+        refuse_unblock(response);
         return;
     }
     prefix_format(&command->block.prefix, text);
     log_info("%s no longer blocked by the operator", text);
-    reply->type = JSON;
-    text_add(&reply->body, "{\"removed\":1");
-    add_silent(&reply->body, result->silent);
+    response->type = JSON;
+    text_add(&response->body, "{\"removed\":1");
+    add_silent(&response->body, result->silent);
 }
 
 void commands_answer(const struct command *command, const struct command_result *result,
-                     const struct session_facts *page, struct admin_reply *reply)
+                     const struct session_facts *page, struct http_response *response)
 {
     if (!result->done && result->silent > 0) {
-        refuse(reply, 503, "A worker does not answer.");
+        response_say(response, HTTP_SERVICE_UNAVAILABLE, "A worker does not answer.");
         return;
     }
     switch (command->kind) {
     case COMMAND_LIST:
-        answer_list(result, page, reply);
+        answer_list(result, page, response);
         break;
     case COMMAND_END:
-        answer_end(command, result, reply);
+        answer_end(command, result, response);
         break;
     case COMMAND_BLOCK:
-        answer_block(command, result, reply);
+        answer_block(command, result, response);
         break;
     case COMMAND_UNBLOCK:
-        answer_unblock(command, result, reply);
+        answer_unblock(command, result, response);
         break;
     }
 }
 
-void commands_list_blocks(struct blocks *blocks, struct admin_reply *reply)
+void commands_list_blocks(struct blocks *blocks, struct http_response *response)
 {
     const double now = loop_now();
     blocks_expire(blocks, now);
-    reply->type = JSON;
-    text_add(&reply->body, "{\"blocks\":[");
+    response->type = JSON;
+    text_add(&response->body, "{\"blocks\":[");
     for (unsigned i = 0; i < blocks->count; i++) {
         char prefix[PREFIX_TEXT];
         prefix_format(&blocks->list[i].prefix, prefix);
-        text_add(&reply->body, "%s\n{\"prefix\":\"%s\",\"seconds_left\":%.3f}", i > 0 ? "," : "",
+        text_add(&response->body, "%s\n{\"prefix\":\"%s\",\"seconds_left\":%.3f}", i > 0 ? "," : "",
                  prefix, blocks->list[i].until - now);
     }
-    text_add(&reply->body, "\n]}\n");
+    text_add(&response->body, "\n]}\n");
 }

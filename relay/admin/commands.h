@@ -3,17 +3,16 @@
 #ifndef CAUSEWAY_RELAY_COMMANDS_H
 #define CAUSEWAY_RELAY_COMMANDS_H
 
-#include "admin/request.h"
-#include "admin/server.h"
+#include "http/request.h"
+#include "http/response.h"
 #include "session/blocks.h"
 #include "session/command.h"
 
 #include <stdbool.h>
 
-/* Reads the command of a request; `rest` is the part of the path behind that of its route. Returns
-   false after refusing it in the reply. */
-typedef bool command_reader(const struct admin_request *request, const char *rest,
-                            struct command *command, struct admin_reply *reply);
+/* Reads the command of a request. Returns false after refusing it in the response. */
+typedef bool command_reader(const struct http_request *request, struct command *command,
+                            struct http_response *response);
 
 command_reader commands_read_list;
 command_reader commands_read_end;
@@ -22,9 +21,9 @@ command_reader commands_read_unblock;
 
 /* Writes the result of a command; `page` has the sessions of a list. */
 void commands_answer(const struct command *command, const struct command_result *result,
-                     const struct session_facts *page, struct admin_reply *reply);
+                     const struct session_facts *page, struct http_response *response);
 
 /* Writes the list of blocks. */
-void commands_list_blocks(struct blocks *blocks, struct admin_reply *reply);
+void commands_list_blocks(struct blocks *blocks, struct http_response *response);
 
 #endif

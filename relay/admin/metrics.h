@@ -2,7 +2,7 @@
 #ifndef CAUSEWAY_RELAY_METRICS_H
 #define CAUSEWAY_RELAY_METRICS_H
 
-#include "admin/text.h"
+#include "os/text.h"
 #include "stats/counters.h"
 
 #include <stdbool.h>

@@ -79,29 +79,115 @@ static bool is_hidden(const char *path)
     return strstr(strncmp(path, well_known, size) == 0 ? path + size - 1 : path, "/.") != NULL;
 }
 
-enum file_result file_find(const char *root, const char *path, struct file *out)
+enum result {
+    FOUND,
+    MISSING,   /* there is no such file; also: it is outside the root, hidden, or not a file */
+    DIRECTORY, /* the path needs a slash at its end */
+    BUSY,      /* the system has no descriptor left for it */
+};
+
+struct file {
+    int fd;
+    struct stat status;
+    const char *type;
+};
+
+/* Finds and opens the file for a decoded path that begins with '/'. */
+static enum result find(const char *root, const char *path, struct file *out)
 {
     char real[PATH_MAX];
-    size_t size = strlen(path);
-    if (size == 0 || path[0] != '/' || is_hidden(path))
-        return FILE_MISSING;
+    const size_t size = strlen(path);
+    if (!root[0] || is_hidden(path))
+        return MISSING;
     const char *index = path[size - 1] == '/' ? "index.html" : "";
     if (!find_path(root, path, index, real))
-        return FILE_MISSING;
+        return MISSING;
     /* O_NONBLOCK: opening a pipe would otherwise wait for its other end. */
     out->fd = open(real, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    struct stat status;
     if (out->fd < 0)
-        return errno == EMFILE || errno == ENFILE ? FILE_BUSY : FILE_MISSING;
-    bool known = fstat(out->fd, &status) == 0;
-    if (!known || !S_ISREG(status.st_mode)) {
-        bool directory = known && S_ISDIR(status.st_mode) && !index[0];
+        return errno == EMFILE || errno == ENFILE ? BUSY : MISSING;
+    const bool known = fstat(out->fd, &out->status) == 0;
+    if (!known || !S_ISREG(out->status.st_mode)) {
+        const bool directory = known && S_ISDIR(out->status.st_mode) && !index[0];
         close(out->fd);
-        return directory ? FILE_DIRECTORY : FILE_MISSING;
+        return directory ? DIRECTORY : MISSING;
     }
-    out->size = status.st_size;
     out->type = type_of(real);
-    snprintf(out->etag, sizeof out->etag, "\"%jx-%jx-%lx\"", (intmax_t)status.st_size,
-             (intmax_t)status.st_mtim.tv_sec, status.st_mtim.tv_nsec);
-    return FILE_FOUND;
+    return FOUND;
+}
+
+/* Writes a tag that changes with the file. */
+static void write_etag(const struct stat *status, char *out, size_t size)
+{
+    snprintf(out, size, "\"%jx-%jx-%lx\"", (intmax_t)status->st_size,
+             (intmax_t)status->st_mtim.tv_sec, status->st_mtim.tv_nsec);
+}
+
+/* Gives the file to the response, unless the client knows it. */
+static void give(const struct http_request *request, const struct file *file,
+                 struct http_response *response)
+{
+    char etag[48];
+    write_etag(&file->status, etag, sizeof etag);
+    response_add(response, "etag", etag);
+    /* A browser keeps the file but asks each time whether it has changed. */
+    response->cache = "no-cache";
+    if (strstr(request->known_etag, etag)) {
+        response->status = HTTP_NOT_MODIFIED;
+        close(file->fd);
+        return;
+    }
+    response->type = file->type;
+    response->file = file->fd;
+    response->file_size = file->status.st_size;
+}
+
+static void redirect(const struct http_request *request, struct http_response *response)
+{
+    response->status = HTTP_MOVED_PERMANENTLY;
+    response->type = "text/plain";
+    response->cache = NULL;
+    text_add(&response->head, "location: ");
+    request_encode(&response->head, request->path, strlen(request->path));
+    text_add(&response->head, "/\r\n");
+}
+
+static bool answer(void *context, const struct http_request *request,
+                   struct http_response *response)
+{
+    const struct files *files = context;
+    struct file file;
+    switch (find(files->root, request->path, &file)) {
+    case FOUND:
+        give(request, &file, response);
+        break;
+    case MISSING:
+        response_say(response, HTTP_NOT_FOUND, "There is no such file.");
+        break;
+    case DIRECTORY:
+        redirect(request, response);
+        break;
+    case BUSY:
+        response_say(response, HTTP_SERVICE_UNAVAILABLE, "Too many files are open.");
+        break;
+    }
+    return true;
+}
+
+bool files_open(struct files *files, const char *root)
+{
+    struct stat status;
+    if (!root)
+        return true;
+    if (!realpath(root, files->root) || stat(files->root, &status) != 0)
+        return false;
+    errno = ENOTDIR;
+    return S_ISDIR(status.st_mode);
+}
+
+void files_add_route(struct files *files, struct http *http)
+{
+    const struct http_route route = {
+        .path = "/", .methods = HTTP_GET, .handle = answer, .context = files};
+    http_add_route(http, &route);
 }

@@ -1,27 +1,23 @@
-/* Static files: which file a path stands for, and its type. */
+/* The files of --root: which file a path stands for, and the route that sends it. */
 #ifndef CAUSEWAY_RELAY_FILES_H
 #define CAUSEWAY_RELAY_FILES_H
 
+#include "http/http.h"
+
+#include <limits.h>
 #include <stdbool.h>
-#include <sys/types.h>
 
-struct file {
-    int fd; /* open for reading; the caller closes it */
-    off_t size;
-    const char *type; /* the value of Content-Type */
-    char etag[48];    /* the value of ETag, with its quotes; changes with the file */
+struct files {
+    char root[PATH_MAX]; /* a real path; "" = no files are served */
 };
 
-enum file_result {
-    FILE_FOUND,
-    FILE_MISSING,   /* there is no such file; also: it is outside the root, hidden, or not a file */
-    FILE_DIRECTORY, /* the path needs a slash at its end */
-    FILE_BUSY,      /* the system has no descriptor left for it */
-};
+/* Sets the root, which must be an existing directory, or NULL to serve no files. Returns false,
+   with errno, when it is not. */
+bool files_open(struct files *files, const char *root);
 
-/* Finds and opens the file for a decoded path that begins with '/'. A path that ends with '/'
-   stands for its index.html. root is a real path. Nothing outside root is ever found, not even
-   through links, and nothing whose name begins with a dot, except /.well-known/ (RFC 8615). */
-enum file_result file_find(const char *root, const char *path, struct file *out);
+/* Adds the route of all paths that have no other. A path that ends with '/' stands for its
+   index.html. Nothing outside the root is ever found, not even through links, and nothing whose
+   name begins with a dot, except /.well-known/ (RFC 8615). */
+void files_add_route(struct files *files, struct http *http);
 
 #endif

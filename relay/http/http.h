@@ -1,11 +1,35 @@
-/* HTTP: static files, requests to other parts of the relay, and WebSocket upgrades. */
+/* The HTTP server: it takes the requests of a listener's connections, checks them, and has each
+   answered by the handler of its route, in one place for pages, signalling, redirects and the
+   admin listener. It also lets WebSockets through.
+
+   libwebsockets speaks TLS, parses requests and receives the frames of WebSockets. It is worked
+   round where a trial of its version 4.1.6 found it to fail, and nowhere else:
+   - The heads of the requests of trusted proxies are read before it reads them (request_head.h),
+     because it hides some headers that a proxy adds behind those of a client.
+   - Every response ends its connection (struct exchange), because it reads a request that came
+     together with the one before into a buffer that is written over, and can loop for ever over the
+     bodies of two.
+   - Responses are written to the socket here (transmission.h). While libwebsockets sends a file, it
+     looks over and over, at full load, at what the client sends without reading it.
+   - A connection whose response has gone is left open until its client has read it (os/linger.h),
+     because libwebsockets closes it, and TCP then resets it when more comes from the client.
+   - A line break that is encoded in a path is refused (request.c), because libwebsockets takes it
+     for the end of the line.
+   - CONNECT is refused in a callback of its own, because libwebsockets would keep the connection
+   for ever, and read whatever comes.
+   - Frames to a browser are built in websocket.c, because libwebsockets makes one system call for
+     each, and cuts a connection in which a message follows its close before the browser sees the
+     close code.
+   - TLS handshakes wait for their turn in a filter below it (limits/tls_turns.h), since it has no
+     limit for them. */
 #ifndef CAUSEWAY_RELAY_HTTP_H
 #define CAUSEWAY_RELAY_HTTP_H
 
 #include "http/pages.h"
-#include "http/reply.h"
+#include "http/request.h"
+#include "http/response.h"
+#include "os/linger.h"
 #include "os/loop.h"
-#include "os/socket_address.h"
 #include "stats/stats.h"
 
 #include <libwebsockets.h>
@@ -13,67 +37,73 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A complete request. All pointers are valid until the handler returns. */
-struct http_request {
-    const char *method;       /* "POST" or "DELETE" */
-    const char *path;         /* the path, "/rtc/17", decoded, without the query */
-    const char *content_type; /* "" when the client sent none; the next three are too */
-    const char *authorization;
-    const char *host;
-    const char *origin;
-    const uint8_t *body;
-    size_t size;
-    struct socket_address client; /* the client that asks, even behind a trusted proxy */
-    struct socket_address local;  /* the address of the relay to which the request came */
+/* The body_max of a route whose requests may have any body, which is not read. */
+#define HTTP_BODY_UNREAD SIZE_MAX
+
+/* Answers a request, which is gone when this returns. Returns false when the response is given to
+   http_answer instead, now or later. */
+typedef bool http_handler(void *context, const struct http_request *request,
+                          struct http_response *response);
+
+/* Says who may ask. */
+enum http_access {
+    HTTP_ANYBODY,
+    HTTP_PAGES,    /* only pages of allowed origins, whose browsers are told so (CORS) */
+    HTTP_NO_PAGES, /* no pages: no request with an Origin, or with a host that is a name */
 };
 
-/* A reply that the handler fills in. It starts with status 200 and nothing else. */
-struct http_reply {
-    unsigned status;
-    const char *content_type; /* constant text; NULL without a body */
-    char location[128];       /* "" for none */
-    unsigned retry_after;     /* seconds; 0 = none */
-    uint8_t body[REPLY_BODY_MAX];
-    size_t size;
-};
-
-/* A handler of the requests to a path and to all paths below it. The Origin header has been checked
-   before a handler is called. OPTIONS is answered and the CORS headers are added without it. */
 struct http_route {
-    const char *path; /* "/rtc" */
-    size_t body_max;  /* longer bodies get 413 */
-    void (*handle)(void *context, const struct http_request *request, struct http_reply *reply);
+    /* The path; one that ends with a slash stands for all below it. Of several routes that a path
+       leads to, the longest counts. Routes with the same path have different methods. */
+    const char *path;
+    unsigned methods; /* a set of enum http_method; GET stands for HEAD too */
+    enum http_access access;
+    size_t body_max; /* a request with a longer body is refused */
+    http_handler *handle;
     void *context;
+};
+
+struct http_config {
+    struct loop *loop;
+    struct lws_vhost *vhost; /* the vhost that serves the connections */
+    struct lingers *lingers;
+    const struct http_pages *pages; /* NULL when no page may ask */
+    struct stats *stats;            /* NULL when there are no pages */
+    bool websockets;                /* the vhost has a protocol for WebSockets */
+    /* the seconds for which browsers are told to come by HTTPS only; 0 = they are told nothing */
+    unsigned hsts_seconds;
 };
 
 struct http;
 
-/* Creates the HTTP server. root must be an existing directory, or NULL to serve no files; otherwise
-   NULL is returned, with errno. pages and stats must outlive the server. */
-struct http *http_create(const char *root, const struct http_pages *pages, struct loop *loop,
-                         struct stats *stats);
+/* Sets what every vhost with connections of this server needs. */
+void http_fill_info(struct lws_context_creation_info *info);
 
-/* Tells browsers for how many seconds they are to come by HTTPS only (Strict-Transport-Security);
-   0, as at first, says nothing. */
-void http_set_hsts(struct http *http, unsigned seconds);
+/* Returns the entry for the list of protocols of such a vhost; it must be the first one there. With
+   TLS, the user pointer of the vhost is its struct tls. */
+struct lws_protocols http_protocol(void);
+
+/* Adds a vhost without TLS. Returns NULL when libwebsockets refuses. */
+struct lws_vhost *http_add_plain_vhost(struct loop *loop);
+
+/* Creates a server without routes. Everything in config must outlive it. Returns NULL when there is
+   no memory. */
+struct http *http_create(const struct http_config *config);
+
+/* Frees the server. Call it after loop_destroy. NULL is allowed. */
+void http_destroy(struct http *http);
+
+/* Adds a route, which is copied. There may be 16 routes. */
+void http_add_route(struct http *http, const struct http_route *route);
+
+/* Answers the request with a ticket, unless its client has gone. Takes over the response. */
+void http_answer(struct http *http, uint64_t ticket, struct http_response *response);
 
 /* Checks the Origin header of a request, or of a WebSocket that has been established, and copies it
    out. A refusal is counted and logged. */
 bool http_allows(struct http *http, struct lws *wsi, char origin[HTTP_HEADER_MAX]);
 
-/* Closes the connections of which libwebsockets no longer knows. Call it before loop_destroy, which
-   closes the others. NULL is allowed. */
-void http_close(struct http *http);
-
-/* Frees the server. Call it after loop_destroy. NULL is allowed. */
-void http_destroy(struct http *http);
-
-/* Adds a route, which is copied. There may be 4 routes. */
-void http_add_route(struct http *http, const struct http_route *route);
-
-/* Returns the entry for the vhost's list of protocols; it must be the first one there. Its user
-   pointer is the address of a variable that holds the server. With TLS, the user pointer of the
-   vhost is its struct tls. */
-struct lws_protocols http_protocol(struct http **http);
+/* Returns the vhost that serves the connections. */
+struct lws_vhost *http_vhost(const struct http *http);
 
 #endif

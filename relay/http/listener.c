@@ -48,11 +48,14 @@ static void pause_accepting(struct listener *listener, int error)
 static void begin(struct listener *listener, int fd, const struct socket_address *client)
 {
     const struct listener_config *config = &listener->config;
-    const struct pre_session_start start = {.client = *client, .counting = PRE_SESSION_COUNTED};
-    if (prefix_list_holds(config->proxies, client))
-        preface_begin(config->prefaces, config->vhost, fd, client);
+    const struct pre_session_start start = {.client = *client,
+                                            .counting = PRE_SESSION_COUNTED,
+                                            .vhost = http_vhost(config->http),
+                                            .owner = config->http};
+    if (config->proxies && prefix_list_holds(config->proxies, client))
+        preface_begin(config->prefaces, config->http, fd, client);
     else
-        pre_session_limit_enter(config->pre_sessions, config->vhost, fd, &start);
+        pre_session_limit_enter(config->pre_sessions, fd, &start);
 }
 
 static void accept_ready(void *context, unsigned events)

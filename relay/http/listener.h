@@ -14,10 +14,11 @@ struct listener;
    inherited sockets must outlive the listeners. */
 struct listener_config {
     struct loop *loop;
-    struct lws_vhost *vhost; /* the vhost that serves the connections */
+    struct http *http; /* the server of the connections */
     struct pre_session_limit *pre_sessions;
     struct prefaces *prefaces;
-    const struct prefix_list *proxies;   /* proxies whose connections begin with a preface */
+    /* proxies whose connections begin with a preface; NULL = none */
+    const struct prefix_list *proxies;
     struct inherited_sockets *inherited; /* sockets that may be open already */
 };
 

@@ -3,8 +3,8 @@
 #define CAUSEWAY_RELAY_PAGES_H
 
 #include "http/forwarded.h"
-#include "http/header.h"
 #include "http/origin.h"
+#include "http/request.h"
 
 #include <libwebsockets.h>
 #include <stdbool.h>

@@ -21,7 +21,7 @@
 
 struct preface {
     struct prefaces *all;
-    struct lws_vhost *vhost;
+    struct http *http;
     struct loop_watch watch;
     struct socket_address proxy;
     struct socket_address client; /* the proxy until its header has named another */
@@ -172,12 +172,15 @@ static enum step read_head(struct preface *preface, const uint8_t *data, size_t 
 static void hand_on(struct preface *preface, const char *forwarded)
 {
     struct pre_session_limit *pre_sessions = preface->all->pre_sessions;
-    struct lws_vhost *vhost = preface->vhost;
-    const struct pre_session_start start = {preface->client, preface->counting, forwarded};
+    const struct pre_session_start start = {.client = preface->client,
+                                            .counting = preface->counting,
+                                            .forwarded = forwarded,
+                                            .vhost = http_vhost(preface->http),
+                                            .owner = preface->http};
     const int lowest = 1;
     const int fd = preface_end(preface);
     setsockopt(fd, SOL_SOCKET, SO_RCVLOWAT, &lowest, sizeof lowest);
-    pre_session_limit_enter(pre_sessions, vhost, fd, &start);
+    pre_session_limit_enter(pre_sessions, fd, &start);
 }
 
 /* Looks at the bytes that have come. They stay in the socket until they are a whole header, or a
@@ -242,7 +245,7 @@ void prefaces_destroy(struct prefaces *all)
     free(all);
 }
 
-void preface_begin(struct prefaces *all, struct lws_vhost *vhost, int fd,
+void preface_begin(struct prefaces *all, struct http *http, int fd,
                    const struct socket_address *proxy)
 {
     struct preface *preface = calloc(1, sizeof *preface);
@@ -252,7 +255,7 @@ void preface_begin(struct prefaces *all, struct lws_vhost *vhost, int fd,
     }
     *preface = (struct preface){
         .all = all,
-        .vhost = vhost,
+        .http = http,
         .watch = {.fd = fd, .ready = on_ready, .context = preface},
         .proxy = *proxy,
         .client = *proxy,

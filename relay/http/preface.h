@@ -3,6 +3,7 @@
 #ifndef CAUSEWAY_RELAY_PREFACE_H
 #define CAUSEWAY_RELAY_PREFACE_H
 
+#include "http/http.h"
 #include "limits/pre_session_limit.h"
 #include "os/loop.h"
 #include "os/prefix.h"
@@ -34,7 +35,7 @@ void prefaces_destroy(struct prefaces *all);
    limit: for the client that the header names, or else uncounted, until its request says more. The
    connection is closed when the header is malformed, its request is refused, or nothing comes in
    time. */
-void preface_begin(struct prefaces *all, struct lws_vhost *vhost, int fd,
+void preface_begin(struct prefaces *all, struct http *http, int fd,
                    const struct socket_address *proxy);
 
 #endif

@@ -2,10 +2,9 @@
 #ifndef CAUSEWAY_RELAY_REDIRECT_H
 #define CAUSEWAY_RELAY_REDIRECT_H
 
-#include <libwebsockets.h>
+#include "http/http.h"
 
-/* Returns the entry for the list of protocols of a vhost of its own. Its user pointer is the
-   address of a variable that holds the port to which requests are sent. */
-struct lws_protocols redirect_protocol(unsigned *port);
+/* Adds the route of all requests. *port is the port to which they are sent. */
+void redirect_add_route(struct http *http, unsigned *port);
 
 #endif

@@ -24,6 +24,7 @@
 struct pre_session {
     struct pre_session_limit *all;
     struct lws *wsi;
+    void *owner;
     struct socket_address client;
     char *forwarded;               /* NULL = the header was not read */
     struct address_count *address; /* NULL when the connection does not count */
@@ -184,6 +185,7 @@ static struct pre_session *enter(struct pre_session_limit *all,
     if (!connection)
         return NULL;
     connection->all = all;
+    connection->owner = start->owner;
     connection->client = start->client;
     connection->forwarded = start->forwarded ? strdup(start->forwarded) : NULL;
     if ((start->forwarded && !connection->forwarded) ||
@@ -230,11 +232,11 @@ static bool may_shake_hands(struct pre_session_limit *all, const struct socket_a
     return false;
 }
 
-void pre_session_limit_enter(struct pre_session_limit *all, struct lws_vhost *vhost, int fd,
+void pre_session_limit_enter(struct pre_session_limit *all, int fd,
                              const struct pre_session_start *start)
 {
     double made = 0.0;
-    if (vhost == all->tls && start->counting == PRE_SESSION_COUNTED &&
+    if (start->vhost == all->tls && start->counting == PRE_SESSION_COUNTED &&
         !may_shake_hands(all, &start->client, &made)) {
         close(fd);
         return;
@@ -246,14 +248,20 @@ void pre_session_limit_enter(struct pre_session_limit *all, struct lws_vhost *vh
         return;
     }
     /* libwebsockets closes the socket itself when it has no place for the connection. */
-    connection->wsi = lws_adopt_socket_vhost(vhost, fd);
+    connection->wsi = lws_adopt_socket_vhost(start->vhost, fd);
     if (!connection->wsi) {
         leave(connection);
         return;
     }
     lws_set_opaque_user_data(connection->wsi, connection);
-    if (vhost == all->tls)
+    if (start->vhost == all->tls)
         tls_turns_enter(all->turns, connection->wsi, made < PER_BROWSER);
+}
+
+void *pre_session_limit_owner(struct lws *wsi)
+{
+    const struct pre_session *connection = lws_get_opaque_user_data(wsi);
+    return connection ? connection->owner : NULL;
 }
 
 const struct socket_address *pre_session_limit_client(struct lws *wsi)

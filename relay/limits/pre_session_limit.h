@@ -48,13 +48,18 @@ enum pre_session_counting { PRE_SESSION_COUNTED, PRE_SESSION_UNCOUNTED };
 struct pre_session_start {
     struct socket_address client;
     enum pre_session_counting counting;
-    const char *forwarded; /* see pre_session_limit_forwarded; copied */
+    const char *forwarded;   /* see pre_session_limit_forwarded; copied */
+    struct lws_vhost *vhost; /* the vhost that serves the connection */
+    void *owner;             /* see pre_session_limit_owner */
 };
 
 /* Gives a connection to libwebsockets, or closes and counts it when its address has too many, or
    has had too many lately. */
-void pre_session_limit_enter(struct pre_session_limit *limit, struct lws_vhost *vhost, int fd,
+void pre_session_limit_enter(struct pre_session_limit *limit, int fd,
                              const struct pre_session_start *start);
+
+/* Returns the owner with which a connection began that has not left; NULL for another. */
+void *pre_session_limit_owner(struct lws *wsi);
 
 /* Returns the entry of a connection that has not left; NULL for another. */
 const struct socket_address *pre_session_limit_client(struct lws *wsi);

@@ -79,6 +79,8 @@ struct lingers *lingers_create(struct loop *loop)
 
 void lingers_close(struct lingers *all)
 {
+    if (!all)
+        return;
     all->closed = true;
     loop_timer_stop(&all->timer);
     while (all->oldest)

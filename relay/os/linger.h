@@ -16,7 +16,7 @@ struct lingers;
 struct lingers *lingers_create(struct loop *loop);
 
 /* Closes all connections of the set. From then on, linger does nothing. Call it before
-   loop_destroy. */
+   loop_destroy. NULL is allowed. */
 void lingers_close(struct lingers *lingers);
 
 /* Frees the set, which must be closed. NULL is allowed. */

@@ -1,23 +1,8 @@
 #include "process/listeners.h"
 
 #include "http/redirect.h"
+#include "os/log.h"
 #include "process/startup.h"
-
-/* Opens a vhost of its own for plain HTTP, which cannot be spoken on a vhost with TLS. */
-static struct lws_vhost *open_redirect_vhost(struct listeners *listeners, struct loop *loop)
-{
-    listeners->protocols[0] = redirect_protocol(&listeners->port);
-    struct lws_context_creation_info info = {
-        /* Among vhosts with the same port, libwebsockets chooses the one that a request's Host
-           names. */
-        .port = CONTEXT_PORT_NO_LISTEN,
-        .protocols = listeners->protocols,
-        .vhost_name = "redirect",
-        .timeout_secs = LISTENERS_REQUEST_SECONDS,
-        .keepalive_timeout = LISTENERS_REQUEST_SECONDS,
-    };
-    return loop_add_vhost(loop, &info);
-}
 
 static bool open_each(const char *const *texts, unsigned count,
                       const struct listener_config *config, struct listener **out)
@@ -31,7 +16,7 @@ static bool open_each(const char *const *texts, unsigned count,
 }
 
 bool listeners_open(struct listeners *listeners, const struct options *options,
-                    const struct listener_config *config)
+                    const struct listener_config *config, const struct http_config *redirect)
 {
     struct listener_config redirects = *config;
     if (!open_each(options->listen, options->listen_count, config, listeners->listen))
@@ -39,9 +24,15 @@ bool listeners_open(struct listeners *listeners, const struct options *options,
     listeners->port = listener_port(listeners->listen[0]);
     if (options->http_redirect_count == 0)
         return true;
-    redirects.vhost = open_redirect_vhost(listeners, config->loop);
-    return redirects.vhost && open_each(options->http_redirect, options->http_redirect_count,
-                                        &redirects, listeners->redirects);
+    listeners->redirect = http_create(redirect);
+    if (!listeners->redirect) {
+        log_error("no memory");
+        return false;
+    }
+    redirect_add_route(listeners->redirect, &listeners->port);
+    redirects.http = listeners->redirect;
+    return open_each(options->http_redirect, options->http_redirect_count, &redirects,
+                     listeners->redirects);
 }
 
 bool listeners_send(const struct listeners *listeners, int channel)
@@ -78,4 +69,10 @@ void listeners_close(struct listeners *listeners)
         listener_destroy(listeners->redirects[i]);
         listeners->redirects[i] = NULL;
     }
+}
+
+void listeners_free(struct listeners *listeners)
+{
+    http_destroy(listeners->redirect);
+    listeners->redirect = NULL;
 }

@@ -5,26 +5,21 @@
 #include "http/listener.h"
 #include "options/options.h"
 
-#include <libwebsockets.h>
 #include <stdbool.h>
-
-/* Seconds for a client to send its request; an open connection waits as long for the next request.
- */
-#define LISTENERS_REQUEST_SECONDS 10
 
 /* The listeners; all zero has none. */
 struct listeners {
     struct listener *listen[OPTIONS_LISTEN_MAX];
     struct listener *redirects[OPTIONS_LISTEN_MAX];
-    struct lws_protocols protocols[2]; /* the protocols of the redirects */
+    struct http *redirect; /* the server of the redirects */
     /* the port of the first --listen, to which --http-redirect sends */
     unsigned port;
 };
 
-/* Opens the listeners; config->vhost serves those of --listen. Logs why and returns false when it
-   cannot. */
+/* Opens the listeners; config->http serves those of --listen, and a server that is created from
+   `redirect` the others. Logs why and returns false when it cannot. */
 bool listeners_open(struct listeners *listeners, const struct options *options,
-                    const struct listener_config *config);
+                    const struct listener_config *config, const struct http_config *redirect);
 
 /* Sends the sockets to a process that is starting. Returns false when it does not take them. */
 bool listeners_send(const struct listeners *listeners, int channel);
@@ -37,5 +32,8 @@ void listeners_stop(struct listeners *listeners);
 
 /* Closes the listeners. It may be called again. */
 void listeners_close(struct listeners *listeners);
+
+/* Frees the rest. Call it after loop_destroy. */
+void listeners_free(struct listeners *listeners);
 
 #endif

@@ -162,14 +162,16 @@ static bool adopt(void *context, const struct message *message)
 
 static bool open_loop(struct supervisor *supervisor)
 {
-    supervisor->protocols[0] =
-        (struct lws_protocols){.name = "none", .callback = lws_callback_http_dummy};
+    supervisor->protocols[0] = http_protocol();
     supervisor->protocols[1] = loop_protocol;
     struct lws_context_creation_info info = {.port = CONTEXT_PORT_NO_LISTEN_SERVER,
                                              .protocols = supervisor->protocols};
+    http_fill_info(&info);
     lws_set_log_level(0, NULL);
     supervisor->loop = loop_create(&info);
-    if (supervisor->loop && signals_open(&supervisor->signals, supervisor->loop))
+    supervisor->lingers = lingers_create(supervisor->loop);
+    if (supervisor->loop && supervisor->lingers &&
+        signals_open(&supervisor->signals, supervisor->loop))
         return true;
     log_error("cannot set up the event loop: %s", strerror(errno));
     return false;
@@ -278,7 +280,9 @@ static bool open_admin(struct supervisor *supervisor, struct startup *startup)
 {
     const struct admin_config config = {
         .address = supervisor->options->admin_local,
-        .loop = supervisor->loop,
+        .http = {.loop = supervisor->loop,
+                 .vhost = loop_vhost(supervisor->loop),
+                 .lingers = supervisor->lingers},
         .inherited = &startup->sockets,
         .blocks = &supervisor->blocks,
         .carry_out = carry_out,
@@ -338,13 +342,16 @@ static void destroy(struct supervisor *supervisor)
         counters_destroy(worker->counters);
     }
     pending_commands_drop(&supervisor->commands);
-    admin_destroy(supervisor->admin);
+    admin_close(supervisor->admin);
+    lingers_close(supervisor->lingers);
     loop_timer_stop(&supervisor->count_late);
     loop_timer_stop(&supervisor->stop);
     loop_timer_stop(&supervisor->expiry);
     tls_destroy(supervisor->tls);
     directory_destroy(&supervisor->directory);
     loop_destroy(supervisor->loop);
+    admin_destroy(supervisor->admin);
+    lingers_destroy(supervisor->lingers);
     signals_close(&supervisor->signals);
     options_free(&supervisor->reloaded);
     free(supervisor);

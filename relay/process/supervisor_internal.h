@@ -44,6 +44,7 @@ struct supervisor {
     struct options reloaded;       /* the options since a reload; all zero before the first one */
     struct lws_protocols protocols[3];
     struct loop *loop;
+    struct lingers *lingers; /* the connections of the admin listener that are ending */
     struct signals signals;
     struct tls *tls;     /* the certificates for the workers; NULL without --tls-certificate */
     struct admin *admin; /* NULL without --admin */

@@ -519,11 +519,7 @@ struct webrtc *webrtc_create(const struct webrtc_config *config, struct dtls_ide
     socket_address_format(&local, text);
     log_info("webrtc on udp %s", text);
     rtc_socket_report(all->socket);
-    const struct http_route route = {.path = WEBRTC_ROUTE,
-                                     .body_max = SDP_OFFER_MAX + 1,
-                                     .handle = webrtc_request,
-                                     .context = all};
-    http_add_route(http, &route);
+    webrtc_add_routes(all, http);
     return all;
 }
 

@@ -46,7 +46,7 @@ struct webrtc;
 /* Does the same as dtls_identity_load, but logs why it returns NULL. */
 struct dtls_identity *webrtc_load_identity(const char *certificate, const char *key);
 
-/* Creates the transport and its route /rtc. It takes over identity; the others must outlive it.
+/* Creates the transport and its routes at /rtc. It takes over identity; the others must outlive it.
    Logs what failed and returns NULL otherwise. */
 struct webrtc *webrtc_create(const struct webrtc_config *config, struct dtls_identity *identity,
                              struct loop *loop, struct sessions *sessions, struct http *http,

@@ -14,7 +14,6 @@
 #include "rtc/table.h"
 #include "rtc/webrtc.h"
 
-#define WEBRTC_ROUTE "/rtc"
 /* The number of random bytes in the name of a resource. */
 #define WEBRTC_NAME_BYTES 16
 
@@ -64,8 +63,8 @@ static inline struct rtc_link *webrtc_link_of(struct rtc_entry *entry)
     return entry ? lws_container_of(entry, struct rtc_link, entry) : NULL;
 }
 
-/* Answers a request below WEBRTC_ROUTE; context is the struct webrtc. */
-void webrtc_request(void *context, const struct http_request *request, struct http_reply *reply);
+/* Adds the routes by which pages open and end links. */
+void webrtc_add_routes(struct webrtc *all, struct http *http);
 
 /* Sets the timer for the next time at which the peer of a link needs it. */
 void webrtc_set_deadline(struct rtc_link *link);

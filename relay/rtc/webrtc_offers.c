@@ -7,11 +7,11 @@
 #include <string.h>
 #include <strings.h>
 
-/* Statuses for which libwebsockets has no names. 403 is not used here, since it means a foreign
-   origin. */
-#define ACCEPTED              202
-#define UNPROCESSABLE_CONTENT 422
-#define TOO_MANY_REQUESTS     429
+/* The path to which offers are posted. */
+#define ROUTE "/rtc"
+
+/* Bytes of the longest answer. */
+#define ANSWER_MAX 4096
 
 /* Writes random bytes as text: letters, digits, + and /, as ICE wants it. */
 static bool random_text(char *out, size_t size)
@@ -25,14 +25,6 @@ static bool random_text(char *out, size_t size)
         out[i] = letters[bytes[i] % 64];
     out[size] = '\0';
     return true;
-}
-
-static void say(struct http_reply *reply, unsigned status, const char *text)
-{
-    reply->status = status;
-    reply->content_type = "text/plain";
-    const int size = snprintf((char *)reply->body, sizeof reply->body, "%s\n", text);
-    reply->size = size > 0 ? (size_t)size : 0;
 }
 
 static void add_candidate(const struct webrtc *all, const struct socket_address *socket_address,
@@ -50,7 +42,7 @@ static void add_candidate(const struct webrtc *all, const struct socket_address 
 
 static void write_answer(struct webrtc *all, const struct http_request *request,
                          const struct sdp_offer *offer, const char *ufrag, const char *password,
-                         struct http_reply *reply)
+                         struct http_response *response)
 {
     struct sdp_answer answer = {
         .ufrag = ufrag,
@@ -69,9 +61,11 @@ static void write_answer(struct webrtc *all, const struct http_request *request,
         socket_address_set_port(&local, 0);
         add_candidate(all, &local, &answer);
     }
-    reply->size = sdp_write_answer((char *)reply->body, sizeof reply->body, &answer);
-    reply->content_type = "application/sdp";
-    reply->status = 201;
+    char text[ANSWER_MAX];
+    const size_t size = sdp_write_answer(text, sizeof text, &answer);
+    text_add(&response->body, "%.*s", (int)size, text);
+    response->type = "application/sdp";
+    response->status = HTTP_CREATED;
 }
 
 static bool name_link(struct rtc_link *link, char *ufrag, char *password)
@@ -117,47 +111,53 @@ static bool is_type(const char *content_type, const char *type)
            (content_type[size] == '\0' || strchr("; \t", content_type[size]) != NULL);
 }
 
-/* Writes the path at which the page finds its connection: with several workers it also names the
-   one that has it. */
-static void write_location(const struct rtc_link *link, char *out, size_t size)
+/* Adds the path at which the page finds its connection: with several workers it also names the one
+   that has it. */
+static void add_location(const struct rtc_link *link, struct http_response *response)
 {
     const unsigned worker = link->all->config.worker;
     if (worker > 0)
-        snprintf(out, size, WEBRTC_ROUTE "/%u/%s", worker, link->name);
+        text_add(&response->head, "location: " ROUTE "/%u/%s\r\n", worker, link->name);
     else
-        snprintf(out, size, WEBRTC_ROUTE "/%s", link->name);
+        text_add(&response->head, "location: " ROUTE "/%s\r\n", link->name);
 }
 
 /* Takes an offer, as application/sdp or as text/plain. Before it POSTs the former to another
    origin, a browser asks whether it may, which costs two round trips; the latter it just POSTs. */
-static void take_offer(struct webrtc *all, const struct http_request *request,
-                       struct http_reply *reply)
+static void answer_offer(struct webrtc *all, const struct http_request *request,
+                         struct http_response *response)
 {
     struct sdp_offer offer;
+    unsigned retry_after = 0;
     if (!is_type(request->content_type, "application/sdp") &&
         !is_type(request->content_type, "text/plain")) {
-        say(reply, HTTP_STATUS_UNSUPPORTED_MEDIA_TYPE,
-            "The offer must be application/sdp or text/plain.");
+        response_say(response, HTTP_UNSUPPORTED_MEDIA_TYPE,
+                     "The offer must be application/sdp or text/plain.");
         return;
     }
     struct link_request wanted = {.client = request->client};
-    enum sdp_error error = sdp_read_offer(&offer, (const char *)request->body, request->size);
+    enum sdp_error error = sdp_read_offer(&offer, request->body, request->size);
     if (error == SDP_OK && offer.server[0] &&
         !session_server_read(offer.server, strlen(offer.server), &wanted.server))
         error = SDP_SERVER;
     if (error != SDP_OK) {
         all->stats->rtc_offers_refused++;
-        say(reply, HTTP_STATUS_BAD_REQUEST, sdp_error_string(error));
+        response_say(response, HTTP_BAD_REQUEST, sdp_error_string(error));
         return;
     }
-    if (!offer_limit_pass(all->offers, &request->client, loop_now(), &reply->retry_after)) {
+    if (!offer_limit_pass(all->offers, &request->client, loop_now(), &retry_after)) {
         all->stats->rtc_offers_limited++;
-        say(reply, TOO_MANY_REQUESTS, "Too many offers have come: try later, or by WebSocket.");
+        response_say(response, HTTP_TOO_MANY_REQUESTS,
+                     "Too many offers have come: try later, or by WebSocket.");
+        if (retry_after > 0)
+            text_add(&response->head, "retry-after: %u\r\n", retry_after);
         return;
     }
     session_identify(all->sessions, offer.session_key, request->origin, &wanted);
     if (!session_server_allowed(all->sessions, &wanted)) {
-        say(reply, UNPROCESSABLE_CONTENT, session_refusal_farewell(SESSION_REFUSED_SERVER)->text);
+        /* 403 would mean a foreign origin. */
+        response_say(response, HTTP_UNPROCESSABLE_CONTENT,
+                     session_refusal_farewell(SESSION_REFUSED_SERVER)->text);
         return;
     }
     char ufrag[PEER_NAME_SIZE];
@@ -165,7 +165,7 @@ static void take_offer(struct webrtc *all, const struct http_request *request,
     struct rtc_link *link = rtc_link_create(all, &request->client, &offer, ufrag, password);
     if (!link) {
         all->stats->rtc_offers_full++;
-        say(reply, HTTP_STATUS_SERVICE_UNAVAILABLE, "Too many offers are waiting: try later.");
+        response_say(response, HTTP_SERVICE_UNAVAILABLE, "Too many offers are waiting: try later.");
         return;
     }
     link->request = wanted;
@@ -174,8 +174,8 @@ static void take_offer(struct webrtc *all, const struct http_request *request,
         all->most = rtc_table_count(all->table);
     webrtc_set_deadline(link);
     webrtc_make_room(all);
-    write_answer(all, request, &offer, ufrag, password, reply);
-    write_location(link, reply->location, sizeof reply->location);
+    write_answer(all, request, &offer, ufrag, password, response);
+    add_location(link, response);
 }
 
 bool webrtc_end(struct webrtc *all, const char *name)
@@ -192,36 +192,51 @@ bool webrtc_end(struct webrtc *all, const char *name)
     return true;
 }
 
+static bool take_offer(void *context, const struct http_request *request,
+                       struct http_response *response)
+{
+    answer_offer(context, request, response);
+    return true;
+}
+
 /* Takes a DELETE. The system has chosen the worker to which the request came, so it may be for
    another. */
-static void take_delete(struct webrtc *all, const char *name, struct http_reply *reply)
+static bool take_delete(void *context, const struct http_request *request,
+                        struct http_response *response)
 {
+    struct webrtc *all = context;
+    const char *name = request->rest;
     char *slash;
     const unsigned long worker = strtoul(name, &slash, 10);
     if (all->config.worker > 0 && *slash == '/') {
         name = slash + 1;
         if (worker != all->config.worker) {
             all->config.end_other(all->config.context, (unsigned)worker, name);
-            say(reply, ACCEPTED, "The connection is being closed, if there is one.");
-            return;
+            response_say(response, HTTP_ACCEPTED,
+                         "The connection is being closed, if there is one.");
+            return true;
         }
     }
     if (webrtc_end(all, name))
-        say(reply, HTTP_STATUS_OK, "The connection is closed.");
+        response_say(response, HTTP_OK, "The connection is closed.");
     else
-        say(reply, HTTP_STATUS_NOT_FOUND, "There is no such connection, or no longer.");
+        response_say(response, HTTP_NOT_FOUND, "There is no such connection, or no longer.");
+    return true;
 }
 
-void webrtc_request(void *context, const struct http_request *request, struct http_reply *reply)
+void webrtc_add_routes(struct webrtc *all, struct http *http)
 {
-    struct webrtc *all = context;
-    const char *below = request->path + strlen(WEBRTC_ROUTE);
-    const bool post = strcmp(request->method, "POST") == 0;
-    if (post && *below == '\0')
-        take_offer(all, request, reply);
-    else if (!post && *below == '/')
-        take_delete(all, below + 1, reply);
-    else
-        say(reply, HTTP_STATUS_METHOD_NOT_ALLOWED,
-            "POST an offer to " WEBRTC_ROUTE ", DELETE what its answer's Location names.");
+    const struct http_route offers = {.path = ROUTE,
+                                      .methods = HTTP_POST,
+                                      .access = HTTP_PAGES,
+                                      .body_max = SDP_OFFER_MAX + 1,
+                                      .handle = take_offer,
+                                      .context = all};
+    const struct http_route links = {.path = ROUTE "/",
+                                     .methods = HTTP_DELETE,
+                                     .access = HTTP_PAGES,
+                                     .handle = take_delete,
+                                     .context = all};
+    http_add_route(http, &offers);
+    http_add_route(http, &links);
 }

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import net from 'node:net';
 import test from 'node:test';
 import { startWatched } from './admin.mjs';
-import { patiently, startServer } from './support.mjs';
+import { handshake, patiently, startServer } from './support.mjs';
 
 /** Sends bytes as they are; returns all that comes back. */
 async function raw(port, bytes) {
@@ -35,35 +35,42 @@ test('a page in a browser can neither read nor change anything', async (t) => {
   assert.equal(await status({ host: 'localhost.evil.example' }), 403);
   for (const origin of ['https://evil.example', 'null', `http://127.0.0.1:${adminPort}`])
     assert.equal(await status({ origin }), 403, origin);
-  for (const method of ['OPTIONS', 'PUT', 'PATCH', 'TRACE', 'POST', 'DELETE'])
+  for (const method of ['OPTIONS', 'PUT', 'PATCH', 'POST', 'DELETE'])
     assert.equal(await status({}, method), 405, method);
+  assert.equal(await status({}, 'TRACE'), 403);
 });
 
 test('malformed requests are refused', async (t) => {
   const { adminPort, ask } = await start(t);
   const host = 'Host: 127.0.0.1\r\n';
+  const blocks = `POST /blocks HTTP/1.1\r\n${host}`;
+  // Status 0 stands for the end of the connection without a reply.
   const cases = [
-    ['GET /healthz HTTP/1.1\r\n\r\n', 400],
-    [`GET /healthz HTTP/1.1\r\n${host}${host}\r\n`, 400],
+    ['GET /healthz HTTP/1.1\r\n\r\n', 403],
+    [`GET /healthz HTTP/1.1\r\n${host}${host}\r\n`, 403],
+    [`GET /healthz HTTP/1.1\r\nHost: evil.example\r\n${host}\r\n`, 403],
     [`GET /healthz HTTP/2\r\n${host}\r\n`, 400],
+    [`GET /healthz\r\n${host}\r\n`, 400],
     [`GET /healthz HTTP/1.1\r\nHost:\r\n\r\n`, 403],
-    [`GET  /healthz HTTP/1.1\r\n${host}\r\n`, 400],
-    [`GET\r\n${host}\r\n`, 400],
-    [`\r\n\r\n`, 400],
-    [`GET http://127.0.0.1/healthz HTTP/1.1\r\n${host}\r\n`, 400],
-    [`GET /%zz HTTP/1.1\r\n${host}\r\n`, 400],
-    [`GET /%00 HTTP/1.1\r\n${host}\r\n`, 400],
-    [`GET /%2 HTTP/1.1\r\n${host}\r\n`, 400],
-    [`GET /healthz HTTP/1.1\r\n${host} folded\r\n\r\n`, 400],
-    [`GET /healthz HTTP/1.1\r\nHost : 127.0.0.1\r\n\r\n`, 400],
-    [`GET /healthz HTTP/1.1\r\n${host}a\0b: c\r\n\r\n`, 400],
+    [`GET\r\n${host}\r\n`, 403],
+    [`\r\n\r\n`, 0],
+    [`GET http://127.0.0.1/healthz HTTP/1.1\r\n${host}\r\n`, 403],
+    [`GET /%zz HTTP/1.1\r\n${host}\r\n`, 403],
+    [`GET /%00 HTTP/1.1\r\n${host}\r\n`, 404],
+    [`GET /%2 HTTP/1.1\r\n${host}\r\n`, 403],
+    [`GET /healthz%0a${host}X: HTTP/1.1\r\nHost: evil.example\r\n\r\n`, 400],
+    [`GET /healthz HTTP/1.1\r\n${host} folded\r\n\r\n`, 0],
+    [`GET /healthz HTTP/1.1\r\nHost : 127.0.0.1\r\n\r\n`, 403],
+    [`GET /healthz HTTP/1.1\r\n${host}Origin: http://evil\r\nOrigin:\r\n\r\n`, 403],
     [`GET /healthz HTTP/1.1\r\n${host}Content-Length: 1, 2\r\n\r\n`, 400],
     [`GET /healthz HTTP/1.1\r\n${host}Content-Length: -1\r\n\r\n`, 400],
     [`GET /healthz HTTP/1.1\r\n${host}Content-Length: 99999999999999999999\r\n\r\n`, 413],
-    [`POST /healthz HTTP/1.1\r\n${host}Content-Length: 8192\r\n\r\n`, 413],
-    [`POST /healthz HTTP/1.1\r\n${host}Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n`, 411],
-    [`GET /healthz HTTP/1.1\r\n${host}X: ${'x'.repeat(10000)}\r\n\r\n`, 431],
-    [`GET /${'x'.repeat(9000)}`, 431],
+    [`${blocks}Content-Length: 8192\r\n\r\n`, 413],
+    [`${blocks}\r\n`, 411],
+    [`${blocks}Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n`, 411],
+    [`GET /healthz HTTP/1.1\r\n${host}X: ${'x'.repeat(10000)}\r\n\r\n`, 0],
+    [`GET /${'x'.repeat(9000)}`, 0],
+    [`GET /healthz HTTP/1.1\r\n${host}Upgrade: websocket\r\nConnection: Upgrade\r\n\r\n`, 400],
     [`GET /nowhere HTTP/1.1\r\n${host}\r\n`, 404],
     [`GET /healthz?x HTTP/1.1\r\n${host}\r\n`, 200],
     [`GET /%68ealthz HTTP/1.0\r\n${host}\r\n`, 200],
@@ -71,7 +78,7 @@ test('malformed requests are refused', async (t) => {
   for (const [bytes, status] of cases)
     assert.match(
       await raw(adminPort, bytes),
-      new RegExp(`^HTTP/1.1 ${status} `),
+      status === 0 ? /^$/ : new RegExp(`^HTTP/1.[01] ${status} `),
       JSON.stringify(bytes.slice(0, 100)),
     );
   assert.equal((await ask('/healthz')).status, 200);
@@ -95,6 +102,26 @@ test('a request may come byte by byte, and there is one in a connection', async 
   await patiently(once(socket, 'end'), 'the answer');
   assert.equal(text.match(/HTTP\/1\.1 200/g).length, 1);
   socket.destroy();
+});
+
+test('a listener answers only for itself', async (t) => {
+  const { port, adminPort } = await start(t);
+  const ask = (at, path) => raw(at, `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n`);
+  assert.match(await ask(adminPort, '/healthz'), /^HTTP\/1.1 200 /);
+  assert.match(await ask(port, '/healthz'), /^HTTP\/1.1 404 /);
+  assert.match(await ask(adminPort, '/'), /^HTTP\/1.1 404 /);
+  assert.match(await raw(adminPort, handshake), /^HTTP\/1.1 400 /);
+});
+
+test('browsers that say nothing keep the operator from nothing', async (t) => {
+  const server = await startServer(t);
+  const args = ['--max-sessions', '10', '--max-sessions-per-address', '0'];
+  const { port, ask } = await startWatched(t, { upstream: server.upstream, args });
+  const silent = Array.from({ length: 1500 }, () => net.connect(port, '127.0.0.1'));
+  t.after(() => silent.forEach((socket) => socket.destroy()));
+  for (const socket of silent) socket.on('error', () => {});
+  await patiently(Promise.all(silent.map((s) => once(s, 'connect'))), 'the crowd');
+  for (let i = 0; i < 20; i++) assert.equal((await ask('/readyz')).status, 200);
 });
 
 test('clients that say nothing keep nobody out', async (t) => {

@@ -1,4 +1,4 @@
-#include "admin/text.h"
+#include "os/text.h"
 
 #include <stdarg.h>
 #include <stdio.h>
