@@ -6,6 +6,7 @@ import { once } from 'node:events';
 import { createRequire } from 'node:module';
 import { readFileSync } from 'node:fs';
 import net from 'node:net';
+import { Headers } from '../../wasm/headers.mjs';
 import { PATIENCE_MS } from '../support/patience.mjs';
 
 const require = createRequire(new URL('../../web/package.json', import.meta.url));
@@ -159,11 +160,8 @@ export async function startRelay(
   };
 }
 
-const header = readFileSync(new URL('../../relay/stats/stats.h', import.meta.url), 'utf8');
-const listed = (list) =>
-  [
-    ...new RegExp(`#define ${list}\\(X\\)(.*\\\\\n)*.*`).exec(header)[0].matchAll(/ X\((\w+),/g),
-  ].map(([, name]) => name);
+const headers = new Headers();
+const listed = (list) => headers.rows(list).map(([name]) => name);
 const droppedToServer = listed('STATS_DROPPED_TO_SERVER');
 const droppedToBrowser = listed('STATS_DROPPED_TO_BROWSER');
 

@@ -3,8 +3,9 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { layout } from '../../../wasm/header_modules.mjs';
+import { Headers } from '../../../wasm/headers.mjs';
 
+const headers = new Headers();
 const { LAB_HASHES, LAB_WASM } = process.env;
 const { instance } = await WebAssembly.instantiate(readFileSync(LAB_WASM), {
   causeway: { random: () => assert.fail('the lab needs no random bytes') },
@@ -15,16 +16,16 @@ exports._initialize();
 const WRITERS = { bool: 'setUint8', u32: 'setUint32', f64: 'setFloat64', u64: 'setBigUint64' };
 
 /** Writes some members of a struct. */
-const write = (address, room, struct, values) => {
+const write = (address, struct, values) => {
   const view = new DataView(exports.memory.buffer);
-  for (const { name, reader, place } of layout(room, struct).fields)
+  for (const { name, reader, place } of headers.layout(struct).fields)
     if (name in values) view[WRITERS[reader]](address + place, values[name], true);
 };
 
 const create = (protocol, seed) => {
   const config = exports.allocate(64);
   exports.cw_lab_column_config_default(config);
-  write(config, 'column', 'cw_lab_column_config', { protocol, seed: BigInt(seed) });
+  write(config, 'cw_lab_column_config', { protocol, seed: BigInt(seed) });
   assert.equal(exports.cw_lab_column_create(config, config), 0);
   const column = new DataView(exports.memory.buffer).getUint32(config, true);
   exports.release(config);
@@ -33,8 +34,8 @@ const create = (protocol, seed) => {
 
 const inWasm = (protocol, ticks, seed, settings) => {
   const column = create(protocol, seed);
-  const room = exports.allocate(layout('column', 'cw_lab_settings').size);
-  write(room, 'column', 'cw_lab_settings', { states: 1, ...settings });
+  const room = exports.allocate(headers.layout('cw_lab_settings').size);
+  write(room, 'cw_lab_settings', { states: 1, ...settings });
   assert.equal(exports.cw_lab_column_change(column, room), 0);
   exports.cw_lab_column_step(column, ticks);
   const hash = BigInt.asUintN(64, exports.cw_lab_column_hash(column));
