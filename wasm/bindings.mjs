@@ -1,8 +1,8 @@
 // Binds the WebAssembly modules to TypeScript: their functions are those of the C headers, called with numbers and
 // addresses, and their structs have the layout of every C compiler for WebAssembly.
-//   node bindings.mjs game | lab    prints the names of the functions, for the linker
-// As a module it exports gameModule(), the text of web/src/game/generated.ts, and labModule(), the text of
-// web/lab/generated.ts.
+//   node bindings.mjs core | server | game | lab    prints the names of a module's functions, for the linker
+// As a module it exports the texts for TypeScript.
+import { readdirSync, readFileSync } from 'node:fs';
 import { Headers, camel } from './headers.mjs';
 
 const GAME_HEADERS = [
@@ -17,7 +17,12 @@ const LAB_HEADERS = ['peer', 'game', 'column'].map((name) => `core/lab/${name}.h
 /** The names of the lab that JavaScript does not see, because only protocols use them. */
 const LAB_HIDDEN = /^cw_lab_(item|arrival|peer_type|sent_item|flow|game|protocol)$/;
 
-const headers = new Headers();
+/** The headers that are bound; a test binds others. */
+let headers = new Headers();
+
+export const bind = (other) => {
+  headers = other;
+};
 
 const bare = (name) => camel(name.replace(/^cw_/, ''));
 const pascal = (name) => camel(`_${name.replace(/^cw_/, '')}`);
@@ -73,13 +78,20 @@ const table = (tag) => {
   return `export const ${bare(tag)}Struct = {\n  size: ${size},\n  fields: [\n${rows.join('')}  ],\n} as const;\n`;
 };
 
+/** Returns the offsets of a struct's members by name. */
+const places = (tag) => {
+  const rows = headers.layout(tag).fields.map(({ name, place }) => [name, place]);
+  return `export const ${bare(tag)}At = ${JSON.stringify(Object.fromEntries(rows))} as const;\n`;
+};
+
 const choices = (tag) => {
   const words = headers.choices(tag).map(([value, name]) => [value, name.toLowerCase()]);
   const names = JSON.stringify(Object.fromEntries(words));
   return `export const ${bare(tag)}s = ${names} as const;\n`;
 };
 
-const exportsText = (functions) =>
+/** Returns functions as members of an interface. */
+const signatures = (functions) =>
   functions
     .map((name) => {
       const { names, result } = headers.signature(name);
@@ -87,8 +99,42 @@ const exportsText = (functions) =>
     })
     .join('');
 
+const functionsOf = (path) => headers.functions(path).map(({ name }) => name);
+
+/** The functions of every module. */
+const common = () => [...functionsOf('wasm/module.h'), 'cw_schema_decode', 'cw_schema_destroy'];
+
+/** Returns the functions of the core that TypeScript calls, so that the modules have no others. */
+const called = (isOurs) => {
+  const sources = new URL('../web/src/', import.meta.url);
+  const names = readdirSync(sources, { recursive: true })
+    .filter((path) => path.endsWith('.ts') && !path.endsWith('generated.ts') && isOurs(path))
+    .flatMap((path) => {
+      const text = readFileSync(new URL(path, sources), 'utf8');
+      return text.replace(/\/\*[^]*?\*\/|\/\/.*/g, '').match(/(?<=\bexports\.)cw_\w+/g) ?? [];
+    });
+  return [...new Set(names)].sort();
+};
+
+/** The functions of each module beside the common ones. */
+const MODULES = {
+  core: () => [
+    ...functionsOf('wasm/message.h'),
+    ...called((path) => !/^(game|server)\//.test(path)),
+  ],
+  server: () => [...MODULES.core(), ...called((path) => path.startsWith('server/'))],
+  /** The game kit also needs a function of schemas. */
+  game: () => [...GAME_HEADERS.flatMap(functionsOf), 'cw_schema_message_size'],
+  lab: () => functionsOf('core/lab/column.h').filter((name) => !LAB_HIDDEN.test(name)),
+};
+
+const functionsIn = (module) => {
+  const shared = common();
+  return [...new Set(MODULES[module]())].filter((name) => !shared.includes(name));
+};
+
 /** Returns the exports of a module as an interface, and the structs and enums of its headers. */
-const moduleText = (paths, functions, { file, source, name }) => {
+const moduleText = (module, paths, { file, source, name }) => {
   const tags = paths
     .flatMap((path) => headers.structs(path))
     .filter((tag) => !LAB_HIDDEN.test(tag));
@@ -98,22 +144,14 @@ import type { ModuleExports } from '${source}';
 
 /** The functions of ${file}: those of the headers, with addresses for pointers. */
 export interface ${name} extends ModuleExports {
-${exportsText(functions)}}
+${signatures(functionsIn(module))}}
 
 ${tags.map((tag) => `${declaration(tag)}\n${table(tag)}`).join('\n')}
 ${enums.map(choices).join('\n')}`;
 };
 
-const functionsOf = (path) => headers.functions(path).map(({ name }) => name);
-
-/** Returns all functions of the game kit, with the functions of schemas that it needs. */
-const gameFunctions = () => [...GAME_HEADERS.flatMap(functionsOf), 'cw_schema_message_size'];
-
-const labFunctions = () =>
-  functionsOf('core/lab/column.h').filter((name) => !LAB_HIDDEN.test(name));
-
 export const gameModule = () => {
-  const text = moduleText(GAME_HEADERS, gameFunctions(), {
+  const text = moduleText('game', GAME_HEADERS, {
     file: 'causeway-game.wasm',
     source: '../module.js',
     name: 'GameExports',
@@ -127,16 +165,29 @@ export type GameErrorCode = ${codes.map(([, name]) => `'${name}'`).join(' | ')};
 };
 
 export const labModule = () =>
-  moduleText(LAB_HEADERS, labFunctions(), {
+  moduleText('lab', LAB_HEADERS, {
     file: 'causeway-lab.wasm',
     source: '../src/module.js',
     name: 'LabExports',
   });
 
-const listed = { game: gameFunctions, lab: labFunctions }[process.argv[2]];
-if (listed)
-  process.stdout.write(
-    listed()
-      .map((name) => `${name}\n`)
-      .join(''),
-  );
+/** Returns the exports of the modules that contain the protocol, and the structs that TypeScript reads and writes. */
+export const coreModules = ({ structs, offsets }) => `
+/** The functions of every module. */
+export interface ModuleFunctions {
+${signatures(common())}}
+
+/** The functions of causeway.wasm: those of the headers, with addresses for pointers. */
+export interface CoreFunctions {
+${signatures(functionsIn('core'))}}
+
+/** The functions of causeway-server.wasm beside those of causeway.wasm. */
+export interface ServerFunctions {
+${signatures(functionsIn('server').filter((name) => !functionsIn('core').includes(name)))}}
+
+${structs.map(table).join('\n')}
+${offsets.map(places).join('\n')}
+`;
+
+if (MODULES[process.argv[2]])
+  process.stdout.write([...common(), ...functionsIn(process.argv[2])].join('\n'));

@@ -21,7 +21,7 @@ const TYPES = {
   uint64_t: [8, 'u64', 'bigint'],
 };
 /** The type of an address. */
-const ADDRESS = [4, 'u32', 'number'];
+const ADDRESS = [4, 'address', 'number'];
 
 const withoutComments = (text) => text.replace(/\/\*[^]*?\*\//g, '').replace(/\\\n/g, ' ');
 const withoutDirectives = (text) => withoutComments(text).replace(/^#.*$/gm, '');

@@ -4,7 +4,7 @@
 
 #include "base/error_texts.h"
 
-/* A page's module knows the errors of these tables; see wasm/exports/error.c. */
+/* A page's module knows the errors of these tables; see wasm/module.c. */
 #define CW_CLIENT_ERROR_TABLES(TABLE)                                                              \
     TABLE(cw_base_errors)                                                                          \
     TABLE(cw_packet_errors)                                                                        \

@@ -85,7 +85,7 @@ const backend = (kit) => `
     const token = await generateConnectToken({
       protocolId: 1n, privateKey: generateKey(), clientId: 1n, servers: ['127.0.0.1:40000'],
     });
-    console.log(token.length${kit ? ', new ClockSync(await loadGame()).constructor.name, typeof (await loadServer()).exports.server_create' : ''});
+    console.log(token.length${kit ? ', new ClockSync(await loadGame()).constructor.name, typeof (await loadServer()).exports.cw_server_create' : ''});
   }
   void main();`;
 

@@ -10,6 +10,7 @@ import { gameModule } from '../../wasm/bindings.mjs';
 import { Client, loadCore, message, schema } from '../support/causeway.mjs';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
+const endpoint = 'core/include/causeway/endpoint.h';
 const script = join(root, 'web/scripts/generate.mjs');
 
 /** Returns what the script makes of the headers after `edit(file, change)` has changed some. */
@@ -69,31 +70,30 @@ test('why a relay ends a session follows its header', () => {
 });
 
 test('fields, numbers and sizes follow the headers', () => {
-  const layouts = 'wasm/exports/layouts.h';
   const text = generate((edit) => {
-    edit(layouts, 'double fragment_size;', 'double brand_new; double fragment_size;');
-    edit(layouts, 'uint8_t user_data', 'uint32_t brand_new; uint8_t user_data');
+    edit(endpoint, 'uint32_t fragment_size;', 'double brand_new; uint32_t fragment_size;');
+    edit(
+      'core/include/causeway/token.h',
+      'uint32_t life_seconds;',
+      'uint32_t brand_new; uint32_t life_seconds;',
+    );
     edit(
       'core/include/causeway/connection.h',
       'CW_CONNECTION_EVENT_ACKED,',
       'CW_CONNECTION_EVENT_BRAND_NEW, CW_CONNECTION_EVENT_ACKED,',
     );
   });
-  assert.deepEqual(constant(text, 'endpointNumberFields').slice(0, 3), [
-    ['maxPacketSize', 'f64', 0],
-    ['brandNew', 'f64', 8],
-    ['fragmentSize', 'f64', 16],
-  ]);
   const before = generate();
-  assert.equal(
-    constant(text, 'connectionNumberFields')[0][2],
-    8 + constant(before, 'connectionNumberFields')[0][2],
-  );
-  assert.equal(
-    constant(text, 'tokenOptions').userData,
-    4 + constant(before, 'tokenOptions').userData,
-  );
-  assert.equal(constant(text, 'TOKEN_OPTIONS_SIZE'), 8 + constant(before, 'TOKEN_OPTIONS_SIZE'));
+  const places = (name) => [constant(text, name), constant(before, name)];
+  const [endpoints, earlier] = places('endpointConfigAt');
+  assert.equal(endpoints.brandNew % 8, 0);
+  assert.equal(endpoints.fragmentSize, endpoints.brandNew + 8);
+  assert.ok(endpoints.fragmentSize > earlier.fragmentSize);
+  const [connections, earlierConnections] = places('connectionConfigAt');
+  assert.ok(connections.maxMessages > earlierConnections.maxMessages);
+  const [grants, earlierGrants] = places('tokenGrantAt');
+  assert.equal(grants.lifeSeconds, 4 + earlierGrants.lifeSeconds);
+  assert.ok(text.includes(`['brandNew', 'f64', ${endpoints.brandNew}],`));
   assert.deepEqual(constant(text, 'connectionEvents'), {
     MESSAGE: 1,
     BRAND_NEW: 2,
@@ -136,11 +136,9 @@ test('each member of the game kit has the comment of its own, as TypeScript says
 
 test('what is not understood fails the build', () => {
   for (const [from, to] of [
-    ['double fragment_size;', 'long fragment_size;'],
-    ['struct cw_created {', 'struct cw_brand_new {'],
+    ['uint32_t fragment_size;', 'long fragment_size;'],
+    ['struct cw_endpoint_stats {', 'struct cw_brand_new {'],
+    ['void cw_endpoint_update(', 'void cw_endpoint_brand_new('],
   ])
-    assert.throws(
-      () => generate((edit) => edit('wasm/exports/layouts.h', from, to)),
-      /understood|has a struct/,
-    );
+    assert.throws(() => generate((edit) => edit(endpoint, from, to)), /understood|no header has a/);
 });

@@ -52,14 +52,10 @@ export interface ColumnEvent {
   readonly seconds: number;
 }
 
-type Fields = Parameters<Lab['memory']['struct']>[1];
-
 /** The lab: one instance of causeway-lab.wasm, for any number of columns. */
 export class Lab extends WasmModule<LabExports> {
   /** The names of all protocols. */
   readonly protocols: readonly string[];
-  /** The address of memory for one struct at a time. */
-  readonly #room: number;
 
   static async instantiate(module: WebAssembly.Module): Promise<Lab> {
     return new Lab(await WebAssembly.instantiate(module, {}));
@@ -68,7 +64,6 @@ export class Lab extends WasmModule<LabExports> {
   private constructor(instance: WebAssembly.Instance) {
     super(instance, 'causeway-lab.wasm');
     const { exports } = this;
-    this.#room = this.allocate(256);
     this.protocols = Array.from({ length: exports.cw_lab_protocol_count() }, (_, i) =>
       this.memory.text(exports.cw_lab_protocol_name(i)),
     );
@@ -76,21 +71,8 @@ export class Lab extends WasmModule<LabExports> {
 
   /** Returns the default settings of a column. */
   settings(): LabSettings {
-    const room = this.read(labSettingsStruct.fields, (out) =>
-      this.exports.cw_lab_settings_default(out),
-    );
+    const room = this.read(labSettingsStruct, (out) => this.exports.cw_lab_settings_default(out));
     return { ...room, states: room['states'] !== 0, blocks: room['blocks'] !== 0 } as LabSettings;
-  }
-
-  /** Lends `use` the memory for one struct, to fill in or read during one call. */
-  room<Result>(use: (address: number) => Result): Result {
-    return use(this.#room);
-  }
-
-  /** Returns the struct that `fill` fills in. */
-  read(fields: Fields, fill: (out: number) => void): Record<string, number> {
-    fill(this.#room);
-    return this.memory.struct(this.#room, fields);
   }
 }
 
@@ -104,16 +86,15 @@ export class Column extends WasmObject<Lab> {
     protocol: string,
     { seed = 1, maxEvents }: Omit<LabColumnConfig, 'protocol'> = {},
   ) {
-    const { exports, memory } = lab;
+    const { exports } = lab;
     const number = lab.protocols.indexOf(protocol);
     if (number < 0) throw new Error(`there is no protocol ${protocol}`);
-    const address = lab.room((room) => {
-      const out = room + labColumnConfigStruct.size;
-      exports.cw_lab_column_config_default(room);
-      memory.setStruct(room, labColumnConfigStruct.fields, { protocol: number, seed, maxEvents });
-      lab.check(exports.cw_lab_column_create(room, out));
-      return memory.u32(out);
-    });
+    const address = lab.create(
+      labColumnConfigStruct,
+      { protocol: number, seed, maxEvents },
+      exports.cw_lab_column_config_default,
+      exports.cw_lab_column_create,
+    );
     super(lab, address, exports.cw_lab_column_destroy);
     this.protocol = protocol;
   }
@@ -126,11 +107,9 @@ export class Column extends WasmObject<Lab> {
   /** Changes the settings, also in the middle of a run. A setting that is not given gets its default. */
   change(settings: Partial<LabSettings>): void {
     const { core, address } = this;
-    core.room((room) => {
-      core.exports.cw_lab_settings_default(room);
-      core.memory.setStruct(room, labSettingsStruct.fields, settings);
-      core.check(core.exports.cw_lab_column_change(address, room));
-    });
+    const { exports } = core;
+    const config = core.configure(labSettingsStruct, settings, exports.cw_lab_settings_default);
+    core.check(exports.cw_lab_column_change(address, config));
   }
 
   /** Lets ticks pass, 60 of which are a second. */
@@ -152,7 +131,7 @@ export class Column extends WasmObject<Lab> {
       more = exports.cw_lab_column_next(address, out);
     };
     for (;;) {
-      const event = core.read(labColumnEventStruct.fields, take);
+      const event = core.read(labColumnEventStruct, take);
       if (!more) return;
       yield {
         ...event,
@@ -169,14 +148,14 @@ export class Column extends WasmObject<Lab> {
 
   /** Returns the statistics of the datagrams that an end sent. */
   wireStats(sender: End): LabWireStats {
-    return this.core.read(labWireStatsStruct.fields, (out) =>
+    return this.core.read(labWireStatsStruct, (out) =>
       this.core.exports.cw_lab_column_wire_stats(this.address, sender, out),
     ) as unknown as LabWireStats;
   }
 
   /** Returns what became of the items of one kind that an end sent. */
   itemStats(sender: End, traffic: Traffic): LabGameStats {
-    return this.core.read(labGameStatsStruct.fields, (out) =>
+    return this.core.read(labGameStatsStruct, (out) =>
       this.core.exports.cw_lab_column_item_stats(
         this.address,
         sender,
@@ -200,11 +179,10 @@ export class Column extends WasmObject<Lab> {
   /** Returns what an end waits for, with the number of that packet, message or byte, or an amount. */
   waiting(end: End): { readonly kind: Waiting; readonly number: number } {
     const { core, address } = this;
-    return core.room((room) => {
-      core.memory.view.setUint32(room, 0, true);
-      const kind = core.exports.cw_lab_column_waiting(address, end, room);
-      return { kind: named(labWaitings, kind)!, number: core.memory.u32(room) };
-    });
+    const { memory, scratch } = core;
+    memory.setU32(scratch, 0);
+    const kind = core.exports.cw_lab_column_waiting(address, end, scratch);
+    return { kind: named(labWaitings, kind)!, number: memory.u32(scratch) };
   }
 
   /** A hash of all that has happened: 16 hexadecimal digits. */

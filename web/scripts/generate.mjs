@@ -2,12 +2,13 @@
 // relay, taken from the headers themselves so that they cannot differ.
 //   node generate.mjs [OUT REPOSITORY]: writes only the first, to OUT, from the headers of a repository elsewhere
 import { writeFileSync } from 'node:fs';
-import { gameModule } from '../../wasm/bindings.mjs';
+import { bind, coreModules, gameModule } from '../../wasm/bindings.mjs';
 import { Headers } from '../../wasm/headers.mjs';
 
 const here = (path) => new URL(path, import.meta.url);
 const [out = here('../src/generated.ts'), repository] = process.argv.slice(2);
 const headers = new Headers(repository);
+bind(headers);
 
 const withoutPrefix = (name) => name.replace(/^CW_(ERROR_)?/, '');
 
@@ -33,16 +34,49 @@ const sessionEnds = () =>
     headers.rows('SESSION_ENDS').map(([name, , code, text]) => [name, [Number(code), text]]),
   );
 
-const members = (tag) => headers.layout(tag).fields.filter(({ reader }) => reader !== 'struct');
+/** The structs of the core that TypeScript reads or writes as a whole. */
+const structs = [
+  'endpoint_config',
+  'endpoint_stats',
+  'channel_config',
+  'channel_stats',
+  'connection_config',
+  'connection_stats',
+  'client_config',
+  'client_stats',
+  'client_policy',
+  'client_policy_config',
+  'server_config',
+  'server_stats',
+  'simulator_config',
+  'simulator_path',
+  'simulator_stats',
+  'token',
+  'token_grant',
+  'address',
+].map((name) => `cw_${name}`);
 
-const fields = (tag) =>
-  members(tag)
-    .filter(({ reader }) => reader !== 'array')
-    .map(({ name, reader, place }) => [name, reader, place]);
-
-const offsets = (tag) => Object.fromEntries(members(tag).map(({ name, place }) => [name, place]));
-
-const sizeOf = (tag) => headers.layout(tag).size;
+/** The structs of which it reads or writes single members. */
+const offsets = [
+  'endpoint_config',
+  'endpoint_event',
+  'connection_config',
+  'connection_event',
+  'message',
+  'channel_stats',
+  'client_config',
+  'client_event',
+  'client_policy',
+  'farewell',
+  'server_config',
+  'server_event',
+  'server_client',
+  'server_stats',
+  'simulator_config',
+  'token',
+  'token_grant',
+  'address',
+].map((name) => `cw_${name}`);
 
 const constants = {
   errorCodes: errorCodes(),
@@ -51,39 +85,18 @@ const constants = {
   endpointEvents: byName('cw_endpoint_event_type', 'CW_ENDPOINT_EVENT_'),
   channelKinds: byName('cw_channel_kind', 'CW_CHANNEL_'),
   clientStates: numbered('cw_client_state', 'CW_CLIENT_'),
+  clientEvents: byName('cw_client_event_type', 'CW_CLIENT_EVENT_'),
   congestionLimits: numbered('cw_congestion_limit', 'CW_CONGESTION_LIMIT_'),
-  endpointStatsFields: fields('cw_endpoint_stats'),
-  channelStatsFields: fields('cw_channel_stats'),
-  connectionStatsFields: fields('cw_connection_stats'),
   disconnectReasons: numbered('cw_disconnect_reason', 'CW_DISCONNECT_'),
-  clientStatsFields: fields('cw_client_stats'),
-  simulatorPathFields: fields('cw_simulator_path'),
-  simulatorStatsFields: fields('cw_simulator_stats'),
-  endpointNumberFields: fields('cw_endpoint_numbers'),
-  connectionNumberFields: fields('cw_connection_numbers'),
-  channelNumberFields: fields('cw_channel_numbers'),
-  createdFields: fields('cw_created'),
-  createdMessage: offsets('cw_created_message'),
-  endpointNews: offsets('cw_endpoint_news'),
-  connectionNews: offsets('cw_connection_news'),
   serverEvents: byName('cw_server_event_type', 'CW_SERVER_EVENT_'),
-  serverStatsFields: fields('cw_server_stats'),
-  serverNumberFields: fields('cw_server_numbers'),
-  serverOptions: offsets('cw_server_options'),
-  SERVER_OPTIONS_SIZE: sizeOf('cw_server_options'),
-  serverNews: offsets('cw_server_news'),
-  serverDestination: offsets('cw_server_destination'),
-  serverAbout: offsets('cw_server_about'),
-  clientSlotFields: fields('cw_client_slot'),
-  clientFarewell: offsets('cw_client_farewell'),
   clientActions: byName('cw_client_action', 'CW_CLIENT_ACTION_'),
-  policyFields: fields('cw_policy_facts'),
   CLIENT_FAREWELL_MS: headers.number('CW_CLIENT_FAREWELL_MS'),
-  tokenFacts: offsets('cw_token_facts'),
-  tokenOptions: offsets('cw_token_options'),
-  TOKEN_OPTIONS_SIZE: sizeOf('cw_token_options'),
   INSECURE_KEY: headers.string('CW_TOKEN_INSECURE_KEY'),
   KEY_SIZE: headers.number('CW_KEY_BYTES'),
+  REQUEST_SIZE: headers.number('CW_REQUEST_SIZE'),
+  MAX_CHANNELS: headers.number('CW_MAX_CHANNELS'),
+  NOBODY: headers.number('CW_SERVER_NOBODY'),
+  CLIENT_SILENCE_SECONDS: headers.number('CW_CLIENT_SILENCE_SECONDS'),
   PAYLOAD_MAX: headers.number('CW_PAYLOAD_MAX'),
   SECURE_OVERHEAD: headers.number('CW_SECURE_OVERHEAD'),
   SECURE_PACKET_MAX: headers.number('CW_SECURE_MAX'),
@@ -109,6 +122,6 @@ const text = Object.entries(constants).map(
 );
 writeFileSync(
   out,
-  `// Made by scripts/generate.mjs from the headers of core, wasm and relay.\n${text.join('\n')}`,
+  `// Made by scripts/generate.mjs from the headers of core, wasm and relay.\n${coreModules({ structs, offsets })}\n${text.join('\n')}`,
 );
 if (!repository) writeFileSync(here('../src/game/generated.ts'), gameModule());

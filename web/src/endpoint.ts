@@ -1,13 +1,12 @@
 import { CoreObject, type Core } from './core.js';
 import {
-  createdFields,
+  endpointConfigAt,
+  endpointConfigStruct,
+  endpointEventAt,
   endpointEvents,
-  endpointNews,
-  endpointNumberFields,
-  endpointStatsFields,
+  endpointStatsStruct,
   errorCodes,
 } from './generated.js';
-import { numbersOf } from './memory.js';
 
 /** The options of an {@link Endpoint}. Both ends must agree on the first two. */
 export interface EndpointConfig {
@@ -125,13 +124,13 @@ export class Endpoint extends CoreObject {
 
   /** @throws {@link CoreError} `CONFIG`, with the `field` that cannot work. */
   constructor(core: Core, config: EndpointConfig = {}) {
-    const { exports, memory, scratch } = core;
-    const numbers = numbersOf(endpointNumberFields, config);
-    core.check(core.withNumbers(numbers, exports.endpoint_create));
-    const created = memory.struct(scratch, createdFields);
-    super(core, created.object, exports.endpoint_destroy);
-    this.maxPacketSize = created.maxPacketSize;
-    this.maxDatagramSize = created.maxDatagramSize;
+    const { exports, memory } = core;
+    const defaults = exports.cw_endpoint_config_default;
+    const options = core.configure(endpointConfigStruct, config, defaults);
+    const made = core.made((out) => exports.cw_endpoint_create(options, out));
+    super(core, made, exports.cw_endpoint_destroy);
+    this.maxPacketSize = memory.u32(options + endpointConfigAt.maxPacketSize);
+    this.maxDatagramSize = exports.cw_endpoint_max_datagram_size(made);
     this.#outgoing = this.buffer(this.maxDatagramSize);
     this.#incomingSize =
       Math.max(this.maxPacketSize, this.maxDatagramSize) + LONGER_THAN_ANY_HEADER;
@@ -140,7 +139,7 @@ export class Endpoint extends CoreObject {
 
   /** The sequence number of the next packet. */
   get nextSequence(): number {
-    return this.core.exports.endpoint_next_sequence(this.address);
+    return this.core.exports.cw_endpoint_next_sequence(this.address);
   }
 
   /**
@@ -153,9 +152,12 @@ export class Endpoint extends CoreObject {
     const { core, address, nextSequence } = this;
     const { length } = payload;
     if (this.#first > 0) throw core.error('TRANSMIT_PENDING');
-    core.check(core.exports.endpoint_begin(address, length, this.#outgoing, this.maxDatagramSize));
-    core.memory.bytes.set(payload, core.memory.u32(core.scratch));
-    this.#first = core.exports.endpoint_commit(address, length, now);
+    const { exports, memory } = core;
+    const place = core.made((out) =>
+      exports.cw_endpoint_begin(address, length, this.#outgoing, this.maxDatagramSize, out),
+    );
+    memory.bytes.set(payload, place);
+    this.#first = exports.cw_endpoint_commit(address, length, now, 0);
     return nextSequence;
   }
 
@@ -164,7 +166,7 @@ export class Endpoint extends CoreObject {
     const { exports, memory } = this.core;
     const size =
       this.#first ||
-      exports.endpoint_transmit(this.address, this.#outgoing, this.maxDatagramSize, now);
+      exports.cw_endpoint_transmit(this.address, this.#outgoing, this.maxDatagramSize, now);
     this.#first = 0;
     return size > 0 ? memory.copy(this.#outgoing, size) : undefined;
   }
@@ -178,7 +180,7 @@ export class Endpoint extends CoreObject {
   receive(datagram: Uint8Array, now: number): ReceiveResult {
     const { core, address } = this;
     const size = core.memory.put(datagram, this.#incoming, this.#incomingSize);
-    const code = core.exports.endpoint_receive(address, this.#incoming, size, now);
+    const code = core.exports.cw_endpoint_receive(address, this.#incoming, size, now);
     switch (errorCodes[code]) {
       case 'OK':
         return 'ok';
@@ -195,19 +197,19 @@ export class Endpoint extends CoreObject {
 
   /** Lets time pass: reports packets lost whose time is up. Call it once per tick. */
   update(now: number): void {
-    this.core.exports.endpoint_update(this.address, now);
+    this.core.exports.cw_endpoint_update(this.address, now);
   }
 
   /** Takes the next event, `undefined` when there is none. */
   next(): EndpointEvent | undefined {
     const { exports, memory, scratch } = this.core;
-    const event = exports.endpoint_next(this.address);
-    if (event === 0) return undefined;
-    const sequence = memory.u32(scratch + endpointNews.sequence);
-    if (event === endpointEvents.ACKED) return { type: 'acked', sequence };
-    if (event === endpointEvents.LOST) return { type: 'lost', sequence };
-    const payload = memory.u32(scratch + endpointNews.payload);
-    const size = memory.u32(scratch + endpointNews.size);
+    if (!exports.cw_endpoint_next(this.address, scratch)) return undefined;
+    const type = memory.u32(scratch + endpointEventAt.type);
+    const sequence = memory.view.getUint16(scratch + endpointEventAt.sequence, true);
+    if (type === endpointEvents.ACKED) return { type: 'acked', sequence };
+    if (type === endpointEvents.LOST) return { type: 'lost', sequence };
+    const payload = memory.u32(scratch + endpointEventAt.payload);
+    const size = memory.u32(scratch + endpointEventAt.size);
     return { type: 'packet', sequence, payload: memory.copy(payload, size) };
   }
 
@@ -221,19 +223,18 @@ export class Endpoint extends CoreObject {
    * application cannot use is not accepted. Call this before the following `receive`.
    */
   accept(sequence: number): void {
-    this.core.exports.endpoint_accept(this.address, sequence);
+    this.core.exports.cw_endpoint_accept(this.address, sequence);
   }
 
   /** Returns the statistics of the path. */
   stats(): EndpointStats {
-    const { exports, memory, scratch } = this.core;
-    exports.endpoint_stats(this.address);
-    return memory.struct(scratch, endpointStatsFields);
+    const { core, address } = this;
+    return core.read(endpointStatsStruct, (out) => core.exports.cw_endpoint_stats(address, out));
   }
 
   /** Goes back to the state after the constructor. */
   reset(): void {
     this.#first = 0;
-    this.core.exports.endpoint_reset(this.address);
+    this.core.exports.cw_endpoint_reset(this.address);
   }
 }

@@ -1,37 +1,50 @@
 /** The ways to read a field of a C struct. */
-type Reader = 'bool' | 'u16' | 'u32' | 'i32' | 'u64' | 'f32' | 'f64';
+type Reader = 'bool' | 'u8' | 'u16' | 'u32' | 'i32' | 'u64' | 'f32' | 'f64' | 'address';
 
 /** A field of a C struct: its name, type, and offset in bytes. */
 type Field<Key> = readonly [Key, Reader, number];
 
+/** The size of a C struct, and the fields that are numbers. */
+export interface Struct<Key = string> {
+  readonly size: number;
+  readonly fields: readonly Field<Key>[];
+}
+
+/** A value of a field, which a writer converts. */
+type Value = bigint | number | boolean;
+
 const readers: Record<Reader, (view: DataView, at: number) => number> = {
   bool: (view, at) => view.getUint8(at),
+  u8: (view, at) => view.getUint8(at),
   u16: (view, at) => view.getUint16(at, true),
   u32: (view, at) => view.getUint32(at, true),
   i32: (view, at) => view.getInt32(at, true),
   u64: (view, at) => Number(view.getBigUint64(at, true)),
   f32: (view, at) => view.getFloat32(at, true),
   f64: (view, at) => view.getFloat64(at, true),
+  address: (view, at) => view.getUint32(at, true),
 };
 
-const writers: Record<Reader, (view: DataView, at: number, value: number) => void> = {
-  bool: (view, at, value) => view.setUint8(at, value),
-  u16: (view, at, value) => view.setUint16(at, value, true),
-  u32: (view, at, value) => view.setUint32(at, value, true),
-  i32: (view, at, value) => view.setInt32(at, value, true),
+const writers: Record<Reader, (view: DataView, at: number, value: Value) => void> = {
+  bool: (view, at, value) => view.setUint8(at, Number(value)),
+  u8: (view, at, value) => view.setUint8(at, Number(value)),
+  u16: (view, at, value) => view.setUint16(at, Number(value), true),
+  u32: (view, at, value) => view.setUint32(at, Number(value), true),
+  i32: (view, at, value) => view.setInt32(at, Number(value), true),
   u64: (view, at, value) => view.setBigUint64(at, BigInt(value), true),
-  f32: (view, at, value) => view.setFloat32(at, value, true),
-  f64: (view, at, value) => view.setFloat64(at, value, true),
+  f32: (view, at, value) => view.setFloat32(at, Number(value), true),
+  f64: (view, at, value) => view.setFloat64(at, Number(value), true),
+  address: (view, at, value) => view.setUint32(at, Number(value), true),
 };
+
+/** A number that no field takes which takes 0. The number above it stands for a default that depends on others. */
+const NO_OPTION = 2 ** 32 - 2;
+
+const isOption = (value: number): boolean =>
+  Number.isInteger(value) && value >= 0 && value < NO_OPTION;
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
-
-/** Returns the numbers of a config in the order of a C struct of doubles; NaN stands for the default. */
-export const numbersOf = <Config>(
-  fields: readonly Field<keyof Config>[],
-  config: Config,
-): number[] => fields.map(([name]) => (config[name] as number | undefined) ?? NaN);
 
 /**
  * Views of a module's memory. A view is detached, and then has no bytes, when the memory grows. This class makes new
@@ -62,6 +75,14 @@ export class Memory {
 
   u32(address: number): number {
     return this.view.getUint32(address, true);
+  }
+
+  setU32(address: number, value: number): void {
+    this.view.setUint32(address, value, true);
+  }
+
+  f64(address: number): number {
+    return this.view.getFloat64(address, true);
   }
 
   /** Writes bytes to an address with space for `room` of them, and returns how many fit. */
@@ -104,12 +125,31 @@ export class Memory {
   setStruct<Key extends string>(
     address: number,
     fields: readonly Field<Key>[],
-    values: { readonly [Name in Key]?: number | boolean | undefined },
+    values: { readonly [Name in Key]?: bigint | number | boolean | undefined },
   ): void {
     const view = this.view;
     for (const [name, type, offset] of fields) {
       const value = values[name];
-      if (value !== undefined) writers[type](view, address + offset, Number(value));
+      if (value !== undefined) writers[type](view, address + offset, value);
+    }
+  }
+
+  /**
+   * Writes the options of a config over its defaults; one that is missing or null keeps its default. A number that does
+   * not fit becomes one that the field does not take, so that C says what it takes.
+   */
+  setConfig(address: number, { fields }: Struct, config: object): void {
+    const view = this.view;
+    for (const [name, type, offset] of fields) {
+      const value = (config as Record<string, unknown>)[name] ?? undefined;
+      if (value === undefined || (type === 'address' && typeof value !== 'number')) continue;
+      const at = address + offset;
+      const fits = type !== 'u32' || isOption(Number(value));
+      writers[type](
+        view,
+        at,
+        fits ? (value as Value) : readers.u32(view, at) === 0 ? NO_OPTION : 0,
+      );
     }
   }
 

@@ -1,20 +1,16 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import { CoreError, DestroyedError, LoadError, type CoreErrorCode } from './errors.js';
-import { errorCodes, firstConfigError } from './generated.js';
-import { Memory } from './memory.js';
+import { errorCodes, firstConfigError, type ModuleFunctions } from './generated.js';
+import { Memory, type Struct } from './memory.js';
 
 /** The exports that every module of this package has. */
-export interface ModuleExports {
+export interface ModuleExports extends ModuleFunctions {
   readonly memory: WebAssembly.Memory;
   _initialize(): void;
-  scratch(): number;
-  allocate(size: number): number;
-  release(address: number): void;
-  error_string(code: number): number;
-
-  schema_create(bytes: number, size: number): number;
-  schema_destroy(schema: number): void;
 }
+
+/** Bytes that hold any result of a call that is not a number. The longest are statistics. */
+const SCRATCH_SIZE = 1024;
 
 /** The arrays whose lengths C counts in fields of their own. */
 const arrays: Readonly<Record<string, string>> = {
@@ -39,18 +35,20 @@ export abstract class WasmModule<Exports extends ModuleExports = ModuleExports> 
   readonly exports: Exports;
   /** @internal */
   readonly memory: Memory;
-  /** The address where the module leaves results of more than one number. @internal */
+  /** The address of memory for results of one call that are not a number. @internal */
   readonly scratch: number;
+  #room = 0;
+  #roomSize = 0;
 
   /** @internal */
   protected constructor(instance: WebAssembly.Instance, name: string) {
     const exports = instance.exports as unknown as Exports;
-    if (!(exports.memory instanceof WebAssembly.Memory) || typeof exports.scratch !== 'function')
+    if (!(exports.memory instanceof WebAssembly.Memory) || typeof exports.allocate !== 'function')
       throw new LoadError(`the module is not ${name}`);
     exports._initialize();
     this.exports = exports;
     this.memory = new Memory(exports.memory);
-    this.scratch = exports.scratch();
+    this.scratch = this.allocate(SCRATCH_SIZE);
   }
 
   /** Throws the error that a function of the module returned, if it is one. @internal */
@@ -90,12 +88,51 @@ export abstract class WasmModule<Exports extends ModuleExports = ModuleExports> 
     }
   }
 
-  /** Puts the numbers of a config into the module for as long as `use` takes. @internal */
-  withNumbers<Result>(numbers: readonly number[], use: (address: number) => Result): Result {
-    return this.withRoom(numbers.length * 8, (address) => {
-      numbers.forEach((value, i) => this.memory.view.setFloat64(address + 8 * i, value, true));
-      return use(address);
-    });
+  /** Returns the address of memory for the bytes and structs of one call, valid until the next use. @internal */
+  room(size: number): number {
+    if (size > this.#roomSize) {
+      if (this.#room) this.exports.release(this.#room);
+      this.#roomSize = Math.max(1024, 2 * size);
+      this.#room = this.allocate(this.#roomSize);
+    }
+    return this.#room;
+  }
+
+  /**
+   * Writes a config with the defaults, as changed by `values`, and returns its address. `defaults` is the function of
+   * the header. @internal
+   */
+  configure(struct: Struct, values: object, defaults: (out: number) => void): number {
+    const config = this.room(struct.size);
+    defaults(config);
+    this.memory.setConfig(config, struct, values);
+    return config;
+  }
+
+  /** Returns the address that a function of the header writes to its last argument. @internal */
+  made(make: (out: number) => number): number {
+    this.check(make(this.scratch));
+    return this.memory.u32(this.scratch);
+  }
+
+  /** Creates an object from the defaults, as changed by `values`, and returns its address. @internal */
+  create(
+    struct: Struct,
+    values: object,
+    defaults: (out: number) => void,
+    make: (config: number, out: number) => number,
+  ): number {
+    const config = this.configure(struct, values, defaults);
+    return this.made((out) => make(config, out));
+  }
+
+  /** Returns the struct that `fill` fills in. @internal */
+  read<Key extends string>(
+    { fields }: Struct<Key>,
+    fill: (out: number) => void,
+  ): Record<Key, number> {
+    fill(this.scratch);
+    return this.memory.struct(this.scratch, fields);
   }
 }
 

@@ -1,5 +1,10 @@
 import { CoreObject, type Core } from './core.js';
-import { createdFields, simulatorPathFields, simulatorStatsFields } from './generated.js';
+import {
+  simulatorConfigAt,
+  simulatorConfigStruct,
+  simulatorPathStruct,
+  simulatorStatsStruct,
+} from './generated.js';
 
 /**
  * The effects of a simulated path on datagrams. An option that is not given has no effect. Chances and losses are from
@@ -60,7 +65,7 @@ export interface SimulatorStats {
 }
 
 const PERFECT = {
-  ...(Object.fromEntries(simulatorPathFields.map(([name]) => [name, 0])) as {
+  ...(Object.fromEntries(simulatorPathStruct.fields.map(([name]) => [name, 0])) as {
     [Name in keyof SimulatorPath]: number;
   }),
   queueBytes: 65536,
@@ -77,26 +82,23 @@ export class Simulator extends CoreObject {
 
   /** @throws {@link CoreError} `CONFIG` when the config cannot work. */
   constructor(core: Core, config: SimulatorConfig = {}) {
-    const { exports, memory, scratch } = core;
-    core.check(
-      exports.simulator_create(
-        config.seed ?? 0,
-        config.maxDatagramSize ?? NaN,
-        config.maxDatagrams ?? NaN,
-      ),
-    );
-    const { object, maxDatagramSize } = memory.struct(scratch, createdFields);
-    super(core, object, exports.simulator_destroy);
-    this.maxDatagramSize = maxDatagramSize;
-    this.#buffer = this.buffer(maxDatagramSize);
+    const { exports } = core;
+    const { seed = 0 } = config;
+    const values = { ...config, seed: seed >= 0 && seed < 2 ** 64 ? Math.floor(seed) : 0 };
+    const defaults = exports.cw_simulator_config_default;
+    const options = core.configure(simulatorConfigStruct, values, defaults);
+    const made = core.made((out) => exports.cw_simulator_create(options, out));
+    super(core, made, exports.cw_simulator_destroy);
+    this.maxDatagramSize = core.memory.u32(options + simulatorConfigAt.maxDatagramSize);
+    this.#buffer = this.buffer(this.maxDatagramSize);
     this.change(config);
   }
 
   /** Changes the path for datagrams received from now on; those under way stay as they are. */
   change(path: SimulatorPath): void {
     const { exports, memory, scratch } = this.core;
-    memory.setStruct(scratch, simulatorPathFields, { ...PERFECT, ...path });
-    this.core.check(exports.simulator_change(this.address));
+    memory.setStruct(scratch, simulatorPathStruct.fields, { ...PERFECT, ...path });
+    this.core.check(exports.cw_simulator_change(this.address, scratch));
   }
 
   /** @throws {@link CoreError} `PACKET_TOO_LARGE` when the datagram is above `maxDatagramSize`. */
@@ -104,25 +106,29 @@ export class Simulator extends CoreObject {
     const { core, address } = this;
     if (datagram.length > this.maxDatagramSize) throw core.error('PACKET_TOO_LARGE');
     core.memory.bytes.set(datagram, this.#buffer);
-    core.check(core.exports.simulator_receive(address, this.#buffer, datagram.length, now));
+    core.check(core.exports.cw_simulator_receive(address, this.#buffer, datagram.length, now));
   }
 
   /** Returns the next datagram that is due, or `undefined` when there is none. */
   transmit(now: number): Uint8Array<ArrayBuffer> | undefined {
     const { exports, memory } = this.core;
-    const size = exports.simulator_transmit(this.address, this.#buffer, this.maxDatagramSize, now);
+    const size = exports.cw_simulator_transmit(
+      this.address,
+      this.#buffer,
+      this.maxDatagramSize,
+      now,
+    );
     return size > 0 ? memory.copy(this.#buffer, size) : undefined;
   }
 
   /** The time when the next datagram is due, on the caller's clock; `Infinity` when none is under way. */
   get due(): number {
-    return this.core.exports.simulator_due(this.address);
+    return this.core.exports.cw_simulator_due(this.address);
   }
 
   /** Returns the truth about the path. */
   stats(): SimulatorStats {
-    const { exports, memory, scratch } = this.core;
-    exports.simulator_stats(this.address);
-    return memory.struct(scratch, simulatorStatsFields);
+    const { core, address } = this;
+    return core.read(simulatorStatsStruct, (out) => core.exports.cw_simulator_stats(address, out));
   }
 }

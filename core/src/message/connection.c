@@ -463,6 +463,14 @@ void cw_connection_stats(const struct cw_connection *c, struct cw_connection_sta
     stats->messages_in_use = cw_message_pool_used(c->made) + cw_message_pool_used(c->arrived);
 }
 
+uint32_t cw_connection_room(const struct cw_connection *c, uint32_t index)
+{
+    const struct cw_channel *channel = &c->channels[index];
+    const uint32_t pool = c->config.max_messages - cw_message_pool_used(c->made);
+    const uint32_t queue = channel->common.most_queued - cw_channel_count(channel);
+    return queue < pool ? queue : pool;
+}
+
 enum cw_error cw_connection_channel_stats(const struct cw_connection *c, uint32_t index,
                                           struct cw_channel_stats *stats)
 {
@@ -471,10 +479,8 @@ enum cw_error cw_connection_channel_stats(const struct cw_connection *c, uint32_
     if (index >= c->config.channel_count)
         return CW_ERROR_CHANNEL;
     const struct cw_channel *channel = &c->channels[index];
-    const uint32_t pool = c->config.max_messages - cw_message_pool_used(c->made);
-    const uint32_t queue = channel->common.most_queued - cw_channel_count(channel);
     *stats = channel->common.stats;
-    stats->room = queue < pool ? queue : pool;
+    stats->room = cw_connection_room(c, index);
     stats->capacity = channel->common.most_queued;
     return CW_OK;
 }

@@ -133,6 +133,9 @@ void cw_connection_set_open(struct cw_connection *connection, bool open);
    are on their way. */
 bool cw_connection_is_idle(const struct cw_connection *connection);
 
+/* The messages that could be sent now on a channel of the connection. */
+uint32_t cw_connection_room(const struct cw_connection *connection, uint32_t channel);
+
 /* Takes the fates of packets from the endpoint and passes them to the channels. */
 void cw_connection_take_fates(struct cw_connection *connection, double now);
 

@@ -1,16 +1,8 @@
 import type { CoreErrorCode } from '../errors.js';
 import { WasmModule, WasmObject } from '../module.js';
-import type { Memory } from '../memory.js';
+import type { Struct } from '../memory.js';
 import { loader, type LoadOptions } from '../wasm_source.js';
 import { gameErrorCodes, type GameExports } from './generated.js';
-
-type Fields = Parameters<Memory['struct']>[1];
-
-/** The size of a C struct, and the offsets of its members. */
-interface Struct {
-  readonly size: number;
-  readonly fields: Fields;
-}
 
 /** A rotation, of length 1. */
 export type Quaternion = readonly [number, number, number, number];
@@ -23,9 +15,6 @@ export type Received<Code extends string> = 'ok' | Lowercase<Code>;
  * number of objects.
  */
 export class GameCore extends WasmModule<GameExports> {
-  #room = 0;
-  #size = 0;
-
   /** @internal */
   static async instantiate(module: WebAssembly.Module): Promise<GameCore> {
     return new GameCore(await WebAssembly.instantiate(module, {}));
@@ -68,16 +57,6 @@ export class GameCore extends WasmModule<GameExports> {
     return [part(0), part(1), part(2), part(3)];
   }
 
-  /** Returns the address of memory for the bytes and structs of one call, valid until the next use. @internal */
-  room(size: number): number {
-    if (size > this.#size) {
-      if (this.#room) this.exports.release(this.#room);
-      this.#size = Math.max(1024, 2 * size);
-      this.#room = this.allocate(this.#size);
-    }
-    return this.#room;
-  }
-
   /** Puts bytes into the module for one call. @internal */
   put(data: Uint8Array): number {
     const room = this.room(data.length);
@@ -85,35 +64,9 @@ export class GameCore extends WasmModule<GameExports> {
     return room;
   }
 
-  /**
-   * Creates an object from the defaults, as changed by `values`, and returns its address. `defaults` and `make` are the
-   * functions of the header. @internal
-   */
-  create(
-    struct: Struct,
-    values: object,
-    defaults: (out: number) => void,
-    make: (config: number, out: number) => number,
-  ): number {
-    const config = this.room(struct.size + 4);
-    const out = config + struct.size;
-    defaults(config);
-    this.memory.setStruct(config, struct.fields, values as Record<string, number>);
-    this.check(make(config, out));
-    return this.memory.u32(out);
-  }
-
-  /** Returns the struct that `fill` fills in. @internal */
-  read(struct: Struct, fill: (out: number) => void): Record<string, number> {
-    const out = this.room(struct.size);
-    fill(out);
-    return this.memory.struct(out, struct.fields);
-  }
-
   /** Returns the struct of an event, undefined when there is none. @internal */
   next(struct: Struct, take: (out: number) => number): Record<string, number> | undefined {
-    const out = this.room(struct.size);
-    return take(out) ? this.memory.struct(out, struct.fields) : undefined;
+    return take(this.scratch) ? this.memory.struct(this.scratch, struct.fields) : undefined;
   }
 
   /** @internal */

@@ -74,8 +74,8 @@ export abstract class MessagePeer<
     receipt?: number,
   ): void {
     if (!this.open) throw new ClosedError();
-    this.connection.send(channel, type, value, seconds(), block, receipt);
-    this.#full ||= this.connection.isFull(channel);
+    const room = this.connection.send(channel, type, value, seconds(), block, receipt);
+    this.#full ||= room === 0;
   }
 
   /** @internal */

@@ -1,6 +1,6 @@
 import type { Core } from '../core.js';
 import { CoreError, HandshakeError } from '../errors.js';
-import { tokenFacts } from '../generated.js';
+import { tokenAt, tokenStruct } from '../generated.js';
 
 /** A connect token from the game's backend: 2048 bytes, for one connection only. */
 export type ConnectToken = Uint8Array | ArrayBuffer;
@@ -67,24 +67,22 @@ export class Tokens {
 }
 
 function readToken(core: Core, bytes: Uint8Array): ReadToken {
-  const { exports, memory, scratch } = core;
-  const copy = core.allocate(bytes.length + 1);
-  try {
+  const { exports, memory } = core;
+  return core.withSecret(tokenStruct.size + bytes.length, (token) => {
+    const copy = token + tokenStruct.size;
     memory.bytes.set(bytes, copy);
-    const code = exports.token_read(copy, bytes.length);
+    const code = exports.cw_token_read(copy, bytes.length, token);
     if (code !== 0) {
       const cause = core.error(code);
       throw new HandshakeError('INVALID_TOKEN', 'token', cause.message, { cause });
     }
     return {
       bytes,
-      expireTime: Number(memory.u64(scratch + tokenFacts.expireTime)),
-      fingerprint: memory.u64(scratch + tokenFacts.fingerprint),
+      expireTime: Number(memory.u64(token + tokenAt.expireTime)),
+      fingerprint: memory.u64(token + tokenAt.fingerprint),
       servers: serversOf(bytes),
     };
-  } finally {
-    exports.release_secret(copy, bytes.length);
-  }
+  });
 }
 
 /**

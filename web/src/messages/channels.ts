@@ -1,5 +1,5 @@
-import { channelKinds, channelNumberFields } from '../generated.js';
-import { numbersOf } from '../memory.js';
+import type { Core } from '../core.js';
+import { MAX_CHANNELS, channelConfigStruct, channelKinds } from '../generated.js';
 
 /** The options of a channel. Both ends must agree on all except those that are called the sender's own. */
 export interface ChannelConfig {
@@ -84,13 +84,18 @@ export const reliableUnordered = (config: ChannelConfig = {}): Channel => ({
 /** The default channels of a connection: 0 is reliable, 1 is not. */
 export const defaultChannels: readonly Channel[] = [reliable(), unreliable()];
 
-/** Returns the numbers of channels in the form that the module takes. */
-export const channelNumbers = (channels: readonly Channel[]): number[] =>
-  channels.flatMap((channel) =>
-    numbersOf(channelNumberFields, {
-      ...channel,
-      kind: kinds[channel.kind],
-      blocks: channel.blocks ? 1 : 0,
-      repair: channel.repair ? 1 : 0,
-    }),
-  );
+/** No kind of channel, so that an unknown one is refused. */
+const NO_KIND = 2 ** 31 - 1;
+
+/** Writes channels to an array of structs, as many as there can be. */
+export function writeChannels(core: Core, at: number, channels: readonly Channel[]): void {
+  const { exports, memory } = core;
+  channels.slice(0, MAX_CHANNELS).forEach((channel, i) => {
+    const place = at + i * channelConfigStruct.size;
+    const kind = kinds[channel.kind] ?? NO_KIND;
+    exports.cw_channel_config_default(place, kind);
+    const { blocks = false, repair = false } = channel;
+    const values = { ...channel, kind, blocks: Boolean(blocks), repair: Boolean(repair) };
+    memory.setConfig(place, channelConfigStruct, values);
+  });
+}

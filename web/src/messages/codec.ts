@@ -1,5 +1,4 @@
 import { CoreError } from '../errors.js';
-import { createdFields } from '../generated.js';
 import type { Memory } from '../memory.js';
 import { WasmObject, type WasmModule } from '../module.js';
 import type { Field, Fields } from './fields.js';
@@ -284,16 +283,14 @@ export class CoreSchema extends WasmObject {
 
   /** @throws {@link CoreError} with a code `SCHEMA_...` when the core cannot work with it. */
   constructor(core: WasmModule, schema: Schema) {
-    const { exports, memory, scratch } = core;
+    const { exports } = core;
     const encoded: unknown = schema?.encoded;
     if (!(encoded instanceof Uint8Array))
       throw new TypeError('schema: it is not what schema(message(...), ...) makes');
-    const buffer = core.allocate(encoded.length);
-    memory.bytes.set(encoded, buffer);
-    const code = exports.schema_create(buffer, encoded.length);
-    exports.release(buffer);
-    core.check(code);
-    super(core, memory.struct(scratch, createdFields).object, exports.schema_destroy);
+    const bytes = core.room(encoded.length);
+    core.memory.bytes.set(encoded, bytes);
+    const made = core.made((out) => exports.cw_schema_decode(bytes, encoded.length, 0, out));
+    super(core, made, exports.cw_schema_destroy);
     this.#types = schema.types.map(({ name, fields }) => ({
       name,
       slot: structSlot(fields, new Path(name)),

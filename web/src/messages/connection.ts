@@ -1,6 +1,6 @@
 import type { Core } from '../core.js';
 import { LONGER_THAN_ANY_HEADER, type EndpointConfig } from '../endpoint.js';
-import { createdFields } from '../generated.js';
+import { connectionConfigAt, endpointConfigAt } from '../generated.js';
 import type { Channel } from './channels.js';
 import { CoreSchema } from './codec.js';
 import { ConnectionBase, withConfig } from './connection_base.js';
@@ -20,8 +20,9 @@ export function fingerprint(
   const types = new CoreSchema(core, schema);
   try {
     const config = { ...(channels && { channels }), ...(endpoint && { endpoint }) };
-    const { connection_fingerprint } = core.exports;
-    return BigInt.asUintN(64, withConfig(core, types, config, connection_fingerprint));
+    const { exports } = core;
+    const number = withConfig(core, types, config, (at) => exports.cw_connection_fingerprint(at));
+    return BigInt.asUintN(64, number);
   } finally {
     types.destroy();
   }
@@ -39,13 +40,18 @@ export class Connection<Of extends Schema = Schema> extends ConnectionBase<Of> {
 
   /** @throws {@link CoreError} with a code that says which part of schema or config cannot work. */
   constructor(core: Core, schema: Of, config: ConnectionConfig = {}) {
-    const { connection_create, connection_destroy } = core.exports;
-    super(core, schema, config, connection_create, connection_destroy);
-    const { maxDatagramSize, maxPacketSize } = core.memory.struct(core.scratch, createdFields);
-    this.maxDatagramSize = maxDatagramSize;
+    const { exports } = core;
+    let maxPacketSize = 0;
+    const create = (options: number): number => {
+      const { endpoint } = connectionConfigAt;
+      maxPacketSize = core.memory.u32(options + endpoint + endpointConfigAt.maxPacketSize);
+      return core.made((out) => exports.cw_connection_create(options, out));
+    };
+    super(core, schema, config, create, exports.cw_connection_destroy);
+    this.maxDatagramSize = exports.cw_connection_max_datagram_size(this.address);
     this.#incomingSize = maxPacketSize + LONGER_THAN_ANY_HEADER;
     this.#incoming = this.buffer(this.#incomingSize);
-    this.#outgoing = this.buffer(maxDatagramSize);
+    this.#outgoing = this.buffer(this.maxDatagramSize);
   }
 
   protected override get connection(): number {
@@ -56,19 +62,19 @@ export class Connection<Of extends Schema = Schema> extends ConnectionBase<Of> {
   override receive(datagram: Uint8Array, now: number): boolean {
     const { core, address } = this;
     const size = core.memory.put(datagram, this.#incoming, this.#incomingSize);
-    return core.exports.connection_receive(address, this.#incoming, size, now) === 0;
+    return core.exports.cw_connection_receive(address, this.#incoming, size, now) === 0;
   }
 
   /** Lets time pass and opens a round of datagrams. Call it once per tick, then {@link transmit}. */
   override update(now: number): void {
-    this.core.exports.connection_update(this.address, now);
+    this.core.exports.cw_connection_update(this.address, now);
   }
 
   /** Returns the next datagram of this round, `undefined` when it is over. */
   override transmit(now: number): Uint8Array<ArrayBuffer> | undefined {
     const { core, maxDatagramSize } = this;
     const { exports, memory } = core;
-    const size = exports.connection_transmit(this.address, this.#outgoing, maxDatagramSize, now);
+    const size = exports.cw_connection_transmit(this.address, this.#outgoing, maxDatagramSize, now);
     return size > 0 ? memory.copy(this.#outgoing, size) : undefined;
   }
 }

@@ -1,30 +1,30 @@
 import type { Core } from '../core.js';
-import { connectionNumberFields, createdFields, endpointNumberFields } from '../generated.js';
-import { numbersOf } from '../memory.js';
-import { channelNumbers, defaultChannels } from './channels.js';
+import { connectionConfigAt, connectionConfigStruct, endpointConfigStruct } from '../generated.js';
+import { defaultChannels, writeChannels } from './channels.js';
 import { CoreSchema } from './codec.js';
 import { MessageEnd } from './message_end.js';
 import type { Schema } from './schema.js';
 import type { ConnectionConfig } from './types.js';
 
-/** Calls a function of the module that takes the config of a connection. */
+/** Writes the config of a connection into the module for as long as `use` takes. */
 export const withConfig = <Result>(
   core: Core,
   schema: CoreSchema,
   config: ConnectionConfig,
-  use: (schema: number, numbers: number, channelCount: number) => Result,
-): Result => {
-  const { channels = defaultChannels } = config;
-  const numbers = [
-    ...numbersOf(endpointNumberFields, config.endpoint ?? {}),
-    ...numbersOf(connectionNumberFields, config),
-    ...channelNumbers(channels),
-  ];
-  return core.withNumbers(numbers, (address) => use(schema.pointer, address, channels.length));
-};
+  use: (config: number) => Result,
+): Result =>
+  core.withRoom(connectionConfigStruct.size, (at) => {
+    const { exports, memory } = core;
+    const { channels = defaultChannels, endpoint = {} } = config;
+    exports.cw_connection_config_default(at, schema.pointer);
+    memory.setConfig(at, connectionConfigStruct, { ...config, channelCount: channels.length });
+    memory.setConfig(at + connectionConfigAt.endpoint, endpointConfigStruct, endpoint);
+    writeChannels(core, at + connectionConfigAt.channels, channels);
+    return use(at);
+  });
 
-/** A function of the module that makes an object with a connection; it leaves the address in the scratch area. */
-type Create = (schema: number, numbers: number, channelCount: number) => number;
+/** A function that makes an object with a connection of this config. */
+type Create = (config: number) => number;
 
 /** The common base of `Connection` and `Client`: messages and datagrams, without I/O. */
 export abstract class ConnectionBase<Of extends Schema> extends MessageEnd<Of> {
@@ -36,13 +36,13 @@ export abstract class ConnectionBase<Of extends Schema> extends MessageEnd<Of> {
     destroy: (address: number) => void,
   ) {
     const types = new CoreSchema(core, schema);
+    let object: number;
     try {
-      core.check(withConfig(core, types, config, create));
+      object = withConfig(core, types, config, create);
     } catch (error) {
       types.destroy();
       throw error;
     }
-    const { object } = core.memory.struct(core.scratch, createdFields);
     // The connection uses the schema until its end, so both are destroyed together.
     const destroyBoth = (address: number): void => {
       destroy(address);

@@ -1,17 +1,15 @@
 import { CoreObject, type Core } from '../core.js';
 import {
-  channelStatsFields,
+  channelStatsStruct,
   congestionLimits,
-  connectionStatsFields,
-  endpointStatsFields,
+  connectionEventAt,
+  connectionStatsStruct,
+  endpointStatsStruct,
 } from '../generated.js';
 import type { CoreSchema } from './codec.js';
 import { checkChannel, readEvent, writeMessage } from './passing.js';
 import type { MessageName, MessageValue, Schema } from './schema.js';
 import type { ChannelStats, ConnectionEvent, ConnectionStats } from './types.js';
-
-/** The offset in the scratch area at which the module says how much room a channel has. */
-const ROOM = channelStatsFields.find(([name]) => name === 'room')![2];
 
 /** An object in the module that has a connection. */
 export interface Made {
@@ -38,6 +36,7 @@ export abstract class MessageEnd<Of extends Schema> extends CoreObject {
   /**
    * Sends a message on a channel, in one of the next datagrams.
    * @param receipt a number from 1 to 2^32 - 1, under which {@link next} tells what becomes of the message; 0 for none
+   * @returns how many more messages the channel takes now
    * @throws RangeError or TypeError that names the channel or field that does not fit; {@link CoreError}
    *   `QUEUE_FULL`, `POOL_EMPTY`, `MESSAGE_TOO_LARGE`, `RECEIPTS_FULL`, `BLOCK_...`,
    *   `INVALID_ARGUMENT` for null. Nothing is sent then.
@@ -49,16 +48,16 @@ export abstract class MessageEnd<Of extends Schema> extends CoreObject {
     now: number,
     block?: Uint8Array,
     receipt = 0,
-  ): void {
+  ): number {
     const { core, connection } = this;
+    const { exports } = core;
     checkChannel(channel, this.#channelCount);
-    const { connection_create_message: create, connection_send } = core.exports;
-    writeMessage(
+    return writeMessage(
       core,
       this.#schema,
-      { type, value, block },
-      (number) => create(connection, number),
-      (made) => connection_send(connection, channel, made, receipt, now),
+      { type, value, block, receipt },
+      (number, out) => exports.cw_connection_create_message(connection, number, out),
+      (made) => exports.message_send(connection, channel, made, now),
     );
   }
 
@@ -67,7 +66,9 @@ export abstract class MessageEnd<Of extends Schema> extends CoreObject {
    * messages take turns.
    */
   next(): ConnectionEvent<Of> | undefined {
-    return readEvent(this.core, this.#schema, this.core.exports.connection_next(this.connection));
+    const { core } = this;
+    if (!core.exports.cw_connection_next(this.connection, core.scratch)) return undefined;
+    return readEvent(core, this.#schema, connectionEventAt);
   }
 
   /** The share of its capacity that the fullest channel has free, from 0 to 1. */
@@ -80,25 +81,18 @@ export abstract class MessageEnd<Of extends Schema> extends CoreObject {
     return least;
   }
 
-  /** Returns whether a channel takes no message now. */
-  isFull(channel: number): boolean {
-    const { exports, memory, scratch } = this.core;
-    exports.connection_channel_stats(this.connection, channel);
-    return memory.u32(scratch + ROOM) === 0;
-  }
-
   /** True when the next event is `acked` or `lost`, so that receipts can be taken while messages wait. */
   get receiptWaits(): boolean {
-    return this.core.exports.connection_receipt_waits(this.connection) !== 0;
+    return this.core.exports.cw_connection_receipt_waits(this.connection) !== 0;
   }
 
   /** Returns the statistics of the path and the connection. */
   stats(): ConnectionStats {
     const { exports, memory, scratch } = this.core;
-    exports.connection_stats(this.connection);
-    const { limited, ...counts } = memory.struct(scratch, connectionStatsFields);
+    exports.cw_connection_stats(this.connection, scratch);
+    const { limited, ...counts } = memory.struct(scratch, connectionStatsStruct.fields);
     return {
-      ...memory.struct(scratch, endpointStatsFields),
+      ...memory.struct(scratch, endpointStatsStruct.fields),
       ...counts,
       limited: congestionLimits[`${limited}` as keyof typeof congestionLimits],
     };
@@ -109,9 +103,10 @@ export abstract class MessageEnd<Of extends Schema> extends CoreObject {
    * @throws RangeError when there is no such channel.
    */
   channelStats(channel: number): ChannelStats {
-    const { core } = this;
+    const { core, connection } = this;
     checkChannel(channel, this.#channelCount);
-    core.check(core.exports.connection_channel_stats(this.connection, channel));
-    return core.memory.struct(core.scratch, channelStatsFields);
+    return core.read(channelStatsStruct, (out) =>
+      core.check(core.exports.cw_connection_channel_stats(connection, channel, out)),
+    );
   }
 }

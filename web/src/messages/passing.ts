@@ -1,5 +1,5 @@
 import type { Core } from '../core.js';
-import { connectionEvents, connectionNews, createdMessage } from '../generated.js';
+import { connectionEvents, messageAt } from '../generated.js';
 import type { CoreSchema } from './codec.js';
 import type { Schema } from './schema.js';
 import type { ConnectionEvent, Message } from './types.js';
@@ -9,6 +9,8 @@ interface Outgoing {
   readonly type: string;
   readonly value: Readonly<Record<string, unknown>>;
   readonly block: Uint8Array | undefined;
+  /** The number under which the fate of the message is told; 0 for none. */
+  readonly receipt?: number;
 }
 
 /** Throws a RangeError that says which channels there are. */
@@ -19,26 +21,29 @@ export function checkChannel(channel: number, count: number): void {
 
 /**
  * Has the module make a message, fills it in and hands it over.
- * @param create makes a message of a type, by its number, and leaves it in the scratch area; returns an error
- * @param send takes the message over, unless it returns an error
+ * @param create makes a message of a type, by its number, and writes its address to `out`; returns an error
+ * @param send takes the message over, unless it returns a negative number, which is that of an error
+ * @returns the result of `send`
  */
 export function writeMessage(
   core: Core,
   schema: CoreSchema,
-  { type, value, block }: Outgoing,
-  create: (number: number) => number,
+  { type, value, block, receipt = 0 }: Outgoing,
+  create: (number: number, out: number) => number,
   send: (message: number) => number,
-): void {
-  const { exports, memory, scratch } = core;
+): number {
+  const { exports, memory } = core;
   const number = schema.number(type);
-  core.check(create(number));
-  const message = memory.u32(scratch + createdMessage.message);
+  const message = core.made((out) => create(number, out));
   try {
-    schema.write(number, memory.u32(scratch + createdMessage.data), value);
+    schema.write(number, memory.u32(message + messageAt.data), value);
     if (block) attach(core, message, block);
-    core.check(send(message));
+    if (receipt) memory.setU32(message + messageAt.receipt, receipt);
+    const result = send(message);
+    if (result < 0) throw core.error(-result);
+    return result;
   } catch (error) {
-    exports.message_release(message);
+    exports.cw_message_release(message);
     throw error;
   }
 }
@@ -49,41 +54,52 @@ function attach(core: Core, message: number, block: Uint8Array): void {
   core.memory.bytes.set(block, place);
 }
 
-/** Reads the event of a connection that the module has just returned. */
+/** The offsets of what an event of a connection has, in the struct of the event. */
+interface EventOffsets {
+  readonly type: number;
+  readonly message: number;
+  readonly channel: number;
+  readonly receipt: number;
+}
+
+/** Reads the event in the scratch area if it is one of a connection. */
 export function readEvent<Of extends Schema>(
   core: Core,
   schema: CoreSchema,
-  type: number,
+  at: EventOffsets,
 ): ConnectionEvent<Of> | undefined {
   const { memory, scratch } = core;
-  switch (type) {
-    case connectionEvents.MESSAGE:
-      return { type: 'message', message: takeMessage(core, schema) };
+  switch (memory.u32(scratch + at.type)) {
+    case connectionEvents.MESSAGE: {
+      const channel = memory.u32(scratch + at.channel);
+      const message = memory.u32(scratch + at.message);
+      return { type: 'message', message: takeMessage(core, schema, message, channel) };
+    }
     case connectionEvents.ACKED:
-      return { type: 'acked', receipt: memory.u32(scratch + connectionNews.receipt) };
+      return { type: 'acked', receipt: memory.u32(scratch + at.receipt) };
     case connectionEvents.LOST:
-      return { type: 'lost', receipt: memory.u32(scratch + connectionNews.receipt) };
+      return { type: 'lost', receipt: memory.u32(scratch + at.receipt) };
     default:
       return undefined;
   }
 }
 
-/** Reads the message that the module has just returned, and releases it. */
+/** Reads a message that the module has handed over, and releases it. */
 function takeMessage<Of extends Schema>(
-  { exports, memory, scratch }: Core,
+  { exports, memory }: Core,
   schema: CoreSchema,
+  address: number,
+  channel: number,
 ): Message<Of> {
-  const number = memory.u32(scratch + connectionNews.type);
-  const block = memory.u32(scratch + connectionNews.block);
-  const message = memory.u32(scratch + connectionNews.message);
+  const number = memory.u32(address + messageAt.type);
+  const block = memory.u32(address + messageAt.block);
   try {
     const type = schema.name(number);
-    const value = schema.read(number, memory.u32(scratch + connectionNews.data));
-    const channel = memory.u32(scratch + connectionNews.channel);
+    const value = schema.read(number, memory.u32(address + messageAt.data));
     if (block === 0) return { type, value, channel } as unknown as Message<Of>;
-    const size = memory.u32(scratch + connectionNews.blockSize);
+    const size = memory.u32(address + messageAt.blockSize);
     return { type, value, channel, block: memory.copy(block, size) } as unknown as Message<Of>;
   } finally {
-    exports.message_release(message);
+    exports.cw_message_release(address);
   }
 }

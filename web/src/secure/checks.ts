@@ -1,5 +1,12 @@
+import type { Core } from '../core.js';
 import { CoreError } from '../errors.js';
-import { KEY_SIZE, TOKEN_MAX_ADDRESSES, USER_DATA_SIZE } from '../generated.js';
+import {
+  KEY_SIZE,
+  TOKEN_MAX_ADDRESSES,
+  USER_DATA_SIZE,
+  addressAt,
+  addressStruct,
+} from '../generated.js';
 
 // Options of tokens and servers, which may have been given from JavaScript: an error names the option.
 
@@ -50,21 +57,36 @@ export const userDataBytes = (data: unknown): Uint8Array => {
   return data;
 };
 
-/** Addresses as the module reads them. One with a NUL must stay one, and be refused. */
-export const addressBytes = (list: readonly string[]): Uint8Array<ArrayBuffer> =>
-  new TextEncoder().encode(list.map((each) => `${each.replaceAll('\0', '?')}\0`).join(''));
+/** Bytes that are enough for the text of any address, and for more, which is then refused. */
+export const ADDRESS_TEXT_SIZE = 64;
 
-/** What the address of this index is not, in lists that were given one behind the other under these names. */
-export function noAddress(
+/** Reads an IP address, with or without a port, into a struct of the module; returns whether it is one. */
+export function parseAddress(core: Core, text: string, at: number): boolean {
+  const { exports, memory, scratch } = core;
+  // A NUL would end the text for C, and what follows it would be ignored.
+  memory.putText(text.replaceAll('\0', '?'), scratch, ADDRESS_TEXT_SIZE);
+  return exports.cw_address_parse(scratch, at) === 0;
+}
+
+/**
+ * Writes lists of addresses with ports to an array of structs, one list behind the other; `lists` has the names of
+ * their options.
+ * @throws {@link CoreError} `ADDRESS` for a text that is none
+ */
+export function writeAddresses(
+  core: Core,
+  at: number,
   lists: Readonly<Record<string, readonly string[]>>,
-  index: number,
-): CoreError {
-  const all = Object.entries(lists).flatMap(([name, list]) =>
-    list.map((each, i) => `${name}[${i}]: '${each}'`),
-  );
-  return new CoreError(
-    'ADDRESS',
-    `${all[index]} is not an IP address with a port, as 127.0.0.1:40000 or [::1]:40000; look host names ` +
-      'up before',
-  );
+): void {
+  for (const [name, list] of Object.entries(lists))
+    for (const [i, text] of list.entries()) {
+      const isAddress = parseAddress(core, text, at);
+      if (!isAddress || core.memory.view.getUint16(at + addressAt.port, true) === 0)
+        throw new CoreError(
+          'ADDRESS',
+          `${name}[${i}]: '${text}' is not an IP address with a port, as 127.0.0.1:40000 or [::1]:40000; look ` +
+            'host names up before',
+        );
+      at += addressStruct.size;
+    }
 }

@@ -2,11 +2,10 @@ import type { Core } from '../core.js';
 import type { CoreErrorCode } from '../errors.js';
 import {
   DATAGRAM_MAX,
+  REQUEST_SIZE,
+  SECURE_OVERHEAD,
   SECURE_PACKET_MAX,
-  clientSlotFields,
-  clientStatsFields,
-  createdFields,
-  errorCodes,
+  clientStatsStruct,
 } from '../generated.js';
 import type { Policy } from './policy.js';
 import { ConnectionBase } from '../messages/connection_base.js';
@@ -14,8 +13,11 @@ import type { Schema } from '../messages/schema.js';
 import type { ConnectionConfig } from '../messages/types.js';
 import {
   beginToConnect,
+  createClient,
+  droppedBy,
   explain,
   farewellOf,
+  stateNumber,
   stateOf,
   type ClientState,
   type Farewell,
@@ -46,11 +48,12 @@ export class Client<Of extends Schema = Schema> extends ConnectionBase<Of> {
 
   /** @throws {@link CoreError} with a code that says which part of schema or config cannot work. */
   constructor(core: Core, schema: Of, config: ConnectionConfig = {}) {
-    const { client_create, client_destroy } = core.exports;
-    super(core, schema, config, client_create, client_destroy);
-    const { connection, maxDatagramSize } = core.memory.struct(core.scratch, createdFields);
-    this.#connection = connection;
-    this.maxDatagramSize = maxDatagramSize;
+    const { exports } = core;
+    const create = (connection: number): number => createClient(core, connection);
+    super(core, schema, config, create, exports.cw_client_destroy);
+    this.#connection = exports.cw_client_connection(this.address);
+    const payload = exports.cw_connection_max_datagram_size(this.#connection);
+    this.maxDatagramSize = Math.max(payload + SECURE_OVERHEAD, REQUEST_SIZE);
     this.#incoming = this.buffer(DATAGRAM_MAX);
     this.#outgoing = this.buffer(SECURE_PACKET_MAX);
   }
@@ -72,7 +75,7 @@ export class Client<Of extends Schema = Schema> extends ConnectionBase<Of> {
 
   /** Tells a policy where this client is. @internal */
   tell(policy: Policy): void {
-    policy.follow(this.address);
+    policy.follow(stateNumber(this.core, this.address), this.serverIndex);
   }
 
   get state(): ClientState {
@@ -81,9 +84,12 @@ export class Client<Of extends Schema = Schema> extends ConnectionBase<Of> {
 
   /** While connected: the slot of the server, from 0, and how many it has. */
   slot(): { readonly index: number; readonly count: number } {
-    const { exports, memory, scratch } = this.core;
-    exports.client_state(this.address);
-    return memory.struct(scratch, clientSlotFields);
+    const { exports } = this.core;
+    const { address } = this;
+    return {
+      index: exports.cw_client_index(address),
+      count: exports.cw_client_max_clients(address),
+    };
   }
 
   /** What the server said when it ended the connection. */
@@ -98,7 +104,7 @@ export class Client<Of extends Schema = Schema> extends ConnectionBase<Of> {
 
   /** Which of the token's servers it is connected to or trying, from 0. */
   get serverIndex(): number {
-    return this.core.exports.client_server_index(this.address);
+    return this.core.exports.cw_client_server_index(this.address);
   }
 
   /**
@@ -107,22 +113,28 @@ export class Client<Of extends Schema = Schema> extends ConnectionBase<Of> {
    * @throws {@link CoreError} `INVALID_ARGUMENT` when there is none, `CONNECTED`, `NOT_CONNECTED`
    */
   tryServer(index: number, now: number): void {
-    this.core.check(this.core.exports.client_try_server(this.address, index, now));
+    this.core.check(this.core.exports.cw_client_try_server(this.address, index, now));
   }
 
   override receive(datagram: Uint8Array, now: number): boolean {
     const { core, address } = this;
     const size = core.memory.put(datagram, this.#incoming, DATAGRAM_MAX);
-    return core.exports.client_receive(address, this.#incoming, size, now) === 0;
+    return core.exports.cw_client_receive(address, 0, this.#incoming, size, now) === 0;
   }
 
   override update(now: number): void {
-    this.core.exports.client_update(this.address, now);
+    this.core.exports.cw_client_update(this.address, now);
   }
 
   override transmit(now: number): Uint8Array<ArrayBuffer> | undefined {
     const { exports, memory } = this.core;
-    const size = exports.client_transmit(this.address, this.#outgoing, SECURE_PACKET_MAX, now);
+    const size = exports.cw_client_transmit(
+      this.address,
+      this.#outgoing,
+      SECURE_PACKET_MAX,
+      now,
+      0,
+    );
     return size > 0 ? memory.copy(this.#outgoing, size) : undefined;
   }
 
@@ -133,20 +145,20 @@ export class Client<Of extends Schema = Schema> extends ConnectionBase<Of> {
    * @throws {@link CoreError} `NOT_CONNECTED`
    */
   move(now: number): void {
-    this.core.check(this.core.exports.client_move(this.address, now));
+    this.core.check(this.core.exports.cw_client_move(this.address, now));
   }
 
   /** Ends the connection, or the attempt; the packets that tell the server wait in {@link transmit}. */
   disconnect(): void {
-    this.core.exports.client_disconnect(this.address);
+    this.core.exports.cw_client_disconnect(this.address);
   }
 
   /** What went over the wire. */
   clientStats(): ClientStats {
-    const { exports, memory, scratch } = this.core;
-    exports.client_stats(this.address);
-    const stats = memory.struct(scratch, clientStatsFields);
-    const dropped = errorCodes.map((code, i) => [code, exports.client_dropped(this.address, i)]);
-    return { ...stats, dropped: Object.fromEntries(dropped.filter(([, count]) => count !== 0)) };
+    const { core, address } = this;
+    const { exports } = core;
+    const stats = core.read(clientStatsStruct, (out) => exports.cw_client_stats(address, out));
+    const dropped = droppedBy((error) => exports.cw_client_dropped(address, error));
+    return { ...stats, dropped };
   }
 }

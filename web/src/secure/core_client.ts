@@ -1,5 +1,12 @@
 import type { Core } from '../core.js';
-import { clientFarewell, clientStates } from '../generated.js';
+import type { CoreErrorCode } from '../errors.js';
+import {
+  clientConfigAt,
+  clientConfigStruct,
+  clientStates,
+  errorCodes,
+  farewellAt,
+} from '../generated.js';
 
 /** Where a client is, by the names of `enum cw_client_state`. */
 export type ClientState = (typeof clientStates)[keyof typeof clientStates];
@@ -12,34 +19,50 @@ export interface Farewell {
   readonly text: string;
 }
 
-/** Hands a token to a client in the module, and leaves none behind. */
-export function beginToConnect(core: Core, client: number, token: Uint8Array, now: number): void {
-  const copy = core.allocate(token.length + 1);
-  try {
-    core.memory.bytes.set(token, copy);
-    core.check(core.exports.client_connect(client, copy, token.length, now));
-  } finally {
-    core.exports.release_secret(copy, token.length);
-  }
+/** Creates a client with a connection of this config, or without one when it is 0. */
+export function createClient(core: Core, connection: number): number {
+  const { exports, memory } = core;
+  const config = core.configure(clientConfigStruct, {}, exports.cw_client_config_default);
+  memory.setU32(config + clientConfigAt.connection, connection);
+  return core.made((out) => exports.cw_client_create(config, out));
 }
 
+/** Hands a token to a client in the module, and leaves none behind. */
+export function beginToConnect(core: Core, client: number, token: Uint8Array, now: number): void {
+  core.withSecret(token.length + 1, (copy) => {
+    core.memory.bytes.set(token, copy);
+    core.check(core.exports.cw_client_connect(client, copy, token.length, now));
+  });
+}
+
+export const stateNumber = (core: Core, client: number): number =>
+  core.exports.cw_client_state(client);
+
 export const stateOf = (core: Core, client: number): ClientState => {
-  const state = String(core.exports.client_state(client));
+  const state = String(stateNumber(core, client));
   return clientStates[state as keyof typeof clientStates];
 };
 
 export const farewellOf = (core: Core, client: number): Farewell => {
-  const { exports, memory, scratch } = core;
-  exports.client_farewell(client);
+  const { exports, memory } = core;
+  const farewell = exports.cw_client_farewell(client);
   return {
-    code: memory.u32(scratch + clientFarewell.code),
-    text: memory.text(memory.u32(scratch + clientFarewell.text)),
+    code: memory.u32(farewell + farewellAt.code),
+    text: memory.text(farewell + farewellAt.text),
   };
+};
+
+/** Returns the numbers of dropped datagrams by error, without those errors that have not happened. */
+export const droppedBy = (
+  count: (error: number) => bigint,
+): { readonly [Code in CoreErrorCode]?: number } => {
+  const counts = errorCodes.map((code, i) => [code, Number(count(i))]);
+  return Object.fromEntries(counts.filter(([, number]) => number !== 0));
 };
 
 /** One sentence that says what the state means, with the text of the server that ended it. */
 export const explain = (core: Core, client: number): string => {
   const { exports, memory } = core;
-  const state = memory.text(exports.client_state_string(exports.client_state(client)));
+  const state = memory.text(exports.cw_client_state_string(stateNumber(core, client)));
   return [state, farewellOf(core, client).text].filter(Boolean).join(': ');
 };

@@ -1,7 +1,14 @@
 import { CoreObject, type Core } from '../core.js';
-import { DATAGRAM_MAX, SECURE_PACKET_MAX, createdFields } from '../generated.js';
+import { DATAGRAM_MAX, SECURE_PACKET_MAX, clientEventAt, clientEvents } from '../generated.js';
 import type { Policy } from './policy.js';
-import { beginToConnect, explain, stateOf, type ClientState } from './core_client.js';
+import {
+  beginToConnect,
+  createClient,
+  explain,
+  stateNumber,
+  stateOf,
+  type ClientState,
+} from './core_client.js';
 
 /** A client whose payloads are the application's own bytes: `cw_client` of C without a connection. */
 export class PayloadClient extends CoreObject {
@@ -9,12 +16,7 @@ export class PayloadClient extends CoreObject {
   readonly #outgoing: number;
 
   constructor(core: Core) {
-    core.check(core.exports.client_create(0, 0, 0));
-    super(
-      core,
-      core.memory.struct(core.scratch, createdFields).object,
-      core.exports.client_destroy,
-    );
+    super(core, createClient(core, 0), core.exports.cw_client_destroy);
     this.#incoming = this.buffer(DATAGRAM_MAX);
     this.#outgoing = this.buffer(SECURE_PACKET_MAX);
   }
@@ -25,7 +27,7 @@ export class PayloadClient extends CoreObject {
 
   /** Like that of `Client`. */
   tell(policy: Policy): void {
-    policy.follow(this.address);
+    policy.follow(stateNumber(this.core, this.address), this.serverIndex);
   }
 
   get state(): ClientState {
@@ -38,12 +40,12 @@ export class PayloadClient extends CoreObject {
 
   /** Like that of `Client`. */
   get serverIndex(): number {
-    return this.core.exports.client_server_index(this.address);
+    return this.core.exports.cw_client_server_index(this.address);
   }
 
   /** Like that of `Client`. */
   tryServer(index: number, now: number): void {
-    this.core.check(this.core.exports.client_try_server(this.address, index, now));
+    this.core.check(this.core.exports.cw_client_try_server(this.address, index, now));
   }
 
   /**
@@ -52,37 +54,47 @@ export class PayloadClient extends CoreObject {
    */
   receive(datagram: Uint8Array, now: number): boolean {
     const size = this.core.memory.put(datagram, this.#incoming, DATAGRAM_MAX);
-    return this.core.exports.client_receive(this.address, this.#incoming, size, now) === 0;
+    return this.core.exports.cw_client_receive(this.address, 0, this.#incoming, size, now) === 0;
   }
 
   next(): Uint8Array<ArrayBuffer> | undefined {
     const { exports, memory, scratch } = this.core;
-    const size = exports.client_next_payload(this.address);
-    return size > 0 ? memory.copy(memory.u32(scratch), size) : undefined;
+    while (exports.cw_client_next(this.address, scratch)) {
+      if (memory.u32(scratch + clientEventAt.type) !== clientEvents.PAYLOAD) continue;
+      const payload = memory.u32(scratch + clientEventAt.payload);
+      return memory.copy(payload, memory.u32(scratch + clientEventAt.size));
+    }
+    return undefined;
   }
 
   /** Makes a packet of a payload of up to 1200 bytes; then {@link transmit} it. */
   send(payload: Uint8Array): void {
     this.core.memory.bytes.set(payload, this.#outgoing);
-    this.core.check(this.core.exports.client_send(this.address, this.#outgoing, payload.length));
+    this.core.check(this.core.exports.cw_client_send(this.address, this.#outgoing, payload.length));
   }
 
   update(now: number): void {
-    this.core.exports.client_update(this.address, now);
+    this.core.exports.cw_client_update(this.address, now);
   }
 
   transmit(now: number): Uint8Array<ArrayBuffer> | undefined {
     const { exports, memory } = this.core;
-    const size = exports.client_transmit(this.address, this.#outgoing, SECURE_PACKET_MAX, now);
+    const size = exports.cw_client_transmit(
+      this.address,
+      this.#outgoing,
+      SECURE_PACKET_MAX,
+      now,
+      0,
+    );
     return size > 0 ? memory.copy(this.#outgoing, size) : undefined;
   }
 
   /** Like that of `Client`. */
   move(now: number): void {
-    this.core.check(this.core.exports.client_move(this.address, now));
+    this.core.check(this.core.exports.cw_client_move(this.address, now));
   }
 
   disconnect(): void {
-    this.core.exports.client_disconnect(this.address);
+    this.core.exports.cw_client_disconnect(this.address);
   }
 }

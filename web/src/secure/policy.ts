@@ -1,5 +1,12 @@
 import { CoreObject, type Core } from '../core.js';
-import { clientActions, clientStates, policyFields } from '../generated.js';
+import {
+  CLIENT_SILENCE_SECONDS,
+  clientActions,
+  clientPolicyAt,
+  clientPolicyConfigStruct,
+  clientPolicyStruct,
+  clientStates,
+} from '../generated.js';
 import type { ClientState } from './core_client.js';
 
 /** By the clock of this machine, which may stand while it sleeps. */
@@ -39,8 +46,13 @@ export class Policy extends CoreObject {
 
   /** @param renewable whether there can be another token */
   constructor(core: Core, renewable: boolean) {
-    const address = core.exports.policy_create(renewable ? ATTEMPTS : 0);
-    if (address === 0) throw core.error('NO_MEMORY');
+    const { size } = clientPolicyStruct;
+    const address = core.allocate(size);
+    core.memory.bytes.fill(0, address, address + size);
+    core.memory.setConfig(address + clientPolicyAt.config, clientPolicyConfigStruct, {
+      silenceSeconds: CLIENT_SILENCE_SECONDS,
+      attempts: renewable ? ATTEMPTS : 0,
+    });
     super(core, address, core.exports.release);
   }
 
@@ -49,7 +61,7 @@ export class Policy extends CoreObject {
    * @param afterAbsence whether an attempt that fails is repeated
    */
   start(afterAbsence: boolean): void {
-    this.core.exports.policy_start(this.address, afterAbsence, seconds());
+    this.core.exports.cw_client_policy_start(this.address, Number(afterAbsence), seconds());
     this.#tokenTime = 0;
     if (afterAbsence) return;
     this.update();
@@ -57,48 +69,49 @@ export class Policy extends CoreObject {
   }
 
   token(servers: number, expireTime: number): void {
-    this.core.exports.policy_token(this.address, servers, expireTime);
+    this.core.exports.cw_client_policy_token(this.address, servers, expireTime);
     this.next();
   }
 
   link(linked: boolean): void {
-    this.core.exports.policy_link(this.address, linked, seconds());
+    this.core.exports.cw_client_policy_link(this.address, Number(linked), seconds());
   }
 
   /** There is no way to this server; says whether another one is to be tried. */
   skip(): boolean {
-    const another = this.core.exports.policy_skip(this.address) !== 0;
+    const another = this.core.exports.cw_client_policy_skip(this.address) !== 0;
     if (another) this.next();
     return another;
   }
 
   fail(reason: ClientState): void {
-    this.core.exports.policy_fail(this.address, numbers[reason]!, seconds());
+    this.core.exports.cw_client_policy_fail(this.address, numbers[reason]!, seconds());
     this.next();
   }
 
   hear(): void {
-    this.core.exports.policy_hear(this.address, seconds(), worldSeconds());
+    this.core.exports.cw_client_policy_hear(this.address, seconds(), worldSeconds());
   }
 
-  /** @param client where it is in the module */
-  follow(client: number): void {
-    this.core.exports.policy_follow(this.address, client, seconds());
+  /** @param state the number of the client's state */
+  follow(state: number, server: number): void {
+    this.core.exports.cw_client_policy_follow(this.address, state, server, seconds());
   }
 
   update(): void {
-    this.core.exports.policy_update(this.address, seconds(), worldSeconds());
+    this.core.exports.cw_client_policy_update(this.address, seconds(), worldSeconds());
   }
 
   next(): PolicyAction {
-    const { exports, memory, scratch } = this.core;
-    const action = actions[exports.policy_next(this.address)]!;
+    const { address } = this;
+    const { exports, memory } = this.core;
+    const action = actions[exports.cw_client_policy_next(address)]!;
     // It is asked after each datagram, and nothing has changed then.
     if (action === 'NONE') return action;
-    const { server, end, returns, tokenTime, absence } = memory.struct(scratch, policyFields);
+    const { server, end, tokenTime, absence } = memory.struct(address, clientPolicyStruct.fields);
     this.server = server;
     this.end = clientStates[String(end) as keyof typeof clientStates];
-    this.returns = returns !== 0;
+    this.returns = exports.cw_client_policy_returns(address) !== 0;
     this.absence = absence;
     this.#tokenTime = tokenTime;
     return action;

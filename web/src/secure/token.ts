@@ -2,23 +2,22 @@ import type { EndpointConfig } from '../endpoint.js';
 import {
   INSECURE_KEY,
   KEY_SIZE,
-  TOKEN_OPTIONS_SIZE,
   TOKEN_SIZE,
-  errorCodes,
-  tokenOptions,
+  addressStruct,
+  tokenGrantAt,
+  tokenGrantStruct,
 } from '../generated.js';
 import { coreOf, type CoreOptions } from '../loader.js';
 import type { Channel } from '../messages/channels.js';
 import { fingerprint } from '../messages/connection.js';
 import type { Schema } from '../messages/schema.js';
 import {
-  addressBytes,
   addressList,
   keyBytes,
-  noAddress,
   unsigned64,
   userDataBytes,
   wholeSeconds,
+  writeAddresses,
 } from './checks.js';
 
 /** What {@link generateConnectToken} puts into a token, and the key that it needs. */
@@ -78,38 +77,30 @@ export async function generateConnectToken(
   const wanted = options.schema
     ? fingerprint(core, options.schema, options.channels, options.endpoint)
     : given;
-  const text = addressBytes([...servers, ...internal]);
-  const textAt = TOKEN_OPTIONS_SIZE;
-  const outAt = textAt + text.length;
-  const size = outAt + TOKEN_SIZE;
-  const address = core.allocate(size);
-  try {
-    const { bytes, view } = memory;
-    bytes.fill(0, address, address + size);
-    const createTime = BigInt(Math.floor(Date.now() / 1000));
-    view.setBigUint64(address + tokenOptions.protocolId, protocolId, true);
-    view.setBigUint64(address + tokenOptions.clientId, clientId, true);
-    view.setBigUint64(address + tokenOptions.createTime, createTime, true);
-    view.setBigUint64(address + tokenOptions.fingerprint, wanted, true);
-    view.setUint32(address + tokenOptions.lifeSeconds, expire, true);
-    view.setInt32(address + tokenOptions.timeoutSeconds, timeout, true);
-    bytes.set(userData, address + tokenOptions.userData);
-    bytes.set(privateKey, address + tokenOptions.privateKey);
-    bytes.set(text, address + textAt);
-    const code = exports.token_generate(
-      address + outAt,
-      address,
-      address + textAt,
-      servers.length,
-      internal.length,
-    );
-    if (errorCodes[code] === 'ADDRESS')
-      throw noAddress({ servers, internalServers: internal }, memory.u32(core.scratch));
-    core.check(code);
-    return memory.copy(address + outAt, TOKEN_SIZE);
-  } finally {
-    exports.release_secret(address, size);
-  }
+  const addressesAt = tokenGrantStruct.size;
+  const keyAt = addressesAt + (servers.length + internal.length) * addressStruct.size;
+  const outAt = keyAt + KEY_SIZE;
+  return core.withSecret(outAt + TOKEN_SIZE, (grant) => {
+    exports.cw_token_grant_default(grant);
+    memory.setStruct(grant, tokenGrantStruct.fields, {
+      protocolId,
+      clientId,
+      createTime: Math.floor(Date.now() / 1000),
+      fingerprint: wanted,
+      lifeSeconds: expire,
+      timeoutSeconds: timeout,
+      addressCount: servers.length,
+      addresses: grant + addressesAt,
+      serverAddressCount: internal.length,
+      serverAddresses:
+        internal.length > 0 ? grant + addressesAt + servers.length * addressStruct.size : 0,
+    });
+    writeAddresses(core, grant + addressesAt, { servers, internalServers: internal });
+    memory.bytes.set(userData, grant + tokenGrantAt.userData);
+    memory.bytes.set(privateKey, grant + keyAt);
+    core.check(exports.cw_token_generate(grant, grant + keyAt, grant + outAt));
+    return memory.copy(grant + outAt, TOKEN_SIZE);
+  });
 }
 
 /**

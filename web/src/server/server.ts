@@ -1,18 +1,18 @@
 import {
   DATAGRAM_MAX,
+  NOBODY,
   SECURE_PACKET_MAX,
-  SERVER_OPTIONS_SIZE,
   USER_DATA_SIZE,
-  createdFields,
+  addressAt,
+  addressStruct,
   disconnectReasons,
-  errorCodes,
-  serverAbout,
-  serverDestination,
+  serverClientAt,
+  serverConfigAt,
+  serverConfigStruct,
+  serverEventAt,
   serverEvents,
-  serverNews,
-  serverNumberFields,
-  serverOptions,
-  serverStatsFields,
+  serverStatsAt,
+  serverStatsStruct,
 } from '../generated.js';
 import { defaultChannels } from '../messages/channels.js';
 import { CoreSchema } from '../messages/codec.js';
@@ -20,10 +20,17 @@ import { withConfig } from '../messages/connection_base.js';
 import { MessageEnd } from '../messages/message_end.js';
 import { checkChannel, readEvent, writeMessage } from '../messages/passing.js';
 import type { MessageName, MessageValue, Schema } from '../messages/schema.js';
-import { numbersOf } from '../memory.js';
 import { WasmObject } from '../module.js';
-import { addressBytes, addressList, keyBytes, noAddress, unsigned64 } from '../secure/checks.js';
-import type { Farewell } from '../secure/core_client.js';
+import {
+  ADDRESS_TEXT_SIZE,
+  addressList,
+  keyBytes,
+  parseAddress,
+  unsigned64,
+  wholeSeconds,
+  writeAddresses,
+} from '../secure/checks.js';
+import { droppedBy, type Farewell } from '../secure/core_client.js';
 import type { ServerCore } from './core.js';
 import type {
   BroadcastOptions,
@@ -46,12 +53,6 @@ const reasons: Record<
   STOPPING: 'stopping',
 };
 
-/** The number of no slot, `CW_SERVER_NOBODY`. */
-const NOBODY = 2 ** 32 - 1;
-
-/** Bytes that are enough for the text of an IP address. */
-const HOST_SIZE = 64;
-
 /** The connection of the client in a slot. */
 export class SlotConnection<Of extends Schema> extends MessageEnd<Of> {
   /** @internal */
@@ -65,47 +66,40 @@ export class SlotConnection<Of extends Schema> extends MessageEnd<Of> {
   }
 }
 
-/** Has the module make a server, which then has its address in the scratch area. */
+/** Creates a server in the module, and returns its address. */
 function create(
   core: ServerCore,
   schema: CoreSchema,
   config: ServerConfig,
   unixOffsetSeconds: number,
-): void {
+): number {
   const { exports, memory } = core;
   const protocolId = unsigned64('protocolId', config.protocolId);
   const privateKey = keyBytes(config.privateKey);
-  const addresses = addressList('addresses', config.addresses, 1);
-  const text = addressBytes(addresses);
-  const takeover = Number(config.takeover ?? true);
-  const insecure = Number(config.insecure ?? false);
-  const textAt = SERVER_OPTIONS_SIZE;
-  const size = textAt + text.length;
-  const options = core.allocate(size);
-  try {
-    const { bytes, view } = memory;
-    numbersOf(serverNumberFields, { ...config, takeover, insecure }).forEach((number, i) =>
-      view.setFloat64(options + 8 * i, number, true),
-    );
-    view.setFloat64(options + serverOptions.unixOffsetSeconds, unixOffsetSeconds, true);
-    view.setBigUint64(options + serverOptions.protocolId, protocolId, true);
-    bytes.set(privateKey, options + serverOptions.privateKey);
-    bytes.set(text, options + textAt);
-    const code = withConfig(core, schema, config, (pointer, numbers, channelCount) =>
-      exports.server_create(
-        pointer,
-        numbers,
-        channelCount,
-        options,
-        options + textAt,
-        addresses.length,
-      ),
-    );
-    if (errorCodes[code] === 'ADDRESS') throw noAddress({ addresses }, memory.u32(core.scratch));
-    core.check(code);
-  } finally {
-    exports.release_secret(options, size);
-  }
+  const list = addressList('addresses', config.addresses, 1);
+  const { takeover = true, insecure = false, maxTokenLifeSeconds } = config;
+  if (maxTokenLifeSeconds !== undefined)
+    wholeSeconds('maxTokenLifeSeconds', maxTokenLifeSeconds, 0, 2 ** 32 - 1);
+  const { size } = serverConfigStruct;
+  const make = (at: number, connection: number): number => {
+    exports.cw_server_config_default(at);
+    memory.setConfig(at, serverConfigStruct, {
+      ...config,
+      connection,
+      protocolId,
+      unixOffsetSeconds,
+      addresses: at + size,
+      addressCount: list.length,
+      takeover: Boolean(takeover),
+      insecure: Boolean(insecure),
+    });
+    writeAddresses(core, at + size, { addresses: list });
+    memory.bytes.set(privateKey, at + serverConfigAt.privateKey);
+    return core.made((out) => exports.cw_server_create(at, out));
+  };
+  return withConfig(core, schema, config, (connection) =>
+    core.withSecret(size + list.length * addressStruct.size, (at) => make(at, connection)),
+  );
 }
 
 /**
@@ -115,9 +109,13 @@ function create(
 export class Server<Of extends Schema = Schema> extends WasmObject<ServerCore> {
   readonly #schema: CoreSchema;
   readonly #channelCount: number;
-  readonly #host: number;
+  /** The address of a datagram, as a struct, and the text of an address. */
+  readonly #address: number;
+  readonly #text: number;
   readonly #incoming: number;
   readonly #outgoing: number;
+  /** The number of CONNECTED and DISCONNECTED events that have been taken. */
+  #changesTaken = 0;
 
   /**
    * @param unixOffsetSeconds Unix time minus the `now` of all calls
@@ -126,20 +124,22 @@ export class Server<Of extends Schema = Schema> extends WasmObject<ServerCore> {
    */
   constructor(core: ServerCore, schema: Of, config: ServerConfig, unixOffsetSeconds: number) {
     const types = new CoreSchema(core, schema);
+    let server: number;
     try {
-      create(core, types, config, unixOffsetSeconds);
+      server = create(core, types, config, unixOffsetSeconds);
     } catch (error) {
       types.destroy();
       throw error;
     }
     // The server uses the schema until its end, so both are destroyed together.
-    super(core, core.memory.struct(core.scratch, createdFields).object, (address) => {
-      core.exports.server_destroy(address);
+    super(core, server, (address) => {
+      core.exports.cw_server_destroy(address);
       types.destroy();
     });
     this.#schema = types;
     this.#channelCount = (config.channels ?? defaultChannels).length;
-    this.#host = this.buffer(HOST_SIZE);
+    this.#address = this.buffer(addressStruct.size);
+    this.#text = this.buffer(ADDRESS_TEXT_SIZE);
     this.#incoming = this.buffer(DATAGRAM_MAX);
     this.#outgoing = this.buffer(SECURE_PACKET_MAX);
   }
@@ -151,24 +151,32 @@ export class Server<Of extends Schema = Schema> extends WasmObject<ServerCore> {
    */
   receive(datagram: Uint8Array, host: string, port: number, now: number): number | undefined {
     const { core, address } = this;
-    const { exports, memory, scratch } = core;
-    memory.putText(host, this.#host, HOST_SIZE);
+    const { exports, memory } = core;
+    const from = this.#address;
+    if (!parseAddress(core, host, from)) return undefined;
+    memory.view.setUint16(from + addressAt.port, port, true);
     const size = memory.put(datagram, this.#incoming, DATAGRAM_MAX);
-    exports.server_receive(address, this.#host, port, this.#incoming, size, now);
-    const slot = memory.u32(scratch);
+    exports.cw_server_receive(address, from, this.#incoming, size, now);
+    const slot = exports.cw_server_client_at(address, from) >>> 0;
     return slot === NOBODY ? undefined : slot;
   }
 
   /** Returns the next datagram to send, `undefined` when there is none. Call it until then. */
   transmit(now: number): OutgoingDatagram | undefined {
-    const { exports, memory, scratch } = this.core;
-    const size = exports.server_transmit(this.address, this.#outgoing, SECURE_PACKET_MAX, now);
+    const { exports, memory } = this.core;
+    const to = this.#address;
+    const size = exports.cw_server_transmit(
+      this.address,
+      this.#outgoing,
+      SECURE_PACKET_MAX,
+      now,
+      to,
+    );
     if (size === 0) return undefined;
-    return {
-      datagram: memory.copy(this.#outgoing, size),
-      host: memory.text(memory.u32(scratch + serverDestination.host)),
-      port: memory.u32(scratch + serverDestination.port),
-    };
+    const port = memory.view.getUint16(to + addressAt.port, true);
+    // The text of an address without a port is that of the host.
+    memory.view.setUint16(to + addressAt.port, 0, true);
+    return { datagram: memory.copy(this.#outgoing, size), host: this.#format(to), port };
   }
 
   /**
@@ -176,27 +184,38 @@ export class Server<Of extends Schema = Schema> extends WasmObject<ServerCore> {
    * @param unixOffsetSeconds Unix time minus `now`
    */
   update(now: number, unixOffsetSeconds: number): void {
-    this.core.exports.server_update(this.address, unixOffsetSeconds, now);
+    const { exports } = this.core;
+    exports.cw_server_set_unix_offset(this.address, unixOffsetSeconds);
+    exports.cw_server_update(this.address, now);
   }
 
-  /** Takes the next event, `undefined` when there is none. */
+  /**
+   * Takes the next event while some client's coming or going is still to be told, and returns `undefined` otherwise;
+   * then {@link connection} gives the events of each client. What a client has sent comes before its going.
+   */
   next(): ServerEvent<Of> | undefined {
-    const { core } = this;
+    const { core, address } = this;
     const { exports, memory, scratch } = core;
-    const type = exports.server_next(this.address);
-    if (type === 0) return undefined;
-    const client = memory.u32(scratch + serverNews.client);
+    exports.cw_server_stats(address, scratch);
+    const connections = Number(memory.u64(scratch + serverStatsAt.connections));
+    const changes = 2 * connections - memory.u32(scratch + serverStatsAt.clients);
+    if (this.#changesTaken === changes || !exports.cw_server_next(address, scratch))
+      return undefined;
+    const type = memory.u32(scratch + serverEventAt.type);
+    const client = memory.u32(scratch + serverEventAt.client);
+    const event = readEvent<Of>(core, this.#schema, serverEventAt);
+    if (event) return { type: 'connection', client, event };
+    this.#changesTaken++;
     if (type === serverEvents.CONNECTED) return { type: 'connect', client };
-    if (type !== serverEvents.DISCONNECTED)
-      return { type: 'connection', client, event: readEvent<Of>(core, this.#schema, type)! };
-    const reason = `${memory.u32(scratch + serverNews.reason)}` as keyof typeof disconnectReasons;
+    const reason =
+      `${memory.u32(scratch + serverEventAt.reason)}` as keyof typeof disconnectReasons;
     return { type: 'disconnect', client, reason: reasons[disconnectReasons[reason]] };
   }
 
   /** Returns the connection of the client in a slot, to send messages to the client and to take its own. */
   connection(client: number): SlotConnection<Of> {
     const { core } = this;
-    const address = core.exports.server_connection(this.address, client);
+    const address = core.exports.cw_server_connection(this.address, client);
     if (address === 0) throw core.error('NOT_CONNECTED');
     return new SlotConnection(core, address, this.#schema, this.#channelCount);
   }
@@ -204,12 +223,12 @@ export class Server<Of extends Schema = Schema> extends WasmObject<ServerCore> {
   /** Returns what is known of the client in a slot; `undefined` when there is no client. */
   client(client: number): ServerClientFacts | undefined {
     const { exports, memory, scratch } = this.core;
-    if (!exports.server_client(this.address, client)) return undefined;
+    if (!exports.cw_server_client(this.address, client, scratch)) return undefined;
     return {
-      id: memory.u64(scratch + serverAbout.id),
-      address: memory.text(memory.u32(scratch + serverAbout.address)),
-      userData: memory.copy(memory.u32(scratch + serverAbout.userData), USER_DATA_SIZE),
-      datagramsRefused: memory.view.getFloat64(scratch + serverAbout.datagramsRefused, true),
+      id: memory.u64(scratch + serverClientAt.id),
+      address: this.#format(scratch + serverClientAt.address),
+      userData: memory.copy(memory.u32(scratch + serverClientAt.userData), USER_DATA_SIZE),
+      datagramsRefused: Number(memory.u64(scratch + serverClientAt.datagramsRefused)),
     };
   }
 
@@ -228,24 +247,23 @@ export class Server<Of extends Schema = Schema> extends WasmObject<ServerCore> {
     const { exports } = core;
     checkChannel(channel, this.#channelCount);
     const send = (message: number): number => {
-      if (!to) return exports.server_broadcast(address, channel, message, NOBODY, now);
-      return core.withRoom(4 * to.length + 1, (slots) => {
-        to.forEach((slot, i) => core.memory.view.setUint32(slots + 4 * i, slot, true));
-        return exports.server_broadcast_to(address, channel, message, slots, to.length, now);
-      });
+      if (!to) return -exports.cw_server_broadcast(address, channel, message, NOBODY, now);
+      const slots = core.room(4 * to.length);
+      to.forEach((slot, i) => core.memory.setU32(slots + 4 * i, slot));
+      return -exports.cw_server_broadcast_to(address, channel, message, slots, to.length, now);
     };
     writeMessage(
       core,
       this.#schema,
       { type, value, block },
-      (number) => exports.server_create_message(address, number),
+      (number, out) => exports.cw_server_create_message(address, number, out),
       send,
     );
   }
 
   /** Returns whether the latest broadcast was for the client in this slot, but found no room. */
   broadcastRefused(client: number): boolean {
-    return this.core.exports.server_broadcast_refused(this.address, client) !== 0;
+    return this.core.exports.cw_server_broadcast_refused(this.address, client) !== 0;
   }
 
   /**
@@ -259,7 +277,7 @@ export class Server<Of extends Schema = Schema> extends WasmObject<ServerCore> {
     core.withRoom(bytes.length + 1, (place) => {
       core.memory.bytes.set(bytes, place);
       core.memory.bytes[place + bytes.length] = 0;
-      exports.server_flush_and_disconnect(address, client, code, place, flushSeconds, now);
+      exports.cw_server_flush_and_disconnect(address, client, code, place, flushSeconds, now);
     });
   }
 
@@ -268,14 +286,20 @@ export class Server<Of extends Schema = Schema> extends WasmObject<ServerCore> {
    * clients.
    */
   disconnectAll(): void {
-    this.core.exports.server_disconnect_all(this.address);
+    this.core.exports.cw_server_disconnect_all(this.address);
   }
 
   stats(): ServerStats {
-    const { exports, memory, scratch } = this.core;
-    exports.server_stats(this.address);
-    const stats = memory.struct(scratch, serverStatsFields);
-    const dropped = errorCodes.map((code, i) => [code, exports.server_dropped(this.address, i)]);
-    return { ...stats, dropped: Object.fromEntries(dropped.filter(([, count]) => count !== 0)) };
+    const { core, address } = this;
+    const { exports } = core;
+    const stats = core.read(serverStatsStruct, (out) => exports.cw_server_stats(address, out));
+    const dropped = droppedBy((error) => exports.cw_server_dropped(address, error));
+    return { ...stats, dropped };
+  }
+
+  /** Returns the text of an address in the module. */
+  #format(address: number): string {
+    const { exports, memory } = this.core;
+    return memory.text(exports.cw_address_format(address, this.#text));
   }
 }
