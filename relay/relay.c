@@ -42,7 +42,6 @@ static void apply(struct relay *relay, const struct options *options)
     log_set_format(options->log_format);
     loop_gather(relay->loop, options->coalesce_us * 1e-6);
     relay->pages = options->pages;
-    relay_apply_proxies(relay);
     upstreams_set(relay->upstreams, &options->upstreams);
     pre_session_limit_set(relay->pre_session_limit, options->max_per_address);
     webrtc_set_limits(relay->webrtc, &webrtc);

@@ -63,9 +63,6 @@ struct sessions_config relay_sessions_config(const struct relay *relay,
 /* Returns the limits of WebRTC with these options. */
 struct webrtc_limits relay_webrtc_limits(const struct options *options);
 
-/* Has the heads of requests read that come from the proxies which the options trust now. */
-void relay_apply_proxies(struct relay *relay);
-
 /* Brings the counters up to date; context is the struct relay. */
 void relay_count(void *context);
 

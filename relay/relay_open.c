@@ -65,14 +65,6 @@ struct webrtc_limits relay_webrtc_limits(const struct options *options)
     };
 }
 
-void relay_apply_proxies(struct relay *relay)
-{
-    const struct forwarded *forwarded = &relay->pages.forwarded;
-    if (!relay->tls)
-        prefaces_read_heads(relay->prefaces, &forwarded->trusted, forwarded_name(forwarded),
-                            forwarded_once(forwarded));
-}
-
 /* Shifts a port, but leaves 0, which means any port. */
 static void shift_port(struct socket_address *address, unsigned by)
 {
@@ -172,7 +164,7 @@ static bool open_listeners(struct relay *relay, struct startup *startup)
         .http = relay->http,
         .pre_sessions = relay->pre_session_limit,
         .prefaces = relay->prefaces,
-        .proxies = &relay->pages.forwarded.trusted,
+        .proxies = &relay->pages.proxies,
         .inherited = &startup->sockets,
     };
     const struct http_config redirect = plain_http_config(relay);
@@ -299,7 +291,8 @@ bool relay_open(struct relay *relay, struct startup *startup)
     relay->sessions = sessions_create(&sessions, relay->loop, &relay->counters->stats);
     if (relay->pre_session_limit)
         relay->prefaces =
-            prefaces_create(relay->loop, relay->pre_session_limit, &relay->counters->stats);
+            prefaces_create(relay->loop, relay->pre_session_limit, &relay->counters->stats,
+                            relay->tls ? NULL : &relay->pages.proxies);
     if (relay->prefaces && relay->sessions)
         relay->websockets =
             websockets_create(&websockets, relay->loop, relay->sessions, &relay->counters->stats);
@@ -313,7 +306,6 @@ bool relay_open(struct relay *relay, struct startup *startup)
     if (relay->tls)
         pre_session_limit_set_tls(relay->pre_session_limit, loop_vhost(relay->loop),
                                   relay->tls_turns);
-    relay_apply_proxies(relay);
     return open_listeners(relay, startup) && open_webrtc(relay, startup) &&
            open_admin(relay, startup);
 }

@@ -11,7 +11,7 @@
 
 struct http_pages {
     struct origin_list origins;
-    struct forwarded forwarded;
+    struct prefix_list proxies; /* the proxies that are believed */
 };
 
 /* Has the connection of a request count for the client that a trusted proxy names. Returns false

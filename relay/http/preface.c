@@ -1,5 +1,6 @@
 #include "http/preface.h"
 
+#include "http/forwarded.h"
 #include "http/proxy_protocol.h"
 #include "http/request_head.h"
 #include "os/log.h"
@@ -11,9 +12,6 @@
 
 /* Seconds for the first bytes to come. */
 #define PREFACE_SECONDS 10.0
-
-/* Bytes of the longest value that names the addresses of a chain of proxies. */
-#define FORWARDED_MAX 1024
 
 /* Bytes at the start of a connection in which a PROXY header, or the head of a request, must end.
  */
@@ -41,9 +39,7 @@ struct prefaces {
     struct preface *oldest;
     struct preface *newest;
     struct loop_timer timer;           /* armed for the oldest preface */
-    const struct prefix_list *trusted; /* see prefaces_read_heads */
-    const char *name;
-    bool once;
+    const struct prefix_list *trusted; /* see prefaces_create */
     struct log_limit limit;
 };
 
@@ -144,21 +140,16 @@ static void reply_malformed(int fd)
 static enum step read_head(struct preface *preface, const uint8_t *data, size_t size,
                            char forwarded[FORWARDED_MAX])
 {
-    const struct prefaces *all = preface->all;
     const char *why = "the head of its request is too long";
-    switch (request_head_read(data, size, all->once ? all->name : NULL)) {
+    switch (request_head_read(data, size)) {
     case REQUEST_HEAD_MORE:
         if (size < LOOKED_AT_MAX)
             return STEP_MORE;
         break;
     case REQUEST_HEAD_WHOLE:
-        if (request_head_value(data, size, all->name, forwarded, FORWARDED_MAX))
+        if (request_head_value(data, size, FORWARDED_FOR, forwarded, FORWARDED_MAX))
             return STEP_DONE;
-        why = "the header of --forwarded-header is too long";
-        break;
-    case REQUEST_HEAD_TWICE:
-        why = "its request has several lines of the header of --forwarded-header, of which one "
-              "would be seen";
+        why = "its X-Forwarded-For is too long";
         break;
     case REQUEST_HEAD_MALFORMED:
         why = "its request is malformed";
@@ -214,7 +205,7 @@ static void on_ready(void *context, unsigned events)
 }
 
 struct prefaces *prefaces_create(struct loop *loop, struct pre_session_limit *pre_sessions,
-                                 struct stats *stats)
+                                 struct stats *stats, const struct prefix_list *trusted)
 {
     struct prefaces *all = calloc(1, sizeof *all);
     if (!all)
@@ -222,17 +213,10 @@ struct prefaces *prefaces_create(struct loop *loop, struct pre_session_limit *pr
     all->loop = loop;
     all->pre_sessions = pre_sessions;
     all->stats = stats;
+    all->trusted = trusted;
     all->timer.expired = on_timer;
     all->timer.context = all;
     return all;
-}
-
-void prefaces_read_heads(struct prefaces *all, const struct prefix_list *trusted, const char *name,
-                         bool once)
-{
-    all->trusted = trusted;
-    all->name = name;
-    all->once = once;
 }
 
 void prefaces_destroy(struct prefaces *all)

@@ -14,19 +14,12 @@
 
 struct prefaces;
 
-/* Creates the set. loop, pre_sessions and stats must outlive it. Returns NULL when there is no
-   memory. */
+/* Creates the set. It reads the heads of requests from `trusted` addresses too, because
+   libwebsockets hides some headers (see request_head.h); with NULL it reads none. TLS needs NULL:
+   it hides the requests, which would wait in vain for their end. Everything given must outlive the
+   set. Returns NULL when there is no memory. */
 struct prefaces *prefaces_create(struct loop *loop, struct pre_session_limit *pre_sessions,
-                                 struct stats *stats);
-
-/* Reads the heads of requests from these addresses too, because libwebsockets hides some headers
-   (see request_head.h). `name` is the header in which the proxies name the client of a request:
-   constant text with its colon. With `once`, a request with several lines of that header is
-   refused: the first may be a stranger's, though the proxy has added another. `trusted` must
-   outlive the set; NULL, as at first, reads no heads. Do not call it with TLS, which hides the
-   requests: they would wait in vain for their end. */
-void prefaces_read_heads(struct prefaces *all, const struct prefix_list *trusted, const char *name,
-                         bool once);
+                                 struct stats *stats, const struct prefix_list *trusted);
 
 /* Closes the connections that are still being read, and frees the set. NULL is allowed. */
 void prefaces_destroy(struct prefaces *all);

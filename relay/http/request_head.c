@@ -44,19 +44,16 @@ static bool is_header(const struct line *line)
     return size > 0 && size < line->size && !memchr(line->text, '\0', line->size);
 }
 
-enum request_head request_head_read(const uint8_t *data, size_t size, const char *once)
+enum request_head request_head_read(const uint8_t *data, size_t size)
 {
     const char *at = (const char *)data;
     const char *const end = at + size;
     struct line line;
-    unsigned lines = 0;
     for (bool first = true; next_line(&at, end, &line); first = false) {
         if (line.size == 0)
-            return lines > 1 ? REQUEST_HEAD_TWICE : REQUEST_HEAD_WHOLE;
+            return REQUEST_HEAD_WHOLE;
         if (!first && !is_header(&line))
             return REQUEST_HEAD_MALFORMED;
-        if (once && is(&line, once))
-            lines++;
     }
     return REQUEST_HEAD_MORE;
 }

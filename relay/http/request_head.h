@@ -10,18 +10,17 @@
 #include <stdint.h>
 
 enum request_head {
-    REQUEST_HEAD_MORE,     /* the end of the head has not come: ask again with more bytes */
-    REQUEST_HEAD_WHOLE,    /* the header is there once, or not at all */
-    REQUEST_HEAD_TWICE,    /* the header is there more often */
+    REQUEST_HEAD_MORE, /* the end of the head has not come: ask again with more bytes */
+    REQUEST_HEAD_WHOLE,
     REQUEST_HEAD_MALFORMED /* a line is no header: it has no name with a colon behind it */
 };
 
-/* Reads the first bytes of a request. `once` is a header's name with its colon, in any letters;
-   NULL when every header may be there more often. */
-enum request_head request_head_read(const uint8_t *data, size_t size, const char *once);
+/* Reads the first bytes of a request. */
+enum request_head request_head_read(const uint8_t *data, size_t size);
 
 /* Copies the value of a header of a whole head, with ", " between the values of several lines; ""
-   when the header is not there. `name` is as above. Returns false when the value is too long. */
+   when the header is not there. `name` is the header's name with its colon, in any letters. Returns
+   false when the value is too long. */
 bool request_head_value(const uint8_t *data, size_t size, const char *name, char *out,
                         size_t capacity);
 

@@ -179,14 +179,6 @@ static bool fit_together(const struct options *options, struct options_error *er
     if (options->tls.key_count == 0 && (options->http_redirect_count > 0 || options->hsts_seconds))
         return options_fail(error, "--http-redirect and --hsts have no meaning without "
                                    "--tls-certificate");
-    if (options->tls.key_count > 0 && options->pages.forwarded.trusted.count > 0 &&
-        options->pages.forwarded.header == FORWARDED_FORWARDED)
-        return options_fail(error, "--forwarded-header forwarded needs a --trusted-proxy that "
-                                   "speaks plain HTTP to the relay: with --tls-certificate give "
-                                   "x-forwarded-for");
-    if (options->pages.forwarded.trusted.count == 0 &&
-        options->pages.forwarded.header != FORWARDED_X_FORWARDED_FOR)
-        return options_fail(error, "--forwarded-header has no meaning without --trusted-proxy");
     if (!options->rtc && (options->rtc_advertised_count > 0 || options->rtc_certificate))
         return options_fail(error, "--rtc-advertise and --rtc-certificate have no meaning without "
                                    "--rtc");

@@ -161,14 +161,8 @@ bool option_read_origin(const struct option_reading *reading)
 
 bool option_read_trusted_proxy(const struct option_reading *reading)
 {
-    return prefix_list_add(&reading->out->pages.forwarded.trusted, reading->text) ||
+    return prefix_list_add(&reading->out->pages.proxies, reading->text) ||
            refuse_prefix(reading, "an address or a prefix, as in 192.0.2.7 or 10.0.0.0/8");
-}
-
-bool option_read_forwarded_header(const struct option_reading *reading)
-{
-    return forwarded_header_parse(reading->text, member(reading)) ||
-           refuse(reading, "x-forwarded-for or forwarded");
 }
 
 bool option_read_protocol_id(const struct option_reading *reading)

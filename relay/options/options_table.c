@@ -91,22 +91,14 @@ const struct option_row options_table[] = {
     {.heading = "Behind a reverse proxy",
      .name = "trusted-proxy",
      .value = "ADDRESS[/BITS]",
-     TO(option_read_trusted_proxy, pages.forwarded.trusted),
-     UP_TO(PREFIX_LIST_MAX, pages.forwarded.trusted.count),
+     TO(option_read_trusted_proxy, pages.proxies),
+     UP_TO(PREFIX_LIST_MAX, pages.proxies.count),
      .reloads = true,
      .help = "a reverse proxy, or a network of them. For all limits and logs, a client's address "
              "is the one that the proxy gives: in a PROXY header (version 1 or 2) before the "
              "connection, or in X-Forwarded-For in each request. The proxy should pass on the "
              "requested host in X-Forwarded-Host; if it does not, and there is no --origin, pages "
              "of any origin are allowed"},
-    {.name = "forwarded-header",
-     .value = "NAME",
-     TO(option_read_forwarded_header, pages.forwarded.header),
-     .initial = "x-forwarded-for",
-     .reloads = true,
-     .help =
-         "the header in which these proxies give the address: x-forwarded-for, or forwarded (RFC "
-         "7239), which needs plain HTTP from them; requests with several lines of it are refused"},
 
     {.heading = "Who may connect",
      .name = "origin",

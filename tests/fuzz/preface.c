@@ -32,8 +32,8 @@ static struct verdict look_at(const uint8_t *data, size_t size)
     uint8_t *exact = malloc(size > 0 ? size : 1);
     memcpy(exact, data, size);
     verdict.header = proxy_protocol_read(exact, size, &verdict.client, &verdict.header_size);
-    verdict.head = request_head_read(exact, size, "forwarded:");
-    verdict.valued = request_head_value(exact, size, "forwarded:", verdict.value, VALUE_MAX);
+    verdict.head = request_head_read(exact, size);
+    verdict.valued = request_head_value(exact, size, "x-forwarded-for:", verdict.value, VALUE_MAX);
     free(exact);
     return verdict;
 }

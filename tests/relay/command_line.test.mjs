@@ -108,10 +108,6 @@ const bad = {
     [...good, '--check-config', '--origin', 'https://*.example'],
     /or \* alone/,
   ],
-  'a header of no proxy': [
-    [...good, '--check-config', '--forwarded-header', 'forwarded'],
-    /without --trusted-proxy/,
-  ],
   'an address of no WebRTC': [
     [...good, '--check-config', '--rtc-advertise', '192.0.2.1'],
     /without --rtc/,

@@ -327,11 +327,6 @@ test('files that cannot be used are one line each, and what does not fit is refu
       /cannot use \S+privkey\.pem for TLS: there is no certificate in PEM format in it/,
     ],
     [['--tls-certificate', one.certificate], 2, /every --tls-certificate needs its --tls-key/],
-    [
-      [...options(one), '--trusted-proxy', '10.0.0.1', '--forwarded-header', 'forwarded'],
-      2,
-      /--forwarded-header forwarded needs a --trusted-proxy that speaks plain HTTP/,
-    ],
     [['--hsts', '5'], 2, /--hsts have no meaning without --tls-certificate/],
   ];
   for (const [args, expected, line] of cases) {

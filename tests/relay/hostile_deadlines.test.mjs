@@ -286,11 +286,8 @@ test('TLS, and the port that sends requests there', async (t) => {
   await assertNothingLeft(relay);
 });
 
-for (const header of ['x-forwarded-for', 'forwarded']) {
-  test(`behind a proxy that says ${header}`, async (t) => {
-    const trusted = ['--trusted-proxy', PROXY, '--forwarded-header', header];
-    const relay = await start(t, trusted);
-    await assertAllEnd(t, relay.port, prefaces, { localAddress: PROXY });
-    await assertNothingLeft(relay);
-  });
-}
+test('behind a proxy', async (t) => {
+  const relay = await start(t, ['--trusted-proxy', PROXY]);
+  await assertAllEnd(t, relay.port, prefaces, { localAddress: PROXY });
+  await assertNothingLeft(relay);
+});
