@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import net from 'node:net';
 import test from 'node:test';
 import { fuzz, startServing } from './hostile_fuzz.mjs';
+import { connectTo } from './hostile_tcp_plans.mjs';
 import { connect } from './support.mjs';
 
 async function get(relay) {
@@ -15,6 +16,9 @@ async function get(relay) {
 }
 
 test('whatever comes over TCP, the relay goes on serving', async (t) => {
-  const relay = await startServing(t);
-  await fuzz(t, relay, { rounds: 140, player: await connect(t, relay), get });
+  const relay = await startServing(t, ['--admin', '127.0.0.1:0']);
+  const [, admin] = await relay.logged(/admin listener on 127\.0\.0\.1:(\d+)\n/);
+  const open = ({ port }, random) =>
+    connectTo({ port: random.chance(0.25) ? Number(admin) : port });
+  await fuzz(t, relay, { rounds: 140, player: await connect(t, relay), get, open });
 });

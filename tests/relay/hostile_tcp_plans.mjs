@@ -39,6 +39,9 @@ const paths = [
   '/rtc/',
   '/rtc/1',
   '/rtc?a=b',
+  '/metrics',
+  '/sessions?limit=1&after=%zz',
+  '/blocks',
   '/%00',
   '/%2e%2e/x',
   '/../x',
@@ -61,7 +64,7 @@ const extensions = [
 const lengths = ['0', '1', '5', '4096', '5000000', '-1', '1, 1', 'a', '', '99999999999999999999'];
 
 function headersOf(random, body) {
-  const lines = [`Host: ${random.mostly('x', '', 'a:b:c', 'y'.repeat(600))}`];
+  const lines = [`Host: ${random.mostly('127.0.0.1', '', 'a:b:c', 'y'.repeat(600))}`];
   const some = (share, ...more) => random.chance(share) && lines.push(...more);
   if (body.length > 0 || random.chance(0.3))
     lines.push(`Content-Length: ${random.mostly(String(body.length), ...lengths)}`);
@@ -200,7 +203,7 @@ export function makePlan(random, offer) {
   };
 }
 
-const connectTo = (relay) =>
+export const connectTo = (relay) =>
   net.connect({ port: relay.port, host: '127.0.0.1', allowHalfOpen: true });
 
 /**
