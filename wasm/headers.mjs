@@ -1,6 +1,6 @@
 // Reads the project's C headers. It is the only place that knows their form: the generators of bindings and the tests
 // take from it what they need of a header. Names are unique in the project, so no one has to say which header has them.
-import { readFileSync, readdirSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -66,11 +66,13 @@ export class Headers {
 
   constructor(root = fileURLToPath(new URL('..', import.meta.url))) {
     this.#files = new Map(
-      FOLDERS.flatMap((folder) =>
-        readdirSync(join(root, folder), { recursive: true })
-          .filter((path) => path.endsWith('.h'))
-          .map((path) => `${folder}/${path}`),
-      ).map((path) => [path, readFileSync(join(root, path), 'utf8')]),
+      FOLDERS.filter((folder) => existsSync(join(root, folder)))
+        .flatMap((folder) =>
+          readdirSync(join(root, folder), { recursive: true })
+            .filter((path) => path.endsWith('.h'))
+            .map((path) => `${folder}/${path}`),
+        )
+        .map((path) => [path, readFileSync(join(root, path), 'utf8')]),
     );
     this.#plain = withoutComments([...this.#files.values()].join('\n'));
     this.#declarations = withoutDirectives([...this.#files.values()].join('\n'));

@@ -50,13 +50,14 @@ export abstract class MessageEnd<Of extends Schema> extends CoreObject {
     receipt = 0,
   ): number {
     const { core, connection } = this;
-    const { exports } = core;
+    const { exports, scratch } = core;
     checkChannel(channel, this.#channelCount);
+    const number = this.#schema.number(type);
     return writeMessage(
       core,
       this.#schema,
       { type, value, block, receipt },
-      (number, out) => exports.cw_connection_create_message(connection, number, out),
+      exports.cw_connection_create_message(connection, number, scratch),
       (made) => exports.message_send(connection, channel, made, now),
     );
   }

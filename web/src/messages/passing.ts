@@ -20,8 +20,8 @@ export function checkChannel(channel: number, count: number): void {
 }
 
 /**
- * Has the module make a message, fills it in and hands it over.
- * @param create makes a message of a type, by its number, and writes its address to `out`; returns an error
+ * Fills in a message that the module has just made, and hands it over.
+ * @param code the result of the function that made the message and left its address in the scratch area
  * @param send takes the message over, unless it returns a negative number, which is that of an error
  * @returns the result of `send`
  */
@@ -29,14 +29,14 @@ export function writeMessage(
   core: Core,
   schema: CoreSchema,
   { type, value, block, receipt = 0 }: Outgoing,
-  create: (number: number, out: number) => number,
+  code: number,
   send: (message: number) => number,
 ): number {
-  const { exports, memory } = core;
-  const number = schema.number(type);
-  const message = core.made((out) => create(number, out));
+  const { exports, memory, scratch } = core;
+  core.check(code);
+  const message = memory.u32(scratch);
   try {
-    schema.write(number, memory.u32(message + messageAt.data), value);
+    schema.write(schema.number(type), memory.u32(message + messageAt.data), value);
     if (block) attach(core, message, block);
     if (receipt) memory.setU32(message + messageAt.receipt, receipt);
     const result = send(message);

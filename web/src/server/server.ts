@@ -256,7 +256,7 @@ export class Server<Of extends Schema = Schema> extends WasmObject<ServerCore> {
       core,
       this.#schema,
       { type, value, block },
-      (number, out) => exports.cw_server_create_message(address, number, out),
+      exports.cw_server_create_message(address, this.#schema.number(type), core.scratch),
       send,
     );
   }
