@@ -49,7 +49,8 @@
 
 /* The farewell to a page whose origin is not allowed. Such a page could not read why an upgrade was
    refused, so its WebSocket is established first. */
-static const struct session_farewell foreign = {4004, "this origin is not allowed (--origin)"};
+static const struct session_farewell foreign = {SESSION_CODE_ORIGIN,
+                                                "this origin is not allowed (--origin)"};
 
 /* The connection of one browser, allocated and zeroed by libwebsockets. */
 struct ws_link {

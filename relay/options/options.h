@@ -20,6 +20,10 @@
 #define OPTIONS_WORKERS_MAX   64
 #define OPTIONS_ADVERTISE_MAX 8
 
+/* The default of --resume-seconds. A page takes up its session only in this time, for it does not
+   know the relay's own. */
+#define RESUME_SECONDS "15"
+
 /* The sources, the lowest first: a value from a higher one replaces those from lower ones. */
 enum options_source {
     OPTIONS_FILE,
@@ -67,7 +71,7 @@ struct options {
     double request_timeout_seconds;
     double answer_timeout_seconds;
     double idle_timeout_seconds; /* 0 = never */
-    double resume_seconds;       /* 0 = none */
+    double resume_seconds;       /* 0 = none; default RESUME_SECONDS */
     struct allowance_limits allowance;
     double ping_interval_seconds; /* 0 = never */
     unsigned coalesce_us;

@@ -212,7 +212,7 @@ const struct option_row options_table[] = {
     {.name = "resume-seconds",
      .value = "SECONDS",
      NUMBER(resume_seconds, 0, 1e6),
-     .initial = "15",
+     .initial = RESUME_SECONDS,
      .zero = "end it at once",
      .reloads = true,
      .help =

@@ -24,7 +24,7 @@ const struct session_farewell *session_refusal_farewell(enum session_refusal why
         [SESSION_REFUSED_MEMORY] = SESSION_END_ROOM,
     };
     static const struct session_farewell other_server = {
-        4006, "this game server is not allowed (--upstream)"};
+        SESSION_CODE_SERVER, "this game server is not allowed (--upstream)"};
     return why == SESSION_REFUSED_SERVER ? &other_server : &session_farewells[ends[why]];
 }
 

@@ -29,6 +29,10 @@
       "it sent what the gate does not let in")                                                     \
     X(RESOURCES, resources, 1013, "out of resources", "no socket or memory for it")
 
+/* The codes that close links which are refused before they have a session. */
+#define SESSION_CODE_ORIGIN 4004 /* the page's origin is not allowed */
+#define SESSION_CODE_SERVER 4006 /* the game server that the page asks for is not allowed */
+
 enum session_end {
 #define SESSION_END_MEMBER(NAME, name, code, text, line) SESSION_END_##NAME,
     SESSION_ENDS(SESSION_END_MEMBER)

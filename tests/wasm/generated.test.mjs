@@ -64,9 +64,10 @@ test('why a relay ends a session follows its header', () => {
   const text = generate((edit) =>
     edit('relay/session/transport.h', '4000, "idle"', '4999, "brand new"'),
   );
-  const ends = constant(generate(), 'sessionEnds');
-  assert.deepEqual(constant(text, 'sessionEnds'), { ...ends, IDLE: [4999, 'brand new'] });
-  assert.deepEqual([ends.DOWN[0], ends.ROOM[0], ends.MOVED[0]], [4005, 1013, 4003]);
+  const codes = constant(generate(), 'closeCodes');
+  assert.deepEqual(constant(text, 'closeCodes'), { ...codes, IDLE: 4999 });
+  const { DOWN, ROOM, MOVED, ORIGIN, SERVER } = codes;
+  assert.deepEqual([DOWN, ROOM, MOVED, ORIGIN, SERVER], [4005, 1013, 4003, 4004, 4006]);
 });
 
 test('fields, numbers and sizes follow the headers', () => {

@@ -28,11 +28,16 @@ const numbered = (tag, prefix) => Object.fromEntries(names(tag, prefix));
 const byName = (tag, prefix) =>
   Object.fromEntries(names(tag, prefix).map(([number, name]) => [name, number]));
 
-/** Returns the codes and texts with which a relay ends sessions, by the name of the reason. */
-const sessionEnds = () =>
-  Object.fromEntries(
-    headers.rows('SESSION_ENDS').map(([name, , code, text]) => [name, [Number(code), text]]),
-  );
+/** Returns the codes with which a relay closes links, by the name of the reason. */
+const closeCodes = () => ({
+  ...Object.fromEntries(headers.rows('SESSION_ENDS').map(([name, , code]) => [name, Number(code)])),
+  ORIGIN: headers.number('SESSION_CODE_ORIGIN'),
+  SERVER: headers.number('SESSION_CODE_SERVER'),
+});
+
+/** Returns the statuses of a relay's answers, by name. */
+const httpStatuses = () =>
+  Object.fromEntries(headers.rows('HTTP_STATUSES').map(([name, number]) => [name, Number(number)]));
 
 /** The structs of the core that TypeScript reads or writes as a whole. */
 const structs = [
@@ -114,7 +119,9 @@ const constants = {
     fragmentAbove: headers.number('CW_YOJIMBO_FRAGMENT_ABOVE'),
     reassemblies: headers.number('CW_YOJIMBO_REASSEMBLIES'),
   },
-  sessionEnds: sessionEnds(),
+  closeCodes: closeCodes(),
+  httpStatuses: httpStatuses(),
+  RESUME_SECONDS: Number(headers.string('RESUME_SECONDS')),
 };
 
 const text = Object.entries(constants).map(

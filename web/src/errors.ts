@@ -1,5 +1,5 @@
 import type { GameErrorCode } from './game/generated.js';
-import type { errorCodes } from './generated.js';
+import { closeCodes as codes, httpStatuses as statuses, type errorCodes } from './generated.js';
 
 /** The base of every error of this package. `code` is for programs, `message` for people. */
 export class CausewayError extends Error {
@@ -74,16 +74,28 @@ export type RelayCode =
  */
 const refusals: readonly (readonly [code: RelayCode, numbers: readonly number[], means: string])[] =
   [
-    ['ORIGIN', [4004, 403], "does not allow this page's origin (--origin)"],
-    ['NO_RTC', [404, 405], 'does not serve WebRTC (--rtc)'],
-    ['RELAY_FULL', [1013, 429, 503], 'is full'],
-    ['RELAY_STOPPING', [1001], 'is stopping'],
-    ['SERVER_NOT_ALLOWED', [4006, 422], 'does not allow this game server (--upstream)'],
-    ['BLOCKED', [4007], "has ended it on its operator's behalf, or has blocked this address"],
-    ['SERVER_DOWN', [4005], 'finds nobody at the address of the game server (--upstream)'],
+    ['ORIGIN', [codes.ORIGIN, statuses.FORBIDDEN], "does not allow this page's origin (--origin)"],
+    ['NO_RTC', [statuses.NOT_FOUND, statuses.METHOD_NOT_ALLOWED], 'does not serve WebRTC (--rtc)'],
+    [
+      'RELAY_FULL',
+      [codes.ROOM, statuses.TOO_MANY_REQUESTS, statuses.SERVICE_UNAVAILABLE],
+      'is full',
+    ],
+    ['RELAY_STOPPING', [codes.DRAIN], 'is stopping'],
+    [
+      'SERVER_NOT_ALLOWED',
+      [codes.SERVER, statuses.UNPROCESSABLE_CONTENT],
+      'does not allow this game server (--upstream)',
+    ],
+    [
+      'BLOCKED',
+      [codes.BLOCKED],
+      "has ended it on its operator's behalf, or has blocked this address",
+    ],
+    ['SERVER_DOWN', [codes.DOWN], 'finds nobody at the address of the game server (--upstream)'],
     [
       'NOT_ANSWERED',
-      [4002],
+      [codes.UNANSWERED],
       'got no answer from the game server: it may be stuck or unreachable (--upstream), or it ignores ' +
         'this connect token, as one that was used before or is for another key, protocol id or address',
     ],

@@ -64,13 +64,6 @@ export interface SimulatorStats {
   readonly bytesTransmitted: number;
 }
 
-const PERFECT = {
-  ...(Object.fromEntries(simulatorPathStruct.fields.map(([name]) => [name, 0])) as {
-    [Name in keyof SimulatorPath]: number;
-  }),
-  queueBytes: 65536,
-};
-
 /**
  * One direction of a bad network: `transmit` returns the datagrams that `receive` was given, later, more than once or
  * never. The time, in seconds that only go forward, comes from the caller.
@@ -97,8 +90,10 @@ export class Simulator extends CoreObject {
   /** Changes the path for datagrams received from now on; those under way stay as they are. */
   change(path: SimulatorPath): void {
     const { exports, memory, scratch } = this.core;
-    memory.setStruct(scratch, simulatorPathStruct.fields, { ...PERFECT, ...path });
-    this.core.check(exports.cw_simulator_change(this.address, scratch));
+    exports.cw_simulator_config_default(scratch);
+    const perfect = scratch + simulatorConfigAt.path;
+    memory.setConfig(perfect, simulatorPathStruct, path);
+    this.core.check(exports.cw_simulator_change(this.address, perfect));
   }
 
   /** @throws {@link CoreError} `PACKET_TOO_LARGE` when the datagram is above `maxDatagramSize`. */

@@ -1,5 +1,5 @@
 import { ConnectError, TransportError, relaySays } from '../errors.js';
-import { DATAGRAM_MAX } from '../generated.js';
+import { DATAGRAM_MAX, closeCodes } from '../generated.js';
 import type { SessionTransport } from '../transports/links.js';
 import { openTransport } from '../transports/race.js';
 import type { TransportClose, TransportKind, TransportStats } from '../transports/transport.js';
@@ -14,7 +14,7 @@ const MAX_WAITING = 65536;
 const LINGER = 100;
 
 /** The close codes that are no error: those of a normal end by either side, and that of a session that nobody uses. */
-const QUIET: readonly number[] = [1000, 1005, 4000];
+const QUIET: readonly number[] = [1000, 1005, closeCodes.IDLE];
 
 /** The datagrams that a socket has dropped by itself. */
 export interface SocketDrops {

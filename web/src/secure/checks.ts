@@ -21,7 +21,14 @@ export const unsigned64 = (name: string, value: unknown): bigint => {
   return number;
 };
 
-export const wholeSeconds = (name: string, value: unknown, least: number, most: number): number => {
+/** Seconds that are not given stay undefined. */
+export const wholeSeconds = (
+  name: string,
+  value: unknown,
+  least: number,
+  most: number,
+): number | undefined => {
+  if (value === undefined || value === null) return undefined;
   if (typeof value !== 'number') throw new TypeError(`${name}: a number of seconds is needed`);
   if (!(Number.isInteger(value) && value >= least && value <= most))
     throw new RangeError(`${name}: ${value} is not a whole number from ${least} to ${most}`);

@@ -65,8 +65,8 @@ export async function generateConnectToken(
   const protocolId = unsigned64('protocolId', options.protocolId);
   const clientId = unsigned64('clientId', options.clientId);
   const given = unsigned64('fingerprint', options.fingerprint ?? 0n);
-  const expire = wholeSeconds('expireSeconds', options.expireSeconds ?? 45, 1, 2 ** 32 - 1);
-  const timeout = wholeSeconds('timeoutSeconds', options.timeoutSeconds ?? 5, 1, 2 ** 31 - 1);
+  const expire = wholeSeconds('expireSeconds', options.expireSeconds, 1, 2 ** 32 - 1);
+  const timeout = wholeSeconds('timeoutSeconds', options.timeoutSeconds, 1, 2 ** 31 - 1);
   const userData = userDataBytes(options.userData ?? new Uint8Array());
   const privateKey = keyBytes(options.privateKey);
   const servers = addressList('servers', options.servers, 1);

@@ -78,8 +78,7 @@ function create(
   const privateKey = keyBytes(config.privateKey);
   const list = addressList('addresses', config.addresses, 1);
   const { takeover = true, insecure = false, maxTokenLifeSeconds } = config;
-  if (maxTokenLifeSeconds !== undefined)
-    wholeSeconds('maxTokenLifeSeconds', maxTokenLifeSeconds, 0, 2 ** 32 - 1);
+  wholeSeconds('maxTokenLifeSeconds', maxTokenLifeSeconds, 0, 2 ** 32 - 1);
   const { size } = serverConfigStruct;
   const make = (at: number, connection: number): number => {
     exports.cw_server_config_default(at);

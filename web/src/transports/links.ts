@@ -1,4 +1,5 @@
 import { ConnectError } from '../errors.js';
+import { RESUME_SECONDS, closeCodes } from '../generated.js';
 import { Dialer, type OpenLink } from './dialer.js';
 import type {
   Transport,
@@ -8,14 +9,21 @@ import type {
   TransportStats,
 } from './transport.js';
 
+/** Codes of WebSocket (RFC 6455) for an end without a code, and for one without a farewell. */
+const NO_CODE = 1005;
+const BROKEN_OFF = 1006;
+
 /**
  * Codes of ends after which the relay still has the session, or takes it up again. The last one says that
  * a newer link of this kind has come.
  */
-const LOST: readonly number[] = [1001, 1005, 1006, 1012, 4003];
-
-/** Seconds for which the relay keeps a session without a link, the default of its --resume-seconds. */
-const RESUME_SECONDS = 15;
+const LOST: readonly number[] = [
+  closeCodes.UNLINKED,
+  NO_CODE,
+  BROKEN_OFF,
+  closeCodes.RESTART,
+  closeCodes.MOVED,
+];
 
 /**
  * A new link is tried beside an open one for at least TRIAL_SECONDS plus the time that it took to open, which is more

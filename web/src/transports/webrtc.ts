@@ -1,6 +1,6 @@
 import { Abort, reasonOf, throwIfAborted } from '../abort.js';
 import { relaySays, TransportError, type TransportStage } from '../errors.js';
-import { DEFAULT_DATAGRAM_SIZE } from '../generated.js';
+import { DEFAULT_DATAGRAM_SIZE, httpStatuses } from '../generated.js';
 import type { BacklogOptions } from './backlog.js';
 import { BaseTransport } from './base.js';
 import { deadline } from './deadline.js';
@@ -239,7 +239,7 @@ class Attempt {
       );
     }
     const text = await response.text();
-    if (response.status !== 201) throw this.#refused(response, text);
+    if (response.status !== httpStatuses.CREATED) throw this.#refused(response, text);
     const location = response.headers.get('location');
     if (location) this.#session = new URL(location, this.address);
     return text;
