@@ -12,6 +12,9 @@
 static struct CMUnitTest fixture_tests[48];
 static size_t fixture_test_count;
 
+/* What a program calls before each of its tests, or NULL. Its objects are owned too. */
+static CMFixtureFunction fixture_before;
+
 /* An object of the test that runs; they are listed in the order in which they were made. */
 struct fixture_owned {
     void *object;
@@ -40,12 +43,17 @@ static inline void *own(void *object, void (*release)(void *object))
     return object;
 }
 
+static inline int fixture_start(void **state)
+{
+    return fixture_before ? fixture_before(state) : 0;
+}
+
 static inline void fixture_add(const char *name, CMUnitTestFunction function)
 {
     if (fixture_test_count == sizeof fixture_tests / sizeof *fixture_tests)
         abort();
     fixture_tests[fixture_test_count++] =
-        (struct CMUnitTest){name, function, NULL, fixture_release, NULL};
+        (struct CMUnitTest){name, function, fixture_start, fixture_release, NULL};
 }
 
 #define TEST(name)                                                                                 \

@@ -2,7 +2,7 @@
 #ifndef CAUSEWAY_TESTS_SNAPSHOT_RIG_H
 #define CAUSEWAY_TESTS_SNAPSHOT_RIG_H
 
-#include "unit.h"
+#include "fixture.h"
 
 #include "causeway/snapshot.h"
 
@@ -34,6 +34,16 @@ static struct cw_snapshot_server *rig_server;
 static struct cw_snapshot_client *rig_client;
 static uint32_t rig_tick;
 
+static inline void rig_close(void *config)
+{
+    (void)config;
+    cw_snapshot_client_destroy(rig_client);
+    cw_snapshot_server_destroy(rig_server);
+    cw_schema_destroy(rig_schema);
+    rig_client = NULL;
+    rig_server = NULL;
+}
+
 static inline void rig_open(void)
 {
     const struct cw_message_type types[] = {body_type, player_type};
@@ -42,13 +52,14 @@ static inline void rig_open(void)
     rig_config = cw_snapshot_config_default(rig_schema);
     rig_config.coding = rig_coding;
     rig_tick = 1000;
+    own(&rig_config, rig_close);
 }
 
-/* Runs a group of tests with every coding. */
-#define rig_run_codings(tests)                                                                     \
+/* Runs the tests with every coding. */
+#define rig_run_codings()                                                                          \
     do {                                                                                           \
         for (; rig_coding < CW_SNAPSHOT_CODING_COUNT; rig_coding++) {                              \
-            const int failed = cmocka_run_group_tests(tests, NULL, NULL);                          \
+            const int failed = fixture_run();                                                      \
             if (failed)                                                                            \
                 return failed;                                                                     \
         }                                                                                          \
@@ -66,15 +77,6 @@ static inline int rig_setup(void **state)
     (void)state;
     rig_open();
     rig_start();
-    return 0;
-}
-
-static inline int rig_teardown(void **state)
-{
-    (void)state;
-    cw_snapshot_client_destroy(rig_client);
-    cw_snapshot_server_destroy(rig_server);
-    cw_schema_destroy(rig_schema);
     return 0;
 }
 

@@ -1,5 +1,7 @@
-#include "causeway/address.h"
+#include "fixture.h"
+
 #include "base/hash_index.h"
+#include "causeway/address.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -40,9 +42,8 @@ static void check_bytes(const char *text, enum cw_address_type type, const uint8
     assert_int_equal(address.port, port);
 }
 
-static void parses_ipv4(void **state)
+TEST(parses_ipv4)
 {
-    (void)state;
     check_bytes("1.2.3.4", CW_ADDRESS_IPV4, (const uint8_t[]){1, 2, 3, 4}, 0);
     check_bytes("1.2.3.4:5", CW_ADDRESS_IPV4, (const uint8_t[]){1, 2, 3, 4}, 5);
     check_bytes("0.0.0.0:0", CW_ADDRESS_IPV4, (const uint8_t[]){0, 0, 0, 0}, 0);
@@ -50,9 +51,8 @@ static void parses_ipv4(void **state)
                 65535);
 }
 
-static void parses_ipv6(void **state)
+TEST(parses_ipv6)
 {
-    (void)state;
     static const uint8_t zero[16] = {0};
     static const uint8_t loopback[16] = {[15] = 1};
     static const uint8_t full[16] = {0, 1, 0, 2, 0, 3, 0, 4, 0, 5, 0, 6, 0, 7, 0, 8};
@@ -79,9 +79,8 @@ static void parses_ipv6(void **state)
     check_bytes("1:2:3:4:5:6:7.8.9.10", CW_ADDRESS_IPV6, embedded, 0);
 }
 
-static void refuses_everything_else(void **state)
+TEST(refuses_everything_else)
 {
-    (void)state;
     static const char *const texts[] = {
         "",
         " ",
@@ -147,9 +146,8 @@ static void refuses_everything_else(void **state)
     }
 }
 
-static void formats_the_preferred_text(void **state)
+TEST(formats_the_preferred_text)
 {
-    (void)state;
     static const struct {
         const char *text;
         const char *preferred;
@@ -186,9 +184,8 @@ static void formats_the_preferred_text(void **state)
 }
 
 /* Every pattern of zero and non-zero words survives format and parse. */
-static void every_gap_survives_a_round_trip(void **state)
+TEST(every_gap_survives_a_round_trip)
 {
-    (void)state;
     for (unsigned pattern = 0; pattern < 256; pattern++) {
         struct cw_address address = {.type = CW_ADDRESS_IPV6, .port = (uint16_t)pattern};
         char text[CW_ADDRESS_TEXT_SIZE];
@@ -200,9 +197,8 @@ static void every_gap_survives_a_round_trip(void **state)
     }
 }
 
-static void compares_with_the_port(void **state)
+TEST(compares_with_the_port)
 {
-    (void)state;
     static const char *const ascending[] = {"1.2.3.4",   "1.2.3.4:5", "1.2.3.4:6", "1.2.3.5",
                                             "200.0.0.1", "::1",       "[::1]:5",   "::2"};
     const size_t count = sizeof ascending / sizeof *ascending;
@@ -223,9 +219,8 @@ static void compares_with_the_port(void **state)
 }
 
 /* A mapped address is the same for everyone who compares addresses, as it is for every socket. */
-static void a_mapped_address_is_its_ipv4_address(void **state)
+TEST(a_mapped_address_is_its_ipv4_address)
 {
-    (void)state;
     const struct cw_address ipv4 = parsed("1.2.3.4:5");
     const struct cw_address mapped = parsed("[::ffff:1.2.3.4]:5");
     const struct cw_address others[] = {parsed("[::ffff:1.2.3.5]:5"), parsed("[::ffff:1.2.3.4]:6"),
@@ -241,14 +236,5 @@ static void a_mapped_address_is_its_ipv4_address(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(parses_ipv4),
-        cmocka_unit_test(parses_ipv6),
-        cmocka_unit_test(refuses_everything_else),
-        cmocka_unit_test(formats_the_preferred_text),
-        cmocka_unit_test(every_gap_survives_a_round_trip),
-        cmocka_unit_test(compares_with_the_port),
-        cmocka_unit_test(a_mapped_address_is_its_ipv4_address),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return fixture_run();
 }

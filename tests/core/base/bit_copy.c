@@ -2,8 +2,8 @@
    too short. */
 #include "base/bit_copy.h"
 
+#include "fixture.h"
 #include "netcode.h"
-#include "unit.h"
 
 #define MOST 40
 
@@ -30,9 +30,8 @@ static void copy(const uint8_t *from, unsigned before, unsigned first, size_t bi
     free(out);
 }
 
-static void test_every_place(void **state)
+TEST(test_every_place)
 {
-    (void)state;
     uint64_t seed = 3;
     for (size_t bits = 0; bits <= 8 * MOST; bits += bits < 70 ? 1 : 31) {
         for (unsigned first = 0; first < 8; first++) {
@@ -52,6 +51,5 @@ static void test_every_place(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_every_place)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return fixture_run();
 }

@@ -2,16 +2,15 @@
 #include "base/bit_set.h"
 
 #include "base/prng.h"
-#include "unit.h"
+#include "fixture.h"
 
 #include <stdbool.h>
 #include <string.h>
 
 #define COUNT 150
 
-static void next_matches_a_model(void **state)
+TEST(next_matches_a_model)
 {
-    (void)state;
     uint64_t bits[3] = {0};
     bool model[COUNT] = {false};
     struct cw_prng random = {1};
@@ -31,9 +30,8 @@ static void next_matches_a_model(void **state)
     }
 }
 
-static void bits_beyond_the_count_do_not_count(void **state)
+TEST(bits_beyond_the_count_do_not_count)
 {
-    (void)state;
     uint64_t bits[2] = {0};
     cw_bit_set(bits, 70);
     assert_int_equal(cw_bit_next(bits, 0, 71), 70);
@@ -45,9 +43,5 @@ static void bits_beyond_the_count_do_not_count(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(next_matches_a_model),
-        cmocka_unit_test(bits_beyond_the_count_do_not_count),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return fixture_run();
 }

@@ -1,7 +1,7 @@
 /* Tests of the bit reader and writer against a plain model, on blocks of exactly their size. */
 #include "causeway/bits.h"
 
-#include "unit.h"
+#include "fixture.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,9 +26,8 @@ static void set_bits(uint8_t *bytes, size_t at, uint32_t value, unsigned bits)
         bytes[at / 8] |= (uint8_t)((value >> i & 1) << at % 8);
 }
 
-static void test_bits_fill_bytes_from_the_low_end(void **state)
+TEST(test_bits_fill_bytes_from_the_low_end)
 {
-    (void)state;
     uint8_t out[6];
     struct cw_bit_writer writer = cw_bit_writer(out, sizeof out);
     assert_true(cw_bit_writer_bits(&writer, 1, 1));
@@ -40,9 +39,8 @@ static void test_bits_fill_bytes_from_the_low_end(void **state)
     assert_memory_equal(out, expected, sizeof expected);
 }
 
-static void test_required_bits(void **state)
+TEST(test_required_bits)
 {
-    (void)state;
     assert_int_equal(cw_bits_required(0), 0);
     assert_int_equal(cw_bits_required(1), 1);
     assert_int_equal(cw_bits_required(2), 2);
@@ -61,9 +59,8 @@ static void test_required_bits(void **state)
 
 /* Random groups go into a buffer of every small size: each is taken exactly as long as it fits, and
    what was taken is there. */
-static void test_the_writer_uses_its_capacity_to_the_last_bit(void **state)
+TEST(test_the_writer_uses_its_capacity_to_the_last_bit)
 {
-    (void)state;
     for (int round = 0; round < 20000; round++) {
         const size_t capacity = random_number() % 14;
         uint8_t *out = malloc(capacity), model[14] = {0};
@@ -88,9 +85,8 @@ static void test_the_writer_uses_its_capacity_to_the_last_bit(void **state)
     }
 }
 
-static void test_the_reader_uses_its_size_to_the_last_bit(void **state)
+TEST(test_the_reader_uses_its_size_to_the_last_bit)
 {
-    (void)state;
     for (int round = 0; round < 20000; round++) {
         const size_t size = random_number() % 14;
         uint8_t *in = malloc(size), model[18] = {0};
@@ -119,9 +115,8 @@ static void test_the_reader_uses_its_size_to_the_last_bit(void **state)
     }
 }
 
-static void test_bytes_come_aligned_after_any_number_of_bits(void **state)
+TEST(test_bytes_come_aligned_after_any_number_of_bits)
 {
-    (void)state;
     for (unsigned before = 0; before < 100; before++) {
         for (size_t count = 0; count < 12; count++) {
             const size_t size = (before + 7) / 8 + count + 1;
@@ -161,9 +156,8 @@ static void test_bytes_come_aligned_after_any_number_of_bits(void **state)
     }
 }
 
-static void test_bytes_that_do_not_fit_are_refused(void **state)
+TEST(test_bytes_that_do_not_fit_are_refused)
 {
-    (void)state;
     uint8_t *block = calloc(1, 4), bytes[5] = {0};
     struct cw_bit_writer writer = cw_bit_writer(block, 4);
     assert_false(cw_bit_writer_bytes(&writer, bytes, 5));
@@ -184,9 +178,8 @@ static void test_bytes_that_do_not_fit_are_refused(void **state)
     free(block);
 }
 
-static void test_a_value_with_more_bits_is_refused(void **state)
+TEST(test_a_value_with_more_bits_is_refused)
 {
-    (void)state;
     uint8_t out[8];
     struct cw_bit_writer writer = cw_bit_writer(out, sizeof out);
     assert_true(cw_bit_writer_bits(&writer, 7, 3));
@@ -194,9 +187,8 @@ static void test_a_value_with_more_bits_is_refused(void **state)
     assert_int_equal(cw_bit_writer_flush(&writer), 0);
 }
 
-static void test_a_failure_stays(void **state)
+TEST(test_a_failure_stays)
 {
-    (void)state;
     uint8_t block[16] = {0}, bytes[1];
     uint32_t value;
     struct cw_bit_writer writer = cw_bit_writer(block, sizeof block);
@@ -215,9 +207,8 @@ static void test_a_failure_stays(void **state)
     assert_false(cw_bit_reader_bytes(&reader, bytes, 0));
 }
 
-static void test_the_reader_wants_zeros_as_padding(void **state)
+TEST(test_the_reader_wants_zeros_as_padding)
 {
-    (void)state;
     for (unsigned before = 1; before < 8; before++) {
         for (unsigned bad = before; bad <= 8; bad++) {
             const uint8_t block[2] = {(uint8_t)(bad < 8 ? 1u << bad : 0), 0xff};
@@ -230,9 +221,8 @@ static void test_the_reader_wants_zeros_as_padding(void **state)
     }
 }
 
-static void test_writing_goes_on_after_a_flush(void **state)
+TEST(test_writing_goes_on_after_a_flush)
 {
-    (void)state;
     uint8_t out[3] = {0xff, 0xff, 0xff};
     struct cw_bit_writer writer = cw_bit_writer(out, sizeof out);
     assert_true(cw_bit_writer_bits(&writer, 5, 3));
@@ -246,9 +236,8 @@ static void test_writing_goes_on_after_a_flush(void **state)
     assert_int_equal(out[2], 0xff);
 }
 
-static void test_the_measurer_counts_seven_bits_per_alignment(void **state)
+TEST(test_the_measurer_counts_seven_bits_per_alignment)
 {
-    (void)state;
     struct cw_bit_measurer measurer = {0, false};
     assert_true(cw_bit_measurer_bits(&measurer, 3));
     assert_true(cw_bit_measurer_align(&measurer));
@@ -257,9 +246,8 @@ static void test_the_measurer_counts_seven_bits_per_alignment(void **state)
 }
 
 /* Any mixture of reading, and of loading ahead and taking, gives the same bits and the same end. */
-static void test_bits_loaded_ahead_are_those_that_are_read(void **state)
+TEST(test_bits_loaded_ahead_are_those_that_are_read)
 {
-    (void)state;
     for (int round = 0; round < 20000; round++) {
         const size_t size = random_number() % 20;
         uint8_t *const bytes = malloc(size + 1);
@@ -290,19 +278,5 @@ static void test_bits_loaded_ahead_are_those_that_are_read(void **state)
 int main(void)
 {
     printf("seed %llu\n", (unsigned long long)seed);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bits_fill_bytes_from_the_low_end),
-        cmocka_unit_test(test_required_bits),
-        cmocka_unit_test(test_the_writer_uses_its_capacity_to_the_last_bit),
-        cmocka_unit_test(test_the_reader_uses_its_size_to_the_last_bit),
-        cmocka_unit_test(test_bytes_come_aligned_after_any_number_of_bits),
-        cmocka_unit_test(test_bytes_that_do_not_fit_are_refused),
-        cmocka_unit_test(test_a_value_with_more_bits_is_refused),
-        cmocka_unit_test(test_a_failure_stays),
-        cmocka_unit_test(test_bits_loaded_ahead_are_those_that_are_read),
-        cmocka_unit_test(test_the_reader_wants_zeros_as_padding),
-        cmocka_unit_test(test_writing_goes_on_after_a_flush),
-        cmocka_unit_test(test_the_measurer_counts_seven_bits_per_alignment),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return fixture_run();
 }

@@ -5,13 +5,12 @@
 
 #include "causeway/endpoint.h"
 
-#include "unit.h"
+#include "fixture.h"
 
 #include <string.h>
 
-static void test_every_error_has_a_sentence_of_its_own(void **state)
+TEST(test_every_error_has_a_sentence_of_its_own)
 {
-    (void)state;
     const char *const unknown = cw_error_string(CW_ERROR_COUNT);
     for (int i = 0; i < CW_ERROR_COUNT; i++) {
         const char *const text = cw_error_string((enum cw_error)i);
@@ -31,9 +30,8 @@ static const char *says(enum cw_error error, const char *field)
     return cw_error_string(error);
 }
 
-static void test_a_config_is_refused_by_field_and_range(void **state)
+TEST(test_a_config_is_refused_by_field_and_range)
 {
-    (void)state;
     struct cw_endpoint *endpoint;
     struct cw_endpoint_config config = cw_endpoint_config_default();
     config.max_reassemblies = 65;
@@ -53,9 +51,8 @@ static void test_a_config_is_refused_by_field_and_range(void **state)
                         "max_send_size must be from 1 to max_packet_size");
 }
 
-static void test_no_two_modules_share_a_number(void **state)
+TEST(test_no_two_modules_share_a_number)
 {
-    (void)state;
     static const struct cw_error_texts *const tables[] = {CW_ERROR_TABLES(CW_ERROR_TABLE_ADDRESS)};
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
         uint32_t error = tables[i]->first;
@@ -69,9 +66,8 @@ static void test_no_two_modules_share_a_number(void **state)
     }
 }
 
-static void test_other_errors_have_no_field(void **state)
+TEST(test_other_errors_have_no_field)
 {
-    (void)state;
     char name[CW_ERROR_FIELD_SIZE] = "x";
     assert_false(cw_error_field(CW_ERROR_NO_MEMORY, name));
     assert_string_equal(name, "");
@@ -80,11 +76,5 @@ static void test_other_errors_have_no_field(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_error_has_a_sentence_of_its_own),
-        cmocka_unit_test(test_a_config_is_refused_by_field_and_range),
-        cmocka_unit_test(test_no_two_modules_share_a_number),
-        cmocka_unit_test(test_other_errors_have_no_field),
-    };
-    return cmocka_run_group_tests_name("error", tests, NULL, NULL);
+    return fixture_run();
 }

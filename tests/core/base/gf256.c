@@ -2,7 +2,7 @@
 #include "base/gf256.h"
 
 #include "base/prng.h"
-#include "unit.h"
+#include "fixture.h"
 
 #include <string.h>
 
@@ -16,9 +16,8 @@ static uint8_t slow_product(uint8_t a, uint8_t b)
     return (uint8_t)product;
 }
 
-static void test_products_are_those_of_polynomials(void **state)
+TEST(test_products_are_those_of_polynomials)
 {
-    (void)state;
     for (unsigned a = 0; a < 256; a++) {
         for (unsigned b = 0; b < 256; b++)
             assert_int_equal(cw_gf256_multiply((uint8_t)a, (uint8_t)b),
@@ -26,9 +25,8 @@ static void test_products_are_those_of_polynomials(void **state)
     }
 }
 
-static void test_each_element_but_zero_has_an_inverse(void **state)
+TEST(test_each_element_but_zero_has_an_inverse)
 {
-    (void)state;
     assert_int_equal(cw_gf256_inverse(0), 0);
     for (unsigned a = 1; a < 256; a++)
         assert_int_equal(slow_product((uint8_t)a, cw_gf256_inverse((uint8_t)a)), 1);
@@ -59,9 +57,8 @@ static uint64_t some_rows(uint64_t seed)
     return seed % 8 == 0 ? UINT64_MAX : 0x123456789ABCDEF1u * seed;
 }
 
-static void test_rows_are_added_to_a_strip(void **state)
+TEST(test_rows_are_added_to_a_strip)
 {
-    (void)state;
     for (uint64_t seed = 0; seed < 100; seed++) {
         struct rows rows;
         uint8_t sum[CW_GF256_STRIP];
@@ -77,9 +74,8 @@ static void test_rows_are_added_to_a_strip(void **state)
     }
 }
 
-static void test_a_strip_is_added_to_rows(void **state)
+TEST(test_a_strip_is_added_to_rows)
 {
-    (void)state;
     for (uint64_t seed = 0; seed < 100; seed++) {
         struct rows rows, before;
         fill(&rows, seed);
@@ -95,9 +91,8 @@ static void test_a_strip_is_added_to_rows(void **state)
 }
 
 /* The strip and its row are the same when a row is multiplied. */
-static void test_a_strip_is_added_to_itself(void **state)
+TEST(test_a_strip_is_added_to_itself)
 {
-    (void)state;
     for (unsigned factor = 0; factor < 256; factor++) {
         const uint8_t less = (uint8_t)(factor ^ 1);
         struct rows rows, before;
@@ -109,9 +104,8 @@ static void test_a_strip_is_added_to_itself(void **state)
     }
 }
 
-static void test_bytes_that_are_not_zero_are_found(void **state)
+TEST(test_bytes_that_are_not_zero_are_found)
 {
-    (void)state;
     for (unsigned value = 1; value < 256; value++) {
         for (unsigned at = 0; at < 64; at++) {
             uint8_t bytes[64] = {0};
@@ -124,13 +118,5 @@ static void test_bytes_that_are_not_zero_are_found(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_products_are_those_of_polynomials),
-        cmocka_unit_test(test_each_element_but_zero_has_an_inverse),
-        cmocka_unit_test(test_rows_are_added_to_a_strip),
-        cmocka_unit_test(test_a_strip_is_added_to_rows),
-        cmocka_unit_test(test_a_strip_is_added_to_itself),
-        cmocka_unit_test(test_bytes_that_are_not_zero_are_found),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return fixture_run();
 }

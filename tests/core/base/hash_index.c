@@ -2,7 +2,7 @@
 #include "base/hash_index.h"
 
 #include "base/prng.h"
-#include "unit.h"
+#include "fixture.h"
 
 #include <stdalign.h>
 #include <stdbool.h>
@@ -35,17 +35,15 @@ static uint64_t find_all(const struct cw_hash_index *index, uint64_t hash)
     return found;
 }
 
-static void an_empty_index_has_nothing(void **state)
+TEST(an_empty_index_has_nothing)
 {
-    (void)state;
     struct cw_hash_index index = make_index();
     for (uint64_t hash = 0; hash < 1000; hash++)
         assert_int_equal(find_all(&index, hash), 0);
 }
 
-static void numbers_may_share_a_hash(void **state)
+TEST(numbers_may_share_a_hash)
 {
-    (void)state;
     struct cw_hash_index index = make_index();
     for (uint32_t number = 0; number < 4; number++)
         cw_hash_index_add(&index, 7, number);
@@ -57,9 +55,8 @@ static void numbers_may_share_a_hash(void **state)
 
 /* The index is full of hashes that crowd into a few places, the last ones of the table among them:
    removed numbers are gone, and numbers behind them can still be found. */
-static void removal_matches_a_model(void **state)
+TEST(removal_matches_a_model)
 {
-    (void)state;
     static const uint64_t hashes[] = {0, 1, 2, 62, 63, 127, (uint64_t)1 << 40, UINT64_MAX};
     struct cw_hash_index index = make_index();
     struct cw_prng random = {11};
@@ -83,9 +80,8 @@ static void removal_matches_a_model(void **state)
     }
 }
 
-static void hashes_depend_on_the_seed_and_all_of_an_address(void **state)
+TEST(hashes_depend_on_the_seed_and_all_of_an_address)
 {
-    (void)state;
     static const char *const texts[] = {"10.0.0.1:1", "10.0.0.1:2", "10.0.0.2:1",         "[::1]:1",
                                         "[::1]:2",    "[1::1]:1",   "[::fffe:10.0.0.1]:1"};
     uint64_t hashes[14];
@@ -101,11 +97,5 @@ static void hashes_depend_on_the_seed_and_all_of_an_address(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_empty_index_has_nothing),
-        cmocka_unit_test(numbers_may_share_a_hash),
-        cmocka_unit_test(removal_matches_a_model),
-        cmocka_unit_test(hashes_depend_on_the_seed_and_all_of_an_address),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return fixture_run();
 }

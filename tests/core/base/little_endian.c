@@ -1,11 +1,10 @@
 /* Tests of integers in byte strings. */
 #include "base/little_endian.h"
 
-#include "unit.h"
+#include "fixture.h"
 
-static void the_lowest_byte_comes_first(void **state)
+TEST(the_lowest_byte_comes_first)
 {
-    (void)state;
     uint8_t bytes[8] = {0};
     uint8_t *out = bytes;
     cw_little_endian_put(&out, 0x1234, 2);
@@ -15,9 +14,8 @@ static void the_lowest_byte_comes_first(void **state)
     assert_memory_equal(bytes, expected, sizeof expected);
 }
 
-static void every_width_comes_back(void **state)
+TEST(every_width_comes_back)
 {
-    (void)state;
     const uint64_t value = 0xf1e2d3c4b5a69788;
     for (unsigned width = 1; width <= 8; width++) {
         uint8_t bytes[9] = {0};
@@ -32,9 +30,8 @@ static void every_width_comes_back(void **state)
     }
 }
 
-static void bytes_are_copied(void **state)
+TEST(bytes_are_copied)
 {
-    (void)state;
     uint8_t bytes[6] = {0}, back[3];
     uint8_t *out = bytes + 1;
     const uint8_t *in = bytes + 1;
@@ -48,10 +45,5 @@ static void bytes_are_copied(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_lowest_byte_comes_first),
-        cmocka_unit_test(every_width_comes_back),
-        cmocka_unit_test(bytes_are_copied),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return fixture_run();
 }

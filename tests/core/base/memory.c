@@ -2,13 +2,12 @@
 #include "base/memory.h"
 
 #include "counted.h"
-#include "unit.h"
+#include "fixture.h"
 
 #include <stdalign.h>
 
-static void parts_are_apart_and_aligned(void **state)
+TEST(parts_are_apart_and_aligned)
 {
-    (void)state;
     alignas(max_align_t) uint8_t memory[256];
     struct cw_arena arena = {.base = memory, .size = sizeof memory};
     uint8_t *end = memory;
@@ -21,9 +20,8 @@ static void parts_are_apart_and_aligned(void **state)
     assert_true(end <= memory + arena.used);
 }
 
-static void what_was_measured_suffices_exactly(void **state)
+TEST(what_was_measured_suffices_exactly)
 {
-    (void)state;
     alignas(max_align_t) uint8_t memory[256];
     const size_t sizes[] = {1, 17, 64, 0, 3};
     struct cw_arena measure = {0};
@@ -37,9 +35,8 @@ static void what_was_measured_suffices_exactly(void **state)
     assert_int_equal(arena.used, measure.used);
 }
 
-static void a_sum_too_large_stays_so(void **state)
+TEST(a_sum_too_large_stays_so)
 {
-    (void)state;
     const size_t sizes[] = {SIZE_MAX, SIZE_MAX - 1, SIZE_MAX / 2 + 1};
     for (size_t i = 0; i < 3; i++) {
         struct cw_arena measure = {0};
@@ -51,9 +48,8 @@ static void a_sum_too_large_stays_so(void **state)
     }
 }
 
-static void an_allocator_over_an_arena(void **state)
+TEST(an_allocator_over_an_arena)
 {
-    (void)state;
     alignas(max_align_t) uint8_t memory[64];
     struct cw_arena arena = {.base = memory, .size = sizeof memory};
     const struct cw_allocator allocator = cw_arena_allocator(&arena);
@@ -63,9 +59,8 @@ static void an_allocator_over_an_arena(void **state)
     assert_null(cw_allocate(&allocator, 40));
 }
 
-static void memory_goes_back_where_it_came_from(void **state)
+TEST(memory_goes_back_where_it_came_from)
 {
-    (void)state;
     struct counted counted = {0};
     const struct cw_allocator allocators[] = {counted_allocator(&counted), {0}};
     for (size_t i = 0; i < 2; i++) {
@@ -91,9 +86,8 @@ static void *allocate_nothing(void *context, size_t size)
     return NULL;
 }
 
-static void an_arena_begins_with_zeros(void **state)
+TEST(an_arena_begins_with_zeros)
 {
-    (void)state;
     alignas(max_align_t) uint8_t memory[65];
     const uint8_t zeros[64] = {0};
     memory[64] = 1;
@@ -108,13 +102,5 @@ static void an_arena_begins_with_zeros(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(parts_are_apart_and_aligned),
-        cmocka_unit_test(what_was_measured_suffices_exactly),
-        cmocka_unit_test(a_sum_too_large_stays_so),
-        cmocka_unit_test(an_allocator_over_an_arena),
-        cmocka_unit_test(an_arena_begins_with_zeros),
-        cmocka_unit_test(memory_goes_back_where_it_came_from),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return fixture_run();
 }

@@ -1,21 +1,19 @@
 /* Tests of pseudo-random numbers, which are the same everywhere, and even. */
 #include "base/prng.h"
 
-#include "unit.h"
+#include "fixture.h"
 
 /* The expected numbers are the first ones of SplitMix64 from 0 on, as published with it. */
-static void the_same_everywhere(void **state)
+TEST(the_same_everywhere)
 {
-    (void)state;
     struct cw_prng random = {0};
     assert_true(cw_prng_bits(&random) == 0xe220a8397b1dcdaf);
     assert_true(cw_prng_bits(&random) == 0x6e789e6aa1b965f4);
     assert_true(cw_prng_bits(&random) == 0x06c45d188009454f);
 }
 
-static void shares_are_even_and_below_1(void **state)
+TEST(shares_are_even_and_below_1)
 {
-    (void)state;
     struct cw_prng random = {1};
     int tenths[10] = {0};
     for (int i = 0; i < 100000; i++) {
@@ -27,9 +25,8 @@ static void shares_are_even_and_below_1(void **state)
         assert_in_range(tenths[i], 9500, 10500);
 }
 
-static void chances_are_kept(void **state)
+TEST(chances_are_kept)
 {
-    (void)state;
     struct cw_prng random = {2};
     int hits = 0;
     for (int i = 0; i < 100000; i++) {
@@ -40,9 +37,8 @@ static void chances_are_kept(void **state)
     assert_in_range(hits, 24000, 26000);
 }
 
-static void every_number_below_a_limit_comes(void **state)
+TEST(every_number_below_a_limit_comes)
 {
-    (void)state;
     struct cw_prng random = {3};
     int counts[7] = {0};
     for (int i = 0; i < 70000; i++) {
@@ -57,11 +53,5 @@ static void every_number_below_a_limit_comes(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_same_everywhere),
-        cmocka_unit_test(shares_are_even_and_below_1),
-        cmocka_unit_test(chances_are_kept),
-        cmocka_unit_test(every_number_below_a_limit_comes),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return fixture_run();
 }

@@ -1,10 +1,9 @@
 #include "causeway/sequence.h"
 
-#include "unit.h"
+#include "fixture.h"
 
-static void test_newer_near_and_across_the_wrap(void **state)
+TEST(test_newer_near_and_across_the_wrap)
 {
-    (void)state;
     assert_true(cw_sequence_newer(1, 0));
     assert_false(cw_sequence_newer(0, 1));
     assert_false(cw_sequence_newer(7, 7));
@@ -13,9 +12,8 @@ static void test_newer_near_and_across_the_wrap(void **state)
     assert_true(cw_sequence_newer(100, 65000));
 }
 
-static void test_exactly_one_of_two_different_numbers_is_newer(void **state)
+TEST(test_exactly_one_of_two_different_numbers_is_newer)
 {
-    (void)state;
     for (uint32_t a = 0; a < 65536; a += 257) {
         for (uint32_t b = 0; b < 65536; b++) {
             const int either = cw_sequence_newer((uint16_t)a, (uint16_t)b) +
@@ -27,9 +25,8 @@ static void test_exactly_one_of_two_different_numbers_is_newer(void **state)
     assert_false(cw_sequence_newer(0, 32768));
 }
 
-static void test_difference_takes_the_shorter_way(void **state)
+TEST(test_difference_takes_the_shorter_way)
 {
-    (void)state;
     assert_int_equal(cw_sequence_difference(5, 3), 2);
     assert_int_equal(cw_sequence_difference(3, 5), -2);
     assert_int_equal(cw_sequence_difference(1, 65535), 2);
@@ -39,10 +36,5 @@ static void test_difference_takes_the_shorter_way(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_newer_near_and_across_the_wrap),
-        cmocka_unit_test(test_exactly_one_of_two_different_numbers_is_newer),
-        cmocka_unit_test(test_difference_takes_the_shorter_way),
-    };
-    return cmocka_run_group_tests_name("sequence", tests, NULL, NULL);
+    return fixture_run();
 }

@@ -1,6 +1,6 @@
 #include "base/sequence_buffer.h"
 
-#include "unit.h"
+#include "fixture.h"
 
 #include <stdlib.h>
 
@@ -20,9 +20,8 @@ static void assert_holds(const struct cw_sequence_buffer *buffer, uint16_t seque
     assert_int_equal(*entry, sequence * 3u);
 }
 
-static void test_sizes_that_do_not_divide_65536_are_refused(void **state)
+TEST(test_sizes_that_do_not_divide_65536_are_refused)
 {
-    (void)state;
     struct cw_sequence_buffer buffer;
     const uint32_t bad[] = {0, 3, 100, 255, 257, 32768, 65536, 1u << 31, UINT32_MAX};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -32,9 +31,8 @@ static void test_sizes_that_do_not_divide_65536_are_refused(void **state)
     }
 }
 
-static void test_every_size_takes_number_after_number(void **state)
+TEST(test_every_size_takes_number_after_number)
 {
-    (void)state;
     for (uint32_t size = 1; size <= CW_SEQUENCE_BUFFER_MAX_SIZE; size *= 2) {
         struct cw_sequence_buffer buffer;
         assert_int_equal(cw_sequence_buffer_create(size, 4, &heap, &buffer), CW_OK);
@@ -46,9 +44,8 @@ static void test_every_size_takes_number_after_number(void **state)
     }
 }
 
-static void test_finds_what_was_inserted_and_nothing_else(void **state)
+TEST(test_finds_what_was_inserted_and_nothing_else)
 {
-    (void)state;
     struct cw_sequence_buffer buffer;
     assert_int_equal(cw_sequence_buffer_create(64, 4, &heap, &buffer), CW_OK);
     for (uint32_t s = 0; s < 65536; s++)
@@ -64,9 +61,8 @@ static void test_finds_what_was_inserted_and_nothing_else(void **state)
     cw_sequence_buffer_destroy(&buffer);
 }
 
-static void test_an_insert_of_a_stale_number_is_refused(void **state)
+TEST(test_an_insert_of_a_stale_number_is_refused)
 {
-    (void)state;
     struct cw_sequence_buffer buffer;
     assert_int_equal(cw_sequence_buffer_create(64, 4, &heap, &buffer), CW_OK);
     put(&buffer, 100);
@@ -78,9 +74,8 @@ static void test_an_insert_of_a_stale_number_is_refused(void **state)
     cw_sequence_buffer_destroy(&buffer);
 }
 
-static void test_advance_clears_what_it_passes(void **state)
+TEST(test_advance_clears_what_it_passes)
 {
-    (void)state;
     struct cw_sequence_buffer buffer;
     assert_int_equal(cw_sequence_buffer_create(64, 4, &heap, &buffer), CW_OK);
     for (uint16_t s = 0; s < 64; s++)
@@ -95,9 +90,8 @@ static void test_advance_clears_what_it_passes(void **state)
     cw_sequence_buffer_destroy(&buffer);
 }
 
-static void test_advance_further_than_the_size_clears_all(void **state)
+TEST(test_advance_further_than_the_size_clears_all)
 {
-    (void)state;
     struct cw_sequence_buffer buffer;
     assert_int_equal(cw_sequence_buffer_create(64, 4, &heap, &buffer), CW_OK);
     for (uint16_t s = 0; s < 64; s++)
@@ -111,9 +105,8 @@ static void test_advance_further_than_the_size_clears_all(void **state)
 }
 
 /* The buffer does what a plain model does, over many laps, with jumps of all sizes. */
-static void test_matches_a_model_over_many_laps(void **state)
+TEST(test_matches_a_model_over_many_laps)
 {
-    (void)state;
     struct cw_sequence_buffer buffer;
     static int64_t model[128];
     assert_int_equal(cw_sequence_buffer_create(128, 4, &heap, &buffer), CW_OK);
@@ -146,14 +139,5 @@ static void test_matches_a_model_over_many_laps(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sizes_that_do_not_divide_65536_are_refused),
-        cmocka_unit_test(test_every_size_takes_number_after_number),
-        cmocka_unit_test(test_finds_what_was_inserted_and_nothing_else),
-        cmocka_unit_test(test_an_insert_of_a_stale_number_is_refused),
-        cmocka_unit_test(test_advance_clears_what_it_passes),
-        cmocka_unit_test(test_advance_further_than_the_size_clears_all),
-        cmocka_unit_test(test_matches_a_model_over_many_laps),
-    };
-    return cmocka_run_group_tests_name("sequence_buffer", tests, NULL, NULL);
+    return fixture_run();
 }

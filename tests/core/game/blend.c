@@ -2,7 +2,7 @@
 #include "causeway/interpolation.h"
 
 #include "base/prng.h"
-#include "unit.h"
+#include "fixture.h"
 
 #include <math.h>
 #include <string.h>
@@ -15,18 +15,16 @@ static void assert_near(double value, double expected, double tolerance)
         fail_msg("%.6f is not %.6f", value, expected);
 }
 
-static void numbers_go_straight(void **state)
+TEST(numbers_go_straight)
 {
-    (void)state;
     assert_near(cw_lerp(2, 6, 0), 2, 0);
     assert_near(cw_lerp(2, 6, 0.25f), 3, 0);
     assert_near(cw_lerp(2, 6, 1), 6, 0);
     assert_near(cw_lerp(2, 6, 1.5f), 8, 0);
 }
 
-static void angles_take_the_shorter_way(void **state)
+TEST(angles_take_the_shorter_way)
 {
-    (void)state;
     assert_near(cw_lerp_angle(1, 2, 0.5f), 1.5, 1e-6);
     assert_near(cw_lerp_angle(0.1f, 2 * PI - 0.1f, 0.5f), 0, 1e-6);
     assert_near(cw_lerp_angle(-3, 3, 1), 3 - 2 * PI, 1e-6);
@@ -34,9 +32,8 @@ static void angles_take_the_shorter_way(void **state)
 }
 
 /* The cubic is x = t^3 - t, from t = 1 to t = 3. */
-static void a_cubic_is_followed_exactly(void **state)
+TEST(a_cubic_is_followed_exactly)
 {
-    (void)state;
     for (float t = 1; t <= 3; t += 0.125f)
         assert_near(cw_hermite(0, 2, 24, 26, 2, (t - 1) / 2), t * t * t - t, 1e-5);
     assert_near(cw_hermite(0, 2, 24, 26, 2, 1.5f), 24 + 26, 0);
@@ -59,9 +56,8 @@ static double angle_between(const float a[4], const float b[4])
     return 4 * asin(fmin(1, sqrt(fmin(far, near)) / 2));
 }
 
-static void rotations_turn_evenly(void **state)
+TEST(rotations_turn_evenly)
 {
-    (void)state;
     struct cw_prng random = {1};
     for (int run = 0; run < 2000; run++) {
         float axis[3], length = 0, from[4], to[4], out[4], expected[4];
@@ -85,9 +81,8 @@ static void rotations_turn_evenly(void **state)
     }
 }
 
-static void rotations_at_the_ends(void **state)
+TEST(rotations_at_the_ends)
 {
-    (void)state;
     const float same[4] = {0, 0, 0, 1}, opposite[4] = {0, 0, 1, 0};
     float out[4];
     cw_slerp(same, same, 0.3f, out);
@@ -105,12 +100,5 @@ static void rotations_at_the_ends(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(numbers_go_straight),
-        cmocka_unit_test(angles_take_the_shorter_way),
-        cmocka_unit_test(a_cubic_is_followed_exactly),
-        cmocka_unit_test(rotations_turn_evenly),
-        cmocka_unit_test(rotations_at_the_ends),
-    };
-    return cmocka_run_group_tests_name("blend", tests, NULL, NULL);
+    return fixture_run();
 }

@@ -1,7 +1,7 @@
 /* Tests of an estimate of the offset between two clocks. */
 #include "game/clock_offset.h"
 
-#include "unit.h"
+#include "fixture.h"
 
 #include <math.h>
 
@@ -19,9 +19,8 @@ static struct cw_offset fresh(void)
     return offset;
 }
 
-static void limits_of_each_way_come_together(void **state)
+TEST(limits_of_each_way_come_together)
 {
-    (void)state;
     struct cw_offset offset = fresh();
     learn(&offset, 0.1, 0.3, 0.4, 10);
     assert_true(fabs(cw_offset_guess(&offset) - 4.9) < 1e-9);
@@ -39,9 +38,8 @@ static void limits_of_each_way_come_together(void **state)
 
 /* Clocks that drift while an answer waits may make the limits cross by a little: the offset is
    between them then. */
-static void limits_may_cross(void **state)
+TEST(limits_may_cross)
 {
-    (void)state;
     struct cw_offset offset = fresh();
     const struct cw_offset_limits crossed = cw_offset_limits(5.001, 4.999, 10);
     assert_true(fabs(crossed.low - 5) < 1e-9 && fabs(crossed.high - 5) < 1e-9);
@@ -49,9 +47,8 @@ static void limits_may_cross(void **state)
     assert_true(fabs(cw_offset_guess(&offset) - 5) < 1e-9);
 }
 
-static void what_cannot_be_is_a_new_beginning(void **state)
+TEST(what_cannot_be_is_a_new_beginning)
 {
-    (void)state;
     struct cw_offset offset = fresh();
     const struct cw_offset_limits far = cw_offset_limits(7, 7.2, 10.5);
     assert_false(cw_offset_contradicted(&offset, &far));
@@ -61,9 +58,8 @@ static void what_cannot_be_is_a_new_beginning(void **state)
     assert_true(fabs(cw_offset_guess(&offset) - 7.1) < 1e-9);
 }
 
-static void a_clock_follows_at_once_and_then_slowly(void **state)
+TEST(a_clock_follows_at_once_and_then_slowly)
 {
-    (void)state;
     struct cw_offset offset = fresh();
     bool slow = true;
     for (double now = 10; now < 12; now += 0.1) {
@@ -85,9 +81,8 @@ static void a_clock_follows_at_once_and_then_slowly(void **state)
 }
 
 /* Both ways become longer, but for a while one limit still stems from the shorter path. */
-static void a_clock_stays_while_a_longer_path_misleads(void **state)
+TEST(a_clock_stays_while_a_longer_path_misleads)
 {
-    (void)state;
     struct cw_offset offset = fresh();
     bool slow, misled = false;
     for (double now = 10; now < 14; now += 0.05)
@@ -104,9 +99,8 @@ static void a_clock_stays_while_a_longer_path_misleads(void **state)
 }
 
 /* When answers are rare, the current limits never agree; this may not last. */
-static void a_clock_does_not_stay_for_long(void **state)
+TEST(a_clock_does_not_stay_for_long)
 {
-    (void)state;
     struct cw_offset offset = fresh();
     bool slow;
     double moved = 0;
@@ -121,13 +115,5 @@ static void a_clock_does_not_stay_for_long(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(limits_of_each_way_come_together),
-        cmocka_unit_test(limits_may_cross),
-        cmocka_unit_test(what_cannot_be_is_a_new_beginning),
-        cmocka_unit_test(a_clock_follows_at_once_and_then_slowly),
-        cmocka_unit_test(a_clock_stays_while_a_longer_path_misleads),
-        cmocka_unit_test(a_clock_does_not_stay_for_long),
-    };
-    return cmocka_run_group_tests_name("clock_offset", tests, NULL, NULL);
+    return fixture_run();
 }

@@ -1,7 +1,7 @@
 /* Tests of a client that knows the server's time, and runs ahead of it. */
 #include "clock_rig.h"
 #include "config_error.h"
-#include "unit.h"
+#include "fixture.h"
 
 #include "base/prng.h"
 
@@ -58,9 +58,8 @@ static double asymmetry(const struct clock_rig_config *config)
     return fabs(config->up.latency_seconds - config->down.latency_seconds);
 }
 
-static void the_error_is_half_the_asymmetry_and_2_ms_within_2_s(void **state)
+TEST(the_error_is_half_the_asymmetry_and_2_ms_within_2_s)
 {
-    (void)state;
     static const double latencies[][2] = {{0.025, 0.025}, {0.01, 0.04}, {0.2, 0.05}, {0.5, 0.5}};
     for (uint64_t seed = 1; seed <= 32; seed++) {
         struct clock_rig rig;
@@ -77,9 +76,8 @@ static void the_error_is_half_the_asymmetry_and_2_ms_within_2_s(void **state)
     }
 }
 
-static void a_jump_of_the_rtt_changes_nothing(void **state)
+TEST(a_jump_of_the_rtt_changes_nothing)
 {
-    (void)state;
     for (uint64_t seed = 1; seed <= 8; seed++) {
         struct clock_rig rig;
         struct clock_rig_config config = bad_path(seed);
@@ -96,9 +94,8 @@ static void a_jump_of_the_rtt_changes_nothing(void **state)
 }
 
 /* When only one way becomes longer, the error is at most half of the difference. */
-static void a_jump_of_one_way_costs_half_of_it_at_most(void **state)
+TEST(a_jump_of_one_way_costs_half_of_it_at_most)
 {
-    (void)state;
     struct clock_rig rig;
     struct clock_rig_config config = bad_path(3);
     clock_rig_start(&rig, &config);
@@ -110,9 +107,8 @@ static void a_jump_of_one_way_costs_half_of_it_at_most(void **state)
     clock_rig_stop(&rig);
 }
 
-static void every_rate_and_distance_works(void **state)
+TEST(every_rate_and_distance_works)
 {
-    (void)state;
     static const double rates[] = {10, 20, 30, 60, 128};
     static const double ways[] = {0.00005, 0.005, 0.1, 0.5};
     for (size_t i = 0; i < 5; i++) {
@@ -137,9 +133,8 @@ static void every_rate_and_distance_works(void **state)
 }
 
 /* The client sends one stamp per second, and answers come as part of each state. */
-static void few_stamps_and_many_answers_will_do(void **state)
+TEST(few_stamps_and_many_answers_will_do)
 {
-    (void)state;
     struct clock_rig rig;
     struct clock_rig_config config = bad_path(9);
     config.stamps_per_second = 1;
@@ -149,9 +144,8 @@ static void few_stamps_and_many_answers_will_do(void **state)
     clock_rig_stop(&rig);
 }
 
-static void times_never_go_back_and_slew_by_5_percent_at_most(void **state)
+TEST(times_never_go_back_and_slew_by_5_percent_at_most)
 {
-    (void)state;
     for (uint64_t seed = 1; seed <= 4; seed++) {
         struct clock_rig rig;
         const struct clock_rig_config config = bad_path(seed);
@@ -201,9 +195,8 @@ static uint32_t take_ticks(struct clock_rig *rig, uint32_t *next, uint32_t *rest
     return ticks;
 }
 
-static void ticks_come_one_by_one_and_across_the_wrap(void **state)
+TEST(ticks_come_one_by_one_and_across_the_wrap)
 {
-    (void)state;
     struct clock_rig rig;
     struct clock_rig_config config = perfect_path();
     config.first_tick = 4294967296.0 - 300;
@@ -229,9 +222,8 @@ static void ticks_come_one_by_one_and_across_the_wrap(void **state)
     clock_rig_stop(&rig);
 }
 
-static void a_pause_leaves_ticks_out(void **state)
+TEST(a_pause_leaves_ticks_out)
 {
-    (void)state;
     static const double pauses[] = {2, 30, 600};
     for (size_t i = 0; i < 3; i++) {
         struct clock_rig rig;
@@ -272,9 +264,8 @@ static void a_pause_leaves_ticks_out(void **state)
     }
 }
 
-static void a_jump_of_the_servers_ticks_is_told(void **state)
+TEST(a_jump_of_the_servers_ticks_is_told)
 {
-    (void)state;
     static const double jumps[] = {-100000, 5000, -200, 2000000000.0, -1900000000.0};
     struct clock_rig rig;
     const struct clock_rig_config config = bad_path(5);
@@ -296,9 +287,8 @@ static void a_jump_of_the_servers_ticks_is_told(void **state)
 }
 
 /* The ticks jump as far as they can; only the sanitizer sees what is wrong then. */
-static void a_jump_of_half_of_all_ticks_is_told(void **state)
+TEST(a_jump_of_half_of_all_ticks_is_told)
 {
-    (void)state;
     const struct clock_rig_config config = perfect_path();
     for (int32_t before = -90; before <= 30; before++) {
         struct clock_rig rig;
@@ -334,9 +324,8 @@ static void run_with_need(struct clock_rig *rig, double seconds, double need)
 }
 
 /* The client's ticks get ahead by as much as the server says that they need. */
-static void the_lead_follows_the_servers_word(void **state)
+TEST(the_lead_follows_the_servers_word)
 {
-    (void)state;
     struct clock_rig rig;
     const struct clock_rig_config config = perfect_path();
     clock_rig_start(&rig, &config);
@@ -360,9 +349,8 @@ static void the_lead_follows_the_servers_word(void **state)
 }
 
 /* The guess is half of the round trip, and the wait for a frame and for a tick. */
-static void the_lead_is_guessed_before_the_servers_word(void **state)
+TEST(the_lead_is_guessed_before_the_servers_word)
 {
-    (void)state;
     struct clock_rig rig;
     const struct clock_rig_config config = perfect_path();
     clock_rig_start(&rig, &config);
@@ -372,9 +360,8 @@ static void the_lead_is_guessed_before_the_servers_word(void **state)
     clock_rig_stop(&rig);
 }
 
-static void a_long_frame_is_forgotten(void **state)
+TEST(a_long_frame_is_forgotten)
 {
-    (void)state;
     struct clock_rig rig;
     const struct clock_rig_config config = perfect_path();
     clock_rig_start(&rig, &config);
@@ -397,9 +384,8 @@ static void a_long_frame_is_forgotten(void **state)
     clock_rig_stop(&rig);
 }
 
-static void the_servers_word_goes_out_of_date(void **state)
+TEST(the_servers_word_goes_out_of_date)
 {
-    (void)state;
     struct clock_rig rig;
     const struct clock_rig_config config = perfect_path();
     clock_rig_start(&rig, &config);
@@ -411,9 +397,8 @@ static void the_servers_word_goes_out_of_date(void **state)
     clock_rig_stop(&rig);
 }
 
-static void a_lead_that_is_far_off_is_jumped_to(void **state)
+TEST(a_lead_that_is_far_off_is_jumped_to)
 {
-    (void)state;
     struct clock_rig rig;
     const struct clock_rig_config config = perfect_path();
     clock_rig_start(&rig, &config);
@@ -426,9 +411,8 @@ static void a_lead_that_is_far_off_is_jumped_to(void **state)
 }
 
 /* The lead is from 0 to its maximum, whatever the server says. */
-static void the_lead_has_limits(void **state)
+TEST(the_lead_has_limits)
 {
-    (void)state;
     struct clock_rig rig;
     const struct clock_rig_config config = perfect_path();
     struct cw_clock_sync_event event;
@@ -452,9 +436,8 @@ static void the_lead_has_limits(void **state)
 
 /* A minute of noise changes the time by no more than the limits allow, and the clock recovers from
    it. */
-static void hostile_bytes_are_refused_or_harmless(void **state)
+TEST(hostile_bytes_are_refused_or_harmless)
 {
-    (void)state;
     struct clock_rig rig;
     const struct clock_rig_config config = perfect_path();
     struct cw_prng random = {77};
@@ -493,9 +476,8 @@ static void hostile_bytes_are_refused_or_harmless(void **state)
     clock_rig_stop(&rig);
 }
 
-static void an_echo_tells_the_newest_stamp_and_not_too_old_ones(void **state)
+TEST(an_echo_tells_the_newest_stamp_and_not_too_old_ones)
 {
-    (void)state;
     struct cw_clock_echo echo = {0};
     struct cw_clock_sync *sync = NULL;
     const struct cw_clock_sync_config config = cw_clock_sync_config_default();
@@ -547,9 +529,8 @@ static void an_echo_tells_the_newest_stamp_and_not_too_old_ones(void **state)
     cw_clock_sync_destroy(sync);
 }
 
-static void a_tick_time_below_0_has_its_tick(void **state)
+TEST(a_tick_time_below_0_has_its_tick)
 {
-    (void)state;
     assert_int_equal(cw_tick_of(0), 0);
     assert_int_equal(cw_tick_of(7.99), 7);
     assert_int_equal(cw_tick_of(-0.01), UINT32_MAX);
@@ -560,9 +541,8 @@ static void a_tick_time_below_0_has_its_tick(void **state)
     assert_int_equal(cw_tick_difference(UINT32_MAX, 2), -3);
 }
 
-static void configs_that_cannot_work_are_refused(void **state)
+TEST(configs_that_cannot_work_are_refused)
 {
-    (void)state;
     const struct cw_clock_sync_config good = cw_clock_sync_config_default();
     static const double bad[][5] = {
         {0.9, 0.05, 0.5, 1, 1},
@@ -601,9 +581,8 @@ static void *no_memory(void *context, size_t size)
     return NULL;
 }
 
-static void one_allocation_is_all(void **state)
+TEST(one_allocation_is_all)
 {
-    (void)state;
     struct cw_clock_sync_config config = cw_clock_sync_config_default();
     size_t expected = cw_clock_sync_memory(&config);
     struct cw_clock_sync *sync = NULL;
@@ -614,28 +593,5 @@ static void one_allocation_is_all(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_error_is_half_the_asymmetry_and_2_ms_within_2_s),
-        cmocka_unit_test(a_jump_of_the_rtt_changes_nothing),
-        cmocka_unit_test(a_jump_of_one_way_costs_half_of_it_at_most),
-        cmocka_unit_test(every_rate_and_distance_works),
-        cmocka_unit_test(few_stamps_and_many_answers_will_do),
-        cmocka_unit_test(times_never_go_back_and_slew_by_5_percent_at_most),
-        cmocka_unit_test(ticks_come_one_by_one_and_across_the_wrap),
-        cmocka_unit_test(a_pause_leaves_ticks_out),
-        cmocka_unit_test(a_jump_of_the_servers_ticks_is_told),
-        cmocka_unit_test(a_jump_of_half_of_all_ticks_is_told),
-        cmocka_unit_test(the_lead_follows_the_servers_word),
-        cmocka_unit_test(the_lead_is_guessed_before_the_servers_word),
-        cmocka_unit_test(a_long_frame_is_forgotten),
-        cmocka_unit_test(the_servers_word_goes_out_of_date),
-        cmocka_unit_test(a_lead_that_is_far_off_is_jumped_to),
-        cmocka_unit_test(the_lead_has_limits),
-        cmocka_unit_test(hostile_bytes_are_refused_or_harmless),
-        cmocka_unit_test(an_echo_tells_the_newest_stamp_and_not_too_old_ones),
-        cmocka_unit_test(a_tick_time_below_0_has_its_tick),
-        cmocka_unit_test(configs_that_cannot_work_are_refused),
-        cmocka_unit_test(one_allocation_is_all),
-    };
-    return cmocka_run_group_tests_name("clock_sync", tests, NULL, NULL);
+    return fixture_run();
 }

@@ -2,7 +2,7 @@
    enough. */
 #include "cubes.h"
 
-#include "unit.h"
+#include "fixture.h"
 
 #include <math.h>
 #include <string.h>
@@ -35,9 +35,8 @@ static uint64_t run(uint64_t seed, int steps)
     return hash;
 }
 
-static void a_seed_gives_one_run(void **state)
+TEST(a_seed_gives_one_run)
 {
-    (void)state;
     assert_true(run(1, 120) == run(1, 120));
     assert_true(run(1, 120) != run(2, 120));
 }
@@ -91,9 +90,8 @@ static void look_at(const struct cubes_body *body, struct cube *last, struct sum
     *last = cube;
 }
 
-static void enough_cubes_move_as_bodies_do(void **state)
+TEST(enough_cubes_move_as_bodies_do)
 {
-    (void)state;
     struct sums sums = {0};
     for (uint64_t seed = 1; seed <= CUBES_SEEDS; seed++) {
         struct cube last[CUBES_COUNT] = {{0}};
@@ -119,9 +117,8 @@ static void enough_cubes_move_as_bodies_do(void **state)
     assert_true(sums.lifted / sums.changed > 0.15);
 }
 
-static void a_cube_that_is_left_alone_rests(void **state)
+TEST(a_cube_that_is_left_alone_rests)
 {
-    (void)state;
     struct cubes *const cubes = cubes_create(1);
     uint32_t rested = 0;
     bool touched[CUBES_COUNT] = {false};
@@ -143,10 +140,5 @@ static void a_cube_that_is_left_alone_rests(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_seed_gives_one_run),
-        cmocka_unit_test(enough_cubes_move_as_bodies_do),
-        cmocka_unit_test(a_cube_that_is_left_alone_rests),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return fixture_run();
 }

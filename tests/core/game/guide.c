@@ -5,7 +5,7 @@
 
 #include "base/prng.h"
 #include "causeway/simulator.h"
-#include "unit.h"
+#include "fixture.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -234,9 +234,8 @@ static void assert_all_agree(struct world *world)
         }
 }
 
-static void all_see_the_same_in_the_end(void **state)
+TEST(all_see_the_same_in_the_end)
 {
-    (void)state;
     struct world world;
     start(&world);
     change_paths(&world, &(struct cw_simulator_path){.latency_seconds = 0.05,
@@ -274,9 +273,8 @@ static void all_see_the_same_in_the_end(void **state)
     stop(&world);
 }
 
-static void a_hidden_tab_catches_up(void **state)
+TEST(a_hidden_tab_catches_up)
 {
-    (void)state;
     struct world world;
     start(&world);
     change_paths(&world, &(struct cw_simulator_path){.latency_seconds = 0.05});
@@ -297,9 +295,5 @@ static void a_hidden_tab_catches_up(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_see_the_same_in_the_end),
-        cmocka_unit_test(a_hidden_tab_catches_up),
-    };
-    return cmocka_run_group_tests_name("guide", tests, NULL, NULL);
+    return fixture_run();
 }

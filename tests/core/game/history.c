@@ -6,7 +6,7 @@
 #include "causeway/simulator.h"
 #include "config_error.h"
 #include "counted.h"
-#include "unit.h"
+#include "fixture.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -67,9 +67,8 @@ static float shown(const struct cw_history *history, struct cw_view seen)
 #define assert_shown(history, expected, ...)                                                       \
     assert_true(fabsf(shown(history, (struct cw_view){__VA_ARGS__}) - (float)(expected)) < 1e-4f)
 
-static void a_view_is_what_the_client_saw(void **state)
+TEST(a_view_is_what_the_client_saw)
 {
-    (void)state;
     struct cw_history *history = make(4, 64);
     for (uint32_t i = 100; i <= 140; i++)
         tick(history, i);
@@ -80,9 +79,8 @@ static void a_view_is_what_the_client_saw(void **state)
     cw_history_destroy(history);
 }
 
-static void a_guess_is_compared_with_the_truth(void **state)
+TEST(a_guess_is_compared_with_the_truth)
 {
-    (void)state;
     struct cw_history *history = make(4, 64);
     struct cw_view view;
     for (uint32_t i = 100; i <= 140; i++)
@@ -97,9 +95,8 @@ static void a_guess_is_compared_with_the_truth(void **state)
 }
 
 /* The view is of ticks that are kept, whatever a client says. */
-static void the_rewind_is_bounded(void **state)
+TEST(the_rewind_is_bounded)
 {
-    (void)state;
     struct cw_history *history = make(4, 16);
     struct cw_view view = {0};
     assert_false(cw_history_rewind(history, &view, &view));
@@ -127,9 +124,8 @@ static void the_rewind_is_bounded(void **state)
     cw_history_destroy(history);
 }
 
-static void entities_come_and_go(void **state)
+TEST(entities_come_and_go)
 {
-    (void)state;
     struct cw_history *history = make(4, 16);
     cw_history_begin(history, 1);
     add(history, 3, 10);
@@ -155,9 +151,8 @@ static void entities_come_and_go(void **state)
     cw_history_destroy(history);
 }
 
-static void entities_may_come_in_any_order(void **state)
+TEST(entities_may_come_in_any_order)
 {
-    (void)state;
     struct cw_history *history = make(200, 8);
     struct cw_prng random = {1};
     for (uint32_t number = 0; number < 20; number++) {
@@ -187,9 +182,8 @@ static void entities_may_come_in_any_order(void **state)
     cw_history_destroy(history);
 }
 
-static void ticks_may_be_left_out(void **state)
+TEST(ticks_may_be_left_out)
 {
-    (void)state;
     struct cw_history *history = make(4, 8);
     struct cw_view view;
     for (uint32_t i = (uint32_t)-30; i != 33; i += 3)
@@ -210,9 +204,8 @@ static void ticks_may_be_left_out(void **state)
     cw_history_destroy(history);
 }
 
-static void ticks_that_go_back_begin_anew(void **state)
+TEST(ticks_that_go_back_begin_anew)
 {
-    (void)state;
     struct cw_history *history = make(4, 16);
     const struct body body = {0};
     assert_int_equal(cw_history_add(history, 1, &body), CW_ERROR_INVALID_ARGUMENT);
@@ -233,9 +226,8 @@ static void ticks_that_go_back_begin_anew(void **state)
 
 /* This test covers the whole way: a client shows the snapshots of a bad path by interpolation, says
    what it saw, and the server finds exactly that. */
-static void the_server_sees_what_the_client_showed(void **state)
+TEST(the_server_sees_what_the_client_showed)
 {
-    (void)state;
     struct cw_simulator_config path = cw_simulator_config_default();
     struct cw_simulator *down;
     struct cw_interpolation_config config = cw_interpolation_config_default();
@@ -278,9 +270,8 @@ static void the_server_sees_what_the_client_showed(void **state)
     cw_simulator_destroy(down);
 }
 
-static void memory_is_told_exactly(void **state)
+TEST(memory_is_told_exactly)
 {
-    (void)state;
     struct counted counted = {0};
     struct cw_history *history;
     struct cw_history_config config = cw_history_config_default();
@@ -296,9 +287,8 @@ static void memory_is_told_exactly(void **state)
     assert_int_equal(cw_history_create(&config, &history), CW_ERROR_NO_MEMORY);
 }
 
-static void impossible_configs_are_refused(void **state)
+TEST(impossible_configs_are_refused)
 {
-    (void)state;
     static const struct cw_history_config bad[] = {
         {.state_size = 0, .max_entities = 1, .max_ticks = 2},
         {.state_size = 65537, .max_entities = 1, .max_ticks = 2},
@@ -322,17 +312,5 @@ static void impossible_configs_are_refused(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_view_is_what_the_client_saw),
-        cmocka_unit_test(a_guess_is_compared_with_the_truth),
-        cmocka_unit_test(the_rewind_is_bounded),
-        cmocka_unit_test(entities_come_and_go),
-        cmocka_unit_test(entities_may_come_in_any_order),
-        cmocka_unit_test(ticks_may_be_left_out),
-        cmocka_unit_test(ticks_that_go_back_begin_anew),
-        cmocka_unit_test(the_server_sees_what_the_client_showed),
-        cmocka_unit_test(memory_is_told_exactly),
-        cmocka_unit_test(impossible_configs_are_refused),
-    };
-    return cmocka_run_group_tests_name("history", tests, NULL, NULL);
+    return fixture_run();
 }

@@ -1,7 +1,7 @@
 /* Tests of a player's inputs on their way to the server. */
 #include "config_error.h"
+#include "fixture.h"
 #include "input_rig.h"
-#include "unit.h"
 
 #include <stdbool.h>
 
@@ -86,9 +86,8 @@ static struct cw_input_receiver_stats stats_of(const struct ends *ends)
     return stats;
 }
 
-static void each_tick_gets_its_input_whatever_is_lost(void **state)
+TEST(each_tick_gets_its_input_whatever_is_lost)
 {
-    (void)state;
     /* Any five packets in a row may be lost, also across the wrap of ticks. */
     static const uint32_t starts[] = {1, 1000, UINT32_MAX - 20, 65536 - 20, INT32_MAX - 20u};
     for (size_t i = 0; i < 5; i++) {
@@ -113,9 +112,8 @@ static void each_tick_gets_its_input_whatever_is_lost(void **state)
     }
 }
 
-static void a_tick_without_its_input_repeats_the_one_before(void **state)
+TEST(a_tick_without_its_input_repeats_the_one_before)
 {
-    (void)state;
     struct ends ends = open_ends();
     bool own;
     assert_int_equal(take(&ends, 9, &own), 0);
@@ -145,9 +143,8 @@ static void a_tick_without_its_input_repeats_the_one_before(void **state)
     close_ends(&ends);
 }
 
-static void what_is_late_early_or_known_is_told(void **state)
+TEST(what_is_late_early_or_known_is_told)
 {
-    (void)state;
     struct ends ends = open_ends();
     bool own;
     add(&ends, 100);
@@ -187,9 +184,8 @@ static void what_is_late_early_or_known_is_told(void **state)
     close_ends(&ends);
 }
 
-static void the_report_tells_the_closest_call(void **state)
+TEST(the_report_tells_the_closest_call)
 {
-    (void)state;
     struct ends ends = open_ends();
     uint8_t data[CW_INPUT_REPORT_SIZE];
     bool own;
@@ -234,9 +230,8 @@ static void the_report_tells_the_closest_call(void **state)
     close_ends(&ends);
 }
 
-static void the_report_holds_for_two_periods(void **state)
+TEST(the_report_holds_for_two_periods)
 {
-    (void)state;
     struct ends ends = open_ends();
     bool own;
     for (uint32_t tick = 64; tick < 200; tick++) {
@@ -266,9 +261,8 @@ static void the_report_holds_for_two_periods(void **state)
 }
 
 /* The report also tells of inputs that were much too early, so that the client can slow down. */
-static void the_report_tells_of_inputs_refused_as_too_early(void **state)
+TEST(the_report_tells_of_inputs_refused_as_too_early)
 {
-    (void)state;
     struct ends ends = open_ends();
     add(&ends, 600);
     assert_int_equal(pass(&ends, 100), CW_ERROR_TOO_EARLY);
@@ -278,9 +272,8 @@ static void the_report_tells_of_inputs_refused_as_too_early(void **state)
     close_ends(&ends);
 }
 
-static void an_ack_ends_the_copies(void **state)
+TEST(an_ack_ends_the_copies)
 {
-    (void)state;
     struct ends ends = open_ends();
     uint8_t data[512], one[CW_INPUT_REPORT_SIZE];
     struct cw_input_report told;
@@ -321,9 +314,8 @@ static void an_ack_ends_the_copies(void **state)
 }
 
 /* Healthy clients send a message without inputs when the server has all of them. */
-static void an_empty_body_is_nothing_wrong(void **state)
+TEST(an_empty_body_is_nothing_wrong)
 {
-    (void)state;
     struct ends ends = open_ends();
     struct cw_input_receiver_stats stats;
     struct cw_input_report report;
@@ -344,9 +336,8 @@ static void an_empty_body_is_nothing_wrong(void **state)
     close_ends(&ends);
 }
 
-static void an_ack_may_be_ahead(void **state)
+TEST(an_ack_may_be_ahead)
 {
-    (void)state;
     struct ends ends = open_ends();
     uint8_t data[512];
     bool own;
@@ -364,9 +355,8 @@ static void an_ack_may_be_ahead(void **state)
     close_ends(&ends);
 }
 
-static void ticks_left_out_by_the_client_have_no_input(void **state)
+TEST(ticks_left_out_by_the_client_have_no_input)
 {
-    (void)state;
     struct ends ends = open_ends();
     bool own;
     for (uint32_t tick = 1; tick <= 10; tick++)
@@ -383,9 +373,8 @@ static void ticks_left_out_by_the_client_have_no_input(void **state)
     close_ends(&ends);
 }
 
-static void the_oldest_are_left_out_when_there_is_no_room(void **state)
+TEST(the_oldest_are_left_out_when_there_is_no_room)
 {
-    (void)state;
     struct ends ends = open_ends();
     uint8_t data[64];
     bool own;
@@ -404,9 +393,8 @@ static void the_oldest_are_left_out_when_there_is_no_room(void **state)
 }
 
 /* The client plays with the rounded values that the server will get. */
-static void floats_are_rounded_at_the_client(void **state)
+TEST(floats_are_rounded_at_the_client)
 {
-    (void)state;
     struct ends ends = open_ends();
     struct cw_prng random = {5};
     struct move sent[100], got;
@@ -435,9 +423,8 @@ static void floats_are_rounded_at_the_client(void **state)
 
 /* Noise, and real bodies with a bit turned or the end cut off, are taken whole or not at all, and
    what is not refused is in range. */
-static void hostile_bytes_are_refused_whole(void **state)
+TEST(hostile_bytes_are_refused_whole)
 {
-    (void)state;
     struct ends ends = open_ends();
     struct cw_prng random = {99};
     uint8_t data[64];
@@ -492,9 +479,8 @@ static void hostile_bytes_are_refused_whole(void **state)
 
 /* A player who also sends nonsense still gets his own inputs through, and too much of it does not
    pile up. */
-static void a_flood_fills_nothing(void **state)
+TEST(a_flood_fills_nothing)
 {
-    (void)state;
     struct ends ends = open_ends(), flood = ends;
     struct cw_prng random = {3};
     bool own;
@@ -517,9 +503,8 @@ static void a_flood_fills_nothing(void **state)
     close_ends(&ends);
 }
 
-static void ticks_that_jump_begin_anew(void **state)
+TEST(ticks_that_jump_begin_anew)
 {
-    (void)state;
     struct ends ends = open_ends();
     bool own;
     static const uint32_t jumps[] = {5000, 100, 4000000000u, 90, 300};
@@ -557,9 +542,8 @@ static bool serialize_nothing(struct cw_stream *stream, void *message)
     return true;
 }
 
-static void configs_that_cannot_work_are_refused(void **state)
+TEST(configs_that_cannot_work_are_refused)
 {
-    (void)state;
     struct cw_schema *schema = make_schema();
     static const uint32_t bad[][2] = {{0, 64}, {33, 64}, {6, 0}, {6, 4097}};
     struct cw_input_config config = cw_input_config_default(schema);
@@ -630,9 +614,8 @@ static double lead(const struct input_rig *rig)
     return stats.lead_seconds;
 }
 
-static void one_tick_in_a_thousand_starves_at_20_percent_loss(void **state)
+TEST(one_tick_in_a_thousand_starves_at_20_percent_loss)
 {
-    (void)state;
     for (uint64_t seed = 1; seed <= 4; seed++) {
         struct input_rig_config config = over(0.05, 0.03, 0.2, seed);
         config.server_polls = seed % 2;
@@ -649,9 +632,8 @@ static void one_tick_in_a_thousand_starves_at_20_percent_loss(void **state)
     }
 }
 
-static void inputs_arrive_just_in_time_at_every_rate_and_distance(void **state)
+TEST(inputs_arrive_just_in_time_at_every_rate_and_distance)
 {
-    (void)state;
     static const double rates[] = {10, 30, 60, 128}, ways[] = {0.00005, 0.05, 0.5};
     for (size_t i = 0; i < 4; i++) {
         for (size_t j = 0; j < 3; j++) {
@@ -678,9 +660,8 @@ static void inputs_arrive_just_in_time_at_every_rate_and_distance(void **state)
 }
 
 /* Two ticks go with each packet, and one state in three is sent. */
-static void fewer_packets_will_do(void **state)
+TEST(fewer_packets_will_do)
 {
-    (void)state;
     struct input_rig_config config = over(0.05, 0.01, 0.05, 2);
     config.frames_per_second = 30;
     config.states_per_second = 20;
@@ -693,9 +674,8 @@ static void fewer_packets_will_do(void **state)
     input_rig_stop(rig);
 }
 
-static void a_path_that_becomes_longer_starves_for_seconds(void **state)
+TEST(a_path_that_becomes_longer_starves_for_seconds)
 {
-    (void)state;
     struct input_rig_config config = over(0.025, 0.01, 0.02, 4);
     struct input_rig *rig = input_rig_start(&config);
     input_rig_run(rig, 20);
@@ -719,9 +699,8 @@ static void a_path_that_becomes_longer_starves_for_seconds(void **state)
     input_rig_stop(rig);
 }
 
-static void a_page_that_was_hidden_goes_on(void **state)
+TEST(a_page_that_was_hidden_goes_on)
 {
-    (void)state;
     static const double pauses[] = {0.1, 3, 60, 700};
     for (size_t i = 0; i < 4; i++) {
         const struct input_rig_config config = over(0.05, 0.02, 0.05, i + 1);
@@ -743,9 +722,8 @@ static void a_page_that_was_hidden_goes_on(void **state)
     }
 }
 
-static void a_server_that_begins_anew_is_followed(void **state)
+TEST(a_server_that_begins_anew_is_followed)
 {
-    (void)state;
     const struct input_rig_config config = over(0.05, 0.02, 0.05, 1);
     struct input_rig *rig = input_rig_start(&config);
     static const double jumps[] = {-1500, 90000, -20000, 1000};
@@ -767,29 +745,5 @@ static void a_server_that_begins_anew_is_followed(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_tick_gets_its_input_whatever_is_lost),
-        cmocka_unit_test(a_tick_without_its_input_repeats_the_one_before),
-        cmocka_unit_test(what_is_late_early_or_known_is_told),
-        cmocka_unit_test(the_report_tells_the_closest_call),
-        cmocka_unit_test(the_report_holds_for_two_periods),
-        cmocka_unit_test(the_report_tells_of_inputs_refused_as_too_early),
-        cmocka_unit_test(an_ack_ends_the_copies),
-        cmocka_unit_test(an_empty_body_is_nothing_wrong),
-        cmocka_unit_test(an_ack_may_be_ahead),
-        cmocka_unit_test(ticks_left_out_by_the_client_have_no_input),
-        cmocka_unit_test(the_oldest_are_left_out_when_there_is_no_room),
-        cmocka_unit_test(floats_are_rounded_at_the_client),
-        cmocka_unit_test(hostile_bytes_are_refused_whole),
-        cmocka_unit_test(a_flood_fills_nothing),
-        cmocka_unit_test(ticks_that_jump_begin_anew),
-        cmocka_unit_test(configs_that_cannot_work_are_refused),
-        cmocka_unit_test(one_tick_in_a_thousand_starves_at_20_percent_loss),
-        cmocka_unit_test(inputs_arrive_just_in_time_at_every_rate_and_distance),
-        cmocka_unit_test(fewer_packets_will_do),
-        cmocka_unit_test(a_path_that_becomes_longer_starves_for_seconds),
-        cmocka_unit_test(a_page_that_was_hidden_goes_on),
-        cmocka_unit_test(a_server_that_begins_anew_is_followed),
-    };
-    return cmocka_run_group_tests_name("input", tests, NULL, NULL);
+    return fixture_run();
 }

@@ -5,7 +5,7 @@
 #include "causeway/simulator.h"
 #include "config_error.h"
 #include "counted.h"
-#include "unit.h"
+#include "fixture.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -131,9 +131,8 @@ static double rig_age(const struct rig *rig)
     return rig->now - rig->shown / RATE;
 }
 
-static void an_even_path_is_shown_evenly(void **state)
+TEST(an_even_path_is_shown_evenly)
 {
-    (void)state;
     struct rig rig;
     rig_start(&rig, &(struct cw_simulator_path){.latency_seconds = 0.05});
     rig.offset = -12345;
@@ -150,9 +149,8 @@ static void an_even_path_is_shown_evenly(void **state)
     rig_stop(&rig);
 }
 
-static void the_delay_follows_the_rate(void **state)
+TEST(the_delay_follows_the_rate)
 {
-    (void)state;
     static const uint32_t intervals[] = {1, 2, 3, 6};
     for (size_t i = 0; i < 4; i++) {
         struct rig rig;
@@ -164,9 +162,8 @@ static void the_delay_follows_the_rate(void **state)
     }
 }
 
-static void the_delay_covers_jitter_and_loss(void **state)
+TEST(the_delay_covers_jitter_and_loss)
 {
-    (void)state;
     struct rig rig;
     rig_start(&rig,
               &(struct cw_simulator_path){
@@ -189,9 +186,8 @@ static void the_delay_covers_jitter_and_loss(void **state)
     rig_stop(&rig);
 }
 
-static void the_delay_follows_the_path(void **state)
+TEST(the_delay_follows_the_path)
 {
-    (void)state;
     struct rig rig;
     rig_start(&rig, &(struct cw_simulator_path){.latency_seconds = 0.02});
     rig_run(&rig, 10);
@@ -210,9 +206,8 @@ static void the_delay_follows_the_path(void **state)
     rig_stop(&rig);
 }
 
-static void the_limits_of_the_delay_hold(void **state)
+TEST(the_limits_of_the_delay_hold)
 {
-    (void)state;
     struct cw_interpolation_config config = cw_interpolation_config_default();
     struct rig rig;
     config.entry_size = 8;
@@ -228,9 +223,8 @@ static void the_limits_of_the_delay_hold(void **state)
 }
 
 /* The server falls silent: the view guesses for a quarter of a second, then nothing moves. */
-static void silence_is_bridged_up_to_a_limit(void **state)
+TEST(silence_is_bridged_up_to_a_limit)
 {
-    (void)state;
     struct rig rig;
     rig_start(&rig, &(struct cw_simulator_path){.latency_seconds = 0.05});
     rig_run(&rig, 5);
@@ -254,9 +248,8 @@ static void silence_is_bridged_up_to_a_limit(void **state)
     rig_stop(&rig);
 }
 
-static void a_hidden_tab_catches_up_at_once(void **state)
+TEST(a_hidden_tab_catches_up_at_once)
 {
-    (void)state;
     struct rig rig;
     rig_start(&rig, &(struct cw_simulator_path){.latency_seconds = 0.05, .jitter_seconds = 0.01});
     rig_run(&rig, 10);
@@ -278,9 +271,8 @@ static void a_hidden_tab_catches_up_at_once(void **state)
 }
 
 /* The server's ticks begin anew, far ahead or behind. */
-static void ticks_that_jump_begin_anew(void **state)
+TEST(ticks_that_jump_begin_anew)
 {
-    (void)state;
     static const uint32_t jumps[] = {700, 1u << 30, 0u - 700, 0u - 1000000, 0x7fffffff, 0x80000000};
     for (size_t i = 0; i < sizeof jumps / sizeof *jumps; i++) {
         struct rig rig;
@@ -294,9 +286,8 @@ static void ticks_that_jump_begin_anew(void **state)
     }
 }
 
-static void one_tick_from_far_away_is_forgotten(void **state)
+TEST(one_tick_from_far_away_is_forgotten)
 {
-    (void)state;
     static const uint32_t jumps[] = {700, 1u << 30, 0u - 700, 0u - 1000000, 0x7fffffff, 0x80000000};
     for (size_t i = 0; i < sizeof jumps / sizeof *jumps; i++) {
         struct rig rig;
@@ -314,9 +305,8 @@ static void one_tick_from_far_away_is_forgotten(void **state)
     }
 }
 
-static void who_joins_late_sees_the_first_until_the_second(void **state)
+TEST(who_joins_late_sees_the_first_until_the_second)
 {
-    (void)state;
     struct cw_interpolation *interpolation = make(0, 8);
     struct cw_view view;
     assert_false(cw_interpolation_view(interpolation, 1, &view));
@@ -353,9 +343,8 @@ static void who_joins_late_sees_the_first_until_the_second(void **state)
 }
 
 /* Ticks wrap, arrive out of order, arrive twice, or never arrive. */
-static void snapshots_find_their_place(void **state)
+TEST(snapshots_find_their_place)
 {
-    (void)state;
     struct cw_interpolation *interpolation = make(4, 4);
     static const uint32_t ticks[] = {4, UINT32_MAX, 1, UINT32_MAX - 2};
     struct cw_view view;
@@ -388,9 +377,8 @@ static void snapshots_find_their_place(void **state)
     cw_interpolation_destroy(interpolation);
 }
 
-static void ticks_wrap_on_the_way(void **state)
+TEST(ticks_wrap_on_the_way)
 {
-    (void)state;
     struct rig plain, wrapping;
     const struct cw_simulator_path path = {
         .latency_seconds = 0.05, .jitter_seconds = 0.03, .loss = 0.1};
@@ -413,9 +401,8 @@ static void ticks_wrap_on_the_way(void **state)
     rig_stop(&wrapping);
 }
 
-static void memory_is_told_exactly(void **state)
+TEST(memory_is_told_exactly)
 {
-    (void)state;
     struct counted counted = {0};
     struct cw_interpolation *interpolation;
     struct cw_interpolation_config config = cw_interpolation_config_default();
@@ -431,9 +418,8 @@ static void memory_is_told_exactly(void **state)
     assert_int_equal(cw_interpolation_create(&config, &interpolation), CW_ERROR_NO_MEMORY);
 }
 
-static void impossible_configs_are_refused(void **state)
+TEST(impossible_configs_are_refused)
 {
-    (void)state;
     struct cw_interpolation *interpolation = NULL;
     const struct cw_interpolation_config good = cw_interpolation_config_default();
     struct cw_interpolation_config bad[10];
@@ -460,21 +446,5 @@ static void impossible_configs_are_refused(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_even_path_is_shown_evenly),
-        cmocka_unit_test(the_delay_follows_the_rate),
-        cmocka_unit_test(the_delay_covers_jitter_and_loss),
-        cmocka_unit_test(the_delay_follows_the_path),
-        cmocka_unit_test(the_limits_of_the_delay_hold),
-        cmocka_unit_test(silence_is_bridged_up_to_a_limit),
-        cmocka_unit_test(a_hidden_tab_catches_up_at_once),
-        cmocka_unit_test(ticks_that_jump_begin_anew),
-        cmocka_unit_test(one_tick_from_far_away_is_forgotten),
-        cmocka_unit_test(who_joins_late_sees_the_first_until_the_second),
-        cmocka_unit_test(snapshots_find_their_place),
-        cmocka_unit_test(ticks_wrap_on_the_way),
-        cmocka_unit_test(memory_is_told_exactly),
-        cmocka_unit_test(impossible_configs_are_refused),
-    };
-    return cmocka_run_group_tests_name("interpolation", tests, NULL, NULL);
+    return fixture_run();
 }

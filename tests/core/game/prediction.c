@@ -3,7 +3,7 @@
 
 #include "config_error.h"
 #include "counted.h"
-#include "unit.h"
+#include "fixture.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -119,9 +119,8 @@ static bool same(const struct rig *rig, const struct ball *a, const struct ball 
            strcmp(a->name, b->name) == 0 && rig->schema;
 }
 
-static void nothing_happens_while_both_agree(void **state)
+TEST(nothing_happens_while_both_agree)
 {
-    (void)state;
     struct rig rig;
     rig_open(&rig);
     rig_start(&rig);
@@ -142,9 +141,8 @@ static void nothing_happens_while_both_agree(void **state)
     rig_stop(&rig);
 }
 
-static void a_correction_plays_the_inputs_again(void **state)
+TEST(a_correction_plays_the_inputs_again)
 {
-    (void)state;
     struct rig rig;
     rig_open(&rig);
     rig_start(&rig);
@@ -175,9 +173,8 @@ static void a_correction_plays_the_inputs_again(void **state)
     rig_stop(&rig);
 }
 
-static void corrections_that_come_together(void **state)
+TEST(corrections_that_come_together)
 {
-    (void)state;
     struct rig rig;
     rig_open(&rig);
     rig_start(&rig);
@@ -198,9 +195,8 @@ static void corrections_that_come_together(void **state)
     rig_stop(&rig);
 }
 
-static void the_newest_tick_is_corrected_too(void **state)
+TEST(the_newest_tick_is_corrected_too)
 {
-    (void)state;
     struct rig rig;
     rig_open(&rig);
     rig_start(&rig);
@@ -213,9 +209,8 @@ static void the_newest_tick_is_corrected_too(void **state)
     rig_stop(&rig);
 }
 
-static void states_that_come_twice_or_late_are_ignored(void **state)
+TEST(states_that_come_twice_or_late_are_ignored)
 {
-    (void)state;
     struct rig rig;
     rig_open(&rig);
     rig.config.max_ticks = 16;
@@ -234,9 +229,8 @@ static void states_that_come_twice_or_late_are_ignored(void **state)
 }
 
 /* A client that begins, or that slept, goes on from the server's state. */
-static void a_state_that_was_not_predicted_is_taken(void **state)
+TEST(a_state_that_was_not_predicted_is_taken)
 {
-    (void)state;
     struct rig rig;
     rig_open(&rig);
     rig_start(&rig);
@@ -263,9 +257,8 @@ static void a_state_that_was_not_predicted_is_taken(void **state)
     rig_stop(&rig);
 }
 
-static void ticks_wrap(void **state)
+TEST(ticks_wrap)
 {
-    (void)state;
     struct rig rig;
     rig_open(&rig);
     rig.config.max_ticks = 20;
@@ -348,9 +341,8 @@ static void edit_presence(struct ball *ball)
     ball->score.present = false;
 }
 
-static void fields_are_compared_by_what_they_are(void **state)
+TEST(fields_are_compared_by_what_they_are)
 {
-    (void)state;
     struct rig rig;
     rig_open(&rig);
     rig_start(&rig);
@@ -371,9 +363,8 @@ static void fields_are_compared_by_what_they_are(void **state)
     rig_stop(&rig);
 }
 
-static void numbers_may_be_off_by_their_tolerance(void **state)
+TEST(numbers_may_be_off_by_their_tolerance)
 {
-    (void)state;
     struct rig rig;
     rig_open(&rig);
     rig.tolerances[X] = 3;
@@ -406,9 +397,8 @@ static void assert_near(double value, double expected)
         fail_msg("%.6f is not %.6f", value, expected);
 }
 
-static void what_is_shown_does_not_jump(void **state)
+TEST(what_is_shown_does_not_jump)
 {
-    (void)state;
     struct rig rig;
     rig_open(&rig);
     rig.smooth_limits[X] = 100;
@@ -459,9 +449,8 @@ static void what_is_shown_does_not_jump(void **state)
     rig_stop(&rig);
 }
 
-static void errors_end_where_something_else_begins(void **state)
+TEST(errors_end_where_something_else_begins)
 {
-    (void)state;
     struct rig rig;
     rig_open(&rig);
     rig.smooth_limits[X] = 1000;
@@ -489,9 +478,8 @@ static void errors_end_where_something_else_begins(void **state)
 }
 
 /* A number that comes to be there later has no error. */
-static void what_is_not_there_is_not_moved(void **state)
+TEST(what_is_not_there_is_not_moved)
 {
-    (void)state;
     struct rig rig;
     rig_open(&rig);
     rig.smooth_limits[TRAIL] = rig.smooth_limits[SCORE] = 1000;
@@ -509,9 +497,8 @@ static void what_is_not_there_is_not_moved(void **state)
     rig_stop(&rig);
 }
 
-static void stress_finds_what_is_not_in_the_state(void **state)
+TEST(stress_finds_what_is_not_in_the_state)
 {
-    (void)state;
     struct rig rig;
     rig_open(&rig);
     rig.config.stress = true;
@@ -542,9 +529,8 @@ static void stress_finds_what_is_not_in_the_state(void **state)
     rig_stop(&rig);
 }
 
-static void a_reset_forgets_everything(void **state)
+TEST(a_reset_forgets_everything)
 {
-    (void)state;
     struct rig rig;
     rig_open(&rig);
     rig.smooth_limits[X] = 1000;
@@ -562,9 +548,8 @@ static void a_reset_forgets_everything(void **state)
     rig_stop(&rig);
 }
 
-static void memory_is_told_exactly(void **state)
+TEST(memory_is_told_exactly)
 {
-    (void)state;
     struct counted counted = {0};
     struct rig rig;
     rig_open(&rig);
@@ -588,9 +573,8 @@ static void refuse(const struct cw_prediction_config *config, const char *field)
     assert_int_equal(cw_prediction_memory(config), 0);
 }
 
-static void impossible_configs_are_refused(void **state)
+TEST(impossible_configs_are_refused)
 {
-    (void)state;
     struct rig rig;
     rig_open(&rig);
     struct cw_prediction_config bad[6];
@@ -616,23 +600,5 @@ static void impossible_configs_are_refused(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nothing_happens_while_both_agree),
-        cmocka_unit_test(a_correction_plays_the_inputs_again),
-        cmocka_unit_test(corrections_that_come_together),
-        cmocka_unit_test(the_newest_tick_is_corrected_too),
-        cmocka_unit_test(states_that_come_twice_or_late_are_ignored),
-        cmocka_unit_test(a_state_that_was_not_predicted_is_taken),
-        cmocka_unit_test(ticks_wrap),
-        cmocka_unit_test(fields_are_compared_by_what_they_are),
-        cmocka_unit_test(numbers_may_be_off_by_their_tolerance),
-        cmocka_unit_test(what_is_shown_does_not_jump),
-        cmocka_unit_test(errors_end_where_something_else_begins),
-        cmocka_unit_test(what_is_not_there_is_not_moved),
-        cmocka_unit_test(stress_finds_what_is_not_in_the_state),
-        cmocka_unit_test(a_reset_forgets_everything),
-        cmocka_unit_test(memory_is_told_exactly),
-        cmocka_unit_test(impossible_configs_are_refused),
-    };
-    return cmocka_run_group_tests_name("prediction", tests, NULL, NULL);
+    return fixture_run();
 }

@@ -3,7 +3,7 @@
 #include "base/range_coder.h"
 
 #include "base/prng.h"
-#include "unit.h"
+#include "fixture.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -67,9 +67,8 @@ static uint32_t random_value(struct cw_prng *random, uint32_t kind)
     }
 }
 
-static void what_is_written_is_read(void **state)
+TEST(what_is_written_is_read)
 {
-    (void)state;
     for (uint64_t seed = 1; seed <= 200; seed++) {
         uint8_t *const bytes = malloc(OPERATIONS * 5);
         uint32_t values[OPERATIONS];
@@ -101,9 +100,8 @@ static void what_is_written_is_read(void **state)
 }
 
 /* The bytes are the same on every machine, now and later. */
-static void bytes_are_these(void **state)
+TEST(bytes_are_these)
 {
-    (void)state;
     uint8_t bytes[64];
     struct models models = fresh();
     struct cw_range_coder writer = cw_range_writer(bytes, sizeof bytes);
@@ -117,9 +115,8 @@ static void bytes_are_these(void **state)
 }
 
 /* A row of 0xff waits for a carry, which comes. */
-static void a_carry_goes_through_all_bytes(void **state)
+TEST(a_carry_goes_through_all_bytes)
 {
-    (void)state;
     uint8_t bytes[64];
     for (uint32_t length = 1; length < 40; length++) {
         struct cw_range_coder writer = cw_range_writer(bytes, sizeof bytes);
@@ -146,9 +143,8 @@ static void a_carry_goes_through_all_bytes(void **state)
 
 /* 10,000 bits, each set with a chance of 1 in 20, hold about 2,860 bits of information; learning
    the chance costs some more. */
-static void likely_bits_cost_little(void **state)
+TEST(likely_bits_cost_little)
 {
-    (void)state;
     static uint8_t bytes[4096];
     struct cw_prng random = {1};
     struct cw_range_model model = cw_range_model(32768, 0);
@@ -162,9 +158,8 @@ static void likely_bits_cost_little(void **state)
     assert_true((double)cw_range_finish(&writer) * 8 < news * 1.06);
 }
 
-static void a_full_buffer_fails_cleanly(void **state)
+TEST(a_full_buffer_fails_cleanly)
 {
-    (void)state;
     for (size_t capacity = 0; capacity < 200; capacity++) {
         uint8_t *const bytes = malloc(capacity + 1);
         struct cw_prng random = {capacity};
@@ -187,9 +182,8 @@ static void a_full_buffer_fails_cleanly(void **state)
 }
 
 /* Hostile bytes are read to their end, then no more: reading ends soon. */
-static void hostile_bytes_do_no_harm(void **state)
+TEST(hostile_bytes_do_no_harm)
 {
-    (void)state;
     struct cw_prng random = {1};
     for (int round = 0; round < 2000; round++) {
         const size_t size = cw_prng_below(&random, 80);
@@ -215,9 +209,8 @@ static void hostile_bytes_do_no_harm(void **state)
 }
 
 /* One byte less or more is noticed. */
-static void the_size_is_exact(void **state)
+TEST(the_size_is_exact)
 {
-    (void)state;
     uint8_t bytes[128] = {0};
     struct cw_range_coder writer = cw_range_writer(bytes, sizeof bytes);
     for (uint32_t i = 0; i < 50; i++) {
@@ -239,14 +232,5 @@ static void the_size_is_exact(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_written_is_read),
-        cmocka_unit_test(bytes_are_these),
-        cmocka_unit_test(a_carry_goes_through_all_bytes),
-        cmocka_unit_test(likely_bits_cost_little),
-        cmocka_unit_test(a_full_buffer_fails_cleanly),
-        cmocka_unit_test(hostile_bytes_do_no_harm),
-        cmocka_unit_test(the_size_is_exact),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return fixture_run();
 }

@@ -1,12 +1,13 @@
 /* Tests of snapshots: what arrives, what it costs, and which baseline it refers to. */
+#include "fixture.h"
+
 #include "config_error.h"
 #include "snapshot_rig.h"
 
 #include "counted.h"
 
-static void test_a_config_that_cannot_work_is_refused(void **state)
+TEST(test_a_config_that_cannot_work_is_refused)
 {
-    (void)state;
     struct counted counted = {0};
     struct cw_snapshot_server *server = NULL;
     struct cw_snapshot_client *client = NULL;
@@ -40,9 +41,8 @@ static void test_a_config_that_cannot_work_is_refused(void **state)
     assert_null(client);
 }
 
-static void test_there_is_one_allocation(void **state)
+TEST(test_there_is_one_allocation)
 {
-    (void)state;
     struct counted counted = {0};
     struct cw_snapshot_config config = cw_snapshot_config_default(rig_schema);
     struct cw_snapshot_server *server;
@@ -58,9 +58,8 @@ static void test_there_is_one_allocation(void **state)
     assert_int_equal(counted.releases, 2);
 }
 
-static void test_a_world_arrives(void **state)
+TEST(test_a_world_arrives)
 {
-    (void)state;
     const struct body body = {1, 2, 0.123f, true, 9};
     const struct player player = {"eve", -3, {true, 5}, {2, {7, 8}}, 9};
     uint32_t tick, type = 9;
@@ -90,9 +89,8 @@ static void test_a_world_arrives(void **state)
     expect_no_event();
 }
 
-static void test_states_are_checked(void **state)
+TEST(test_states_are_checked)
 {
-    (void)state;
     struct body body = {.x = 1};
     assert_int_equal(cw_snapshot_server_set(rig_server, 1024, BODY, &body),
                      CW_ERROR_INVALID_ARGUMENT);
@@ -104,9 +102,8 @@ static void test_states_are_checked(void **state)
     assert_int_equal(stats.entities, 0);
 }
 
-static void test_what_has_not_changed_costs_nothing(void **state)
+TEST(test_what_has_not_changed_costs_nothing)
 {
-    (void)state;
     for (uint32_t i = 0; i < 40; i++)
         set_body(i, i);
     exchange();
@@ -128,9 +125,8 @@ static void test_what_has_not_changed_costs_nothing(void **state)
     assert_int_equal(body_at(20)->x, 25);
 }
 
-static void test_a_change_is_told_until_it_is_acked(void **state)
+TEST(test_a_change_is_told_until_it_is_acked)
 {
-    (void)state;
     set_body(0, 1);
     exchange();
     const size_t nothing = exchange().size;
@@ -153,9 +149,8 @@ static void test_a_change_is_told_until_it_is_acked(void **state)
     assert_int_equal(receive_snapshot(&third), CW_ERROR_SNAPSHOT_BASELINE);
 }
 
-static void test_the_newest_ack_counts(void **state)
+TEST(test_the_newest_ack_counts)
 {
-    (void)state;
     set_body(0, 1);
     next_tick();
     const struct sent first = transmit_snapshot(0);
@@ -171,9 +166,8 @@ static void test_the_newest_ack_counts(void **state)
     assert_int_equal(exchange().size, 3 + 3);
 }
 
-static void test_snapshots_come_in_any_order_and_number(void **state)
+TEST(test_snapshots_come_in_any_order_and_number)
 {
-    (void)state;
     struct sent sent[40];
     for (uint32_t i = 0; i < 40; i++) {
         set_body(i % 2, 100 + i);
@@ -208,9 +202,8 @@ static void test_snapshots_come_in_any_order_and_number(void **state)
     assert_int_equal(stats.entities, 2);
 }
 
-static void test_an_entity_is_removed(void **state)
+TEST(test_an_entity_is_removed)
 {
-    (void)state;
     set_body(4, 1);
     set_body(5, 1);
     exchange();
@@ -226,9 +219,8 @@ static void test_an_entity_is_removed(void **state)
     assert_int_equal(exchange().size, 3 + 3);
 }
 
-static void test_another_entity_under_the_same_id_is_a_new_one(void **state)
+TEST(test_another_entity_under_the_same_id_is_a_new_one)
 {
-    (void)state;
     set_body(4, 1);
     exchange();
     expect_event(CW_SNAPSHOT_EVENT_CREATED, 4);
@@ -255,9 +247,8 @@ static void test_another_entity_under_the_same_id_is_a_new_one(void **state)
     expect_no_event();
 }
 
-static void test_what_comes_and_goes_before_an_ack_does_not_stay(void **state)
+TEST(test_what_comes_and_goes_before_an_ack_does_not_stay)
 {
-    (void)state;
     exchange();
     set_body(4, 1);
     next_tick();
@@ -273,9 +264,8 @@ static void test_what_comes_and_goes_before_an_ack_does_not_stay(void **state)
     expect_no_event();
 }
 
-static void test_a_client_that_lacks_the_baseline_begins_anew(void **state)
+TEST(test_a_client_that_lacks_the_baseline_begins_anew)
 {
-    (void)state;
     set_body(1, 1);
     set_body(2, 1);
     exchange();
@@ -299,9 +289,8 @@ static void test_a_client_that_lacks_the_baseline_begins_anew(void **state)
     expect_no_event();
 }
 
-static void test_without_acks_the_server_begins_anew_by_itself(void **state)
+TEST(test_without_acks_the_server_begins_anew_by_itself)
 {
-    (void)state;
     set_body(1, 1);
     exchange();
     struct sent sent;
@@ -320,9 +309,8 @@ static void test_without_acks_the_server_begins_anew_by_itself(void **state)
 }
 
 /* A baseline is not too old when many snapshots are sent in one tick, either. */
-static void test_a_baseline_is_not_older_than_the_window(void **state)
+TEST(test_a_baseline_is_not_older_than_the_window)
 {
-    (void)state;
     set_body(1, 1);
     const uint32_t acked = exchange().number;
     next_tick();
@@ -335,9 +323,8 @@ static void test_a_baseline_is_not_older_than_the_window(void **state)
     assert_int_equal(body_at(1)->x, 1);
 }
 
-static void test_clients_with_the_same_baseline_share_the_bytes(void **state)
+TEST(test_clients_with_the_same_baseline_share_the_bytes)
 {
-    (void)state;
     struct sent sent[3];
     struct cw_snapshot_server_stats stats;
     for (uint32_t round = 0; round < 4; round++) {
@@ -363,9 +350,8 @@ static void test_clients_with_the_same_baseline_share_the_bytes(void **state)
     assert_int_equal(stats.shared, 2 + 2 + 1 + 2);
 }
 
-static void test_numbers_and_ticks_wrap(void **state)
+TEST(test_numbers_and_ticks_wrap)
 {
-    (void)state;
     rig_tick = UINT32_MAX - 100;
     set_body(0, 1);
     for (uint32_t i = 0; i < 70000; i++) {
@@ -380,9 +366,8 @@ static void test_numbers_and_ticks_wrap(void **state)
     assert_int_equal(cw_snapshot_server_tick(rig_server, rig_tick - 1), CW_ERROR_INVALID_ARGUMENT);
 }
 
-static void test_a_reset_forgets_everything(void **state)
+TEST(test_a_reset_forgets_everything)
 {
-    (void)state;
     set_body(3, 1);
     exchange();
     cw_snapshot_server_reset(rig_server);
@@ -401,25 +386,6 @@ static void test_a_reset_forgets_everything(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, rig_setup, rig_teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(test_a_config_that_cannot_work_is_refused),
-        TEST(test_there_is_one_allocation),
-        TEST(test_a_world_arrives),
-        TEST(test_states_are_checked),
-        TEST(test_what_has_not_changed_costs_nothing),
-        TEST(test_a_change_is_told_until_it_is_acked),
-        TEST(test_the_newest_ack_counts),
-        TEST(test_snapshots_come_in_any_order_and_number),
-        TEST(test_an_entity_is_removed),
-        TEST(test_another_entity_under_the_same_id_is_a_new_one),
-        TEST(test_what_comes_and_goes_before_an_ack_does_not_stay),
-        TEST(test_a_client_that_lacks_the_baseline_begins_anew),
-        TEST(test_without_acks_the_server_begins_anew_by_itself),
-        TEST(test_a_baseline_is_not_older_than_the_window),
-        TEST(test_clients_with_the_same_baseline_share_the_bytes),
-        TEST(test_numbers_and_ticks_wrap),
-        TEST(test_a_reset_forgets_everything),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    fixture_before = rig_setup;
+    return fixture_run();
 }

@@ -1,4 +1,6 @@
 /* Tests of entities that do not fit, and of those that a client is not interested in. */
+#include "fixture.h"
+
 #include "snapshot_rig.h"
 
 #define ENTITIES 300
@@ -37,9 +39,8 @@ static struct sent exchange_up_to(size_t capacity, uint32_t lag)
     return sent;
 }
 
-static void test_a_world_arrives_in_small_pieces(void **state)
+TEST(test_a_world_arrives_in_small_pieces)
 {
-    (void)state;
     /* The range coder takes two bytes at the start. */
     const size_t least = rig_coding == CW_SNAPSHOT_RANGE_CODED ? 34 : 32;
     for (size_t capacity = least; capacity <= 800; capacity += 96) {
@@ -58,9 +59,8 @@ static void test_a_world_arrives_in_small_pieces(void **state)
     }
 }
 
-static void test_the_budget_is_used(void **state)
+TEST(test_the_budget_is_used)
 {
-    (void)state;
     /* The server learns how much the range coder saves, so that it leaves more room unused, most at
        first. */
     static const struct {
@@ -80,9 +80,8 @@ static void test_the_budget_is_used(void **state)
     assert_true(stats.entities_cut > stats.entities_sent / (rig_coding == 0 ? 1 : 2));
 }
 
-static void test_max_bytes_is_a_budget_too(void **state)
+TEST(test_max_bytes_is_a_budget_too)
 {
-    (void)state;
     rig_config.max_bytes = 500;
     rig_restart();
     move_all(0);
@@ -90,9 +89,8 @@ static void test_max_bytes_is_a_budget_too(void **state)
     assert_in_range(transmit_snapshot(0).size, 490, 500);
 }
 
-static void test_the_urgent_come_more_often_and_none_never(void **state)
+TEST(test_the_urgent_come_more_often_and_none_never)
 {
-    (void)state;
     uint32_t updates[ENTITIES] = {0};
     move_all(0);
     exchange();
@@ -113,9 +111,8 @@ static void test_the_urgent_come_more_often_and_none_never(void **state)
         assert_true(updates[i] < updates[i % 10]);
 }
 
-static void test_a_removal_goes_first(void **state)
+TEST(test_a_removal_goes_first)
 {
-    (void)state;
     move_all(0);
     exchange();
     move_all(9);
@@ -125,9 +122,8 @@ static void test_a_removal_goes_first(void **state)
     assert_int_equal(known(), ENTITIES - ENTITIES / 10);
 }
 
-static void test_who_is_not_interested_has_no_such_entity(void **state)
+TEST(test_who_is_not_interested_has_no_such_entity)
 {
-    (void)state;
     for (uint32_t i = 0; i < 10; i++)
         set_body(i, i);
     for (uint32_t i = 0; i < 10; i += 2)
@@ -149,9 +145,8 @@ static void test_who_is_not_interested_has_no_such_entity(void **state)
     assert_true(transmit_snapshot(1).size > 100);
 }
 
-static void test_what_is_hidden_before_an_ack_does_not_stay(void **state)
+TEST(test_what_is_hidden_before_an_ack_does_not_stay)
 {
-    (void)state;
     set_body(3, 1);
     cw_snapshot_server_set_priority(rig_server, 0, 3, 0);
     exchange();
@@ -169,9 +164,8 @@ static void test_what_is_hidden_before_an_ack_does_not_stay(void **state)
     }
 }
 
-static void test_an_id_that_is_used_again_interests_again(void **state)
+TEST(test_an_id_that_is_used_again_interests_again)
 {
-    (void)state;
     set_body(3, 1);
     cw_snapshot_server_set_priority(rig_server, 0, 3, 0);
     exchange();
@@ -181,9 +175,8 @@ static void test_an_id_that_is_used_again_interests_again(void **state)
     assert_int_equal(body_at(3)->x, 2);
 }
 
-static void test_a_client_that_joins_has_nothing_and_wants_everything(void **state)
+TEST(test_a_client_that_joins_has_nothing_and_wants_everything)
 {
-    (void)state;
     set_body(3, 1);
     set_body(4, 1);
     cw_snapshot_server_set_priority(rig_server, 0, 3, 0);
@@ -195,9 +188,8 @@ static void test_a_client_that_joins_has_nothing_and_wants_everything(void **sta
     assert_non_null(body_at(4));
 }
 
-static void test_an_old_state_is_told_whole(void **state)
+TEST(test_an_old_state_is_told_whole)
 {
-    (void)state;
     move_all(0);
     exchange();
     /* This entity changes all the time and never gets its turn. */
@@ -214,18 +206,6 @@ static void test_an_old_state_is_told_whole(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, rig_teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(test_a_world_arrives_in_small_pieces),
-        TEST(test_the_budget_is_used),
-        TEST(test_max_bytes_is_a_budget_too),
-        TEST(test_the_urgent_come_more_often_and_none_never),
-        TEST(test_a_removal_goes_first),
-        TEST(test_who_is_not_interested_has_no_such_entity),
-        TEST(test_what_is_hidden_before_an_ack_does_not_stay),
-        TEST(test_an_id_that_is_used_again_interests_again),
-        TEST(test_a_client_that_joins_has_nothing_and_wants_everything),
-        TEST(test_an_old_state_is_told_whole),
-    };
-    rig_run_codings(tests);
+    fixture_before = setup;
+    rig_run_codings();
 }

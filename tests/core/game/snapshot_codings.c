@@ -1,5 +1,7 @@
 /* Tests of the codings with motion: what goes on as before costs next to nothing, and every other
    motion arrives all the same. */
+#include "fixture.h"
+
 #include "snapshot_rig.h"
 
 #include "random_schema.h"
@@ -53,9 +55,8 @@ static size_t size_of_lines(enum cw_snapshot_coding coding)
     return size;
 }
 
-static void test_lines_cost_next_to_nothing(void **state)
+TEST(test_lines_cost_next_to_nothing)
 {
-    (void)state;
     /* An id and what happened take 2 bits, and each of 5 fields takes one. */
     const size_t least = ENTITIES * 7 / 8;
     assert_in_range(size_of_lines(CW_SNAPSHOT_PREDICTED), least, least + 10);
@@ -64,9 +65,8 @@ static void test_lines_cost_next_to_nothing(void **state)
 }
 
 /* Snapshots are sent some ticks apart, and the last of them is not acked at once. */
-static void test_lines_are_foreseen_over_any_number_of_ticks(void **state)
+TEST(test_lines_are_foreseen_over_any_number_of_ticks)
 {
-    (void)state;
     static const uint32_t steps[] = {1, 2, 5, 1, 300, 7, 1000};
     uint32_t held = 0;
     use(CW_SNAPSHOT_PREDICTED);
@@ -88,9 +88,8 @@ static void test_lines_are_foreseen_over_any_number_of_ticks(void **state)
 
 /* A number that would leave the range is expected at its end, and no small field is expected to
    move. */
-static void test_lines_end_at_the_limits(void **state)
+TEST(test_lines_end_at_the_limits)
 {
-    (void)state;
     const uint32_t last = (1 << 18) - 1;
     for (rig_coding = CW_SNAPSHOT_DIFFERENCES; rig_coding < CW_SNAPSHOT_CODING_COUNT;
          rig_coding++) {
@@ -110,9 +109,8 @@ static void test_lines_end_at_the_limits(void **state)
 }
 
 /* Any number may follow any other, wherever it was expected. */
-static void test_every_jump_arrives(void **state)
+TEST(test_every_jump_arrives)
 {
-    (void)state;
     random_state = 1;
     for (rig_coding = CW_SNAPSHOT_DIFFERENCES; rig_coding < CW_SNAPSHOT_CODING_COUNT;
          rig_coding++) {
@@ -139,9 +137,8 @@ static void test_every_jump_arrives(void **state)
 }
 
 /* Bodies are shared by clients whose last two baselines are the same, and only by those. */
-static void test_bodies_are_shared_with_both_baselines(void **state)
+TEST(test_bodies_are_shared_with_both_baselines)
 {
-    (void)state;
     struct sent sent[3];
     struct cw_snapshot_server_stats stats;
     use(CW_SNAPSHOT_PREDICTED);
@@ -166,13 +163,6 @@ static void test_bodies_are_shared_with_both_baselines(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, rig_teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(test_lines_cost_next_to_nothing),
-        TEST(test_lines_are_foreseen_over_any_number_of_ticks),
-        TEST(test_lines_end_at_the_limits),
-        TEST(test_every_jump_arrives),
-        TEST(test_bodies_are_shared_with_both_baselines),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    fixture_before = setup;
+    return fixture_run();
 }

@@ -1,4 +1,6 @@
 /* Tests of bytes that no server has sent: they are read within their size or refused whole. */
+#include "fixture.h"
+
 #include "snapshot_rig.h"
 
 #include "random_schema.h"
@@ -95,9 +97,8 @@ static void refuse_or_take(const uint8_t *data, size_t size, uint32_t *taken)
     expect_no_event();
 }
 
-static void test_random_bytes(void **state)
+TEST(test_random_bytes)
 {
-    (void)state;
     uint32_t taken = 0;
     random_state = 3;
     for (int i = 0; i < 40000; i++) {
@@ -135,9 +136,8 @@ static void mutate(struct sent *sent)
 
 /* A snapshot that was changed on the way is refused, and then the real one is taken; or it is
    taken, and then the two ends begin again. */
-static void test_snapshots_that_were_changed_on_the_way(void **state)
+TEST(test_snapshots_that_were_changed_on_the_way)
 {
-    (void)state;
     uint32_t taken = 0, refused = 0;
     random_state = 5;
     for (int i = 0; i < 5000; i++) {
@@ -174,9 +174,8 @@ static void test_snapshots_that_were_changed_on_the_way(void **state)
     assert_true(refused > 300);
 }
 
-static void test_every_truncation_is_refused(void **state)
+TEST(test_every_truncation_is_refused)
 {
-    (void)state;
     for (uint32_t i = 0; i < ENTITIES; i++)
         set_body(i, i);
     next_tick();
@@ -189,9 +188,8 @@ static void test_every_truncation_is_refused(void **state)
     assert_int_equal(receive_exactly(sent.bytes, sent.size), CW_OK);
 }
 
-static void test_an_id_beyond_the_end_is_refused(void **state)
+TEST(test_an_id_beyond_the_end_is_refused)
 {
-    (void)state;
     /* The other end has another config: more entities, with as many bits for the count. */
     rig_config.max_entities = 31;
     cw_snapshot_server_destroy(rig_server);
@@ -212,9 +210,8 @@ static void test_an_id_beyond_the_end_is_refused(void **state)
 
 /* The count of entities is known twice. Only the tick, whether the snapshot is complete and how
    many entities without a change follow the last one may be different from what was sent. */
-static void test_what_comes_before_the_range_coder_agrees_with_it(void **state)
+TEST(test_what_comes_before_the_range_coder_agrees_with_it)
 {
-    (void)state;
     uint32_t taken = 0;
     if (rig_coding != CW_SNAPSHOT_RANGE_CODED)
         return;
@@ -239,13 +236,6 @@ static void test_what_comes_before_the_range_coder_agrees_with_it(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, rig_teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(test_random_bytes),
-        TEST(test_snapshots_that_were_changed_on_the_way),
-        TEST(test_every_truncation_is_refused),
-        TEST(test_an_id_beyond_the_end_is_refused),
-        TEST(test_what_comes_before_the_range_coder_agrees_with_it),
-    };
-    rig_run_codings(tests);
+    fixture_before = setup;
+    rig_run_codings();
 }

@@ -1,5 +1,7 @@
 /* Tests of snapshots over paths that lose, double and reorder them: every client sees each entity
    go forward only, and in the end has exactly the world that it should have. */
+#include "fixture.h"
+
 #include "message/schema_delta.h"
 
 #include "snapshot_rig.h"
@@ -217,17 +219,15 @@ static void run(const struct cw_simulator_path *path, size_t capacity, bool own_
     }
 }
 
-static void test_a_perfect_path(void **state)
+TEST(test_a_perfect_path)
 {
-    (void)state;
     const struct cw_simulator_path path = {.queue_bytes = 65536};
     run(&path, 1000, true);
     run(&path, 1000, false);
 }
 
-static void test_a_path_that_loses_doubles_and_reorders(void **state)
+TEST(test_a_path_that_loses_doubles_and_reorders)
 {
-    (void)state;
     const struct cw_simulator_path path = {.latency_seconds = 0.05,
                                            .jitter_seconds = 0.04,
                                            .loss = 0.2,
@@ -239,18 +239,16 @@ static void test_a_path_that_loses_doubles_and_reorders(void **state)
     run(&path, 1000, false);
 }
 
-static void test_a_budget_that_is_too_small(void **state)
+TEST(test_a_budget_that_is_too_small)
 {
-    (void)state;
     const struct cw_simulator_path path = {
         .latency_seconds = 0.02, .jitter_seconds = 0.02, .loss = 0.1, .queue_bytes = 65536};
     run(&path, 60, true);
     run(&path, 60, false);
 }
 
-static void test_outages_longer_than_the_window(void **state)
+TEST(test_outages_longer_than_the_window)
 {
-    (void)state;
     const struct cw_simulator_path path = {.latency_seconds = 0.03,
                                            .jitter_seconds = 0.01,
                                            .burst_start = 0.01,
@@ -289,12 +287,6 @@ static int setup(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, rig_teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(test_a_perfect_path),
-        TEST(test_a_path_that_loses_doubles_and_reorders),
-        TEST(test_a_budget_that_is_too_small),
-        TEST(test_outages_longer_than_the_window),
-    };
-    rig_run_codings(tests);
+    fixture_before = setup;
+    rig_run_codings();
 }

@@ -1,5 +1,7 @@
 /* Tests of snapshots as messages of a connection, acked by receipts: over a path that loses, and
    when the application lets messages lie until the connection throws them away. */
+#include "fixture.h"
+
 #include "connection_pair.h"
 
 #include "snapshot_rig.h"
@@ -58,9 +60,8 @@ static void expect_x(uint32_t x)
         assert_int_equal(body_at(i)->x, i + x);
 }
 
-static void test_receipts_tell_the_baseline(void **state)
+TEST(test_receipts_tell_the_baseline)
 {
-    (void)state;
     struct pair pair = open_pair(0.2);
     uint32_t missing = 0;
     for (uint32_t tick = 0; tick < 600; tick++) {
@@ -81,9 +82,8 @@ static void test_receipts_tell_the_baseline(void **state)
 
 /* There are more messages than the connection holds: the oldest are gone, although they were acked.
  */
-static void test_a_client_that_slept_begins_anew(void **state)
+TEST(test_a_client_that_slept_begins_anew)
 {
-    (void)state;
     struct pair pair = open_pair(0);
     for (uint32_t tick = 0; tick < 400; tick++) {
         for (uint32_t i = 0; i < ENTITIES; i++)
@@ -109,10 +109,6 @@ static void test_a_client_that_slept_begins_anew(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, rig_setup, rig_teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(test_receipts_tell_the_baseline),
-        TEST(test_a_client_that_slept_begins_anew),
-    };
-    rig_run_codings(tests);
+    fixture_before = rig_setup;
+    rig_run_codings();
 }

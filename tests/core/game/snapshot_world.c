@@ -3,7 +3,7 @@
 
 #include "message/schema_quantized.h"
 
-#include "unit.h"
+#include "fixture.h"
 
 #include <string.h>
 
@@ -19,6 +19,11 @@ static struct cw_schema *schema;
 static struct cw_snapshot_world world;
 static uint8_t memory[16384];
 
+static void end_schema(void *made)
+{
+    cw_schema_destroy(made);
+}
+
 static int setup(void **state)
 {
     (void)state;
@@ -28,16 +33,10 @@ static int setup(void **state)
     memset(memory, 0, sizeof memory);
     if (cw_schema_create(&config, &schema) != CW_OK)
         return -1;
+    own(schema, end_schema);
     cw_snapshot_world_layout(NULL, &measured, schema, ENTITIES, WINDOW);
     cw_snapshot_world_layout(&world, &arena, schema, ENTITIES, WINDOW);
     return arena.used == measured.used ? 0 : -1;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    cw_schema_destroy(schema);
-    return 0;
 }
 
 static enum cw_error set(uint32_t entity, uint32_t type, float x)
@@ -55,9 +54,8 @@ static float x_after(uint32_t entity, uint32_t change)
     return player.x;
 }
 
-static void what_stays_within_a_step_is_no_change(void **state)
+TEST(what_stays_within_a_step_is_no_change)
 {
-    (void)state;
     assert_int_equal(set(2, PLAYER, 1), CW_OK);
     const uint32_t first = world.last[2];
     assert_true(cw_change_is_present(first));
@@ -70,9 +68,8 @@ static void what_stays_within_a_step_is_no_change(void **state)
     assert_true(x_after(2, world.last[2]) == 1.5f);
 }
 
-static void an_entity_changes_once_in_a_tick(void **state)
+TEST(an_entity_changes_once_in_a_tick)
 {
-    (void)state;
     assert_int_equal(set(0, PLAYER, 1), CW_OK);
     assert_int_equal(cw_snapshot_world_tick(&world, 1), CW_OK);
     const uint32_t before = world.last[0];
@@ -83,9 +80,8 @@ static void an_entity_changes_once_in_a_tick(void **state)
     assert_true(x_after(0, before) == 1);
 }
 
-static void a_version_keeps_what_each_entity_was(void **state)
+TEST(a_version_keeps_what_each_entity_was)
 {
-    (void)state;
     assert_false(cw_snapshot_world_knows(&world, 0));
     for (uint32_t version = 1; version <= WINDOW + 2; version++) {
         assert_int_equal(set(1, PLAYER, (float)version), CW_OK);
@@ -106,9 +102,8 @@ static void a_version_keeps_what_each_entity_was(void **state)
     assert_int_equal(cw_snapshot_world_tick(&world, 0x10000000), CW_OK);
 }
 
-static void states_are_kept_for_a_window_of_changes(void **state)
+TEST(states_are_kept_for_a_window_of_changes)
 {
-    (void)state;
     assert_int_equal(set(1, PLAYER, 0), CW_OK);
     const uint32_t first = world.last[1];
     for (uint32_t tick = 1; tick < WINDOW; tick++) {
@@ -121,9 +116,8 @@ static void states_are_kept_for_a_window_of_changes(void **state)
     assert_null(cw_snapshot_world_state(&world, 1, first));
 }
 
-static void another_entity_with_the_id_is_created_anew(void **state)
+TEST(another_entity_with_the_id_is_created_anew)
 {
-    (void)state;
     assert_int_equal(set(3, PLAYER, 1), CW_OK);
     const uint32_t first = world.last[3];
     assert_int_equal(cw_snapshot_world_tick(&world, 1), CW_OK);
@@ -146,9 +140,8 @@ static void another_entity_with_the_id_is_created_anew(void **state)
     assert_int_equal(cw_change_distance(world.last[3], first), 4);
 }
 
-static void what_cannot_be_set_changes_nothing(void **state)
+TEST(what_cannot_be_set_changes_nothing)
 {
-    (void)state;
     assert_int_equal(set(ENTITIES, PLAYER, 1), CW_ERROR_INVALID_ARGUMENT);
     assert_int_equal(set(0, CRATE + 1, 1), CW_ERROR_MESSAGE_TYPE);
     assert_int_equal(set(0, PLAYER, 11), CW_ERROR_MESSAGE_VALUE);
@@ -159,9 +152,8 @@ static void what_cannot_be_set_changes_nothing(void **state)
     assert_int_equal(world.last[0], 0);
 }
 
-static void reset_makes_it_empty(void **state)
+TEST(reset_makes_it_empty)
 {
-    (void)state;
     assert_int_equal(set(4, PLAYER, 1), CW_OK);
     assert_int_equal(cw_snapshot_world_tick(&world, 7), CW_OK);
     assert_int_equal(world.used, 5);
@@ -174,18 +166,8 @@ static void reset_makes_it_empty(void **state)
     assert_int_equal(cw_snapshot_world_changes(&world, 1)[4], 0);
 }
 
-#define FRESH(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        FRESH(what_stays_within_a_step_is_no_change),
-        FRESH(an_entity_changes_once_in_a_tick),
-        FRESH(a_version_keeps_what_each_entity_was),
-        FRESH(states_are_kept_for_a_window_of_changes),
-        FRESH(another_entity_with_the_id_is_created_anew),
-        FRESH(what_cannot_be_set_changes_nothing),
-        FRESH(reset_makes_it_empty),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    fixture_before = setup;
+    return fixture_run();
 }

@@ -1,4 +1,6 @@
 /* Tests of a block put together in one buffer. */
+#include "fixture.h"
+
 #include "message/block_receiver.h"
 
 #include "channel_rig.h"
@@ -52,9 +54,8 @@ static struct cw_message *take(struct rig *rig, uint16_t id, uint32_t fragment, 
     return cw_block_receiver_take(&rig->receiver, &piece, message);
 }
 
-static void fragments_in_any_order(void **state)
+TEST(fragments_in_any_order)
 {
-    (void)state;
     static const uint32_t orders[][3] = {{0, 1, 2}, {2, 1, 0}, {1, 2, 0}};
     struct rig rig;
     start(&rig);
@@ -73,9 +74,8 @@ static void fragments_in_any_order(void **state)
     channel_rig_stop(&rig.channel);
 }
 
-static void one_block_at_a_time(void **state)
+TEST(one_block_at_a_time)
 {
-    (void)state;
     struct rig rig;
     start(&rig);
     const struct cw_block_piece first = piece_of(1, 1, 2, 5);
@@ -90,9 +90,8 @@ static void one_block_at_a_time(void **state)
     channel_rig_stop(&rig.channel);
 }
 
-static void the_next_block_begins_while_one_is_held(void **state)
+TEST(the_next_block_begins_while_one_is_held)
 {
-    (void)state;
     struct rig rig;
     start(&rig);
     struct cw_message *held = take(&rig, 1, 0, 1, 5);
@@ -107,9 +106,8 @@ static void the_next_block_begins_while_one_is_held(void **state)
     channel_rig_stop(&rig.channel);
 }
 
-static void only_the_first_fragments_come_ahead(void **state)
+TEST(only_the_first_fragments_come_ahead)
 {
-    (void)state;
     static uint8_t buffer[1000], ahead[CW_BLOCK_AHEAD * 10], received[13];
     struct rig rig;
     start(&rig);
@@ -126,9 +124,8 @@ static void only_the_first_fragments_come_ahead(void **state)
     channel_rig_stop(&rig.channel);
 }
 
-static void what_does_not_fit_is_malformed(void **state)
+TEST(what_does_not_fit_is_malformed)
 {
-    (void)state;
     struct rig rig;
     start(&rig);
     assert_int_equal(check(&rig, 1, 0, 2, 9), CW_ERROR_MALFORMED); /* a short one, not the last */
@@ -143,12 +140,5 @@ static void what_does_not_fit_is_malformed(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(fragments_in_any_order),
-        cmocka_unit_test(one_block_at_a_time),
-        cmocka_unit_test(the_next_block_begins_while_one_is_held),
-        cmocka_unit_test(only_the_first_fragments_come_ahead),
-        cmocka_unit_test(what_does_not_fit_is_malformed),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return fixture_run();
 }

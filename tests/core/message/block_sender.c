@@ -1,7 +1,7 @@
 /* Tests of a block sent fragment by fragment until all are acked. */
 #include "message/block_sender.h"
 
-#include "unit.h"
+#include "fixture.h"
 
 #include <math.h>
 #include <string.h>
@@ -45,9 +45,8 @@ static uint32_t send_due(struct cw_block_sender *sender, double now, uint16_t pa
     return fragment;
 }
 
-static void sizes_of_fragments(void **state)
+TEST(sizes_of_fragments)
 {
-    (void)state;
     struct cw_block_sender sender = start(25);
     assert_int_equal(sender.count, 3);
     assert_int_equal(cw_block_sender_fragment_size(&sender, 0), 10);
@@ -61,9 +60,8 @@ static void sizes_of_fragments(void **state)
     assert_int_equal(cw_block_sender_fragment_size(&sender, 0), 1);
 }
 
-static void fragments_go_once_and_again_when_lost(void **state)
+TEST(fragments_go_once_and_again_when_lost)
 {
-    (void)state;
     struct cw_block_sender sender = start(25);
     for (uint16_t i = 0; i < 3; i++)
         assert_int_equal(send_due(&sender, 10.0, i, CW_DUE_FIRST), i);
@@ -77,9 +75,8 @@ static void fragments_go_once_and_again_when_lost(void **state)
     assert_int_equal(send_due(&sender, 11.5, 5, CW_DUE_AGAIN), 0); /* fragment 0 is overdue */
 }
 
-static void the_last_ack_ends_it(void **state)
+TEST(the_last_ack_ends_it)
 {
-    (void)state;
     struct cw_block_sender sender = start(25);
     assert_false(cw_block_sender_acked(&sender, 7, 0, 0)); /* it was not sent yet */
     for (uint16_t i = 0; i < 3; i++)
@@ -95,9 +92,8 @@ static void the_last_ack_ends_it(void **state)
     assert_false(cw_block_sender_acked(&sender, 7, 1, 1));
 }
 
-static void what_may_have_been_dropped_is_sent_again(void **state)
+TEST(what_may_have_been_dropped_is_sent_again)
 {
-    (void)state;
     struct cw_block_sender sender = start(25);
     for (uint16_t i = 0; i < 3; i++)
         send_due(&sender, 10.0, i, CW_DUE_FIRST);
@@ -112,9 +108,8 @@ static void what_may_have_been_dropped_is_sent_again(void **state)
     assert_true(cw_block_sender_acked(&sender, 7, 1, 4));
 }
 
-static void the_last_ones_go_again_twice_if_packets_are_lost(void **state)
+TEST(the_last_ones_go_again_twice_if_packets_are_lost)
 {
-    (void)state;
     for (int lossy = 0; lossy < 2; lossy++) {
         struct cw_block_sender sender = start(320);
         path_loss = lossy ? 0.2 : 0;
@@ -134,9 +129,8 @@ static void the_last_ones_go_again_twice_if_packets_are_lost(void **state)
     path_loss = 0;
 }
 
-static void with_others_to_send_it_waits_longer(void **state)
+TEST(with_others_to_send_it_waits_longer)
 {
-    (void)state;
     struct cw_block_sender sender = start(5);
     send_due(&sender, 10.0, 0, CW_DUE_FIRST);
     const struct cw_timing timing = timing_at(11.2, 1);
@@ -149,13 +143,5 @@ static void with_others_to_send_it_waits_longer(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sizes_of_fragments),
-        cmocka_unit_test(fragments_go_once_and_again_when_lost),
-        cmocka_unit_test(the_last_ack_ends_it),
-        cmocka_unit_test(what_may_have_been_dropped_is_sent_again),
-        cmocka_unit_test(the_last_ones_go_again_twice_if_packets_are_lost),
-        cmocka_unit_test(with_others_to_send_it_waits_longer),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return fixture_run();
 }

@@ -2,7 +2,7 @@
 #include "causeway/channel.h"
 
 #include "config_error.h"
-#include "unit.h"
+#include "fixture.h"
 
 #define PACKET_SIZE 1064
 
@@ -16,9 +16,8 @@ static enum cw_error check(const struct cw_channel_config *config)
     return cw_channel_config_check(config, PACKET_SIZE);
 }
 
-static void test_the_defaults_are_as_told(void **state)
+TEST(test_the_defaults_are_as_told)
 {
-    (void)state;
     for (int kind = CW_CHANNEL_RELIABLE_ORDERED; kind <= CW_CHANNEL_RELIABLE_UNORDERED; kind++) {
         struct cw_channel_config config = config_of((enum cw_channel_kind)kind);
         assert_int_equal(config.kind, kind);
@@ -53,9 +52,8 @@ static void test_the_defaults_are_as_told(void **state)
         assert_error_names(check(&config), #member);                                               \
     } while (0)
 
-static void test_numbers_have_limits(void **state)
+TEST(test_numbers_have_limits)
 {
-    (void)state;
     CHECK_LIMITS(max_messages_per_packet, 1, CW_MAX_MESSAGES_PER_PACKET);
     CHECK_LIMITS(weight, 1, 1000);
     CHECK_LIMITS(send_queue_size, 2, 16384);
@@ -79,9 +77,8 @@ static void test_numbers_have_limits(void **state)
     }
 }
 
-static void test_queues_are_powers_of_two(void **state)
+TEST(test_queues_are_powers_of_two)
 {
-    (void)state;
     struct cw_channel_config config = config_of(CW_CHANNEL_UNRELIABLE);
     config.send_queue_size = 96;
     assert_error_names(check(&config), "send_queue_size");
@@ -90,9 +87,8 @@ static void test_queues_are_powers_of_two(void **state)
     assert_error_names(check(&config), "receive_queue_size");
 }
 
-static void test_blocks_must_fit(void **state)
+TEST(test_blocks_must_fit)
 {
-    (void)state;
     struct cw_channel_config config = config_of(CW_CHANNEL_RELIABLE_ORDERED);
     config.blocks = true;
     config.block_fragment_size = PACKET_SIZE;
@@ -122,11 +118,5 @@ static void test_blocks_must_fit(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_the_defaults_are_as_told),
-        cmocka_unit_test(test_numbers_have_limits),
-        cmocka_unit_test(test_queues_are_powers_of_two),
-        cmocka_unit_test(test_blocks_must_fit),
-    };
-    return cmocka_run_group_tests_name("channel", tests, NULL, NULL);
+    return fixture_run();
 }

@@ -1,11 +1,12 @@
 /* Tests of what both kinds of channels write and read alike. */
+#include "fixture.h"
+
 #include "message/channel_common.h"
 
 #include "channel_rig.h"
 
-static void the_head_of_an_entry(void **state)
+TEST(the_head_of_an_entry)
 {
-    (void)state;
     struct channel_rig rig;
     channel_rig_start(&rig);
     struct cw_channel_common common = channel_rig_common(&rig, CW_CHANNEL_UNRELIABLE);
@@ -31,9 +32,8 @@ static void the_head_of_an_entry(void **state)
     channel_rig_stop(&rig);
 }
 
-static void messages_are_read_into_the_pool_up_to_its_limit(void **state)
+TEST(messages_are_read_into_the_pool_up_to_its_limit)
 {
-    (void)state;
     struct channel_rig rig;
     channel_rig_start(&rig);
     const struct cw_channel_common common = channel_rig_common(&rig, CW_CHANNEL_UNRELIABLE);
@@ -64,9 +64,8 @@ static void messages_are_read_into_the_pool_up_to_its_limit(void **state)
     channel_rig_stop(&rig);
 }
 
-static void what_is_malformed_leaves_nothing(void **state)
+TEST(what_is_malformed_leaves_nothing)
 {
-    (void)state;
     struct channel_rig rig;
     channel_rig_start(&rig);
     struct cw_channel_common common = channel_rig_common(&rig, CW_CHANNEL_UNRELIABLE);
@@ -87,10 +86,5 @@ static void what_is_malformed_leaves_nothing(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_head_of_an_entry),
-        cmocka_unit_test(messages_are_read_into_the_pool_up_to_its_limit),
-        cmocka_unit_test(what_is_malformed_leaves_nothing),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return fixture_run();
 }

@@ -1,4 +1,6 @@
 /* Tests of the functions that a connection calls on its channels, for each kind. */
+#include "fixture.h"
+
 #include "message/channel_internal.h"
 
 #include "base/memory.h"
@@ -19,6 +21,15 @@ struct rig {
 static enum cw_channel_kind kind; /* the kind of the channels tested now */
 static const struct cw_allocator allocator = {0};
 
+static void stop(void *object)
+{
+    struct rig *rig = object;
+    cw_channel_reset(&rig->from);
+    cw_channel_reset(&rig->to);
+    cw_release(&allocator, rig->arena.base, rig->arena.size);
+    channel_rig_stop(&rig->common);
+}
+
 static int start(void **state)
 {
     static struct rig the_rig;
@@ -36,16 +47,7 @@ static int start(void **state)
         ends[i]->common = common;
     }
     assert_int_equal(rig->arena.used, rig->arena.size);
-    return 0;
-}
-
-static int stop(void **state)
-{
-    struct rig *rig = *state;
-    cw_channel_reset(&rig->from);
-    cw_channel_reset(&rig->to);
-    cw_release(&allocator, rig->arena.base, rig->arena.size);
-    channel_rig_stop(&rig->common);
+    own(rig, stop);
     return 0;
 }
 
@@ -90,7 +92,7 @@ static void pass_packet(struct rig *rig)
     carry(rig);
 }
 
-static void test_messages_cross(void **state)
+TEST(test_messages_cross)
 {
     struct rig *rig = *state;
     for (uint32_t number = 1; number <= 3; number++)
@@ -102,7 +104,7 @@ static void test_messages_cross(void **state)
 }
 
 /* A reliable channel cuts a block into fragments, an unreliable one sends it with its message. */
-static void test_blocks_cross(void **state)
+TEST(test_blocks_cross)
 {
     struct rig *rig = *state;
     static const char block[] = "more than two fragments";
@@ -121,7 +123,7 @@ static void test_blocks_cross(void **state)
 }
 
 /* Only an entry of a reliable channel is acked, and is due again when it was lost. */
-static void test_what_a_packet_carried(void **state)
+TEST(test_what_a_packet_carried)
 {
     struct rig *rig = *state;
     bool is_fragment = true;
@@ -145,7 +147,7 @@ static void test_what_a_packet_carried(void **state)
 }
 
 /* An entry that finds no room in a round waits for the next one, or is dropped. */
-static void test_the_end_of_a_round(void **state)
+TEST(test_the_end_of_a_round)
 {
     struct rig *rig = *state;
     assert_int_equal(send_number(rig, 1, NULL), CW_OK);
@@ -164,7 +166,7 @@ static void test_the_end_of_a_round(void **state)
 
 /* A reliable channel has its packet sent again rather than lose part of it; what arrived on an
    unreliable one may be dropped. */
-static void test_what_may_be_dropped(void **state)
+TEST(test_what_may_be_dropped)
 {
     struct rig *rig = *state;
     assert_int_equal(cw_channel_keeps_all(&rig->to), rig->reliable);
@@ -177,7 +179,7 @@ static void test_what_may_be_dropped(void **state)
     assert_int_equal(channel_rig_number(cw_channel_next(&rig->to)), rig->reliable ? 1 : 2);
 }
 
-static void test_what_cannot_be_sent(void **state)
+TEST(test_what_cannot_be_sent)
 {
     struct rig *rig = *state;
     struct cw_channel_common *common = &rig->from.common;
@@ -203,7 +205,7 @@ static void test_what_cannot_be_sent(void **state)
     assert_int_equal(cw_message_pool_used(rig->common.made), rig->reliable ? 2 : 1);
 }
 
-static void test_what_a_config_asks_for(void **state)
+TEST(test_what_a_config_asks_for)
 {
     struct rig *rig = *state;
     struct cw_channel_config config = rig->from.common.config;
@@ -218,7 +220,7 @@ static void test_what_a_config_asks_for(void **state)
     assert_true(cw_channel_config_fragment_fits(&config, 9 + CW_FRAGMENT_HEADERS));
 }
 
-static void test_a_reset_leaves_nothing(void **state)
+TEST(test_a_reset_leaves_nothing)
 {
     struct rig *rig = *state;
     assert_int_equal(send_number(rig, 1, NULL), CW_OK);
@@ -236,19 +238,11 @@ static void test_a_reset_leaves_nothing(void **state)
     assert_int_equal(channel_rig_number(cw_channel_next(&rig->to)), 3);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, start, stop)
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        TEST(test_messages_cross),         TEST(test_blocks_cross),
-        TEST(test_what_a_packet_carried),  TEST(test_the_end_of_a_round),
-        TEST(test_what_may_be_dropped),    TEST(test_what_cannot_be_sent),
-        TEST(test_what_a_config_asks_for), TEST(test_a_reset_leaves_nothing),
-    };
-    static const char *const names[] = {"reliable", "unreliable", "sequenced", "unordered"};
+    fixture_before = start;
     int failed = 0;
     for (kind = CW_CHANNEL_RELIABLE_ORDERED; kind <= CW_CHANNEL_RELIABLE_UNORDERED; kind++)
-        failed += cmocka_run_group_tests_name(names[kind], tests, NULL, NULL);
+        failed += fixture_run();
     return failed;
 }

@@ -1,4 +1,6 @@
 /* Tests of connections: making them, sending and its errors, rounds of packets, reset. */
+#include "fixture.h"
+
 #include "config_error.h"
 #include "notes_schema.h"
 
@@ -6,9 +8,8 @@
 
 #include <math.h>
 
-static void test_the_defaults_are_as_told(void **state)
+TEST(test_the_defaults_are_as_told)
 {
-    (void)state;
     const struct cw_connection_config config = cw_connection_config_default(schema);
     assert_ptr_equal(config.schema, schema);
     assert_int_equal(config.channel_count, 2);
@@ -61,9 +62,8 @@ static void use(struct cw_connection *a, struct cw_connection *b)
     }
 }
 
-static void test_all_memory_is_one_allocation_of_the_size_that_is_told(void **state)
+TEST(test_all_memory_is_one_allocation_of_the_size_that_is_told)
 {
-    (void)state;
     for (int blocks = 0; blocks < 2; blocks++) {
         struct counted counted = {0};
         struct cw_connection_config config = cw_connection_config_default(schema);
@@ -83,9 +83,8 @@ static void test_all_memory_is_one_allocation_of_the_size_that_is_told(void **st
     cw_connection_destroy(NULL);
 }
 
-static void test_a_default_connection_of_64_byte_messages_takes_at_most_136_kb(void **state)
+TEST(test_a_default_connection_of_64_byte_messages_takes_at_most_136_kb)
 {
-    (void)state;
     static const struct cw_field field = {
         .name = "bytes", .kind = CW_KIND_BYTES, .max = 60}; /* with 4 bytes for their count */
     const struct cw_message_type type = {.name = "state", .fields = &field, .field_count = 1};
@@ -107,9 +106,8 @@ static void check_refused(const struct cw_connection_config *config, const char 
     assert_int_equal(cw_connection_memory(config), 0);
 }
 
-static void test_a_config_that_cannot_work_is_refused(void **state)
+TEST(test_a_config_that_cannot_work_is_refused)
 {
-    (void)state;
     const struct cw_connection_config good = cw_connection_config_default(schema);
     struct cw_connection_config config = good;
     config.schema = NULL;
@@ -147,9 +145,8 @@ static void test_a_config_that_cannot_work_is_refused(void **state)
     assert_true(cw_connection_memory(&config) > 0);
 }
 
-static void test_messages_come_from_a_pool_of_a_fixed_size(void **state)
+TEST(test_messages_come_from_a_pool_of_a_fixed_size)
 {
-    (void)state;
     struct cw_connection_config config = cw_connection_config_default(schema);
     config.max_messages = 2;
     struct cw_connection *connection = connection_with(&config);
@@ -193,9 +190,8 @@ static void check_send(struct cw_connection *connection, uint32_t channel,
     assert_int_equal(parcels_released, released);
 }
 
-static void test_every_error_of_send_changes_nothing(void **state)
+TEST(test_every_error_of_send_changes_nothing)
 {
-    (void)state;
     struct cw_connection_config config = cw_connection_config_default(schema);
     config.channels[0].packet_budget = 500;
     struct cw_connection *plain = connection_with(&config), *other = connection_with(&config);
@@ -231,9 +227,8 @@ static void test_every_error_of_send_changes_nothing(void **state)
     cw_connection_destroy(blocks);
 }
 
-static void test_a_value_is_sent_as_a_copy_or_nothing_is_left_of_it(void **state)
+TEST(test_a_value_is_sent_as_a_copy_or_nothing_is_left_of_it)
 {
-    (void)state;
     struct cw_connection_config config = cw_connection_config_default(schema);
     config.max_messages = 1;
     struct cw_connection *a = connection_with(&config), *b = connection_with(&config);
@@ -256,9 +251,8 @@ static void test_a_value_is_sent_as_a_copy_or_nothing_is_left_of_it(void **state
     cw_connection_destroy(b);
 }
 
-static void test_a_full_queue_refuses_and_recovers(void **state)
+TEST(test_a_full_queue_refuses_and_recovers)
 {
-    (void)state;
     struct cw_connection_config config = cw_connection_config_default(schema);
     config.channels[0].send_queue_size = config.channels[1].send_queue_size = 8;
     struct cw_connection *a = connection_with(&config), *b = connection_with(&config);
@@ -278,9 +272,8 @@ static void test_a_full_queue_refuses_and_recovers(void **state)
 }
 
 /* The default limits keep this rule too, where each queue is as long as all that may be made. */
-static void test_a_full_channel_starves_no_other(void **state)
+TEST(test_a_full_channel_starves_no_other)
 {
-    (void)state;
     static const uint32_t most[] = {256, 4, 1000, 64, 2};
     static const uint32_t counts[] = {2, 4, 5, 64, 2};
     for (int i = 0; i < 5; i++) {
@@ -302,9 +295,8 @@ static void test_a_full_channel_starves_no_other(void **state)
     }
 }
 
-static void test_the_room_of_a_channel_is_what_it_still_takes(void **state)
+TEST(test_the_room_of_a_channel_is_what_it_still_takes)
 {
-    (void)state;
     struct cw_connection_config config = cw_connection_config_default(schema);
     config.channels[0].send_queue_size = 16;
     config.channels[1].send_queue_size = 8;
@@ -331,9 +323,8 @@ static void test_the_room_of_a_channel_is_what_it_still_takes(void **state)
 }
 
 /* Other libraries took a message too large for its channel, which clogged it for ever. */
-static void test_whatever_send_accepts_fits_into_a_packet(void **state)
+TEST(test_whatever_send_accepts_fits_into_a_packet)
 {
-    (void)state;
     struct cw_connection_config config = cw_connection_config_default(schema);
     config.channels[0].blocks = config.channels[1].blocks = true;
     for (uint32_t budget = 0; budget < 1200; budget += budget < 30 ? 1 : 97) {
@@ -365,9 +356,8 @@ static void test_whatever_send_accepts_fits_into_a_packet(void **state)
     }
 }
 
-static void test_the_budget_may_be_any_number(void **state)
+TEST(test_the_budget_may_be_any_number)
 {
-    (void)state;
     struct cw_connection_config config = cw_connection_config_default(schema);
     config.channels[0].packet_budget = config.channels[1].packet_budget = 0x20000001;
     config.channels[0].redundancy_budget = UINT32_MAX;
@@ -379,23 +369,8 @@ static void test_the_budget_may_be_any_number(void **state)
     cw_connection_destroy(b);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        TEST(test_the_defaults_are_as_told),
-        TEST(test_all_memory_is_one_allocation_of_the_size_that_is_told),
-        TEST(test_a_default_connection_of_64_byte_messages_takes_at_most_136_kb),
-        TEST(test_a_config_that_cannot_work_is_refused),
-        TEST(test_messages_come_from_a_pool_of_a_fixed_size),
-        TEST(test_every_error_of_send_changes_nothing),
-        TEST(test_a_value_is_sent_as_a_copy_or_nothing_is_left_of_it),
-        TEST(test_a_full_queue_refuses_and_recovers),
-        TEST(test_a_full_channel_starves_no_other),
-        TEST(test_the_room_of_a_channel_is_what_it_still_takes),
-        TEST(test_whatever_send_accepts_fits_into_a_packet),
-        TEST(test_the_budget_may_be_any_number),
-    };
-    return cmocka_run_group_tests_name("connection", tests, NULL, NULL);
+    fixture_before = set_up;
+    return fixture_run();
 }

@@ -1,4 +1,6 @@
 /* Tests of blocks: on a reliable channel they go in fragments, on an unreliable one whole. */
+#include "fixture.h"
+
 #include "connection_pair.h"
 #include "notes_schema.h"
 
@@ -25,9 +27,8 @@ static void rounds(struct cw_connection *a, struct cw_connection *b, int count, 
     }
 }
 
-static void test_blocks_of_every_size_arrive(void **state)
+TEST(test_blocks_of_every_size_arrive)
 {
-    (void)state;
     const struct cw_connection_config config = config_of_blocks();
     struct cw_connection *a = connection_with(&config), *b = connection_with(&config);
     static const uint32_t sizes[] = {1,
@@ -59,9 +60,8 @@ static void test_blocks_of_every_size_arrive(void **state)
     cw_connection_destroy(b);
 }
 
-static void test_a_block_waits_its_turn_among_messages(void **state)
+TEST(test_a_block_waits_its_turn_among_messages)
 {
-    (void)state;
     const struct cw_connection_config config = config_of_blocks();
     struct cw_connection *a = connection_with(&config), *b = connection_with(&config);
     send_note(a, 0, 0, 10, 0);
@@ -86,9 +86,8 @@ static void test_a_block_waits_its_turn_among_messages(void **state)
     cw_connection_destroy(b);
 }
 
-static void test_a_block_that_is_held_makes_the_next_one_wait(void **state)
+TEST(test_a_block_that_is_held_makes_the_next_one_wait)
 {
-    (void)state;
     const struct cw_connection_config config = config_of_blocks();
     struct cw_connection *a = connection_with(&config), *b = connection_with(&config);
     double now = 0;
@@ -113,9 +112,8 @@ static void test_a_block_that_is_held_makes_the_next_one_wait(void **state)
     cw_connection_destroy(b);
 }
 
-static void test_a_held_block_outlives_a_reset(void **state)
+TEST(test_a_held_block_outlives_a_reset)
 {
-    (void)state;
     const struct cw_connection_config config = config_of_blocks();
     struct cw_connection *a = connection_with(&config), *b = connection_with(&config);
     for (uint32_t channel = 0; channel < 2; channel++) {
@@ -139,9 +137,8 @@ static void test_a_held_block_outlives_a_reset(void **state)
     cw_connection_destroy(b);
 }
 
-static void test_a_block_is_released_once_whatever_happens(void **state)
+TEST(test_a_block_is_released_once_whatever_happens)
 {
-    (void)state;
     struct cw_connection_config config = config_of_blocks();
     config.max_packets_per_update = 1;
     for (int way = 0; way < 5; way++) {
@@ -174,9 +171,8 @@ static void test_a_block_is_released_once_whatever_happens(void **state)
     }
 }
 
-static void test_blocks_get_through_loss_and_only_lost_fragments_go_again(void **state)
+TEST(test_blocks_get_through_loss_and_only_lost_fragments_go_again)
 {
-    (void)state;
     struct cw_connection_config config = config_of_blocks();
     config.schema = notes_schema(); /* the pair destroys it */
     struct pair pair = pair_open(&config, 0.1, 0.2);
@@ -206,9 +202,8 @@ static void test_blocks_get_through_loss_and_only_lost_fragments_go_again(void *
     pair_close(&pair);
 }
 
-static void test_a_long_block_fills_every_packet(void **state)
+TEST(test_a_long_block_fills_every_packet)
 {
-    (void)state;
     struct cw_connection_config config = cw_connection_config_default(notes_schema());
     config.channels[0].blocks = true;
     config.max_packets_per_update = 4;
@@ -243,9 +238,8 @@ static void take_parcels(struct pair *pair, uint32_t count, uint32_t size)
     }
 }
 
-static void test_one_block_follows_another_without_a_pause(void **state)
+TEST(test_one_block_follows_another_without_a_pause)
 {
-    (void)state;
     const uint32_t size = 64 * 1024, count = 10;
     struct cw_connection_config config = cw_connection_config_default(notes_schema());
     config.channels[0].blocks = true;
@@ -282,9 +276,8 @@ static uint32_t run_beside_notes(struct pair *pair, int ticks)
     return arrived;
 }
 
-static void test_messages_that_fill_the_window_starve_no_block(void **state)
+TEST(test_messages_that_fill_the_window_starve_no_block)
 {
-    (void)state;
     struct cw_connection_config config = config_of_blocks();
     config.schema = notes_schema();
     config.channels[1] = config.channels[0];
@@ -299,9 +292,8 @@ static void test_messages_that_fill_the_window_starve_no_block(void **state)
     pair_close(&pair);
 }
 
-static void test_early_blocks_survive_losses_and_other_orders(void **state)
+TEST(test_early_blocks_survive_losses_and_other_orders)
 {
-    (void)state;
     const uint32_t size = 20 * FRAGMENT + 7, count = 100;
     struct cw_connection_config config = config_of_blocks();
     for (int step = 0; step < 4; step++) {
@@ -322,9 +314,8 @@ static void test_early_blocks_survive_losses_and_other_orders(void **state)
     }
 }
 
-static void test_unreliable_blocks_beyond_what_can_be_held_are_dropped(void **state)
+TEST(test_unreliable_blocks_beyond_what_can_be_held_are_dropped)
 {
-    (void)state;
     const struct cw_connection_config config = config_of_blocks();
     struct cw_connection *a = connection_with(&config), *b = connection_with(&config);
     struct cw_message *held[20];
@@ -351,22 +342,8 @@ static void test_unreliable_blocks_beyond_what_can_be_held_are_dropped(void **st
     cw_connection_destroy(b);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        TEST(test_blocks_of_every_size_arrive),
-        TEST(test_a_block_waits_its_turn_among_messages),
-        TEST(test_a_block_that_is_held_makes_the_next_one_wait),
-        TEST(test_a_held_block_outlives_a_reset),
-        TEST(test_a_block_is_released_once_whatever_happens),
-        TEST(test_blocks_get_through_loss_and_only_lost_fragments_go_again),
-        TEST(test_a_long_block_fills_every_packet),
-        TEST(test_one_block_follows_another_without_a_pause),
-        TEST(test_messages_that_fill_the_window_starve_no_block),
-        TEST(test_early_blocks_survive_losses_and_other_orders),
-        TEST(test_unreliable_blocks_beyond_what_can_be_held_are_dropped),
-    };
-    return cmocka_run_group_tests_name("connection_blocks", tests, NULL, NULL);
+    fixture_before = set_up;
+    return fixture_run();
 }

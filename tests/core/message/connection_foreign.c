@@ -1,6 +1,8 @@
 /* Tests with a foreign end that sends as yojimbo does by default: packets of up to 8,192 bytes, in
    fragments of 1,024 above 1,024. Our end has the defaults, and talks to it without sending a
    fragment itself. */
+#include "fixture.h"
+
 #include "connection_pair.h"
 #include "notes_schema.h"
 
@@ -148,9 +150,8 @@ static void take_notes(struct cw_connection *at, uint32_t *next)
     }
 }
 
-static void test_a_default_connection_understands_packets_in_fragments(void **state)
+TEST(test_a_default_connection_understands_packets_in_fragments)
 {
-    (void)state;
     const uint32_t count = 400;
     const struct cw_connection_config config = cw_connection_config_default(schema);
     for (uint32_t loss_percent = 0; loss_percent <= 10; loss_percent += 5) {
@@ -179,9 +180,8 @@ static void test_a_default_connection_understands_packets_in_fragments(void **st
 
 /* The defaults of yojimbo need two reliable-ordered channels with blocks here. A block's fragment
    is as long as a packet's, so that every packet with one comes in two. */
-static void test_with_the_channels_of_yojimbo_blocks_pass_too(void **state)
+TEST(test_with_the_channels_of_yojimbo_blocks_pass_too)
 {
-    (void)state;
     struct cw_connection_config config = cw_connection_config_default(schema);
     config.channels[1].kind = CW_CHANNEL_RELIABLE_ORDERED;
     config.channels[0].blocks = config.channels[1].blocks = true;
@@ -254,9 +254,8 @@ static void receive_bursts(double jitter_seconds, uint32_t loss_percent)
 }
 
 /* The npm package has the same test: see wasm.foreign. */
-static void test_bursts_of_long_packets_all_arrive_whatever_overtakes(void **state)
+TEST(test_bursts_of_long_packets_all_arrive_whatever_overtakes)
 {
-    (void)state;
     for (int jitter = 0; jitter <= 100; jitter += 50) {
         receive_bursts(jitter / 1000.0, 0);
         receive_bursts(jitter / 1000.0, 5);
@@ -265,13 +264,6 @@ static void test_bursts_of_long_packets_all_arrive_whatever_overtakes(void **sta
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_a_default_connection_understands_packets_in_fragments,
-                                        set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_with_the_channels_of_yojimbo_blocks_pass_too, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(test_bursts_of_long_packets_all_arrive_whatever_overtakes,
-                                        set_up, tear_down),
-    };
-    return cmocka_run_group_tests_name("connection_foreign", tests, NULL, NULL);
+    fixture_before = set_up;
+    return fixture_run();
 }

@@ -1,5 +1,7 @@
 /* Tests of the datagrams of two connections, which are as they were when the vectors said that they
    were right. */
+#include "fixture.h"
+
 #include "connections.h"
 #include "golden.h"
 #include "rich_schema.h"
@@ -47,9 +49,8 @@ static void send_message(struct cw_connection *from, uint32_t channel, uint32_t 
     assert_int_equal(cw_connection_send(from, channel, message, now), CW_OK);
 }
 
-static void test_datagrams_are_as_they_were(void **state)
+TEST(test_datagrams_are_as_they_were)
 {
-    (void)state;
     struct golden golden = golden_open(CAUSEWAY_GOLDEN "/connection.txt", write_golden);
     struct cw_schema *schema = rich_schema();
     const struct cw_connection_config config = rich_config(schema);
@@ -94,7 +95,6 @@ static void test_datagrams_are_as_they_were(void **state)
 
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_datagrams_are_as_they_were)};
     write_golden = argc > 1 && strcmp(argv[1], "--write-golden") == 0;
-    return cmocka_run_group_tests_name("connection_golden", tests, NULL, NULL);
+    return fixture_run();
 }

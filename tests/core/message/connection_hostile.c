@@ -1,21 +1,21 @@
 /* Tests of packets made in bad faith, by accident or by another program. */
+#include "fixture.h"
+
 #include "connections.h"
 
 static struct cw_schema *schema;
 static uint32_t random_state;
 
+static void end_schema(void *made)
+{
+    cw_schema_destroy(made);
+}
+
 static int set_up(void **state)
 {
     (void)state;
-    schema = notes_schema();
+    schema = own(notes_schema(), end_schema);
     random_state = 4711;
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    cw_schema_destroy(schema);
     return 0;
 }
 
@@ -128,9 +128,8 @@ static void hand_over(struct cw_endpoint *peer, struct cw_connection *to,
     }
 }
 
-static void test_corrupted_packets_do_no_harm(void **state)
+TEST(test_corrupted_packets_do_no_harm)
 {
-    (void)state;
     static struct packet packets[200];
     const size_t count = honest_payloads(packets, 200);
     const struct cw_connection_config config = config_of_blocks();
@@ -157,9 +156,8 @@ static void test_corrupted_packets_do_no_harm(void **state)
     assert_true(invalid > 3000 && taken > 3000);
 }
 
-static void test_random_bytes_do_no_harm(void **state)
+TEST(test_random_bytes_do_no_harm)
 {
-    (void)state;
     const struct cw_connection_config config = config_of_blocks();
     struct cw_connection *payloads = connection_with(&config), *raw = connection_with(&config);
     struct cw_endpoint *peer = peer_of(&config);
@@ -239,10 +237,8 @@ static struct bits put_note(struct bits bits, uint32_t channel, uint32_t id)
 
 /* Other libraries failed at block fragments on a channel without blocks, and at packets without
    payload. */
-static void
-test_a_fragment_where_there_are_no_blocks_and_packets_of_nothing_are_refused(void **state)
+TEST(test_a_fragment_where_there_are_no_blocks_and_packets_of_nothing_are_refused)
 {
-    (void)state;
     const struct cw_connection_config config = config_of_blocks();
     struct cw_connection *connection = connection_with(&config);
     struct cw_endpoint *peer = peer_of(&config);
@@ -273,9 +269,8 @@ test_a_fragment_where_there_are_no_blocks_and_packets_of_nothing_are_refused(voi
     cw_connection_destroy(connection);
 }
 
-static void test_a_fragment_comes_alone_on_its_channel(void **state)
+TEST(test_a_fragment_comes_alone_on_its_channel)
 {
-    (void)state;
     const struct cw_connection_config config = config_of_blocks();
     struct cw_connection *connection = connection_with(&config);
     struct cw_endpoint *peer = peer_of(&config);
@@ -294,9 +289,8 @@ static void test_a_fragment_comes_alone_on_its_channel(void **state)
     cw_connection_destroy(connection);
 }
 
-static void test_the_same_message_twice_in_a_packet_is_delivered_once(void **state)
+TEST(test_the_same_message_twice_in_a_packet_is_delivered_once)
 {
-    (void)state;
     const struct cw_connection_config config = config_of_blocks();
     struct cw_connection *connection = connection_with(&config);
     struct cw_endpoint *peer = peer_of(&config);
@@ -309,9 +303,8 @@ static void test_the_same_message_twice_in_a_packet_is_delivered_once(void **sta
     cw_connection_destroy(connection);
 }
 
-static void test_ids_from_the_past_and_the_far_future_are_not_kept(void **state)
+TEST(test_ids_from_the_past_and_the_far_future_are_not_kept)
 {
-    (void)state;
     const struct cw_connection_config config = config_of_blocks();
     const struct bits one = put((struct bits){0}, 1, 3);
     for (uint32_t id = 0; id < 65536; id += id < 600 || id > 65000 ? 1 : 97) {
@@ -328,17 +321,8 @@ static void test_ids_from_the_past_and_the_far_future_are_not_kept(void **state)
     }
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        TEST(test_corrupted_packets_do_no_harm),
-        TEST(test_random_bytes_do_no_harm),
-        TEST(test_a_fragment_where_there_are_no_blocks_and_packets_of_nothing_are_refused),
-        TEST(test_a_fragment_comes_alone_on_its_channel),
-        TEST(test_the_same_message_twice_in_a_packet_is_delivered_once),
-        TEST(test_ids_from_the_past_and_the_far_future_are_not_kept),
-    };
-    return cmocka_run_group_tests_name("connection_hostile", tests, NULL, NULL);
+    fixture_before = set_up;
+    return fixture_run();
 }

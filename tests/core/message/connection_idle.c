@@ -1,5 +1,7 @@
 /* Tests of connections that have nothing to say: they fall silent, and know the path all the same.
  */
+#include "fixture.h"
+
 #include "connection_pair.h"
 
 static struct pair open_pair(double idle_interval, double rtt, double loss)
@@ -35,9 +37,8 @@ static double rate_of(struct pair *pair, int seconds)
 }
 
 /* Packets that are missing are asked for, which must not go on for ever, even if many get lost. */
-static void test_idle_ends_do_not_answer_each_other(void **state)
+TEST(test_idle_ends_do_not_answer_each_other)
 {
-    (void)state;
     static const struct {
         double rtt, loss, most;
     } cases[] = {{0.1, 0, 10}, {0.02, 0, 10}, {0.4, 0, 10}, {0.1, 0.2, 15}, {0.02, 0.35, 20}};
@@ -56,9 +57,8 @@ static void test_idle_ends_do_not_answer_each_other(void **state)
     }
 }
 
-static void test_an_interval_of_0_is_a_packet_in_every_round(void **state)
+TEST(test_an_interval_of_0_is_a_packet_in_every_round)
 {
-    (void)state;
     struct pair pair = open_pair(0, 0.1, 0);
     pair_run(&pair, 300);
     assert_true(rate_of(&pair, 10) == 60);
@@ -71,9 +71,8 @@ static void test_an_interval_of_0_is_a_packet_in_every_round(void **state)
 
 /* The other end answers a message for so long that a lost answer changes nothing. Then both are
    silent again. */
-static void test_a_message_is_answered_in_every_round(void **state)
+TEST(test_a_message_is_answered_in_every_round)
 {
-    (void)state;
     for (uint32_t channel = 0; channel < 2; channel++) {
         struct pair pair = open_pair(1, 0.1, 0);
         pair_run(&pair, 300);
@@ -120,9 +119,8 @@ static double arrival(double idle_interval, double rtt, int lost)
 }
 
 /* The other end speaks only when a later packet has arrived, so each lost one may cost a tick. */
-static void test_a_message_after_a_silence_is_as_quick_as_ever(void **state)
+TEST(test_a_message_after_a_silence_is_as_quick_as_ever)
 {
-    (void)state;
     for (int rtt = 10; rtt <= 400; rtt += 30) {
         for (int lost = 0; lost < 4; lost++) {
             const double never_idle = arrival(0, rtt / 1000.0, lost);
@@ -133,9 +131,8 @@ static void test_a_message_after_a_silence_is_as_quick_as_ever(void **state)
     }
 }
 
-static void test_what_is_known_of_the_path_outlasts_a_silence(void **state)
+TEST(test_what_is_known_of_the_path_outlasts_a_silence)
 {
-    (void)state;
     static const double rtts[] = {0.01, 0.05, 0.1, 0.3};
     for (size_t i = 0; i < sizeof rtts / sizeof *rtts; i++) {
         struct pair idle = open_pair(0.1, rtts[i], 0), busy = open_pair(0, rtts[i], 0);
@@ -155,9 +152,8 @@ static void test_what_is_known_of_the_path_outlasts_a_silence(void **state)
 }
 
 /* The end that answers a message now and then gets acks only when the other end speaks next. */
-static void test_nothing_is_lost_because_the_other_end_is_silent(void **state)
+TEST(test_nothing_is_lost_because_the_other_end_is_silent)
 {
-    (void)state;
     for (int rtt = 10; rtt <= 200; rtt += 10) {
         struct pair pair = open_pair(0.1, rtt / 1000.0, 0);
         pair_run(&pair, 120);
@@ -173,9 +169,8 @@ static void test_nothing_is_lost_because_the_other_end_is_silent(void **state)
     }
 }
 
-static void test_the_rtt_follows_a_path_that_gets_longer_or_shorter(void **state)
+TEST(test_the_rtt_follows_a_path_that_gets_longer_or_shorter)
 {
-    (void)state;
     struct pair pair = open_pair(0.1, 0.1, 0);
     pair_run(&pair, 300);
     pair_set_loss(&pair, 0, 0.4);
@@ -188,9 +183,8 @@ static void test_the_rtt_follows_a_path_that_gets_longer_or_shorter(void **state
 }
 
 /* A loss is also counted while nobody speaks, and nothing else is. */
-static void test_losses_are_counted_during_a_silence(void **state)
+TEST(test_losses_are_counted_during_a_silence)
 {
-    (void)state;
     struct pair pair = open_pair(0.1, 0.05, 0.2);
     pair_run(&pair, 60 * 600);
     for (int i = 0; i < 2; i++) {
@@ -205,9 +199,8 @@ static void test_losses_are_counted_during_a_silence(void **state)
 }
 
 /* The other end ticks rarely, as a hidden tab does, and takes what arrives at once. */
-static void test_an_end_that_ticks_rarely_loses_nothing(void **state)
+TEST(test_an_end_that_ticks_rarely_loses_nothing)
 {
-    (void)state;
     static const int every[] = {3, 5, 6, 7, 12, 30, 60};
     for (size_t i = 0; i < sizeof every / sizeof *every; i++) {
         struct pair pair = open_pair(0.1, 0.05, 0);
@@ -235,9 +228,8 @@ static void test_an_end_that_ticks_rarely_loses_nothing(void **state)
 
 /* The reference library sends an empty packet in each tick. The acks of these may wait, but not get
    lost. */
-static void test_empty_packets_are_acked_all_the_same(void **state)
+TEST(test_empty_packets_are_acked_all_the_same)
 {
-    (void)state;
     struct cw_schema *schema = notes_schema();
     struct cw_connection_config config = cw_connection_config_default(schema);
     config.idle_interval_seconds = 10;
@@ -267,17 +259,5 @@ static void test_empty_packets_are_acked_all_the_same(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_idle_ends_do_not_answer_each_other),
-        cmocka_unit_test(test_an_interval_of_0_is_a_packet_in_every_round),
-        cmocka_unit_test(test_a_message_is_answered_in_every_round),
-        cmocka_unit_test(test_a_message_after_a_silence_is_as_quick_as_ever),
-        cmocka_unit_test(test_what_is_known_of_the_path_outlasts_a_silence),
-        cmocka_unit_test(test_nothing_is_lost_because_the_other_end_is_silent),
-        cmocka_unit_test(test_the_rtt_follows_a_path_that_gets_longer_or_shorter),
-        cmocka_unit_test(test_losses_are_counted_during_a_silence),
-        cmocka_unit_test(test_an_end_that_ticks_rarely_loses_nothing),
-        cmocka_unit_test(test_empty_packets_are_acked_all_the_same),
-    };
-    return cmocka_run_group_tests_name("connection_idle", tests, NULL, NULL);
+    return fixture_run();
 }

@@ -1,5 +1,7 @@
 /* Tests of the two kinds of channels that yojimbo does not have: unreliable but never going back,
    and reliable without waiting for older messages. */
+#include "fixture.h"
+
 #include "connection_pair.h"
 
 #include <math.h>
@@ -32,9 +34,8 @@ static void deliver(const struct packet *packet, struct cw_connection *to)
     assert_int_equal(receive_exact(to, packet->data, packet->size, 0), CW_OK);
 }
 
-static void sequenced_drops_what_is_older_than_the_latest(void **state)
+TEST(sequenced_drops_what_is_older_than_the_latest)
 {
-    (void)state;
     const struct cw_connection_config config = config_of(CW_CHANNEL_UNRELIABLE_SEQUENCED);
     struct cw_connection *a = connection_with(&config), *b = connection_with(&config);
     struct packet packets[6];
@@ -58,9 +59,8 @@ static void sequenced_drops_what_is_older_than_the_latest(void **state)
 
 /* A message that found no room in a packet goes before those that would still fit, or is dropped.
  */
-static void sequenced_sends_in_order(void **state)
+TEST(sequenced_sends_in_order)
 {
-    (void)state;
     const struct cw_connection_config config = config_of(CW_CHANNEL_UNRELIABLE_SEQUENCED);
     struct cw_connection *a = connection_with(&config), *b = connection_with(&config);
     for (uint32_t i = 0; i < 8; i++)
@@ -73,9 +73,8 @@ static void sequenced_sends_in_order(void **state)
 }
 
 /* The numbers wrap while the channel is in use, and while it is silent. */
-static void sequenced_survives_the_wrap(void **state)
+TEST(sequenced_survives_the_wrap)
 {
-    (void)state;
     struct cw_connection_config config = config_of(CW_CHANNEL_UNRELIABLE_SEQUENCED);
     config.channel_count = 2;
     config.idle_interval_seconds = 0;
@@ -99,9 +98,8 @@ static void sequenced_survives_the_wrap(void **state)
 }
 
 /* The numbers only ever rise, also over a bad path. */
-static void sequenced_never_goes_back(void **state)
+TEST(sequenced_never_goes_back)
 {
-    (void)state;
     struct cw_connection_config config = config_of(CW_CHANNEL_UNRELIABLE_SEQUENCED);
     struct pair pair = pair_open(&config, 0.1, 0.1);
     struct cw_simulator_path path = path_of(0.1, 0.1);
@@ -128,9 +126,8 @@ static void sequenced_never_goes_back(void **state)
     pair_close(&pair);
 }
 
-static void unordered_waits_for_no_older_message(void **state)
+TEST(unordered_waits_for_no_older_message)
 {
-    (void)state;
     const struct cw_connection_config config = config_of(CW_CHANNEL_RELIABLE_UNORDERED);
     struct cw_connection *a = connection_with(&config), *b = connection_with(&config);
     struct packet packets[4];
@@ -160,9 +157,8 @@ static void unordered_waits_for_no_older_message(void **state)
 }
 
 /* A missing message holds up those that are receive_queue_size behind it, and no others. */
-static void unordered_has_a_bounded_window(void **state)
+TEST(unordered_has_a_bounded_window)
 {
-    (void)state;
     struct cw_connection_config config = config_of(CW_CHANNEL_RELIABLE_UNORDERED);
     config.channels[0].receive_queue_size = 8;
     struct cw_connection *a = connection_with(&config), *b = connection_with(&config);
@@ -182,9 +178,8 @@ static void unordered_has_a_bounded_window(void **state)
 }
 
 /* A reader that takes nothing holds the sender back, as on an ordered channel. */
-static void unordered_holds_the_sender_back(void **state)
+TEST(unordered_holds_the_sender_back)
 {
-    (void)state;
     struct cw_connection_config config = config_of(CW_CHANNEL_RELIABLE_UNORDERED);
     config.channels[0].receive_queue_size = 16;
     struct cw_connection *a = connection_with(&config), *b = connection_with(&config);
@@ -205,9 +200,8 @@ static void unordered_holds_the_sender_back(void **state)
 }
 
 /* A reset also forgets which messages were taken before older ones. */
-static void unordered_is_as_new_after_a_reset(void **state)
+TEST(unordered_is_as_new_after_a_reset)
 {
-    (void)state;
     const struct cw_connection_config config = config_of(CW_CHANNEL_RELIABLE_UNORDERED);
     struct cw_connection *a = connection_with(&config), *b = connection_with(&config);
     for (uint32_t round = 0; round < 3; round++) {
@@ -231,9 +225,8 @@ static void unordered_is_as_new_after_a_reset(void **state)
 }
 
 /* A block goes through, between messages before and behind it. */
-static void blocks_go_through_unordered(void **state)
+TEST(blocks_go_through_unordered)
 {
-    (void)state;
     struct cw_connection_config config = config_of(CW_CHANNEL_RELIABLE_UNORDERED);
     config.channels[0].blocks = true;
     struct pair pair = pair_open(&config, 0.1, 0.1);
@@ -286,9 +279,8 @@ static double latency_of(enum cw_channel_kind kind, bool repair)
 
 /* With 10 % loss, every message arrives once, and sooner than where messages wait for each other.
  */
-static void unordered_is_sooner_at_loss(void **state)
+TEST(unordered_is_sooner_at_loss)
 {
-    (void)state;
     const double ordered = latency_of(CW_CHANNEL_RELIABLE_ORDERED, false);
     const double unordered = latency_of(CW_CHANNEL_RELIABLE_UNORDERED, false);
     const double repaired = latency_of(CW_CHANNEL_RELIABLE_UNORDERED, true);
@@ -321,9 +313,8 @@ static size_t bytes_of(enum cw_channel_kind kind, uint8_t *out)
     return size;
 }
 
-static void on_the_wire_they_are_the_kinds_of_yojimbo(void **state)
+TEST(on_the_wire_they_are_the_kinds_of_yojimbo)
 {
-    (void)state;
     static uint8_t bytes[2][65536];
     static const enum cw_channel_kind alike[][2] = {
         {CW_CHANNEL_UNRELIABLE, CW_CHANNEL_UNRELIABLE_SEQUENCED},
@@ -338,9 +329,8 @@ static void on_the_wire_they_are_the_kinds_of_yojimbo(void **state)
 }
 
 /* The fingerprint tells apart ends that differ only in the kind of a channel. */
-static void every_kind_has_a_fingerprint_of_its_own(void **state)
+TEST(every_kind_has_a_fingerprint_of_its_own)
 {
-    (void)state;
     struct cw_connection_config config = config_of(CW_CHANNEL_RELIABLE_ORDERED);
     uint64_t prints[4];
     for (uint32_t kind = 0; kind < 4; kind++) {
@@ -354,19 +344,5 @@ static void every_kind_has_a_fingerprint_of_its_own(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sequenced_drops_what_is_older_than_the_latest),
-        cmocka_unit_test(sequenced_sends_in_order),
-        cmocka_unit_test(sequenced_survives_the_wrap),
-        cmocka_unit_test(sequenced_never_goes_back),
-        cmocka_unit_test(unordered_waits_for_no_older_message),
-        cmocka_unit_test(unordered_has_a_bounded_window),
-        cmocka_unit_test(unordered_holds_the_sender_back),
-        cmocka_unit_test(unordered_is_as_new_after_a_reset),
-        cmocka_unit_test(blocks_go_through_unordered),
-        cmocka_unit_test(unordered_is_sooner_at_loss),
-        cmocka_unit_test(on_the_wire_they_are_the_kinds_of_yojimbo),
-        cmocka_unit_test(every_kind_has_a_fingerprint_of_its_own),
-    };
-    return cmocka_run_group_tests_name("connection_kinds", tests, NULL, NULL);
+    return fixture_run();
 }

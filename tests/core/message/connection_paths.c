@@ -1,5 +1,7 @@
 /* Tests of blocks and messages over paths of all lengths, between ends that tick at rates of their
    own: all of it arrives, and little is sent twice. */
+#include "fixture.h"
+
 #include "connections.h"
 #include "notes_schema.h"
 
@@ -181,9 +183,8 @@ static double sent_ratio(const struct course *course, const struct end *end)
     return (once + resent) / once;
 }
 
-static void test_on_a_short_path_everything_is_sent_once(void **state)
+TEST(test_on_a_short_path_everything_is_sent_once)
 {
-    (void)state;
     static const double rtts[] = {0.00005, 0.0005, 0.002, 0.005, 0.01, 0.015};
     static const double rates[] = {20, 30, 60, 144};
     double worst = 1;
@@ -215,9 +216,8 @@ static void test_on_a_short_path_everything_is_sent_once(void **state)
 
 /* Updates that may send many packets do not push each other out of the window before their acks can
    come. */
-static void test_all_of_it_arrives_however_long_the_path_is(void **state)
+TEST(test_all_of_it_arrives_however_long_the_path_is)
 {
-    (void)state;
     static const double rtts[] = {0.0005, 0.02, 0.1, 0.3, 0.6, 1.2, 2.5, 5};
     static const double rates[] = {20, 60, 144};
     double worst = 0;
@@ -243,9 +243,8 @@ static void test_all_of_it_arrives_however_long_the_path_is(void **state)
     print_message("at most %.2f of the time allowed\n", worst);
 }
 
-static void test_all_of_it_arrives_after_an_outage(void **state)
+TEST(test_all_of_it_arrives_after_an_outage)
 {
-    (void)state;
     static const double rtts[] = {0.02, 0.1, 1}, laters[] = {0, 0.1, 3}, breaks[] = {0, 1, 10, 40};
     static const double rates[] = {20, 60, 144};
     double worst = 0;
@@ -275,9 +274,8 @@ static void test_all_of_it_arrives_after_an_outage(void **state)
 
 /* When nothing comes back, the packets under way stay within the window, and at least one goes out
    every five seconds, as the path may be good again. */
-static void test_who_hears_nothing_sends_ever_less(void **state)
+TEST(test_who_hears_nothing_sends_ever_less)
 {
-    (void)state;
     static const uint32_t windows[] = {32, 256, 4096};
     for (size_t i = 0; i < sizeof windows / sizeof *windows; i++) {
         struct course course = {.packets_per_update = 64};
@@ -300,9 +298,8 @@ static void test_who_hears_nothing_sends_ever_less(void **state)
 
 /* An end that hears nothing any more waits ten seconds for an ack, on the longest of paths too, and
    a little longer until the next packet may go. */
-static void test_an_ack_is_not_waited_for_for_ever(void **state)
+TEST(test_an_ack_is_not_waited_for_for_ever)
 {
-    (void)state;
     const struct course course = {
         .rtt = 8, .hz = {60, 60}, .packets_per_update = 4, .notes = 300, .limit = 100};
     struct end ends[2];
@@ -317,16 +314,8 @@ static void test_an_ack_is_not_waited_for_for_ever(void **state)
     end_course(ends);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        TEST(test_on_a_short_path_everything_is_sent_once),
-        TEST(test_all_of_it_arrives_however_long_the_path_is),
-        TEST(test_all_of_it_arrives_after_an_outage),
-        TEST(test_who_hears_nothing_sends_ever_less),
-        TEST(test_an_ack_is_not_waited_for_for_ever),
-    };
-    return cmocka_run_group_tests_name("connection_paths", tests, NULL, NULL);
+    fixture_before = set_up;
+    return fixture_run();
 }

@@ -1,5 +1,7 @@
 /* Tests that reliable messages go on whatever is full: after terrible paths and slow readers, with
    as little room as can be configured, all that is reliable arrives soon once the path is good. */
+#include "fixture.h"
+
 #include "connection_pair.h"
 #include "connection_state.h"
 #include "notes_schema.h"
@@ -208,28 +210,23 @@ static double live_through(uint64_t seed)
         tick(&world);
     check_arrival(&world, needed + CALM_SECONDS);
     const double late = world.pair.now - start - needed;
-    world.pair.schema = NULL; /* tear_down destroys it */
+    world.pair.schema = NULL; /* The schema is owned. */
     for (int i = 0; i < 2; i++)
         drain(world.pair.sides[i]);
     pair_close(&world.pair);
     return late;
 }
 
-static void test_all_arrives_soon_when_the_path_is_good_again(void **state)
+TEST(test_all_arrives_soon_when_the_path_is_good_again)
 {
-    (void)state;
     double worst = -DBL_MAX;
     for (uint64_t seed = 1; seed <= SEEDS; seed++)
         worst = fmax(worst, live_through(seed));
     print_message("at most %.1f s later than it had to be\n", worst);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        TEST(test_all_arrives_soon_when_the_path_is_good_again),
-    };
-    return cmocka_run_group_tests_name("connection_progress", tests, NULL, NULL);
+    fixture_before = set_up;
+    return fixture_run();
 }

@@ -1,4 +1,6 @@
 /* Tests of receipts: the sender learns what became of each message that it asked about, once. */
+#include "fixture.h"
+
 #include "config_error.h"
 #include "connection_pair.h"
 
@@ -35,9 +37,8 @@ static void expect_no_receipt(struct cw_connection *at)
     assert_false(cw_connection_receipt_waits(at));
 }
 
-static void test_an_ack_tells_which_messages_arrived(void **state)
+TEST(test_an_ack_tells_which_messages_arrived)
 {
-    (void)state;
     const struct cw_connection_config config = config_of_notes();
     struct cw_connection *a = connection_with(&config), *b = connection_with(&config);
     assert_int_equal(ask(a, UNRELIABLE, 7, 10, 0), CW_OK);
@@ -58,9 +59,8 @@ static void test_an_ack_tells_which_messages_arrived(void **state)
     close_both(a, b, &config);
 }
 
-static void test_an_unreliable_message_is_told_lost_once_and_a_reliable_one_never(void **state)
+TEST(test_an_unreliable_message_is_told_lost_once_and_a_reliable_one_never)
 {
-    (void)state;
     const struct cw_connection_config config = config_of_notes();
     struct cw_connection *a = connection_with(&config), *b = connection_with(&config);
     uint8_t late[2048];
@@ -82,9 +82,8 @@ static void test_an_unreliable_message_is_told_lost_once_and_a_reliable_one_neve
     close_both(a, b, &config);
 }
 
-static void test_what_found_no_room_in_a_packet_is_lost(void **state)
+TEST(test_what_found_no_room_in_a_packet_is_lost)
 {
-    (void)state;
     struct cw_connection_config config = config_of_notes();
     config.max_packets_per_update = 1;
     struct cw_connection *a = connection_with(&config), *b = connection_with(&config);
@@ -100,9 +99,8 @@ static void test_what_found_no_room_in_a_packet_is_lost(void **state)
     close_both(a, b, &config);
 }
 
-static void test_a_block_is_acked_when_all_of_it_arrived(void **state)
+TEST(test_a_block_is_acked_when_all_of_it_arrived)
 {
-    (void)state;
     struct cw_connection_config config = config_of_notes();
     config.channels[RELIABLE].blocks = true;
     config.max_packets_per_update = 1;
@@ -120,9 +118,8 @@ static void test_a_block_is_acked_when_all_of_it_arrived(void **state)
     close_both(a, b, &config);
 }
 
-static void test_no_news_is_lost_when_it_is_not_taken(void **state)
+TEST(test_no_news_is_lost_when_it_is_not_taken)
 {
-    (void)state;
     struct cw_connection_config config = config_of_notes();
     config.max_receipts = 4;
     struct cw_connection *a = connection_with(&config), *b = connection_with(&config);
@@ -153,9 +150,8 @@ static void test_no_news_is_lost_when_it_is_not_taken(void **state)
 }
 
 /* Packets leave the window before an answer or a timeout tells of them. */
-static void test_a_packet_that_leaves_the_window_is_lost(void **state)
+TEST(test_a_packet_that_leaves_the_window_is_lost)
 {
-    (void)state;
     struct cw_connection_config config = config_of_notes();
     config.endpoint.sent_window = 32;
     struct cw_connection *a = connection_with(&config), *b = connection_with(&config);
@@ -172,9 +168,8 @@ static void test_a_packet_that_leaves_the_window_is_lost(void **state)
     close_both(a, b, &config);
 }
 
-static void test_a_reset_forgets_what_is_still_to_come(void **state)
+TEST(test_a_reset_forgets_what_is_still_to_come)
 {
-    (void)state;
     struct cw_connection_config config = config_of_notes();
     config.max_receipts = 3;
     struct cw_connection *a = connection_with(&config), *b = connection_with(&config);
@@ -192,9 +187,8 @@ static void test_a_reset_forgets_what_is_still_to_come(void **state)
 }
 
 /* A slow reader takes one message at a time, and yet hears of its own messages at once. */
-static void test_receipts_come_before_messages(void **state)
+TEST(test_receipts_come_before_messages)
 {
-    (void)state;
     const struct cw_connection_config config = config_of_notes();
     struct cw_connection *a = connection_with(&config), *b = connection_with(&config);
     struct cw_connection_event event;
@@ -220,9 +214,8 @@ static void test_receipts_come_before_messages(void **state)
     close_both(a, b, &config);
 }
 
-static void test_the_config_says_how_many(void **state)
+TEST(test_the_config_says_how_many)
 {
-    (void)state;
     struct cw_connection_config config = config_of_notes();
     config.max_receipts = 0;
     struct cw_connection *a = connection_with(&config);
@@ -236,9 +229,8 @@ static void test_the_config_says_how_many(void **state)
 
 /* A message that the receiver had is acked, and one that it did not have is lost, except where only
    the ack did not come back in time. */
-static void test_receipts_are_true_over_a_bad_path(void **state)
+TEST(test_receipts_are_true_over_a_bad_path)
 {
-    (void)state;
     enum { TICKS = 70000, LAST = 400 };
     const struct cw_connection_config config = config_of_notes();
     struct pair pair = pair_open(&config, 0.1, 0.2);
@@ -285,17 +277,5 @@ static void test_receipts_are_true_over_a_bad_path(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_an_ack_tells_which_messages_arrived),
-        cmocka_unit_test(test_an_unreliable_message_is_told_lost_once_and_a_reliable_one_never),
-        cmocka_unit_test(test_what_found_no_room_in_a_packet_is_lost),
-        cmocka_unit_test(test_a_block_is_acked_when_all_of_it_arrived),
-        cmocka_unit_test(test_no_news_is_lost_when_it_is_not_taken),
-        cmocka_unit_test(test_a_packet_that_leaves_the_window_is_lost),
-        cmocka_unit_test(test_a_reset_forgets_what_is_still_to_come),
-        cmocka_unit_test(test_receipts_come_before_messages),
-        cmocka_unit_test(test_the_config_says_how_many),
-        cmocka_unit_test(test_receipts_are_true_over_a_bad_path),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return fixture_run();
 }

@@ -1,5 +1,7 @@
 /* Tests of the reliable-ordered channel: everything arrives, once, in order, and is sent no more
    often than it has to be. */
+#include "fixture.h"
+
 #include "connection_pair.h"
 
 static struct cw_connection_config config_of_notes(void)
@@ -49,9 +51,8 @@ static void exchange(struct pair *pair, uint32_t count, int most_ticks)
     }
 }
 
-static void test_all_messages_arrive_once_and_in_order_over_a_bad_path(void **state)
+TEST(test_all_messages_arrive_once_and_in_order_over_a_bad_path)
 {
-    (void)state;
     static const double losses[] = {0, 0.05, 0.3, 0.6, 0.9};
     for (size_t i = 0; i < sizeof losses / sizeof *losses; i++) {
         const struct cw_connection_config config = config_of_notes();
@@ -68,9 +69,8 @@ static void test_all_messages_arrive_once_and_in_order_over_a_bad_path(void **st
     }
 }
 
-static void test_nothing_is_sent_twice_without_loss(void **state)
+TEST(test_nothing_is_sent_twice_without_loss)
 {
-    (void)state;
     for (int rtt = 20; rtt <= 300; rtt += 20) {
         const struct cw_connection_config config = config_of_notes();
         struct pair pair = pair_open(&config, rtt / 1000.0, 0);
@@ -107,9 +107,8 @@ static double recovery(double rtt)
     return took;
 }
 
-static void test_what_is_lost_is_sent_again_as_soon_as_the_rtt_allows(void **state)
+TEST(test_what_is_lost_is_sent_again_as_soon_as_the_rtt_allows)
 {
-    (void)state;
     for (int rtt = 40; rtt <= 400; rtt += 60) {
         const double took = recovery(rtt / 1000.0);
         if (took < 1.5 * rtt / 1000 || took > 1.5 * rtt / 1000 + 8 * TICK)
@@ -151,9 +150,8 @@ static int ticks_until_sent_again(struct cw_connection *a, struct cw_connection 
 
 /* When nothing comes from the other end, a message is sent again after twice the RTT: in the
    nearest tick, but no more than 20 ms before. A life before a reset does not change that. */
-static void test_it_is_sent_again_in_the_tick_nearest_to_the_time(void **state)
+TEST(test_it_is_sent_again_in_the_tick_nearest_to_the_time)
 {
-    (void)state;
     static const struct {
         double tick, rtt; /* the tick in seconds, the RTT in ticks */
         int expected;
@@ -198,9 +196,8 @@ static double copies(uint32_t redundancy, uint32_t budget, double loss, uint32_t
     return (double)stats.resent / (double)stats.sent;
 }
 
-static void test_copies_follow_only_while_loss_is_observed(void **state)
+TEST(test_copies_follow_only_while_loss_is_observed)
 {
-    (void)state;
     double latency;
     for (uint32_t redundancy = 0; redundancy <= 3; redundancy++)
         assert_true(copies(redundancy, 512, 0, 64, &latency) == 0);
@@ -211,9 +208,8 @@ static void test_copies_follow_only_while_loss_is_observed(void **state)
     assert_true(three > 2.7 && three < 3.3);
 }
 
-static void test_copies_keep_to_their_budget(void **state)
+TEST(test_copies_keep_to_their_budget)
 {
-    (void)state;
     double latency;
     const double none = copies(0, 512, 0.1, 200, &latency);
     /* A message of 200 bytes does not fit into a budget of as many. A message that had to be sent
@@ -226,9 +222,8 @@ static void test_copies_keep_to_their_budget(void **state)
     assert_true(two > 1.9 && two < 2 + again);
 }
 
-static void test_copies_open_no_packets_of_their_own(void **state)
+TEST(test_copies_open_no_packets_of_their_own)
 {
-    (void)state;
     struct cw_connection_config config = config_of_notes();
     config.channels[0].redundancy = 3;
     config.channels[0].redundancy_budget = 500;
@@ -247,9 +242,8 @@ static void test_copies_open_no_packets_of_their_own(void **state)
     pair_close(&pair);
 }
 
-static void test_a_slow_reader_holds_the_sender_back_and_nothing_more(void **state)
+TEST(test_a_slow_reader_holds_the_sender_back_and_nothing_more)
 {
-    (void)state;
     struct cw_connection_config config = config_of_notes();
     config.channels[0].receive_queue_size = 64;
     struct pair pair = pair_open(&config, 0.05, 0.02);
@@ -286,9 +280,8 @@ static void test_a_slow_reader_holds_the_sender_back_and_nothing_more(void **sta
     pair_close(&pair);
 }
 
-static void test_a_packet_beyond_the_pool_is_not_acked_and_its_messages_come_again(void **state)
+TEST(test_a_packet_beyond_the_pool_is_not_acked_and_its_messages_come_again)
 {
-    (void)state;
     struct cw_connection_config config = config_of_notes();
     config.max_received_messages = 10; /* 1 more is for the next in order */
     struct cw_connection *b = connection_with(&config);
@@ -318,9 +311,8 @@ static void test_a_packet_beyond_the_pool_is_not_acked_and_its_messages_come_aga
     cw_schema_destroy((struct cw_schema *)(uintptr_t)config.schema);
 }
 
-static void test_two_ends_with_all_their_messages_under_way_receive_each_other(void **state)
+TEST(test_two_ends_with_all_their_messages_under_way_receive_each_other)
 {
-    (void)state;
     for (uint32_t max_messages = 1; max_messages <= 256; max_messages *= 4) {
         struct cw_connection_config config = config_of_notes();
         config.channel_count = 3;
@@ -356,9 +348,8 @@ static void test_two_ends_with_all_their_messages_under_way_receive_each_other(v
     }
 }
 
-static void test_what_came_out_of_order_leaves_room_for_what_is_next(void **state)
+TEST(test_what_came_out_of_order_leaves_room_for_what_is_next)
 {
-    (void)state;
     struct cw_connection_config config = config_of_notes();
     struct cw_connection *a = connection_with(&config);
     config.max_received_messages = 5; /* 1 more is for the next in order */
@@ -385,9 +376,8 @@ static void test_what_came_out_of_order_leaves_room_for_what_is_next(void **stat
     cw_schema_destroy((struct cw_schema *)(uintptr_t)config.schema);
 }
 
-static void test_nothing_is_sent_that_the_receiver_has_no_room_for(void **state)
+TEST(test_nothing_is_sent_that_the_receiver_has_no_room_for)
 {
-    (void)state;
     struct cw_connection_config config = config_of_notes();
     config.channels[0].receive_queue_size = 8;
     struct pair pair = pair_open(&config, 0.05, 0.1);
@@ -403,9 +393,8 @@ static void test_nothing_is_sent_that_the_receiver_has_no_room_for(void **state)
     pair_close(&pair);
 }
 
-static void test_thousands_of_small_messages_may_be_under_way(void **state)
+TEST(test_thousands_of_small_messages_may_be_under_way)
 {
-    (void)state;
     struct cw_connection_config config = config_of_notes();
     config.max_messages = 32768;
     config.channels[0].send_queue_size = config.channels[0].receive_queue_size = 16384;
@@ -423,9 +412,8 @@ static void test_thousands_of_small_messages_may_be_under_way(void **state)
     pair_close(&pair);
 }
 
-static void test_the_delivery_latency_is_from_send_to_ack(void **state)
+TEST(test_the_delivery_latency_is_from_send_to_ack)
 {
-    (void)state;
     const struct cw_connection_config config = config_of_notes();
     struct pair pair = pair_open(&config, 0.2, 0);
     for (uint32_t i = 0; i < 100; i++) {
@@ -441,21 +429,5 @@ static void test_the_delivery_latency_is_from_send_to_ack(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_all_messages_arrive_once_and_in_order_over_a_bad_path),
-        cmocka_unit_test(test_nothing_is_sent_twice_without_loss),
-        cmocka_unit_test(test_what_is_lost_is_sent_again_as_soon_as_the_rtt_allows),
-        cmocka_unit_test(test_it_is_sent_again_in_the_tick_nearest_to_the_time),
-        cmocka_unit_test(test_copies_follow_only_while_loss_is_observed),
-        cmocka_unit_test(test_copies_keep_to_their_budget),
-        cmocka_unit_test(test_copies_open_no_packets_of_their_own),
-        cmocka_unit_test(test_a_slow_reader_holds_the_sender_back_and_nothing_more),
-        cmocka_unit_test(test_a_packet_beyond_the_pool_is_not_acked_and_its_messages_come_again),
-        cmocka_unit_test(test_two_ends_with_all_their_messages_under_way_receive_each_other),
-        cmocka_unit_test(test_what_came_out_of_order_leaves_room_for_what_is_next),
-        cmocka_unit_test(test_nothing_is_sent_that_the_receiver_has_no_room_for),
-        cmocka_unit_test(test_thousands_of_small_messages_may_be_under_way),
-        cmocka_unit_test(test_the_delivery_latency_is_from_send_to_ack),
-    };
-    return cmocka_run_group_tests_name("connection_reliable", tests, NULL, NULL);
+    return fixture_run();
 }

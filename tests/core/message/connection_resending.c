@@ -1,4 +1,6 @@
 /* Tests of when messages are sent again. */
+#include "fixture.h"
+
 #include "connection_pair.h"
 
 #include "notes_schema.h"
@@ -34,9 +36,8 @@ static struct outcome send_over(const struct cw_simulator_path *path, uint32_t r
     return (struct outcome){.resent = (double)stats.resent / notes, .latency = latency / received};
 }
 
-static void test_rare_losses_that_go_on_keep_redundancy_on(void **state)
+TEST(test_rare_losses_that_go_on_keep_redundancy_on)
 {
-    (void)state;
     struct cw_simulator_path path = path_of(0.1, 0.01);
     assert_true(send_over(&path, 1, 20000).resent > 0.8);
     path.loss = 0.002;
@@ -45,9 +46,8 @@ static void test_rare_losses_that_go_on_keep_redundancy_on(void **state)
 
 /* Both paths lose a fifth. Where four in a row are lost on average, the next packet is lost with
    the one before, and a copy in it is of little use. */
-static void test_copies_keep_away_from_bursts_of_losses(void **state)
+TEST(test_copies_keep_away_from_bursts_of_losses)
 {
-    (void)state;
     struct cw_simulator_path path = path_of(0.2, 0);
     path.burst_end = 0.25;
     path.burst_start = path.burst_end * 0.2 / 0.8;
@@ -106,9 +106,8 @@ static double send_to_slow(uint32_t ticks_between, double loss,
     }
 }
 
-static void test_a_slow_receiver_costs_no_needless_resends(void **state)
+TEST(test_a_slow_receiver_costs_no_needless_resends)
 {
-    (void)state;
     struct cw_connection_stats stats;
     double resent;
     assert_true(send_to_slow(12, 0, &stats, &resent) < 0.06);
@@ -121,9 +120,8 @@ static void test_a_slow_receiver_costs_no_needless_resends(void **state)
     assert_true(stats.endpoint.loss_sent < 0.02);
 }
 
-static void test_a_slow_receiver_gets_what_is_lost_as_early_as_it_can(void **state)
+TEST(test_a_slow_receiver_gets_what_is_lost_as_early_as_it_can)
 {
-    (void)state;
     struct cw_connection_stats stats;
     double resent;
     assert_true(send_to_slow(12, 0.05, &stats, &resent) < 0.358);
@@ -132,11 +130,5 @@ static void test_a_slow_receiver_gets_what_is_lost_as_early_as_it_can(void **sta
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rare_losses_that_go_on_keep_redundancy_on),
-        cmocka_unit_test(test_copies_keep_away_from_bursts_of_losses),
-        cmocka_unit_test(test_a_slow_receiver_costs_no_needless_resends),
-        cmocka_unit_test(test_a_slow_receiver_gets_what_is_lost_as_early_as_it_can),
-    };
-    return cmocka_run_group_tests_name("connection_resending", tests, NULL, NULL);
+    return fixture_run();
 }

@@ -1,10 +1,11 @@
 /* Tests of rounds of packets, how channels share them, fingerprints and reset. */
+#include "fixture.h"
+
 #include "connection_pair.h"
 #include "notes_schema.h"
 
-static void test_a_round_is_one_packet_and_more_while_messages_are_due(void **state)
+TEST(test_a_round_is_one_packet_and_more_while_messages_are_due)
 {
-    (void)state;
     struct cw_connection_config config = cw_connection_config_default(schema);
     config.max_packets_per_update = 4;
     struct cw_connection *a = connection_with(&config), *b = connection_with(&config);
@@ -70,9 +71,8 @@ static uint32_t acks_for(uint32_t arrive, uint32_t lost_between, uint32_t *acked
 
 /* A header acks 32 numbers. Arrived packets beyond them cost a packet more, even above
    max_packets_per_update; those that did not arrive cost none. */
-static void test_a_round_acks_all_that_arrived(void **state)
+TEST(test_a_round_acks_all_that_arrived)
 {
-    (void)state;
     static const struct {
         uint32_t arrive, lost_between, packets;
     } cases[] = {{1, 0, 1},  {32, 0, 1},  {33, 0, 2}, {64, 0, 2}, {65, 0, 3},
@@ -100,9 +100,8 @@ static uint32_t answers(struct cw_connection *connection, struct cw_endpoint *pe
     return packets;
 }
 
-static void test_many_packets_are_acked_twice_where_some_are_lost(void **state)
+TEST(test_many_packets_are_acked_twice_where_some_are_lost)
 {
-    (void)state;
     struct cw_connection_config config = cw_connection_config_default(schema);
     config.idle_interval_seconds = 0; /* packets without messages get an answer too */
     struct cw_connection *connection = connection_with(&config);
@@ -119,9 +118,8 @@ static void test_many_packets_are_acked_twice_where_some_are_lost(void **state)
     cw_endpoint_destroy(peer);
 }
 
-static void test_who_cuts_rounds_short_acks_the_newest(void **state)
+TEST(test_who_cuts_rounds_short_acks_the_newest)
 {
-    (void)state;
     const struct cw_connection_config config = cw_connection_config_default(schema);
     struct cw_connection *connection = connection_with(&config);
     struct cw_endpoint *peer = peer_of(&config);
@@ -144,9 +142,8 @@ static void test_who_cuts_rounds_short_acks_the_newest(void **state)
     cw_endpoint_destroy(peer);
 }
 
-static void test_a_datagram_with_encryption_is_never_longer_than_1100_bytes(void **state)
+TEST(test_a_datagram_with_encryption_is_never_longer_than_1100_bytes)
 {
-    (void)state;
     struct cw_connection_config config = cw_connection_config_default(schema);
     config.channels[0].blocks = config.channels[1].blocks = true;
     /* Packets in fragments are received, but not sent. */
@@ -205,9 +202,8 @@ static void share(const uint32_t *weights, uint32_t sizes[2], uint32_t received[
     cw_connection_destroy(b);
 }
 
-static void test_channels_share_by_weight_what_cannot_hold_all(void **state)
+TEST(test_channels_share_by_weight_what_cannot_hold_all)
 {
-    (void)state;
     static const uint32_t weights[][2] = {{1, 1}, {3, 1}, {1, 10}, {1000, 250}};
     static const uint32_t sizes[][2] = {{60, 60}, {20, 200}, {300, 10}};
     for (size_t i = 0; i < 4; i++) {
@@ -223,9 +219,8 @@ static void test_channels_share_by_weight_what_cannot_hold_all(void **state)
     }
 }
 
-static void test_an_idle_channel_saves_nothing_up(void **state)
+TEST(test_an_idle_channel_saves_nothing_up)
 {
-    (void)state;
     struct cw_connection_config config = cw_connection_config_default(schema);
     config.max_packets_per_update = 1;
     config.channels[1] = config.channels[0];
@@ -245,9 +240,8 @@ static void test_an_idle_channel_saves_nothing_up(void **state)
     cw_connection_destroy(b);
 }
 
-static void test_whatever_the_mix_a_packet_holds_what_was_picked(void **state)
+TEST(test_whatever_the_mix_a_packet_holds_what_was_picked)
 {
-    (void)state;
     struct cw_connection_config config = cw_connection_config_default(schema);
     config.channel_count = 4;
     config.channels[2] = config.channels[0];
@@ -286,9 +280,8 @@ static void test_whatever_the_mix_a_packet_holds_what_was_picked(void **state)
     cw_connection_destroy(b);
 }
 
-static void test_messages_as_large_as_a_packet_get_their_share(void **state)
+TEST(test_messages_as_large_as_a_packet_get_their_share)
 {
-    (void)state;
     struct cw_connection_config config = cw_connection_config_default(schema);
     config.max_packets_per_update = 1;
     config.channel_count = 4;
@@ -313,9 +306,8 @@ static void test_messages_as_large_as_a_packet_get_their_share(void **state)
     cw_connection_destroy(b);
 }
 
-static void test_a_channel_keeps_to_its_packet_budget(void **state)
+TEST(test_a_channel_keeps_to_its_packet_budget)
 {
-    (void)state;
     struct cw_connection_config config = cw_connection_config_default(schema);
     config.max_packets_per_update = 1;
     config.channels[0].packet_budget = 200;
@@ -339,9 +331,8 @@ static void test_a_channel_keeps_to_its_packet_budget(void **state)
     cw_connection_destroy(b);
 }
 
-static void test_next_gives_the_messages_of_all_channels(void **state)
+TEST(test_next_gives_the_messages_of_all_channels)
 {
-    (void)state;
     struct cw_connection_config config = cw_connection_config_default(schema);
     config.channel_count = CW_MAX_CHANNELS;
     struct cw_connection *a = connection_with(&config), *b = connection_with(&config);
@@ -364,9 +355,8 @@ static void test_next_gives_the_messages_of_all_channels(void **state)
     cw_connection_destroy(b);
 }
 
-static void test_the_fingerprint_is_of_what_both_ends_must_agree_on(void **state)
+TEST(test_the_fingerprint_is_of_what_both_ends_must_agree_on)
 {
-    (void)state;
     const struct cw_connection_config good = cw_connection_config_default(schema);
     const uint64_t fingerprint = cw_connection_fingerprint(&good);
     struct cw_connection_config config;
@@ -418,9 +408,8 @@ static void test_the_fingerprint_is_of_what_both_ends_must_agree_on(void **state
 
 /* A reset leaves nothing of the old life, unlike in other libraries, where statistics survived it.
  */
-static void test_reset_leaves_nothing(void **state)
+TEST(test_reset_leaves_nothing)
 {
-    (void)state;
     struct cw_connection_config config = cw_connection_config_default(schema);
     config.channel_count = 3;
     config.channels[2] = config.channels[0];
@@ -534,9 +523,8 @@ static uint64_t course_from(double start)
     return hash;
 }
 
-static void test_a_clock_may_begin_anywhere(void **state)
+TEST(test_a_clock_may_begin_anywhere)
 {
-    (void)state;
     const uint64_t course = course_from(0);
     assert_true(course_from(5) == course);
     assert_true(course_from(100000) == course);
@@ -544,9 +532,8 @@ static void test_a_clock_may_begin_anywhere(void **state)
     assert_true(course_from(-100000) == course);
 }
 
-static void test_messages_that_the_application_holds_outlive_a_reset(void **state)
+TEST(test_messages_that_the_application_holds_outlive_a_reset)
 {
-    (void)state;
     const struct cw_connection_config config = cw_connection_config_default(schema);
     struct cw_connection *a = connection_with(&config), *b = connection_with(&config);
     send_note(a, 0, 77, 5, 0);
@@ -561,26 +548,8 @@ static void test_messages_that_the_application_holds_outlive_a_reset(void **stat
     cw_connection_destroy(b);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        TEST(test_a_round_is_one_packet_and_more_while_messages_are_due),
-        TEST(test_a_round_acks_all_that_arrived),
-        TEST(test_many_packets_are_acked_twice_where_some_are_lost),
-        TEST(test_who_cuts_rounds_short_acks_the_newest),
-        TEST(test_a_datagram_with_encryption_is_never_longer_than_1100_bytes),
-        TEST(test_channels_share_by_weight_what_cannot_hold_all),
-        TEST(test_an_idle_channel_saves_nothing_up),
-        TEST(test_whatever_the_mix_a_packet_holds_what_was_picked),
-        TEST(test_messages_as_large_as_a_packet_get_their_share),
-        TEST(test_a_channel_keeps_to_its_packet_budget),
-        TEST(test_next_gives_the_messages_of_all_channels),
-        TEST(test_the_fingerprint_is_of_what_both_ends_must_agree_on),
-        TEST(test_reset_leaves_nothing),
-        TEST(test_a_clock_may_begin_anywhere),
-        TEST(test_messages_that_the_application_holds_outlive_a_reset),
-    };
-    return cmocka_run_group_tests_name("connection_rounds", tests, NULL, NULL);
+    fixture_before = set_up;
+    return fixture_run();
 }

@@ -1,5 +1,7 @@
 /* Tests of an application that reads slowly, or not at all: it goes on sending as if it read, it
    loses no reliable message, and of the unreliable ones it has the latest. */
+#include "fixture.h"
+
 #include "connection_pair.h"
 #include "notes_schema.h"
 
@@ -10,7 +12,7 @@ enum { RELIABLE, UNRELIABLE };
 static struct pair open_pair(const struct cw_connection_config *config)
 {
     struct pair pair = pair_open(config, 0.05, 0.02);
-    pair.schema = NULL; /* tear_down destroys it */
+    pair.schema = NULL; /* The schema is owned. */
     return pair;
 }
 
@@ -30,9 +32,8 @@ static uint32_t read_all(struct cw_connection *at, uint32_t *next)
     return unreliable;
 }
 
-static void test_who_reads_nothing_for_8_seconds_sends_on(void **state)
+TEST(test_who_reads_nothing_for_8_seconds_sends_on)
 {
-    (void)state;
     const struct cw_connection_config config = cw_connection_config_default(schema);
     struct pair pair = open_pair(&config);
     struct cw_connection *fast = pair.sides[0], *slow = pair.sides[1];
@@ -62,9 +63,8 @@ static void test_who_reads_nothing_for_8_seconds_sends_on(void **state)
 }
 
 /* Neither budget takes anything from the other, whatever their shares. */
-static void test_all_that_may_be_made_can_be_made_while_nothing_is_read(void **state)
+TEST(test_all_that_may_be_made_can_be_made_while_nothing_is_read)
 {
-    (void)state;
     for (uint32_t most = 1; most <= 256; most *= 4) {
         for (uint32_t received = 0; received <= 256; received = received * 8 + 1) {
             struct cw_connection_config config = cw_connection_config_default(schema);
@@ -105,9 +105,8 @@ static void test_all_that_may_be_made_can_be_made_while_nothing_is_read(void **s
     }
 }
 
-static void test_of_unreliable_messages_the_latest_wait(void **state)
+TEST(test_of_unreliable_messages_the_latest_wait)
 {
-    (void)state;
     struct cw_connection_config config = cw_connection_config_default(schema);
     struct cw_connection *a = connection_with(&config), *b = connection_with(&config);
     for (uint32_t i = 0; i < 1000; i++) {
@@ -143,9 +142,8 @@ static void test_of_unreliable_messages_the_latest_wait(void **state)
     cw_connection_destroy(b);
 }
 
-static void test_unreliable_messages_make_room_for_reliable_ones(void **state)
+TEST(test_unreliable_messages_make_room_for_reliable_ones)
 {
-    (void)state;
     struct cw_connection_config config = cw_connection_config_default(schema);
     config.channel_count = 3;
     config.max_received_messages = 100;
@@ -172,9 +170,8 @@ static void test_unreliable_messages_make_room_for_reliable_ones(void **state)
     cw_connection_destroy(b);
 }
 
-static void test_of_unreliable_blocks_the_latest_8_wait(void **state)
+TEST(test_of_unreliable_blocks_the_latest_8_wait)
 {
-    (void)state;
     struct cw_connection_config config = cw_connection_config_default(schema);
     config.channels[UNRELIABLE].blocks = true;
     struct cw_connection *a = connection_with(&config), *b = connection_with(&config);
@@ -197,9 +194,8 @@ static void test_of_unreliable_blocks_the_latest_8_wait(void **state)
 
 /* More arrives than the application reads, and yet reliable messages do not wait behind the rest.
  */
-static void test_who_reads_a_message_a_tick_reads_of_each_channel_in_turn(void **state)
+TEST(test_who_reads_a_message_a_tick_reads_of_each_channel_in_turn)
 {
-    (void)state;
     const struct cw_connection_config config = cw_connection_config_default(schema);
     struct cw_connection *a = connection_with(&config), *b = connection_with(&config);
     uint32_t next = 0, unreliable = 0, sent = 0;
@@ -224,9 +220,8 @@ static void test_who_reads_a_message_a_tick_reads_of_each_channel_in_turn(void *
     cw_connection_destroy(b);
 }
 
-static void test_a_message_that_arrived_can_be_sent_back(void **state)
+TEST(test_a_message_that_arrived_can_be_sent_back)
 {
-    (void)state;
     const struct cw_connection_config config = cw_connection_config_default(schema);
     struct pair pair = open_pair(&config);
     uint32_t sent = 0, back = 0;
@@ -243,18 +238,8 @@ static void test_a_message_that_arrived_can_be_sent_back(void **state)
     pair_close(&pair);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        TEST(test_who_reads_nothing_for_8_seconds_sends_on),
-        TEST(test_all_that_may_be_made_can_be_made_while_nothing_is_read),
-        TEST(test_of_unreliable_messages_the_latest_wait),
-        TEST(test_unreliable_messages_make_room_for_reliable_ones),
-        TEST(test_of_unreliable_blocks_the_latest_8_wait),
-        TEST(test_who_reads_a_message_a_tick_reads_of_each_channel_in_turn),
-        TEST(test_a_message_that_arrived_can_be_sent_back),
-    };
-    return cmocka_run_group_tests_name("connection_slow_reader", tests, NULL, NULL);
+    fixture_before = set_up;
+    return fixture_run();
 }

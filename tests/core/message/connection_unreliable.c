@@ -1,4 +1,6 @@
 /* Tests of the unreliable channel: a message goes once, if there is room, or not at all. */
+#include "fixture.h"
+
 #include "connection_pair.h"
 
 static struct cw_connection_config config_of_notes(void)
@@ -9,9 +11,8 @@ static struct cw_connection_config config_of_notes(void)
     return config;
 }
 
-static void test_what_finds_no_room_in_a_round_is_dropped_and_counted(void **state)
+TEST(test_what_finds_no_room_in_a_round_is_dropped_and_counted)
 {
-    (void)state;
     struct cw_connection_config config = config_of_notes();
     config.max_packets_per_update = 2;
     struct cw_connection *a = connection_with(&config), *b = connection_with(&config);
@@ -37,9 +38,8 @@ static void test_what_finds_no_room_in_a_round_is_dropped_and_counted(void **sta
 
 /* An application that transmits one packet per update never ends a round, so that messages without
    room wait. */
-static void test_only_messages_that_wait_take_room_in_the_queue(void **state)
+TEST(test_only_messages_that_wait_take_room_in_the_queue)
 {
-    (void)state;
     struct cw_connection_config config = config_of_notes();
     config.max_packets_per_update = 4;
     struct cw_connection *a = connection_with(&config), *b = connection_with(&config);
@@ -64,9 +64,8 @@ static void test_only_messages_that_wait_take_room_in_the_queue(void **state)
     close_both(a, b, &config);
 }
 
-static void test_a_packet_holds_no_more_messages_than_agreed(void **state)
+TEST(test_a_packet_holds_no_more_messages_than_agreed)
 {
-    (void)state;
     struct cw_connection_config config = config_of_notes();
     config.channels[0].max_messages_per_packet = 4;
     struct cw_connection *a = connection_with(&config), *b = connection_with(&config);
@@ -78,9 +77,8 @@ static void test_a_packet_holds_no_more_messages_than_agreed(void **state)
     close_both(a, b, &config);
 }
 
-static void test_a_lost_message_stays_lost(void **state)
+TEST(test_a_lost_message_stays_lost)
 {
-    (void)state;
     const struct cw_connection_config config = config_of_notes();
     struct cw_connection *a = connection_with(&config), *b = connection_with(&config);
     send_note(a, 0, 0, 50, 0);
@@ -95,9 +93,8 @@ static void test_a_lost_message_stays_lost(void **state)
     close_both(a, b, &config);
 }
 
-static void test_nothing_arrives_twice_or_changed_over_a_bad_path(void **state)
+TEST(test_nothing_arrives_twice_or_changed_over_a_bad_path)
 {
-    (void)state;
     const struct cw_connection_config config = config_of_notes();
     struct pair pair = pair_open(&config, 0.1, 0.2);
     struct cw_simulator_path path = path_of(0.1, 0.2);
@@ -128,9 +125,8 @@ static void test_nothing_arrives_twice_or_changed_over_a_bad_path(void **state)
     pair_close(&pair);
 }
 
-static void test_a_reader_who_does_not_read_loses_the_oldest_and_no_more(void **state)
+TEST(test_a_reader_who_does_not_read_loses_the_oldest_and_no_more)
 {
-    (void)state;
     struct cw_connection_config config = config_of_notes();
     config.channels[0].receive_queue_size = 16;
     struct cw_connection *a = connection_with(&config), *b = connection_with(&config);
@@ -152,9 +148,8 @@ static void test_a_reader_who_does_not_read_loses_the_oldest_and_no_more(void **
     close_both(a, b, &config);
 }
 
-static void test_unreliable_messages_do_not_take_the_last_of_the_pool(void **state)
+TEST(test_unreliable_messages_do_not_take_the_last_of_the_pool)
 {
-    (void)state;
     struct cw_connection_config config = config_of_notes();
     config.channel_count = 2;
     config.channels[1] = cw_channel_config_default(CW_CHANNEL_RELIABLE_ORDERED);
@@ -182,9 +177,8 @@ static void test_unreliable_messages_do_not_take_the_last_of_the_pool(void **sta
 
 /* When any part of a packet is wrong, its other messages must not be taken either, nor the pool
    lose one. */
-static void test_a_packet_that_is_refused_gives_all_back(void **state)
+TEST(test_a_packet_that_is_refused_gives_all_back)
 {
-    (void)state;
     struct cw_connection_config config = config_of_notes();
     config.channels[0].blocks = true;
     struct cw_connection *b = connection_with(&config), *a = connection_with(&config);
@@ -208,15 +202,5 @@ static void test_a_packet_that_is_refused_gives_all_back(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_what_finds_no_room_in_a_round_is_dropped_and_counted),
-        cmocka_unit_test(test_only_messages_that_wait_take_room_in_the_queue),
-        cmocka_unit_test(test_a_packet_holds_no_more_messages_than_agreed),
-        cmocka_unit_test(test_a_lost_message_stays_lost),
-        cmocka_unit_test(test_nothing_arrives_twice_or_changed_over_a_bad_path),
-        cmocka_unit_test(test_a_reader_who_does_not_read_loses_the_oldest_and_no_more),
-        cmocka_unit_test(test_unreliable_messages_do_not_take_the_last_of_the_pool),
-        cmocka_unit_test(test_a_packet_that_is_refused_gives_all_back),
-    };
-    return cmocka_run_group_tests_name("connection_unreliable", tests, NULL, NULL);
+    return fixture_run();
 }

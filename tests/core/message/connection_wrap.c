@@ -1,4 +1,6 @@
 /* Tests of numbers that wrap, and of packets that come twice or late. */
+#include "fixture.h"
+
 #include "notes_schema.h"
 
 static void empty_rounds(struct cw_connection *a, struct cw_connection *b, long count, double *now)
@@ -10,9 +12,8 @@ static void empty_rounds(struct cw_connection *a, struct cw_connection *b, long 
 }
 
 /* Other libraries failed after more than 32768 packets between two reliable messages. */
-static void test_any_number_of_packets_may_pass_between_two_messages(void **state)
+TEST(test_any_number_of_packets_may_pass_between_two_messages)
 {
-    (void)state;
     struct cw_connection_config config = cw_connection_config_default(schema);
     config.channels[0].blocks = true;
     static const long gaps[] = {256, 32767, 32769, 65536, 70000};
@@ -36,9 +37,8 @@ static void test_any_number_of_packets_may_pass_between_two_messages(void **stat
 
 /* Nothing of one end arrives for more than a lap, while it hears the other, whose old acks must not
    count for the packets that have these numbers now. */
-static void test_half_a_block_waits_through_a_lap_of_silence(void **state)
+TEST(test_half_a_block_waits_through_a_lap_of_silence)
 {
-    (void)state;
     static const long silences[] = {100, 32000, 65536};
     struct cw_connection_config config = cw_connection_config_default(schema);
     config.channels[0].blocks = true;
@@ -68,9 +68,8 @@ static void test_half_a_block_waits_through_a_lap_of_silence(void **state)
 
 /* The list of the entries that packets carried is finite too. When an ack comes so late that the
    list has gone round, it says nothing of the messages that stand there now. */
-static void test_an_ack_from_long_ago_acks_nothing_else(void **state)
+TEST(test_an_ack_from_long_ago_acks_nothing_else)
 {
-    (void)state;
     struct cw_connection_config config = cw_connection_config_default(schema);
     config.channels[0].send_queue_size = config.channels[0].receive_queue_size = 128;
     config.endpoint.sent_window = 32;
@@ -102,9 +101,8 @@ static void test_an_ack_from_long_ago_acks_nothing_else(void **state)
 
 /* Ids wrap as well: an ack for a packet that is a lap of ids old is none for the message that has
    the same id now. */
-static void test_an_ack_from_a_lap_of_ids_ago_acks_no_newer_message(void **state)
+TEST(test_an_ack_from_a_lap_of_ids_ago_acks_no_newer_message)
 {
-    (void)state;
     struct cw_connection_config config = cw_connection_config_default(schema);
     config.endpoint.sent_window = config.endpoint.received_window = 16384;
     struct cw_connection *a = connection_with(&config), *b = connection_with(&config);
@@ -142,9 +140,8 @@ static void test_an_ack_from_a_lap_of_ids_ago_acks_no_newer_message(void **state
     cw_connection_destroy(b);
 }
 
-static void test_ids_wrap_many_times_under_loss(void **state)
+TEST(test_ids_wrap_many_times_under_loss)
 {
-    (void)state;
     struct cw_connection_config config = cw_connection_config_default(schema);
     config.max_messages = 4096;
     config.channels[0].send_queue_size = config.channels[0].receive_queue_size = 1024;
@@ -176,9 +173,8 @@ static void test_ids_wrap_many_times_under_loss(void **state)
     cw_connection_destroy(b);
 }
 
-static void test_almost_nothing_arrives_while_numbers_wrap(void **state)
+TEST(test_almost_nothing_arrives_while_numbers_wrap)
 {
-    (void)state;
     const struct cw_connection_config config = cw_connection_config_default(schema);
     struct cw_connection *a = connection_with(&config), *b = connection_with(&config);
     uint32_t sent = 0, received = 0, random = 5;
@@ -205,9 +201,8 @@ static void test_almost_nothing_arrives_while_numbers_wrap(void **state)
 }
 
 /* Other libraries delivered a duplicate inside the window twice. */
-static void test_a_datagram_that_comes_again_is_not_taken_again(void **state)
+TEST(test_a_datagram_that_comes_again_is_not_taken_again)
 {
-    (void)state;
     struct cw_connection_config config = cw_connection_config_default(schema);
     config.channels[0].blocks = config.channels[1].blocks = true;
     struct cw_connection *a = connection_with(&config), *b = connection_with(&config);
@@ -242,9 +237,8 @@ static void test_a_datagram_that_comes_again_is_not_taken_again(void **state)
 
 /* The acks of a packet count also when the application of the other end takes nothing for a long
    time, and when the packet holds nothing else. */
-static void test_acks_come_through_whatever_the_packet_holds(void **state)
+TEST(test_acks_come_through_whatever_the_packet_holds)
 {
-    (void)state;
     struct cw_connection_config config = cw_connection_config_default(schema);
     config.channels[0].receive_queue_size = 4;
     struct cw_connection *a = connection_with(&config), *b = connection_with(&config);
@@ -269,19 +263,8 @@ static void test_acks_come_through_whatever_the_packet_holds(void **state)
     cw_connection_destroy(b);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        TEST(test_any_number_of_packets_may_pass_between_two_messages),
-        TEST(test_half_a_block_waits_through_a_lap_of_silence),
-        TEST(test_an_ack_from_long_ago_acks_nothing_else),
-        TEST(test_an_ack_from_a_lap_of_ids_ago_acks_no_newer_message),
-        TEST(test_ids_wrap_many_times_under_loss),
-        TEST(test_almost_nothing_arrives_while_numbers_wrap),
-        TEST(test_a_datagram_that_comes_again_is_not_taken_again),
-        TEST(test_acks_come_through_whatever_the_packet_holds),
-    };
-    return cmocka_run_group_tests_name("connection_wrap", tests, NULL, NULL);
+    fixture_before = set_up;
+    return fixture_run();
 }

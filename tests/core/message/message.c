@@ -2,7 +2,7 @@
 #include "causeway/message.h"
 
 #include "config_error.h"
-#include "unit.h"
+#include "fixture.h"
 
 #include <stdlib.h>
 
@@ -16,6 +16,15 @@ struct fixture {
     struct cw_message_pool *pool;
 };
 
+static void tear_down(void *object)
+{
+    struct fixture *fixture = object;
+    assert_int_equal(cw_message_pool_used(fixture->pool), 0);
+    cw_message_pool_destroy(fixture->pool);
+    cw_schema_destroy(fixture->schema);
+    free(fixture);
+}
+
 static int set_up(void **state)
 {
     const struct cw_message_type types[] = {{.name = "ping"}, move_type};
@@ -26,17 +35,7 @@ static int set_up(void **state)
     config.schema = fixture->schema;
     config.capacity = 3;
     assert_int_equal(cw_message_pool_create(&config, &fixture->pool), CW_OK);
-    *state = fixture;
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    struct fixture *fixture = *state;
-    assert_int_equal(cw_message_pool_used(fixture->pool), 0);
-    cw_message_pool_destroy(fixture->pool);
-    cw_schema_destroy(fixture->schema);
-    free(fixture);
+    *state = own(fixture, tear_down);
     return 0;
 }
 
@@ -47,7 +46,7 @@ static struct cw_message *make_move(struct fixture *fixture)
     return message;
 }
 
-static void test_an_empty_pool_is_an_error(void **state)
+TEST(test_an_empty_pool_is_an_error)
 {
     struct fixture *fixture = *state;
     struct cw_message *messages[3], *more = NULL;
@@ -63,7 +62,7 @@ static void test_an_empty_pool_is_an_error(void **state)
     cw_message_release(messages[2]);
 }
 
-static void test_a_type_that_does_not_exist_is_an_error(void **state)
+TEST(test_a_type_that_does_not_exist_is_an_error)
 {
     struct fixture *fixture = *state;
     struct cw_message *message = NULL;
@@ -72,7 +71,7 @@ static void test_a_type_that_does_not_exist_is_an_error(void **state)
     assert_int_equal(cw_message_create(fixture->pool, UINT32_MAX, &message), CW_ERROR_MESSAGE_TYPE);
 }
 
-static void test_the_last_reference_gives_the_message_back(void **state)
+TEST(test_the_last_reference_gives_the_message_back)
 {
     struct fixture *fixture = *state;
     struct cw_message *message = make_move(fixture);
@@ -84,7 +83,7 @@ static void test_the_last_reference_gives_the_message_back(void **state)
     cw_message_release(NULL);
 }
 
-static void test_a_message_starts_as_zeros(void **state)
+TEST(test_a_message_starts_as_zeros)
 {
     struct fixture *fixture = *state;
     struct cw_message *message = make_move(fixture);
@@ -101,7 +100,7 @@ static void test_a_message_starts_as_zeros(void **state)
     cw_message_release(message);
 }
 
-static void test_messages_do_not_share_memory(void **state)
+TEST(test_messages_do_not_share_memory)
 {
     struct fixture *fixture = *state;
     struct cw_message *messages[3];
@@ -131,7 +130,7 @@ static void note_release(void *context, uint8_t *block, size_t size)
     released->size = size;
 }
 
-static void test_a_block_goes_with_the_last_reference(void **state)
+TEST(test_a_block_goes_with_the_last_reference)
 {
     struct fixture *fixture = *state;
     uint8_t block[100];
@@ -149,7 +148,7 @@ static void test_a_block_goes_with_the_last_reference(void **state)
     assert_int_equal(released.size, 100);
 }
 
-static void test_another_block_takes_the_place_of_the_first(void **state)
+TEST(test_another_block_takes_the_place_of_the_first)
 {
     struct fixture *fixture = *state;
     uint8_t first[1], second[2];
@@ -163,7 +162,7 @@ static void test_another_block_takes_the_place_of_the_first(void **state)
     assert_ptr_equal(released.block, second);
 }
 
-static void test_a_body_is_written_measured_and_read(void **state)
+TEST(test_a_body_is_written_measured_and_read)
 {
     struct fixture *fixture = *state;
     struct cw_message *sent = make_move(fixture), *received = make_move(fixture);
@@ -184,7 +183,7 @@ static void test_a_body_is_written_measured_and_read(void **state)
     cw_message_release(received);
 }
 
-static void test_a_value_out_of_range_is_named(void **state)
+TEST(test_a_value_out_of_range_is_named)
 {
     struct fixture *fixture = *state;
     struct cw_message *message = make_move(fixture);
@@ -200,7 +199,7 @@ static void test_a_value_out_of_range_is_named(void **state)
     cw_message_release(message);
 }
 
-static void test_a_pool_needs_a_schema_and_a_capacity(void **state)
+TEST(test_a_pool_needs_a_schema_and_a_capacity)
 {
     struct fixture *fixture = *state;
     struct cw_message_pool *pool = NULL;
@@ -236,7 +235,7 @@ static void count_release(void *context, void *memory, size_t size)
     free(memory);
 }
 
-static void test_a_pool_takes_the_memory_that_it_tells(void **state)
+TEST(test_a_pool_takes_the_memory_that_it_tells)
 {
     struct fixture *fixture = *state;
     struct counted counted = {0};
@@ -255,7 +254,7 @@ static void test_a_pool_takes_the_memory_that_it_tells(void **state)
 }
 
 /* A copy goes into a message of another pool, as when it is passed on to another connection. */
-static void test_a_copy_has_the_struct_and_nothing_else(void **state)
+TEST(test_a_copy_has_the_struct_and_nothing_else)
 {
     struct fixture *fixture = *state;
     struct cw_message_pool *pool;
@@ -285,23 +284,8 @@ static void test_a_copy_has_the_struct_and_nothing_else(void **state)
     cw_message_pool_destroy(pool);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        TEST(test_an_empty_pool_is_an_error),
-        TEST(test_a_type_that_does_not_exist_is_an_error),
-        TEST(test_the_last_reference_gives_the_message_back),
-        TEST(test_a_message_starts_as_zeros),
-        TEST(test_messages_do_not_share_memory),
-        TEST(test_a_block_goes_with_the_last_reference),
-        TEST(test_another_block_takes_the_place_of_the_first),
-        TEST(test_a_body_is_written_measured_and_read),
-        TEST(test_a_value_out_of_range_is_named),
-        TEST(test_a_pool_needs_a_schema_and_a_capacity),
-        TEST(test_a_pool_takes_the_memory_that_it_tells),
-        TEST(test_a_copy_has_the_struct_and_nothing_else),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    fixture_before = set_up;
+    return fixture_run();
 }

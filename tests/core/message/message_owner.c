@@ -1,5 +1,7 @@
 /* Tests of who owns a message: one that is not the caller's any more is refused, in every build,
    and nothing happens to it. */
+#include "fixture.h"
+
 #include "notes_schema.h"
 
 #define TICKS 60
@@ -42,9 +44,8 @@ static void expect_not_owned(struct ends *ends, struct cw_message *message)
                      CW_ERROR_MESSAGE_NOT_OWNED);
 }
 
-static void test_a_message_that_was_sent_is_not_the_senders(void **state)
+TEST(test_a_message_that_was_sent_is_not_the_senders)
 {
-    (void)state;
     for (uint32_t channel = 0; channel < 2; channel++) {
         struct ends ends = open_ends();
         struct cw_message *message = make_note(ends.a, NOTE, 7, 100);
@@ -59,9 +60,8 @@ static void test_a_message_that_was_sent_is_not_the_senders(void **state)
     }
 }
 
-static void test_a_block_stays_with_the_message_that_was_sent(void **state)
+TEST(test_a_block_stays_with_the_message_that_was_sent)
 {
-    (void)state;
     struct ends ends = open_ends();
     struct cw_message *parcel = make_parcel(ends.a, 3, 5000);
     assert_int_equal(cw_connection_send(ends.a, 0, parcel, ends.now), CW_OK);
@@ -72,9 +72,8 @@ static void test_a_block_stays_with_the_message_that_was_sent(void **state)
     close_ends(&ends);
 }
 
-static void test_a_message_is_released_once(void **state)
+TEST(test_a_message_is_released_once)
 {
-    (void)state;
     struct ends ends = open_ends();
     struct cw_message *message = make_note(ends.a, NOTE, 7, 0);
     struct cw_message *other = make_note(ends.a, NOTE, 8, 0);
@@ -89,9 +88,8 @@ static void test_a_message_is_released_once(void **state)
 
 /* An application that acquires a message before it sends it may release it once after that, at any
    time. */
-static void test_a_message_that_was_acquired_is_kept(void **state)
+TEST(test_a_message_that_was_acquired_is_kept)
 {
-    (void)state;
     for (int late = 0; late < 2; late++) {
         struct ends ends = open_ends();
         struct cw_message *message = make_note(ends.a, NOTE, 7, 0);
@@ -112,9 +110,8 @@ static void test_a_message_that_was_acquired_is_kept(void **state)
     }
 }
 
-static void test_a_message_that_was_taken_is_the_takers(void **state)
+TEST(test_a_message_that_was_taken_is_the_takers)
 {
-    (void)state;
     struct ends ends = open_ends();
     send_note(ends.b, 0, 7, 0, ends.now);
     run(&ends);
@@ -140,9 +137,8 @@ static void test_a_message_that_was_taken_is_the_takers(void **state)
 }
 
 /* A message stays the caller's when sending fails for another reason. */
-static void test_a_message_that_is_refused_stays_the_callers(void **state)
+TEST(test_a_message_that_is_refused_stays_the_callers)
 {
-    (void)state;
     struct ends ends = open_ends();
     struct cw_message *message = make_note(ends.a, NOTE, 7, MAX_NOTE_PADDING);
     assert_int_equal(cw_connection_send(ends.a, 0, message, ends.now), CW_ERROR_MESSAGE_TOO_LARGE);
@@ -154,9 +150,8 @@ static void test_a_message_that_is_refused_stays_the_callers(void **state)
 
 /* A server passes a message of one player on to another as a copy, because each connection sends
    only its own messages. */
-static void test_a_message_is_passed_on_as_a_copy(void **state)
+TEST(test_a_message_is_passed_on_as_a_copy)
 {
-    (void)state;
     struct ends ends = open_ends(), others = open_ends();
     send_note(ends.b, 0, 7, 20, ends.now);
     run(&ends);
@@ -178,15 +173,6 @@ static void test_a_message_is_passed_on_as_a_copy(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-    const struct CMUnitTest tests[] = {
-        TEST(test_a_message_that_was_sent_is_not_the_senders),
-        TEST(test_a_block_stays_with_the_message_that_was_sent),
-        TEST(test_a_message_is_released_once),
-        TEST(test_a_message_that_was_acquired_is_kept),
-        TEST(test_a_message_that_was_taken_is_the_takers),
-        TEST(test_a_message_that_is_refused_stays_the_callers),
-        TEST(test_a_message_is_passed_on_as_a_copy),
-    };
-    return cmocka_run_group_tests_name("message_owner", tests, NULL, NULL);
+    fixture_before = set_up;
+    return fixture_run();
 }

@@ -2,7 +2,7 @@
    start. */
 #include "message/receipts.h"
 
-#include "unit.h"
+#include "fixture.h"
 
 #include <stdalign.h>
 
@@ -35,9 +35,8 @@ static void check_end(struct cw_receipts *receipts)
 
 /* Messages that wait, that are on their way, and whose receipts were not taken, each have a place.
  */
-static void a_place_is_kept_until_the_news_is_taken(void **state)
+TEST(a_place_is_kept_until_the_news_is_taken)
 {
-    (void)state;
     struct cw_receipts receipts = make_receipts();
     cw_receipts_promise(&receipts, 0); /* no receipt takes no place */
     for (uint32_t number = 1; number <= CAPACITY; number++) {
@@ -58,9 +57,8 @@ static void a_place_is_kept_until_the_news_is_taken(void **state)
     check_end(&receipts);
 }
 
-static void a_packet_settles_what_it_carried(void **state)
+TEST(a_packet_settles_what_it_carried)
 {
-    (void)state;
     struct cw_receipts receipts = make_receipts();
     for (uint32_t number = 1; number <= CAPACITY; number++)
         cw_receipts_promise(&receipts, number);
@@ -80,9 +78,8 @@ static void a_packet_settles_what_it_carried(void **state)
     check_end(&receipts);
 }
 
-static void places_are_used_again(void **state)
+TEST(places_are_used_again)
 {
-    (void)state;
     struct cw_receipts receipts = make_receipts();
     for (uint32_t number = 1; number < 1000; number += 3) {
         for (uint32_t i = 0; i < 3; i++)
@@ -98,9 +95,8 @@ static void places_are_used_again(void **state)
     }
 }
 
-static void a_reset_forgets_all(void **state)
+TEST(a_reset_forgets_all)
 {
-    (void)state;
     struct cw_receipts receipts = make_receipts();
     for (uint32_t number = 1; number <= CAPACITY; number++)
         cw_receipts_promise(&receipts, number);
@@ -120,11 +116,5 @@ static void a_reset_forgets_all(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_place_is_kept_until_the_news_is_taken),
-        cmocka_unit_test(a_packet_settles_what_it_carried),
-        cmocka_unit_test(places_are_used_again),
-        cmocka_unit_test(a_reset_forgets_all),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return fixture_run();
 }

@@ -1,5 +1,7 @@
 /* Tests of the reliable channel: what is due, what becomes of it, and the order in which it
    arrives. */
+#include "fixture.h"
+
 #include "message/reliable_channel.h"
 
 #include "channel_rig.h"
@@ -141,9 +143,8 @@ static void expect_number(struct rig *rig, uint32_t number)
     assert_int_equal(channel_rig_number(cw_reliable_next(&rig->to.channel)), number);
 }
 
-static void messages_arrive_in_order_and_once(void **state)
+TEST(messages_arrive_in_order_and_once)
 {
-    (void)state;
     struct rig rig;
     start(&rig);
     for (uint32_t number = 0; number < 6; number++)
@@ -166,9 +167,8 @@ static void messages_arrive_in_order_and_once(void **state)
     stop(&rig);
 }
 
-static void what_is_lost_is_sent_again(void **state)
+TEST(what_is_lost_is_sent_again)
 {
-    (void)state;
     struct rig rig;
     start(&rig);
     for (uint32_t number = 0; number < 3; number++)
@@ -200,9 +200,8 @@ static void assert_ids(const struct packet *packet, const uint16_t *ids, uint32_
 
 /* The oldest message goes first, then lost ones, then those whose ack is overdue, then new ones;
    but a packet's ids ascend. */
-static void what_was_sent_first_is_due_first(void **state)
+TEST(what_was_sent_first_is_due_first)
 {
-    (void)state;
     struct rig rig;
     start(&rig);
     for (uint32_t number = 0; number < 6; number++)
@@ -232,9 +231,8 @@ static void what_was_sent_first_is_due_first(void **state)
     stop(&rig);
 }
 
-static void the_queue_is_bounded_by_the_oldest_message(void **state)
+TEST(the_queue_is_bounded_by_the_oldest_message)
 {
-    (void)state;
     struct rig rig;
     start(&rig);
     for (uint32_t number = 0; number < RIG_QUEUE; number++)
@@ -259,9 +257,8 @@ static void the_queue_is_bounded_by_the_oldest_message(void **state)
     stop(&rig);
 }
 
-static void a_packet_takes_what_fits(void **state)
+TEST(a_packet_takes_what_fits)
 {
-    (void)state;
     struct rig rig;
     start(&rig);
     send_number(&rig, 1, NULL);
@@ -276,9 +273,8 @@ static void a_packet_takes_what_fits(void **state)
     stop(&rig);
 }
 
-static void receipts_come_with_acks(void **state)
+TEST(receipts_come_with_acks)
 {
-    (void)state;
     struct rig rig;
     struct cw_receipt receipt;
     start(&rig);
@@ -297,9 +293,8 @@ static void receipts_come_with_acks(void **state)
 }
 
 /* The block holds up what comes behind it, as the order is that of sending. */
-static void a_block_goes_in_fragments(void **state)
+TEST(a_block_goes_in_fragments)
 {
-    (void)state;
     struct rig rig;
     start(&rig);
     send_number(&rig, 1, "abcdefghijklmnopqrstuvwxy");
@@ -356,9 +351,8 @@ static void expect_block(struct rig *rig, uint32_t number, const char *block)
     assert_int_equal(channel_rig_number(message), number);
 }
 
-static void a_block_begins_while_the_one_before_is_being_acked(void **state)
+TEST(a_block_begins_while_the_one_before_is_being_acked)
 {
-    (void)state;
     struct rig rig;
     struct packet packets[6];
     send_two_blocks(&rig);
@@ -386,9 +380,8 @@ static void a_block_begins_while_the_one_before_is_being_acked(void **state)
 }
 
 /* The receiver acks and drops the block then, as the reference library does. */
-static void a_block_that_came_too_early_comes_again(void **state)
+TEST(a_block_that_came_too_early_comes_again)
 {
-    (void)state;
     struct rig rig;
     struct packet packets[6];
     send_two_blocks(&rig);
@@ -415,9 +408,8 @@ static void a_block_that_came_too_early_comes_again(void **state)
     stop(&rig);
 }
 
-static void blocks_begin_early_only_behind_blocks_on_good_paths(void **state)
+TEST(blocks_begin_early_only_behind_blocks_on_good_paths)
 {
-    (void)state;
     struct rig rig;
     send_two_blocks(&rig);
     rig.early = false;
@@ -437,17 +429,5 @@ static void blocks_begin_early_only_behind_blocks_on_good_paths(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(messages_arrive_in_order_and_once),
-        cmocka_unit_test(what_is_lost_is_sent_again),
-        cmocka_unit_test(what_was_sent_first_is_due_first),
-        cmocka_unit_test(the_queue_is_bounded_by_the_oldest_message),
-        cmocka_unit_test(a_packet_takes_what_fits),
-        cmocka_unit_test(receipts_come_with_acks),
-        cmocka_unit_test(a_block_goes_in_fragments),
-        cmocka_unit_test(a_block_begins_while_the_one_before_is_being_acked),
-        cmocka_unit_test(a_block_that_came_too_early_comes_again),
-        cmocka_unit_test(blocks_begin_early_only_behind_blocks_on_good_paths),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return fixture_run();
 }

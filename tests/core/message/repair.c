@@ -1,5 +1,7 @@
 /* Tests of coded repair over whole connections: they are reliable-ordered at any loss, faster than
    without it, and cost nothing but a few bits where nothing is lost. */
+#include "fixture.h"
+
 #include "config_error.h"
 #include "connection_pair.h"
 
@@ -71,9 +73,8 @@ static void exchange(const struct cw_connection_config *config,
     pair_close(&pair);
 }
 
-static void test_all_messages_arrive_once_and_in_order(void **state)
+TEST(test_all_messages_arrive_once_and_in_order)
 {
-    (void)state;
     for (int percent = 0; percent <= 90; percent += 15) {
         for (uint32_t variant = 0; variant < 8; variant++) {
             struct cw_connection_config config = config_with(true);
@@ -87,9 +88,8 @@ static void test_all_messages_arrive_once_and_in_order(void **state)
     }
 }
 
-static void test_and_where_losses_come_in_bursts(void **state)
+TEST(test_and_where_losses_come_in_bursts)
 {
-    (void)state;
     for (uint32_t per_tick = 1; per_tick <= 9; per_tick += 4) {
         const struct cw_connection_config config = config_with(true);
         struct cw_simulator_path path = path_of(RTT, 0);
@@ -122,9 +122,8 @@ static uint32_t ticks_late(bool repair, double loss, uint64_t *bytes)
     return late;
 }
 
-static void test_a_loss_is_repaired_without_a_round_trip(void **state)
+TEST(test_a_loss_is_repaired_without_a_round_trip)
 {
-    (void)state;
     uint64_t bytes;
     const uint32_t path = ticks_late(true, 0, &bytes);
     const uint32_t with = ticks_late(true, 0.2, &bytes) - path;
@@ -134,18 +133,16 @@ static void test_a_loss_is_repaired_without_a_round_trip(void **state)
 }
 
 /* Repair costs three bits in a packet: no news, and no combinations. Messages begin at bytes. */
-static void test_without_losses_nothing_is_repaired(void **state)
+TEST(test_without_losses_nothing_is_repaired)
 {
-    (void)state;
     uint64_t with, without;
     assert_int_equal(ticks_late(true, 0, &with), ticks_late(false, 0, &without));
     assert_in_range(with, without, without + 2 * 3000);
 }
 
 /* Repaired messages wait like others for an application that takes none, and nothing is lost. */
-static void test_a_slow_reader_loses_nothing(void **state)
+TEST(test_a_slow_reader_loses_nothing)
 {
-    (void)state;
     struct cw_connection_config config = config_with(true);
     config.max_messages = 40;
     config.channels[0].receive_queue_size = 16;
@@ -162,9 +159,8 @@ static void test_a_slow_reader_loses_nothing(void **state)
     pair_close(&pair);
 }
 
-static void test_both_ends_must_have_it(void **state)
+TEST(test_both_ends_must_have_it)
 {
-    (void)state;
     struct cw_connection_config with = config_with(true), without = with;
     struct cw_channel_config unreliable = cw_channel_config_default(CW_CHANNEL_UNRELIABLE);
     without.channels[0].repair = false;
@@ -177,13 +173,5 @@ static void test_both_ends_must_have_it(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_all_messages_arrive_once_and_in_order),
-        cmocka_unit_test(test_and_where_losses_come_in_bursts),
-        cmocka_unit_test(test_a_loss_is_repaired_without_a_round_trip),
-        cmocka_unit_test(test_without_losses_nothing_is_repaired),
-        cmocka_unit_test(test_a_slow_reader_loses_nothing),
-        cmocka_unit_test(test_both_ends_must_have_it),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return fixture_run();
 }

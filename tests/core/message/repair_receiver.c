@@ -5,7 +5,7 @@
 
 #include "base/prng.h"
 #include "causeway/sequence.h"
-#include "unit.h"
+#include "fixture.h"
 
 #include <string.h>
 
@@ -96,9 +96,8 @@ static bool knows(const struct world *world, uint16_t id)
 
 /* Every pattern of which of six messages arrive is tried, before or after as many combinations as
    are needed. One combination less repairs nothing. Ids wrap in some. */
-static void test_n_combinations_repair_any_n_messages(void **state)
+TEST(test_n_combinations_repair_any_n_messages)
 {
-    (void)state;
     static struct world world;
     for (unsigned pattern = 0; pattern < 1 << FEW; pattern++) {
         for (unsigned late = 0; late < 2; late++) {
@@ -167,9 +166,8 @@ static void check_stream(uint64_t seed, double loss)
 }
 
 /* Work beyond the limit is ignored or waits; `take` checks that nothing wrong comes of it. */
-static void test_little_work_is_never_wrong(void **state)
+TEST(test_little_work_is_never_wrong)
 {
-    (void)state;
     static struct world world;
     struct cw_prng random = {.state = 1};
     start(&world);
@@ -188,18 +186,16 @@ static void test_little_work_is_never_wrong(void **state)
     assert_in_range(world.repaired, 400, 10000);
 }
 
-static void test_streams_become_whole_at_any_loss(void **state)
+TEST(test_streams_become_whole_at_any_loss)
 {
-    (void)state;
     for (uint64_t seed = 1; seed <= 20; seed++) {
         for (int percent = 0; percent <= 90; percent += 10)
             check_stream(seed, percent / 100.0);
     }
 }
 
-static void test_what_is_out_of_the_window_is_ignored(void **state)
+TEST(test_what_is_out_of_the_window_is_ignored)
 {
-    (void)state;
     static struct world world;
     start(&world);
     for (uint16_t id = 0; id < 100; id++)
@@ -220,9 +216,8 @@ static void test_what_is_out_of_the_window_is_ignored(void **state)
 }
 
 /* The place of a message that has no bytes here holds another message. */
-static void test_a_range_ends_at_a_message_without_bytes(void **state)
+TEST(test_a_range_ends_at_a_message_without_bytes)
 {
-    (void)state;
     static struct world world;
     start(&world);
     for (uint16_t id = 0; id < 74; id++) {
@@ -234,9 +229,8 @@ static void test_a_range_ends_at_a_message_without_bytes(void **state)
     assert_int_equal(world.sender.range.count, 74 - 70);
 }
 
-static void test_combinations_do_not_pile_up(void **state)
+TEST(test_combinations_do_not_pile_up)
 {
-    (void)state;
     static struct world world;
     start(&world);
     for (uint16_t id = 0; id < 50; id++)
@@ -251,9 +245,8 @@ static void test_combinations_do_not_pile_up(void **state)
 }
 
 /* Ids that are not to be received yet do not move the window. */
-static void test_ids_beyond_the_limit_are_ignored(void **state)
+TEST(test_ids_beyond_the_limit_are_ignored)
 {
-    (void)state;
     static struct world world;
     uint8_t packet[600];
     start(&world);
@@ -274,9 +267,8 @@ static void test_ids_beyond_the_limit_are_ignored(void **state)
 
 /* A range beside messages refers to the newest of them, so there must be one, and all its bytes
    must be there. */
-static void test_malformed_ranges_are_refused(void **state)
+TEST(test_malformed_ranges_are_refused)
 {
-    (void)state;
     static struct world world;
     const uint16_t newest = 5;
     uint8_t packet[64];
@@ -301,15 +293,5 @@ static void test_malformed_ranges_are_refused(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_n_combinations_repair_any_n_messages),
-        cmocka_unit_test(test_streams_become_whole_at_any_loss),
-        cmocka_unit_test(test_little_work_is_never_wrong),
-        cmocka_unit_test(test_what_is_out_of_the_window_is_ignored),
-        cmocka_unit_test(test_a_range_ends_at_a_message_without_bytes),
-        cmocka_unit_test(test_combinations_do_not_pile_up),
-        cmocka_unit_test(test_ids_beyond_the_limit_are_ignored),
-        cmocka_unit_test(test_malformed_ranges_are_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return fixture_run();
 }

@@ -2,6 +2,8 @@
    instructions, whatever its few bytes ask for. repair_work SCENE runs one scene, of which only the
    last packet is counted. */
 #define _GNU_SOURCE
+#include "fixture.h"
+
 #include "connections.h"
 
 #include "base/gf256.h"
@@ -242,9 +244,8 @@ static long count(const char *program, size_t scene)
 
 static const char *program;
 
-static void test_no_packet_costs_more(void **state)
+TEST(test_no_packet_costs_more)
 {
-    (void)state;
     for (size_t scene = 0; scene < SCENES; scene++) {
         run(scene);
         const long instructions = count(program, scene);
@@ -257,11 +258,10 @@ static void test_no_packet_costs_more(void **state)
 
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_no_packet_costs_more)};
     program = argv[0];
     if (argc > 1) {
         run(strtoul(argv[1], NULL, 10));
         return 0;
     }
-    return cmocka_run_group_tests_name("repair_work", tests, NULL, NULL);
+    return fixture_run();
 }

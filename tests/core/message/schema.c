@@ -1,9 +1,9 @@
 /* Tests of tables of fields: layout, every kind, random schemas with random messages. */
 #include "causeway/schema.h"
 
+#include "fixture.h"
 #include "random_schema.h"
 #include "stream_fields.h"
-#include "unit.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -57,9 +57,8 @@ static struct cw_schema *create(const struct cw_message_type *types, uint32_t co
     return schema;
 }
 
-static void test_a_table_places_fields_where_the_struct_has_them(void **state)
+TEST(test_a_table_places_fields_where_the_struct_has_them)
 {
-    (void)state;
     struct cw_schema *schema = create(&all_type, 1);
     const struct cw_message_type *type = cw_schema_type(schema, 0);
     assert_string_equal(type->name, "all");
@@ -119,9 +118,8 @@ static struct all make_all(void)
     return all;
 }
 
-static void test_every_kind_comes_back(void **state)
+TEST(test_every_kind_comes_back)
 {
-    (void)state;
     struct cw_schema *schema = create(&all_type, 1);
     struct all sent = make_all(), received;
     assert_int_equal(cw_schema_check(schema, 0, &sent), CW_FIELD_NONE);
@@ -160,9 +158,8 @@ CW_SERIALIZE(serialize_like, struct like, stream, like)
            cw_stream_string(stream, like->name, sizeof like->name);
 }
 
-static void test_a_table_writes_what_a_function_writes(void **state)
+TEST(test_a_table_writes_what_a_function_writes)
 {
-    (void)state;
     const struct cw_message_type by_hand = {
         .name = "like", .size = sizeof(struct like), .serialize = serialize_like};
     const struct cw_message_type types[] = {like_type, by_hand};
@@ -200,9 +197,8 @@ static void test_a_table_writes_what_a_function_writes(void **state)
         assert_int_equal(cw_schema_serialize(schema, 0, &stream, &all), floats);                   \
     } while (0)
 
-static void test_check_names_the_field_that_is_out_of_range(void **state)
+TEST(test_check_names_the_field_that_is_out_of_range)
 {
-    (void)state;
     uint8_t out[512];
     struct cw_schema *schema = create(&all_type, 1);
     REFUSED(small, all.small = 101);
@@ -239,9 +235,8 @@ static void test_check_names_the_field_that_is_out_of_range(void **state)
     cw_schema_destroy(schema);
 }
 
-static void test_a_bool_may_be_any_byte(void **state)
+TEST(test_a_bool_may_be_any_byte)
 {
-    (void)state;
     struct cw_schema *schema = create(&all_type, 1);
     struct all sent = make_all(), received;
     memset(&sent.flag_2, 2, 1);
@@ -255,9 +250,8 @@ static void test_a_bool_may_be_any_byte(void **state)
     cw_schema_destroy(schema);
 }
 
-static void test_a_type_may_have_a_function_of_its_own(void **state)
+TEST(test_a_type_may_have_a_function_of_its_own)
 {
-    (void)state;
     const struct cw_message_type types[] = {{.name = "ping"}, own_type};
     struct cw_schema *schema = create(types, 2);
     struct own own = {9}, received = {0};
@@ -293,9 +287,8 @@ static enum cw_error create_field(struct cw_field field)
     return error;
 }
 
-static void test_fields_that_cannot_work_are_refused(void **state)
+TEST(test_fields_that_cannot_work_are_refused)
 {
-    (void)state;
     const uint64_t minus_1 = UINT64_MAX, huge = (uint64_t)1 << 32;
     const enum cw_error wrong = CW_ERROR_SCHEMA_FIELD;
 #define FIELD_ERROR(...) create_field((struct cw_field){.name = "f", __VA_ARGS__})
@@ -342,9 +335,8 @@ static enum cw_error create_type(struct cw_message_type type)
     return error;
 }
 
-static void test_types_that_cannot_work_are_refused(void **state)
+TEST(test_types_that_cannot_work_are_refused)
 {
-    (void)state;
     struct cw_message_type type = all_type;
     type.size += 4;
     assert_int_equal(create_type(type), CW_ERROR_SCHEMA_SIZE);
@@ -379,9 +371,8 @@ static void *no_memory(void *context, size_t size)
     return NULL;
 }
 
-static void test_no_memory_is_an_error(void **state)
+TEST(test_no_memory_is_an_error)
 {
-    (void)state;
     const struct cw_schema_config config = {
         .types = &all_type, .count = 1, .allocator = {.allocate = no_memory}};
     struct cw_schema *schema = NULL;
@@ -391,9 +382,8 @@ static void test_no_memory_is_an_error(void **state)
 
 /* Random messages of random schemas take no more bytes than were measured, fit a block of exactly
    their size, and come back; cut short they do not. */
-static void test_random_messages_come_back(void **state)
+TEST(test_random_messages_come_back)
 {
-    (void)state;
     for (int round = 0; round < 400; round++) {
         struct cw_schema *schema = random_schema();
         for (uint32_t type = 0; type < cw_schema_count(schema); type++) {
@@ -437,9 +427,8 @@ static void test_random_messages_come_back(void **state)
 
 /* The functions of a stream write, measure and read what the table does, whatever the ranges and
    values, edges of every kind among them. */
-static void test_random_tables_write_what_stream_functions_write(void **state)
+TEST(test_random_tables_write_what_stream_functions_write)
 {
-    (void)state;
     for (int round = 0; round < 4000; round++) {
         struct cw_schema *schema = random_schema();
         for (uint32_t i = 0; i < cw_schema_count(schema); i++) {
@@ -472,9 +461,8 @@ static void test_random_tables_write_what_stream_functions_write(void **state)
 }
 
 /* A message that was read from any bytes can be sent. */
-static void test_random_bytes_give_valid_messages_or_none(void **state)
+TEST(test_random_bytes_give_valid_messages_or_none)
 {
-    (void)state;
     for (int round = 0; round < 2000; round++) {
         struct cw_schema *schema = random_schema();
         for (uint32_t type = 0; type < cw_schema_count(schema); type++) {
@@ -496,19 +484,5 @@ static void test_random_bytes_give_valid_messages_or_none(void **state)
 int main(void)
 {
     printf("seed %llu\n", (unsigned long long)random_state);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_table_places_fields_where_the_struct_has_them),
-        cmocka_unit_test(test_every_kind_comes_back),
-        cmocka_unit_test(test_a_table_writes_what_a_function_writes),
-        cmocka_unit_test(test_check_names_the_field_that_is_out_of_range),
-        cmocka_unit_test(test_a_bool_may_be_any_byte),
-        cmocka_unit_test(test_a_type_may_have_a_function_of_its_own),
-        cmocka_unit_test(test_fields_that_cannot_work_are_refused),
-        cmocka_unit_test(test_types_that_cannot_work_are_refused),
-        cmocka_unit_test(test_no_memory_is_an_error),
-        cmocka_unit_test(test_random_messages_come_back),
-        cmocka_unit_test(test_random_tables_write_what_stream_functions_write),
-        cmocka_unit_test(test_random_bytes_give_valid_messages_or_none),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return fixture_run();
 }

@@ -1,8 +1,8 @@
 /* Tests of schemas as bytes: a known encoding, there and back, damage, fingerprints. */
 #include "causeway/schema.h"
 
+#include "fixture.h"
 #include "random_schema.h"
-#include "unit.h"
 
 #define MOVE_FIELDS(FIELD)                                                                         \
     FIELD(dir, CW_INT(-1, 7))                                                                      \
@@ -34,9 +34,8 @@ static uint8_t *encode(const struct cw_schema *schema, size_t *size)
     return bytes;
 }
 
-static void test_the_form_is_as_documented(void **state)
+TEST(test_the_form_is_as_documented)
 {
-    (void)state;
     const struct cw_message_type types[] = {
         {.name = "hi", .block = true}, move_type, {.name = "own", .serialize = refuse}};
     struct cw_schema *schema = create(types, 3);
@@ -72,9 +71,8 @@ CW_MESSAGE(route, ROUTE_FIELDS)
     FIELD(last, CW_BOOL)
 CW_MESSAGE(tour, TOUR_FIELDS)
 
-static void test_structs_are_followed_by_their_fields(void **state)
+TEST(test_structs_are_followed_by_their_fields)
 {
-    (void)state;
     struct cw_schema *schema = create(&tour_type, 1);
 #define POINT                                                                                      \
     "\2\0\0\0"                                                                                     \
@@ -107,9 +105,8 @@ static size_t nest(uint8_t *out, uint32_t depth)
     return (size_t)(at - out) + sizeof leaf - 1;
 }
 
-static void test_the_depth_of_structs_is_bounded(void **state)
+TEST(test_the_depth_of_structs_is_bounded)
 {
-    (void)state;
     static uint8_t bytes[1 << 21];
     struct cw_schema *decoded;
     size_t size = nest(bytes, CW_STRUCT_MAX_DEPTH);
@@ -130,9 +127,8 @@ static void test_the_depth_of_structs_is_bounded(void **state)
     assert_int_equal(cw_schema_decode(bytes, size - 8, NULL, &decoded), CW_ERROR_SCHEMA_FIELD);
 }
 
-static void test_schemas_come_back(void **state)
+TEST(test_schemas_come_back)
 {
-    (void)state;
     for (int round = 0; round < 500; round++) {
         struct cw_schema *schema = random_schema(), *decoded = NULL;
         size_t size, again;
@@ -163,9 +159,8 @@ static void test_schemas_come_back(void **state)
     }
 }
 
-static void test_cut_or_prolonged_bytes_are_refused(void **state)
+TEST(test_cut_or_prolonged_bytes_are_refused)
 {
-    (void)state;
     const struct cw_message_type types[] = {move_type, tour_type};
     struct cw_schema *schema = create(types, 2), *decoded = NULL;
     size_t size;
@@ -188,9 +183,8 @@ static void test_cut_or_prolonged_bytes_are_refused(void **state)
     cw_schema_destroy(schema);
 }
 
-static void test_a_function_of_its_own_cannot_be_decoded(void **state)
+TEST(test_a_function_of_its_own_cannot_be_decoded)
 {
-    (void)state;
     const struct cw_message_type own = {.name = "own", .serialize = refuse};
     struct cw_schema *schema = create(&own, 1), *decoded = NULL;
     size_t size;
@@ -200,9 +194,8 @@ static void test_a_function_of_its_own_cannot_be_decoded(void **state)
     cw_schema_destroy(schema);
 }
 
-static void test_damaged_bytes_give_another_schema_or_none(void **state)
+TEST(test_damaged_bytes_give_another_schema_or_none)
 {
-    (void)state;
     for (int round = 0; round < 5000; round++) {
         struct cw_schema *schema = random_schema(), *decoded = NULL;
         size_t size;
@@ -241,9 +234,8 @@ static void count_release(void *context, void *memory, size_t size)
     free(memory);
 }
 
-static void test_decoding_gives_its_memory_back(void **state)
+TEST(test_decoding_gives_its_memory_back)
 {
-    (void)state;
     struct cw_schema *schema = create(&tour_type, 1), *decoded = NULL;
     size_t size;
     uint8_t *bytes = encode(schema, &size);
@@ -269,9 +261,8 @@ static uint64_t fingerprint(struct cw_field field, const char *name, const char 
     return value;
 }
 
-static void test_a_fingerprint_tells_every_difference(void **state)
+TEST(test_a_fingerprint_tells_every_difference)
 {
-    (void)state;
     const struct cw_field first = {.name = "x", .kind = CW_KIND_INT, .max = 7};
     const uint64_t base = fingerprint(first, "move", "");
     assert_true(base == fingerprint(first, "move", ""));
@@ -323,9 +314,8 @@ static void test_a_fingerprint_tells_every_difference(void **state)
 }
 
 /* The number is on the wire, in connect tokens: it must not change from release to release. */
-static void test_a_fingerprint_is_the_same_for_ever(void **state)
+TEST(test_a_fingerprint_is_the_same_for_ever)
 {
-    (void)state;
     struct cw_schema *schema = create(&move_type, 1);
     assert_true(cw_schema_fingerprint(schema, (const uint8_t *)"channels", 8) ==
                 0xe82e31d73c9617ef);
@@ -339,17 +329,5 @@ static void test_a_fingerprint_is_the_same_for_ever(void **state)
 int main(void)
 {
     printf("seed %llu\n", (unsigned long long)random_state);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_the_form_is_as_documented),
-        cmocka_unit_test(test_structs_are_followed_by_their_fields),
-        cmocka_unit_test(test_the_depth_of_structs_is_bounded),
-        cmocka_unit_test(test_schemas_come_back),
-        cmocka_unit_test(test_cut_or_prolonged_bytes_are_refused),
-        cmocka_unit_test(test_a_function_of_its_own_cannot_be_decoded),
-        cmocka_unit_test(test_damaged_bytes_give_another_schema_or_none),
-        cmocka_unit_test(test_decoding_gives_its_memory_back),
-        cmocka_unit_test(test_a_fingerprint_tells_every_difference),
-        cmocka_unit_test(test_a_fingerprint_is_the_same_for_ever),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return fixture_run();
 }

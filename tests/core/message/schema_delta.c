@@ -2,8 +2,8 @@
    trusted. */
 #include "message/schema_delta.h"
 
+#include "fixture.h"
 #include "random_schema.h"
-#include "unit.h"
 
 static void change(const struct cw_schema *schema, uint32_t type, uint8_t *message)
 {
@@ -37,9 +37,8 @@ static bool read(const struct cw_schema *schema, uint32_t type, const uint8_t *b
     return cw_schema_delta(schema, type, &stream, baseline, message);
 }
 
-static void test_random_structs_come_back(void **state)
+TEST(test_random_structs_come_back)
 {
-    (void)state;
     static uint8_t out[2 * RANDOM_MOST_BYTES];
     random_state = 7;
     for (int round = 0; round < 3000; round++) {
@@ -100,9 +99,8 @@ static size_t bits_of(const struct body *message)
     return cw_stream_position(&stream);
 }
 
-static void test_what_is_the_same_costs_a_bit(void **state)
+TEST(test_what_is_the_same_costs_a_bit)
 {
-    (void)state;
     struct body body = still;
     assert_int_equal(bits_of(&body), 1);
     /* These bytes are beyond the count, behind an absent option, after a string's end, and within a
@@ -115,9 +113,8 @@ static void test_what_is_the_same_costs_a_bit(void **state)
     assert_int_equal(bits_of(&body), 1);
 }
 
-static void test_a_small_difference_costs_few_bits(void **state)
+TEST(test_a_small_difference_costs_few_bits)
 {
-    (void)state;
     const size_t head = 1 + BODY_FIELD_COUNT;
     struct body body = still;
     for (int by = 1; by <= 16; by++) {
@@ -171,9 +168,8 @@ static size_t trail_bits(const struct trail *baseline, const struct trail *messa
     return cw_stream_position(&stream);
 }
 
-static void test_of_a_struct_goes_what_has_changed(void **state)
+TEST(test_of_a_struct_goes_what_has_changed)
 {
-    (void)state;
     /* The head says that something has changed, and which of x and y of start, stops, and end; a
        step says one up in the short form. */
     const size_t head = 1 + 4, step = 1 + 5;
@@ -197,9 +193,8 @@ static void test_of_a_struct_goes_what_has_changed(void **state)
     assert_int_equal(trail_bits(&from, &to), head + 3 + 5 + 2 * 18);
 }
 
-static void test_every_integer_comes_back_from_every_other(void **state)
+TEST(test_every_integer_comes_back_from_every_other)
 {
-    (void)state;
     static const uint64_t edges[] = {0, 1, 2, INT64_MAX, (uint64_t)INT64_MIN, UINT64_MAX};
     struct cw_schema *const schema = body_schema();
     uint8_t out[64];
@@ -217,9 +212,8 @@ static void test_every_integer_comes_back_from_every_other(void **state)
     cw_schema_destroy(schema);
 }
 
-static void test_a_difference_does_not_leave_the_range(void **state)
+TEST(test_a_difference_does_not_leave_the_range)
 {
-    (void)state;
     struct cw_schema *const schema = body_schema();
     /* The bits say changed, x of the fields, small, and one down or up: from 0, and from the
        largest. */
@@ -236,9 +230,8 @@ static void test_a_difference_does_not_leave_the_range(void **state)
     cw_schema_destroy(schema);
 }
 
-static void test_what_is_read_is_in_range_whatever_the_bytes(void **state)
+TEST(test_what_is_read_is_in_range_whatever_the_bytes)
 {
-    (void)state;
     uint32_t accepted = 0;
     random_state = 11;
     for (int round = 0; round < 20000; round++) {
@@ -270,9 +263,8 @@ static bool refuse(struct cw_stream *stream, void *message)
     return cw_stream_fail(stream);
 }
 
-static void test_types_without_a_table_are_refused(void **state)
+TEST(test_types_without_a_table_are_refused)
 {
-    (void)state;
     const struct cw_message_type own = {.name = "own", .size = 4, .serialize = refuse};
     const struct cw_schema_config config = {.types = &own, .count = 1};
     struct cw_schema *schema;
@@ -290,15 +282,5 @@ static void test_types_without_a_table_are_refused(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_random_structs_come_back),
-        cmocka_unit_test(test_what_is_the_same_costs_a_bit),
-        cmocka_unit_test(test_a_small_difference_costs_few_bits),
-        cmocka_unit_test(test_of_a_struct_goes_what_has_changed),
-        cmocka_unit_test(test_every_integer_comes_back_from_every_other),
-        cmocka_unit_test(test_a_difference_does_not_leave_the_range),
-        cmocka_unit_test(test_what_is_read_is_in_range_whatever_the_bytes),
-        cmocka_unit_test(test_types_without_a_table_are_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return fixture_run();
 }

@@ -1,7 +1,7 @@
 /* Tests of the list of numbers in a struct, at any depth. */
 #include "message/schema_numbers.h"
 
-#include "unit.h"
+#include "fixture.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -44,9 +44,8 @@ static void rig_open(struct rig *rig, const struct cw_message_type *type)
     assert_int_equal(rig->list.item_count, counted.item_count);
 }
 
-static void all_numbers_are_listed(void **state)
+TEST(all_numbers_are_listed)
 {
-    (void)state;
     static const struct {
         uint32_t field;
         size_t offset;
@@ -69,9 +68,8 @@ static void all_numbers_are_listed(void **state)
     cw_schema_destroy(rig.schema);
 }
 
-static void values_come_and_go_exactly(void **state)
+TEST(values_come_and_go_exactly)
 {
-    (void)state;
     struct rig rig;
     rig_open(&rig, &rich_type);
     const float number = 0.1f, packed = -0.7f;
@@ -97,9 +95,8 @@ static void values_come_and_go_exactly(void **state)
     cw_schema_destroy(rig.schema);
 }
 
-static void integers_are_rounded_and_bounded(void **state)
+TEST(integers_are_rounded_and_bounded)
 {
-    (void)state;
     struct rig rig;
     rig_open(&rig, &rich_type);
     struct rich rich = {0};
@@ -134,9 +131,8 @@ CW_MESSAGE(point, POINT_FIELDS)
     FIELD(level, CW_INT(-9, 9))
 CW_MESSAGE(trail, TRAIL_FIELDS)
 
-static void numbers_in_structs_are_listed_with_what_they_hang_on(void **state)
+TEST(numbers_in_structs_are_listed_with_what_they_hang_on)
 {
-    (void)state;
     static const uint32_t fields[] = {1, 1, 2, 2, 2, 2, 3};
     struct rig rig;
     rig_open(&rig, &trail_type);
@@ -161,11 +157,5 @@ static void numbers_in_structs_are_listed_with_what_they_hang_on(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_numbers_are_listed),
-        cmocka_unit_test(values_come_and_go_exactly),
-        cmocka_unit_test(integers_are_rounded_and_bounded),
-        cmocka_unit_test(numbers_in_structs_are_listed_with_what_they_hang_on),
-    };
-    return cmocka_run_group_tests_name("schema_numbers", tests, NULL, NULL);
+    return fixture_run();
 }

@@ -1,12 +1,11 @@
 /* Tests of structs with steps in place of floats: there and back, at every depth. */
 #include "message/schema_quantized.h"
 
+#include "fixture.h"
 #include "random_schema.h"
-#include "unit.h"
 
-static void test_random_structs_come_back_through_their_steps(void **state)
+TEST(test_random_structs_come_back_through_their_steps)
 {
-    (void)state;
     static uint8_t out[2 * RANDOM_MOST_BYTES];
     const struct cw_allocator allocator = {0};
     uint32_t other = 0;
@@ -44,8 +43,5 @@ static void test_random_structs_come_back_through_their_steps(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_random_structs_come_back_through_their_steps),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return fixture_run();
 }

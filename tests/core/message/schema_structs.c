@@ -1,7 +1,7 @@
 /* Tests of structs within structs: layout, what they are on the wire, what is refused. */
 #include "causeway/schema.h"
 
-#include "unit.h"
+#include "fixture.h"
 
 /* The fields bring every alignment before and behind every other. */
 #define SMALL_FIELDS(FIELD)                                                                        \
@@ -89,9 +89,8 @@ static void expect_middle(const struct cw_message_type *type)
     expect_small(type->fields[4].type);
 }
 
-static void test_structs_are_where_the_compiler_has_them(void **state)
+TEST(test_structs_are_where_the_compiler_has_them)
 {
-    (void)state;
     struct cw_schema *schema = create(&outer_type);
     const struct cw_message_type *type = cw_schema_type(schema, 0);
     uint32_t i = 0;
@@ -219,9 +218,8 @@ static bool stream_outer(struct cw_stream *stream, struct outer *outer)
            cw_stream_bits(stream, &outer->last, 3);
 }
 
-static void test_a_struct_is_its_fields_on_the_wire_and_comes_back(void **state)
+TEST(test_a_struct_is_its_fields_on_the_wire_and_comes_back)
 {
-    (void)state;
     struct cw_schema *schema = create(&outer_type);
     for (int seed = 0; seed < 60; seed++) {
         struct outer sent = make_outer(seed), received;
@@ -263,9 +261,8 @@ static void test_a_struct_is_its_fields_on_the_wire_and_comes_back(void **state)
         assert_string_equal(cw_schema_type(schema, 0)->fields[index].name, #field);                \
     } while (0)
 
-static void test_check_names_the_field_of_the_message(void **state)
+TEST(test_check_names_the_field_of_the_message)
 {
-    (void)state;
     struct cw_schema *schema = create(&outer_type);
     REFUSED(small, memset(outer.small.name, 'x', 3));
     REFUSED(wide, outer.wide.level = 6);
@@ -306,9 +303,8 @@ static bool refuse(struct cw_stream *stream, void *message)
     return cw_stream_fail(stream);
 }
 
-static void test_structs_that_cannot_work_are_refused(void **state)
+TEST(test_structs_that_cannot_work_are_refused)
 {
-    (void)state;
     const enum cw_error wrong = CW_ERROR_SCHEMA_FIELD;
     const struct cw_message_type own = {.name = "own", .size = 4, .serialize = refuse};
     const struct cw_message_type empty = {.name = "empty"};
@@ -351,9 +347,8 @@ static void test_structs_that_cannot_work_are_refused(void **state)
         try_struct((struct cw_field){.name = "f", .kind = CW_KIND_STRUCT, .type = &part}), wrong);
 }
 
-static void test_structs_are_only_so_deep(void **state)
+TEST(test_structs_are_only_so_deep)
 {
-    (void)state;
     struct cw_field fields[CW_STRUCT_MAX_DEPTH + 2] = {{.name = "bottom", .kind = CW_KIND_BOOL}};
     struct cw_message_type types[CW_STRUCT_MAX_DEPTH + 2];
     for (int i = 0; i < CW_STRUCT_MAX_DEPTH + 2; i++) {
@@ -372,12 +367,5 @@ static void test_structs_are_only_so_deep(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_structs_are_where_the_compiler_has_them),
-        cmocka_unit_test(test_a_struct_is_its_fields_on_the_wire_and_comes_back),
-        cmocka_unit_test(test_check_names_the_field_of_the_message),
-        cmocka_unit_test(test_structs_that_cannot_work_are_refused),
-        cmocka_unit_test(test_structs_are_only_so_deep),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return fixture_run();
 }

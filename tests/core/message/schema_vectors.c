@@ -1,7 +1,7 @@
 /* Tests of tables of fields against the reference: operations of serialize.json that a field can
    hold are written, measured and read by a schema, the others, on the same stream, by hand. */
+#include "fixture.h"
 #include "serialize_vectors.h"
-#include "unit.h"
 
 #include "causeway/schema.h"
 
@@ -138,9 +138,8 @@ static void expect_tally(const struct tally *tally, size_t fields)
     assert_true(tally->fields >= fields);
 }
 
-static void test_a_schema_writes_and_measures_as_the_reference(void **state)
+TEST(test_a_schema_writes_and_measures_as_the_reference)
 {
-    (void)state;
     cJSON *file = vectors_load("serialize.json");
     if (!file)
         skip();
@@ -224,9 +223,8 @@ static void read_list(const cJSON *list, struct tally *tally)
     }
 }
 
-static void test_a_schema_reads_as_the_reference(void **state)
+TEST(test_a_schema_reads_as_the_reference)
 {
-    (void)state;
     cJSON *file = vectors_load("serialize.json");
     if (!file)
         skip();
@@ -240,9 +238,8 @@ static void test_a_schema_reads_as_the_reference(void **state)
 
 /* The operations before the one that is to fail have no values in the file, so that a schema
    without that one shows that they do not fail. */
-static void test_a_schema_refuses_as_the_standard(void **state)
+TEST(test_a_schema_refuses_as_the_standard)
 {
-    (void)state;
     cJSON *file = vectors_load("serialize.json");
     if (!file)
         skip();
@@ -282,10 +279,5 @@ static void test_a_schema_refuses_as_the_standard(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_schema_writes_and_measures_as_the_reference),
-        cmocka_unit_test(test_a_schema_reads_as_the_reference),
-        cmocka_unit_test(test_a_schema_refuses_as_the_standard),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return fixture_run();
 }

@@ -1,7 +1,7 @@
 /* Tests of streams: edges of each kind, random streams, and golden bytes. */
+#include "fixture.h"
 #include "golden.h"
 #include "operations.h"
-#include "unit.h"
 
 #include <math.h>
 
@@ -131,9 +131,8 @@ static struct operation random_operation(void)
 
 /* In random streams the writer takes exactly what it needs, the measurer tells no less and only 7
    bits per alignment more, and the reader gets everything back. */
-static void test_random_streams_come_back(void **state)
+TEST(test_random_streams_come_back)
 {
-    (void)state;
     for (int round = 0; round < 3000; round++) {
         struct operation operations[MOST_OPERATIONS];
         const uint32_t count = random_number() % MOST_OPERATIONS;
@@ -175,9 +174,8 @@ static void test_random_streams_come_back(void **state)
 }
 
 /* The same streams are one byte short: somewhere writer and reader must fail, and stay so. */
-static void test_a_stream_one_byte_short_fails(void **state)
+TEST(test_a_stream_one_byte_short_fails)
 {
-    (void)state;
     for (int round = 0; round < 2000; round++) {
         struct operation operations[MOST_OPERATIONS];
         uint8_t roomy[4096];
@@ -210,9 +208,8 @@ static void test_a_stream_one_byte_short_fails(void **state)
     }
 }
 
-static void test_random_bytes_are_read_within_their_ranges(void **state)
+TEST(test_random_bytes_are_read_within_their_ranges)
 {
-    (void)state;
     for (int round = 0; round < 20000; round++) {
         const size_t size = random_number() % 48;
         uint8_t *bytes = malloc(size);
@@ -252,9 +249,8 @@ static bool write_one(struct operation o)
     return written;
 }
 
-static void test_writer_and_measurer_refuse_values_out_of_range(void **state)
+TEST(test_writer_and_measurer_refuse_values_out_of_range)
 {
-    (void)state;
     const uint64_t minus_1 = UINT64_MAX;
     assert_true(write_one((struct operation){OPERATION_INT, minus_1, minus_1, 5, 0, {0}}));
     assert_true(write_one((struct operation){OPERATION_INT, 5, minus_1, 5, 0, {0}}));
@@ -276,9 +272,8 @@ static void test_writer_and_measurer_refuse_values_out_of_range(void **state)
     assert_false(write_one((struct operation){OPERATION_STRING, 0, 9, 0, 0, "\xed\xa0\x80"}));
 }
 
-static void test_a_number_with_one_value_takes_no_bits_but_remembers_a_failure(void **state)
+TEST(test_a_number_with_one_value_takes_no_bits_but_remembers_a_failure)
 {
-    (void)state;
     uint8_t out[1];
     int32_t value = -7;
     struct cw_stream stream = cw_stream_writer(out, 0);
@@ -304,9 +299,8 @@ static float through(float value, float min, float max, float resolution)
     return value;
 }
 
-static void test_a_compressed_float_takes_any_value(void **state)
+TEST(test_a_compressed_float_takes_any_value)
 {
-    (void)state;
     assert_true(through(NAN, -1, 1, 0.5f) == -1);
     assert_true(through(INFINITY, -1, 1, 0.5f) == 1);
     assert_true(through(-INFINITY, -1, 1, 0.5f) == -1);
@@ -316,9 +310,8 @@ static void test_a_compressed_float_takes_any_value(void **state)
     assert_true(through(8388609, 0, 8388609, 1) == 8388609);
 }
 
-static void test_a_sequence_number_a_lap_ahead_is_refused(void **state)
+TEST(test_a_sequence_number_a_lap_ahead_is_refused)
 {
-    (void)state;
     uint8_t out[8];
     uint32_t far = 10 + 65536;
     uint16_t sequence = 0;
@@ -334,9 +327,8 @@ static void test_a_sequence_number_a_lap_ahead_is_refused(void **state)
     assert_int_equal(sequence, 9);
 }
 
-static void test_only_utf8_without_a_nul_is_text(void **state)
+TEST(test_only_utf8_without_a_nul_is_text)
 {
-    (void)state;
     static const char *const valid[] = {
         "",
         "abc",
@@ -373,9 +365,8 @@ static void test_only_utf8_without_a_nul_is_text(void **state)
     assert_false(cw_text_valid("", 1));
 }
 
-static void test_a_relative_number_must_grow(void **state)
+TEST(test_a_relative_number_must_grow)
 {
-    (void)state;
     for (uint32_t absolute = 999; absolute <= 1001; absolute++) {
         uint8_t out[8];
         uint32_t tiers = 0, number = absolute, current = 0;
@@ -410,9 +401,8 @@ CW_SERIALIZE(serialize_mixed, struct mixed, stream, mixed)
     return cw_stream_string(stream, mixed->name, sizeof mixed->name);
 }
 
-static void test_one_function_serves_every_mode(void **state)
+TEST(test_one_function_serves_every_mode)
 {
-    (void)state;
     struct mixed sent = {true, 4095, 2, {-100, 100}, "bob"}, received = {0};
     uint8_t out[16];
     struct cw_stream writer = cw_stream_writer(out, sizeof out);
@@ -438,9 +428,8 @@ static void test_one_function_serves_every_mode(void **state)
 
 static bool golden_mode;
 
-static void test_golden(void **state)
+TEST(test_golden)
 {
-    (void)state;
     struct golden golden = golden_open(CAUSEWAY_GOLDEN "/serialize.txt", golden_mode);
     const uint64_t before = seed;
     seed = 20;
@@ -465,18 +454,5 @@ int main(int argc, char **argv)
 {
     golden_mode = argc > 1 && strcmp(argv[1], "--write-golden") == 0;
     printf("seed %llu\n", (unsigned long long)seed);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_random_streams_come_back),
-        cmocka_unit_test(test_a_stream_one_byte_short_fails),
-        cmocka_unit_test(test_random_bytes_are_read_within_their_ranges),
-        cmocka_unit_test(test_writer_and_measurer_refuse_values_out_of_range),
-        cmocka_unit_test(test_a_number_with_one_value_takes_no_bits_but_remembers_a_failure),
-        cmocka_unit_test(test_a_compressed_float_takes_any_value),
-        cmocka_unit_test(test_a_sequence_number_a_lap_ahead_is_refused),
-        cmocka_unit_test(test_only_utf8_without_a_nul_is_text),
-        cmocka_unit_test(test_a_relative_number_must_grow),
-        cmocka_unit_test(test_one_function_serves_every_mode),
-        cmocka_unit_test(test_golden),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return fixture_run();
 }

@@ -1,10 +1,9 @@
 /* Tests of the stream against the reference: what it writes, what it reads, what it refuses. */
+#include "fixture.h"
 #include "serialize_vectors.h"
-#include "unit.h"
 
-static void test_writes_and_measures_as_the_reference(void **state)
+TEST(test_writes_and_measures_as_the_reference)
 {
-    (void)state;
     cJSON *file = vectors_load("serialize.json");
     if (!file)
         skip();
@@ -56,9 +55,8 @@ static void read_list(const cJSON *list)
     }
 }
 
-static void test_reads_as_the_reference(void **state)
+TEST(test_reads_as_the_reference)
 {
-    (void)state;
     cJSON *file = vectors_load("serialize.json");
     if (!file)
         skip();
@@ -67,9 +65,8 @@ static void test_reads_as_the_reference(void **state)
     cJSON_Delete(file);
 }
 
-static void test_refuses_as_the_standard(void **state)
+TEST(test_refuses_as_the_standard)
 {
-    (void)state;
     cJSON *file = vectors_load("serialize.json");
     if (!file)
         skip();
@@ -94,9 +91,8 @@ static void test_refuses_as_the_standard(void **state)
     cJSON_Delete(file);
 }
 
-static void test_refuses_a_relative_number_that_wraps(void **state)
+TEST(test_refuses_a_relative_number_that_wraps)
 {
-    (void)state;
     const uint8_t next = 1;
     struct cw_stream reader = cw_stream_reader(&next, 1);
     uint32_t current = 7;
@@ -106,11 +102,5 @@ static void test_refuses_a_relative_number_that_wraps(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_writes_and_measures_as_the_reference),
-        cmocka_unit_test(test_reads_as_the_reference),
-        cmocka_unit_test(test_refuses_as_the_standard),
-        cmocka_unit_test(test_refuses_a_relative_number_that_wraps),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return fixture_run();
 }

@@ -1,4 +1,6 @@
 /* Tests of the unreliable channel: each message goes into one packet, or into none. */
+#include "fixture.h"
+
 #include "message/unreliable_channel.h"
 
 #include "channel_rig.h"
@@ -103,9 +105,8 @@ static void check_each_message_goes_once(bool at_once)
     stop(&rig);
 }
 
-static void each_message_goes_once(void **state)
+TEST(each_message_goes_once)
 {
-    (void)state;
     check_each_message_goes_once(false);
     check_each_message_goes_once(true);
 }
@@ -137,16 +138,14 @@ static void check_what_finds_no_room_is_dropped(bool at_once)
     stop(&rig);
 }
 
-static void what_finds_no_room_is_dropped(void **state)
+TEST(what_finds_no_room_is_dropped)
 {
-    (void)state;
     check_what_finds_no_room_is_dropped(false);
     check_what_finds_no_room_is_dropped(true);
 }
 
-static void the_send_queue_is_bounded(void **state)
+TEST(the_send_queue_is_bounded)
 {
-    (void)state;
     struct rig rig;
     struct cw_parsed_entry parsed;
     start(&rig);
@@ -160,9 +159,8 @@ static void the_send_queue_is_bounded(void **state)
     stop(&rig);
 }
 
-static void the_oldest_unread_makes_room(void **state)
+TEST(the_oldest_unread_makes_room)
 {
-    (void)state;
     struct rig rig;
     struct cw_parsed_entry parsed;
     start(&rig);
@@ -179,9 +177,8 @@ static void the_oldest_unread_makes_room(void **state)
     stop(&rig);
 }
 
-static void blocks_wait_in_a_few_buffers(void **state)
+TEST(blocks_wait_in_a_few_buffers)
 {
-    (void)state;
     struct rig rig;
     struct cw_parsed_entry parsed;
     static const char *const texts[] = {"first", "second"};
@@ -216,12 +213,5 @@ static void blocks_wait_in_a_few_buffers(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_message_goes_once),
-        cmocka_unit_test(what_finds_no_room_is_dropped),
-        cmocka_unit_test(the_send_queue_is_bounded),
-        cmocka_unit_test(the_oldest_unread_makes_room),
-        cmocka_unit_test(blocks_wait_in_a_few_buffers),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return fixture_run();
 }

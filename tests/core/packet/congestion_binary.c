@@ -2,7 +2,7 @@
 #include "packet/congestion.h"
 
 #include "config_error.h"
-#include "unit.h"
+#include "fixture.h"
 
 #include <stdlib.h>
 
@@ -77,9 +77,8 @@ static void assert_is(const struct cw_congestion *c, enum cw_congestion_state mo
         fail_msg("the penalty time is %g, not %g", c->binary.penalty_seconds, penalty);
 }
 
-static void test_defaults_are_those_of_the_header(void **state)
+TEST(test_defaults_are_those_of_the_header)
 {
-    (void)state;
     const struct cw_congestion_config config = cw_congestion_config_default();
     assert_int_equal(config.mode, CW_CONGESTION_DELAY);
     assert_true(unit_same(config.target_seconds, 0.03));
@@ -100,9 +99,8 @@ static void refuse(const struct cw_congestion_config *config, const char *field)
     assert_true(c.binary.penalty_seconds == 77);
 }
 
-static void test_a_config_that_cannot_work_is_refused(void **state)
+TEST(test_a_config_that_cannot_work_is_refused)
 {
-    (void)state;
     struct cw_congestion_config config;
     const double nan = strtod("nan", NULL), infinity = strtod("inf", NULL);
     const double no_time[] = {-1, nan, infinity};
@@ -145,9 +143,8 @@ static void test_a_config_that_cannot_work_is_refused(void **state)
     refuse(&config, "good_packets_per_second");
 }
 
-static void test_it_begins_in_bad_mode(void **state)
+TEST(test_it_begins_in_bad_mode)
 {
-    (void)state;
     struct cw_congestion c = made();
     assert_is(&c, CW_CONGESTION_BAD, CW_CONGESTION_NO_RTT, 4);
     run(&c, 0, 1000); /* no RTT is not a good RTT */
@@ -156,9 +153,8 @@ static void test_it_begins_in_bad_mode(void **state)
     assert_is(&c, CW_CONGESTION_BAD, CW_CONGESTION_NO_RTT, 4);
 }
 
-static void test_good_mode_comes_after_the_penalty_time(void **state)
+TEST(test_good_mode_comes_after_the_penalty_time)
 {
-    (void)state;
     struct cw_congestion c = made();
     cw_congestion_update(&c, FINE, TICK, TICK); /* the RTT is fine from now on */
     run(&c, FINE, 4 - TICK);
@@ -167,9 +163,8 @@ static void test_good_mode_comes_after_the_penalty_time(void **state)
     assert_is(&c, CW_CONGESTION_GOOD, CW_CONGESTION_RECOVERED, 4);
 }
 
-static void test_the_penalty_time_starts_again_with_every_high_rtt(void **state)
+TEST(test_the_penalty_time_starts_again_with_every_high_rtt)
 {
-    (void)state;
     struct cw_congestion c = made();
     for (int i = 0; i < 50; i++) {
         run(&c, FINE, 3.9);
@@ -181,9 +176,8 @@ static void test_the_penalty_time_starts_again_with_every_high_rtt(void **state)
     assert_is(&c, CW_CONGESTION_GOOD, CW_CONGESTION_RECOVERED, 4);
 }
 
-static void test_the_threshold_itself_is_good(void **state)
+TEST(test_the_threshold_itself_is_good)
 {
-    (void)state;
     struct cw_congestion c = made();
     run(&c, 0.25, 5);
     assert_int_equal(c.binary.state, CW_CONGESTION_GOOD);
@@ -191,9 +185,8 @@ static void test_the_threshold_itself_is_good(void **state)
     assert_int_equal(c.binary.state, CW_CONGESTION_BAD);
 }
 
-static void test_bad_mode_comes_at_once(void **state)
+TEST(test_bad_mode_comes_at_once)
 {
-    (void)state;
     struct cw_congestion c = made_good();
     cw_congestion_update(&c, HIGH, TICK, c.now + TICK);
     assert_is(&c, CW_CONGESTION_BAD, CW_CONGESTION_HIGH_RTT, 8);
@@ -202,9 +195,8 @@ static void test_bad_mode_comes_at_once(void **state)
     assert_int_equal(c.binary.state, CW_CONGESTION_BAD);
 }
 
-static void test_the_penalty_time_doubles_up_to_60_seconds(void **state)
+TEST(test_the_penalty_time_doubles_up_to_60_seconds)
 {
-    (void)state;
     struct cw_congestion c = made();
     double penalty = 4;
     for (int i = 0; i < 10; i++) {
@@ -220,9 +212,8 @@ static void test_the_penalty_time_doubles_up_to_60_seconds(void **state)
     assert_true(c.binary.penalty_seconds == 60);
 }
 
-static void test_good_mode_of_ten_seconds_is_not_punished(void **state)
+TEST(test_good_mode_of_ten_seconds_is_not_punished)
 {
-    (void)state;
     struct cw_congestion c = made_good();
     const double begin = c.now;
     cw_congestion_update(&c, HIGH, TICK, begin + 10 - TICK);
@@ -232,9 +223,8 @@ static void test_good_mode_of_ten_seconds_is_not_punished(void **state)
     assert_is(&c, CW_CONGESTION_BAD, CW_CONGESTION_HIGH_RTT, 2);
 }
 
-static void test_the_penalty_time_halves_every_ten_seconds_down_to_1(void **state)
+TEST(test_the_penalty_time_halves_every_ten_seconds_down_to_1)
 {
-    (void)state;
     struct cw_congestion c = made_good();
     run(&c, FINE, 10 - TICK);
     assert_is(&c, CW_CONGESTION_GOOD, CW_CONGESTION_RECOVERED, 4);
@@ -254,9 +244,8 @@ static void test_the_penalty_time_halves_every_ten_seconds_down_to_1(void **stat
     assert_is(&c, CW_CONGESTION_BAD, CW_CONGESTION_HIGH_RTT, 2);
 }
 
-static void test_rare_updates_count_the_same_time(void **state)
+TEST(test_rare_updates_count_the_same_time)
 {
-    (void)state;
     struct cw_congestion_config config = binary_config();
     struct cw_congestion c;
     config.penalty_seconds = 48;
@@ -272,17 +261,15 @@ static void test_rare_updates_count_the_same_time(void **state)
     assert_is(&c, CW_CONGESTION_GOOD, CW_CONGESTION_RECOVERED, 1);
 }
 
-static void test_good_mode_outlasts_an_rtt_that_is_not_known(void **state)
+TEST(test_good_mode_outlasts_an_rtt_that_is_not_known)
 {
-    (void)state;
     struct cw_congestion c = made_good();
     run(&c, 0, 5);
     assert_int_equal(c.binary.state, CW_CONGESTION_GOOD);
 }
 
-static void test_time_does_not_run_backwards(void **state)
+TEST(test_time_does_not_run_backwards)
 {
-    (void)state;
     struct cw_congestion c = made_good();
     const struct cw_congestion before = c;
     cw_congestion_update(&c, FINE, TICK, 1);
@@ -308,9 +295,8 @@ static unsigned sent_in_ten_seconds(struct cw_congestion *c, double rtt, unsigne
     return sent;
 }
 
-static void test_the_allowance_adds_up_to_the_rate(void **state)
+TEST(test_the_allowance_adds_up_to_the_rate)
 {
-    (void)state;
     const unsigned ticks[] = {20, 30, 50, 60, 64, 100, 144, 1000};
     for (size_t i = 0; i < sizeof ticks / sizeof *ticks; i++) {
         struct cw_congestion c = made_good();
@@ -321,9 +307,8 @@ static void test_the_allowance_adds_up_to_the_rate(void **state)
     }
 }
 
-static void test_ticks_that_divide_evenly_send_evenly(void **state)
+TEST(test_ticks_that_divide_evenly_send_evenly)
 {
-    (void)state;
     struct cw_congestion c = made_good();
     send(&c, allowed(&c));
     const double begin = c.now;
@@ -334,9 +319,8 @@ static void test_ticks_that_divide_evenly_send_evenly(void **state)
     }
 }
 
-static void test_the_first_packet_goes_at_once(void **state)
+TEST(test_the_first_packet_goes_at_once)
 {
-    (void)state;
     struct cw_congestion c = made();
     assert_int_equal(allowed_at(&c, 0), 1);
     send(&c, 1);
@@ -345,9 +329,8 @@ static void test_the_first_packet_goes_at_once(void **state)
     assert_int_equal(allowed_at(&c, 0.1), 1);
 }
 
-static void test_what_is_saved_up_is_bounded(void **state)
+TEST(test_what_is_saved_up_is_bounded)
 {
-    (void)state;
     struct cw_congestion c = made_good();
     assert_int_equal(allowed_at(&c, c.now + 1000), 1 + 3);
     assert_int_equal(allowed(&c), 1 + 3);
@@ -355,9 +338,8 @@ static void test_what_is_saved_up_is_bounded(void **state)
     assert_int_equal(allowed(&c), 1 + 1);
 }
 
-static void test_what_was_sent_too_much_is_made_up_for_within_a_burst(void **state)
+TEST(test_what_was_sent_too_much_is_made_up_for_within_a_burst)
 {
-    (void)state;
     struct cw_congestion c = made();
     send(&c, 3);
     assert_int_equal(allowed_at(&c, 0), 0);
@@ -372,25 +354,5 @@ static void test_what_was_sent_too_much_is_made_up_for_within_a_burst(void **sta
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_defaults_are_those_of_the_header),
-        cmocka_unit_test(test_a_config_that_cannot_work_is_refused),
-        cmocka_unit_test(test_it_begins_in_bad_mode),
-        cmocka_unit_test(test_good_mode_comes_after_the_penalty_time),
-        cmocka_unit_test(test_the_penalty_time_starts_again_with_every_high_rtt),
-        cmocka_unit_test(test_the_threshold_itself_is_good),
-        cmocka_unit_test(test_bad_mode_comes_at_once),
-        cmocka_unit_test(test_the_penalty_time_doubles_up_to_60_seconds),
-        cmocka_unit_test(test_good_mode_of_ten_seconds_is_not_punished),
-        cmocka_unit_test(test_the_penalty_time_halves_every_ten_seconds_down_to_1),
-        cmocka_unit_test(test_rare_updates_count_the_same_time),
-        cmocka_unit_test(test_good_mode_outlasts_an_rtt_that_is_not_known),
-        cmocka_unit_test(test_time_does_not_run_backwards),
-        cmocka_unit_test(test_the_allowance_adds_up_to_the_rate),
-        cmocka_unit_test(test_ticks_that_divide_evenly_send_evenly),
-        cmocka_unit_test(test_the_first_packet_goes_at_once),
-        cmocka_unit_test(test_what_is_saved_up_is_bounded),
-        cmocka_unit_test(test_what_was_sent_too_much_is_made_up_for_within_a_burst),
-    };
-    return cmocka_run_group_tests_name("congestion_binary", tests, NULL, NULL);
+    return fixture_run();
 }

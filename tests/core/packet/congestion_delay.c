@@ -2,7 +2,7 @@
    test chooses round trip time and losses, in virtual time. */
 #include "packet/congestion.h"
 
-#include "unit.h"
+#include "fixture.h"
 
 #define TICK   (1.0 / 60) /* seconds */
 #define BYTES  1000
@@ -62,9 +62,8 @@ static void run(struct path *path, double seconds)
     }
 }
 
-static void test_none_allows_everything(void **state)
+TEST(test_none_allows_everything)
 {
-    (void)state;
     struct path path = path_in(CW_CONGESTION_NONE);
     for (int i = 0; i < 1000; i++)
         cw_congestion_sent(&path.c, true, (uint16_t)i, BYTES);
@@ -72,9 +71,8 @@ static void test_none_allows_everything(void **state)
     assert_true(cw_congestion_window(&path.c) == 0);
 }
 
-static void test_messages_never_wait(void **state)
+TEST(test_messages_never_wait)
 {
-    (void)state;
     struct path path = path_in(CW_CONGESTION_DELAY);
     for (int i = 0; i < 1000; i++)
         cw_congestion_sent(&path.c, true, (uint16_t)i, BYTES);
@@ -83,27 +81,24 @@ static void test_messages_never_wait(void **state)
     assert_true(cw_congestion_in_flight(&path.c) == 1000.0 * BYTES);
 }
 
-static void test_a_window_is_paced_over_ticks(void **state)
+TEST(test_a_window_is_paced_over_ticks)
 {
-    (void)state;
     struct path path = path_in(CW_CONGESTION_DELAY);
     run(&path, TICK);
     assert_in_range(path.sent, 1, 8);
     assert_int_equal(cw_congestion_limit(&path.c, true), CW_CONGESTION_LIMIT_PACING);
 }
 
-static void test_it_grows_while_packets_come_back_fast(void **state)
+TEST(test_it_grows_while_packets_come_back_fast)
 {
-    (void)state;
     struct path path = path_in(CW_CONGESTION_DELAY);
     const double before = cw_congestion_window(&path.c);
     run(&path, 1);
     assert_true(cw_congestion_window(&path.c) > 4 * before);
 }
 
-static void test_the_window_doubles_in_each_of_the_first_round_trips(void **state)
+TEST(test_the_window_doubles_in_each_of_the_first_round_trips)
 {
-    (void)state;
     struct path path = path_in(CW_CONGESTION_DELAY);
     path.lose_each = 5;
     const double first = cw_congestion_window(&path.c);
@@ -111,9 +106,8 @@ static void test_the_window_doubles_in_each_of_the_first_round_trips(void **stat
     assert_true(cw_congestion_window(&path.c) > 16 * first);
 }
 
-static void test_it_shrinks_when_they_take_longer(void **state)
+TEST(test_it_shrinks_when_they_take_longer)
 {
-    (void)state;
     struct path path = path_in(CW_CONGESTION_DELAY);
     run(&path, 2);
     const double before = cw_congestion_window(&path.c);
@@ -122,9 +116,8 @@ static void test_it_shrinks_when_they_take_longer(void **state)
     assert_true(cw_congestion_window(&path.c) < 0.7 * before);
 }
 
-static void test_losses_alone_cost_little(void **state)
+TEST(test_losses_alone_cost_little)
 {
-    (void)state;
     struct path lossy = path_in(CW_CONGESTION_DELAY), clean = path_in(CW_CONGESTION_DELAY);
     lossy.lose_each = 5;
     run(&lossy, 5);
@@ -132,9 +125,8 @@ static void test_losses_alone_cost_little(void **state)
     assert_true(lossy.sent > 0.75 * clean.sent);
 }
 
-static void test_an_outage_leaves_a_few_packets(void **state)
+TEST(test_an_outage_leaves_a_few_packets)
 {
-    (void)state;
     struct path path = path_in(CW_CONGESTION_DELAY);
     run(&path, 2);
     path.lose_each = 1;
@@ -148,9 +140,8 @@ static void test_an_outage_leaves_a_few_packets(void **state)
     assert_true(cw_congestion_window(&path.c) > 16 * BYTES);
 }
 
-static void test_a_longer_path_is_learned(void **state)
+TEST(test_a_longer_path_is_learned)
 {
-    (void)state;
     struct path path = path_in(CW_CONGESTION_DELAY);
     run(&path, 3);
     path.rtt = 3 * RTT;
@@ -160,9 +151,8 @@ static void test_a_longer_path_is_learned(void **state)
     assert_true(path.sent - before > 3 * 200);
 }
 
-static void test_messages_do_not_keep_the_window_drained(void **state)
+TEST(test_messages_do_not_keep_the_window_drained)
 {
-    (void)state;
     struct path path = path_in(CW_CONGESTION_DELAY);
     path.messages = 24;
     run(&path, 4);
@@ -175,9 +165,8 @@ static void test_messages_do_not_keep_the_window_drained(void **state)
     assert_in_range(drained, 1, 20);
 }
 
-static void test_what_messages_took_is_soon_forgotten(void **state)
+TEST(test_what_messages_took_is_soon_forgotten)
 {
-    (void)state;
     struct path path = path_in(CW_CONGESTION_DELAY);
     path.messages = 16;
     path.lose_each = 1;
@@ -191,18 +180,5 @@ static void test_what_messages_took_is_soon_forgotten(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_none_allows_everything),
-        cmocka_unit_test(test_messages_never_wait),
-        cmocka_unit_test(test_a_window_is_paced_over_ticks),
-        cmocka_unit_test(test_it_grows_while_packets_come_back_fast),
-        cmocka_unit_test(test_the_window_doubles_in_each_of_the_first_round_trips),
-        cmocka_unit_test(test_it_shrinks_when_they_take_longer),
-        cmocka_unit_test(test_losses_alone_cost_little),
-        cmocka_unit_test(test_an_outage_leaves_a_few_packets),
-        cmocka_unit_test(test_a_longer_path_is_learned),
-        cmocka_unit_test(test_messages_do_not_keep_the_window_drained),
-        cmocka_unit_test(test_what_messages_took_is_soon_forgotten),
-    };
-    return cmocka_run_group_tests_name("congestion_delay", tests, NULL, NULL);
+    return fixture_run();
 }

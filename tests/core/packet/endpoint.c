@@ -1,6 +1,8 @@
 /* Tests of the endpoint's functions: begin, commit, transmit, receive, next, accept, reset. The
    tests of the fate of packets are in endpoint_fate.c, those of the statistics in endpoint_stats.c.
    */
+#include "fixture.h"
+
 #include "endpoints.h"
 
 static struct seen seen;
@@ -12,9 +14,8 @@ static int clear_seen(void **state)
     return 0;
 }
 
-static void test_packets_are_numbered_from_0_and_wrap(void **state)
+TEST(test_packets_are_numbered_from_0_and_wrap)
 {
-    (void)state;
     struct cw_endpoint *endpoint = endpoint_default();
     struct wire wire;
     for (uint32_t i = 0; i < 65536 + 10; i++) {
@@ -28,9 +29,8 @@ static void test_packets_are_numbered_from_0_and_wrap(void **state)
     cw_endpoint_destroy(endpoint);
 }
 
-static void test_every_size_arrives_as_it_was(void **state)
+TEST(test_every_size_arrives_as_it_was)
 {
-    (void)state;
     struct cw_endpoint_config config = cw_endpoint_config_default();
     config.max_packet_size = 1000;
     config.fragment_size = 100;
@@ -58,9 +58,8 @@ static void test_every_size_arrives_as_it_was(void **state)
     cw_endpoint_destroy(b);
 }
 
-static void test_fragments_may_arrive_in_any_order(void **state)
+TEST(test_fragments_may_arrive_in_any_order)
 {
-    (void)state;
     struct cw_endpoint *a = endpoint_default(), *b = endpoint_default();
     uint8_t payload[4096];
     struct wire wire;
@@ -89,9 +88,8 @@ static void test_fragments_may_arrive_in_any_order(void **state)
     cw_endpoint_destroy(b);
 }
 
-static void test_a_payload_is_written_where_its_datagram_leaves(void **state)
+TEST(test_a_payload_is_written_where_its_datagram_leaves)
 {
-    (void)state;
     struct cw_endpoint *a = endpoint_default(), *b = endpoint_default();
     uint8_t out[1100], *place;
     uint16_t sequence = 12345;
@@ -107,9 +105,8 @@ static void test_a_payload_is_written_where_its_datagram_leaves(void **state)
     cw_endpoint_destroy(b);
 }
 
-static void test_what_is_announced_long_may_become_short(void **state)
+TEST(test_what_is_announced_long_may_become_short)
 {
-    (void)state;
     struct cw_endpoint *a = endpoint_default(), *b = endpoint_default();
     uint8_t out[1100], *place;
     assert_int_equal(cw_endpoint_begin(a, 4096, out, sizeof out, &place), CW_OK);
@@ -124,9 +121,8 @@ static void test_what_is_announced_long_may_become_short(void **state)
     cw_endpoint_destroy(b);
 }
 
-static void test_only_what_has_begun_is_sent_and_once(void **state)
+TEST(test_only_what_has_begun_is_sent_and_once)
 {
-    (void)state;
     struct cw_endpoint *a = endpoint_default();
     uint8_t out[1100], other[1100], *place;
     const struct cw_endpoint_stats before = stats_of(a);
@@ -159,9 +155,8 @@ static void assert_begin_is_refused(struct cw_endpoint *endpoint, size_t size, s
     assert_null(place);
 }
 
-static void test_a_packet_too_large_changes_nothing(void **state)
+TEST(test_a_packet_too_large_changes_nothing)
 {
-    (void)state;
     struct cw_endpoint *a = endpoint_default(), *b = endpoint_default();
     assert_begin_is_refused(a, 4097, 2000, CW_ERROR_PACKET_TOO_LARGE);
     assert_int_equal(pass(a, b, 0, &seen), 0);
@@ -169,9 +164,8 @@ static void test_a_packet_too_large_changes_nothing(void **state)
     cw_endpoint_destroy(b);
 }
 
-static void test_too_little_room_changes_nothing(void **state)
+TEST(test_too_little_room_changes_nothing)
 {
-    (void)state;
     struct cw_endpoint *a = endpoint_default(), *b = endpoint_default();
     const size_t needed = cw_endpoint_max_datagram_size(a);
     assert_begin_is_refused(a, 1, 0, CW_ERROR_BUFFER_TOO_SMALL);
@@ -181,9 +175,8 @@ static void test_too_little_room_changes_nothing(void **state)
     cw_endpoint_destroy(b);
 }
 
-static void test_a_packet_before_all_is_transmitted_changes_nothing(void **state)
+TEST(test_a_packet_before_all_is_transmitted_changes_nothing)
 {
-    (void)state;
     struct cw_endpoint *a = endpoint_default(), *b = endpoint_default();
     uint8_t payload[2500], out[1100];
     size_t size;
@@ -204,9 +197,8 @@ static void test_a_packet_before_all_is_transmitted_changes_nothing(void **state
     cw_endpoint_destroy(b);
 }
 
-static void test_the_largest_datagram_is_told(void **state)
+TEST(test_the_largest_datagram_is_told)
 {
-    (void)state;
     /* The columns are max_packet_size, fragment_size, fragment_above, and the largest datagram. */
     const uint32_t sizes[][4] = {
         {4096, 1024, 1024, 1024 + 9 + 5},
@@ -242,9 +234,8 @@ static void test_the_largest_datagram_is_told(void **state)
 }
 
 #ifdef NDEBUG /* otherwise an assertion fails */
-static void test_transmit_into_too_little_room_loses_nothing(void **state)
+TEST(test_transmit_into_too_little_room_loses_nothing)
 {
-    (void)state;
     struct cw_endpoint *a = endpoint_default(), *b = endpoint_default();
     uint8_t payload[2000], out[2048];
     const size_t needed = cw_endpoint_max_datagram_size(a);
@@ -267,9 +258,8 @@ static void test_transmit_into_too_little_room_loses_nothing(void **state)
 }
 #endif
 
-static void test_the_acks_in_a_datagram_are_those_of_its_begin(void **state)
+TEST(test_the_acks_in_a_datagram_are_those_of_its_begin)
 {
-    (void)state;
     struct cw_endpoint *endpoint = endpoint_default();
     uint8_t out[2048], *place;
     const uint8_t nothing_received[] = {0x3E, 0, 0, 1, 0, 0, 0, 0, 'x'};
@@ -286,9 +276,8 @@ static void test_the_acks_in_a_datagram_are_those_of_its_begin(void **state)
     cw_endpoint_destroy(endpoint);
 }
 
-static void test_receive_waits_for_the_packet_to_be_taken(void **state)
+TEST(test_receive_waits_for_the_packet_to_be_taken)
 {
-    (void)state;
     struct cw_endpoint *a = endpoint_default(), *b = endpoint_default();
     struct wire first, second;
     wire_send(&first, a, "first", 5, 0);
@@ -313,9 +302,8 @@ static void test_receive_waits_for_the_packet_to_be_taken(void **state)
     cw_endpoint_destroy(b);
 }
 
-static void test_a_packet_whole_is_not_copied(void **state)
+TEST(test_a_packet_whole_is_not_copied)
 {
-    (void)state;
     struct cw_endpoint *a = endpoint_default(), *b = endpoint_default();
     struct cw_endpoint_event event;
     struct wire wire;
@@ -329,9 +317,8 @@ static void test_a_packet_whole_is_not_copied(void **state)
     cw_endpoint_destroy(b);
 }
 
-static void test_a_packet_in_fragments_stays_until_the_next_receive(void **state)
+TEST(test_a_packet_in_fragments_stays_until_the_next_receive)
 {
-    (void)state;
     struct cw_endpoint *a = endpoint_default(), *b = endpoint_default();
     struct cw_endpoint_event event;
     struct wire wire;
@@ -351,9 +338,8 @@ static void test_a_packet_in_fragments_stays_until_the_next_receive(void **state
     cw_endpoint_destroy(b);
 }
 
-static void test_each_reason_to_drop_is_told_and_delivers_nothing(void **state)
+TEST(test_each_reason_to_drop_is_told_and_delivers_nothing)
 {
-    (void)state;
     struct cw_endpoint *endpoint = endpoint_default();
     static const uint8_t long_payload[9 + 4097] = {0x1E, 5};
     assert_int_equal(receive_crafted(endpoint, 1000, 3, &seen), CW_OK);
@@ -388,9 +374,8 @@ static uint32_t acks_of(struct cw_endpoint *endpoint, uint16_t *ack)
     return bits;
 }
 
-static void test_a_packet_that_is_not_accepted_is_not_acked_and_comes_again(void **state)
+TEST(test_a_packet_that_is_not_accepted_is_not_acked_and_comes_again)
 {
-    (void)state;
     struct cw_endpoint *endpoint = endpoint_default();
     uint16_t ack;
     for (uint16_t s = 0; s < 3; s++) {
@@ -410,9 +395,8 @@ static void test_a_packet_that_is_not_accepted_is_not_acked_and_comes_again(void
     cw_endpoint_destroy(endpoint);
 }
 
-static void test_a_packet_in_fragments_that_is_not_accepted_comes_again(void **state)
+TEST(test_a_packet_in_fragments_that_is_not_accepted_comes_again)
 {
-    (void)state;
     struct cw_endpoint *a = endpoint_default(), *b = endpoint_default();
     struct wire wire;
     uint8_t payload[3000];
@@ -431,9 +415,8 @@ static void test_a_packet_in_fragments_that_is_not_accepted_comes_again(void **s
     cw_endpoint_destroy(b);
 }
 
-static void test_only_the_packet_that_arrived_last_can_be_accepted(void **state)
+TEST(test_only_the_packet_that_arrived_last_can_be_accepted)
 {
-    (void)state;
     struct cw_endpoint *endpoint = endpoint_default();
     uint16_t ack;
     seen.refuses = true;
@@ -453,9 +436,8 @@ static void test_only_the_packet_that_arrived_last_can_be_accepted(void **state)
     cw_endpoint_destroy(endpoint);
 }
 
-static void test_the_oldest_incomplete_packet_gives_way(void **state)
+TEST(test_the_oldest_incomplete_packet_gives_way)
 {
-    (void)state;
     struct cw_endpoint *endpoint = endpoint_default();
     for (uint16_t s = 10; s < 14; s++)
         assert_int_equal(receive_fragment(endpoint, s, 0, 2, 1024, &seen), CW_OK);
@@ -473,30 +455,6 @@ static void test_the_oldest_incomplete_packet_gives_way(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup(name, clear_seen)
-    const struct CMUnitTest tests[] = {
-        TEST(test_packets_are_numbered_from_0_and_wrap),
-        TEST(test_every_size_arrives_as_it_was),
-        TEST(test_fragments_may_arrive_in_any_order),
-        TEST(test_a_payload_is_written_where_its_datagram_leaves),
-        TEST(test_what_is_announced_long_may_become_short),
-        TEST(test_only_what_has_begun_is_sent_and_once),
-        TEST(test_a_packet_too_large_changes_nothing),
-        TEST(test_too_little_room_changes_nothing),
-        TEST(test_a_packet_before_all_is_transmitted_changes_nothing),
-        TEST(test_the_largest_datagram_is_told),
-#ifdef NDEBUG
-        TEST(test_transmit_into_too_little_room_loses_nothing),
-#endif
-        TEST(test_the_acks_in_a_datagram_are_those_of_its_begin),
-        TEST(test_receive_waits_for_the_packet_to_be_taken),
-        TEST(test_a_packet_whole_is_not_copied),
-        TEST(test_a_packet_in_fragments_stays_until_the_next_receive),
-        TEST(test_each_reason_to_drop_is_told_and_delivers_nothing),
-        TEST(test_a_packet_that_is_not_accepted_is_not_acked_and_comes_again),
-        TEST(test_a_packet_in_fragments_that_is_not_accepted_comes_again),
-        TEST(test_only_the_packet_that_arrived_last_can_be_accepted),
-        TEST(test_the_oldest_incomplete_packet_gives_way),
-    };
-    return cmocka_run_group_tests_name("endpoint", tests, NULL, NULL);
+    fixture_before = clear_seen;
+    return fixture_run();
 }

@@ -3,7 +3,7 @@
 #include "causeway/simulator.h"
 
 #include "copy_packet.h"
-#include "unit.h"
+#include "fixture.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -128,9 +128,8 @@ static void check_rtt(const struct cw_simulator_path *path, double truth, double
     destroy(&world);
 }
 
-static void rtt_is_that_of_the_path(void **state)
+TEST(rtt_is_that_of_the_path)
 {
-    (void)state;
     static const double latencies[] = {0.001, 0.02, 0.05, 0.1, 0.4};
     for (size_t i = 0; i < sizeof latencies / sizeof *latencies; i++) {
         struct cw_simulator_path path = {.latency_seconds = latencies[i]};
@@ -179,9 +178,8 @@ static void check_loss(double loss_there, double loss_back, double interval)
     destroy(&world);
 }
 
-static void loss_is_that_of_the_path(void **state)
+TEST(loss_is_that_of_the_path)
 {
-    (void)state;
     static const double losses[] = {0, 0.01, 0.05, 0.2, 0.4};
     const size_t count = sizeof losses / sizeof *losses;
     for (size_t i = 0; i < count; i++) {
@@ -191,9 +189,8 @@ static void loss_is_that_of_the_path(void **state)
 }
 
 /* The latest loss follows a path that becomes worse, and then better. */
-static void latest_loss_follows(void **state)
+TEST(latest_loss_follows)
 {
-    (void)state;
     struct cw_simulator_path path = {.latency_seconds = 0.03};
     struct world world = make(&path, &path);
     double now = 0;
@@ -223,9 +220,8 @@ static void latest_loss_follows(void **state)
     destroy(&world);
 }
 
-static void bandwidth_is_that_of_the_path(void **state)
+TEST(bandwidth_is_that_of_the_path)
 {
-    (void)state;
     const struct cw_simulator_path there = {.latency_seconds = 0.03, .loss = 0.25};
     const struct cw_simulator_path back = {.latency_seconds = 0.03};
     struct world world = make(&there, &back);
@@ -257,11 +253,5 @@ static void bandwidth_is_that_of_the_path(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rtt_is_that_of_the_path),
-        cmocka_unit_test(loss_is_that_of_the_path),
-        cmocka_unit_test(latest_loss_follows),
-        cmocka_unit_test(bandwidth_is_that_of_the_path),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return fixture_run();
 }

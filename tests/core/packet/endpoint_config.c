@@ -1,12 +1,13 @@
 /* Tests of the values that an endpoint's config may have, and of its memory. */
+#include "fixture.h"
+
 #include "config_error.h"
 #include "endpoints.h"
 
 static struct seen seen;
 
-static void test_defaults_are_those_of_the_header(void **state)
+TEST(test_defaults_are_those_of_the_header)
 {
-    (void)state;
     const struct cw_endpoint_config config = cw_endpoint_config_default();
     assert_int_equal(config.max_packet_size, 4096);
     assert_int_equal(config.fragment_size, 1024);
@@ -67,9 +68,8 @@ static void accept_config(struct cw_endpoint_config config)
 
 #define CONFIG_WITH(field, value) (with = cw_endpoint_config_default(), with.field = (value), with)
 
-static void test_a_config_that_cannot_work_is_refused_by_name(void **state)
+TEST(test_a_config_that_cannot_work_is_refused_by_name)
 {
-    (void)state;
     struct cw_endpoint_config with;
     const uint32_t bad_windows[] = {0, 1, 16, 31, 33, 48, 100, 255, 257, 32768, 65536, 1u << 31};
     for (size_t i = 0; i < sizeof bad_windows / sizeof *bad_windows; i++) {
@@ -98,9 +98,8 @@ static void test_a_config_that_cannot_work_is_refused_by_name(void **state)
     refuse_config(CONFIG_WITH(min_loss_timeout_seconds, nan), "min_loss_timeout_seconds");
 }
 
-static void test_configs_at_the_limits_are_accepted(void **state)
+TEST(test_configs_at_the_limits_are_accepted)
 {
-    (void)state;
     struct cw_endpoint_config with;
     for (uint32_t window = 32; window <= 16384; window *= 2) {
         with = cw_endpoint_config_default();
@@ -145,9 +144,8 @@ static void use_for_a_while(struct cw_endpoint *a, struct cw_endpoint *b,
     free(payload);
 }
 
-static void test_memory_is_one_allocation_of_the_size_told(void **state)
+TEST(test_memory_is_one_allocation_of_the_size_told)
 {
-    (void)state;
     struct cw_endpoint_config configs[4];
     for (size_t i = 0; i < 4; i++)
         configs[i] = cw_endpoint_config_default();
@@ -181,16 +179,14 @@ static void test_memory_is_one_allocation_of_the_size_told(void **state)
     }
 }
 
-static void test_a_default_endpoint_fits_into_32_kilobytes(void **state)
+TEST(test_a_default_endpoint_fits_into_32_kilobytes)
 {
-    (void)state;
     const struct cw_endpoint_config config = cw_endpoint_config_default();
     assert_true(cw_endpoint_memory(&config) <= 32768);
 }
 
-static void test_what_an_end_does_not_send_takes_no_memory(void **state)
+TEST(test_what_an_end_does_not_send_takes_no_memory)
 {
-    (void)state;
     struct cw_endpoint_config config = cw_endpoint_config_default();
     const size_t memory = cw_endpoint_memory(&config);
     config.max_send_size = 1000;
@@ -205,9 +201,8 @@ static void test_what_an_end_does_not_send_takes_no_memory(void **state)
     cw_endpoint_destroy(e);
 }
 
-static void test_an_empty_allocator_is_an_error(void **state)
+TEST(test_an_empty_allocator_is_an_error)
 {
-    (void)state;
     struct counting counting = {.empty = true};
     struct cw_endpoint *const untouched = (struct cw_endpoint *)(void *)&counting;
     struct cw_endpoint *endpoint = untouched;
@@ -218,23 +213,12 @@ static void test_an_empty_allocator_is_an_error(void **state)
     assert_int_equal(counting.releases, 0);
 }
 
-static void test_destroying_nothing_is_allowed(void **state)
+TEST(test_destroying_nothing_is_allowed)
 {
-    (void)state;
     cw_endpoint_destroy(NULL);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_defaults_are_those_of_the_header),
-        cmocka_unit_test(test_a_config_that_cannot_work_is_refused_by_name),
-        cmocka_unit_test(test_configs_at_the_limits_are_accepted),
-        cmocka_unit_test(test_memory_is_one_allocation_of_the_size_told),
-        cmocka_unit_test(test_a_default_endpoint_fits_into_32_kilobytes),
-        cmocka_unit_test(test_what_an_end_does_not_send_takes_no_memory),
-        cmocka_unit_test(test_an_empty_allocator_is_an_error),
-        cmocka_unit_test(test_destroying_nothing_is_allowed),
-    };
-    return cmocka_run_group_tests_name("endpoint_config", tests, NULL, NULL);
+    return fixture_run();
 }

@@ -1,5 +1,7 @@
 /* Tests of the fate of the packets that an endpoint sent: acked or lost, told once, and never
    forgotten. */
+#include "fixture.h"
+
 #include "endpoints.h"
 
 static struct seen at_a, at_b;
@@ -12,9 +14,8 @@ static int clear_seen(void **state)
     return 0;
 }
 
-static void test_an_ack_is_told_once_however_often_it_comes(void **state)
+TEST(test_an_ack_is_told_once_however_often_it_comes)
 {
-    (void)state;
     struct cw_endpoint *a = endpoint_default(), *b = endpoint_default();
     pass(a, b, 0, &at_b);
     for (int i = 0; i < 40; i++)
@@ -26,9 +27,8 @@ static void test_an_ack_is_told_once_however_often_it_comes(void **state)
     cw_endpoint_destroy(b);
 }
 
-static void test_the_packet_comes_before_the_acks_it_brings(void **state)
+TEST(test_the_packet_comes_before_the_acks_it_brings)
 {
-    (void)state;
     struct cw_endpoint *a = endpoint_default(), *b = endpoint_default();
     pass(a, b, 0, &at_b);
     pass(b, a, 0, &at_a);
@@ -39,9 +39,8 @@ static void test_the_packet_comes_before_the_acks_it_brings(void **state)
     cw_endpoint_destroy(b);
 }
 
-static void test_each_of_the_32_packets_in_a_header_is_acked(void **state)
+TEST(test_each_of_the_32_packets_in_a_header_is_acked)
 {
-    (void)state;
     struct cw_endpoint *a = endpoint_default(), *b = endpoint_default();
     for (int i = 0; i < 32; i++)
         pass(a, b, 0, &at_b);
@@ -53,9 +52,8 @@ static void test_each_of_the_32_packets_in_a_header_is_acked(void **state)
     cw_endpoint_destroy(b);
 }
 
-static void test_a_packet_is_lost_once_after_three_later_acks(void **state)
+TEST(test_a_packet_is_lost_once_after_three_later_acks)
 {
-    (void)state;
     struct cw_endpoint *a = endpoint_default(), *b = endpoint_default();
     lose(a, 0);
     for (unsigned later = 1; later <= 10; later++) {
@@ -71,9 +69,8 @@ static void test_a_packet_is_lost_once_after_three_later_acks(void **state)
     cw_endpoint_destroy(b);
 }
 
-static void test_later_acks_in_one_header_count_each(void **state)
+TEST(test_later_acks_in_one_header_count_each)
 {
-    (void)state;
     struct cw_endpoint *a = endpoint_default();
     for (int i = 0; i < 8; i++)
         lose(a, 0);
@@ -86,9 +83,8 @@ static void test_later_acks_in_one_header_count_each(void **state)
     cw_endpoint_destroy(a);
 }
 
-static void test_without_samples_a_packet_is_lost_after_a_second(void **state)
+TEST(test_without_samples_a_packet_is_lost_after_a_second)
 {
-    (void)state;
     struct cw_endpoint *a = endpoint_default();
     lose(a, 10);
     cw_endpoint_update(a, 10.99);
@@ -102,9 +98,8 @@ static void test_without_samples_a_packet_is_lost_after_a_second(void **state)
     cw_endpoint_destroy(a);
 }
 
-static void test_the_timeout_follows_the_rtt(void **state)
+TEST(test_the_timeout_follows_the_rtt)
 {
-    (void)state;
     struct cw_endpoint *a = endpoint_default(), *b = endpoint_default();
     const double now = 10;
     for (int i = 0; i < 3; i++) {
@@ -125,9 +120,8 @@ static void test_the_timeout_follows_the_rtt(void **state)
     cw_endpoint_destroy(b);
 }
 
-static void test_the_timeout_is_never_below_its_minimum(void **state)
+TEST(test_the_timeout_is_never_below_its_minimum)
 {
-    (void)state;
     struct cw_endpoint_config config = cw_endpoint_config_default();
     config.min_loss_timeout_seconds = 0.25;
     struct cw_endpoint *a = endpoint_with(&config), *b = endpoint_with(&config);
@@ -146,9 +140,8 @@ static void test_the_timeout_is_never_below_its_minimum(void **state)
     cw_endpoint_destroy(b);
 }
 
-static void test_a_late_ack_follows_the_loss(void **state)
+TEST(test_a_late_ack_follows_the_loss)
 {
-    (void)state;
     struct cw_endpoint *a = endpoint_default(), *b = endpoint_default();
     struct wire late;
     wire_send(&late, a, "late", 4, 0);
@@ -169,9 +162,8 @@ static void test_a_late_ack_follows_the_loss(void **state)
     cw_endpoint_destroy(b);
 }
 
-static void test_a_packet_that_leaves_the_window_is_lost(void **state)
+TEST(test_a_packet_that_leaves_the_window_is_lost)
 {
-    (void)state;
     struct cw_endpoint *a = endpoint_default();
     for (int i = 0; i < 256; i++)
         lose(a, 0);
@@ -187,9 +179,8 @@ static void test_a_packet_that_leaves_the_window_is_lost(void **state)
     cw_endpoint_destroy(a);
 }
 
-static void test_10000_packets_without_an_ack_are_all_told(void **state)
+TEST(test_10000_packets_without_an_ack_are_all_told)
 {
-    (void)state;
     struct cw_endpoint *a = endpoint_default();
     for (int i = 0; i < 10000; i++) {
         lose(a, i / 60.0);
@@ -228,9 +219,8 @@ static unsigned send_until_refused(struct cw_endpoint *from, struct cw_endpoint 
     return 0;
 }
 
-static void test_a_slow_application_is_held_back_and_goes_on_after_draining(void **state)
+TEST(test_a_slow_application_is_held_back_and_goes_on_after_draining)
 {
-    (void)state;
     struct cw_endpoint *a = endpoint_default(), *b = endpoint_default();
     size_t sent = 0;
     for (int round = 0; round < 20; round++) {
@@ -251,9 +241,8 @@ static void test_a_slow_application_is_held_back_and_goes_on_after_draining(void
     cw_endpoint_destroy(b);
 }
 
-static void test_acks_wait_for_as_long_as_it_takes(void **state)
+TEST(test_acks_wait_for_as_long_as_it_takes)
 {
-    (void)state;
     struct cw_endpoint *a = endpoint_default(), *b = endpoint_default();
     for (int i = 0; i < 250; i++) {
         struct wire wire;
@@ -280,9 +269,8 @@ static void test_acks_wait_for_as_long_as_it_takes(void **state)
 
 /* The application takes events only when send refuses, while packets, acks and time pass in every
    way. */
-static void test_no_event_is_lost_when_they_are_taken_late(void **state)
+TEST(test_no_event_is_lost_when_they_are_taken_late)
 {
-    (void)state;
     struct cw_endpoint_config config = cw_endpoint_config_default();
     config.sent_window = 32;
     struct cw_endpoint *a = endpoint_with(&config), *b = endpoint_with(&config);
@@ -355,9 +343,8 @@ static void test_no_event_is_lost_when_they_are_taken_late(void **state)
     cw_endpoint_destroy(b);
 }
 
-static void test_acks_missed_in_one_header_come_with_the_next(void **state)
+TEST(test_acks_missed_in_one_header_come_with_the_next)
 {
-    (void)state;
     struct cw_endpoint *a = endpoint_default(), *b = endpoint_default();
     for (int i = 0; i < 320; i++) {
         pass(a, b, 0, &at_b);
@@ -372,9 +359,8 @@ static void test_acks_missed_in_one_header_come_with_the_next(void **state)
     cw_endpoint_destroy(b);
 }
 
-static void test_headers_that_arrive_in_the_wrong_order_tell_the_same(void **state)
+TEST(test_headers_that_arrive_in_the_wrong_order_tell_the_same)
 {
-    (void)state;
     struct cw_endpoint *a = endpoint_default(), *b = endpoint_default();
     struct wire back[50];
     for (int i = 0; i < 50; i++) {
@@ -395,9 +381,8 @@ static void test_headers_that_arrive_in_the_wrong_order_tell_the_same(void **sta
     cw_endpoint_destroy(b);
 }
 
-static void test_a_header_that_comes_late_still_acks_what_only_it_knows(void **state)
+TEST(test_a_header_that_comes_late_still_acks_what_only_it_knows)
 {
-    (void)state;
     struct cw_endpoint *a = endpoint_default(), *b = endpoint_default();
     struct wire early;
     early.count = 0;
@@ -419,25 +404,6 @@ static void test_a_header_that_comes_late_still_acks_what_only_it_knows(void **s
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup(name, clear_seen)
-    const struct CMUnitTest tests[] = {
-        TEST(test_an_ack_is_told_once_however_often_it_comes),
-        TEST(test_the_packet_comes_before_the_acks_it_brings),
-        TEST(test_each_of_the_32_packets_in_a_header_is_acked),
-        TEST(test_a_packet_is_lost_once_after_three_later_acks),
-        TEST(test_later_acks_in_one_header_count_each),
-        TEST(test_without_samples_a_packet_is_lost_after_a_second),
-        TEST(test_the_timeout_follows_the_rtt),
-        TEST(test_the_timeout_is_never_below_its_minimum),
-        TEST(test_a_late_ack_follows_the_loss),
-        TEST(test_a_packet_that_leaves_the_window_is_lost),
-        TEST(test_10000_packets_without_an_ack_are_all_told),
-        TEST(test_a_slow_application_is_held_back_and_goes_on_after_draining),
-        TEST(test_acks_wait_for_as_long_as_it_takes),
-        TEST(test_no_event_is_lost_when_they_are_taken_late),
-        TEST(test_acks_missed_in_one_header_come_with_the_next),
-        TEST(test_headers_that_arrive_in_the_wrong_order_tell_the_same),
-        TEST(test_a_header_that_comes_late_still_acks_what_only_it_knows),
-    };
-    return cmocka_run_group_tests_name("endpoint_fate", tests, NULL, NULL);
+    fixture_before = clear_seen;
+    return fixture_run();
 }

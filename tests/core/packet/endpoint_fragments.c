@@ -1,4 +1,6 @@
 /* Tests of fragments that are too long, too many, too late or contradict each other. */
+#include "fixture.h"
+
 #include "endpoints.h"
 
 static struct seen at_a, at_b;
@@ -20,9 +22,8 @@ static struct cw_endpoint *with_fragments_of_100(uint32_t max_packet_size)
     return endpoint_with(&config);
 }
 
-static void test_a_fragment_of_the_wrong_length_is_refused(void **state)
+TEST(test_a_fragment_of_the_wrong_length_is_refused)
 {
-    (void)state;
     struct cw_endpoint *e = with_fragments_of_100(1000);
     for (size_t size = 0; size <= 300; size++) {
         const enum cw_error expected = size == 100 ? CW_OK : CW_ERROR_MALFORMED;
@@ -37,9 +38,8 @@ static void test_a_fragment_of_the_wrong_length_is_refused(void **state)
     cw_endpoint_destroy(e);
 }
 
-static void test_the_header_in_the_first_fragment_is_not_payload(void **state)
+TEST(test_the_header_in_the_first_fragment_is_not_payload)
 {
-    (void)state;
     struct cw_endpoint *e = with_fragments_of_100(1000);
     assert_int_equal(receive_fragment(e, 0, 1, 2, 30, &at_a), CW_OK);
     assert_int_equal(receive_fragment(e, 0, 0, 2, 100, &at_a), CW_OK);
@@ -49,9 +49,8 @@ static void test_the_header_in_the_first_fragment_is_not_payload(void **state)
     cw_endpoint_destroy(e);
 }
 
-static void test_fragments_beyond_the_largest_packet_are_refused(void **state)
+TEST(test_fragments_beyond_the_largest_packet_are_refused)
 {
-    (void)state;
     struct cw_endpoint *e = with_fragments_of_100(250);
     assert_int_equal(receive_fragment(e, 0, 0, 4, 100, &at_a), CW_ERROR_MALFORMED);
     assert_int_equal(receive_fragment(e, 0, 3, 4, 1, &at_a), CW_ERROR_MALFORMED);
@@ -64,9 +63,8 @@ static void test_fragments_beyond_the_largest_packet_are_refused(void **state)
     cw_endpoint_destroy(e);
 }
 
-static void test_256_fragments_make_a_packet(void **state)
+TEST(test_256_fragments_make_a_packet)
 {
-    (void)state;
     struct cw_endpoint *a = with_fragments_of_100(25600), *b = with_fragments_of_100(25600);
     static uint8_t payload[25600];
     struct wire wire;
@@ -83,9 +81,8 @@ static void test_256_fragments_make_a_packet(void **state)
     cw_endpoint_destroy(b);
 }
 
-static void test_a_late_copy_of_a_fragment_opens_nothing(void **state)
+TEST(test_a_late_copy_of_a_fragment_opens_nothing)
 {
-    (void)state;
     struct cw_endpoint *a = endpoint_default(), *b = endpoint_default();
     struct wire wire;
     uint8_t payload[3000] = {1};
@@ -107,9 +104,8 @@ static void test_a_late_copy_of_a_fragment_opens_nothing(void **state)
     cw_endpoint_destroy(b);
 }
 
-static void test_a_fragment_that_contradicts_the_others_is_refused(void **state)
+TEST(test_a_fragment_that_contradicts_the_others_is_refused)
 {
-    (void)state;
     struct cw_endpoint *e = with_fragments_of_100(1000);
     assert_int_equal(receive_fragment(e, 0, 0, 3, 100, &at_a), CW_OK);
     assert_int_equal(receive_fragment(e, 0, 1, 2, 10, &at_a), CW_ERROR_MALFORMED);
@@ -121,9 +117,8 @@ static void test_a_fragment_that_contradicts_the_others_is_refused(void **state)
     cw_endpoint_destroy(e);
 }
 
-static void test_fragments_are_refused_where_there_are_none(void **state)
+TEST(test_fragments_are_refused_where_there_are_none)
 {
-    (void)state;
     struct cw_endpoint_config config = cw_endpoint_config_default();
     config.max_packet_size = 1000;
     struct cw_endpoint *e = endpoint_with(&config);
@@ -134,9 +129,8 @@ static void test_fragments_are_refused_where_there_are_none(void **state)
 }
 
 /* The config's fragment_above limits what is sent, not what is received. */
-static void test_fragments_are_received_by_an_end_that_sends_none(void **state)
+TEST(test_fragments_are_received_by_an_end_that_sends_none)
 {
-    (void)state;
     struct cw_endpoint_config config = cw_endpoint_config_default();
     struct cw_endpoint *a = endpoint_with(&config);
     config.fragment_above = config.max_packet_size;
@@ -169,9 +163,8 @@ static void test_fragments_are_received_by_an_end_that_sends_none(void **state)
 }
 
 /* Nothing on the wire forbids a packet in fragments that has only one. */
-static void test_a_packet_in_one_fragment_is_received(void **state)
+TEST(test_a_packet_in_one_fragment_is_received)
 {
-    (void)state;
     struct cw_endpoint_config config = cw_endpoint_config_default();
     config.max_packet_size = 1000;
     config.fragment_size = 1024;
@@ -193,9 +186,8 @@ static void test_a_packet_in_one_fragment_is_received(void **state)
     cw_endpoint_destroy(b);
 }
 
-static void test_an_embedded_header_must_be_that_of_the_fragment(void **state)
+TEST(test_an_embedded_header_must_be_that_of_the_fragment)
 {
-    (void)state;
     struct cw_endpoint *e = with_fragments_of_100(1000);
     /* The first has sequence 7, fragment 0 of 2, and acks nothing; the others have sequence 8
        inside, a header that is not the shortest one, and a fragment inside. */
@@ -212,9 +204,8 @@ static void test_an_embedded_header_must_be_that_of_the_fragment(void **state)
     cw_endpoint_destroy(e);
 }
 
-static void test_the_acks_of_a_packet_in_fragments_count_in_any_order(void **state)
+TEST(test_the_acks_of_a_packet_in_fragments_count_in_any_order)
 {
-    (void)state;
     struct cw_endpoint *a = endpoint_default(), *b = endpoint_default();
     static const uint8_t payload[3000] = {0};
     for (size_t first = 0; first < 3; first++) {
@@ -233,9 +224,8 @@ static void test_the_acks_of_a_packet_in_fragments_count_in_any_order(void **sta
     cw_endpoint_destroy(b);
 }
 
-static void test_the_first_fragment_moves_the_ack_and_only_the_last_one_sets_its_bit(void **state)
+TEST(test_the_first_fragment_moves_the_ack_and_only_the_last_one_sets_its_bit)
 {
-    (void)state;
     struct cw_endpoint *e = with_fragments_of_100(1000);
     uint8_t out[200];
     size_t size;
@@ -252,9 +242,8 @@ static void test_the_first_fragment_moves_the_ack_and_only_the_last_one_sets_its
     cw_endpoint_destroy(e);
 }
 
-static void test_a_half_packet_is_given_up_when_64_later_ones_began(void **state)
+TEST(test_a_half_packet_is_given_up_when_64_later_ones_began)
 {
-    (void)state;
     struct cw_endpoint *e = with_fragments_of_100(1000);
     assert_int_equal(receive_fragment(e, 10, 0, 2, 100, &at_a), CW_OK);
     assert_int_equal(receive_fragment(e, 73, 0, 2, 100, &at_a), CW_OK);
@@ -268,21 +257,6 @@ static void test_a_half_packet_is_given_up_when_64_later_ones_began(void **state
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup(name, clear_seen)
-    const struct CMUnitTest tests[] = {
-        TEST(test_a_fragment_of_the_wrong_length_is_refused),
-        TEST(test_the_header_in_the_first_fragment_is_not_payload),
-        TEST(test_fragments_beyond_the_largest_packet_are_refused),
-        TEST(test_256_fragments_make_a_packet),
-        TEST(test_a_late_copy_of_a_fragment_opens_nothing),
-        TEST(test_a_fragment_that_contradicts_the_others_is_refused),
-        TEST(test_fragments_are_refused_where_there_are_none),
-        TEST(test_fragments_are_received_by_an_end_that_sends_none),
-        TEST(test_a_packet_in_one_fragment_is_received),
-        TEST(test_an_embedded_header_must_be_that_of_the_fragment),
-        TEST(test_the_acks_of_a_packet_in_fragments_count_in_any_order),
-        TEST(test_the_first_fragment_moves_the_ack_and_only_the_last_one_sets_its_bit),
-        TEST(test_a_half_packet_is_given_up_when_64_later_ones_began),
-    };
-    return cmocka_run_group_tests_name("endpoint_fragments", tests, NULL, NULL);
+    fixture_before = clear_seen;
+    return fixture_run();
 }

@@ -1,5 +1,7 @@
 /* Tests that two endpoints talk over a bad path, from the first packet on and again across the
    wrap, with every datagram and every event as it was when the shared vectors passed. */
+#include "fixture.h"
+
 #include "endpoints.h"
 #include "golden.h"
 
@@ -92,9 +94,8 @@ static void talk(struct cw_endpoint *ends[2], unsigned steps, double begin)
     }
 }
 
-static void test_a_conversation_repeats_byte_by_byte(void **state)
+TEST(test_a_conversation_repeats_byte_by_byte)
 {
-    (void)state;
     static struct seen ignored;
     struct cw_endpoint_config config = cw_endpoint_config_default();
     config.max_packet_size = 300;
@@ -124,8 +125,5 @@ static void test_a_conversation_repeats_byte_by_byte(void **state)
 int main(int argc, char **argv)
 {
     write_golden = argc > 1 && strcmp(argv[1], "--write-golden") == 0;
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_conversation_repeats_byte_by_byte),
-    };
-    return cmocka_run_group_tests_name("endpoint_golden", tests, NULL, NULL);
+    return fixture_run();
 }

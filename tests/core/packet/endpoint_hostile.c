@@ -1,4 +1,6 @@
 /* Tests of datagrams that arrive again, arrive too late, or were made in bad faith. */
+#include "fixture.h"
+
 #include "endpoints.h"
 
 static struct seen at_a, at_b;
@@ -11,9 +13,8 @@ static int clear_seen(void **state)
     return 0;
 }
 
-static void test_nothing_is_delivered_twice_at_any_distance(void **state)
+TEST(test_nothing_is_delivered_twice_at_any_distance)
 {
-    (void)state;
     struct cw_endpoint *a = endpoint_default(), *b = endpoint_default();
     static struct wire wires[600];
     static uint8_t large[1500];
@@ -39,9 +40,8 @@ static void test_nothing_is_delivered_twice_at_any_distance(void **state)
     cw_endpoint_destroy(b);
 }
 
-static void test_a_packet_later_than_the_window_is_dropped(void **state)
+TEST(test_a_packet_later_than_the_window_is_dropped)
 {
-    (void)state;
     struct cw_endpoint *a = endpoint_default(), *b = endpoint_default();
     struct wire in_time, late;
     wire_send(&late, a, "late", 4, 0);
@@ -58,9 +58,8 @@ static void test_a_packet_later_than_the_window_is_dropped(void **state)
     cw_endpoint_destroy(b);
 }
 
-static void test_acks_of_packets_never_sent_do_nothing(void **state)
+TEST(test_acks_of_packets_never_sent_do_nothing)
 {
-    (void)state;
     struct cw_endpoint *e = endpoint_default();
     uint16_t sequence = 0;
     for (int i = 0; i < 10; i++)
@@ -77,9 +76,8 @@ static void test_acks_of_packets_never_sent_do_nothing(void **state)
     cw_endpoint_destroy(e);
 }
 
-static void test_every_header_there_is_does_no_harm(void **state)
+TEST(test_every_header_there_is_does_no_harm)
 {
-    (void)state;
     struct cw_endpoint *e = endpoint_default();
     uint32_t random = 17;
     static uint8_t told[65536];
@@ -117,9 +115,8 @@ static void test_every_header_there_is_does_no_harm(void **state)
     cw_endpoint_destroy(e);
 }
 
-static void test_a_number_far_ahead_moves_the_window_at_most_half_way(void **state)
+TEST(test_a_number_far_ahead_moves_the_window_at_most_half_way)
 {
-    (void)state;
     struct cw_endpoint *e = endpoint_default();
     assert_int_equal(receive_crafted(e, 300, 0, &at_a), CW_OK);
     assert_int_equal(receive_crafted(e, 32814, 0, &at_a), CW_ERROR_STALE);
@@ -132,13 +129,6 @@ static void test_a_number_far_ahead_moves_the_window_at_most_half_way(void **sta
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup(name, clear_seen)
-    const struct CMUnitTest tests[] = {
-        TEST(test_nothing_is_delivered_twice_at_any_distance),
-        TEST(test_a_packet_later_than_the_window_is_dropped),
-        TEST(test_acks_of_packets_never_sent_do_nothing),
-        TEST(test_every_header_there_is_does_no_harm),
-        TEST(test_a_number_far_ahead_moves_the_window_at_most_half_way),
-    };
-    return cmocka_run_group_tests_name("endpoint_hostile", tests, NULL, NULL);
+    fixture_before = clear_seen;
+    return fixture_run();
 }

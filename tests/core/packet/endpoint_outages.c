@@ -1,5 +1,7 @@
 /* Tests of what an outage of the path leaves in the RTT, and of how long a packet may wait for its
    fate. */
+#include "fixture.h"
+
 #include "endpoints.h"
 
 #include <math.h>
@@ -169,9 +171,8 @@ static void check_outage(const struct outage *outage)
 
 /* The RTT is that of the path two round trips after it is well again, and a few ticks more: each
    round trip has to be sampled more than once. */
-static void test_after_an_outage_the_rtt_is_that_of_the_path(void **state)
+TEST(test_after_an_outage_the_rtt_is_that_of_the_path)
 {
-    (void)state;
     static const double latencies[] = {0.005, 0.0125, 0.05, 0.15}, seconds[] = {0.5, 2, 6, 12};
     static const double intervals[][2] = {
         {1.0 / 60, 1.0 / 60}, {1.0 / 144, 1.0 / 20}, {0.1, 1.0 / 60}, {0.05, 0.1}};
@@ -187,9 +188,8 @@ static void test_after_an_outage_the_rtt_is_that_of_the_path(void **state)
 }
 
 /* A path that becomes longer is believed as well, up to that of a satellite's path and more. */
-static void test_a_longer_path_is_not_taken_for_an_outage(void **state)
+TEST(test_a_longer_path_is_not_taken_for_an_outage)
 {
-    (void)state;
     static struct seen at_a, at_b;
     struct cw_endpoint *a = endpoint_default(), *b = endpoint_default();
     double now = 0;
@@ -214,9 +214,8 @@ static void test_a_longer_path_is_not_taken_for_an_outage(void **state)
     cw_endpoint_destroy(b);
 }
 
-static void test_no_packet_waits_longer_than_ten_seconds(void **state)
+TEST(test_no_packet_waits_longer_than_ten_seconds)
 {
-    (void)state;
     static const double least[] = {0.1, 10, 20};
     static struct seen at_a, at_b;
     for (size_t i = 0; i < sizeof least / sizeof *least; i++) {
@@ -245,10 +244,5 @@ static void test_no_packet_waits_longer_than_ten_seconds(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_after_an_outage_the_rtt_is_that_of_the_path),
-        cmocka_unit_test(test_a_longer_path_is_not_taken_for_an_outage),
-        cmocka_unit_test(test_no_packet_waits_longer_than_ten_seconds),
-    };
-    return cmocka_run_group_tests_name("endpoint_outages", tests, NULL, NULL);
+    return fixture_run();
 }

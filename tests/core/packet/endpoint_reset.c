@@ -1,4 +1,6 @@
 /* Tests that a reset leaves nothing of the old life. */
+#include "fixture.h"
+
 #include "endpoints.h"
 
 static struct seen at_a, at_b;
@@ -53,9 +55,8 @@ static uint64_t live(struct cw_endpoint *a, struct cw_endpoint *b, double start)
     return h;
 }
 
-static void test_reset_leaves_nothing_of_the_old_life(void **state)
+TEST(test_reset_leaves_nothing_of_the_old_life)
 {
-    (void)state;
     struct cw_endpoint *a = endpoint_default(), *b = endpoint_default();
     static const uint8_t payload[4000] = {0};
     uint8_t out[1100], *place;
@@ -103,9 +104,6 @@ static void test_reset_leaves_nothing_of_the_old_life(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup(name, clear_seen)
-    const struct CMUnitTest tests[] = {
-        TEST(test_reset_leaves_nothing_of_the_old_life),
-    };
-    return cmocka_run_group_tests_name("endpoint_reset", tests, NULL, NULL);
+    fixture_before = clear_seen;
+    return fixture_run();
 }

@@ -1,4 +1,6 @@
 /* Tests of every statistic of an endpoint against what really happened. */
+#include "fixture.h"
+
 #include "endpoints.h"
 
 static struct seen at_a, at_b;
@@ -17,18 +19,16 @@ static void assert_close(double value, double expected, double tolerance)
         fail_msg("%.9g is not %.9g +- %.9g", value, expected, tolerance);
 }
 
-static void test_everything_is_zero_at_first(void **state)
+TEST(test_everything_is_zero_at_first)
 {
-    (void)state;
     struct cw_endpoint *endpoint = endpoint_default();
     const struct cw_endpoint_stats zero = {0}, stats = stats_of(endpoint);
     assert_memory_equal(&stats, &zero, sizeof zero);
     cw_endpoint_destroy(endpoint);
 }
 
-static void test_packets_fragments_datagrams_and_bytes_are_counted(void **state)
+TEST(test_packets_fragments_datagrams_and_bytes_are_counted)
 {
-    (void)state;
     struct cw_endpoint *a = endpoint_default(), *b = endpoint_default();
     static const uint8_t payload[4096] = {0};
     const size_t sizes[] = {0, 10, 1024, 1025, 4096};
@@ -58,9 +58,8 @@ static void test_packets_fragments_datagrams_and_bytes_are_counted(void **state)
     cw_endpoint_destroy(b);
 }
 
-static void test_what_is_dropped_is_counted_by_reason(void **state)
+TEST(test_what_is_dropped_is_counted_by_reason)
 {
-    (void)state;
     struct cw_endpoint *e = endpoint_default();
     const uint8_t short_header[3] = {0};
     receive_crafted(e, 500, 10, &at_a);
@@ -88,9 +87,8 @@ static void test_what_is_dropped_is_counted_by_reason(void **state)
     cw_endpoint_destroy(e);
 }
 
-static void test_missed_packets_are_those_passed_by_32_later_ones(void **state)
+TEST(test_missed_packets_are_those_passed_by_32_later_ones)
 {
-    (void)state;
     struct cw_endpoint *a = endpoint_default(), *b = endpoint_default();
     for (int i = 0; i < 10; i++)
         pass(a, b, 0, &at_b);
@@ -110,9 +108,8 @@ static void test_missed_packets_are_those_passed_by_32_later_ones(void **state)
     cw_endpoint_destroy(b);
 }
 
-static void test_the_first_packets_are_missed_too(void **state)
+TEST(test_the_first_packets_are_missed_too)
 {
-    (void)state;
     struct cw_endpoint *a = endpoint_default(), *b = endpoint_default();
     for (int i = 0; i < 50; i++)
         lose(a, 0);
@@ -123,9 +120,8 @@ static void test_the_first_packets_are_missed_too(void **state)
     cw_endpoint_destroy(b);
 }
 
-static void test_rtt_smoothing_minimum_deviation_and_jitter(void **state)
+TEST(test_rtt_smoothing_minimum_deviation_and_jitter)
 {
-    (void)state;
     struct cw_endpoint_config config = cw_endpoint_config_default();
     config.rtt_smoothing = 0.2;
     struct cw_endpoint *a = endpoint_with(&config), *b = endpoint_with(&config);
@@ -157,9 +153,8 @@ static void test_rtt_smoothing_minimum_deviation_and_jitter(void **state)
     cw_endpoint_destroy(b);
 }
 
-static void test_rtt_runs_from_commit(void **state)
+TEST(test_rtt_runs_from_commit)
 {
-    (void)state;
     struct cw_endpoint *a = endpoint_default(), *b = endpoint_default();
     static const uint8_t payload[2000] = {0};
     uint8_t out[1100];
@@ -174,9 +169,8 @@ static void test_rtt_runs_from_commit(void **state)
     cw_endpoint_destroy(b);
 }
 
-static void test_time_that_runs_backwards_is_a_sample_of_0(void **state)
+TEST(test_time_that_runs_backwards_is_a_sample_of_0)
 {
-    (void)state;
     struct cw_endpoint *a = endpoint_default(), *b = endpoint_default();
     pass(a, b, 10, &at_b);
     pass(b, a, 9, &at_a);
@@ -186,9 +180,8 @@ static void test_time_that_runs_backwards_is_a_sample_of_0(void **state)
     cw_endpoint_destroy(b);
 }
 
-static void test_rtt_says_what_the_wait_of_the_other_end_adds(void **state)
+TEST(test_rtt_says_what_the_wait_of_the_other_end_adds)
 {
-    (void)state;
     const double path = 0.04, tick = 0.1;
     struct cw_endpoint *a = endpoint_default(), *b = endpoint_default();
     for (int i = 0; i < 300; i++) {
@@ -205,9 +198,8 @@ static void test_rtt_says_what_the_wait_of_the_other_end_adds(void **state)
 }
 
 /* Packets that were acked only because a later one was have waited, so they tell no RTT. */
-static void test_rtt_takes_no_sample_from_acks_that_came_later(void **state)
+TEST(test_rtt_takes_no_sample_from_acks_that_came_later)
 {
-    (void)state;
     struct cw_endpoint *a = endpoint_default(), *b = endpoint_default();
     for (int i = 0; i < 10; i++)
         pass(a, b, i, &at_b);
@@ -222,9 +214,8 @@ static void test_rtt_takes_no_sample_from_acks_that_came_later(void **state)
 
 /* The path has a constant delay and random loss both ways, at 100 packets a second, each answered
    at once. The counts are exact, the latest shares within what 128 packets can tell. */
-static void test_rtt_and_loss_on_a_lossy_path(void **state)
+TEST(test_rtt_and_loss_on_a_lossy_path)
 {
-    (void)state;
     for (unsigned percent = 0; percent <= 50; percent += 10) {
         struct cw_endpoint *a = endpoint_default(), *b = endpoint_default();
         uint32_t random = 7, lost_there = 0, lost_back = 0, told_lost = 0;
@@ -275,9 +266,8 @@ static void test_rtt_and_loss_on_a_lossy_path(void **state)
     }
 }
 
-static void test_loss_follows_a_change_within_some_hundred_packets(void **state)
+TEST(test_loss_follows_a_change_within_some_hundred_packets)
 {
-    (void)state;
     struct cw_endpoint *a = endpoint_default(), *b = endpoint_default();
     double now = 0;
     for (int i = 0; i < 1000; i++, now += 0.01) {
@@ -305,9 +295,8 @@ static void test_loss_follows_a_change_within_some_hundred_packets(void **state)
     cw_endpoint_destroy(b);
 }
 
-static void test_bandwidths_are_those_of_about_the_last_second(void **state)
+TEST(test_bandwidths_are_those_of_about_the_last_second)
 {
-    (void)state;
     struct cw_endpoint *a = endpoint_default(), *b = endpoint_default();
     static const uint8_t payload[996] = {0};
     double now = 0;
@@ -335,9 +324,8 @@ static void test_bandwidths_are_those_of_about_the_last_second(void **state)
     cw_endpoint_destroy(b);
 }
 
-static void test_the_bandwidth_acked_has_all_fragments_in_it(void **state)
+TEST(test_the_bandwidth_acked_has_all_fragments_in_it)
 {
-    (void)state;
     struct cw_endpoint *a = endpoint_default(), *b = endpoint_default();
     static const uint8_t payload[4096] = {0};
     for (int i = 0; i < 100; i++) {
@@ -356,9 +344,8 @@ static void test_the_bandwidth_acked_has_all_fragments_in_it(void **state)
 
 /* After a header that was lost, the next one brings late acks; one in 16 such samples in a row
    counts. */
-static void test_rtt_takes_few_samples_from_headers_after_a_gap(void **state)
+TEST(test_rtt_takes_few_samples_from_headers_after_a_gap)
 {
-    (void)state;
     struct cw_endpoint *a = endpoint_default(), *b = endpoint_default();
     pass(a, b, 0, &at_b);
     pass(b, a, 0.1, &at_a);
@@ -378,23 +365,6 @@ static void test_rtt_takes_few_samples_from_headers_after_a_gap(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup(name, clear_seen)
-    const struct CMUnitTest tests[] = {
-        TEST(test_everything_is_zero_at_first),
-        TEST(test_packets_fragments_datagrams_and_bytes_are_counted),
-        TEST(test_what_is_dropped_is_counted_by_reason),
-        TEST(test_missed_packets_are_those_passed_by_32_later_ones),
-        TEST(test_the_first_packets_are_missed_too),
-        TEST(test_rtt_smoothing_minimum_deviation_and_jitter),
-        TEST(test_rtt_runs_from_commit),
-        TEST(test_time_that_runs_backwards_is_a_sample_of_0),
-        TEST(test_rtt_says_what_the_wait_of_the_other_end_adds),
-        TEST(test_rtt_takes_no_sample_from_acks_that_came_later),
-        TEST(test_rtt_and_loss_on_a_lossy_path),
-        TEST(test_loss_follows_a_change_within_some_hundred_packets),
-        TEST(test_bandwidths_are_those_of_about_the_last_second),
-        TEST(test_the_bandwidth_acked_has_all_fragments_in_it),
-        TEST(test_rtt_takes_few_samples_from_headers_after_a_gap),
-    };
-    return cmocka_run_group_tests_name("endpoint_stats", tests, NULL, NULL);
+    fixture_before = clear_seen;
+    return fixture_run();
 }

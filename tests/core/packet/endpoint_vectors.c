@@ -2,7 +2,7 @@
 #include "causeway/endpoint.h"
 
 #include "copy_packet.h"
-#include "unit.h"
+#include "fixture.h"
 #include "vectors.h"
 
 #define MAX_PACKET 16384
@@ -40,9 +40,8 @@ static void receive_hex(struct cw_endpoint *endpoint, const cJSON *hex)
     free(data);
 }
 
-static void test_malformed_datagrams_deliver_and_ack_nothing(void **state)
+TEST(test_malformed_datagrams_deliver_and_ack_nothing)
 {
-    (void)state;
     cJSON *file = vectors_load("reliable_headers.json");
     if (!file)
         skip();
@@ -69,9 +68,8 @@ static void test_malformed_datagrams_deliver_and_ack_nothing(void **state)
     cJSON_Delete(file);
 }
 
-static void test_unusual_datagrams_that_the_reference_takes(void **state)
+TEST(test_unusual_datagrams_that_the_reference_takes)
 {
-    (void)state;
     cJSON *file = vectors_load("reliable_headers.json");
     if (!file)
         skip();
@@ -228,9 +226,8 @@ static void check_delivered(struct side sides[2], const cJSON *events, const cJS
     }
 }
 
-static void test_traces_repeat_datagram_by_datagram(void **state)
+TEST(test_traces_repeat_datagram_by_datagram)
 {
-    (void)state;
     cJSON *file = vectors_load("reliable_trace.json");
     if (!file)
         skip();
@@ -266,10 +263,5 @@ static void test_traces_repeat_datagram_by_datagram(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_malformed_datagrams_deliver_and_ack_nothing),
-        cmocka_unit_test(test_unusual_datagrams_that_the_reference_takes),
-        cmocka_unit_test(test_traces_repeat_datagram_by_datagram),
-    };
-    return cmocka_run_group_tests_name("endpoint_vectors", tests, NULL, NULL);
+    return fixture_run();
 }

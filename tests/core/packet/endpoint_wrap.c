@@ -1,4 +1,6 @@
 /* Tests of sequence numbers that wrap, again and again, also while next to nothing arrives. */
+#include "fixture.h"
+
 #include "endpoints.h"
 
 static struct seen at_a, at_b;
@@ -25,9 +27,8 @@ static void send_large(struct cw_endpoint *from, struct cw_endpoint *to, uint32_
     wire_free(&wire);
 }
 
-static void test_fragments_after_any_number_of_whole_packets(void **state)
+TEST(test_fragments_after_any_number_of_whole_packets)
 {
-    (void)state;
     struct cw_endpoint *a = endpoint_default(), *b = endpoint_default();
     const uint32_t gaps[] = {32767, 32768, 32769, 65535, 65536, 65537, 100, 70000};
     for (uint32_t i = 0; i < 8; i++) {
@@ -46,9 +47,8 @@ static void test_fragments_after_any_number_of_whole_packets(void **state)
     cw_endpoint_destroy(b);
 }
 
-static void test_a_half_packet_does_not_survive_the_wrap(void **state)
+TEST(test_a_half_packet_does_not_survive_the_wrap)
 {
-    (void)state;
     struct cw_endpoint *a = endpoint_default(), *b = endpoint_default();
     struct wire old, young;
     uint8_t old_payload[2000], young_payload[2000];
@@ -79,9 +79,8 @@ static void test_a_half_packet_does_not_survive_the_wrap(void **state)
 }
 
 /* Reassemblies that are never completed do not use up the slots. */
-static void test_half_packets_do_not_leak(void **state)
+TEST(test_half_packets_do_not_leak)
 {
-    (void)state;
     struct cw_endpoint *a = endpoint_default(), *b = endpoint_default();
     uint8_t payload[2000] = {0};
     for (uint32_t i = 0; i < 70000; i++) {
@@ -105,9 +104,8 @@ static void test_half_packets_do_not_leak(void **state)
 }
 
 /* Both ways lose over 90 % over many laps: all that is acked and received is of this lap. */
-static void test_the_previous_lap_is_forgotten_under_heavy_loss(void **state)
+TEST(test_the_previous_lap_is_forgotten_under_heavy_loss)
 {
-    (void)state;
     struct cw_endpoint *a = endpoint_default(), *b = endpoint_default();
     static uint32_t arrived_in_lap[65536];
     uint32_t random = 3, delivered = 0, acked = 0;
@@ -150,9 +148,8 @@ static void test_the_previous_lap_is_forgotten_under_heavy_loss(void **state)
     cw_endpoint_destroy(b);
 }
 
-static void test_silence_for_any_time_leaves_no_false_ack(void **state)
+TEST(test_silence_for_any_time_leaves_no_false_ack)
 {
-    (void)state;
     const uint32_t silences[] = {1,     31,    32,    33,    255,   256,   257,    32767,
                                  32768, 32769, 65535, 65536, 65600, 65900, 131072, 200000};
     for (size_t i = 0; i < sizeof silences / sizeof *silences; i++) {
@@ -195,9 +192,8 @@ static void test_silence_for_any_time_leaves_no_false_ack(void **state)
 
 /* The other end has received nothing for a lap, and goes on acking what it had. These acks must not
    count for the packets that have these numbers now. */
-static void test_acks_of_the_lap_before_are_not_believed(void **state)
+TEST(test_acks_of_the_lap_before_are_not_believed)
 {
-    (void)state;
     for (uint32_t more = 0; more < 300; more = more * 3 + 1) {
         struct cw_endpoint *a = endpoint_default();
         for (int i = 0; i < 40; i++)
@@ -223,9 +219,8 @@ static void test_acks_of_the_lap_before_are_not_believed(void **state)
     }
 }
 
-static void test_every_window_size_works_over_the_wrap(void **state)
+TEST(test_every_window_size_works_over_the_wrap)
 {
-    (void)state;
     for (uint32_t window = 32; window <= 16384; window *= 2) {
         struct cw_endpoint_config config = cw_endpoint_config_default();
         config.sent_window = config.received_window = window;
@@ -250,9 +245,8 @@ static void test_every_window_size_works_over_the_wrap(void **state)
 }
 
 /* A slot of the window is used only once in a lap, so what it held then has the same number. */
-static void test_a_number_is_no_duplicate_of_the_lap_before(void **state)
+TEST(test_a_number_is_no_duplicate_of_the_lap_before)
 {
-    (void)state;
     struct cw_endpoint *a = endpoint_default(), *b = endpoint_default();
     for (uint32_t i = 0; i < 4 * 65536; i++) {
         if (i % 256 == 5 && i % 65536 != 5)
@@ -270,16 +264,6 @@ static void test_a_number_is_no_duplicate_of_the_lap_before(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup(name, clear_seen)
-    const struct CMUnitTest tests[] = {
-        TEST(test_fragments_after_any_number_of_whole_packets),
-        TEST(test_a_half_packet_does_not_survive_the_wrap),
-        TEST(test_half_packets_do_not_leak),
-        TEST(test_the_previous_lap_is_forgotten_under_heavy_loss),
-        TEST(test_silence_for_any_time_leaves_no_false_ack),
-        TEST(test_acks_of_the_lap_before_are_not_believed),
-        TEST(test_every_window_size_works_over_the_wrap),
-        TEST(test_a_number_is_no_duplicate_of_the_lap_before),
-    };
-    return cmocka_run_group_tests_name("endpoint_wrap", tests, NULL, NULL);
+    fixture_before = clear_seen;
+    return fixture_run();
 }

@@ -1,5 +1,7 @@
 /* Tests of what the reader of headers accepts and refuses, rule by rule; the table is in
    core/PROTOCOL.md. */
+#include "fixture.h"
+
 #include "endpoints.h"
 
 #define SENT      10 /* packets sent before each test */
@@ -23,13 +25,6 @@ static int set_up(void **state)
     return 0;
 }
 
-static int tear_down(void **state)
-{
-    (void)state;
-    cw_endpoint_destroy(e);
-    return 0;
-}
-
 static enum cw_error give(const uint8_t *bytes, size_t size)
 {
     return receive_bytes(e, bytes, size, 0, &seen);
@@ -47,9 +42,8 @@ static size_t arrived(void)
 
 #define GIVE(...) give((const uint8_t[]){__VA_ARGS__}, sizeof((const uint8_t[]){__VA_ARGS__}))
 
-static void test_a_header_that_is_cut_short_is_malformed(void **state)
+TEST(test_a_header_that_is_cut_short_is_malformed)
 {
-    (void)state;
     const uint8_t longest[9] = {0x1E, 0, 0, 9, 0, 1, 0, 0, 0};
     for (size_t size = 0; size < sizeof longest; size++)
         assert_int_equal(give(longest, size), CW_ERROR_MALFORMED);
@@ -60,27 +54,24 @@ static void test_a_header_that_is_cut_short_is_malformed(void **state)
     assert_int_equal(stats_of(e).packets_malformed, 9 + 2);
 }
 
-static void test_a_form_that_is_longer_than_needed_is_accepted(void **state)
+TEST(test_a_form_that_is_longer_than_needed_is_accepted)
 {
-    (void)state;
     /* The header has both bytes of an ack where one would do, and bytes of ack_bits that are ff. */
     assert_int_equal(GIVE(0x1E, 0, 0, 9, 0, 0xFF, 0x03, 0, 0), CW_OK);
     assert_int_equal(acked(), SENT);
     assert_int_equal(arrived(), 1);
 }
 
-static void test_the_two_highest_bits_of_the_prefix_are_ignored(void **state)
+TEST(test_the_two_highest_bits_of_the_prefix_are_ignored)
 {
-    (void)state;
     assert_int_equal(GIVE(0xC0 | 0x3E, 0, 0, 0, 1, 0, 0, 0), CW_OK);
     assert_int_equal(GIVE(0x80 | 0x3E, 1, 0, 0, 2, 0, 0, 0), CW_OK);
     assert_int_equal(arrived(), 2);
     assert_int_equal(seen_times(&seen, CW_ENDPOINT_EVENT_ACKED, 0), 1);
 }
 
-static void test_an_ack_in_one_byte_counts_back_from_the_sequence(void **state)
+TEST(test_an_ack_in_one_byte_counts_back_from_the_sequence)
 {
-    (void)state;
     assert_int_equal(GIVE(0x3E, 5, 0, 1, 1, 0, 0, 0), CW_OK);
     assert_int_equal(seen_times(&seen, CW_ENDPOINT_EVENT_ACKED, 4), 1);
     /* The ack counts back beyond 0 to 65,531, which was never sent. */
@@ -89,9 +80,8 @@ static void test_an_ack_in_one_byte_counts_back_from_the_sequence(void **state)
     assert_int_equal(arrived(), 2);
 }
 
-static void test_an_absent_byte_of_ack_bits_acks_eight(void **state)
+TEST(test_an_absent_byte_of_ack_bits_acks_eight)
 {
-    (void)state;
     assert_int_equal(GIVE(0x1C, 0, 0, 9, 0, 0, 0, 0), CW_OK);
     for (uint16_t sequence = 0; sequence < SENT; sequence++)
         assert_int_equal(seen_times(&seen, CW_ENDPOINT_EVENT_ACKED, sequence), sequence >= 2);
@@ -99,9 +89,8 @@ static void test_an_absent_byte_of_ack_bits_acks_eight(void **state)
 
 /* The reference takes each bit for itself. No honest end acks packets that were not sent, so no ack
    of such a header counts. */
-static void test_no_ack_counts_when_ack_was_never_sent(void **state)
+TEST(test_no_ack_counts_when_ack_was_never_sent)
 {
-    (void)state;
     assert_int_equal(receive_acks(e, 0, SENT, 0xFFFFFFFF, 0, &seen), CW_OK);
     assert_int_equal(receive_acks(e, 1, 1000, 0xFFFFFFFF, 0, &seen), CW_OK);
     assert_int_equal(receive_acks(e, 2, UINT16_MAX, 0xFFFFFFFF, 0, &seen), CW_OK);
@@ -109,9 +98,8 @@ static void test_no_ack_counts_when_ack_was_never_sent(void **state)
     assert_int_equal(arrived(), 3);
 }
 
-static void test_no_ack_counts_when_ack_has_left_the_window(void **state)
+TEST(test_no_ack_counts_when_ack_has_left_the_window)
 {
-    (void)state;
     for (int i = 0; i < 256; i++) {
         lose(e, 0);
         seen_take(&seen, e);
@@ -123,24 +111,21 @@ static void test_no_ack_counts_when_ack_has_left_the_window(void **state)
     assert_int_equal(acked(), 1); /* the other bits are of packets that left the window */
 }
 
-static void test_bits_of_what_was_never_sent_are_left_out(void **state)
+TEST(test_bits_of_what_was_never_sent_are_left_out)
 {
-    (void)state;
     assert_int_equal(receive_acks(e, 0, 3, 0xFFFFFFFF, 0, &seen), CW_OK);
     assert_int_equal(acked(), 4);
 }
 
-static void test_ack_itself_counts_only_by_its_bit(void **state)
+TEST(test_ack_itself_counts_only_by_its_bit)
 {
-    (void)state;
     assert_int_equal(receive_acks(e, 0, 9, 0x2, 0, &seen), CW_OK);
     assert_int_equal(seen_times(&seen, CW_ENDPOINT_EVENT_ACKED, 8), 1);
     assert_int_equal(acked(), 1);
 }
 
-static void test_an_ack_is_never_taken_back(void **state)
+TEST(test_an_ack_is_never_taken_back)
 {
-    (void)state;
     assert_int_equal(receive_acks(e, 0, 9, 0x3FF, 0, &seen), CW_OK);
     assert_int_equal(receive_acks(e, 1, 9, 0, 0, &seen), CW_OK);
     assert_int_equal(receive_acks(e, 2, 9, 0x3FF, 0, &seen), CW_OK);
@@ -148,17 +133,15 @@ static void test_an_ack_is_never_taken_back(void **state)
     assert_int_equal(stats_of(e).packets_acked, SENT);
 }
 
-static void test_acks_that_come_out_of_order_count(void **state)
+TEST(test_acks_that_come_out_of_order_count)
 {
-    (void)state;
     assert_int_equal(receive_acks(e, 1, 9, 0x1, 0, &seen), CW_OK);
     assert_int_equal(receive_acks(e, 0, 4, 0x1F, 0, &seen), CW_OK);
     assert_int_equal(acked(), 6);
 }
 
-static void test_acks_of_duplicates_and_of_stale_packets_do_not_count(void **state)
+TEST(test_acks_of_duplicates_and_of_stale_packets_do_not_count)
 {
-    (void)state;
     assert_int_equal(receive_acks(e, 300, UINT16_MAX, 0, 0, &seen), CW_OK);
     assert_int_equal(receive_acks(e, 300, 9, 0x3FF, 0, &seen), CW_ERROR_DUPLICATE);
     assert_int_equal(receive_acks(e, 44, 9, 0x3FF, 0, &seen), CW_ERROR_STALE);
@@ -169,9 +152,8 @@ static void test_acks_of_duplicates_and_of_stale_packets_do_not_count(void **sta
 
 /* In the reference these acks count only when the application takes the packet. Here a receiver
    that is full must not keep its own messages from being acked. */
-static void test_acks_count_of_a_packet_that_is_not_accepted(void **state)
+TEST(test_acks_count_of_a_packet_that_is_not_accepted)
 {
-    (void)state;
     seen.refuses = true;
     assert_int_equal(receive_acks(e, 0, 9, 0x3FF, 0, &seen), CW_OK);
     assert_int_equal(acked(), SENT);
@@ -180,18 +162,16 @@ static void test_acks_count_of_a_packet_that_is_not_accepted(void **state)
     assert_int_equal(acked(), SENT);
 }
 
-static void test_a_payload_may_be_empty_and_as_long_as_agreed(void **state)
+TEST(test_a_payload_may_be_empty_and_as_long_as_agreed)
 {
-    (void)state;
     assert_int_equal(receive_crafted(e, 0, 0, &seen), CW_OK);
     assert_int_equal(receive_crafted(e, 1, LARGEST, &seen), CW_OK);
     assert_int_equal(seen.size, LARGEST);
     assert_int_equal(receive_crafted(e, 2, LARGEST + 1, &seen), CW_ERROR_MALFORMED);
 }
 
-static void test_a_fragment_has_one_prefix_and_whole_head(void **state)
+TEST(test_a_fragment_has_one_prefix_and_whole_head)
 {
-    (void)state;
     static uint8_t bytes[5 + FRAGMENT] = {0x01, 0, 0, 1, FRAGMENTS - 1};
     for (unsigned prefix = 3; prefix < 256; prefix += 2) {
         bytes[0] = (uint8_t)prefix;
@@ -203,9 +183,8 @@ static void test_a_fragment_has_one_prefix_and_whole_head(void **state)
     assert_int_equal(give(bytes, sizeof bytes), CW_OK);
 }
 
-static void test_the_numbers_of_a_fragment_must_fit(void **state)
+TEST(test_the_numbers_of_a_fragment_must_fit)
 {
-    (void)state;
     assert_int_equal(receive_fragment(e, 0, 2, 2, FRAGMENT, &seen), CW_ERROR_MALFORMED);
     assert_int_equal(receive_fragment(e, 0, 1, FRAGMENTS + 1, FRAGMENT, &seen), CW_ERROR_MALFORMED);
     assert_int_equal(receive_fragment(e, 0, 1, FRAGMENTS, FRAGMENT, &seen), CW_OK);
@@ -214,9 +193,8 @@ static void test_the_numbers_of_a_fragment_must_fit(void **state)
     assert_int_equal(receive_fragment(e, 0, 1, FRAGMENTS, FRAGMENT, &seen), CW_ERROR_DUPLICATE);
 }
 
-static void test_the_size_of_a_fragment_must_be_exact(void **state)
+TEST(test_the_size_of_a_fragment_must_be_exact)
 {
-    (void)state;
     const unsigned last = FRAGMENTS - 1;
     assert_int_equal(receive_fragment(e, 0, 1, FRAGMENTS, FRAGMENT - 1, &seen), CW_ERROR_MALFORMED);
     assert_int_equal(receive_fragment(e, 0, 1, FRAGMENTS, FRAGMENT + 1, &seen), CW_ERROR_MALFORMED);
@@ -229,17 +207,15 @@ static void test_the_size_of_a_fragment_must_be_exact(void **state)
     assert_int_equal(seen.size, FRAGMENT);
 }
 
-static void test_one_fragment_makes_a_packet(void **state)
+TEST(test_one_fragment_makes_a_packet)
 {
-    (void)state;
     assert_int_equal(receive_fragment(e, 0, 0, 1, 7, &seen), CW_OK);
     assert_int_equal(receive_fragment(e, 1, 0, 1, 0, &seen), CW_OK);
     assert_int_equal(arrived(), 2);
 }
 
-static void test_the_header_in_fragment_0_is_the_shortest_and_of_the_same_packet(void **state)
+TEST(test_the_header_in_fragment_0_is_the_shortest_and_of_the_same_packet)
 {
-    (void)state;
     assert_int_equal(GIVE(1, 0, 0, 0, 0, 0x3E, 1, 0, 1, 0, 0, 0, 0), CW_ERROR_MALFORMED);
     assert_int_equal(GIVE(1, 0, 0, 0, 0, 0x1E, 0, 0, 0xFF, 0xFF, 0, 0, 0, 0), CW_ERROR_MALFORMED);
     assert_int_equal(GIVE(1, 0, 0, 0, 0, 0x7E, 0, 0, 1, 0, 0, 0, 0), CW_ERROR_MALFORMED);
@@ -248,9 +224,8 @@ static void test_the_header_in_fragment_0_is_the_shortest_and_of_the_same_packet
     assert_int_equal(arrived(), 1);
 }
 
-static void test_acks_of_a_packet_in_fragments_count_when_it_is_whole(void **state)
+TEST(test_acks_of_a_packet_in_fragments_count_when_it_is_whole)
 {
-    (void)state;
     static uint8_t first[5 + 7 + FRAGMENT] = {1, 9, 0, 0, 1, 0x3C, 9, 0, 0, 0, 0, 0};
     assert_int_equal(give(first, sizeof first), CW_OK);
     assert_int_equal(acked(), 0);
@@ -258,9 +233,8 @@ static void test_acks_of_a_packet_in_fragments_count_when_it_is_whole(void **sta
     assert_int_equal(acked(), 8);
 }
 
-static void test_windows(void **state)
+TEST(test_windows)
 {
-    (void)state;
     /* A fresh end takes numbers up to 32,511, and those from 65,280 on, which are just before 0. */
     assert_int_equal(receive_crafted(e, 32512, 0, &seen), CW_ERROR_STALE);
     assert_int_equal(receive_crafted(e, 65279, 0, &seen), CW_ERROR_STALE);
@@ -274,32 +248,8 @@ static void test_windows(void **state)
     assert_int_equal(receive_crafted(e, 1000 + 32513, 0, &seen), CW_OK);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        TEST(test_a_header_that_is_cut_short_is_malformed),
-        TEST(test_a_form_that_is_longer_than_needed_is_accepted),
-        TEST(test_the_two_highest_bits_of_the_prefix_are_ignored),
-        TEST(test_an_ack_in_one_byte_counts_back_from_the_sequence),
-        TEST(test_an_absent_byte_of_ack_bits_acks_eight),
-        TEST(test_no_ack_counts_when_ack_was_never_sent),
-        TEST(test_no_ack_counts_when_ack_has_left_the_window),
-        TEST(test_bits_of_what_was_never_sent_are_left_out),
-        TEST(test_ack_itself_counts_only_by_its_bit),
-        TEST(test_an_ack_is_never_taken_back),
-        TEST(test_acks_that_come_out_of_order_count),
-        TEST(test_acks_of_duplicates_and_of_stale_packets_do_not_count),
-        TEST(test_acks_count_of_a_packet_that_is_not_accepted),
-        TEST(test_a_payload_may_be_empty_and_as_long_as_agreed),
-        TEST(test_a_fragment_has_one_prefix_and_whole_head),
-        TEST(test_the_numbers_of_a_fragment_must_fit),
-        TEST(test_the_size_of_a_fragment_must_be_exact),
-        TEST(test_one_fragment_makes_a_packet),
-        TEST(test_the_header_in_fragment_0_is_the_shortest_and_of_the_same_packet),
-        TEST(test_acks_of_a_packet_in_fragments_count_when_it_is_whole),
-        TEST(test_windows),
-    };
-    return cmocka_run_group_tests_name("header_rules", tests, NULL, NULL);
+    fixture_before = set_up;
+    return fixture_run();
 }

@@ -1,13 +1,12 @@
 /* Tests of running measurements. */
 #include "packet/measure.h"
 
-#include "unit.h"
+#include "fixture.h"
 
 #include <math.h>
 
-static void the_first_sample_is_the_round_trip(void **state)
+TEST(the_first_sample_is_the_round_trip)
 {
-    (void)state;
     struct cw_rtt rtt = {0};
     assert_true(cw_rtt_timeout(&rtt, 0.1) == 1.0);
     cw_rtt_sample(&rtt, 0.1, 0.1);
@@ -16,9 +15,8 @@ static void the_first_sample_is_the_round_trip(void **state)
     assert_true(cw_rtt_timeout(&rtt, 5.0) == 5.0);
 }
 
-static void samples_draw_the_round_trip_near(void **state)
+TEST(samples_draw_the_round_trip_near)
 {
-    (void)state;
     struct cw_rtt rtt = {0};
     cw_rtt_sample(&rtt, 0.2, 0.1);
     double before = rtt.smoothed;
@@ -36,9 +34,8 @@ static void samples_draw_the_round_trip_near(void **state)
 }
 
 /* Jitter is the step from one sample to the next, deviation the distance from the mean. */
-static void unsteady_samples(void **state)
+TEST(unsteady_samples)
 {
-    (void)state;
     struct cw_rtt rtt = {0};
     for (int i = 0; i < 400; i++)
         cw_rtt_sample(&rtt, i % 2 ? 0.15 : 0.05, 0.1);
@@ -48,9 +45,8 @@ static void unsteady_samples(void **state)
     assert_true(cw_rtt_timeout(&rtt, 0.0) > 0.35);
 }
 
-static void silence(void **state)
+TEST(silence)
 {
-    (void)state;
     struct cw_silence silence = {.last_arrival = NAN};
     cw_silence_end(&silence, false, 10.0);
     assert_true(silence.last_arrival == 10.0 && silence.usual == 0);
@@ -68,9 +64,8 @@ static void silence(void **state)
 
 /* One long silence changes the usual one little, and all packets that come with its end know by how
    much it was longer. */
-static void an_unusual_silence(void **state)
+TEST(an_unusual_silence)
 {
-    (void)state;
     struct cw_silence silence = {.last_arrival = NAN};
     double now = 0;
     for (int i = 0; i < 10; i++, now += 0.05)
@@ -91,9 +86,8 @@ static void an_unusual_silence(void **state)
 
 /* When the other end may have been idle, only the part of a silence beyond that counts as usual,
    and a shorter silence is believed. All of a silence beyond the usual one is told as excess. */
-static void an_idle_silence(void **state)
+TEST(an_idle_silence)
 {
-    (void)state;
     struct cw_silence silence = {.last_arrival = NAN};
     double now = 0;
     for (int i = 0; i < 10; i++, now += 0.05)
@@ -120,9 +114,8 @@ static void an_idle_silence(void **state)
     assert_true(fabs(silence.usual - 0.11) < 1e-9);
 }
 
-static void no_timeout_is_longer_than_ten_seconds(void **state)
+TEST(no_timeout_is_longer_than_ten_seconds)
 {
-    (void)state;
     struct cw_rtt rtt = {0};
     cw_rtt_sample(&rtt, 16.8, 0.1);
     assert_true(cw_rtt_timeout(&rtt, 0.1) == CW_LONGEST_TIMEOUT);
@@ -130,9 +123,8 @@ static void no_timeout_is_longer_than_ten_seconds(void **state)
 }
 
 /* A steady flow has its true rate, whatever the time between two looks. */
-static void a_rate_is_that_of_the_last_second(void **state)
+TEST(a_rate_is_that_of_the_last_second)
 {
-    (void)state;
     const double steps[] = {0.01, 0.25, 1, 5};
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
         struct cw_rate rate = {0};
@@ -148,9 +140,8 @@ static void a_rate_is_that_of_the_last_second(void **state)
 }
 
 /* A look after half a second counts half. */
-static void a_short_look_at_a_rate_counts_less(void **state)
+TEST(a_short_look_at_a_rate_counts_less)
 {
-    (void)state;
     struct cw_rate rate = {.bytes_before = 5000};
     cw_rate_refresh(&rate, 6000, 0.5);
     assert_true(fabs(rate.bytes_per_second - 1000) < 1e-9);
@@ -162,9 +153,8 @@ static void a_short_look_at_a_rate_counts_less(void **state)
     assert_true(fabs(rate.bytes_per_second - 100) < 1e-9);
 }
 
-static void loss_follows_what_happens(void **state)
+TEST(loss_follows_what_happens)
 {
-    (void)state;
     double share = 0;
     for (int i = 0; i < 2000; i++)
         share = cw_loss_sample(share, i % 4 == 0);
@@ -179,17 +169,5 @@ static void loss_follows_what_happens(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_first_sample_is_the_round_trip),
-        cmocka_unit_test(samples_draw_the_round_trip_near),
-        cmocka_unit_test(unsteady_samples),
-        cmocka_unit_test(silence),
-        cmocka_unit_test(an_unusual_silence),
-        cmocka_unit_test(an_idle_silence),
-        cmocka_unit_test(no_timeout_is_longer_than_ten_seconds),
-        cmocka_unit_test(a_rate_is_that_of_the_last_second),
-        cmocka_unit_test(a_short_look_at_a_rate_counts_less),
-        cmocka_unit_test(loss_follows_what_happens),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return fixture_run();
 }

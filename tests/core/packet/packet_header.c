@@ -2,14 +2,13 @@
 #include "packet/packet_header.h"
 
 #include "base/prng.h"
-#include "unit.h"
+#include "fixture.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static void the_forms_of_a_header(void **state)
+TEST(the_forms_of_a_header)
 {
-    (void)state;
     static const struct {
         struct cw_packet_header header;
         size_t size;
@@ -30,9 +29,8 @@ static void the_forms_of_a_header(void **state)
     }
 }
 
-static void what_is_written_is_read(void **state)
+TEST(what_is_written_is_read)
 {
-    (void)state;
     struct cw_prng random = {1};
     for (int i = 0; i < 20000; i++) {
         struct cw_packet_header header = {.sequence = (uint16_t)cw_prng_bits(&random),
@@ -58,9 +56,8 @@ static void what_is_written_is_read(void **state)
     }
 }
 
-static void only_one_form_is_canonical(void **state)
+TEST(only_one_form_is_canonical)
 {
-    (void)state;
     static const uint8_t long_ack[] = {0, 5, 0, 4, 0};
     static const uint8_t full_byte[] = {0x22, 5, 0, 1, 0xFF};
     static const uint8_t unknown_bit[] = {0xA0, 5, 0, 1};
@@ -76,9 +73,8 @@ static void only_one_form_is_canonical(void **state)
     assert_int_equal(cw_packet_header_read(&header, fragment, 4), 0);
 }
 
-static void fragments(void **state)
+TEST(fragments)
 {
-    (void)state;
     const struct cw_fragment_header header = {.sequence = 0x1234, .id = 2, .count = 256};
     struct cw_fragment_header read;
     uint8_t bytes[CW_FRAGMENT_HEADER_SIZE];
@@ -100,11 +96,5 @@ static void fragments(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_forms_of_a_header),
-        cmocka_unit_test(what_is_written_is_read),
-        cmocka_unit_test(only_one_form_is_canonical),
-        cmocka_unit_test(fragments),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return fixture_run();
 }

@@ -1,7 +1,7 @@
 /* Tests of packets put together from fragments, in a few slots. */
 #include "packet/reassembly.h"
 
-#include "unit.h"
+#include "fixture.h"
 
 #include <string.h>
 
@@ -44,9 +44,8 @@ static enum cw_error receive(struct rig *rig, uint16_t sequence, uint32_t id, ui
     return cw_reassemblies_receive(&rig->all, &header, data, at + size, complete);
 }
 
-static void fragments_in_any_order(void **state)
+TEST(fragments_in_any_order)
 {
-    (void)state;
     static const uint32_t orders[][3] = {{0, 1, 2}, {2, 1, 0}, {1, 2, 0}, {2, 0, 1}};
     struct rig rig;
     rig_init(&rig);
@@ -69,9 +68,8 @@ static void fragments_in_any_order(void **state)
     assert_int_equal(rig.all.fragments, 12);
 }
 
-static void what_does_not_fit_is_malformed(void **state)
+TEST(what_does_not_fit_is_malformed)
 {
-    (void)state;
     struct rig rig;
     struct cw_reassembly *complete;
     rig_init(&rig);
@@ -97,9 +95,8 @@ static void what_does_not_fit_is_malformed(void **state)
                      CW_OK);
 }
 
-static void a_newer_packet_takes_the_place_of_the_oldest(void **state)
+TEST(a_newer_packet_takes_the_place_of_the_oldest)
 {
-    (void)state;
     struct rig rig;
     struct cw_reassembly *complete;
     rig_init(&rig);
@@ -116,9 +113,8 @@ static void a_newer_packet_takes_the_place_of_the_oldest(void **state)
     assert_non_null(complete);
 }
 
-static void old_packets_are_given_up(void **state)
+TEST(old_packets_are_given_up)
 {
-    (void)state;
     struct rig rig;
     struct cw_reassembly *complete;
     rig_init(&rig);
@@ -135,11 +131,5 @@ static void old_packets_are_given_up(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(fragments_in_any_order),
-        cmocka_unit_test(what_does_not_fit_is_malformed),
-        cmocka_unit_test(a_newer_packet_takes_the_place_of_the_oldest),
-        cmocka_unit_test(old_packets_are_given_up),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return fixture_run();
 }

@@ -2,7 +2,7 @@
 #include "packet/received_packets.h"
 
 #include "base/prng.h"
-#include "unit.h"
+#include "fixture.h"
 
 #include <string.h>
 
@@ -26,9 +26,8 @@ static void add(struct cw_received_packets *received, uint16_t sequence)
     cw_received_packets_accept(received, sequence);
 }
 
-static void headers_tell_the_newest_32(void **state)
+TEST(headers_tell_the_newest_32)
 {
-    (void)state;
     struct cw_received_packets received;
     uint32_t bits;
     open_window(&received);
@@ -55,9 +54,8 @@ static void headers_tell_the_newest_32(void **state)
 
 /* The history does what a plain model does, over laps of the numbers, with gaps, late packets and
    leaps. */
-static void the_history_matches_a_model(void **state)
+TEST(the_history_matches_a_model)
 {
-    (void)state;
     struct cw_received_packets received;
     struct cw_prng random = {5};
     static bool arrived[400000];
@@ -84,9 +82,8 @@ static void the_history_matches_a_model(void **state)
     close_window(&received);
 }
 
-static void what_leaves_the_history_without_having_arrived_is_missed(void **state)
+TEST(what_leaves_the_history_without_having_arrived_is_missed)
 {
-    (void)state;
     struct cw_received_packets received;
     open_window(&received);
     for (uint32_t i = 0; i < 4000; i++)
@@ -100,9 +97,8 @@ static void what_leaves_the_history_without_having_arrived_is_missed(void **stat
 }
 
 /* When more packets have arrived than a header has room for, each is in one of the headers. */
-static void headers_in_turn_leave_nothing_out(void **state)
+TEST(headers_in_turn_leave_nothing_out)
 {
-    (void)state;
     struct cw_received_packets received;
     open_window(&received);
     for (uint16_t i = 0; i < 60; i++)
@@ -123,9 +119,8 @@ static void headers_in_turn_leave_nothing_out(void **state)
     close_window(&received);
 }
 
-static void what_is_passed_by_is_not_told_in_turn(void **state)
+TEST(what_is_passed_by_is_not_told_in_turn)
 {
-    (void)state;
     struct cw_received_packets received;
     uint32_t bits;
     open_window(&received);
@@ -137,9 +132,8 @@ static void what_is_passed_by_is_not_told_in_turn(void **state)
 }
 
 /* A missing packet is named with each of the three that follow it, then no longer. */
-static void what_the_other_end_waits_for(void **state)
+TEST(what_the_other_end_waits_for)
 {
-    (void)state;
     struct cw_received_packets received;
     uint32_t bits;
     open_window(&received);
@@ -162,13 +156,5 @@ static void what_the_other_end_waits_for(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(headers_tell_the_newest_32),
-        cmocka_unit_test(the_history_matches_a_model),
-        cmocka_unit_test(what_leaves_the_history_without_having_arrived_is_missed),
-        cmocka_unit_test(headers_in_turn_leave_nothing_out),
-        cmocka_unit_test(what_is_passed_by_is_not_told_in_turn),
-        cmocka_unit_test(what_the_other_end_waits_for),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return fixture_run();
 }

@@ -1,7 +1,7 @@
 /* Tests of the fate of sent packets: acked, lost, or lost and then acked after all. */
 #include "packet/sent_packets.h"
 
-#include "unit.h"
+#include "fixture.h"
 
 #include <string.h>
 
@@ -49,9 +49,8 @@ static void check_end(const struct cw_sent_packets *sent)
     assert_int_equal(sent->events_read, sent->events_written);
 }
 
-static void acks_are_told_once(void **state)
+TEST(acks_are_told_once)
 {
-    (void)state;
     struct cw_sent_packets sent;
     open_window(&sent);
     send_packets(&sent, 4, 10.0);
@@ -72,9 +71,8 @@ static void acks_are_told_once(void **state)
     close_window(&sent);
 }
 
-static void three_later_acks_tell_a_loss(void **state)
+TEST(three_later_acks_tell_a_loss)
 {
-    (void)state;
     struct cw_sent_packets sent;
     open_window(&sent);
     send_packets(&sent, 5, 10.0);
@@ -97,9 +95,8 @@ static void three_later_acks_tell_a_loss(void **state)
     close_window(&sent);
 }
 
-static void time_tells_a_loss(void **state)
+TEST(time_tells_a_loss)
 {
-    (void)state;
     struct cw_sent_packets sent;
     open_window(&sent);
     send_packets(&sent, 1, 10.0);
@@ -116,9 +113,8 @@ static void time_tells_a_loss(void **state)
     close_window(&sent);
 }
 
-static void a_packet_that_leaves_the_window_is_lost(void **state)
+TEST(a_packet_that_leaves_the_window_is_lost)
 {
-    (void)state;
     struct cw_sent_packets sent;
     open_window(&sent);
     send_packets(&sent, WINDOW + 2, 10.0);
@@ -132,9 +128,8 @@ static void a_packet_that_leaves_the_window_is_lost(void **state)
 }
 
 /* There is room to tell the fate of every packet that add has taken. */
-static void nothing_is_sent_while_events_are_not_taken(void **state)
+TEST(nothing_is_sent_while_events_are_not_taken)
 {
-    (void)state;
     struct cw_sent_packets sent;
     open_window(&sent);
     uint32_t count = 0;
@@ -157,9 +152,8 @@ static void nothing_is_sent_while_events_are_not_taken(void **state)
     close_window(&sent);
 }
 
-static void packets_are_spread_over_a_round_trip(void **state)
+TEST(packets_are_spread_over_a_round_trip)
 {
-    (void)state;
     struct cw_sent_packets sent;
     open_window(&sent);
     send_packets(&sent, 1, 10.0);
@@ -175,13 +169,5 @@ static void packets_are_spread_over_a_round_trip(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(acks_are_told_once),
-        cmocka_unit_test(three_later_acks_tell_a_loss),
-        cmocka_unit_test(time_tells_a_loss),
-        cmocka_unit_test(a_packet_that_leaves_the_window_is_lost),
-        cmocka_unit_test(nothing_is_sent_while_events_are_not_taken),
-        cmocka_unit_test(packets_are_spread_over_a_round_trip),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return fixture_run();
 }

@@ -1,7 +1,7 @@
 #include "causeway/simulator.h"
 
 #include "config_error.h"
-#include "unit.h"
+#include "fixture.h"
 
 #include <float.h>
 #include <math.h>
@@ -51,9 +51,8 @@ static struct cw_simulator_stats stats_of(const struct cw_simulator *simulator)
 }
 
 /* The caller that puts a datagram in may know what the path will do to it. */
-static void the_newest_datagram_is_known(void **state)
+TEST(the_newest_datagram_is_known)
 {
-    (void)state;
     const struct cw_simulator_path path = {
         .latency_seconds = 1, .jitter_seconds = 0.5, .loss = 0.3, .duplicate = 0.3};
     struct cw_simulator *simulator = make(&path, 9);
@@ -70,9 +69,8 @@ static void the_newest_datagram_is_known(void **state)
     cw_simulator_destroy(simulator);
 }
 
-static void a_perfect_path_changes_nothing(void **state)
+TEST(a_perfect_path_changes_nothing)
 {
-    (void)state;
     struct cw_simulator *simulator = make(&(struct cw_simulator_path){0}, 1);
     assert_true(cw_simulator_due(simulator) == INFINITY);
     for (uint32_t i = 0; i < 1000; i++)
@@ -90,9 +88,8 @@ static void a_perfect_path_changes_nothing(void **state)
     cw_simulator_destroy(simulator);
 }
 
-static void delay_is_latency_plus_up_to_jitter(void **state)
+TEST(delay_is_latency_plus_up_to_jitter)
 {
-    (void)state;
     struct cw_simulator *simulator =
         make(&(struct cw_simulator_path){.latency_seconds = 0.05, .jitter_seconds = 0.02}, 2);
     double lowest = 1, highest = 0, sum = 0, last = 0;
@@ -120,9 +117,8 @@ static void delay_is_latency_plus_up_to_jitter(void **state)
     cw_simulator_destroy(simulator);
 }
 
-static void loss_is_even(void **state)
+TEST(loss_is_even)
 {
-    (void)state;
     struct cw_simulator *simulator = make(&(struct cw_simulator_path){.loss = 0.2}, 3);
     unsigned pairs = 0, lost = 0;
     bool before = false;
@@ -139,9 +135,8 @@ static void loss_is_even(void **state)
     cw_simulator_destroy(simulator);
 }
 
-static void bursts_have_their_length_and_share(void **state)
+TEST(bursts_have_their_length_and_share)
 {
-    (void)state;
     /* The path is bad a third of the time, for 20 datagrams in a row. */
     struct cw_simulator *simulator = make(
         &(struct cw_simulator_path){.burst_start = 0.025, .burst_end = 0.05, .burst_loss = 1}, 4);
@@ -169,9 +164,8 @@ static void bursts_have_their_length_and_share(void **state)
     cw_simulator_destroy(simulator);
 }
 
-static void copies_arrive_once_more(void **state)
+TEST(copies_arrive_once_more)
 {
-    (void)state;
     struct cw_simulator *simulator = make(&(struct cw_simulator_path){.latency_seconds = 0.1,
                                                                       .jitter_seconds = 0.05,
                                                                       .duplicate = 0.25},
@@ -200,9 +194,8 @@ static void copies_arrive_once_more(void **state)
     cw_simulator_destroy(simulator);
 }
 
-static void some_are_held_up(void **state)
+TEST(some_are_held_up)
 {
-    (void)state;
     struct cw_simulator *simulator = make(
         &(struct cw_simulator_path){
             .latency_seconds = 0.1, .reorder = 0.1, .reorder_delay_seconds = 0.025},
@@ -225,9 +218,8 @@ static void some_are_held_up(void **state)
     cw_simulator_destroy(simulator);
 }
 
-static void the_bandwidth_limit_spaces_and_drops(void **state)
+TEST(the_bandwidth_limit_spaces_and_drops)
 {
-    (void)state;
     /* The path passes 100 datagrams a second, and ten may wait. */
     struct cw_simulator *simulator = make(&(struct cw_simulator_path){.latency_seconds = 1,
                                                                       .bytes_per_second = 10000,
@@ -263,9 +255,8 @@ static void the_bandwidth_limit_spaces_and_drops(void **state)
     cw_simulator_destroy(simulator);
 }
 
-static void a_limited_path_has_no_time_of_its_own(void **state)
+TEST(a_limited_path_has_no_time_of_its_own)
 {
-    (void)state;
     struct cw_simulator *simulator =
         make(&(struct cw_simulator_path){.bytes_per_second = 1000, .queue_bytes = 1000}, 1);
     put(simulator, 1, -50);
@@ -276,9 +267,8 @@ static void a_limited_path_has_no_time_of_its_own(void **state)
     cw_simulator_destroy(simulator);
 }
 
-static void places_are_bounded_and_come_back(void **state)
+TEST(places_are_bounded_and_come_back)
 {
-    (void)state;
     struct cw_simulator *simulator;
     struct cw_simulator_config config = cw_simulator_config_default();
     config.max_datagram_size = 100;
@@ -298,9 +288,8 @@ static void places_are_bounded_and_come_back(void **state)
     cw_simulator_destroy(simulator);
 }
 
-static void sizes_are_kept_and_checked(void **state)
+TEST(sizes_are_kept_and_checked)
 {
-    (void)state;
     struct cw_simulator *simulator = make(&(struct cw_simulator_path){0}, 9);
     uint8_t in[1401], out[1401] = {0};
     for (size_t i = 0; i < sizeof in; i++)
@@ -349,9 +338,8 @@ static uint64_t fingerprint(uint64_t seed)
     return hash;
 }
 
-static void a_seed_repeats_bit_for_bit(void **state)
+TEST(a_seed_repeats_bit_for_bit)
 {
-    (void)state;
     assert_int_equal(fingerprint(1), fingerprint(1));
     assert_int_not_equal(fingerprint(1), fingerprint(2));
     /* The hash is the same on every machine and by every compiler that rounds each operation. */
@@ -383,9 +371,8 @@ static void *allocate_nothing(void *context, size_t size)
     return NULL;
 }
 
-static void memory_is_told_exactly(void **state)
+TEST(memory_is_told_exactly)
 {
-    (void)state;
     struct counted counted = {0};
     struct cw_simulator *simulator = NULL;
     struct cw_simulator_config config = cw_simulator_config_default();
@@ -410,9 +397,8 @@ static void refuse(struct cw_simulator_config config, const char *field)
     assert_int_equal(cw_simulator_memory(&config), 0);
 }
 
-static void impossible_paths_are_refused(void **state)
+TEST(impossible_paths_are_refused)
 {
-    (void)state;
     const struct cw_simulator_config good = cw_simulator_config_default();
     static const char *const names[sizeof good.path / sizeof(double)] = {
         "latency_seconds", "jitter_seconds", "loss",    "burst_start",           "burst_end",
@@ -449,9 +435,8 @@ static void impossible_paths_are_refused(void **state)
 }
 
 /* A burst that is under way when the path changes to one without bursts ends there. */
-static void a_path_without_bursts_ends_a_burst(void **state)
+TEST(a_path_without_bursts_ends_a_burst)
 {
-    (void)state;
     const struct cw_simulator_path burst = {.burst_start = 1, .burst_loss = 1};
     const struct cw_simulator_path even = {.burst_loss = 1};
     struct cw_simulator *simulator = make(&burst, 1);
@@ -467,22 +452,5 @@ static void a_path_without_bursts_ends_a_burst(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_newest_datagram_is_known),
-        cmocka_unit_test(a_perfect_path_changes_nothing),
-        cmocka_unit_test(delay_is_latency_plus_up_to_jitter),
-        cmocka_unit_test(loss_is_even),
-        cmocka_unit_test(bursts_have_their_length_and_share),
-        cmocka_unit_test(a_path_without_bursts_ends_a_burst),
-        cmocka_unit_test(copies_arrive_once_more),
-        cmocka_unit_test(some_are_held_up),
-        cmocka_unit_test(the_bandwidth_limit_spaces_and_drops),
-        cmocka_unit_test(a_limited_path_has_no_time_of_its_own),
-        cmocka_unit_test(places_are_bounded_and_come_back),
-        cmocka_unit_test(sizes_are_kept_and_checked),
-        cmocka_unit_test(a_seed_repeats_bit_for_bit),
-        cmocka_unit_test(memory_is_told_exactly),
-        cmocka_unit_test(impossible_paths_are_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return fixture_run();
 }
