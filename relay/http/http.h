@@ -53,8 +53,8 @@ enum http_access {
 };
 
 struct http_route {
-    /* The path; one that ends with a slash stands for all below it. Of several routes that a path
-       leads to, the longest counts. Routes with the same path have different methods. */
+    /* The path; one that ends with a slash stands for all below it. When a path leads to several
+       routes, the longest counts. Routes with the same path have different methods. */
     const char *path;
     unsigned methods; /* a set of enum http_method; GET stands for HEAD too */
     enum http_access access;

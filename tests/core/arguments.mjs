@@ -9,7 +9,7 @@ import { readFileSync, readdirSync } from 'node:fs';
 /** Headers that do not check their pointers, as error.h says, or are not public. */
 const LEFT_OUT = /^((bits|stream)|.*_internal)\.h$/;
 
-/** What a config needs beside its defaults. */
+/** A config needs these beside its defaults. */
 const CONFIG = {
   cw_schema_config: 'config.types = &note_type; config.count = 1;',
   cw_message_pool_config: 'config.schema = made_cw_schema();',
@@ -46,7 +46,7 @@ const MADE = {
   cw_snapshot_client: 'prepare_snapshot_client(made, made_cw_snapshot_server());',
 };
 
-/** What the structs hold that are given to functions; all others are zero. */
+/** The contents of the structs that are given to functions; all others are zero. */
 const CONTENT = {
   'struct cw_address': 'here',
   'struct cw_seal': '{.key = a_key, .nonce = a_key}',
@@ -108,7 +108,7 @@ const BEFORE = {
   cw_lab_game_send: 'peer = own(cw_lab_peer_create(type, &counted), cw_lab_peer_destroy);',
 };
 
-/** What follows a call. */
+/** The code that follows a call. */
 const AFTER = {
   'cw_(connection|client|server)_next': 'if (event)\n        cw_message_release(event->message);',
 };
@@ -132,7 +132,7 @@ const OPTIONAL = [
   '.*_(disconnect|set_user)\\.(text|user)',
 ];
 
-/** What a function returns that refuses, if not 0, false or NULL. */
+/** The value that a function returns when it refuses, if not 0, false or NULL. */
 const NOTHING = {
   'cw_simulator_(newest_)?due': 'INFINITY',
   cw_socket_handle: '-1',
@@ -451,7 +451,7 @@ const number = (text) => {
   return power === undefined ? base : base ** power;
 };
 
-/** What the comment of a field allows: from, to, and whether 0 is allowed. */
+/** Returns what the comment of a field allows: from, to, and whether 0 is allowed. */
 const limits = (name, { type, note }) => {
   const range =
     /(?:(above|from) )?(\d[\d.,]*)(?: \([^)]*\))? to (\d[\d,.^]*\d|\d|CW_\w+)?(?!\d| MB)/.exec(
@@ -542,7 +542,7 @@ const rows = exported.map((f) => {
   const { kinds, text } = callText(f);
   return { text, row: `    {"${f.name}", call_${f.name}, "${kinds}", ${flags.join(', ')}},` };
 });
-process.stdout.write(`/* Made by arguments.mjs from the public headers. */
+process.stdout.write(`/* arguments.mjs has made this from the public headers. */
 ${objects.map((name) => `static struct ${name} *the_${name};\nstatic struct ${name} *made_${name}(void);`).join('\n')}
 
 ${configs.map(configText).join('\n')}

@@ -190,7 +190,7 @@ export class Server<Of extends Schema = Schema> extends WasmObject<ServerCore> {
 
   /**
    * Takes the next event while some client's coming or going is still to be told, and returns `undefined` otherwise;
-   * then {@link connection} gives the events of each client. What a client has sent comes before its going.
+   * then {@link connection} gives the events of each client. A client's messages come before its going.
    */
   next(): ServerEvent<Of> | undefined {
     const { core, address } = this;
