@@ -40,11 +40,10 @@ struct cw_client_config {
     /* The messages and channels, the same as the server's. Its allocator is not used. Only create
        and memory read it. NULL: the application sends payloads of its own; see cw_client_send. */
     const struct cw_connection_config *connection;
-    uint64_t fingerprint;        /* of this program's schema; 0: none, and none is compared; default
-                                    CW_FINGERPRINT_AUTO: that of connection, 0 without one */
-    double resend_seconds;       /* between requests and responses, above 0 to 10; default 0.1 */
-    double keep_alive_seconds;   /* of silence until a keep-alive is sent, above 0 to 10; default
-                                    0.1 */
+    uint64_t fingerprint;      /* this program's schema's; 0: none, and none is compared; default
+                                  CW_FINGERPRINT_AUTO: that of connection, 0 without one */
+    double resend_seconds;     /* between requests and responses, above 0 to 10; default 0.1 */
+    double keep_alive_seconds; /* silence until a keep-alive is sent, above 0 to 10; default 0.1 */
     uint32_t disconnect_packets; /* sent on disconnect, because any one may be lost, 1 to 100;
                                     default 10 */
 };
@@ -65,7 +64,7 @@ void cw_client_destroy(struct cw_client *client);
 /* Starts to connect with a token (CW_TOKEN_SIZE bytes, copied), at the token's first address.
    Events and statistics of an earlier connection are discarded. Errors:
 
-   Those of cw_token_read; the state is then CW_CLIENT_INVALID_TOKEN.
+   All errors of cw_token_read; the state is then CW_CLIENT_INVALID_TOKEN.
 
    CW_ERROR_SCHEMA when the token's fingerprint differs from the config's; the state is then
    CW_CLIENT_SCHEMA.
@@ -144,7 +143,7 @@ enum cw_error cw_client_send(struct cw_client *client, const uint8_t *payload, s
    CW_CLIENT_CONNECTED. */
 enum cw_error cw_client_move(struct cw_client *client, double now);
 
-/* Whether a move has begun that the server has not confirmed yet. */
+/* Returns whether a move has begun that the server has not confirmed yet. */
 bool cw_client_moving(const struct cw_client *client);
 
 /* While the client connects: goes to the token's server with this index, from 0, and asks it from
@@ -164,15 +163,16 @@ enum cw_client_state cw_client_state(const struct cw_client *client);
 /* One sentence that says what the state means. */
 const char *cw_client_state_string(enum cw_client_state state);
 
-/* What a server of ours said when it ended the connection, as in the event, for applications that
-   do not take events. All zero when it said nothing, and after connect. */
+/* Returns what a server of ours said when it ended the connection, as in the event, for
+   applications that do not take events. It is all zero when the server said nothing, and after
+   connect. */
 const struct cw_farewell *cw_client_farewell(const struct cw_client *client);
 
 /* The server's address that the client is connected to or is trying. Its type is CW_ADDRESS_NONE
    before connect. */
 const struct cw_address *cw_client_server_address(const struct cw_client *client);
 
-/* Which one of the token's servers that is, from 0. */
+/* Returns which one of the token's servers that is, from 0. */
 uint32_t cw_client_server_index(const struct cw_client *client);
 
 /* While connected: this client's slot in the server, from 0, and how many slots the server has.
@@ -184,9 +184,9 @@ struct cw_client_stats {
     /* Counted since connect. */
     uint64_t datagrams_sent;
     uint64_t datagrams_received; /* all that were given to receive */
-    uint64_t bytes_sent;         /* of datagrams, without UDP and IP headers */
+    uint64_t bytes_sent;         /* the bytes of datagrams, without UDP and IP headers */
     uint64_t bytes_received;
-    uint64_t datagrams_dropped; /* those received for which receive returned an error */
+    uint64_t datagrams_dropped; /* received datagrams for which receive returned an error */
 };
 
 void cw_client_stats(const struct cw_client *client, struct cw_client_stats *stats);

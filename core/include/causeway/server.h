@@ -20,19 +20,19 @@ struct cw_server_config {
     struct cw_allocator allocator; /* zero: malloc */
     struct cw_random random;       /* for the challenge key; zero: the operating system's */
 
-    uint64_t protocol_id;               /* the same as in the tokens; any number; default 0 */
-    uint8_t private_key[CW_KEY_BYTES];  /* shared with the backend that makes the tokens; see key.h;
-                                           no default; all zero is refused, and so is
-                                           CW_TOKEN_INSECURE_KEY */
-    const struct cw_address *addresses; /* of this server, as they stand in the tokens; copied by
-                                           create; no default */
-    uint32_t address_count;             /* 1 to CW_TOKEN_MAX_ADDRESSES; no default */
-    uint32_t max_clients;               /* slots, 1 to CW_SERVER_MAX_CLIENTS; default 64 */
+    uint64_t protocol_id;              /* the same as in the tokens; any number; default 0 */
+    uint8_t private_key[CW_KEY_BYTES]; /* shared with the backend that makes the tokens; see key.h;
+                                          no default; all zero is refused, and so is
+                                          CW_TOKEN_INSECURE_KEY */
+    const struct cw_address
+        *addresses; /* this server's, as they stand in the tokens; copied by create; no default */
+    uint32_t address_count; /* 1 to CW_TOKEN_MAX_ADDRESSES; no default */
+    uint32_t max_clients;   /* slots, 1 to CW_SERVER_MAX_CLIENTS; default 64 */
 
     /* The messages and channels, the same as the clients'. Its allocator is not used. Only create
        and memory read it. NULL: the application sends payloads of its own; see cw_server_send. */
     const struct cw_connection_config *connection;
-    uint64_t fingerprint; /* of this program's schema; 0: none, and none is compared; default
+    uint64_t fingerprint; /* this program's schema's; 0: none, and none is compared; default
                              CW_FINGERPRINT_AUTO: that of connection, 0 without one */
 
     /* Unix time in seconds minus the `now` of all calls. The server needs it to tell how old a
@@ -61,8 +61,7 @@ struct cw_server_config {
                                            packet counts once more for each 64 messages in it.
                                            Beyond that, datagrams of the client are dropped
                                            unread and counted; see cw_server_client */
-    double keep_alive_seconds;   /* of silence until a keep-alive is sent, above 0 to 10; default
-                                    0.1 */
+    double keep_alive_seconds; /* silence until a keep-alive is sent, above 0 to 10; default 0.1 */
     uint32_t disconnect_packets; /* sent on disconnect of either kind (with the reason, then plain),
                                     because any one may be lost, 1 to 100; default 10 */
     uint32_t max_broadcasts; /* the most messages that cw_server_create_message has made and that
@@ -80,8 +79,8 @@ struct cw_server_config {
        false. */
     bool insecure;
 
-    struct cw_log log; /* of clients that come, move and go, and of refusals, ten at once and then
-                          one a second; default none */
+    struct cw_log log; /* gets lines on clients that come, move and go, and on refusals, ten at once
+                          and then one a second; default none */
 };
 
 struct cw_server_config cw_server_config_default(void);
@@ -112,7 +111,7 @@ void cw_server_set_unix_offset(struct cw_server *server, double unix_offset_seco
    A client that connects anew takes over its slot when it has answered its challenge, unless its
    new token expires before the old one. The old connection ends with CW_DISCONNECT_REPLACED. The
    new one's CONNECTED event comes after that DISCONNECTED event has been taken and transmit has
-   told the old client. Of the clients with one id that are still connecting, only the one with the
+   told the old client. When several clients with one id are still connecting, only the one with the
    newest token counts; another that came first is denied and told CW_CLIENT_ID_CONNECTED.
 
    Errors for a request: those of cw_request_parse, cw_request_check and cw_request_open,
@@ -201,12 +200,12 @@ enum cw_error cw_server_create_message(struct cw_server *server, uint32_t type,
 enum cw_error cw_server_broadcast(struct cw_server *server, uint32_t channel,
                                   struct cw_message *message, uint32_t except, double now);
 
-/* The same for count slots. Those without a connected client are skipped. */
+/* The same for count slots. Slots without a connected client are skipped. */
 enum cw_error cw_server_broadcast_to(struct cw_server *server, uint32_t channel,
                                      struct cw_message *message, const uint32_t *clients,
                                      uint32_t count, double now);
 
-/* Whether the latest broadcast was for this client but found no room. */
+/* Returns whether the latest broadcast was for this client but found no room. */
 bool cw_server_broadcast_refused(const struct cw_server *server, uint32_t client);
 
 /* For a server without connections: takes size bytes (1 to CW_PAYLOAD_MAX, copied) to send as one
@@ -236,15 +235,15 @@ void cw_server_flush_and_disconnect(struct cw_server *server, uint32_t client, u
    CW_CLIENT_STOPPING. */
 void cw_server_disconnect_all(struct cw_server *server);
 
-/* What is known of the client in a slot. */
+/* The server knows this of the client in a slot. */
 struct cw_server_client {
     uint64_t id; /* as the backend gave it */
     struct cw_address address;
     const uint8_t *user_data; /* CW_USER_DATA_SIZE bytes, the backend's; valid while the slot is */
     bool confirmed;           /* a packet of the client has arrived since it connected */
-    /* Dropped for exceeding client_datagrams_per_second. With packets_malformed and packets_invalid
-       of its connection's statistics, which no honest client raises, it tells whom to disconnect.
-     */
+    /* The client's datagrams that exceeded client_datagrams_per_second and were dropped. With
+       packets_malformed and packets_invalid of its connection's statistics, which no honest client
+       raises, it tells whom to disconnect. */
     uint64_t datagrams_refused;
 };
 
@@ -272,14 +271,14 @@ struct cw_server_stats {
     /* Counted since create. */
     uint64_t datagrams_sent;
     uint64_t datagrams_received; /* all that were given to receive */
-    uint64_t bytes_sent;         /* of datagrams, without UDP and IP headers */
+    uint64_t bytes_sent;         /* the bytes of datagrams, without UDP and IP headers */
     uint64_t bytes_received;
     uint64_t connections;     /* ever made */
-    uint64_t moves;           /* of clients to another address */
-    uint64_t takeovers;       /* of slots, by newer sessions of the same clients */
+    uint64_t moves;           /* moves of clients to another address */
+    uint64_t takeovers;       /* takeovers of slots by newer sessions of the same clients */
     uint64_t challenges_sent; /* one per request that was accepted */
     uint64_t denied_sent;
-    uint64_t datagrams_dropped;  /* those received for which receive returned an error */
+    uint64_t datagrams_dropped;  /* received datagrams for which receive returned an error */
     uint64_t broadcasts_refused; /* copies of broadcasts for which a client had no room */
 };
 

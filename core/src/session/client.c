@@ -203,7 +203,7 @@ static enum cw_client_state state_after(const struct cw_farewell *farewell)
     return CW_CLIENT_KICKED;
 }
 
-/* What a denied packet's number says. */
+/* Returns what a denied packet's number says. */
 static enum cw_client_state denial_of(uint64_t sequence)
 {
     if (sequence & CW_SEQUENCE_OTHER_SCHEMA)
@@ -211,8 +211,8 @@ static enum cw_client_state denial_of(uint64_t sequence)
     return sequence & CW_SEQUENCE_ID_CONNECTED ? CW_CLIENT_ID_CONNECTED : CW_CLIENT_DENIED;
 }
 
-/* A challenge for a move means that another client is connected with this token. That one has used
-   the numbers that an answer would be encrypted with, and the server would not take it. */
+/* A challenge for a move means that another client is connected with this token. The other client
+   has used the numbers that an answer would be encrypted with, and the server would not take it. */
 static void take_challenge(struct cw_client *client, const struct cw_secure_packet *packet,
                            double now)
 {
@@ -403,7 +403,7 @@ bool cw_client_next(struct cw_client *client, struct cw_client_event *event)
 void cw_client_disconnect(struct cw_client *client)
 {
     CW_ONE_THREAD(client);
-    /* Whoever has answered a challenge may have a slot already. */
+    /* A client that has answered a challenge may have a slot already. */
     if (client && client->state > CW_CLIENT_DISCONNECTED)
         finish(client, CW_CLIENT_DISCONNECTED, client->state >= CW_CLIENT_SENDING_RESPONSE);
 }

@@ -1,4 +1,4 @@
-/* How a connected client moves to another address: it repeats its request from there, answers the
+/* A connected client moves to another address so: it repeats its request from there, answers the
    challenge, and is done when the server says so. The connection goes on meanwhile. */
 #ifndef CAUSEWAY_CLIENT_MOVE_H
 #define CAUSEWAY_CLIENT_MOVE_H
@@ -32,7 +32,7 @@ bool cw_client_move_challenge(struct cw_client_move *move, const struct cw_secur
 /* Takes note of a keep-alive or payload, which may confirm the move. */
 void cw_client_move_heard(struct cw_client_move *move, const struct cw_secure_packet *packet);
 
-/* Whether the server takes nothing yet but the request. */
+/* Returns whether the server takes nothing yet but the request. */
 bool cw_client_move_holds(const struct cw_client_move *move);
 
 /* timeout_seconds: the token's. */

@@ -21,7 +21,7 @@
 #define PATIENCE_MOST_SECONDS 16.0
 
 /* Seconds without a try after which the patience is halved, but not below twice what the server is
-   silent for by itself. Whoever is wrong once a minute opens few links in vain. */
+   silent for by itself. A client that is wrong once a minute opens few links in vain. */
 #define CALM_SECONDS 60.0
 
 /* Seconds before another token is asked for. Each pause is twice the one before, until there is a
@@ -149,7 +149,7 @@ static void look(struct cw_client_policy *policy, double now, double unix_now)
         miss(policy, now);
 }
 
-/* Whether all that was late has come, and the server has had the time to be heard. */
+/* Returns whether all that was late has come, and the server has had the time to be heard. */
 static bool is_back(const struct cw_client_policy *policy, double now)
 {
     return now - policy->back > RETURN_SECONDS + 2 * policy->handshake_seconds;
@@ -160,7 +160,7 @@ void cw_client_policy_hear(struct cw_client_policy *policy, double now, double u
     look(policy, now, unix_now);
     if (is_back(policy, now))
         policy->absence = 0;
-    /* What came over a link that was tried says nothing of how long the server is silent. */
+    /* A datagram over a link that was tried says nothing of how long the server is silent. */
     if (!policy->trying)
         policy->silence = fmax(policy->silence, now - policy->heard);
     policy->trying = false;
@@ -201,7 +201,7 @@ static double usual(const struct cw_client_policy *policy)
     return 2 * fmax(policy->silence, policy->earlier_silence);
 }
 
-/* Whether the server has been silent for so long that another link should be tried. */
+/* Decides whether the server has been silent for so long that another link should be tried. */
 static bool is_silent(struct cw_client_policy *policy, double now)
 {
     /* The link that is tried opens in two round trips, and a move over it takes one and a half. */

@@ -1,7 +1,7 @@
-/* What a client decides about its way to the server, the same for every host: when it asks for a
-   token, which of the token's servers it tries, when a link counts as lost, when it comes back, and
-   when there is no connection any more. It does no I/O and has no clock: the host says what has
-   happened, and does what `next` says.
+/* A client's policy decides the same for every host: when it asks for a token, which of the token's
+   servers it tries, when a link counts as lost, when it comes back, and when there is no connection
+   any more. It does no I/O and has no clock: the host says what has happened, and does what `next`
+   says.
 
    A link is whatever carries datagrams to one server: a session with a relay, or a socket. The host
    opens one for each server, and gives the client's packets to it. */
@@ -34,8 +34,8 @@ enum cw_client_action {
 struct cw_client_policy_config {
     double silence_seconds; /* CW_CLIENT_SILENCE_SECONDS at first; 0: a silent link is kept */
     uint32_t attempts;      /* to connect anew after an end, one after the other; 0: none */
-    bool after_any_end;     /* that another token may mend; else only when this program did not run
-                               before the end */
+    bool after_any_end;     /* come back after every end that another token may mend; else only when
+                               this program did not run before the end */
     struct cw_random random;
 };
 
@@ -54,12 +54,12 @@ struct cw_client_policy {
     struct cw_client_policy_config config;
     enum cw_client_phase phase;
     enum cw_client_action action; /* the next one */
-    uint32_t server;              /* of the token's, from 0, that is tried or connected */
+    uint32_t server; /* the index of the token's server that is tried or connected, from 0 */
     uint32_t server_count;
     enum cw_client_state end;
     double absence; /* seconds for which the program did not run before now, 0 when it did */
 
-    double expire_time;   /* of the token, Unix seconds */
+    double expire_time;   /* the token's, Unix seconds */
     double token_time;    /* when the next token is asked for */
     double pause_seconds; /* before the token after that */
     uint32_t tries;       /* since the last connection */
@@ -112,10 +112,12 @@ void cw_client_policy_update(struct cw_client_policy *policy, double now, double
 /* The host is about to leave: the end that comes is the last. An attempt is over at once. */
 void cw_client_policy_leave(struct cw_client_policy *policy);
 
-/* What the host is to do next. Call it after each of the functions above until there is nothing. */
+/* Returns what the host is to do next. Call it after each of the functions above until there is
+   nothing. */
 enum cw_client_action cw_client_policy_next(struct cw_client_policy *policy);
 
-/* Whether another connection follows by itself: a token is to be asked for, or is being got. */
+/* Returns whether another connection follows by itself: a token is to be asked for, or is being
+   got. */
 bool cw_client_policy_returns(const struct cw_client_policy *policy);
 
 #endif

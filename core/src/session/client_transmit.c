@@ -25,8 +25,8 @@ static size_t write_datagram(struct cw_client *client, uint8_t *out, size_t capa
         out, capacity);
 }
 
-/* What the server would not take from the new address anyway is lost, as in any gap: a relay
-   carries little until the server has answered, and should carry the request. */
+/* A payload that the server would not take from the new address anyway is lost, as in any gap: a
+   relay carries little until the server has answered, and should carry the request. */
 static void lose_outgoing(struct cw_client *client, uint8_t *out, double now)
 {
     client->outgoing_size = 0;

@@ -1,4 +1,4 @@
-/* What client and server require of a connection whose datagrams they carry. */
+/* Client and server require this of a connection whose datagrams they carry. */
 #ifndef CAUSEWAY_PAYLOAD_H
 #define CAUSEWAY_PAYLOAD_H
 

@@ -188,7 +188,7 @@ void cw_server_destroy(struct cw_server *server)
     cw_release(&allocator, server, memory);
 }
 
-/* Whether a call can be carried out at all: there is a server, and it is a time. */
+/* Returns whether a call can be carried out at all: there is a server, and it is a time. */
 static bool can_run(const struct cw_server *server, double time)
 {
     return server && isfinite(time);

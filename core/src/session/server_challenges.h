@@ -6,9 +6,9 @@
 
 struct cw_challenges {
     const struct cw_server_config *config;
-    uint8_t key[CW_KEY_BYTES]; /* of the challenge tokens */
-    uint64_t number;           /* of the next challenge token */
-    uint64_t sequence;         /* of the next packet outside a slot */
+    uint8_t key[CW_KEY_BYTES]; /* the challenge tokens' */
+    uint64_t number;           /* the next challenge token's */
+    uint64_t sequence;         /* the next packet's outside a slot */
     uint64_t sent;
 };
 

@@ -120,7 +120,7 @@ static void remove_pending(struct cw_handshake *handshake, struct cw_pending *pe
     handshake->first_free = number;
 }
 
-/* Whether something may be decrypted for somebody who is not connected. */
+/* Returns whether something may be decrypted for somebody who is not connected. */
 static bool take_allowance(struct cw_handshake *handshake, double now)
 {
     const double rate = handshake->config->requests_per_second;
@@ -167,9 +167,9 @@ static bool wrong_life(const struct cw_handshake *handshake, uint64_t expire_tim
     return life != 0 && (expire_time > now + life || expire_time <= start + life);
 }
 
-/* Whether a client is ignored: another one is at its address, or it is connected with a newer
-   token. Of tokens from the same second the last to come wins. Each wins once at most, as no token
-   connects twice. */
+/* Returns whether a client is ignored: another one is at its address, or it is connected with a
+   newer token. Among tokens from the same second the last to come wins. Each wins once at most, as
+   no token connects twice. */
 static bool is_ignored(const struct cw_handshake *handshake, const struct cw_address *address,
                        uint64_t id, uint64_t expire_time)
 {
@@ -321,7 +321,7 @@ static enum cw_error take_move(struct cw_handshake *handshake, const struct cw_a
                : CW_ERROR_TOO_MANY_REQUESTS;
 }
 
-/* What comes from an address where neither a response is due nor a move ends. */
+/* Takes a datagram from an address where neither a response is due nor a move ends. */
 static enum cw_error take_other(struct cw_handshake *handshake, const struct cw_address *from,
                                 const uint8_t *data, size_t size, double now)
 {

@@ -7,8 +7,8 @@
 
 #define CW_DENIALS 32
 
-/* A client whose request was valid and whose response has not arrived yet. Of one client id there
-   is at most one such, so that no account takes the places of others. */
+/* A client whose request was valid and whose response has not arrived yet. There is at most one
+   such client for each id, so that no account takes the places of others. */
 struct cw_pending {
     bool active;
     bool queued; /* its number is in the challenge queue */
@@ -30,7 +30,7 @@ struct cw_handshake {
     const struct cw_server_config *config; /* the server's, complete */
     struct cw_slots *slots;
     bool started;
-    double start_time; /* of the server's first call */
+    double start_time; /* the time of the server's first call */
 
     struct cw_pending *pending;
     uint32_t *active; /* numbers of the active ones, in no order */
@@ -68,7 +68,7 @@ enum cw_error cw_handshake_response(struct cw_handshake *handshake, const struct
                                     const uint8_t *data, size_t size, double now);
 size_t cw_handshake_transmit(struct cw_handshake *handshake, uint8_t *out, size_t capacity,
                              double now, struct cw_address *to);
-/* Connects the heirs whose slots are free by now. Whether there was one. */
+/* Connects the heirs whose slots are free by now. Returns whether there was one. */
 bool cw_handshake_settle(struct cw_handshake *handshake, double now);
 void cw_handshake_update(struct cw_handshake *handshake, double now);
 

@@ -1,4 +1,4 @@
-/* What a host knows of its server beside what everyone does. */
+/* A host uses more of its server than everyone does. */
 #ifndef CAUSEWAY_SERVER_INTERNAL_H
 #define CAUSEWAY_SERVER_INTERNAL_H
 

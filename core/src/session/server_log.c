@@ -34,7 +34,7 @@ void cw_server_log_connected(const struct cw_log *log, uint32_t slot, uint64_t i
     cw_log_line_write(&line, log, CW_LOG_INFO);
 }
 
-/* Whether one more line may be written now. */
+/* Returns whether one more line may be written now. */
 static bool has_room(struct cw_server_log_limit *limit, double now)
 {
     if (now > limit->time)

@@ -1,4 +1,4 @@
-/* What a server logs. */
+/* A server logs these lines. */
 #ifndef CAUSEWAY_SERVER_LOG_H
 #define CAUSEWAY_SERVER_LOG_H
 
@@ -10,7 +10,7 @@ void cw_server_log_insecure(const struct cw_log *log);
 /* Lines that somebody can cause at will are limited to a burst and then one a second, which tells
    how many were left out before it. All zero is the state before the first. */
 struct cw_server_log_limit {
-    double time;     /* of the last refill */
+    double time;     /* when the burst was refilled last */
     double used;     /* lines of the burst */
     uint64_t hidden; /* left out since the last line */
 };

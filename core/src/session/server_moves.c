@@ -12,7 +12,7 @@ struct cw_move_request {
     uint32_t client;
 };
 
-/* What the user data of a challenge token for a move holds. Only this server ever reads it. */
+/* The user data of a challenge token for a move holds this. Only this server ever reads it. */
 struct proof {
     struct cw_address address; /* where the challenge went */
     double deadline;

@@ -23,7 +23,7 @@ void cw_moves_layout(struct cw_moves *moves, struct cw_arena *arena);
 enum cw_error cw_moves_request(struct cw_moves *moves, const struct cw_slot *slot,
                                const struct cw_address *from);
 
-/* Whether a datagram looks like a response to such a challenge. */
+/* Returns whether a datagram looks like a response to such a challenge. */
 bool cw_moves_is_response(const uint8_t *data, size_t size);
 
 /* The slot that such a response names; NULL. */

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #define ALLOWANCE_BURST       0.25 /* seconds of it that may come at once */
-#define MESSAGES_PER_DATAGRAM 64   /* that cost at most as much as a datagram without them */
+#define MESSAGES_PER_DATAGRAM 64   /* these cost at most as much as a datagram without them */
 
 enum cw_error cw_slots_layout(struct cw_slots *slots, struct cw_arena *arena,
                               const struct cw_connection_config *connection)
@@ -264,7 +264,7 @@ void cw_slots_disconnect(struct cw_slots *slots, uint32_t client,
         close_slot(slots, slot, farewell);
 }
 
-/* Whether all that was sent to a client is done. */
+/* Returns whether all that was sent to a client is done. */
 static bool is_flushed(const struct cw_slots *slots, uint32_t client)
 {
     return slots->connections ? cw_connection_is_idle(slots->connections[client])

@@ -13,8 +13,8 @@
 struct cw_peer {
     struct cw_address address;
     uint64_t id;
-    uint64_t expire_time;      /* of the token, Unix seconds */
-    uint8_t mac[CW_MAC_BYTES]; /* of the token, which it identifies */
+    uint64_t expire_time;      /* the token's, Unix seconds */
+    uint8_t mac[CW_MAC_BYTES]; /* the token's, which it identifies */
     int32_t timeout_seconds;
     uint8_t client_to_server_key[CW_KEY_BYTES];
     uint8_t server_to_client_key[CW_KEY_BYTES];
@@ -59,7 +59,7 @@ struct cw_slots {
     const struct cw_server_config *config; /* the server's, complete */
     struct cw_server_events *events;
     struct cw_slot *slots;
-    struct cw_connection **connections; /* of the slots; NULL: payloads are the application's */
+    struct cw_connection **connections; /* the slots'; NULL: payloads are the application's */
     struct cw_broadcasts broadcasts;
     uint64_t
         refused[CW_SERVER_MAX_CLIENTS / 64];   /* slots that had no room for the last broadcast */
@@ -76,7 +76,7 @@ struct cw_slots {
     struct cw_hash_index by_token; /* its MAC */
     uint64_t moves;                /* ever, to another address */
 
-    uint8_t body[CW_PAYLOAD_MAX]; /* of the packet received last */
+    uint8_t body[CW_PAYLOAD_MAX]; /* the body of the packet received last */
 
     uint32_t outgoing_client;
     size_t outgoing_size; /* 0: none waits */

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* Whether the application can send to a client. */
+/* Returns whether the application can send to a client. */
 static bool takes_messages(const struct cw_slots *slots, uint32_t client)
 {
     const struct cw_slot *slot = cw_slots_connected(slots, client);

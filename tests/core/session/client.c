@@ -200,7 +200,7 @@ static void server_disconnects(void **state)
     bench_pass(&bench, 1);
     assert_int_equal(bench_take(&bench, body, NULL), -1);
     assert_int_equal(bench_give_keep_alive(&bench), CW_ERROR_NOT_CONNECTED);
-    /* That was the end of it, however long one waits. */
+    /* This was the end of it, however long one waits. */
     struct cw_client_event event;
     bench_pass(&bench, 100);
     assert_false(cw_client_next(bench.client, &event));
@@ -228,7 +228,7 @@ static void payload_at_the_end_is_dropped(void **state)
     }
 }
 
-/* Who looks late still learns that there was a connection. */
+/* An application that looks late still learns that there was a connection. */
 static void connected_is_told_after_the_end(void **state)
 {
     (void)state;
@@ -259,7 +259,7 @@ static void client_disconnects(void **state)
     assert_int_equal(bench_take(&bench, body, NULL), -1);
     cw_client_destroy(bench.client);
 
-    /* Who has answered a challenge may have a slot already. */
+    /* A client that has answered a challenge may have a slot already. */
     bench = bench_setup(1, 5, 45);
     bench_give_challenge(&bench);
     cw_client_disconnect(bench.client);

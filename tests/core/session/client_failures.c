@@ -75,7 +75,7 @@ static void connection_times_out(void **state)
     cw_client_destroy(bench.client);
 }
 
-/* What cannot be read keeps no connection alive. */
+/* A datagram that cannot be read keeps no connection alive. */
 static void junk_does_not_keep_alive(void **state)
 {
     (void)state;
@@ -298,7 +298,7 @@ static void schema_of_the_token(void **state)
     assert_int_equal(cw_client_connect(client, token, sizeof(token), 0), CW_OK);
     cw_client_destroy(client);
 
-    /* Who has none compares none. */
+    /* A client without a fingerprint compares none. */
     config.fingerprint = 0;
     assert_int_equal(cw_client_create(&config, &client), CW_OK);
     assert_int_equal(cw_client_connect(client, token, sizeof(token), 0), CW_OK);

@@ -1,5 +1,5 @@
-/* What a client decides about its way to the server, in virtual time and for each kind of host: a
-   real client and a real server, and between them a path that may be cut in every way. */
+/* A client's policy, in virtual time and for each kind of host: a real client and a real server,
+   and between them a path that may be cut in every way. */
 #include "session/client_policy.h"
 
 #include "secure_message_rig.h"
@@ -12,8 +12,8 @@
 #define SOCKET_MOST     800  /* datagrams that wait for a program that does not run */
 #define NEVER           ((double)INFINITY)
 
-/* What the numbers of the first server's challenges begin with, and those of one that follows it,
-   whose numbers a client takes for newer ones or for older ones. */
+/* The numbers of the first server's challenges begin with the first of these, and those of one that
+   follows it with another, which a client takes for newer ones or for older ones. */
 #define FIRST_CHALLENGES  0x05
 #define HIGHER_CHALLENGES 0x0a
 #define LOWER_CHALLENGES  0x00
@@ -23,7 +23,7 @@ struct host_kind {
     const char *name;
     bool links;         /* it opens links to a relay, which come and go; else it has one socket */
     bool clock_stops;   /* while the machine sleeps */
-    uint32_t attempts;  /* of the policy's config */
+    uint32_t attempts;  /* the policy's config's */
     bool after_any_end; /* likewise */
 };
 
@@ -60,8 +60,8 @@ static struct world {
     bool server_runs;
     uint8_t challenges; /* every byte of the random number from which the server counts them */
     bool way;           /* through the network and the relay */
-    uint32_t life;      /* of tokens, seconds */
-    uint32_t addresses; /* of tokens, of which only the last is a server's */
+    uint32_t life;      /* the life of tokens, seconds */
+    uint32_t addresses; /* the addresses of tokens, of which only the last is a server's */
     struct cw_address nobody[2];
 
     const struct host_kind *kind;
@@ -356,7 +356,7 @@ static void stop(void)
     if (world.server_runs)
         close_server();
     cw_schema_destroy(world.messages.schema);
-    memset(&world, 0, sizeof world); /* which is too large for a copy on the stack */
+    memset(&world, 0, sizeof world); /* it is too large for a copy on the stack */
 }
 
 static void run_until_connected(double most)
@@ -379,7 +379,7 @@ static void start_connected(const struct host_kind *kind, double rtt)
     world.links = 0;
 }
 
-/* Whether messages come through in both directions. */
+/* Returns whether messages come through in both directions. */
 static bool talks(void)
 {
     const double since = world.messages.rig.now;
@@ -397,8 +397,9 @@ enum trouble {
     NAT_FORGETS
 };
 
-/* What befalls a connected client for so long, and what becomes of it. Whoever is back in the same
-   connection has one, and whoever connects anew has two; a page does so only when it slept. */
+/* A fault befalls a connected client for so long, and this becomes of it. A client that is back in
+   the same connection has one, and one that connects anew has two; a page does so only when it
+   slept. */
 static const struct scenario {
     const char *name;
     enum trouble trouble;
@@ -695,7 +696,8 @@ static struct cw_client_policy connected_policy(double silence_seconds)
     return policy;
 }
 
-/* How often another link is tried from tick to tick, when something comes every so many ticks. */
+/* Returns how often another link is tried from tick to tick, when something comes every so many
+   ticks. */
 static uint32_t renewals(struct cw_client_policy *policy, int from, int to, int pause)
 {
     uint32_t count = 0;
@@ -731,7 +733,7 @@ static void a_server_that_talks_is_missed_at_once(void **state)
     assert_int_equal(renewals(&policy, 6000, 6030, 0), 0);
     assert_int_equal(renewals(&policy, 6030, 6032, 0), 1);
     assert_int_equal(renewals(&policy, 6032, 6240, 0), 2);
-    /* What ends the silence is perhaps the other link, so it says nothing of the server. */
+    /* The other link perhaps ends the silence, so this says nothing of the server. */
     assert_int_equal(renewals(&policy, 6240, 18000, 1), 0);
     assert_int_equal(renewals(&policy, 18000, 18028, 0), 0);
     assert_int_equal(renewals(&policy, 18028, 18032, 0), 1);

@@ -260,7 +260,7 @@ static void clients_begin_anew(void **state)
     message_rig_stop(&messages);
 }
 
-/* What the connection had still to send is not sent when it has ended. */
+/* A connection that has ended does not send what it had still to send. */
 static void nothing_follows_the_end(void **state)
 {
     (void)state;
@@ -297,7 +297,7 @@ static void expect_sends(struct cw_connection *connection, enum cw_error error, 
     assert_int_equal(try_note(connection, UNRELIABLE, now), error);
 }
 
-/* How a connection ends: as the server is told, and what is done for it. */
+/* A connection ends as the server is told, and this is done for it. */
 static void leave(struct message_rig *messages, struct cw_client *client,
                   enum cw_disconnect_reason how)
 {
@@ -461,8 +461,8 @@ static void no_keep_alives_beside_packets(void **state)
     message_rig_stop(&messages);
 }
 
-/* Whoever is idle sends ten packets a second, no keep-alive beside them. Where the connection is
-   silent for longer, there are keep-alives instead, and nobody times out. */
+/* An idle end sends ten packets a second, no keep-alive beside them. Where the connection is silent
+   for longer, there are keep-alives instead, and nobody times out. */
 static void idle_ends_send_little(void **state)
 {
     (void)state;

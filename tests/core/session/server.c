@@ -203,7 +203,7 @@ static void payload_among_keep_alives(void **state)
     rig_stop(&rig);
 }
 
-/* What lies behind the four bytes of an IPv4 address is no part of it. */
+/* The bytes behind the four of an IPv4 address are no part of it. */
 static void addresses_with_other_bytes_behind(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* What somebody without the keys, or with a token of their own, may try. */
+/* Somebody without the keys, or with a token of their own, may try these attacks. */
 #include "secure_rig.h"
 
 static void token_from_another_address(void **state)
@@ -272,7 +272,7 @@ static void challenge_of(struct rig *rig, const uint8_t token[CW_TOKEN_SIZE],
                      CW_OK);
 }
 
-/* What the server says to a packet sealed with the keys of a token. */
+/* Returns what the server says to a packet sealed with the keys of a token. */
 static enum cw_error give_sealed(struct rig *rig, const uint8_t token[CW_TOKEN_SIZE],
                                  const struct cw_address *at, enum cw_secure_type type,
                                  const uint8_t *body, size_t size)

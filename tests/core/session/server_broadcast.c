@@ -102,7 +102,7 @@ static struct cw_message *make(struct all *all, uint32_t type, uint32_t number)
 {
     struct cw_message *message;
     assert_int_equal(cw_server_create_message(all->rig.server, type, &message), CW_OK);
-    *(uint32_t *)message->data = number; /* which all types begin with */
+    *(uint32_t *)message->data = number; /* all types begin with it */
     return message;
 }
 

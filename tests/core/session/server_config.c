@@ -1,4 +1,4 @@
-/* What a server is made with. */
+/* A server is made with a config. */
 #include "config_error.h"
 #include "counted.h"
 #include "secure_rig.h"
@@ -57,7 +57,7 @@ static void defaults(void **state)
     }
 }
 
-/* What was given to create may be gone or change afterwards. */
+/* The config that was given to create may be gone or change afterwards. */
 static void config_is_copied(void **state)
 {
     (void)state;

@@ -1,5 +1,4 @@
-/* How connections end, for the server: by either side, by silence; and what is left of them, which
-   is nothing. */
+/* Connections end for the server by either side or by silence, and nothing is left of them. */
 #include "secure_rig.h"
 
 static void expect_gone(struct rig *rig, uint32_t slot, enum cw_disconnect_reason reason)
@@ -246,7 +245,7 @@ static void slots_are_used_again(void **state)
     rig_stop(&rig);
 }
 
-/* What was to be sent to a client that is gone is not sent, and not in the way. */
+/* A payload for a client that is gone is not sent, and not in the way. */
 static void payload_for_one_who_left(void **state)
 {
     (void)state;
@@ -263,7 +262,7 @@ static void payload_for_one_who_left(void **state)
     assert_true(cw_client_next(b, &event));
     assert_memory_equal(event.payload, "y", 1);
 
-    /* What is for another is sent all the same. */
+    /* A payload for another is sent all the same. */
     cw_client_destroy(a);
     a = rig_client(&rig, 3);
     rig_drain(&rig, NULL);

@@ -1,4 +1,4 @@
-/* What the server has to tell, in the order in which it happened. */
+/* The server tells what has happened, in this order. */
 #include "session/server_events.h"
 
 #include "unit.h"

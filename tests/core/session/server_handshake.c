@@ -1,4 +1,4 @@
-/* How clients come to the server, line by line: requests, challenges, responses. */
+/* Clients come to the server line by line: requests, challenges, responses. */
 #include "secure_rig.h"
 
 /* Wrong requests cost nothing that lasts, and get no answer. */
@@ -59,7 +59,7 @@ static void requests_in_reading_order(void **state)
     rig_stop(&rig);
 }
 
-/* Of several things that are wrong with a request the first in the order of the standard counts. */
+/* When several things are wrong with a request, the first in the order of the standard counts. */
 static void requests_with_several_faults(void **state)
 {
     (void)state;
@@ -275,7 +275,7 @@ static void other_schema_is_denied(void **state)
     assert_int_equal(cw_server_dropped(rig.server, CW_ERROR_SCHEMA), 1);
     rig_stop(&rig);
 
-    /* Who has none compares none. */
+    /* A client without a fingerprint compares none. */
     rig_open(&rig);
     struct cw_token_grant grant = rig_grant(&rig, 1);
     grant.fingerprint = 1234;
@@ -439,7 +439,7 @@ static void token_of_many_servers(void **state)
     rig_stop(&rig);
 }
 
-/* What a pending client sends is read in the order of the standard too. */
+/* A pending client's datagrams are read in the order of the standard too. */
 static void responses_in_reading_order(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 /* The handshake of a server over its slots, alone: whom it remembers, for how long, and when a
-   client gets its slot. What it says on the wire is tested in server_handshake.c. */
+   client gets its slot. Another test, server_handshake.c, is about what it says on the wire. */
 #include "session/server_handshake.h"
 
 #include "secure_rig.h"
@@ -38,7 +38,7 @@ static void room_open(struct room *room)
     room->rig.now += 10;
 }
 
-/* What the client says next, given to the room as a request or as a response. */
+/* Gives the client's next packet to the handshake as a request or as a response. */
 static enum cw_error give_request(struct room *room, struct cw_client *client, uint32_t from)
 {
     uint8_t datagram[CW_SECURE_MAX];

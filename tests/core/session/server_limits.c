@@ -1,4 +1,4 @@
-/* What clients that are not connected yet may cost a server: places, answers, requests, memory of
+/* Clients that are not connected yet may cost a server little: places, answers, requests, memory of
    tokens. All of it is bounded. */
 #include "secure_rig.h"
 

@@ -1,4 +1,4 @@
-/* What a server logs: who comes, moves and goes, and who is refused, but never all of a flood. */
+/* A server logs who comes, moves and goes, and who is refused, but never all of a flood. */
 #include "kept_log.h"
 #include "secure_rig.h"
 

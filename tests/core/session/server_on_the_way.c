@@ -1,4 +1,4 @@
-/* What somebody on the way between a client and its server may try. */
+/* Somebody on the way between a client and its server may try these attacks. */
 #include "secure_rig.h"
 
 /* Datagrams that somebody on the way has kept. */
@@ -144,8 +144,8 @@ static void altered_packets(void **state)
     rig_stop(&rig);
 }
 
-/* Somebody on the way alters, replays, reorders, truncates and drops. Whatever comes out at the
-   ends went in at the other, and once. */
+/* Somebody on the way alters, replays, reorders, truncates and drops. Every message that comes out
+   at an end went in at the other, and once. */
 static void man_in_the_middle(void **state)
 {
     (void)state;

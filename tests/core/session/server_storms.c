@@ -139,8 +139,8 @@ static double answer_ratio(struct rig *rig, const struct cw_address *from, const
     return (double)answers / (double)size;
 }
 
-/* Who is not connected gets at most 0.4 bytes for each byte, and no answer is larger than what it
-   answers: requests again and again, denials, another schema, junk, responses. */
+/* A client that is not connected gets at most 0.4 bytes for each byte, and no answer is larger than
+   what it answers: requests again and again, denials, another schema, junk, responses. */
 static void amplification(void **state)
 {
     (void)state;

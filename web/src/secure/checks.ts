@@ -43,7 +43,7 @@ export const keyBytes = (key: unknown): Uint8Array => {
   } else if (/^[0-9a-f]{64}$/i.test(key)) {
     return Uint8Array.from(key.match(/../g)!, (digits) => Number.parseInt(digits, 16));
   }
-  // What was given is not told: it may be most of a key.
+  // The message does not tell the value: it may be most of a key.
   throw new RangeError('privateKey: it does not have 32 bytes, or 64 hexadecimal digits');
 };
 

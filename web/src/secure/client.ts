@@ -23,13 +23,13 @@ import {
   type Farewell,
 } from './core_client.js';
 
-/** What went over the wire, counted since the connection was begun. */
+/** The traffic on the wire, counted since the connection was begun. */
 export interface ClientStats {
   readonly datagramsSent: number;
   readonly datagramsReceived: number;
   /** Datagrams received that were no packets of this connection, or came a second time. */
   readonly datagramsDropped: number;
-  /** How many of them for which error; an error that is not there has not happened. */
+  /** The number of them for each error; an error that is not there has not happened. */
   readonly dropped: { readonly [Code in CoreErrorCode]?: number };
   readonly bytesSent: number;
   readonly bytesReceived: number;
@@ -92,7 +92,7 @@ export class Client<Of extends Schema = Schema> extends ConnectionBase<Of> {
     };
   }
 
-  /** What the server said when it ended the connection. */
+  /** Returns what the server said when it ended the connection. */
   farewell(): Farewell {
     return farewellOf(this.core, this.address);
   }
@@ -102,7 +102,7 @@ export class Client<Of extends Schema = Schema> extends ConnectionBase<Of> {
     return explain(this.core, this.address);
   }
 
-  /** Which of the token's servers it is connected to or trying, from 0. */
+  /** The index of the token's server that it is connected to or trying, from 0. */
   get serverIndex(): number {
     return this.core.exports.cw_client_server_index(this.address);
   }
@@ -153,7 +153,7 @@ export class Client<Of extends Schema = Schema> extends ConnectionBase<Of> {
     this.core.exports.cw_client_disconnect(this.address);
   }
 
-  /** What went over the wire. */
+  /** Returns the traffic on the wire. */
   clientStats(): ClientStats {
     const { core, address } = this;
     const { exports } = core;

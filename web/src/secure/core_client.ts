@@ -11,7 +11,7 @@ import {
 /** Where a client is, by the names of `enum cw_client_state`. */
 export type ClientState = (typeof clientStates)[keyof typeof clientStates];
 
-/** What a server told a client when it ended the connection. */
+/** The reason that a server gave a client when it ended the connection. */
 export interface Farewell {
   /** The game server's own number, 0 without one. */
   readonly code: number;

@@ -9,20 +9,20 @@ import {
 } from '../generated.js';
 import type { ClientState } from './core_client.js';
 
-/** By the clock of this machine, which may stand while it sleeps. */
+/** Returns the time of this machine's clock, which may stand while it sleeps. */
 const seconds = (): number => performance.now() / 1000;
 
-/** By the clock of the world, which goes on. */
+/** Returns the time of the world's clock, which goes on. */
 const worldSeconds = (): number => Date.now() / 1000;
 
-/** How often a client tries in all to connect anew after an absence. */
+/** The attempts that a client makes in all to connect anew after an absence. */
 const ATTEMPTS = 6;
 
 const numbers = Object.fromEntries(
   Object.entries(clientStates).map(([number, name]) => [name, Number(number)]),
 );
 
-/** What a host is to do, by the names of `enum cw_client_action`. */
+/** The things that a host is to do, by the names of `enum cw_client_action`. */
 export type PolicyAction = keyof typeof clientActions;
 
 const actions = Object.fromEntries(
@@ -30,15 +30,15 @@ const actions = Object.fromEntries(
 ) as Record<number, PolicyAction>;
 
 /**
- * What a client decides about its way to the server, as `cw_client_policy` of C: it is told what happens and says in
- * {@link next} what the host is to do.
+ * A client's policy is `cw_client_policy` of C: it is told what happens and says in {@link next} what the host is to
+ * do.
  */
 export class Policy extends CoreObject {
-  /** Which server of the token is tried or connected. */
+  /** The index of the token's server that is tried or connected. */
   server = 0;
   /** Why the connection or the attempt has ended. */
   end: ClientState = 'DISCONNECTED';
-  /** Whether another attempt follows by itself. */
+  /** True when another attempt follows by itself. */
   returns = false;
   /** For how many seconds the page did not run before the end. */
   absence = 0;

@@ -20,21 +20,21 @@ import {
   writeAddresses,
 } from './checks.js';
 
-/** What {@link generateConnectToken} puts into a token, and the key that it needs. */
+/** The contents that {@link generateConnectToken} puts into a token, and the key that it needs. */
 export interface ConnectTokenOptions extends CoreOptions {
   /** The game's number, 64 bits. Relays and servers take only their own. */
   readonly protocolId: bigint | number;
   /** The key that the game servers have too: 32 bytes, or 64 hexadecimal digits. */
   readonly privateKey: Uint8Array | string;
-  /** Who the player is, 64 bits: the backend's own numbering. */
+  /** The player's number, 64 bits: the backend's own numbering. */
   readonly clientId: bigint | number;
   /** Addresses of game servers, tried in this order: `'127.0.0.1:40000'`, `'[::1]:40000'`; 1 to 32. */
   readonly servers: readonly string[];
   /** The same servers as they know themselves, when that differs, as behind NAT. */
   readonly internalServers?: readonly string[];
-  /** How long the token can be used. Servers refuse long lives; default 45. */
+  /** The token can be used for so long. Servers refuse long lives; default 45. */
   readonly expireSeconds?: number;
-  /** How long a connection lives without a packet; default 5. */
+  /** A connection lives for so long without a packet; default 5. */
   readonly timeoutSeconds?: number;
   /** For the server's application: up to 256 bytes, with a fingerprint up to 240. */
   readonly userData?: Uint8Array;
