@@ -1,10 +1,11 @@
 // Measures how long a page of another origin takes to open a WebRTC transport to a relay that is 100 ms away and back,
 // or here, over TCP without TLS: in Chromium with its defaults, and where it embeds the DTLS handshake in its checks.
 // Each figure is the median of several runs.
-import { startChromium } from '../support/chromium.mjs';
+import { startChromium } from '../support/browsers.mjs';
 import { startDelayPath } from '../support/delay_path.mjs';
 import { openPackagePage, openingTime, startPackagePage } from '../support/package_page.mjs';
-import { startRelay, startUdpServer } from '../support/relay.mjs';
+import { startRelay } from '../support/relay.mjs';
+import { startUdpServer } from '../support/udp_server.mjs';
 
 const RUNS = 11;
 const browsers = {
@@ -12,17 +13,20 @@ const browsers = {
   _embedded: ['--force-fieldtrials=WebRTC-IceHandshakeDtls/Enabled/'],
 };
 
-process.env.CAUSEWAY_RELAY ??= `${process.env.CAUSEWAY_BUILD ?? 'build/release'}/relay/causeway-relay`;
-
-const udp = await startUdpServer();
-const site = await startPackagePage();
-const path = await startDelayPath({ rtt: 0 });
-const relay = await startRelay(udp.port, ...path.relayOptions, '--origin', site.origin);
+const program = `${process.env.CAUSEWAY_BUILD ?? 'build/release'}/relay/causeway-relay`;
+const udp = await startUdpServer(null);
+const origin = await startPackagePage(null);
+const path = await startDelayPath(null, { rtt: 0 });
+const relay = await startRelay(null, {
+  upstream: udp.upstream,
+  path: process.env.CAUSEWAY_RELAY ?? program,
+  args: [...path.relayOptions, '--origin', origin],
+});
 path.to(relay);
 
 for (const [suffix, flags] of Object.entries(browsers)) {
-  const browser = await startChromium(...flags);
-  const page = await openPackagePage(browser, site);
+  const browser = await startChromium(null, ...flags);
+  const page = await openPackagePage(null, browser, origin);
   await openingTime(page, path.url); // not counted, as the browser first starts processes that it needs
   for (path.rtt of [0, 100]) {
     const times = [];
@@ -33,7 +37,4 @@ for (const [suffix, flags] of Object.entries(browsers)) {
   await browser.close();
 }
 
-await relay.stop();
-await path.close();
-await udp.stop();
-site.stop();
+process.exit(0);

@@ -1,28 +1,15 @@
 // Near or far, a page begins over what opens first, and ends up on WebRTC every time.
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
-import { makeRoot, openPage, startChat } from '../support/chat_page.mjs';
-import { startChromium } from '../support/chromium.mjs';
+import { describe, test } from 'node:test';
+import { openPage, startChat } from '../support/chat_page.mjs';
 import { startDelayPath } from '../support/delay_path.mjs';
 import { RTTS, TIMES, reportSoon } from '../support/distance.mjs';
-import { startFirefox } from '../support/firefox.mjs';
+import { browsers } from '../support/browsers.mjs';
+import { share } from '../support/fixture.mjs';
 
-let root;
-let path;
-let place;
-
-before(async () => {
-  root = makeRoot();
-  path = await startDelayPath({ rtt: 0 });
-  place = await startChat(root, { relayOptions: path.relayOptions });
-  path.to(place.relay);
-});
-
-after(async () => {
-  await place.stop();
-  await path.close();
-  root.remove();
-});
+const path = await startDelayPath(test, { rtt: 0 });
+const place = await startChat(test, { relayOptions: path.relayOptions });
+path.to(place.relay);
 
 /** Connects in the page, talks, and again when it is on WebRTC; returns when each happened, in milliseconds. */
 const join = (page, token) =>
@@ -54,22 +41,15 @@ const join = (page, token) =>
     [...token],
   );
 
-for (const [name, start] of Object.entries({ Chromium: startChromium, Firefox: startFirefox }))
+for (const [name, start] of Object.entries(browsers))
   describe(name, () => {
-    let browser;
-
-    before(async () => {
-      browser = await start();
-    });
-
-    after(() => browser?.close());
+    const browser = share(start);
 
     for (const rtt of RTTS)
       test(`at ${rtt} ms, ${TIMES} times`, async (t) => {
         // The measured time does not include what a page loads before it connects.
         path.rtt = 0;
-        const page = await openPage(browser, { url: path.url });
-        t.after(() => page.close());
+        const page = await openPage(t, browser(), path);
         await page.evaluate(async () => (await import('causeway-net')).loadCore().then(() => {}));
         path.rtt = rtt;
         for (let turn = 0; turn < TIMES; turn++) {

@@ -1,44 +1,27 @@
 // Browsers without the features that the oldest supported ones lack: all of the package works in them.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { after, before, describe, test } from 'node:test';
-import { attempt, chat, ending, leave, makeRoot, startChat } from '../support/chat_page.mjs';
-import { startChromium } from '../support/chromium.mjs';
-import { startFirefox } from '../support/firefox.mjs';
+import { describe, test } from 'node:test';
+import { attempt, chat, ending, leave, startChat } from '../support/chat_page.mjs';
+import { newPage, startChromium, startFirefox } from '../support/browsers.mjs';
+import { share } from '../support/fixture.mjs';
 
 const oldEngine = readFileSync(new URL('../support/old_engine.js', import.meta.url), 'utf8');
 
 /** Each browser's way to run a script before all others of a page. */
-const browsers = {
+const engines = {
   Chromium: { start: startChromium, prepare: (page) => page.addInitScript(oldEngine) },
   Firefox: { start: startFirefox, prepare: (page) => page.evaluateOnNewDocument(oldEngine) },
 };
 
-let root;
-let place;
+const place = await startChat(test);
 
-before(async () => {
-  root = makeRoot();
-  place = await startChat(root);
-});
-
-after(async () => {
-  assert.equal(await place?.stop(), 0);
-  root.remove();
-});
-
-for (const [name, { start, prepare }] of Object.entries(browsers))
+for (const [name, { start, prepare }] of Object.entries(engines))
   describe(name, () => {
-    let browser;
+    const browser = share(start);
 
-    before(async () => {
-      browser = await start();
-    });
-
-    after(() => browser?.close());
-
-    async function openOldPage() {
-      const page = await browser.newPage();
+    async function openOldPage(t) {
+      const page = await newPage(t, browser());
       await prepare(page);
       await page.goto(place.url);
       const old = await page.evaluate(
@@ -53,64 +36,53 @@ for (const [name, { start, prepare }] of Object.entries(browsers))
     }
 
     for (const transport of ['webrtc', 'websocket'])
-      test(`${transport}: messages travel both ways`, async () => {
-        const page = await openOldPage();
+      test(`${transport}: messages travel both ways`, async (t) => {
+        const page = await openOldPage(t);
         const came = await attempt(page, await place.server.token(), { transports: [transport] });
         assert.deepEqual(came, { transport });
         const { sent, said } = await chat(page, 500);
         assert.deepEqual(said, sent);
         await leave(page);
         assert.equal(await ending(page), 'client');
-        await page.close();
       });
 
-    test('an attempt that is aborted ends', async () => {
-      const page = await openOldPage();
+    test('an attempt that is aborted ends', async (t) => {
+      const page = await openOldPage(t);
       const forged = await place.server.token({ privateKey: new Uint8Array(32).fill(1) });
       assert.equal((await attempt(page, forged, { abortAfter: 300 })).name, 'AbortError');
-      await page.close();
     });
 
-    test('the game kit is read and runs', async () => {
-      const page = await openOldPage();
+    test('the game kit is read and runs', async (t) => {
+      const page = await openOldPage(t);
       const kit = await page.evaluate(async () => {
         const { ClockSync, loadGame } = await import('causeway-net/game');
         return 'undefined' in new ClockSync(await loadGame());
       });
       assert.equal(kit, false);
-      await page.close();
     });
   });
 
 describe('the demo, where its script cannot run', () => {
   const note = '#unsupported';
-  let browser;
+  const browser = share(startChromium);
 
-  before(async () => {
-    browser = await startChromium();
-  });
-
-  after(() => browser?.close());
-
-  test('without JavaScript it says so', async () => {
-    const page = await browser.newPage({ javaScriptEnabled: false });
+  test('without JavaScript it says so', async (t) => {
+    const page = await newPage(t, browser(), { javaScriptEnabled: false });
     await page.goto(place.url);
     assert.ok(await page.locator(note).isVisible());
-    await page.close();
   });
 
-  test('with a script that is not read it says so after a while', async () => {
-    const page = await browser.newPage();
+  test('with a script that is not read it says so after a while', async (t) => {
+    const page = await newPage(t, browser());
     await page.route('**/causeway-net/index.js', (route) =>
       route.fulfill({ contentType: 'text/javascript', body: 'this is newer than the browser' }),
     );
     await page.goto(place.url);
     await page.locator(note).waitFor({ state: 'visible' });
-    await page.close();
   });
 
-  test('without import maps it says so after a while', async () => {
-    const page = await browser.newPage();
+  test('without import maps it says so after a while', async (t) => {
+    const page = await newPage(t, browser());
     await page.route(place.url, async (route) => {
       const response = await route.fetch();
       const body = (await response.text()).replace('type="importmap"', 'type="unknown"');
@@ -119,13 +91,11 @@ describe('the demo, where its script cannot run', () => {
     await page.goto(place.url);
     await page.locator(note).waitFor({ state: 'visible' });
     assert.match(await page.locator(note).innerText(), /import maps.*Safari 16\.4/);
-    await page.close();
   });
 
-  test('where it runs there is no such note', async () => {
-    const page = await browser.newPage();
+  test('where it runs there is no such note', async (t) => {
+    const page = await newPage(t, browser());
     await page.goto(place.url);
     await page.locator(note).waitFor({ state: 'detached' });
-    await page.close();
   });
 });

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { startChromium } from '../support/chromium.mjs';
+import { newPage, startChromium } from '../support/browsers.mjs';
 import { startEchoPage } from '../support/examples.mjs';
 import { PATIENCE_MS } from '../support/patience.mjs';
 
@@ -13,9 +13,7 @@ const sizes = { desktop: { width: 1280, height: 800 }, phone: { width: 390, heig
 for (const [name, viewport] of Object.entries(sizes))
   test(`the page says what comes back, and how it ends: ${name}`, async (t) => {
     const { server, url } = await startEchoPage(t);
-    const browser = await startChromium();
-    t.after(() => browser.close());
-    const page = await browser.newPage({ viewport });
+    const page = await newPage(t, await startChromium(t), { viewport });
     page.setDefaultTimeout(PATIENCE_MS);
     const errors = [];
     page.on('pageerror', (error) => errors.push(error.message));

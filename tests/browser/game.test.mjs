@@ -2,30 +2,20 @@
 import assert from 'node:assert/strict';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
-import { startChromium } from '../support/chromium.mjs';
+import { test } from 'node:test';
 import { startDemo } from '../support/demo.mjs';
 import { apart, playThroughLoss, playing, slide, until } from '../support/game_page.mjs';
-import { randomFrom } from '../support/secure.mjs';
+import { randomFrom } from '../support/random.mjs';
+import { newPage, startChromium } from '../support/browsers.mjs';
 
 const SECONDS = Number(process.env.GAME_SECONDS ?? 10);
 const pictures = join(process.env.CAUSEWAY_BUILD, 'screenshots');
-let demo;
-let browser;
+mkdirSync(pictures, { recursive: true });
+const demo = await startDemo(test, '--rtc', '127.0.0.1:0');
+const browser = await startChromium(test);
 
-before(async () => {
-  mkdirSync(pictures, { recursive: true });
-  demo = await startDemo('--rtc', '127.0.0.1:0');
-  browser = await startChromium();
-});
-
-after(async () => {
-  await browser?.close();
-  await demo?.stop();
-});
-
-const open = async (parameters = {}, { from = demo, first, ...options } = {}) => {
-  const page = await browser.newPage({ viewport: { width: 1280, height: 800 }, ...options });
+const open = async (t, parameters = {}, { from = demo, first, ...options } = {}) => {
+  const page = await newPage(t, browser, { viewport: { width: 1280, height: 800 }, ...options });
   if (first) await page.addInitScript(first);
   page.faults = [];
   page.on('pageerror', (error) => page.faults.push(error));
@@ -36,34 +26,32 @@ const open = async (parameters = {}, { from = demo, first, ...options } = {}) =>
 const picture = (page, name) => page.screenshot({ path: join(pictures, `${name}.png`) });
 
 test(`${SECONDS} s at 10 % loss: what is predicted is what happens`, async (t) => {
-  const page = await open();
+  const page = await open(t);
   await playing(page, 'webrtc');
   const { p99, corrections, states } = await playThroughLoss(page, SECONDS, randomFrom(1));
   t.diagnostic(`frames: 99 in 100 within ${p99.toFixed(1)} ms`);
   t.diagnostic(`${corrections} corrections of ${states} states`);
   await picture(page, 'desktop');
   assert.deepEqual(page.faults, []);
-  await page.close();
 });
 
-test('nothing on the page tells a screen reader what changes all the time', async () => {
-  const page = await open();
+test('nothing on the page tells a screen reader what changes all the time', async (t) => {
+  const page = await open(t);
   await playing(page);
   assert.deepEqual(
     await page.$$eval('output, [aria-live], [role=status]', (live) => live.map(({ id }) => id)),
     ['state', 'latency-value', 'jitter-value', 'loss-value'],
   );
-  await page.close();
 });
 
-test('bots play with one who is alone, and go when another comes', async () => {
-  const one = await open();
+test('bots play with one who is alone, and go when another comes', async (t) => {
+  const one = await open(t);
   await playing(one);
   await until(one, 'there are three bots', () => {
     const { players } = globalThis.page.play.scene(performance.now() / 1000);
     return players.filter(({ bot }) => bot).length === 3;
   });
-  const two = await open({ transport: 'websocket' });
+  const two = await open(t, { transport: 'websocket' });
   assert.equal(await playing(two), 'websocket');
   for (const page of [one, two]) {
     await until(page, 'there are two, and no bot', () => {
@@ -103,8 +91,8 @@ test('bots play with one who is alone, and go when another comes', async () => {
   await two.close();
 });
 
-test('the switch of prediction is felt: without it a move waits for the server', async () => {
-  const page = await open();
+test('the switch of prediction is felt: without it a move waits for the server', async (t) => {
+  const page = await open(t);
   await playing(page);
   await slide(page, 'latency', 150);
   await until(page, 'the latency is seen', () => globalThis.page.play.client.stats().rtt > 0.28);
@@ -139,15 +127,14 @@ test('the switch of prediction is felt: without it a move waits for the server',
   assert.equal(await toldFirst('ArrowRight'), false);
   await page.locator('#prediction').uncheck();
   assert.equal(await toldFirst('ArrowLeft'), true);
-  await page.close();
 });
 
-test('a finger moves the player and does not scroll the page; 320 px are enough', async () => {
+test('a finger moves the player and does not scroll the page; 320 px are enough', async (t) => {
   for (const [name, size] of Object.entries({
     phone: { width: 390, height: 844 },
     small: { width: 320, height: 568 },
   })) {
-    const page = await open({}, { viewport: size, hasTouch: true, isMobile: true });
+    const page = await open(t, {}, { viewport: size, hasTouch: true, isMobile: true });
     await playing(page);
     const wide = await page.evaluate(() => document.documentElement.scrollWidth);
     assert.ok(wide <= size.width, `${name}: the page is ${wide} px wide`);
@@ -177,8 +164,8 @@ test('a finger moves the player and does not scroll the page; 320 px are enough'
   }
 });
 
-test('without interpolation the others move in jumps', async () => {
-  const page = await open();
+test('without interpolation the others move in jumps', async (t) => {
+  const page = await open(t);
   await playing(page);
   await until(page, 'there are bots', () =>
     globalThis.page.play.scene(performance.now() / 1000).players.some(({ bot }) => bot),
@@ -207,18 +194,16 @@ test('without interpolation the others move in jumps', async () => {
   assert.ok(smooth > 0.2, `they move at ${smooth} of the looks`);
   await page.locator('#interpolation').uncheck();
   assert.equal(await moving(), 0);
-  await page.close();
 });
 
-test('the dark page', async () => {
-  const page = await open({}, { colorScheme: 'dark' });
+test('the dark page', async (t) => {
+  const page = await open(t, {}, { colorScheme: 'dark' });
   await playing(page);
   await page.locator('#ghost').check();
   await slide(page, 'latency', 100);
   await until(page, 'the latency is seen', () => globalThis.page.play.client.stats().rtt > 0.18);
   assert.ok((await apart(page)) < 0.5);
   await picture(page, 'dark');
-  await page.close();
 });
 
 /** Notes whether WebRTC was still being tried when the page turned to WebSocket. */
@@ -239,50 +224,43 @@ function noteTransports() {
 }
 
 /** Waits until the page plays over WebSocket; returns whether it did so without waiting for WebRTC to fail. */
-const fallBack = async (...options) => {
-  const other = await startDemo(...options);
-  try {
-    const page = await open({}, { from: other, first: noteTransports });
-    await page.waitForFunction(() =>
-      document.getElementById('state').textContent.endsWith('WebSocket'),
-    );
-    await playing(page);
-    const impatient = await page.evaluate(() => globalThis.impatient);
-    await page.close();
-    return impatient;
-  } finally {
-    await other.stop();
-  }
+const fallBack = async (t, ...options) => {
+  const other = await startDemo(t, ...options);
+  const page = await open(t, {}, { from: other, first: noteTransports });
+  await page.waitForFunction(() =>
+    document.getElementById('state').textContent.endsWith('WebSocket'),
+  );
+  await playing(page);
+  const impatient = await page.evaluate(() => globalThis.impatient);
+  return impatient;
 };
 
-test('over WebSocket when the relay has no WebRTC', () => fallBack());
+test('over WebSocket when the relay has no WebRTC', (t) => fallBack(t));
 
-test('over WebSocket when UDP does not come through, long before that is sure', async () => {
-  assert.equal(await fallBack('--rtc', '127.0.0.1:0', '--rtc-advertise', '127.0.0.1:9'), true);
+test('over WebSocket when UDP does not come through, long before that is sure', async (t) => {
+  assert.equal(await fallBack(t, '--rtc', '127.0.0.1:0', '--rtc-advertise', '127.0.0.1:9'), true);
 });
 
-test('the transport is changed while playing', async () => {
-  const page = await open();
+test('the transport is changed while playing', async (t) => {
+  const page = await open(t);
   await playing(page, 'webrtc');
   await page.locator('input[value="websocket"]').check();
   await page.waitForFunction(() =>
     document.getElementById('state').textContent.endsWith('WebSocket'),
   );
   await playing(page, 'websocket');
-  await page.close();
 });
 
-test('the page says that the game has ended, and plays again when asked', async () => {
-  const page = await open({ transport: 'websocket' });
+test('the page says that the game has ended, and plays again when asked', async (t) => {
+  const page = await open(t, { transport: 'websocket' });
   await playing(page);
-  await demo.server.signal('SIGSTOP');
+  demo.server.kill('SIGSTOP');
   await page.waitForFunction(() => !document.getElementById('ended').hidden, undefined, {
     timeout: 30_000,
   });
   assert.match(await page.textContent('#reason'), /^The game has ended: ./);
   await picture(page, 'ended');
-  await demo.server.signal('SIGCONT');
+  demo.server.kill('SIGCONT');
   await page.locator('#retry').click();
   await playing(page);
-  await page.close();
 });

@@ -3,10 +3,10 @@
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { attempt, chat, leave, makeRoot, startChat } from '../support/chat_page.mjs';
-import { LOADED_GRACE_SECONDS, startHidingChromium } from '../support/hidden_chromium.mjs';
+import { LOADED_GRACE_SECONDS, startHidingChromium } from '../support/browsers.mjs';
 
 /** The seconds after which a server gives up a client. */
 const TIMEOUT = 5;
@@ -14,25 +14,13 @@ const TIMEOUT = 5;
 /** The time is long enough for the server to give up clients that depend on timers. */
 const HIDDEN = Number(process.env.HIDDEN_SECONDS ?? 4 * TIMEOUT);
 
-let browser;
-let place;
-let root;
-
-before(async () => {
-  root = makeRoot();
-  const page = readFileSync(join(root.path, 'index.html'), 'utf8');
-  const policy = `<meta http-equiv="Content-Security-Policy" content="worker-src 'none'">`;
-  writeFileSync(join(root.path, 'strict.html'), page.replace('<head>', `<head>${policy}`));
-  assert.match(readFileSync(join(root.path, 'strict.html'), 'utf8'), /worker-src/);
-  browser = await startHidingChromium();
-  place = await startChat(root);
-});
-
-after(async () => {
-  await browser?.close();
-  assert.equal(await place?.stop(), 0);
-  root.remove();
-});
+const root = makeRoot(test);
+const page = readFileSync(join(root, 'index.html'), 'utf8');
+const policy = `<meta http-equiv="Content-Security-Policy" content="worker-src 'none'">`;
+writeFileSync(join(root, 'strict.html'), page.replace('<head>', `<head>${policy}`));
+assert.match(readFileSync(join(root, 'strict.html'), 'utf8'), /worker-src/);
+const browser = await startHidingChromium(test);
+const place = await startChat(test, { root });
 
 /** Opens a client in a page that is hidden as soon as it is connected; the page notes how often timers run. */
 async function openHidden(file, { timeoutSeconds = TIMEOUT } = {}) {
@@ -111,7 +99,7 @@ test('a hidden page to which nothing comes goes on sending', { timeout }, async 
       const { runs, client } = globalThis;
       return { runs, sent: client.stats().transport.datagramsSent };
     });
-  place.server.signal('SIGSTOP');
+  place.server.kill('SIGSTOP');
   const before = await figures();
   await page.evaluate(() => globalThis.client.send(0, 'say', { text: 'hello' }));
   let sent = 0;
@@ -120,7 +108,7 @@ test('a hidden page to which nothing comes goes on sending', { timeout }, async 
     sent = (await figures()).sent - before.sent;
   }
   const runs = (await figures()).runs - before.runs;
-  place.server.signal('SIGCONT');
+  place.server.kill('SIGCONT');
   assert.ok(sent >= 20, `${sent} datagrams in ten seconds`);
   assert.ok(runs < 5, `timers ran ${runs} times, so nothing was tested`);
   await leave(page);

@@ -2,35 +2,24 @@
 import assert from 'node:assert/strict';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
-import { startChromium } from '../support/chromium.mjs';
-import { startFirefox } from '../support/firefox.mjs';
+import { test } from 'node:test';
+import { newPage, startChromium, startFirefox } from '../support/browsers.mjs';
 import { slide } from '../support/game_page.mjs';
 import { runFor, serveLab, stopped } from '../support/lab_page.mjs';
 
 const TICKS = 600;
 const pictures = join(process.env.CAUSEWAY_BUILD, 'screenshots');
-let lab;
-let browser;
-
-before(async () => {
-  mkdirSync(pictures, { recursive: true });
-  lab = await serveLab();
-  browser = await startChromium();
-});
-
-after(async () => {
-  await browser?.close();
-  await lab?.stop();
-});
+mkdirSync(pictures, { recursive: true });
+const lab = await serveLab(test);
+const browser = await startChromium(test);
 
 /** Opens the lab, stopped, as the address after # says. */
-const open = async (fragment = '', options = {}) => {
-  const page = await browser.newPage({ viewport: { width: 1280, height: 800 }, ...options });
+const open = async (t, fragment = '', options = {}) => {
+  const page = await newPage(t, browser, { viewport: { width: 1280, height: 800 }, ...options });
   page.faults = [];
   page.on('pageerror', (error) => page.faults.push(error));
   page.on('console', (message) => message.type() === 'error' && page.faults.push(message.text()));
-  await page.goto(`${lab.url}#${fragment}`);
+  await page.goto(`${lab}#${fragment}`);
   await stopped(page);
   return page;
 };
@@ -43,7 +32,7 @@ const close = async (page) => {
 const picture = (page, name) => page.screenshot({ path: join(pictures, `lab-${name}.png`) });
 
 test('at 20 % loss the byte stream grows slow, and Causeway does not', async (t) => {
-  const page = await open('protocols=plain.redundancy.tcp&loss=0');
+  const page = await open(t, 'protocols=plain.redundancy.tcp&loss=0');
   const calm = await runFor(page, TICKS);
   assert.equal(await page.locator('#loss').inputValue(), '0');
   await slide(page, 'loss', 20);
@@ -58,8 +47,8 @@ test('at 20 % loss the byte stream grows slow, and Causeway does not', async (t)
   await close(page);
 });
 
-test('a shared address gives the same run, and another seed another', async () => {
-  const page = await open();
+test('a shared address gives the same run, and another seed another', async (t) => {
+  const page = await open(t);
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
   await slide(page, 'rtt', 20);
   await slide(page, 'bursts', 3);
@@ -68,7 +57,7 @@ test('a shared address gives the same run, and another seed another', async () =
   await page.locator('#share').click();
   await page.waitForFunction(() => document.getElementById('said').textContent.includes('copied'));
   const address = await page.evaluate(() => navigator.clipboard.readText());
-  const other = await open(new URL(address).hash.slice(1));
+  const other = await open(t, new URL(address).hash.slice(1));
   assert.deepEqual(await runFor(other, TICKS), run);
   await other.locator('#reseed').click();
   const hashes = (columns) => columns.map(({ hash }) => hash);
@@ -83,19 +72,18 @@ test('a shared address gives the same run, and another seed another', async () =
 });
 
 test('Firefox sees the same run as Chromium', async (t) => {
-  const firefox = await startFirefox();
-  t.after(() => firefox.close());
+  const firefox = await startFirefox(t);
   const fragment = 'loss=10&bursts=4&jitter=40&bandwidth=512&blocks=1&seed=7';
   const page = await firefox.newPage();
   await page.goto(`${lab.url}#${fragment}`);
   await stopped(page);
-  const chromium = await open(fragment);
+  const chromium = await open(t, fragment);
   assert.deepEqual(await runFor(page, TICKS), await runFor(chromium, TICKS));
   await close(chromium);
 });
 
-test('the keyboard does it all', async () => {
-  const page = await open();
+test('the keyboard does it all', async (t) => {
+  const page = await open(t);
   const state = () =>
     page.evaluate(() => {
       const { playing, run } = globalThis.page;
@@ -138,8 +126,8 @@ test('the keyboard does it all', async () => {
   await close(page);
 });
 
-test('a preset is a network, and what is seen of it is explained', async () => {
-  const page = await open('protocols=plain.tcp');
+test('a preset is a network, and what is seen of it is explained', async (t) => {
+  const page = await open(t, 'protocols=plain.tcp');
   const preset = (name) => page.getByRole('button', { name });
   const explained = async () => {
     await page.evaluate((ticks) => globalThis.page.step(ticks), TICKS);
@@ -159,8 +147,8 @@ test('a preset is a network, and what is seen of it is explained', async () => {
   await close(page);
 });
 
-test('every protocol of the lab has a name and an explanation', async () => {
-  const page = await open();
+test('every protocol of the lab has a name and an explanation', async (t) => {
+  const page = await open(t);
   for (const protocol of await page.evaluate(() => globalThis.page.lab.protocols)) {
     await page.locator('.protocol').first().selectOption(protocol);
     const name = await page.locator('.protocol').first().locator('option:checked').textContent();
@@ -170,8 +158,8 @@ test('every protocol of the lab has a name and an explanation', async () => {
   await close(page);
 });
 
-test('columns come and go, and choose their protocol', async () => {
-  const page = await open();
+test('columns come and go, and choose their protocol', async (t) => {
+  const page = await open(t);
   const columns = () => page.evaluate(() => globalThis.page.run.settings.protocols);
   const before = await columns();
   assert.equal(before.length, 4);
@@ -189,14 +177,14 @@ test('columns come and go, and choose their protocol', async () => {
 });
 
 for (const colorScheme of ['light', 'dark'])
-  test(`a phone's width is enough, ${colorScheme}`, async () => {
+  test(`a phone's width is enough, ${colorScheme}`, async (t) => {
     for (const [name, width, height] of [
       ['desktop', 1280, 800],
       ['phone', 390, 844],
       ['small', 320, 568],
     ]) {
       const phone = width < 400;
-      const page = await open('loss=10', {
+      const page = await open(t, 'loss=10', {
         viewport: { width, height },
         hasTouch: phone,
         isMobile: phone,
@@ -212,7 +200,7 @@ for (const colorScheme of ['light', 'dark'])
   });
 
 test('four protocols take less time than 60 frames a second leave', async (t) => {
-  const page = await open('speed=1&loss=10&blocks=1&protocols=plain.rudp.notify.tcp');
+  const page = await open(t, 'speed=1&loss=10&blocks=1&protocols=plain.rudp.notify.tcp');
   const client = await page.context().newCDPSession(page);
   await client.send('Performance.enable', { timeDomain: 'threadTicks' });
   // Returns the time that the page's thread has worked, whatever else the machine does meanwhile.
@@ -241,7 +229,7 @@ test('four protocols take less time than 60 frames a second leave', async (t) =>
 
 test('who wants less motion begins with a run that stands still', async () => {
   const page = await browser.newPage({ reducedMotion: 'reduce' });
-  await page.goto(lab.url);
+  await page.goto(lab);
   await page.waitForFunction(() => globalThis.page?.run);
   const { playing, ticks } = await page.evaluate(() => ({
     playing: globalThis.page.playing,
@@ -252,8 +240,8 @@ test('who wants less motion begins with a run that stands still', async () => {
   await page.close();
 });
 
-test('the page says what it does not understand, and what it lacks', async () => {
-  const page = await open('loss=11.5&protocols=plain.pigeon&seed=3');
+test('the page says what it does not understand, and what it lacks', async (t) => {
+  const page = await open(t, 'loss=11.5&protocols=plain.pigeon&seed=3');
   assert.match(await page.textContent('#said'), /protocols=plain\.pigeon/);
   assert.match(await page.textContent('#said'), /loss=11\.5/);
   assert.equal(await page.locator('#seed').inputValue(), '3');
@@ -267,13 +255,13 @@ test('the page says what it does not understand, and what it lacks', async () =>
 
   const without = await browser.newPage();
   await without.addInitScript(() => delete globalThis.WebAssembly);
-  await without.goto(lab.url);
+  await without.goto(lab);
   await without.locator('#trouble').waitFor();
   assert.match(await without.textContent('#trouble'), /needs WebAssembly/);
   await without.close();
 
   const plain = await browser.newPage({ javaScriptEnabled: false });
-  await plain.goto(lab.url);
+  await plain.goto(lab);
   assert.match(await plain.textContent('noscript'), /needs JavaScript/);
   await plain.close();
 });

@@ -1,28 +1,15 @@
 // The overlay over a page with a connection.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { attempt, chat, leave, makeRoot, openPage, startChat } from '../support/chat_page.mjs';
-import { startChromium } from '../support/chromium.mjs';
+import { test } from 'node:test';
+import { attempt, chat, leave, openPage, startChat } from '../support/chat_page.mjs';
+import { startChromium } from '../support/browsers.mjs';
 
-let browser;
-let root;
-let place;
-
-before(async () => {
-  root = makeRoot();
-  browser = await startChromium();
-  place = await startChat(root, { loss: 0.2 });
-});
-
-after(async () => {
-  await browser?.close();
-  assert.equal(await place?.stop(), 0);
-  root.remove();
-});
+const browser = await startChromium(test);
+const place = await startChat(test, { loss: 0.2 });
 
 /** Opens a page that is connected, with the overlay. */
-async function openOverlay(options, inWorker = false) {
-  const page = await openPage(browser, place);
+async function openOverlay(t, options, inWorker = false) {
+  const page = await openPage(t, browser, place);
   const token = await place.server.token();
   await attempt(page, token, { transports: ['websocket'], inWorker });
   await page.evaluate(async (given) => {
@@ -50,8 +37,8 @@ const RTT = [76, 201, 224];
 const LOSS = [255, 107, 122];
 
 for (const inWorker of [false, true])
-  test(`it shows transport, round trip, loss and bandwidth${inWorker ? ' of a Worker' : ''}`, async () => {
-    const page = await openOverlay(undefined, inWorker);
+  test(`it shows transport, round trip, loss and bandwidth${inWorker ? ' of a Worker' : ''}`, async (t) => {
+    const page = await openOverlay(t, undefined, inWorker);
     const box = shown(page);
     await chat(page, 3000);
     const text = await box.evaluate(({ shadowRoot }) => shadowRoot.firstElementChild.innerText);
@@ -68,15 +55,14 @@ for (const inWorker of [false, true])
         .querySelector('[aria-label="Network"]')
         .shadowRoot.textContent.startsWith('disconnected'),
     );
-    await page.close();
   });
 
 for (const [corner, x, y] of [
   [undefined, 8, 8],
   ['bottom right', 'right', 'bottom'],
 ])
-  test(`in the corner ${corner ?? 'by default'} it fits on a phone and lets touches through`, async () => {
-    const page = await openOverlay({ corner });
+  test(`in the corner ${corner ?? 'by default'} it fits on a phone and lets touches through`, async (t) => {
+    const page = await openOverlay(t, { corner });
     await page.setViewportSize({ width: 320, height: 568 });
     const { box, below } = await page.evaluate(() => {
       const element = document.querySelector('[aria-label="Network"]');
@@ -88,11 +74,10 @@ for (const [corner, x, y] of [
     assert.equal(x === 'right' ? 320 - box.right : box.left, 8);
     assert.equal(y === 'bottom' ? 568 - box.bottom : box.top, 8);
     assert.ok(box.right - box.left < 200 && box.bottom - box.top < 130);
-    await page.close();
   });
 
-test('no policy of the page stops it, nor does its style change it', async () => {
-  const page = await openOverlay();
+test('no policy of the page stops it, nor does its style change it', async (t) => {
+  const page = await openOverlay(t);
   const height = () =>
     shown(page).evaluate(({ shadowRoot }) => shadowRoot.firstElementChild.offsetHeight);
   const before = await height();
@@ -110,11 +95,10 @@ test('no policy of the page stops it, nor does its style change it', async () =>
     globalThis.removeOverlay = overlay(globalThis.client);
   });
   assert.equal(await height(), before);
-  await page.close();
 });
 
-test('it is taken away without a trace', async () => {
-  const page = await openOverlay();
+test('it is taken away without a trace', async (t) => {
+  const page = await openOverlay(t);
   await shown(page).waitFor();
   await page.evaluate(() => globalThis.removeOverlay());
   assert.equal(await shown(page).count(), 0);
@@ -126,5 +110,4 @@ test('it is taken away without a trace', async () => {
     return count;
   });
   assert.equal(asked, 0);
-  await page.close();
 });

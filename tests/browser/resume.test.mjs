@@ -1,39 +1,21 @@
 // A player in a real Chromium stays connected, whatever breaks between page and server.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { attempt, makeRoot, openPage, startChat } from '../support/chat_page.mjs';
-import { startChromium } from '../support/chromium.mjs';
+import { test } from 'node:test';
+import { attempt, openPage, startChat } from '../support/chat_page.mjs';
 import { startDelayPath } from '../support/delay_path.mjs';
 import { reportGap } from '../support/player.mjs';
-import { startGatedRelay } from '../support/relay.mjs';
-import { until } from '../support/rtc.mjs';
-import { PROTOCOL_ID } from '../support/secure.mjs';
+import { startGate } from '../support/secure.mjs';
+import { startChromium } from '../support/browsers.mjs';
+import { sleep, until } from '../support/patience.mjs';
 
-let browser;
-let root;
-
-before(async () => {
-  root = makeRoot();
-  browser = await startChromium();
-});
-
-after(async () => {
-  await browser?.close();
-  root.remove();
-});
+const browser = await startChromium(test);
 
 /** Opens a page that plays over a path with distance, and notes the events of its connection. */
 async function play(t, { rtt, transports }) {
-  const path = await startDelayPath({ rtt });
-  const place = await startChat(root, { relayOptions: path.relayOptions });
+  const path = await startDelayPath(t, { rtt });
+  const place = await startChat(t, { relayOptions: path.relayOptions });
   path.to(place.relay);
-  const page = await openPage(browser, { url: path.url });
-  t.after(async () => {
-    await page.close();
-    await place.stop();
-    await path.close();
-  });
+  const page = await openPage(t, browser, path);
   const token = await place.server.token({ timeoutSeconds: 10 });
   const came = await attempt(page, token, { ...(transports && { transports }) });
   assert.ok(came.transport, JSON.stringify(came));
@@ -90,10 +72,7 @@ for (const kind of ['websocket', 'webrtc'])
     const { page, path, place } = await play(t, { rtt: 40, transports: [kind] });
     await sleep(300);
     await place.relay.stop('SIGKILL');
-    const gate = ['--protocol-id', String(PROTOCOL_ID)];
-    const next = await startGatedRelay(place.server.port, ...gate, ...path.relayOptions);
-    t.after(() => next.stop());
-    path.to(next);
+    path.to(await startGate(t, place.server, path.relayOptions));
     await is(page, 'state', 'reconnecting');
     await is(page, 'state', 'connected');
     const { gap, states } = await rest(page);

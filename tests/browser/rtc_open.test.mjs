@@ -1,33 +1,24 @@
 // The steps by which the package opens a WebRTC transport to a relay at a distance, in Chromium: the packets that it
 // sends for that, and about when it is open.
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
-import { startChromium } from '../support/chromium.mjs';
+import { describe, test } from 'node:test';
 import { startDelayPath } from '../support/delay_path.mjs';
 import { openPackagePage, openingTime, startPackagePage } from '../support/package_page.mjs';
-import { startRelay, startUdpServer } from '../support/relay.mjs';
+import { startRelay } from '../support/relay.mjs';
+import { startUdpServer } from '../support/udp_server.mjs';
+import { startChromium } from '../support/browsers.mjs';
+import { share } from '../support/fixture.mjs';
 
 const RTT = 100;
 
-let udp;
-let site;
-let path;
-let relay;
-
-before(async () => {
-  udp = await startUdpServer();
-  site = await startPackagePage();
-  path = await startDelayPath({ rtt: RTT });
-  relay = await startRelay(udp.port, ...path.relayOptions, '--origin', site.origin);
-  path.to(relay);
+const udp = await startUdpServer(test);
+const origin = await startPackagePage(test);
+const path = await startDelayPath(test, { rtt: RTT });
+const relay = await startRelay(test, {
+  upstream: udp.upstream,
+  args: [...path.relayOptions, '--origin', origin],
 });
-
-after(async () => {
-  await relay.stop();
-  await path.close();
-  await udp.stop();
-  site.stop();
-});
+path.to(relay);
 
 /** Returns what went through while a transport opened. */
 async function watchOpening(page) {
@@ -48,18 +39,10 @@ const isStun = ([type]) => type <= 3;
 const knowsEmbedding = (seen) => seen.find(isStun).includes(Buffer.of(0xc0, 0x71));
 
 describe('as it is', () => {
-  let browser;
-  let page;
-
-  before(async () => {
-    browser = await startChromium();
-    page = await openPackagePage(browser, site);
-  });
-
-  after(() => browser?.close());
+  const page = share(async (t) => openPackagePage(t, await startChromium(t), origin));
 
   test('a page of another origin posts its offer without asking first', async (t) => {
-    const { 'tcp up': up, took } = await watchOpening(page);
+    const { 'tcp up': up, took } = await watchOpening(page());
     const requests = up.map((data) => data.toString('latin1').split(' ')[0]);
     assert.equal(requests.filter((method) => method === 'POST').length, 1);
     assert.ok(!requests.includes('OPTIONS'));
@@ -67,13 +50,13 @@ describe('as it is', () => {
   });
 
   test('the answer has a candidate that is checked at once', async () => {
-    const { 'tcp down': down, 'udp up': up } = await watchOpening(page);
+    const { 'tcp down': down, 'udp up': up } = await watchOpening(page());
     assert.match(Buffer.concat(down).toString(), new RegExp(`127\\.0\\.0\\.1 ${path.rtcPort} typ`));
     assert.ok(up.some(isStun));
   });
 
   test('the relay asks for the association with the end of the DTLS handshake', async () => {
-    const { all, 'udp down': down } = await watchOpening(page);
+    const { all, 'udp down': down } = await watchOpening(page());
     const answered = all.findIndex(({ kind }) => kind === 'tcp down');
     const encrypted = all
       .slice(answered)
@@ -84,19 +67,17 @@ describe('as it is', () => {
 });
 
 describe('with DTLS embedded in the checks', () => {
-  let browser;
-  let page;
-
-  before(async () => {
-    browser = await startChromium('--force-fieldtrials=WebRTC-IceHandshakeDtls/Enabled/');
-    page = await openPackagePage(browser, site);
-  });
-
-  after(() => browser?.close());
+  const page = share(async (t) =>
+    openPackagePage(
+      t,
+      await startChromium(t, '--force-fieldtrials=WebRTC-IceHandshakeDtls/Enabled/'),
+      origin,
+    ),
+  );
 
   test('the relay takes it', async (t) => {
-    await openingTime(page, path.url);
-    const { 'udp up': up, 'udp down': down, took } = await watchOpening(page);
+    await openingTime(page(), path.url);
+    const { 'udp up': up, 'udp down': down, took } = await watchOpening(page());
     assert.ok(knowsEmbedding(up), 'the browser embeds');
     assert.ok(knowsEmbedding(down), 'the relay says that it knows');
     t.diagnostic(`open after ${took.toFixed(0)} ms`);

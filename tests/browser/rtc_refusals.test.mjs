@@ -1,65 +1,33 @@
 // A relay refuses a page of another origin, or carries it no longer: it tells the page the same over WebRTC and
 // WebSocket, in real browsers.
 import assert from 'node:assert/strict';
-import { createSocket } from 'node:dgram';
-import { once } from 'node:events';
-import { after, before, describe, test } from 'node:test';
-import { startChromium } from '../support/chromium.mjs';
-import { startFirefox } from '../support/firefox.mjs';
+import { describe, test } from 'node:test';
 import { openPackagePage, startPackagePage } from '../support/package_page.mjs';
-import { startRelay, startUdpServer } from '../support/relay.mjs';
+import { startRelay } from '../support/relay.mjs';
+import { startUdpServer } from '../support/udp_server.mjs';
+import { browsers } from '../support/browsers.mjs';
+import { share } from '../support/fixture.mjs';
+import { freePort } from '../support/free_port.mjs';
+import { until } from '../support/patience.mjs';
 
 const kinds = ['WebRtcTransport', 'WebSocketTransport'];
-let site;
-let udp;
-let silent;
+const origin = await startPackagePage(test);
+const udp = await startUdpServer(test);
+const silent = await startUdpServer(test, { answer: () => null });
 
-before(async () => {
-  site = await startPackagePage();
-  udp = await startUdpServer();
-  silent = await startUdpServer(() => []);
-});
-
-after(async () => {
-  await udp.stop();
-  await silent.stop();
-  site.stop();
-});
-
-/** Returns a UDP port of the loopback interface at which nobody listens. */
-async function freePort() {
-  const socket = createSocket('udp4');
-  socket.bind(0, '127.0.0.1');
-  await once(socket, 'listening');
-  const { port } = socket.address();
-  socket.close();
-  return port;
-}
-
-for (const [name, start] of Object.entries({ Chromium: startChromium, Firefox: startFirefox })) {
+for (const [name, start] of Object.entries(browsers)) {
   describe(name, () => {
-    let browser;
-    let page;
+    const page = share(async (t) => openPackagePage(t, await start(t), origin));
 
-    before(async () => {
-      browser = await start();
-      page = await openPackagePage(browser, site);
-    });
+    const startWith = (t, { upstream }, ...options) =>
+      startRelay(t, { upstream, args: ['--origin', origin, ...options] });
 
-    after(() => browser?.close());
-
-    const startFor = (t, port, ...options) =>
-      startWith(t, port, '--rtc', '127.0.0.1:0', ...options);
-
-    async function startWith(t, port, ...options) {
-      const relay = await startRelay(port, '--origin', site.origin, ...options);
-      t.after(() => relay.stop('SIGKILL'));
-      return relay;
-    }
+    const startFor = (t, server, ...options) =>
+      startWith(t, server, '--rtc', '127.0.0.1:0', ...options);
 
     /** Opens a transport, and sends on it until it ends; returns how it ended, or why it did not open. */
     const end = (kind, relay) =>
-      page.evaluate(
+      page().evaluate(
         async ([kind, url]) => {
           let transport;
           try {
@@ -81,15 +49,14 @@ for (const [name, start] of Object.entries({ Chromium: startChromium, Firefox: s
     };
 
     test('a page whose origin is not allowed', async (t) => {
-      const relay = await startRelay(udp.port, '--rtc', '127.0.0.1:0');
-      t.after(() => relay.stop('SIGKILL'));
+      const relay = await startRelay(t, { upstream: udp.upstream, args: ['--rtc', '127.0.0.1:0'] });
       const [overHttp, closed] = [await end(kinds[0], relay), await end(kinds[1], relay)];
       assert.deepEqual(overHttp, { code: 'ORIGIN', retryable: false, stage: 'signalling' });
       assert.deepEqual(closed, { code: 4004, reason: 'this origin is not allowed (--origin)' });
     });
 
     test('a relay without WebRTC', async (t) => {
-      const relay = await startWith(t, udp.port);
+      const relay = await startWith(t, udp);
       assert.deepEqual(await end(kinds[0], relay), {
         code: 'NO_RTC',
         retryable: false,
@@ -98,25 +65,25 @@ for (const [name, start] of Object.entries({ Chromium: startChromium, Firefox: s
     });
 
     test('a relay that is full', async (t) => {
-      const relay = await startFor(t, udp.port, '--max-sessions-per-address', '1');
+      const relay = await startFor(t, udp, '--max-sessions-per-address', '1');
       void end(kinds[1], relay).catch(() => {});
-      await page.waitForFunction(() => globalThis.opened?.state === 'open');
+      await page().waitForFunction(() => globalThis.opened?.state === 'open');
       await bothEnd(relay, { code: 1013, reason: 'try later' });
     });
 
     test('a relay that stops', async (t) => {
-      const relay = await startFor(t, udp.port);
+      const relay = await startFor(t, udp);
       const both = bothEnd(relay, { code: 1001, reason: 'relay is stopping' });
       const before = udp.received.length;
-      while (new Set(udp.received.slice(before).map(({ from }) => from.port)).size < 2)
-        await new Promise((resolve) => setTimeout(resolve, 20));
+      const ports = () => new Set(udp.received.slice(before).map(({ port }) => port));
+      await until('both to send', () => ports().size >= 2);
       await relay.stop();
       await both;
     });
 
     test('a game server that does not answer, and one that is not there', async (t) => {
-      const deaf = await startFor(t, silent.port, '--answer-timeout', '1');
-      const alone = await startFor(t, await freePort());
+      const deaf = await startFor(t, silent, '--answer-timeout', '1');
+      const alone = await startFor(t, { upstream: `127.0.0.1:${await freePort('udp')}` });
       await Promise.all([
         bothEnd(deaf, { code: 4002, reason: 'the game server does not answer' }),
         bothEnd(alone, { code: 4005, reason: 'the game server is down' }),

@@ -1,42 +1,26 @@
 // Secure connections from a real Chromium through the real relay to the native game server.
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, test } from 'node:test';
 import {
   attempt,
   chat,
   ending,
   leave,
-  makeRoot,
   openPage as open,
   startChat,
 } from '../support/chat_page.mjs';
-import { startChromium } from '../support/chromium.mjs';
-import { until } from '../support/rtc.mjs';
+import { startChromium } from '../support/browsers.mjs';
+import { sleep, until } from '../support/patience.mjs';
 
-let browser;
-let demo;
-let root;
-const start = (options) => startChat(root, options);
-const openPage = (place) => open(browser, place);
-
-before(async () => {
-  root = makeRoot();
-  browser = await startChromium();
-  demo = await start();
-});
-
-after(async () => {
-  await browser?.close();
-  assert.equal(await demo?.stop(), 0);
-  root.remove();
-});
+const browser = await startChromium(test);
+const demo = await startChat(test);
+const openPage = (t, place) => open(t, browser, place);
 
 describe('ten seconds of messages at 5 % loss', { concurrency: true }, () => {
   for (const kind of ['webrtc', 'websocket'])
-    test(kind, async () => {
-      const lossy = await start({ loss: 0.05 });
-      const page = await openPage(lossy);
+    test(kind, async (t) => {
+      const lossy = await startChat(t, { loss: 0.05 });
+      const page = await openPage(t, lossy);
       const came = await attempt(page, await lossy.server.token(), { transports: [kind] });
       assert.deepEqual(came, { transport: kind });
       const { sent, said, worlds, stats } = await chat(page, 10_000);
@@ -44,13 +28,11 @@ describe('ten seconds of messages at 5 % loss', { concurrency: true }, () => {
       assert.ok(sent.length > 20 && worlds > 50);
       assert.ok(stats.packetsLost > 0 && stats.packetsMissed > 0);
       await leave(page);
-      await page.close();
-      assert.equal(await lossy.stop(), 0);
     });
 });
 
-test('listeners that come and go lose no message', async () => {
-  const page = await openPage(demo);
+test('listeners that come and go lose no message', async (t) => {
+  const page = await openPage(t, demo);
   await attempt(page, await demo.server.token(), { transports: ['websocket'] });
   const said = await page.evaluate(async () => {
     const { client } = globalThis;
@@ -99,7 +81,6 @@ test('listeners that come and go lose no message', async () => {
     Array.from({ length: 40 }, (_, i) => String(i)),
   );
   await leave(page);
-  await page.close();
 });
 
 const departures = {
@@ -109,10 +90,10 @@ const departures = {
 
 for (const kind of ['webrtc', 'websocket'])
   for (const [what, depart] of Object.entries(departures))
-    test(`${kind}: a page that is ${what} gives its place free`, async () => {
-      const small = await start({ players: 1 });
+    test(`${kind}: a page that is ${what} gives its place free`, async (t) => {
+      const small = await startChat(t, { players: 1 });
       const options = { transports: [kind] };
-      const [first, second] = [await openPage(small), await openPage(small)];
+      const [first, second] = [await openPage(t, small), await openPage(t, small)];
       // The server would wait an hour for a client that does not say that it goes.
       const token = await small.server.token({ timeoutSeconds: 3600 });
       assert.deepEqual(await attempt(first, token, options), { transport: kind });
@@ -123,26 +104,21 @@ for (const kind of ['webrtc', 'websocket'])
         const came = await attempt(second, await small.server.token(), options);
         return came.transport === kind;
       });
-      await second.close();
-      await small.stop();
     });
 
-test('a full server denies', async () => {
-  const small = await start({ players: 1 });
-  const [first, second] = [await openPage(small), await openPage(small)];
+test('a full server denies', async (t) => {
+  const small = await startChat(t, { players: 1 });
+  const [first, second] = [await openPage(t, small), await openPage(t, small)];
   assert.ok((await attempt(first, await small.server.token())).transport);
   assert.deepEqual(await attempt(second, await small.server.token()), {
     name: 'HandshakeError',
     code: 'DENIED',
     stage: 'request',
   });
-  await first.close();
-  await second.close();
-  await small.stop();
 });
 
-test('an expired token, another schema and an aborted signal are told', async () => {
-  const page = await openPage(demo);
+test('an expired token, another schema and an aborted signal are told', async (t) => {
+  const page = await openPage(t, demo);
   const token = await demo.server.token({ expireSeconds: 1 });
   await sleep(1100);
   assert.deepEqual(await attempt(page, token), {
@@ -160,28 +136,23 @@ test('an expired token, another schema and an aborted signal are told', async ()
   // The server takes no token of another key; the signal ends the wait.
   const forged = await demo.server.token({ privateKey: new Uint8Array(32).fill(1) });
   assert.equal((await attempt(page, forged, { abortAfter: 300 })).name, 'AbortError');
-  await page.close();
 });
 
-test('a killed server is a timeout', async () => {
-  const mortal = await start();
-  const page = await openPage(mortal);
+test('a killed server is a timeout', async (t) => {
+  const mortal = await startChat(t);
+  const page = await openPage(t, mortal);
   await attempt(page, await mortal.server.token({ timeoutSeconds: 2 }));
   const killed = performance.now();
   await mortal.server.stop('SIGKILL');
   assert.equal(await ending(page), 'timeout');
   const seconds = (performance.now() - killed) / 1000;
   assert.ok(seconds > 1, `after ${seconds} s`);
-  await page.close();
-  await mortal.relay.stop();
 });
 
-test('a server that stops says so', async () => {
-  const mortal = await start();
-  const page = await openPage(mortal);
+test('a server that stops says so', async (t) => {
+  const mortal = await startChat(t);
+  const page = await openPage(t, mortal);
   await attempt(page, await mortal.server.token());
   assert.equal(await mortal.server.stop(), 0);
   assert.equal(await ending(page), 'stopping');
-  await page.close();
-  await mortal.relay.stop();
 });

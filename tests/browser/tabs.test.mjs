@@ -1,23 +1,12 @@
 // Two tabs of one player in a real browser: the newer one wins, the older one knows and leaves it alone.
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { chat, ending, makeRoot, openPage, startChat } from '../support/chat_page.mjs';
-import { startChromium } from '../support/chromium.mjs';
-import { startFirefox } from '../support/firefox.mjs';
+import { describe, test } from 'node:test';
+import { chat, ending, openPage, startChat } from '../support/chat_page.mjs';
+import { browsers } from '../support/browsers.mjs';
+import { share } from '../support/fixture.mjs';
+import { sleep } from '../support/patience.mjs';
 
-let root;
-let place;
-
-before(async () => {
-  root = makeRoot();
-  place = await startChat(root);
-});
-
-after(async () => {
-  await place.stop();
-  root.remove();
-});
+const place = await startChat(test);
 
 /** Connects in the page, which has one more token than it needs. */
 const join = (page, tokens, transports) =>
@@ -37,16 +26,10 @@ const join = (page, tokens, transports) =>
     [tokens.map((token) => [...token]), transports],
   );
 
-for (const [name, start] of Object.entries({ Chromium: startChromium, Firefox: startFirefox }))
+for (const [name, start] of Object.entries(browsers))
   describe(name, () => {
-    let browser;
     let clientId = 100;
-
-    before(async () => {
-      browser = await start();
-    });
-
-    after(() => browser?.close());
+    const browser = share(start);
 
     for (const kind of ['websocket', 'webrtc'])
       test(`${kind}: the newer tab wins, and the older knows`, async (t) => {
@@ -54,11 +37,9 @@ for (const [name, start] of Object.entries({ Chromium: startChromium, Firefox: s
         let made = 0;
         /** The later a token is made, the later it expires. */
         const token = () => place.server.token({ clientId, expireSeconds: 300 + made++ });
-        const older = await openPage(browser, place);
-        t.after(() => older.close());
+        const older = await openPage(t, browser(), place);
         await join(older, [await token(), await token()], [kind]);
-        const newer = await openPage(browser, place);
-        t.after(() => newer.close());
+        const newer = await openPage(t, browser(), place);
         await newer.bringToFront();
         await join(newer, [await token(), await token()], [kind]);
         assert.equal(await ending(older), 'replaced');

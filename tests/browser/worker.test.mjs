@@ -1,27 +1,12 @@
 // Clients in the Workers of real browsers, through the real relay.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { attempt, chat, leave, makeRoot, openPage, startChat } from '../support/chat_page.mjs';
-import { startChromium } from '../support/chromium.mjs';
-import { startFirefox } from '../support/firefox.mjs';
-import { until } from '../support/rtc.mjs';
+import { test } from 'node:test';
+import { attempt, chat, leave, openPage, startChat } from '../support/chat_page.mjs';
+import { startChromium, startFirefox } from '../support/browsers.mjs';
+import { until } from '../support/patience.mjs';
 
-let root;
-let place;
-const browsers = {};
-
-before(async () => {
-  root = makeRoot();
-  place = await startChat(root);
-  browsers.chromium = await startChromium();
-  browsers.firefox = await startFirefox();
-});
-
-after(async () => {
-  for (const browser of Object.values(browsers)) await browser.close();
-  assert.equal(await place?.stop(), 0);
-  root.remove();
-});
+const place = await startChat(test);
+const browsers = { chromium: await startChromium(test), firefox: await startFirefox(test) };
 
 /**
  * Returns how many datagrams fewer a client sends while its page is busy for half a second than while it waits for as
@@ -51,8 +36,8 @@ const lostToBusyPage = (page, rounds = 6) =>
 
 for (const name of ['chromium', 'firefox'])
   for (const kind of ['webrtc', 'websocket'])
-    test(`${name}, ${kind}: a client in a Worker talks, and sends on while its page is busy`, async () => {
-      const page = await openPage(browsers[name], place);
+    test(`${name}, ${kind}: a client in a Worker talks, and sends on while its page is busy`, async (t) => {
+      const page = await openPage(t, browsers[name], place);
       const options = { transports: [kind], inWorker: true };
       assert.deepEqual(await attempt(page, await place.server.token(), options), {
         transport: kind,
@@ -67,7 +52,6 @@ for (const name of ['chromium', 'firefox'])
         assert.ok(lost <= 1, `${lost} ticks without a datagram`);
       }
       await leave(page);
-      await page.close();
     });
 
 const departures = {
@@ -77,10 +61,11 @@ const departures = {
 
 for (const kind of ['webrtc', 'websocket'])
   for (const [what, depart] of Object.entries(departures))
-    test(`${kind}: a page that is ${what} gives the place of its Worker free`, async () => {
+    test(`${kind}: a page that is ${what} gives the place of its Worker free`, async (t) => {
       const browser = browsers.chromium;
-      const small = await startChat(root, { players: 1 });
-      const [first, second] = [await openPage(browser, small), await openPage(browser, small)];
+      const small = await startChat(t, { players: 1 });
+      const first = await openPage(t, browser, small);
+      const second = await openPage(t, browser, small);
       // The server would wait an hour for a client that does not say that it goes.
       const token = await small.server.token({ timeoutSeconds: 3600 });
       const options = { transports: [kind], inWorker: true };
@@ -90,6 +75,4 @@ for (const kind of ['webrtc', 'websocket'])
         const came = await attempt(second, await small.server.token(), options);
         return came.transport === kind;
       });
-      await second.close();
-      assert.equal(await small.stop(), 0);
     });

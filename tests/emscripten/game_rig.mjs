@@ -1,24 +1,14 @@
 // A game of this folder's `games` in a page, its native server, and between them a relay and a path that loses 5 % of
 // the datagrams in either direction.
-import { spawn } from 'node:child_process';
-import {
-  copyFileSync,
-  cpSync,
-  existsSync,
-  mkdtempSync,
-  readdirSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
-import { once } from 'node:events';
-import { tmpdir } from 'node:os';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { generateConnectToken, generateKey } from '../support/causeway.mjs';
-import { run } from '../support/emscripten_page.mjs';
-import { startGatedRelay } from '../support/relay.mjs';
-import { atRandom, startPath } from '../support/secure.mjs';
+import { makeRoot, run } from '../support/emscripten_page.mjs';
+import { sleep } from '../support/patience.mjs';
+import { lineOf, startProgram } from '../support/programs.mjs';
+import { atRandom } from '../support/random.mjs';
+import { startRelay } from '../support/relay.mjs';
+import { startUdpPath } from '../support/udp_path.mjs';
 import { startTeeworlds } from './teeworlds_server.mjs';
 
 /** The protocol id of the server in core/examples. */
@@ -48,49 +38,30 @@ export const missing = (program, server) => {
   return !built && `${program} or its server is not built: run tests/support/setup all`;
 };
 
-/** Starts a server that says on which port it listens. */
-async function startServer(program, env = {}) {
-  const server = spawn(program, ['127.0.0.1:0'], {
+/** Starts a server that says on which port it listens, and returns that. */
+async function startServer(t, program, env = {}) {
+  const server = startProgram(t, program, ['127.0.0.1:0'], {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: { ...process.env, ...env },
   });
-  const [line] = await once(createInterface(server.stdout), 'line');
-  return { port: Number(/\d+$/.exec(line)[0]), stop: () => server.kill() };
+  return Number((await lineOf(server, /\d+$/))[0]);
 }
 
-/** Makes the folder that the relay serves: the games, and the package. */
-function makeRoot(page) {
-  const root = mkdtempSync(join(tmpdir(), 'causeway-games-'));
-  for (const name of readdirSync(CAUSEWAY_GAMES))
-    if (/\.(js|wasm)$/.test(name)) copyFileSync(join(CAUSEWAY_GAMES, name), join(root, name));
-  cpSync(new URL('../../web/dist', import.meta.url), join(root, 'causeway-net'), {
-    recursive: true,
-  });
-  writeFileSync(join(root, 'index.html'), page);
-  return root;
-}
-
-/** Starts server, path and relay, which serves this page. `loses` is as in secure.mjs. */
-export async function startGame(t, server, { page = '<!doctype html><title>A game</title>' } = {}) {
+/** Starts server, path and relay, which serves this page. */
+export async function startGame(t, server, { page } = {}) {
   const key = generateKey();
-  const { port, stop } =
+  const port =
     server === 'teeworlds'
-      ? await startTeeworlds(servers.teeworlds)
-      : await startServer(servers[server], { CAUSEWAY_KEY: Buffer.from(key).toString('hex') });
+      ? await startTeeworlds(t, servers.teeworlds)
+      : await startServer(t, servers[server], { CAUSEWAY_KEY: Buffer.from(key).toString('hex') });
   const knowsTime = sleep(1100); // after that second the server takes tokens
-  const path = await startPath(port, atRandom(LOSS));
-  const root = makeRoot(page);
+  const path = await startUdpPath(t, port, atRandom(LOSS));
+  const root = makeRoot(t, CAUSEWAY_GAMES, page);
   const gate = server === 'example' ? ['--protocol-id', String(PROTOCOL_ID)] : ['--raw'];
-  const relay = await startGatedRelay(
-    path.port,
-    ...gate,
-    ...['--rtc', '127.0.0.1:0', '--root', root],
-  );
-  t.after(async () => {
-    await relay.stop();
-    path.stop();
-    stop();
-    rmSync(root, { recursive: true });
+  const relay = await startRelay(t, {
+    upstream: path.upstream,
+    gated: true,
+    args: [...gate, '--rtc', '127.0.0.1:0', '--root', root],
   });
   let clientId = 0;
   return {
@@ -111,9 +82,7 @@ export async function startGame(t, server, { page = '<!doctype html><title>A gam
     async play(browser, program, options) {
       const args = server === 'example' ? ['token'] : ['127.0.0.1', String(port)];
       const files = server === 'example' ? { token: [...(await this.token())] } : {};
-      const game = await run(browser, relay, program, { args, files, ...options });
-      t.after(() => game.close());
-      return game;
+      return run(t, browser, relay, program, { args, files, ...options });
     },
   };
 }

@@ -2,9 +2,11 @@
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, describe, test } from 'node:test';
-import { counters, until } from '../support/rtc.mjs';
+import { describe, test } from 'node:test';
 import { missing, startGame } from './game_rig.mjs';
+import { share } from '../support/fixture.mjs';
+import { until } from '../support/patience.mjs';
+import { newPage } from '../support/browsers.mjs';
 
 const BULKS = 3;
 
@@ -43,33 +45,27 @@ function report(t, lines) {
 /** Plays a game to its end: all messages that must arrive have, whatever the path has lost. */
 async function play(t, rig, browser, program, options) {
   const game = await rig.play(browser, program, options);
-  const lines = await game.until(/^done$/m, 60_000);
+  const lines = await game.until(/^done$/m);
   assert.deepEqual(
     lines.filter((line) => !/^(echo|bulk) [\d.]+$/.test(line)),
     ['done'],
   );
   assert.equal(lines.filter((line) => line.startsWith('bulk')).length, BULKS);
   assert.ok(rig.path.counts.upLost + rig.path.counts.downLost > 0);
-  assert.equal((await counters(rig.relay)).sessions_opened, 1);
+  assert.equal((await rig.relay.stats()).sessions_opened, 1);
   report(t, lines);
   return game;
 }
 
 export const testGames = (name, start) =>
   describe(name, () => {
-    let browser;
-
-    before(async () => {
-      browser = await start();
-    });
-
-    after(() => browser?.close());
+    const browser = share(start);
 
     for (const { program, server, shim } of games)
       for (const [way, options] of Object.entries(ways))
         test(`${program} over ${way}`, { skip: missing(program, server) }, async (t) => {
           const rig = await startGame(t, server);
-          const game = await play(t, rig, browser, program, { ...options(rig.relay.url), shim });
+          const game = await play(t, rig, browser(), program, { ...options(rig.relay.url), shim });
           const { transports } = await game.stats();
           assert.ok(transports.every((each) => each === way));
           assert.deepEqual(await game.complaints(), []);
@@ -78,9 +74,9 @@ export const testGames = (name, start) =>
     for (const [way, options] of Object.entries(ways))
       test(`sockets as netcode and yojimbo use them, over ${way}`, async (t) => {
         const rig = await startGame(t, 'foreign');
-        const game = await rig.play(browser, 'foreign_client.js', options(rig.relay.url));
+        const game = await rig.play(browser(), 'foreign_client.js', options(rig.relay.url));
         // All messages and blocks are there, whole.
-        assert.deepEqual(await game.until(/^(done$|failed)/m, 60_000), ['done']);
+        assert.deepEqual(await game.until(/^(done$|failed)/m), ['done']);
         assert.ok(rig.path.counts.upLost > 0);
         assert.ok((await game.stats()).transports.every((each) => each === way));
         assert.deepEqual(await game.complaints(), []);
@@ -89,22 +85,21 @@ export const testGames = (name, start) =>
     test("the guide's page and its program, echo_client.c", async (t) => {
       const rig = await startGame(t, 'example', { page: guidePage() });
       writeFileSync(join(rig.root, 'token'), await rig.token());
-      const page = await browser.newPage();
-      t.after(() => page.close());
+      const page = await newPage(t, browser());
       await page.goto(rig.relay.url);
-      await until('the answer', async () => (await said(page)).includes('says hello'), 30_000);
+      await until('the answer', async () => (await said(page)).includes('says hello'));
     });
 
     test('a program that waits, as native ones do', async (t) => {
       const rig = await startGame(t, 'example');
-      const game = await rig.play(browser, 'waiting.js', {});
+      const game = await rig.play(browser(), 'waiting.js', {});
       await game.until(/says hello$/m);
       assert.deepEqual(await game.complaints(), []);
     });
 
     test('a program that waits, not linked for it, stops and is told what to do', async (t) => {
       const rig = await startGame(t, 'example');
-      const game = await rig.play(browser, 'waiting_stuck.js', {});
+      const game = await rig.play(browser(), 'waiting_stuck.js', {});
       await game.until(/a page cannot wait for datagrams. Let cw_run call your ticks/);
     });
   });
@@ -112,17 +107,11 @@ export const testGames = (name, start) =>
 /** Plays the same over what Emscripten has by itself, to compare with. */
 export const testStock = (start) =>
   describe('without Causeway in the page', () => {
-    let browser;
-
-    before(async () => {
-      browser = await start();
-    });
-
-    after(() => browser?.close());
+    const browser = share(start);
 
     for (const { program, server } of games.filter(({ shim }) => shim))
       test(program, { skip: missing(program, server) }, async (t) => {
         const rig = await startGame(t, server);
-        await play(t, rig, browser, program, { websocket: stock(rig.relay.url) });
+        await play(t, rig, browser(), program, { websocket: stock(rig.relay.url) });
       });
   });

@@ -1,5 +1,5 @@
 // Games that Emscripten has compiled, in Chromium.
-import { startChromium } from '../support/chromium.mjs';
 import { testGames } from './games.mjs';
+import { startChromium } from '../support/browsers.mjs';
 
 testGames('Chromium', startChromium);

@@ -1,5 +1,5 @@
 // Games that Emscripten has compiled, in Firefox.
-import { startFirefox } from '../support/firefox.mjs';
 import { testGames } from './games.mjs';
+import { startFirefox } from '../support/browsers.mjs';
 
 testGames('Firefox', startFirefox);

@@ -1,11 +1,10 @@
 // Programs that Emscripten has compiled already, over the package's shim, in real browsers.
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { startChromium } from '../support/chromium.mjs';
+import { describe, test } from 'node:test';
 import { run, startSockets } from '../support/emscripten_page.mjs';
-import { startFirefox } from '../support/firefox.mjs';
-import { counters, until } from '../support/rtc.mjs';
+import { browsers, newPage, startChromium, startFirefox } from '../support/browsers.mjs';
+import { share } from '../support/fixture.mjs';
+import { sleep, until } from '../support/patience.mjs';
 
 const ADDRESS = '127.0.0.1';
 const COUNT = 100;
@@ -14,15 +13,9 @@ const DONE = new RegExp(`received ${COUNT} of ${COUNT}, 0 wrong`);
 /** Returns the arguments of a program that sends this to one of the servers. */
 const sending = (port, size = 1400) => [ADDRESS, port, String(COUNT), String(size)];
 
-for (const [name, start] of Object.entries({ Chromium: startChromium, Firefox: startFirefox }))
+for (const [name, start] of Object.entries(browsers))
   describe(name, () => {
-    let browser;
-
-    before(async () => {
-      browser = await start();
-    });
-
-    after(() => browser?.close());
+    const browser = share(start);
 
     for (const [program, webrtc] of [
       ['echo_loop.js', true],
@@ -32,7 +25,7 @@ for (const [name, start] of Object.entries({ Chromium: startChromium, Firefox: s
 
       test(`${program} over ${kind}`, async (t) => {
         const { relay, servers, ports } = await startSockets(t);
-        const game = await run(browser, relay, program, {
+        const game = await run(t, browser(), relay, program, {
           args: sending(ports[1]),
           shim: true,
           // With this URL the shim learns from Emscripten which address the program sends to.
@@ -46,21 +39,20 @@ for (const [name, start] of Object.entries({ Chromium: startChromium, Firefox: s
         assert.equal(droppedBacklog, 0);
         // All links have one session, and none of them has carried the bound socket's port message.
         assert.equal(servers[0].received.length, 0);
-        assert.equal(new Set(servers[1].received.map(({ from }) => from.port)).size, 1);
-        assert.ok(servers[1].received.every(({ datagram }) => datagram.length === 1400));
-        assert.equal((await counters(relay)).dropped_protocol, 0);
+        assert.equal(new Set(servers[1].received.map(({ port }) => port)).size, 1);
+        assert.ok(servers[1].received.every(({ data }) => data.length === 1400));
+        assert.equal((await relay.stats()).dropped_protocol, 0);
         assert.deepEqual(await game.complaints(), []);
-        await game.close();
-        await until('the end of the session', async () => !(await counters(relay)).sessions_open);
+        await game.page.close();
+        await until('the end of the session', async () => !(await relay.stats()).sessions_open);
       });
     }
   });
 
 test('a game in Firefox that is left for another page ends its session', async (t) => {
   const { relay, servers, ports } = await startSockets(t);
-  const browser = await startFirefox();
-  t.after(() => browser.close());
-  const game = await run(browser, relay, 'echo_loop.js', {
+  const browser = await startFirefox(t);
+  const game = await run(t, browser, relay, 'echo_loop.js', {
     args: [ADDRESS, ports[1], '100000', '100'],
     shim: true,
     websocket: { url: 'ws://', subprotocol: `causeway:${relay.url}` },
@@ -69,44 +61,36 @@ test('a game in Firefox that is left for another page ends its session', async (
   await until('the game', () => servers[1].received.length > COUNT);
   // Firefox closes the WebSocket before the page can, and the page may begin to open another.
   await game.page.goto(relay.url);
-  await until('the end of the session', async () => !(await counters(relay)).sessions_open);
+  await until('the end of the session', async () => !(await relay.stats()).sessions_open);
 });
 
 describe('in Chromium', () => {
-  let browser;
-
-  before(async () => {
-    browser = await startChromium();
-  });
-
-  after(() => browser?.close());
+  const browser = share(startChromium);
 
   test('it moves to WebRTC', async (t) => {
     const { relay, ports } = await startSockets(t);
-    const game = await run(browser, relay, 'echo_loop.js', {
+    const game = await run(t, browser(), relay, 'echo_loop.js', {
       args: [ADDRESS, ports[1], '100000', '100'],
       shim: true,
       websocket: { url: 'ws://', subprotocol: `causeway:${relay.url}` },
     });
     await until('WebRTC', async () => (await game.stats()).transports.join() === 'webrtc');
-    await game.close();
   });
 
   test('a relay with one server needs no address', async (t) => {
     const { relay, servers } = await startSockets(t, { upstreams: 1 });
-    const game = await run(browser, relay, 'echo_loop.js', {
+    const game = await run(t, browser(), relay, 'echo_loop.js', {
       args: sending('9', 64),
       shim: true,
       websocket: { url: `causeway:${relay.url}` },
     });
     await game.until(DONE);
     assert.ok(servers[0].received.length >= COUNT);
-    await game.close();
   });
 
   test('other WebSockets do not notice', async (t) => {
     const { relay, servers } = await startSockets(t, { upstreams: 1 });
-    const page = await browser.newPage();
+    const page = await newPage(t, browser());
     await page.goto(relay.url);
     const seen = await page.evaluate(async () => {
       const Native = globalThis.WebSocket;
@@ -154,7 +138,6 @@ describe('in Chromium', () => {
       refused: 'SyntaxError',
     });
     assert.equal(servers[0].received.length, 1);
-    await page.close();
   });
 
   const troubles = {
@@ -176,7 +159,7 @@ describe('in Chromium', () => {
   ))
     test(`${name}: one line on the console`, async (t) => {
       const { relay, ports } = await startSockets(t);
-      const game = await run(browser, relay, 'echo_loop.js', {
+      const game = await run(t, browser(), relay, 'echo_loop.js', {
         args: [address, ports[1], String(COUNT), String(size)],
         shim: true,
         websocket: { url: 'ws://', subprotocol: `causeway:${other ?? relay.url}` },
@@ -186,6 +169,5 @@ describe('in Chromium', () => {
       const complaints = await game.complaints();
       assert.equal(complaints.length, 1, complaints.join('\n'));
       assert.match(complaints[0], line);
-      await game.close();
     });
 });

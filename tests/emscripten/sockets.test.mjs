@@ -4,13 +4,13 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { promisify } from 'node:util';
-import { startChromium } from '../support/chromium.mjs';
 import { run, startSockets } from '../support/emscripten_page.mjs';
-import { startFirefox } from '../support/firefox.mjs';
-import { counters, until } from '../support/rtc.mjs';
 import { WebSocketServer } from '../../web/node_modules/ws/wrapper.mjs';
+import { browsers } from '../support/browsers.mjs';
+import { own, share } from '../support/fixture.mjs';
+import { until } from '../support/patience.mjs';
 
 const execute = promisify(execFile);
 const ADDRESS = '127.0.0.1';
@@ -26,20 +26,14 @@ const answer = (datagram) =>
 
 const startServers = (t) => startSockets(t, { answer });
 
-for (const [name, start] of Object.entries({ Chromium: startChromium, Firefox: startFirefox }))
+for (const [name, start] of Object.entries(browsers))
   describe(name, () => {
-    let browser;
-
-    before(async () => {
-      browser = await start();
-    });
-
-    after(() => browser?.close());
+    const browser = share(start);
 
     for (const webrtc of [true, false])
       test(webrtc ? 'over webrtc' : 'over websocket', async (t) => {
         const { relay, ports } = await startServers(t);
-        const game = await run(browser, relay, 'blocking.js', {
+        const game = await run(t, browser(), relay, 'blocking.js', {
           args: [ADDRESS, ...ports],
           webrtc,
         });
@@ -48,21 +42,19 @@ for (const [name, start] of Object.entries({ Chromium: startChromium, Firefox: s
         assert.ok(stats.droppedFull > 0, JSON.stringify(stats));
         assert.deepEqual(await game.complaints(), []);
         // The program has closed its sockets, which ends their sessions.
-        await until('the end', async () => !(await counters(relay)).sessions_open);
-        assert.equal((await counters(relay)).dropped_protocol, 0);
-        await game.close();
+        await until('the end', async () => !(await relay.stats()).sessions_open);
+        assert.equal((await relay.stats()).dropped_protocol, 0);
       });
 
     test('what arrives on a stream ends the wait', BOUND, async (t) => {
       const { relay } = await startServers(t);
       const streams = new WebSocketServer({ port: 0, host: ADDRESS });
-      t.after(() => streams.close());
+      own(t, () => streams.close());
       streams.on('connection', (socket) => socket.on('message', (data) => socket.send(data)));
       await once(streams, 'listening');
       const args = ['stream', ADDRESS, String(streams.address().port)];
-      const game = await run(browser, relay, 'blocking.js', { args });
+      const game = await run(t, browser(), relay, 'blocking.js', { args });
       assert.deepEqual(await game.until(/failures/), ['0 failures']);
-      await game.close();
     });
   });
 
@@ -96,7 +88,7 @@ test('natively, what the program expects of sockets is so', async (t) => {
 
 test('natively, a stream is so, too', async (t) => {
   const streams = createServer((socket) => socket.pipe(socket)).listen(0, ADDRESS);
-  t.after(() => streams.close());
+  own(t, () => streams.close());
   await once(streams, 'listening');
   assert.equal(await natively('stream', ADDRESS, String(streams.address().port)), '0 failures\n');
 });

@@ -2,10 +2,11 @@
 // --raw, and natively, each with a path that loses 5 % of the datagrams.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { promisify } from 'node:util';
-import { startChromium } from '../support/chromium.mjs';
 import { missing, startGame } from './game_rig.mjs';
+import { startChromium } from '../support/browsers.mjs';
+import { share } from '../support/fixture.mjs';
 
 const { CAUSEWAY_TEEWORLDS_NATIVE } = process.env;
 const BOUND = { timeout: 120_000 };
@@ -22,13 +23,7 @@ const report = (t, way, said) => {
 const skip = missing('teeworlds_client.js', 'teeworlds');
 
 describe('Teeworlds', { skip }, () => {
-  let browser;
-
-  before(async () => {
-    browser = await startChromium();
-  });
-
-  after(() => browser?.close());
+  const browser = share(startChromium);
 
   test('natively', BOUND, async (t) => {
     const { path } = await startGame(t, 'teeworlds');
@@ -40,11 +35,11 @@ describe('Teeworlds', { skip }, () => {
 
   test('in a page over WebRTC', BOUND, async (t) => {
     const rig = await startGame(t, 'teeworlds');
-    const game = await rig.play(browser, 'teeworlds_client.js', {
+    const game = await rig.play(browser(), 'teeworlds_client.js', {
       websocket: { url: `causeway:${rig.relay.url}` },
       blocked: true,
     });
-    const said = (await game.until(/^(done$|failed)/m, 60_000)).join('\n');
+    const said = (await game.until(/^(done$|failed)/m)).join('\n');
     report(t, 'over WebRTC', said);
     const { down, downLost } = rig.path.counts;
     const { transports, datagramsReceived } = await game.stats();

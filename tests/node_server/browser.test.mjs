@@ -2,25 +2,23 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { attempt, chat, ending, makeRoot, openPage } from '../support/chat_page.mjs';
-import { startChromium } from '../support/chromium.mjs';
-import { PROTOCOL_ID, next, startServer } from '../support/node_server.mjs';
-import { startGatedRelay } from '../support/relay.mjs';
+import { PROTOCOL_ID, nextEvent, startServer } from '../support/node_server.mjs';
+import { startRelay } from '../support/relay.mjs';
+import { startChromium } from '../support/browsers.mjs';
 
 for (const kind of ['webrtc', 'websocket'])
   test(`over ${kind}`, async (t) => {
-    const root = makeRoot();
-    t.after(() => root.remove());
-    const browser = await startChromium();
-    t.after(() => browser.close());
+    const root = makeRoot(t);
+    const browser = await startChromium(t);
     const server = await startServer(t);
-    const relay = await startGatedRelay(
-      server.port,
-      ...['--protocol-id', String(PROTOCOL_ID), '--rtc', '127.0.0.1:0', '--root', root.path],
-    );
-    t.after(() => relay.stop());
+    const relay = await startRelay(t, {
+      upstream: server.address,
+      gated: true,
+      args: ['--protocol-id', String(PROTOCOL_ID), '--rtc', '127.0.0.1:0', '--root', root],
+    });
     const token = await server.generateConnectToken({ clientId: 3n });
-    const connecting = next(server, 'connect');
-    const page = await openPage(browser, relay);
+    const connecting = nextEvent(server, 'connect');
+    const page = await openPage(t, browser, relay);
     assert.deepEqual(await attempt(page, token, { transports: [kind] }), { transport: kind });
     const { client } = await connecting;
     let moves = 0;

@@ -13,31 +13,23 @@ import {
 import http from 'node:http';
 import { createServer, connect as dial } from 'node:net';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
-import { startChromium } from '../support/chromium.mjs';
+import { test } from 'node:test';
 import { connect } from '../support/causeway.mjs';
-import { until } from '../support/node_server.mjs';
+import { until } from '../support/patience.mjs';
 import { require } from '../support/packages.mjs';
 import { modules, packedProject } from '../support/packed.mjs';
+import { startChromium } from '../support/browsers.mjs';
+import { own } from '../support/fixture.mjs';
 
 const WebSocket = require('ws');
 const program = 'node_modules/causeway-net/bin/causeway-net.mjs';
 
-let project;
-let game;
-let remove;
-
-before(() => {
-  let run;
-  ({ folder: project, run, remove } = packedProject());
-  // The links stand for an npm install with the template's package.json.
-  for (const name of ['vite', 'typescript5'])
-    symlinkSync(join(modules, name), join(project, 'node_modules', name.replace(/5$/, '')));
-  assert.match(run(process.execPath, program, 'init', 'my-game'), /cd my-game[^]*npm run dev/);
-  game = join(project, 'my-game');
-});
-
-after(() => remove());
+const { folder: project, run } = packedProject(test);
+// The links stand for an npm install with the template's package.json.
+for (const name of ['vite', 'typescript5'])
+  symlinkSync(join(modules, name), join(project, 'node_modules', name.replace(/5$/, '')));
+assert.match(run(process.execPath, program, 'init', 'my-game'), /cd my-game[^]*npm run dev/);
+const game = join(project, 'my-game');
 
 /** Runs the program to its end, in the project. */
 const causeway = (...args) =>
@@ -56,13 +48,16 @@ async function startDev(t, ...args) {
   for (const stream of [child.stdout, child.stderr])
     stream.on('data', (text) => lines.push(...String(text).split('\n').filter(Boolean)));
   const ended = new Promise((resolve) => child.once('exit', resolve));
-  t.after(async () => {
+  own(t, async () => {
     child.kill('SIGTERM');
     assert.equal(await ended, 0, lines.join('\n'));
   });
   const says = async (pattern) => {
     const found = () => lines.map((line) => pattern.exec(line)).find(Boolean);
-    await until(() => found() || child.exitCode !== null);
+    await until(
+      () => `${pattern}:\n${lines.join('\n')}`,
+      () => found() || child.exitCode !== null,
+    );
     assert.ok(found(), lines.join('\n'));
     return found()[1];
   };
@@ -102,8 +97,7 @@ async function untilShown(page, x, y) {
 
 test('two pages play, and play on after a change of the server', async (t) => {
   const { address, says } = await startDev(t);
-  const browser = await startChromium();
-  t.after(() => browser.close());
+  const browser = await startChromium(t);
   const pages = await Promise.all([browser.newPage(), browser.newPage({ hasTouch: true })]);
   const [one, two] = pages;
   for (const page of pages) {
@@ -129,7 +123,7 @@ test('a broken server is told, and runs again when it is mended', async (t) => {
   const { says, address } = await startDev(t);
   const file = join(game, 'src/server.ts');
   const whole = readFileSync(file, 'utf8');
-  t.after(() => writeFileSync(file, whole));
+  own(t, () => writeFileSync(file, whole));
   writeFileSync(file, 'export const server = await lisen({});');
   await says(/server\.ts: (lisen is not defined)/);
   const token = () => fetch(new URL('/token', address), { method: 'POST' });
@@ -164,16 +158,16 @@ test('a page whose link breaks goes on with the same player', async (t) => {
   const token = async () =>
     (await fetch(new URL('/token', address), { method: 'POST' })).arrayBuffer();
   const client = await connect(address, { token, schema: messages, WebSocket: Recorded });
-  t.after(() => client.disconnect());
+  own(t, () => client.disconnect());
   const states = [];
   client.addEventListener('state', () => states.push(client.state));
   const slots = new Set();
   client.addEventListener('message', ({ message: { value } }) =>
     value.players.forEach(({ slot }) => slots.add(slot)),
   );
-  await until(() => slots.size > 0);
+  await until('a player', () => slots.size > 0);
   opened.at(-1).terminate();
-  await until(() => states.includes('connected'));
+  await until('the connection', () => states.includes('connected'));
   assert.deepEqual(states, ['reconnecting', 'connected']);
   assert.deepEqual([...slots], [0]);
 });
@@ -233,7 +227,7 @@ async function answersTo(host, address) {
 test('a name that a stranger makes resolve to this machine gets nothing', async (t) => {
   const config = join(game, 'vite.config.js');
   writeFileSync(config, "export default { server: { allowedHosts: ['.mine.example'] } };");
-  t.after(() => rmSync(config));
+  own(t, () => rmSync(config));
   const { address } = await startDev(t);
   const { host, port } = new URL(address);
   for (const own of [host, `localhost:${port}`, `[::1]:${port}`, `a.mine.example:${port}`]) {
@@ -282,7 +276,7 @@ test('no request ends it, not for a URL that is none nor with a datagram at once
 test('each mistake has one clear line', async (t) => {
   const taken = createServer().listen(0, '127.0.0.1');
   await once(taken, 'listening');
-  t.after(() => taken.close());
+  own(t, () => taken.close());
   const bare = join(project, 'bare');
   mkdirSync(bare);
   writeFileSync(join(bare, 'server.mjs'), '');
@@ -308,16 +302,12 @@ test('each mistake has one clear line', async (t) => {
   assert.match(causeway('--help').stdout, /^usage: causeway-net init/);
 });
 
-test('it says which packages are missing', () => {
-  const { folder, remove } = packedProject();
-  try {
-    writeFileSync(join(folder, 'server.mjs'), '');
-    const { stderr } = spawnSync(process.execPath, [program, 'dev', '--server', 'server.mjs'], {
-      cwd: folder,
-      encoding: 'utf8',
-    });
-    assert.match(stderr, /it needs the package vite: npm install --save-dev vite ws/);
-  } finally {
-    remove();
-  }
+test('it says which packages are missing', (t) => {
+  const { folder } = packedProject(t);
+  writeFileSync(join(folder, 'server.mjs'), '');
+  const { stderr } = spawnSync(process.execPath, [program, 'dev', '--server', 'server.mjs'], {
+    cwd: folder,
+    encoding: 'utf8',
+  });
+  assert.match(stderr, /it needs the package vite: npm install --save-dev vite ws/);
 });

@@ -1,19 +1,19 @@
 // The bots of web/examples play on the echo server of core/examples, with tokens of the backend there.
 import assert from 'node:assert/strict';
-import { spawn, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { test } from 'node:test';
 import { examples, startEcho } from '../support/examples.mjs';
-import { until } from '../support/node_server.mjs';
+import { until } from '../support/patience.mjs';
+import { startProgram } from '../support/programs.mjs';
 
 const program = (name) => join(examples, name);
 
 /** Starts bots; `said` has the lines that they have printed. */
 function startBots(t, backend, count) {
-  const bots = spawn(process.execPath, [program('bot.mjs'), backend, String(count)]);
-  t.after(() => bots.kill('SIGKILL'));
+  const bots = startProgram(t, process.execPath, [program('bot.mjs'), backend, String(count)]);
   const said = [];
   for (const stream of [bots.stdout, bots.stderr])
     createInterface(stream).on('line', (line) => said.push(line));
@@ -26,7 +26,7 @@ const answered = (said, number) =>
 test('bots that come before the server takes tokens get their answers, and leave when told', async (t) => {
   const { backend } = await startEcho(t);
   const { bots, said, ended } = startBots(t, backend, 2);
-  await until(() => answered(said, 1) && answered(said, 2));
+  await until('both answers', () => answered(said, 1) && answered(said, 2));
   bots.kill('SIGINT');
   assert.equal(await ended, 0, said.join('\n'));
   assert.ok(said.includes('bot 2 has ended: client'), said.join('\n'));
@@ -35,7 +35,7 @@ test('bots that come before the server takes tokens get their answers, and leave
 test('bots say that the server stops', async (t) => {
   const { server, backend } = await startEcho(t);
   const { said, ended } = startBots(t, backend, 1);
-  await until(() => answered(said, 1));
+  await until('an answer', () => answered(said, 1));
   assert.equal(await server.stop(), 0);
   assert.equal(await ended, 0, said.join('\n'));
   assert.ok(said.includes('bot 1 has ended: stopping'), said.join('\n'));
@@ -43,7 +43,7 @@ test('bots say that the server stops', async (t) => {
 
 test('bots say that there is no backend yet, and wait for it', async (t) => {
   const { said } = startBots(t, 'http://127.0.0.1:9', 1); // a port that no backend has
-  await until(() => said.length >= 2);
+  await until('two lines', () => said.length >= 2);
   assert.deepEqual(new Set(said), new Set(['bot 1: no backend at http://127.0.0.1:9']));
 });
 

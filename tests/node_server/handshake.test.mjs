@@ -3,7 +3,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { message, schema, string } from '../support/causeway.mjs';
-import { Rig, randomFrom } from '../support/node_server_rig.mjs';
+import { Rig } from '../support/node_server_rig.mjs';
+import { randomFrom } from '../support/random.mjs';
 
 const types = (rig) => rig.events.map(({ type, client, reason }) => [type, client, reason]);
 

@@ -7,13 +7,13 @@ import {
   generateKey,
   listen,
   messages,
-  next,
+  nextEvent,
   received,
   startBot,
   startServer,
-  until,
   PROTOCOL_ID,
 } from '../support/node_server.mjs';
+import { until } from '../support/patience.mjs';
 
 const said = (text) => [0, 'said', { player: 0, text }];
 
@@ -29,10 +29,10 @@ test('a client connects, and messages go both ways', async (t) => {
   assert.deepEqual([...server.clients], [client]);
 
   client.send(...said('welcome'));
-  const { message } = await next(bot, 'message');
+  const { message } = await nextEvent(bot, 'message');
   assert.deepEqual(message, { type: 'said', value: { player: 0, text: 'welcome' }, channel: 0 });
   bot.send(0, 'say', { text: 'hello' });
-  const { message: answer } = await next(client, 'message');
+  const { message: answer } = await nextEvent(client, 'message');
   assert.deepEqual(answer, { type: 'say', value: { text: 'hello' }, channel: 0 });
   assert.equal(await client.track(...said('')), 'acked');
   assert.ok(client.stats().packetsReceived > 0);
@@ -77,7 +77,7 @@ test('a client is kicked with a code and a text, after the last words', async (t
   const server = await startServer(t);
   const { bot, client } = await startBot(t, server);
   const words = received(bot);
-  const ended = next(client, 'disconnect');
+  const ended = nextEvent(client, 'disconnect');
   for (const code of [-1, 0.5, 2 ** 32, '7'])
     assert.throws(() => client.kick('', { code }), { name: 'RangeError', message: /^code: / });
   assert.throws(() => client.kick('', { flushSeconds: NaN }), { name: 'RangeError' });
@@ -111,7 +111,7 @@ test('broadcasts go to all, to some, or to all others', async (t) => {
   assert.deepEqual(server.broadcastTo([second], ...said('to one')), []);
   server.broadcast(...said('the end'));
   const texts = () => words.map((values) => values.map(({ text }) => text));
-  await until(() => texts().every((of) => of.includes('the end')));
+  await until('the last texts', () => texts().every((of) => of.includes('the end')));
   assert.deepEqual(texts(), [
     ['to all', 'the end'],
     ['to all', 'to the others', 'to one', 'the end'],
@@ -140,7 +140,7 @@ test('a server may be closed by what it tells', async (t) => {
   assert.equal((await bot.closed).reason, 'stopping');
   const other = await startServer(t);
   other.addEventListener('tick', () => void other.close());
-  await until(() => {
+  await until('the event', () => {
     try {
       return !other.stats();
     } catch {
@@ -165,7 +165,7 @@ test('whoever hears of an end may send to all that are left', async (t) => {
   const [first] = server.clients;
   first.kick('', { flushSeconds: 5 });
   assert.equal(server.clients.size, 2);
-  await until(() => words.length === 2);
+  await until('two words', () => words.length === 2);
   assert.deepEqual(words[1], { player: 0, text: 'kicked' });
   await server.close();
   for (const bot of bots) assert.match((await bot.closed).reason, /^(kicked|stopping)$/);
@@ -176,7 +176,7 @@ test('it runs at its rate, and the game in its ticks', async (t) => {
   const ticks = [];
   server.addEventListener('tick', ({ tick }) => ticks.push(tick));
   const start = performance.now();
-  await until(() => ticks.length >= 40);
+  await until('40 ticks', () => ticks.length >= 40);
   assert.ok(performance.now() - start > 180, 'the ticks come too fast');
   assert.deepEqual(
     ticks,

@@ -2,10 +2,11 @@
 import assert from 'node:assert/strict';
 import { fork } from 'node:child_process';
 import { createSocket } from 'node:dgram';
-import { EventEmitter, once } from 'node:events';
+import { EventEmitter } from 'node:events';
 import { test } from 'node:test';
-import { next, startServer, until } from '../support/node_server.mjs';
-import { PATIENCE_MS } from '../support/patience.mjs';
+import { nextEvent, startServer } from '../support/node_server.mjs';
+import { next, until } from '../support/patience.mjs';
+import { own } from '../support/fixture.mjs';
 
 /** Starts `count` bots in a process of their own; each of them waits for `worlds` worlds. */
 async function startBots(t, server, { count, worlds, timeoutSeconds }) {
@@ -15,15 +16,14 @@ async function startBots(t, server, { count, worlds, timeoutSeconds }) {
     tokens.push(Buffer.from(token).toString('base64'));
   }
   const bots = fork(new URL('../support/bots.mjs', import.meta.url));
-  t.after(() => bots.kill('SIGKILL'));
+  own(t, () => bots.kill('SIGKILL'));
   const told = new EventEmitter();
   const ended = [];
   bots.on('message', ({ type, reason }) => {
     if (type === 'ended') ended.push(reason);
     told.emit(type);
   });
-  const wait = (type) => once(told, type, { signal: AbortSignal.timeout(PATIENCE_MS) });
-  const [connected, served] = [wait('connected'), wait('served')];
+  const [connected, served] = [next(told, 'connected'), next(told, 'served')];
   served.catch(() => {});
   bots.send({ tokens, worlds });
   await connected;
@@ -69,7 +69,7 @@ test('64 clients play at 60 Hz', async (t) => {
     `node_server.clients_64_cpu_ratio ${ratio.toFixed(2)} of one core, for 60 datagrams a second each way; measured ` +
       `with ${(datagrams / (performance.now() - began)).toFixed(1)} in a millisecond`,
   );
-  await until(() => [...said.values()].every((texts) => texts.length === 50));
+  await until('what was said', () => [...said.values()].every((texts) => texts.length === 50));
   assert.equal(said.size, 64);
   for (const texts of said.values()) assert.deepEqual(texts, numbers);
   assert.deepEqual(ended, []);
@@ -90,7 +90,7 @@ test('no client is lost by a pause of the program', async (t) => {
   });
   busy(1500);
   await served;
-  await until(() => [...said.values()].every((texts) => texts.length === 50));
+  await until('what was said', () => [...said.values()].every((texts) => texts.length === 50));
   for (const texts of said.values()) assert.deepEqual(texts, numbers);
   assert.deepEqual(ended, []);
   assert.equal(server.clients.size, 16);
@@ -99,11 +99,11 @@ test('no client is lost by a pause of the program', async (t) => {
 test('what has arrived during a pause is read before the next tick', async (t) => {
   const server = await startServer(t);
   const socket = createSocket('udp4');
-  t.after(() => socket.close());
+  own(t, () => socket.close());
   await new Promise((resolve) => socket.connect(server.port, '127.0.0.1', resolve));
-  await next(server, 'tick');
+  await nextEvent(server, 'tick');
   for (let i = 0; i < 100; i++) socket.send(Buffer.from([9]));
   busy(100);
-  await next(server, 'tick');
+  await nextEvent(server, 'tick');
   assert.equal(server.stats().datagramsReceived, 100);
 });

@@ -10,7 +10,8 @@ import {
   loadGame,
 } from '../../web/dist/game/index.js';
 import { interop } from '../support/interop_schema.mjs';
-import { Rig, randomFrom } from '../support/node_server_rig.mjs';
+import { Rig } from '../support/node_server_rig.mjs';
+import { randomFrom } from '../support/random.mjs';
 
 const said = (text) => ({ player: 0, text });
 

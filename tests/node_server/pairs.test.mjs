@@ -5,21 +5,15 @@ import { execFile } from 'node:child_process';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
 import { connect } from '../support/causeway.mjs';
-import {
-  PROTOCOL_ID,
-  connectUdp,
-  messages,
-  next,
-  startServer,
-  until,
-} from '../support/node_server.mjs';
+import { connectUdp, messages, nextEvent, startServer } from '../support/node_server.mjs';
 import { becomes, startNativeClient } from '../support/netcode_rig.mjs';
 import { NetcodeClient } from '../support/netcode_standard_client.mjs';
 import { require } from '../support/packages.mjs';
 import { startPlayer } from '../support/player.mjs';
-import { startGatedRelay } from '../support/relay.mjs';
-import { startGameServer } from '../support/secure.mjs';
+import { startGameServer, startGate } from '../support/secure.mjs';
 import { RTCPeerConnection } from '../support/wrtc.mjs';
+import { own } from '../support/fixture.mjs';
+import { until } from '../support/patience.mjs';
 
 const { WebSocket } = require('ws');
 
@@ -39,7 +33,7 @@ async function startChat(t, options) {
 test('a native client plays', async (t) => {
   const server = await startChat(t, { insecure: true });
   const run = promisify(execFile)(process.env.CAUSEWAY_CHAT_CLIENT, [server.address, '77']);
-  const { client } = await next(server, 'connect');
+  const { client } = await nextEvent(server, 'connect');
   assert.equal(client.id, 77n);
   const { stdout } = await run;
   const numbers = Array.from({ length: 10 }, (_, i) => `said ${i}\n`).join('');
@@ -57,7 +51,7 @@ const foreigners = {
   },
   'a netcode client written from the standard': async (t, server, token) => {
     const client = new NetcodeClient(Buffer.from(token));
-    t.after(() => client.close());
+    own(t, () => client.close());
     client.connect();
     await becomes(client, 'connected');
     client.send(Buffer.from([1, 2, 3]));
@@ -68,12 +62,12 @@ const foreigners = {
 for (const [name, start] of Object.entries(foreigners))
   test(`${name} connects, and its bytes do no harm`, async (t) => {
     const server = await startServer(t, { maxClients: 3 });
-    const connecting = next(server, 'connect');
+    const connecting = nextEvent(server, 'connect');
     const token = await server.generateConnectToken({ clientId: 5n });
     const foreigner = await start(t, server, token);
     const { client } = await connecting;
     assert.deepEqual([client.id, Number(foreigner.index), Number(foreigner.slots)], [5n, 0, 3]);
-    await until(() => server.stats().dropped.MALFORMED > 0);
+    await until('malformed datagrams', () => server.stats().dropped.MALFORMED > 0);
     client.kick('you do not speak our language');
     await foreigner.ended();
   });
@@ -81,9 +75,7 @@ for (const [name, start] of Object.entries(foreigners))
 for (const kind of ['websocket', 'webrtc'])
   test(`a client of the package plays through the relay, over ${kind}`, async (t) => {
     const server = await startChat(t);
-    const options = ['--protocol-id', String(PROTOCOL_ID), '--rtc', '127.0.0.1:0'];
-    const relay = await startGatedRelay(server.port, ...options);
-    t.after(() => relay.stop());
+    const relay = await startGate(t, { upstream: server.address });
     const client = await connect(relay.url, {
       token: await server.generateConnectToken({ clientId: 1n }),
       schema: messages,
@@ -100,8 +92,7 @@ for (const kind of ['websocket', 'webrtc'])
   });
 
 test('bots play on the native server', async (t) => {
-  const server = await startGameServer();
-  t.after(() => server.stop());
+  const server = await startGameServer(t);
   const players = [];
   for (let i = 0; i < 4; i++) {
     const client = await connectUdp({ token: () => server.token(), schema: messages });
@@ -113,8 +104,7 @@ test('bots play on the native server', async (t) => {
 });
 
 test('a bot connects again after the end', async (t) => {
-  const server = await startGameServer();
-  t.after(() => server.stop());
+  const server = await startGameServer(t);
   const bot = await connectUdp({ token: () => server.token({ clientId: 5n }), schema: messages });
   await startPlayer(bot).rest();
   bot.disconnect();

@@ -1,6 +1,6 @@
 // Helpers of the tests of the admin listener.
-import http from 'node:http';
-import { patiently, startRelay } from './support.mjs';
+import { startRelay } from '../support/relay.mjs';
+import { ask } from '../support/http.mjs';
 
 /** Starts a relay with an admin listener; `ask(path)` sends that a request. */
 export async function startWatched(t, { args = [], ...options }) {
@@ -13,20 +13,7 @@ export async function startWatched(t, { args = [], ...options }) {
 }
 
 /** Asks an admin listener. */
-export async function askAdmin(port, path, { method = 'GET', headers = {}, body = '' } = {}) {
-  const length = body ? { 'content-length': Buffer.byteLength(body) } : {};
-  const options = { host: '127.0.0.1', port, path, method, agent: false };
-  return patiently(
-    new Promise((resolve, reject) => {
-      const request = http.request({ ...options, headers: { ...length, ...headers } });
-      request.on('error', reject);
-      request.on('response', async (response) => {
-        let text = '';
-        for await (const piece of response.setEncoding('utf8')) text += piece;
-        resolve({ status: response.statusCode, type: response.headers['content-type'], text });
-      });
-      request.end(body);
-    }),
-    `the answer to ${method} ${path}`,
-  );
+export async function askAdmin(port, path, request) {
+  const { status, headers, text } = await ask(port, path, request);
+  return { status, type: headers['content-type'], text };
 }

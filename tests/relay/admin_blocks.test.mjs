@@ -3,12 +3,14 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { startWatched } from './admin.mjs';
 import { connectAs, newKey } from './links.mjs';
-import { pattern, sleep, startServer } from './support.mjs';
+import { until } from '../support/patience.mjs';
+import { pattern } from '../support/pattern.mjs';
+import { startUdpServer } from '../support/udp_server.mjs';
 
 const BLOCKED = { code: 4007, reason: 'ended by the operator' };
 
 async function start(t) {
-  const server = await startServer(t);
+  const server = await startUdpServer(t);
   const relay = await startWatched(t, { upstream: server.upstream });
   return {
     relay,
@@ -78,7 +80,7 @@ test('a block is over when its time is', async (t) => {
   await block('seconds=1&prefix=127.9.1.1'); // the same block for less time
   assert.equal((await blocks()).length, 1);
   assert.deepEqual(await (await player('127.9.1.1')).closed(), BLOCKED);
-  while ((await blocks()).length > 0) await sleep(20);
+  await until('the end of the block', async () => (await blocks()).length === 0);
   const back = await player('127.9.1.1');
   back.send(pattern(10));
   await back.received(1);

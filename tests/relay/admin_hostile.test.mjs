@@ -1,24 +1,15 @@
 // Attempts to drive the admin listener by those who should not: pages in a browser, and programs that send nonsense.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import net from 'node:net';
 import test from 'node:test';
 import { startWatched } from './admin.mjs';
-import { handshake, patiently, startServer } from './support.mjs';
-
-/** Sends bytes as they are; returns all that comes back. */
-async function raw(port, bytes) {
-  const socket = net.connect(port, '127.0.0.1');
-  let text = '';
-  socket.setEncoding('latin1').on('data', (piece) => (text += piece));
-  socket.on('error', () => {});
-  socket.write(bytes);
-  await patiently(once(socket, 'close'), `the answer to ${bytes.toString('latin1', 0, 60)}`);
-  return text;
-}
+import { patiently } from '../support/patience.mjs';
+import { startUdpServer } from '../support/udp_server.mjs';
+import { openTcp, replyTo } from '../support/tcp.mjs';
+import { handshake } from '../support/websocket.mjs';
 
 async function start(t) {
-  const server = await startServer(t);
+  const server = await startUdpServer(t);
   return startWatched(t, { upstream: server.upstream });
 }
 
@@ -116,7 +107,7 @@ test('malformed requests are refused', async (t) => {
   ];
   for (const [bytes, status] of cases)
     assert.match(
-      await raw(adminPort, bytes),
+      await replyTo(t, adminPort, bytes),
       status === 0 ? /^$/ : new RegExp(`^HTTP/1.[01] ${status} `),
       JSON.stringify(bytes.slice(0, 100)),
     );
@@ -125,7 +116,7 @@ test('malformed requests are refused', async (t) => {
 
 test('a request may come byte by byte, and there is one in a connection', async (t) => {
   const { adminPort } = await start(t);
-  const socket = net.connect(adminPort, '127.0.0.1');
+  const socket = openTcp(t, adminPort);
   await once(socket, 'connect');
   let text = '';
   socket
@@ -140,33 +131,29 @@ test('a request may come byte by byte, and there is one in a connection', async 
   socket.write('\nGET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n');
   await patiently(once(socket, 'end'), 'the answer');
   assert.equal(text.match(/HTTP\/1\.1 200/g).length, 1);
-  socket.destroy();
 });
 
 test('a listener answers only for itself', async (t) => {
   const { port, adminPort } = await start(t);
-  const ask = (at, path) => raw(at, `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n`);
+  const ask = (at, path) => replyTo(t, at, `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n`);
   assert.match(await ask(adminPort, '/healthz'), /^HTTP\/1.1 200 /);
   assert.match(await ask(port, '/healthz'), /^HTTP\/1.1 404 /);
   assert.match(await ask(adminPort, '/'), /^HTTP\/1.1 404 /);
-  assert.match(await raw(adminPort, handshake), /^HTTP\/1.1 400 /);
+  assert.match(await replyTo(t, adminPort, handshake), /^HTTP\/1.1 400 /);
 });
 
 test('browsers that say nothing keep the operator from nothing', async (t) => {
-  const server = await startServer(t);
+  const server = await startUdpServer(t);
   const args = ['--max-sessions', '10', '--max-sessions-per-address', '0'];
   const { port, ask } = await startWatched(t, { upstream: server.upstream, args });
-  const silent = Array.from({ length: 1500 }, () => net.connect(port, '127.0.0.1'));
-  t.after(() => silent.forEach((socket) => socket.destroy()));
-  for (const socket of silent) socket.on('error', () => {});
+  const silent = Array.from({ length: 1500 }, () => openTcp(t, port));
   await patiently(Promise.all(silent.map((s) => once(s, 'connect'))), 'the crowd');
   for (let i = 0; i < 20; i++) assert.equal((await ask('/readyz')).status, 200);
 });
 
 test('clients that say nothing keep nobody out', async (t) => {
   const { adminPort, ask } = await start(t);
-  const silent = Array.from({ length: 40 }, () => net.connect(adminPort, '127.0.0.1'));
-  for (const socket of silent) socket.on('error', () => {});
+  const silent = Array.from({ length: 40 }, () => openTcp(t, adminPort));
   await Promise.all(silent.map((socket) => once(socket, 'connect')));
   for (let i = 0; i < 20; i++) assert.equal((await ask('/readyz')).status, 200);
   // The oldest connections have lost their places, and the others will lose theirs when their time is up.

@@ -3,7 +3,11 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import test from 'node:test';
 import { startWatched } from './admin.mjs';
-import { connect, pattern, startServer, statsUntil } from './support.mjs';
+import { pattern } from '../support/pattern.mjs';
+import { statsUntil } from '../support/relay.mjs';
+import { startUdpServer } from '../support/udp_server.mjs';
+import { connect } from '../support/websocket.mjs';
+import { until } from '../support/patience.mjs';
 
 /** Reads the text format 0.0.4 strictly: types by name, and values by name and labels. */
 function parse(text) {
@@ -50,7 +54,7 @@ function parse(text) {
 }
 
 test('every counter of the log is in /metrics with the same value', async (t) => {
-  const server = await startServer(t);
+  const server = await startUdpServer(t);
   const relay = await startWatched(t, { upstream: server.upstream });
   const players = [await connect(t, relay), await connect(t, relay)];
   for (const player of players) {
@@ -94,12 +98,12 @@ test('every counter of the log is in /metrics with the same value', async (t) =>
 });
 
 test('what waited for a slow browser is in the histogram of ages', async (t) => {
-  const server = await startServer(t, { answer: () => null });
+  const server = await startUdpServer(t, { answer: () => null });
   const args = ['--queue-age', '60', '--queue-bytes', '100000000'];
   const relay = await startWatched(t, { upstream: server.upstream, args });
   const player = await connect(t, relay);
   player.send(pattern(10));
-  while (server.peers.size === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  await until('the client', () => server.peers.size > 0);
   const [peer] = server.peers.values();
   player.socket.pause();
   // Waits until the system takes no more bytes.
@@ -116,7 +120,7 @@ test('what waited for a slow browser is in the histogram of ages', async (t) => 
 });
 
 test('a game server that is down is seen', async (t) => {
-  const server = await startServer(t);
+  const server = await startUdpServer(t);
   const relay = await startWatched(t, { upstream: `${server.upstream},client-address=none` });
   const up = async () => {
     const values = parse((await relay.ask('/metrics')).text);

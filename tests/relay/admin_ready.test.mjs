@@ -2,10 +2,13 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { askAdmin, startWatched } from './admin.mjs';
-import { connect, pattern, run, startRelay, startServer, statsUntil } from './support.mjs';
+import { pattern } from '../support/pattern.mjs';
+import { run, startRelay, statsUntil } from '../support/relay.mjs';
+import { startUdpServer } from '../support/udp_server.mjs';
+import { connect } from '../support/websocket.mjs';
 
 test('a relay is ready until it drains, and then says why it is not', async (t) => {
-  const server = await startServer(t);
+  const server = await startUdpServer(t);
   const args = ['--drain-timeout', '1000'];
   const relay = await startWatched(t, { upstream: server.upstream, args });
   assert.deepEqual(await relay.ask('/healthz'), { status: 200, type: 'text/plain', text: 'ok\n' });
@@ -28,7 +31,7 @@ test('a relay is ready until it drains, and then says why it is not', async (t) 
 });
 
 test('a relay without a place left is not ready', async (t) => {
-  const server = await startServer(t);
+  const server = await startUdpServer(t);
   const args = ['--max-sessions', '1'];
   const relay = await startWatched(t, { upstream: server.upstream, args });
   const player = await connect(t, relay);
@@ -40,14 +43,14 @@ test('a relay without a place left is not ready', async (t) => {
 });
 
 test('the successor of an upgrade answers at the same port', async (t) => {
-  const server = await startServer(t);
+  const server = await startUdpServer(t);
   const relay = await startWatched(t, { upstream: server.upstream });
   await relay.upgrade();
   for (let i = 0; i < 4; i++) assert.equal((await relay.ask('/readyz')).status, 200);
 });
 
 test('a port alone is one of this machine, and no listener is open unless asked for', async (t) => {
-  const server = await startServer(t);
+  const server = await startUdpServer(t);
   const args = ['--admin', '0'];
   const relay = await startRelay(t, { upstream: server.upstream, args });
   const [, port] = await relay.logged(/admin listener on 127\.0\.0\.1:(\d+)\n/);

@@ -3,7 +3,10 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { startWatched } from './admin.mjs';
 import { connectAs, newKey, openRtcAs } from './links.mjs';
-import { connect, pattern, startServer, statsUntil } from './support.mjs';
+import { pattern } from '../support/pattern.mjs';
+import { statsUntil } from '../support/relay.mjs';
+import { startUdpServer } from '../support/udp_server.mjs';
+import { connect } from '../support/websocket.mjs';
 
 const BLOCKED = { code: 4007, reason: 'ended by the operator' };
 
@@ -15,7 +18,7 @@ const read = async (relay, path) => {
 };
 
 test('a session is told with its addresses, links and traffic', async (t) => {
-  const server = await startServer(t);
+  const server = await startUdpServer(t);
   const args = ['--rtc', '127.0.0.1'];
   const relay = await startWatched(t, { upstream: server.upstream, args });
   assert.deepEqual(await read(relay, '/sessions'), { sessions: [], next_after: null });
@@ -48,7 +51,7 @@ test('a session is told with its addresses, links and traffic', async (t) => {
 });
 
 test('many sessions are told in pages, each of them once', async (t) => {
-  const server = await startServer(t);
+  const server = await startUdpServer(t);
   // No player says anything, and no session ends while the others come.
   const args = ['--max-sessions-per-address', '0', '--request-timeout', '600'];
   const relay = await startWatched(t, { upstream: server.upstream, args });
@@ -75,7 +78,7 @@ test('many sessions are told in pages, each of them once', async (t) => {
 });
 
 test('the operator ends a session, and its page is told why', async (t) => {
-  const server = await startServer(t);
+  const server = await startUdpServer(t);
   const relay = await startWatched(t, { upstream: server.upstream });
   const players = [await connectAs(t, relay, newKey()), await connectAs(t, relay, newKey())];
   for (const player of players) {

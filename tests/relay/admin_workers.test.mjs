@@ -1,10 +1,13 @@
 // The admin listener of a relay of several processes reports on all of them.
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import test from 'node:test';
 import { startWatched } from './admin.mjs';
 import { connectAs, newKey } from './links.mjs';
-import { connect, patiently, pattern, sleep, startServer } from './support.mjs';
+import { until } from '../support/patience.mjs';
+import { pattern } from '../support/pattern.mjs';
+import { startUdpServer } from '../support/udp_server.mjs';
+import { connect } from '../support/websocket.mjs';
+import { childrenOf } from '../support/programs.mjs';
 
 const PLAYERS = 20;
 
@@ -17,14 +20,13 @@ const read = async (relay) =>
       .map((line) => [line.split(' ')[0], Number(line.split(' ')[1])]),
   );
 
-const workers = ({ pid }) =>
-  readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').map(Number);
+const workers = ({ pid }) => childrenOf(pid);
 
 const BLOCKED = { code: 4007, reason: 'ended by the operator' };
 
 /** Starts a relay of two processes, with players at both whom the game server has answered. */
 async function startPlayed(t) {
-  const server = await startServer(t);
+  const server = await startUdpServer(t);
   const args = ['--workers', '2', '--max-sessions-per-address', '0'];
   const relay = await startWatched(t, { upstream: server.upstream, args });
   const players = [];
@@ -39,19 +41,13 @@ async function startPlayed(t) {
 }
 
 const readUntil = (relay, what, check) =>
-  patiently(
-    (async () => {
-      for (;;) {
-        const values = await read(relay);
-        if (check(values)) return values;
-        await sleep(20);
-      }
-    })(),
-    what,
-  );
+  until(what, async () => {
+    const values = await read(relay);
+    return check(values) && values;
+  });
 
 test('the metrics of the workers are added up, and outlive them', async (t) => {
-  const server = await startServer(t);
+  const server = await startUdpServer(t);
   const args = ['--workers', '2', '--drain-timeout', '1000'];
   const relay = await startWatched(t, { upstream: server.upstream, args });
   const players = [];
@@ -100,12 +96,7 @@ test('the metrics of the workers are added up, and outlive them', async (t) => {
   );
 
   relay.kill('SIGTERM');
-  await patiently(
-    (async () => {
-      while ((await relay.ask('/readyz')).text !== 'draining\n') await sleep(10);
-    })(),
-    'the drain',
-  );
+  await until('the drain', async () => (await relay.ask('/readyz')).text === 'draining\n');
 });
 
 test('the sessions of all workers are told in pages, and each can be ended', async (t) => {
@@ -204,7 +195,7 @@ test('a worker that hangs is told of, and the others are steered', async (t) => 
 });
 
 test('the successor of a relay with workers answers at the same port', async (t) => {
-  const server = await startServer(t);
+  const server = await startUdpServer(t);
   const relay = await startWatched(t, { upstream: server.upstream, args: ['--workers', '2'] });
   await relay.upgrade();
   for (let i = 0; i < 4; i++) assert.equal((await relay.ask('/readyz')).status, 200);

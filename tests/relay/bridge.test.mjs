@@ -1,14 +1,17 @@
 import assert from 'node:assert/strict';
 import os from 'node:os';
 import test from 'node:test';
-import { connect, oneProcess, pattern, startRelay, startServer, statsUntil } from './support.mjs';
+import { pattern } from '../support/pattern.mjs';
+import { oneProcess, startRelay, statsUntil } from '../support/relay.mjs';
+import { startUdpServer } from '../support/udp_server.mjs';
+import { connect } from '../support/websocket.mjs';
 
 const hasIPv6 = Object.values(os.networkInterfaces())
   .flat()
   .some((each) => each.family === 'IPv6');
 
 test('datagrams of every kind of size come back unchanged, one per message', async (t) => {
-  const server = await startServer(t);
+  const server = await startUdpServer(t);
   const relay = await startRelay(t, { upstream: server.upstream });
   const client = await connect(t, relay);
   const sizes = [1, 2, 64, 125, 126, 127, 255, 256, 512, 1099, 1100, 1200, 1399, 1400];
@@ -31,7 +34,7 @@ test(
   'a burst keeps its order and its contents, and goes out in few writes',
   { skip: oneProcess },
   async (t) => {
-    const server = await startServer(t, {
+    const server = await startUdpServer(t, {
       // The server sends the whole burst at once, so that it is there when the relay reads.
       answer: (data, from) => {
         if (data.toString() !== 'burst') return data;
@@ -68,7 +71,7 @@ test(
 const COALESCE_MS = 20;
 
 test('--coalesce-us serves together what comes within that time', async (t) => {
-  const server = await startServer(t);
+  const server = await startUdpServer(t);
   const args = ['--coalesce-us', String(1000 * COALESCE_MS)];
   const relay = await startRelay(t, { upstream: server.upstream, args });
   const client = await connect(t, relay);
@@ -91,7 +94,7 @@ test('--coalesce-us serves together what comes within that time', async (t) => {
 });
 
 test('each session has a socket of its own, and nobody sees the datagrams of another', async (t) => {
-  const server = await startServer(t);
+  const server = await startUdpServer(t);
   const relay = await startRelay(t, { upstream: server.upstream });
   const clients = await Promise.all(Array.from({ length: 20 }, () => connect(t, relay)));
   await Promise.all(
@@ -123,7 +126,7 @@ test('each session has a socket of its own, and nobody sees the datagrams of ano
 });
 
 test('a message in fragments is one datagram', async (t) => {
-  const server = await startServer(t);
+  const server = await startUdpServer(t);
   const relay = await startRelay(t, { upstream: server.upstream });
   const client = await connect(t, relay, { perMessageDeflate: false });
   const whole = pattern(1400, 3);
@@ -138,7 +141,7 @@ test('a message in fragments is one datagram', async (t) => {
 });
 
 test('the subprotocol is agreed on, compression is not', async (t) => {
-  const server = await startServer(t);
+  const server = await startUdpServer(t);
   const relay = await startRelay(t, { upstream: server.upstream });
   const client = await connect(t, relay, { protocols: ['other.v9', 'causeway.v1'] });
   assert.equal(client.socket.protocol, 'causeway.v1');
@@ -149,7 +152,7 @@ test('the subprotocol is agreed on, compression is not', async (t) => {
 });
 
 test('a datagram too long for a browser is dropped and counted', async (t) => {
-  const server = await startServer(t);
+  const server = await startUdpServer(t);
   const relay = await startRelay(t, { upstream: server.upstream });
   const client = await connect(t, relay);
   client.send(Buffer.from('hello'));
@@ -163,7 +166,7 @@ test('a datagram too long for a browser is dropped and counted', async (t) => {
 });
 
 test("Emscripten's port message is not for the game server", async (t) => {
-  const server = await startServer(t);
+  const server = await startUdpServer(t);
   const relay = await startRelay(t, { upstream: server.upstream });
   const client = await connect(t, relay);
   const port = Buffer.from('\xff\xff\xff\xffport\xc0\x01', 'latin1');
@@ -179,7 +182,7 @@ test("Emscripten's port message is not for the game server", async (t) => {
 });
 
 test('the counters add up', async (t) => {
-  const server = await startServer(t);
+  const server = await startUdpServer(t);
   const relay = await startRelay(t, { upstream: server.upstream });
   const client = await connect(t, relay);
   client.send(pattern(40, 0));
@@ -205,7 +208,7 @@ test(
   'IPv6 on both sides, and IPv4 through the same socket',
   { skip: !hasIPv6 && 'no IPv6 here' },
   async (t) => {
-    const server = await startServer(t, { host: '::1' });
+    const server = await startUdpServer(t, { host: '::1' });
     const relay = await startRelay(t, { listen: '[::]:0', upstream: server.upstream });
     assert.equal(relay.host, '[::]');
     for (const host of ['[::1]', '127.0.0.1']) {

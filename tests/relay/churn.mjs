@@ -1,12 +1,13 @@
 // Players that come and go at a relay which is upgraded, reloaded and attacked meanwhile, and counts of what the
 // relay's processes hold when nobody is there.
 import assert from 'node:assert/strict';
-import { readFileSync, readdirSync } from 'node:fs';
 import { connectAs, newKey, openRtcAs } from './links.mjs';
-import { isAlive, patiently, sleep, startServer } from './support.mjs';
+import { patiently, sleep } from '../support/patience.mjs';
+import { childrenOf, descriptorsOf, isAlive, memoryOf } from '../support/programs.mjs';
+import { startUdpServer } from '../support/udp_server.mjs';
 
 /** Nothing of the players is kept for the end of the test, which may be hours away. */
-const passing = { after() {} };
+const passing = null;
 
 /** A game server that sends everything back, and knows from which port each name speaks. */
 export async function startGame(t) {
@@ -19,7 +20,7 @@ export async function startGame(t) {
     server.received.length = 0;
     return data;
   };
-  let server = await startServer(t, { answer });
+  let server = await startUdpServer(t, { answer });
   const { port, upstream } = server;
   return {
     upstream,
@@ -27,7 +28,7 @@ export async function startGame(t) {
     moved,
     forget: (name) => ports.delete(name),
     die: () => server.close(),
-    comeBack: async () => (server = await startServer(passing, { port, answer })),
+    comeBack: async () => (server = await startUdpServer(passing, { port, answer })),
   };
 }
 
@@ -114,19 +115,14 @@ export class Player {
   }
 }
 
-const childrenOf = (pid) =>
-  readFileSync(`/proc/${pid}/task/${pid}/children`, 'ascii').trim().split(' ').filter(Boolean);
-
 const withChildren = (pid) => [pid, ...childrenOf(pid)];
 
 /** Returns what a relay and its workers hold: { descriptors, kilobytes }. */
 export function holdings(pid) {
   const sum = (count) => withChildren(pid).reduce((total, each) => total + count(each), 0);
   return {
-    descriptors: sum((each) => readdirSync(`/proc/${each}/fd`).length),
-    kilobytes: sum((each) =>
-      Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${each}/status`, 'ascii'))[1]),
-    ),
+    descriptors: sum(descriptorsOf),
+    kilobytes: sum(memoryOf),
   };
 }
 

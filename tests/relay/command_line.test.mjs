@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import net from 'node:net';
 import test from 'node:test';
-import { run, startServer } from './support.mjs';
+import { run } from '../support/relay.mjs';
+import { startUdpServer } from '../support/udp_server.mjs';
+import { own } from '../support/fixture.mjs';
 
 const good = ['--listen', '127.0.0.1:0', '--upstream', '127.0.0.1:9'];
 
@@ -147,7 +149,7 @@ test('times are in seconds and may have fractions', async () => {
 test('a port in use is one line and exit code 1', async (t) => {
   const holder = net.createServer();
   await new Promise((resolve) => holder.listen(0, '127.0.0.1', resolve));
-  t.after(() => holder.close());
+  own(t, () => holder.close());
   const taken = `127.0.0.1:${holder.address().port}`;
   const { code, stderr } = await run([
     '--listen',
@@ -181,7 +183,7 @@ test('an unresolvable upstream is one line and exit code 1', async () => {
 });
 
 test('a root that is no directory is one line and exit code 1', async (t) => {
-  const server = await startServer(t);
+  const server = await startUdpServer(t);
   for (const root of ['/no/such/directory', process.execPath]) {
     const { code, stderr } = await run([
       '--listen',

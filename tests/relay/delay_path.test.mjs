@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import { test } from 'node:test';
 import { startDelayPath } from '../support/delay_path.mjs';
+import { own } from '../support/fixture.mjs';
 
 const RTT = 80;
 const host = '127.0.0.1';
@@ -26,10 +27,9 @@ async function start(t, options) {
   tcp.listen(0, host);
   udp.bind(0, host);
   await Promise.all([once(tcp, 'listening'), once(udp, 'listening')]);
-  const path = await startDelayPath(options);
+  const path = await startDelayPath(t, options);
   path.to({ port: tcp.address().port, rtcPort: udp.address().port });
-  t.after(async () => {
-    await path.close();
+  own(t, () => {
     tcp.close();
     udp.close();
   });
@@ -39,7 +39,7 @@ async function start(t, options) {
 function stream(t, path) {
   const socket = connect({ host, port: path.port, noDelay: true });
   socket.on('error', () => {});
-  t.after(() => socket.destroy());
+  own(t, () => socket.destroy());
   return {
     socket,
     /** Returns the milliseconds of a round trip. */
@@ -56,7 +56,7 @@ async function datagrams(t, path) {
   const socket = createSocket('udp4');
   socket.connect(path.rtcPort, host);
   await once(socket, 'connect');
-  t.after(() => socket.close());
+  own(t, () => socket.close());
   let back = 0;
   socket.on('message', () => back++);
   return {
@@ -166,8 +166,7 @@ test('a client that roams is cut off unheard, and has another port', async (t) =
 });
 
 test('a server that is not there refuses after one round trip', async (t) => {
-  const path = await startDelayPath({ rtt: RTT });
-  t.after(() => path.close());
+  const path = await startDelayPath(t, { rtt: RTT });
   path.to({ port: 1, rtcPort: 1 });
   await takes(1, async () => {
     const { socket } = stream(t, path);

@@ -1,15 +1,16 @@
 // The Agones example: a relay in front of all nodes carries each player to the game server that the matchmaker was
 // given.
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
 import { connect as join } from '../support/causeway.mjs';
 import { require } from '../support/packages.mjs';
 import { startPlayer } from '../support/player.mjs';
 import { messages, startGameServer } from '../support/secure.mjs';
-import { WebSocket, run, startRelay } from './support.mjs';
+import { run, startRelay } from '../support/relay.mjs';
+import { WebSocket } from '../support/websocket.mjs';
+import { own, temporaryFolder } from '../support/fixture.mjs';
 
 const { loadAll } = require('js-yaml');
 const shipped = (name) =>
@@ -18,9 +19,8 @@ const kind = (manifests, name) => manifests.find((manifest) => manifest.kind ===
 const agones = shipped('agones.yaml');
 const config = kind(agones, 'ConfigMap').data['relay.conf'];
 
-const folder = mkdtempSync(path.join(tmpdir(), 'agones-'));
+const folder = temporaryFolder(test);
 const file = path.join(folder, 'relay.conf');
-test.after(() => rmSync(folder, { recursive: true }));
 
 test('the manifests fit each other and those of the relay', async () => {
   const { spec, metadata } = kind(agones, 'Fleet');
@@ -37,9 +37,8 @@ test('the manifests fit each other and those of the relay', async () => {
 });
 
 test('each player comes to the allocated server, and to no other', async (t) => {
-  const fleet = [await startGameServer(), await startGameServer()];
-  const stranger = await startGameServer();
-  t.after(() => Promise.all([...fleet, stranger].map((server) => server.stop())));
+  const fleet = [await startGameServer(t), await startGameServer(t)];
+  const stranger = await startGameServer(t);
   assert.match(config, /^upstream = \S+\/\d+:\d+-\d+$/m);
   const upstreams = fleet.map(({ port }) => `upstream = 127.0.0.0/8:${port}-${port}`).join('\n');
   writeFileSync(
@@ -59,7 +58,7 @@ test('each player comes to the allocated server, and to no other', async (t) => 
     });
   for (const server of fleet) {
     const client = await play(server);
-    t.after(() => client.disconnect());
+    own(t, () => client.disconnect());
     await startPlayer(client).rest();
   }
   await assert.rejects(play(stranger), { code: 'SERVER_NOT_ALLOWED' });

@@ -1,15 +1,15 @@
 // Options from a file and from the environment.
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
-import { run, startRelay, startServer } from './support.mjs';
+import { run, startRelay } from '../support/relay.mjs';
+import { startUdpServer } from '../support/udp_server.mjs';
+import { temporaryFolder } from '../support/fixture.mjs';
 
 const good = 'listen = 127.0.0.1:0\nupstream = 127.0.0.1:9\n';
-const folder = mkdtempSync(path.join(tmpdir(), 'config-'));
+const folder = temporaryFolder(test);
 const file = path.join(folder, 'relay.conf');
-test.after(() => rmSync(folder, { recursive: true }));
 
 /** Returns what the relay says to a file, some of the environment, and further arguments. */
 function check(text, { env = {}, args = [] } = {}) {
@@ -107,7 +107,7 @@ test('the environment has all of them, several values with blanks between them',
 });
 
 test('the command line replaces the environment, and that the file', async (t) => {
-  const server = await startServer(t);
+  const server = await startUdpServer(t);
   const any = '127.0.0.1:0';
   writeFileSync(file, `listen = ${any}\n`.repeat(3));
   const listeners = async (env, args) => {

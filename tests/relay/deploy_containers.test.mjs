@@ -1,16 +1,15 @@
 // The Containerfile and the Kubernetes manifests: their parts fit each other and the relay.
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
 import { require } from '../support/packages.mjs';
 import { startWatched } from './admin.mjs';
-import { run } from './support.mjs';
+import { run } from '../support/relay.mjs';
+import { temporaryFolder } from '../support/fixture.mjs';
 
 const { loadAll } = require('js-yaml');
-const folder = mkdtempSync(path.join(tmpdir(), 'containers-'));
-test.after(() => rmSync(folder, { recursive: true }));
+const folder = temporaryFolder(test);
 
 const shipped = (name) =>
   readFileSync(new URL(`../../relay/deploy/${name}`, import.meta.url), 'utf8');

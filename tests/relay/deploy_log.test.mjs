@@ -3,7 +3,11 @@ import assert from 'node:assert/strict';
 import net from 'node:net';
 import test from 'node:test';
 import { request } from './packets.mjs';
-import { connect, patiently, run, sleep, startRelay, startServer } from './support.mjs';
+import { patiently } from '../support/patience.mjs';
+import { run, startRelay, statsUntil } from '../support/relay.mjs';
+import { startUdpServer } from '../support/udp_server.mjs';
+import { connect } from '../support/websocket.mjs';
+import { own } from '../support/fixture.mjs';
 
 const KEY = 'Kq3tAAAAAAAAAAAAAAAAzQ';
 const named = { protocols: ['causeway.v1', `causeway.session.${KEY}`] };
@@ -18,7 +22,7 @@ async function playAndLeave(t, relay) {
 }
 
 test('a session has a line at its end that tells all of it', async (t) => {
-  const server = await startServer(t);
+  const server = await startUdpServer(t);
   const relay = await startRelay(t, { upstream: server.upstream });
   await playAndLeave(t, relay);
   const [, client, upstream, port] = await relay.logged(
@@ -36,7 +40,7 @@ test('a session has a line at its end that tells all of it', async (t) => {
 });
 
 test('in JSON each line is an object', async (t) => {
-  const server = await startServer(t);
+  const server = await startUdpServer(t);
   const args = ['--log-format', 'json', '--log-level', 'debug'];
   const relay = await startRelay(t, { upstream: server.upstream, args });
   await playAndLeave(t, relay);
@@ -50,7 +54,7 @@ test('in JSON each line is an object', async (t) => {
       'latin1',
     ),
   );
-  t.after(() => socket.destroy());
+  own(t, () => socket.destroy());
   await relay.logged(/refused/);
   relay.kill('SIGTERM');
   await relay.ended();
@@ -69,7 +73,7 @@ test('in JSON each line is an object', async (t) => {
 
 for (const format of ['text', 'json']) {
   test(`each line of a worker says which, as ${format}`, async (t) => {
-    const server = await startServer(t);
+    const server = await startUdpServer(t);
     const args = ['--workers', '2', '--log-format', format];
     const relay = await startRelay(t, { upstream: server.upstream, args });
     await playAndLeave(t, relay);
@@ -99,18 +103,17 @@ test('a text that is too long is cut, and the line whole', async () => {
 });
 
 test('sessions that the game server does not answer are not told one by one', async (t) => {
-  const server = await startServer(t, { answer: () => null });
+  const server = await startUdpServer(t, { answer: () => null });
   const relay = await startRelay(t, { upstream: server.upstream });
   const since = performance.now();
   for (let i = 0; i < 30; i++) await (await connect(t, relay)).socket.terminate();
-  await relay.stats();
-  while ((await relay.stats()).sessions_ended_client < 30) await sleep(20);
+  await statsUntil(relay, ({ sessions_ended_client }) => sessions_ended_client >= 30);
   const seconds = (performance.now() - since) / 1000;
   assert.ok(relay.log().match(/session ended/g).length <= 1 + seconds / 5, relay.log());
 });
 
 test('not even in debug does it tell keys, tokens or what asks for them', async (t) => {
-  const server = await startServer(t);
+  const server = await startUdpServer(t);
   const args = ['--log-level', 'debug', '--rtc', '127.0.0.1:0'];
   const relay = await startRelay(t, { upstream: server.upstream, gated: true, args });
   const secrets = [KEY];

@@ -1,13 +1,12 @@
 // The contents of the Debian package, and whether its relay takes its configuration.
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
+import { temporaryFolder } from '../support/fixture.mjs';
 
-const folder = mkdtempSync(path.join(tmpdir(), 'package-'));
-test.after(() => rmSync(folder, { recursive: true }));
+const folder = temporaryFolder(test);
 
 const skip = spawnSync('dpkg-shlibdeps', ['--version']).error ? 'dpkg-dev is not installed' : false;
 const output = (...[command, ...args]) =>

@@ -1,21 +1,24 @@
 // The reverse proxies of relay/deploy, as they are shipped but for addresses and files: two relays
 // behind each, one of which drains, and is then killed while players are on it.
 import assert from 'node:assert/strict';
-import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import net from 'node:net';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import test from 'node:test';
 import { connect as join } from '../support/causeway.mjs';
 import { startPlayer } from '../support/player.mjs';
 import { PROTOCOL_ID, messages, startGameServer } from '../support/secure.mjs';
-import { WebSocket, patiently, sleep, startRelay } from './support.mjs';
+import { patiently, sleep } from '../support/patience.mjs';
+import { startRelay, statsUntil } from '../support/relay.mjs';
+import { WebSocket } from '../support/websocket.mjs';
+import { own, temporaryFolder } from '../support/fixture.mjs';
+import { certify } from '../support/certificate.mjs';
+import { freePort } from '../support/free_port.mjs';
 
 const PLAYERS = 6;
-const folder = mkdtempSync(path.join(tmpdir(), 'proxies-'));
-test.after(() => rmSync(folder, { recursive: true }));
+const folder = temporaryFolder(test);
 
 const file = (name) => path.join(folder, name);
 const isInstalled = (program) => spawnSync('sh', ['-c', `command -v ${program}`]).status === 0;
@@ -28,14 +31,6 @@ function render(name, replacements) {
     text = text.replaceAll(from, to);
   }
   return text;
-}
-
-async function freePort() {
-  const server = net.createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 /** The command line of each program. The name is the one that its certificate is for. */
@@ -92,7 +87,7 @@ const proxies = {
 };
 
 async function startProxy(t, program, relays) {
-  const port = await freePort();
+  const port = await freePort('tcp');
   const { configure, asksReadiness, arguments: args } = proxies[program];
   const [one, two] = relays;
   configure(port, {
@@ -108,7 +103,7 @@ async function startProxy(t, program, relays) {
   child.stderr.on('data', (text) => (log += text));
   const ended = once(child, 'close').then(() => assert.fail(`${program} ended:\n${log}`));
   ended.catch(() => {});
-  t.after(() => child.kill());
+  own(t, () => child.kill());
   const reachable = async () => {
     for (;;) {
       const socket = net.connect(port, '127.0.0.1');
@@ -133,19 +128,11 @@ const at = (localAddress) =>
     }
   };
 
-execFileSync(
-  'openssl',
-  [
-    ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'],
-    ...['-days', '2', '-subj', '/CN=localhost'],
-    ...['-keyout', file('privkey.pem'), '-out', file('fullchain.pem')],
-  ],
-  { stdio: 'ignore' },
-);
+certify(folder, { certificate: 'fullchain.pem', key: 'privkey.pem' });
 
 /** Starts two relays at two addresses, with admin listeners on the same port. */
 async function startRelays(t, server) {
-  const adminPort = await freePort();
+  const adminPort = await freePort('tcp');
   const gate = ['--protocol-id', String(PROTOCOL_ID), '--trusted-proxy', '127.0.0.1'];
   const limits = ['--max-sessions-per-address', '2', '--log-level', 'debug'];
   const relays = [];
@@ -181,12 +168,11 @@ async function drain(relay, play) {
 for (const program of Object.keys(proxies))
   test(`two relays behind ${program}, one is killed`, async (t) => {
     if (!isInstalled(program)) return t.skip(`${program} is not installed`);
-    const server = await startGameServer();
-    t.after(() => server.stop());
+    const server = await startGameServer(t);
     const relays = await startRelays(t, server);
     const port = await startProxy(t, program, relays);
     const players = [];
-    t.after(() => players.forEach(({ client }) => client.disconnect()));
+    own(t, () => players.forEach(({ client }) => client.disconnect()));
     const play = async (address) => {
       const client = await join(`https://localhost:${port}/`, {
         token: await server.token({ timeoutSeconds: 10 }),
@@ -204,12 +190,7 @@ for (const program of Object.keys(proxies))
     const [lost, left] = one > two ? relays : relays.toReversed();
     if (proxies[program].asksReadiness) await drain(lost, play);
     lost.kill('SIGKILL');
-    await patiently(
-      (async () => {
-        while ((await left.stats()).sessions_opened < players.length) await sleep(50);
-      })(),
-      'all players at the other relay',
-    );
+    await statsUntil(left, ({ sessions_opened }) => sessions_opened >= players.length);
     await Promise.all(players.map((player) => player.rest()));
     for (let i = 0; i < PLAYERS; i++)
       assert.match(left.log(), new RegExp(` from 127\\.0\\.0\\.${10 + i}\\b`));

@@ -1,18 +1,19 @@
 // SIGHUP: options change while somebody plays.
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
-import { connect, startRelay, startServer } from './support.mjs';
+import { startRelay } from '../support/relay.mjs';
+import { startUdpServer } from '../support/udp_server.mjs';
+import { connect } from '../support/websocket.mjs';
+import { temporaryFolder } from '../support/fixture.mjs';
 
-const folder = mkdtempSync(path.join(tmpdir(), 'reload-'));
+const folder = temporaryFolder(test);
 const file = path.join(folder, 'relay.conf');
-test.after(() => rmSync(folder, { recursive: true }));
 
 /** Starts a relay with a file of options, and a player who plays through all that is done to it. */
 async function startConfigured(t, text) {
-  const server = await startServer(t);
+  const server = await startUdpServer(t);
   writeFileSync(file, text);
   const relay = await startRelay(t, { upstream: server.upstream, args: ['--config', file] });
   const player = await connect(t, relay);

@@ -1,14 +1,13 @@
 // The systemd unit and the configuration that are shipped, as systemd and the relay see them.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
-import { program, run } from './support.mjs';
+import { program, run } from '../support/relay.mjs';
+import { temporaryFolder } from '../support/fixture.mjs';
 
-const folder = mkdtempSync(path.join(tmpdir(), 'systemd-'));
-test.after(() => rmSync(folder, { recursive: true }));
+const folder = temporaryFolder(test);
 
 const shipped = (name) =>
   readFileSync(new URL(`../../relay/deploy/${name}`, import.meta.url), 'utf8');

@@ -2,35 +2,22 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
-import {
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { mkdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
-import http from 'node:http';
-import https from 'node:https';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import test from 'node:test';
 import tls from 'node:tls';
-import {
-  oneProcess,
-  patiently,
-  pattern,
-  run,
-  sleep,
-  startRelay,
-  startServer,
-  WebSocket,
-} from './support.mjs';
+import { patiently, sleep } from '../support/patience.mjs';
+import { pattern } from '../support/pattern.mjs';
+import { oneProcess, run, startRelay } from '../support/relay.mjs';
+import { startUdpServer } from '../support/udp_server.mjs';
+import { WebSocket } from '../support/websocket.mjs';
+import { certify as makeCertificate } from '../support/certificate.mjs';
+import { own, temporaryFolder } from '../support/fixture.mjs';
+import { childrenOf } from '../support/programs.mjs';
+import { ask } from '../support/http.mjs';
 
-const folder = mkdtempSync(path.join(tmpdir(), 'tls-'));
-test.after(() => rmSync(folder, { recursive: true }));
+const folder = temporaryFolder(test);
 
 /** Makes a certificate for a name, as certbot keeps it; returns its two files. */
 function certify(name, directory = name) {
@@ -39,15 +26,12 @@ function certify(name, directory = name) {
   mkdirSync(archive, { recursive: true });
   mkdirSync(live, { recursive: true });
   const [certificate, key] = ['fullchain.pem', 'privkey.pem'];
-  execFileSync(
-    'openssl',
-    [
-      ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'],
-      ...['-days', '2', '-subj', `/CN=${name}`, '-addext', `subjectAltName=DNS:${name}`],
-      ...['-keyout', path.join(archive, key), '-out', path.join(archive, certificate)],
-    ],
-    { stdio: 'ignore' },
-  );
+  makeCertificate(archive, {
+    name,
+    certificate,
+    key,
+    more: ['-addext', `subjectAltName=DNS:${name}`],
+  });
   for (const file of [key, certificate]) {
     const link = path.join(live, `${file}.new`);
     symlinkSync(path.join(archive, file), link);
@@ -59,12 +43,9 @@ function certify(name, directory = name) {
 const options = ({ certificate, key }) => ['--tls-certificate', certificate, '--tls-key', key];
 
 async function start(t, args) {
-  const server = await startServer(t);
+  const server = await startUdpServer(t);
   return startRelay(t, { upstream: server.upstream, args });
 }
-
-const childrenOf = (pid) =>
-  readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').map(Number);
 
 /** Resolves with the certificate that a client is shown when it asks for a name. */
 function shown(relay, servername, more = {}) {
@@ -88,21 +69,8 @@ function shown(relay, servername, more = {}) {
   );
 }
 
-function get(relay, target, { port = relay.port, plain = false, ...more } = {}) {
-  return patiently(
-    new Promise((resolve, reject) => {
-      const to = { port, host: '127.0.0.1', agent: false, rejectUnauthorized: false };
-      const request = (plain ? http : https).get({ ...to, path: target, ...more }, (response) => {
-        const chunks = [];
-        response.on('data', (chunk) => chunks.push(chunk));
-        response.on('end', () => resolve({ response, body: Buffer.concat(chunks) }));
-        response.on('error', reject);
-      });
-      request.on('error', reject);
-    }),
-    target,
-  );
-}
+const get = (relay, target, { port = relay.port, plain = false, ...more } = {}) =>
+  ask(port, target, { secure: !plain, ...more });
 
 const one = certify('one.example');
 const two = certify('two.example');
@@ -112,7 +80,7 @@ test('datagrams both ways over wss, many and large', async (t) => {
   const socket = new WebSocket(`wss://127.0.0.1:${relay.port}/`, ['causeway.v1'], {
     rejectUnauthorized: false,
   });
-  t.after(() => socket.terminate());
+  own(t, () => socket.terminate());
   let sent = [];
   let echoes = [];
   let whole = () => {};
@@ -154,15 +122,15 @@ test('a file of megabytes comes whole, also to a slow reader', async (t) => {
   const bytes = randomBytes(3 << 20);
   writeFileSync(path.join(root, 'large.bin'), bytes);
   const relay = await start(t, [...options(one), '--root', root, '--hsts', '3600']);
-  const { response, body } = await get(relay, '/large.bin');
+  const { headers, body } = await get(relay, '/large.bin');
   assert.equal(
     createHash('sha256').update(body).digest('hex'),
     createHash('sha256').update(bytes).digest('hex'),
   );
-  assert.equal(response.headers['strict-transport-security'], 'max-age=3600');
+  assert.equal(headers['strict-transport-security'], 'max-age=3600');
   const missing = await get(relay, '/missing');
-  assert.equal(missing.response.statusCode, 404);
-  assert.equal(missing.response.headers['strict-transport-security'], 'max-age=3600');
+  assert.equal(missing.status, 404);
+  assert.equal(missing.headers['strict-transport-security'], 'max-age=3600');
 });
 
 test(
@@ -255,28 +223,28 @@ test('plain HTTP is sent to the same page by HTTPS', async (t) => {
     ...['--http-redirect', '127.0.0.1:0', '--admin', '0'],
   ]);
   const port = Number(/redirecting from \S+:(\d+)\n/.exec(relay.log())[1]);
-  const ask = (target, host) => get(relay, target, { plain: true, port, headers: { host } });
-  const { response } = await ask('/a/b?c=d', 'one.example:80');
-  assert.equal(response.statusCode, 308);
-  assert.equal(response.headers.location, `https://one.example:${relay.port}/a/b?c=d`);
+  const redirect = (target, host) => get(relay, target, { plain: true, port, headers: { host } });
+  const { status, headers } = await redirect('/a/b?c=d', 'one.example:80');
+  assert.equal(status, 308);
+  assert.equal(headers.location, `https://one.example:${relay.port}/a/b?c=d`);
   const odd = '/a%20b%23%25?c=%26d%20&e=%3F';
   assert.equal(
-    (await ask(odd, 'one.example')).response.headers.location,
+    (await redirect(odd, 'one.example')).headers.location,
     `https://one.example:${relay.port}${odd}`,
   );
   // The admin listener has no TLS either, and each of the two answers for itself.
   const [, adminPort] = await relay.logged(/admin listener on 127\.0\.0\.1:(\d+)\n/);
-  assert.equal((await ask('/healthz', '127.0.0.1')).response.statusCode, 308);
+  assert.equal((await redirect('/healthz', '127.0.0.1')).status, 308);
   const asked = await get(relay, '/healthz', { plain: true, port: adminPort });
-  assert.equal(asked.response.statusCode, 200);
-  const ipv6 = await ask('/', '[::1]');
-  assert.equal(ipv6.response.headers.location, `https://[::1]:${relay.port}/`);
+  assert.equal(asked.status, 200);
+  const ipv6 = await redirect('/', '[::1]');
+  assert.equal(ipv6.headers.location, `https://[::1]:${relay.port}/`);
   for (const [target, host] of [
     ['/', 'one.example/@evil'],
     [`/?${'a'.repeat(600)}`, 'one.example'],
   ]) {
-    const { response: refused } = await ask(target, host);
-    assert.equal(refused.statusCode, 400);
+    const refused = await redirect(target, host);
+    assert.equal(refused.status, 400);
     assert.equal(refused.headers.location, undefined);
   }
 });

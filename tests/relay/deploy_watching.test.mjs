@@ -1,13 +1,13 @@
 // The alert rules and the dashboard: the relay has each metric that they use, and the guide explains each alert.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { require } from '../support/packages.mjs';
 import { startWatched } from './admin.mjs';
+import { temporaryFolder } from '../support/fixture.mjs';
 
 const { dump, load } = require('js-yaml');
 const file = (name) => fileURLToPath(new URL(`../../relay/${name}`, import.meta.url));
@@ -60,8 +60,7 @@ const skip = spawnSync('promtool', ['--version']).error ? 'promtool is not insta
 
 /** Runs the rules on samples of a minute each; returns what promtool says of the alert after 15. */
 function evaluate(t, series, alertname, exp_alerts) {
-  const folder = mkdtempSync(path.join(tmpdir(), 'rules-'));
-  t.after(() => rmSync(folder, { recursive: true }));
+  const folder = temporaryFolder(t);
   const input_series = Object.entries(series).map(([name, values]) => ({ series: name, values }));
   const alert_rule_test = [{ alertname, eval_time: '15m', exp_alerts }];
   const rules = {

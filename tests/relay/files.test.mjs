@@ -1,44 +1,14 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import http from 'node:http';
-import os from 'node:os';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
-import { patiently, startRelay, startServer } from './support.mjs';
-
-/** Makes one request whose path is sent as it is. */
-function request(relay, target, { method = 'GET', headers = {}, body } = {}) {
-  return patiently(
-    new Promise((resolve, reject) => {
-      const sent = http.request({
-        host: '127.0.0.1',
-        port: relay.port,
-        path: target,
-        method,
-        headers,
-        agent: false,
-      });
-      sent.on('response', (response) => {
-        const chunks = [];
-        response.on('data', (chunk) => chunks.push(chunk));
-        response.on('end', () =>
-          resolve({
-            status: response.statusCode,
-            headers: response.headers,
-            body: Buffer.concat(chunks),
-          }),
-        );
-      });
-      sent.on('error', reject);
-      sent.end(body);
-    }),
-    `${method} ${target}`,
-  );
-}
+import { startRelay } from '../support/relay.mjs';
+import { startUdpServer } from '../support/udp_server.mjs';
+import { temporaryFolder } from '../support/fixture.mjs';
+import { ask } from '../support/http.mjs';
 
 async function serveFiles(t, args = []) {
-  const base = mkdtempSync(path.join(os.tmpdir(), 'causeway-files-'));
-  t.after(() => rmSync(base, { recursive: true }));
+  const base = temporaryFolder(t);
   const root = path.join(base, 'root');
   mkdirSync(path.join(root, 'sub'), { recursive: true });
   writeFileSync(path.join(base, 'secret.txt'), 'secret');
@@ -69,7 +39,7 @@ async function serveFiles(t, args = []) {
     writeFileSync(path.join(root, name), `the contents of ${name}`);
   writeFileSync(path.join(root, 'sub', 'index.html'), 'the sub index');
   writeFileSync(path.join(root, 'large.bin'), Buffer.alloc(3_000_000, 'causeway'));
-  const server = await startServer(t);
+  const server = await startUdpServer(t);
   return startRelay(t, { upstream: server.upstream, args: ['--root', root, ...args] });
 }
 
@@ -87,45 +57,45 @@ test('files have the right type and contents', async (t) => {
     'a.unknown': 'application/octet-stream',
   };
   for (const [name, type] of Object.entries(types)) {
-    const { status, headers, body } = await request(relay, `/${name}`);
+    const { status, headers, body } = await ask(relay.port, `/${name}`);
     assert.equal(status, 200);
     assert.equal(headers['content-type'], type);
     assert.equal(headers['x-content-type-options'], 'nosniff');
     assert.equal(body.toString(), `the contents of ${name}`);
   }
-  assert.equal((await request(relay, '/')).body.toString(), 'the contents of index.html');
+  assert.equal((await ask(relay.port, '/')).body.toString(), 'the contents of index.html');
   assert.equal(
-    (await request(relay, '/index.html?query=1')).body.toString(),
+    (await ask(relay.port, '/index.html?query=1')).body.toString(),
     'the contents of index.html',
   );
   assert.equal(
-    (await request(relay, '/with%20space.txt')).body.toString(),
+    (await ask(relay.port, '/with%20space.txt')).body.toString(),
     'the contents of with space.txt',
   );
-  assert.equal((await request(relay, '/sub/')).body.toString(), 'the sub index');
-  const redirect = await request(relay, '/sub');
+  assert.equal((await ask(relay.port, '/sub/')).body.toString(), 'the sub index');
+  const redirect = await ask(relay.port, '/sub');
   assert.equal(redirect.status, 301);
   assert.equal(redirect.headers.location, '/sub/');
-  assert.deepEqual((await request(relay, '/large.bin')).body, Buffer.alloc(3_000_000, 'causeway'));
+  assert.deepEqual((await ask(relay.port, '/large.bin')).body, Buffer.alloc(3_000_000, 'causeway'));
 });
 
 test('HEAD has no body, a known file is not sent again, other methods are refused', async (t) => {
   const relay = await serveFiles(t);
-  const head = await request(relay, '/a.wasm', { method: 'HEAD' });
+  const head = await ask(relay.port, '/a.wasm', { method: 'HEAD' });
   assert.equal(head.status, 200);
   assert.equal(head.headers['content-length'], String('the contents of a.wasm'.length));
   assert.equal(head.body.length, 0);
-  const again = await request(relay, '/a.wasm', {
+  const again = await ask(relay.port, '/a.wasm', {
     headers: { 'if-none-match': head.headers.etag },
   });
   assert.equal(again.status, 304);
   assert.equal(again.body.length, 0);
   assert.equal(
-    (await request(relay, '/a.wasm', { headers: { 'if-none-match': '"other"' } })).status,
+    (await ask(relay.port, '/a.wasm', { headers: { 'if-none-match': '"other"' } })).status,
     200,
   );
-  assert.equal((await request(relay, '/a.wasm', { method: 'DELETE' })).status, 405);
-  assert.equal((await request(relay, '/a.wasm', { method: 'POST', body: 'x' })).status, 405);
+  assert.equal((await ask(relay.port, '/a.wasm', { method: 'DELETE' })).status, 405);
+  assert.equal((await ask(relay.port, '/a.wasm', { method: 'POST', body: 'x' })).status, 405);
 });
 
 test('nothing outside of the root is served', async (t) => {
@@ -157,26 +127,26 @@ test('nothing outside of the root is served', async (t) => {
   ];
   for (const target of targets) {
     // The relay refuses it with a status, or hangs up on a target that is no path at all.
-    const { status, body } = await request(relay, target).catch((error) => {
+    const { status, body } = await ask(relay.port, target).catch((error) => {
       assert.equal(error.code, 'ECONNRESET');
       return { status: 0, body: '' };
     });
     assert.ok([0, 400, 403, 404].includes(status), `${target} gave ${status}`);
     assert.doesNotMatch(body.toString(), /secret|hidden|root:/, target);
   }
-  assert.equal((await request(relay, '/')).status, 200);
+  assert.equal((await ask(relay.port, '/')).status, 200);
 });
 
 test('/.well-known/ is served, by which certbot renews certificates', async (t) => {
   const relay = await serveFiles(t);
-  const { status, body } = await request(relay, '/.well-known/acme-challenge/token');
+  const { status, body } = await ask(relay.port, '/.well-known/acme-challenge/token');
   assert.equal(status, 200);
   assert.equal(body.toString(), 'proof');
 });
 
 test('without --root there are no files', async (t) => {
-  const server = await startServer(t);
+  const server = await startUdpServer(t);
   const relay = await startRelay(t, { upstream: server.upstream });
-  assert.equal((await request(relay, '/')).status, 404);
-  assert.equal((await request(relay, '/etc/passwd')).status, 404);
+  assert.equal((await ask(relay.port, '/')).status, 404);
+  assert.equal((await ask(relay.port, '/etc/passwd')).status, 404);
 });

@@ -13,12 +13,14 @@ import {
   packet,
   request,
 } from './packets.mjs';
-import { connect, startRelay, startServer, statsUntil } from './support.mjs';
+import { startRelay, statsUntil } from '../support/relay.mjs';
+import { startUdpServer } from '../support/udp_server.mjs';
+import { connect } from '../support/websocket.mjs';
 
 const OFFENCES_MAX = 8;
 
 async function begin(t, ...args) {
-  const server = await startServer(t, { answer: () => null });
+  const server = await startUdpServer(t, { answer: () => null });
   const relay = await startRelay(t, { upstream: server.upstream, gated: true, args });
   return { server, relay, client: await connect(t, relay) };
 }

@@ -4,26 +4,25 @@
 //
 //   CAUSEWAY_FUZZ_SEED  the seed (default: one of this moment)
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';
-import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import test from 'node:test';
 import tls from 'node:tls';
-import { makeRandom } from './hostile_tcp_plans.mjs';
-import { connect, patiently, sleep, startRelay, startServer } from './support.mjs';
+import { patiently, sleep } from '../support/patience.mjs';
+import { startRelay } from '../support/relay.mjs';
+import { startUdpServer } from '../support/udp_server.mjs';
+import { connect } from '../support/websocket.mjs';
+import { temporaryFolder } from '../support/fixture.mjs';
+import { choicesFrom } from '../support/random.mjs';
+import { certify } from '../support/certificate.mjs';
 
 const SEED = Number(process.env.CAUSEWAY_FUZZ_SEED ?? Date.now() % 2 ** 32);
 const STEPS = 150;
 
-const folder = mkdtempSync(`${tmpdir()}/causeway-`);
-test.after(() => rmSync(folder, { recursive: true }));
+const folder = temporaryFolder(test);
 const kinds = [['ec', '-pkeyopt', 'ec_paramgen_curve:P-256'], ['rsa:2048']];
 const pairs = [...kinds, ...kinds].map((kind, i) => {
-  const [key, certificate] = [`${folder}/${i}.key`, `${folder}/${i}.pem`];
-  const made = ['-newkey', ...kind, '-nodes', '-days', '2', '-subj', `/CN=${i}`];
-  const files = ['-keyout', key, '-out', certificate];
-  execFileSync('openssl', ['req', '-x509', ...made, ...files], { stdio: 'ignore' });
+  const { key, certificate } = certify(folder, { name: i, kind });
   return { key: readFileSync(key), certificate: readFileSync(certificate) };
 });
 const files = { key: `${folder}/live.key`, certificate: `${folder}/live.pem` };
@@ -71,9 +70,9 @@ const shown = (relay, maxVersion) =>
 for (const workers of [1, 2])
   test(`pairs that do not belong together are never shown, with ${workers} serving`, async (t) => {
     t.diagnostic(`CAUSEWAY_FUZZ_SEED=${SEED}`);
-    const random = makeRandom(SEED);
+    const random = choicesFrom(SEED);
     putPair(pairs[0]);
-    const { upstream } = await startServer(t);
+    const { upstream } = await startUdpServer(t);
     const several = workers > 1 ? ['--workers', String(workers)] : [];
     const mine = ['--tls-certificate', files.certificate, '--tls-key', files.key, ...several];
     const args = [...mine, '--max-sessions-per-address', '0'];

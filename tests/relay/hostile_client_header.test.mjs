@@ -3,8 +3,11 @@
 import assert from 'node:assert/strict';
 import net from 'node:net';
 import test from 'node:test';
-import { makeRandom } from './hostile_tcp_plans.mjs';
-import { assertAddsUp, connect, pattern, startRelay, startServer, statsUntil } from './support.mjs';
+import { pattern } from '../support/pattern.mjs';
+import { assertAddsUp, startRelay, statsUntil } from '../support/relay.mjs';
+import { startUdpServer } from '../support/udp_server.mjs';
+import { connect } from '../support/websocket.mjs';
+import { choicesFrom } from '../support/random.mjs';
 
 const LARGEST = 1400; // bytes of a datagram
 const UNPROVEN = 10; // datagrams that are forwarded before the server has spoken
@@ -85,11 +88,11 @@ for (const format of ['spp', 'ppv2'])
       t.diagnostic(`seed ${seed}`);
       // A server that reads the second format expects no header in its own answers.
       const answer = (data) => (format === 'spp' ? data : readers.ppv2(data).payload);
-      const server = await startServer(t, { host, answer });
+      const server = await startUdpServer(t, { host, answer });
       const upstream = `${server.upstream},client-address=${format}`;
       const relay = await startRelay(t, { upstream, listen: '[::]:0' });
       const to = net.isIPv6(from) ? '[::1]' : '127.0.0.1';
-      const random = makeRandom(seed);
+      const random = choicesFrom(seed);
       const clients = [];
       for (let i = 0; i < 2; i++) {
         const client = await connect(t, relay, { host: to, localAddress: from });

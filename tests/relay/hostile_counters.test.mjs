@@ -2,22 +2,15 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import dgram from 'node:dgram';
-import { once } from 'node:events';
-import net from 'node:net';
 import { test } from 'node:test';
 import { packet, PAYLOAD, request } from './packets.mjs';
-import {
-  assertAddsUp,
-  binaryFrame,
-  connect,
-  handshake,
-  patiently,
-  pattern,
-  sleep,
-  startRelay,
-  startServer,
-  statsUntil,
-} from './support.mjs';
+import { sleep, until } from '../support/patience.mjs';
+import { pattern } from '../support/pattern.mjs';
+import { assertAddsUp, startRelay, statsUntil } from '../support/relay.mjs';
+import { startUdpServer } from '../support/udp_server.mjs';
+import { connect } from '../support/websocket.mjs';
+import { own } from '../support/fixture.mjs';
+import { openRawWebSocket } from '../support/tcp.mjs';
 
 const SIZE = 100;
 const FRAME_TO_BROWSER = 2 + SIZE;
@@ -33,25 +26,15 @@ async function whileStopped(relay, work) {
   }
 }
 
-/** Opens a WebSocket that counts the bytes that come. */
-async function openRaw(t, relay, localAddress) {
-  const socket = net.connect({ port: relay.port, host: '127.0.0.1', localAddress });
-  t.after(() => socket.destroy());
-  socket.on('error', () => {});
-  socket.write(handshake);
-  await patiently(once(socket, 'data'), 'the handshake');
-  const client = { socket, bytes: 0, send: (data) => socket.write(binaryFrame(data)) };
-  socket.on('data', (data) => (client.bytes += data.length));
-  return client;
-}
-
 test('a thousand sessions at 20 Hz, half of which vanish', async (t) => {
-  const server = await startServer(t);
+  const server = await startUdpServer(t);
   const args = ['--queue-age', '60', '--queue-bytes', '1000000'];
   const relay = await startRelay(t, { upstream: server.upstream, args });
   const clients = [];
   while (clients.length < 1000) {
-    const open = Array.from({ length: 50 }, (_, i) => openRaw(t, relay, `127.3.0.${1 + (i % 25)}`));
+    const open = Array.from({ length: 50 }, (_, i) =>
+      openRawWebSocket(t, relay, { localAddress: `127.3.0.${1 + (i % 25)}` }),
+    );
     clients.push(...(await Promise.all(open)));
   }
   let sent = 0;
@@ -89,7 +72,7 @@ test('a thousand sessions at 20 Hz, half of which vanish', async (t) => {
 });
 
 test('datagrams that wait for a session which ends', async (t) => {
-  const server = await startServer(t);
+  const server = await startUdpServer(t);
   const relay = await startRelay(t, { upstream: server.upstream });
   const clients = [];
   for (let i = 0; i < 20; i++) {
@@ -108,7 +91,7 @@ test('datagrams that wait for a session which ends', async (t) => {
 });
 
 test('what finds the socket towards the game server full is counted', async (t) => {
-  const server = await startServer(t);
+  const server = await startUdpServer(t);
   const relay = await startRelay(t, { upstream: server.upstream });
   const client = await connect(t, relay);
   client.send(pattern(SIZE));
@@ -139,11 +122,11 @@ test('what finds the socket towards the game server full is counted', async (t) 
 });
 
 test('what finds the WebRTC port full, or is too long for it, is counted', async (t) => {
-  const server = await startServer(t);
+  const server = await startUdpServer(t);
   const relay = await startRelay(t, { upstream: server.upstream, args: ['--rtc', '127.0.0.1:0'] });
   const port = Number(/webrtc on udp \S+:(\d+)/.exec(relay.log())[1]);
   const socket = dgram.createSocket('udp4');
-  t.after(() => socket.close());
+  own(t, () => socket.close());
   let sent = 0;
   const send = (data) => (sent++, socket.send(data, port, '127.0.0.1'));
   send(pattern(3000));
@@ -163,7 +146,7 @@ test('what finds the WebRTC port full, or is too long for it, is counted', async
 });
 
 test('empty and overlong datagrams of the game server', async (t) => {
-  const server = await startServer(t);
+  const server = await startUdpServer(t);
   const relay = await startRelay(t, { upstream: server.upstream });
   const client = await connect(t, relay);
   client.send(pattern(SIZE));
@@ -178,13 +161,13 @@ test('empty and overlong datagrams of the game server', async (t) => {
 });
 
 test('datagrams of a browser whose session has ended, or never was', async (t) => {
-  const server = await startServer(t);
+  const server = await startUdpServer(t);
   const args = ['--max-sessions', '1'];
   const relay = await startRelay(t, { upstream: server.upstream, args });
-  const client = await openRaw(t, relay);
+  const client = await openRawWebSocket(t, relay);
   client.send(pattern(SIZE));
   await statsUntil(relay, ({ delivered_datagrams }) => delivered_datagrams === 1);
-  const refused = await openRaw(t, relay);
+  const refused = await openRawWebSocket(t, relay);
   client.socket.write(Buffer.from([0x81, 0x81, 0, 0, 0, 0, 0x61])); // a frame of text ends it
   for (const { send, socket } of [client, refused]) {
     send(pattern(SIZE));
@@ -203,7 +186,7 @@ test('datagrams of a browser whose session has ended, or never was', async (t) =
 });
 
 test('what does not pass the gate, comes too fast, or finds no server', async (t) => {
-  const server = await startServer(t);
+  const server = await startUdpServer(t);
   const relay = await startRelay(t, { upstream: server.upstream, gated: true });
   const client = await connect(t, relay);
   client.send(packet(PAYLOAD, 20));
@@ -219,22 +202,20 @@ test('what does not pass the gate, comes too fast, or finds no server', async (t
   assert.equal(stats.dropped_protocol, 1);
   assert.ok(stats.dropped_upstream_rate > 0);
   assert.ok(stats.upstream_refused > 0);
-  await patiently(
-    (async () => {
-      for (;;) {
-        try {
-          return assertAddsUp(await relay.stats());
-        } catch {
-          await sleep(50); // answers may be on their way
-        }
-      }
-    })(),
-    'counters that add up',
-  );
+  // Answers may be on their way.
+  await until('counters that add up', async () => {
+    const last = await relay.stats();
+    try {
+      assertAddsUp(last);
+      return true;
+    } catch {
+      return false;
+    }
+  });
 });
 
 test('a session for which there is no socket', async (t) => {
-  const server = await startServer(t);
+  const server = await startUdpServer(t);
   const relay = await startRelay(t, { upstream: server.upstream });
   const client = await connect(t, relay);
   execFileSync('prlimit', ['--pid', String(relay.pid), '--nofile=3:']);

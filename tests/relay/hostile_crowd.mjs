@@ -1,6 +1,7 @@
 // The connections of a stranger: there are many, from several addresses, and each is replaced when the relay closes it.
 import net from 'node:net';
-import { patiently, sleep } from './support.mjs';
+import { until } from '../support/patience.mjs';
+import { own } from '../support/fixture.mjs';
 
 const TICK_MS = 20;
 
@@ -39,17 +40,12 @@ export function startCrowd(
     opened: () => opened,
     /** Resolves when `total` connections have been opened. */
     reached: (total = count) =>
-      patiently(
-        (async () => {
-          while (opened < total) await sleep(TICK_MS);
-        })(),
-        `connection ${total} of a crowd`,
-      ),
+      until(`connection ${total} of a crowd`, () => opened >= total, TICK_MS),
     stop() {
       clearInterval(timer);
       for (const socket of sockets) socket.destroy();
     },
   };
-  t.after(crowd.stop);
+  own(t, crowd.stop);
   return crowd;
 }

@@ -2,18 +2,19 @@
 // at a listener of a real relay: the test waits for the relay to give up the socket, however long that takes, and needs
 // no end that the stranger sees.
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { mkdtemp, open, rm } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
 import net from 'node:net';
-import { tmpdir } from 'node:os';
 import { test } from 'node:test';
 import tls from 'node:tls';
 import { idle } from './hostile_rig.mjs';
-import { assertAddsUp, handshake, sleep, startRelay, startServer } from './support.mjs';
+import { until } from '../support/patience.mjs';
+import { assertAddsUp, startRelay } from '../support/relay.mjs';
+import { startUdpServer } from '../support/udp_server.mjs';
+import { handshake } from '../support/websocket.mjs';
+import { own, repeat, temporaryFolder } from '../support/fixture.mjs';
+import { certify } from '../support/certificate.mjs';
 
-// The time guards against a hang of the test itself: a state that outlives it never ends.
-const PATIENCE_MS = 120_000;
 const DRIP_MS = 200;
 const LARGE_BYTES = 50_000_000;
 const PROXY = '127.0.0.9';
@@ -176,14 +177,6 @@ function heldSockets() {
   );
 }
 
-async function until(condition, what) {
-  const begun = performance.now();
-  while (!condition()) {
-    assert.ok(performance.now() - begun < PATIENCE_MS, what());
-    await sleep(100);
-  }
-}
-
 /** Opens a connection for each state, and returns the relay's side of them. */
 async function openStates(t, port, states, { secure = false, localAddress } = {}) {
   const rows = await Promise.all(
@@ -192,7 +185,7 @@ async function openStates(t, port, states, { secure = false, localAddress } = {}
       const plain = net.connect(to);
       const socket = secure ? tls.connect({ socket: plain, rejectUnauthorized: false }) : plain;
       for (const each of new Set([plain, socket])) each.on('error', () => {});
-      t.after(() => plain.destroy());
+      own(t, () => plain.destroy());
       await new Promise((resolve) => socket.once(secure ? 'secureConnect' : 'connect', resolve));
       socket.setNoDelay();
       socket.resume();
@@ -204,10 +197,7 @@ async function openStates(t, port, states, { secure = false, localAddress } = {}
     return rows.filter((row) => held.has(row.name)).map((row) => row.state);
   };
   // Nothing has been sent on any of them yet, so that those are seen too that the relay ends at once.
-  await until(
-    () => left().length === rows.length,
-    () => 'the relay takes all connections',
-  );
+  await until('the relay to take all connections', () => left().length === rows.length, 100);
   for (const { begin, socket } of rows) begin(socket);
   return left;
 }
@@ -215,23 +205,22 @@ async function openStates(t, port, states, { secure = false, localAddress } = {}
 async function assertAllEnd(t, port, states, options) {
   const left = await openStates(t, port, states, options);
   await until(
+    () => `the end of ${left().join('; ')}`,
     () => left().length === 0,
-    () => `these never end: ${left().join('; ')}`,
+    100,
   );
 }
 
 /** Starts a relay whose limits are short where an option sets them. */
 async function start(t, args = []) {
-  const folder = await mkdtemp(`${tmpdir()}/deadlines-`);
-  t.after(() => rm(folder, { recursive: true }));
+  const folder = temporaryFolder(t);
   const file = await open(`${folder}/large.bin`, 'w');
   await file.truncate(LARGE_BYTES);
   await file.close();
-  const server = await startServer(t, {
+  const server = await startUdpServer(t, {
     answer(data, from) {
       if (data.toString() === 'stay') {
-        const timer = setInterval(() => server.send(Buffer.alloc(1000), from), DRIP_MS);
-        t.after(() => clearInterval(timer));
+        repeat(t, () => server.send(Buffer.alloc(1000), from), DRIP_MS);
       }
       return data;
     },
@@ -254,14 +243,6 @@ async function assertNothingLeft(relay) {
   assertAddsUp(stats);
 }
 
-function certificate(folder) {
-  const [key, certificate] = [`${folder}/key.pem`, `${folder}/certificate.pem`];
-  const args = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-subj', '/CN=a'];
-  const files = ['-keyout', key, '-out', certificate];
-  execFileSync('openssl', ['req', '-x509', ...args, ...files], { stdio: 'ignore' });
-  return ['--tls-certificate', certificate, '--tls-key', key];
-}
-
 test('plain HTTP, and the admin listener', async (t) => {
   const relay = await start(t, ['--admin', '127.0.0.1:0']);
   const [, admin] = await relay.logged(/admin listener on 127\.0\.0\.1:(\d+)\n/);
@@ -274,9 +255,8 @@ test('plain HTTP, and the admin listener', async (t) => {
 });
 
 test('TLS, and the port that sends requests there', async (t) => {
-  const folder = await mkdtemp(`${tmpdir()}/deadlines-`);
-  t.after(() => rm(folder, { recursive: true }));
-  const relay = await start(t, [...certificate(folder), '--http-redirect', '127.0.0.1:0']);
+  const folder = temporaryFolder(t);
+  const relay = await start(t, [...certify(folder).options, '--http-redirect', '127.0.0.1:0']);
   const [, redirect] = await relay.logged(/redirecting from 127\.0\.0\.1:(\d+)\n/);
   await Promise.all([
     assertAllEnd(t, relay.port, hellos),

@@ -1,21 +1,23 @@
 // A stranger who opens connections that never become sessions takes nobody's place.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import net from 'node:net';
-import { tmpdir } from 'node:os';
 import test from 'node:test';
 import { startCrowd } from './hostile_crowd.mjs';
 import { startRig } from './hostile_rig.mjs';
 import { request } from './packets.mjs';
-import { connect, patiently, startRelay, startServer, statsUntil } from './support.mjs';
+import { patiently } from '../support/patience.mjs';
+import { startRelay, statsUntil } from '../support/relay.mjs';
+import { startUdpServer } from '../support/udp_server.mjs';
+import { connect } from '../support/websocket.mjs';
+import { own, temporaryFolder } from '../support/fixture.mjs';
 
 const LARGE = 32 << 20;
 
 /** Makes a directory with a file that does not fit into the buffers of a connection. */
 function largeFiles(t) {
-  const root = mkdtempSync(`${tmpdir()}/causeway-`);
-  t.after(() => rmSync(root, { recursive: true }));
+  const root = temporaryFolder(t);
   writeFileSync(`${root}/large.bin`, Buffer.alloc(LARGE));
   return root;
 }
@@ -64,7 +66,7 @@ test('where the system allows few descriptors, all sessions that it says can be 
 });
 
 test('where it allows too few for anything, the relay says so and does not start', async (t) => {
-  const server = await startServer(t);
+  const server = await startUdpServer(t);
   const options = { upstream: server.upstream, shell: 'ulimit -n 100' };
   await assert.rejects(startRelay(t, options), /100 open files, which is too few \(ulimit -n\)/);
 });
@@ -72,7 +74,7 @@ test('where it allows too few for anything, the relay says so and does not start
 test('a page that is loading loads on while connections of others make room', async (t) => {
   const rig = await startRig(t, { args: ['--root', largeFiles(t)] });
   const socket = net.connect({ port: rig.relay.port, localAddress: '127.5.0.1' });
-  t.after(() => socket.destroy());
+  own(t, () => socket.destroy());
   socket.on('error', () => {});
   const closed = once(socket, 'close');
   let size = 0;

@@ -1,11 +1,14 @@
 // WebSockets that send as much as they can of frames that are no datagrams, with honest players beside them.
 import assert from 'node:assert/strict';
-import net from 'node:net';
 import test from 'node:test';
 import { startCrowd } from './hostile_crowd.mjs';
-import { memory, startRig } from './hostile_rig.mjs';
+import { startRig } from './hostile_rig.mjs';
 import { request } from './packets.mjs';
-import { handshake, patiently, sleep, statsUntil } from './support.mjs';
+import { patiently, sleep } from '../support/patience.mjs';
+import { statsUntil } from '../support/relay.mjs';
+import { handshake } from '../support/websocket.mjs';
+import { openTcp } from '../support/tcp.mjs';
+import { memoryOf } from '../support/programs.mjs';
 
 const ATTACKERS = 6;
 
@@ -34,8 +37,7 @@ const run = (bytes) => Buffer.concat(Array(Math.ceil(65536 / bytes.length)).fill
 
 /** Opens a WebSocket that goes on sending `bytes` as fast as the relay takes them. */
 async function flood(t, relay, localAddress, { begin = '', bytes, reads }) {
-  const socket = net.connect({ port: relay.port, host: '127.0.0.1', localAddress });
-  t.after(() => socket.destroy());
+  const socket = openTcp(t, relay.port, { localAddress });
   const flow = { sent: 0, stop: () => socket.destroy() };
   socket.on('error', () => {});
   for (const step of [handshake, opener]) {
@@ -67,7 +69,7 @@ const floods = {
 for (const [name, each] of Object.entries(floods)) {
   test(`a flood of ${name}`, async (t) => {
     const rig = await startRig(t, { args: ['--request-timeout', '1000'] }); // or the flood would end soon
-    const held = memory(rig.relay);
+    const held = memoryOf(rig.relay.pid);
     const flows = [];
     for (let i = 0; i < ATTACKERS; i++)
       flows.push(await flood(t, rig.relay, `127.3.0.${1 + (i % 4)}`, each));
@@ -76,7 +78,7 @@ for (const [name, each] of Object.entries(floods)) {
       while (!flooded()) await rig.newcomer();
     };
     await patiently(newcomers(), 'the flood');
-    const grown = memory(rig.relay) - held;
+    const grown = memoryOf(rig.relay.pid) - held;
     if (!process.env.CAUSEWAY_SANITIZED) assert.ok(grown < 4096, `${grown} KB more memory`);
     flows.forEach(({ stop }) => stop());
     await statsUntil(rig.relay, ({ sessions_open }) => sessions_open === 10);

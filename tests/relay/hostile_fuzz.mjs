@@ -5,12 +5,15 @@
 //   CAUSEWAY_FUZZ_SEED   the seed (default: one of this moment)
 //   CAUSEWAY_FUZZ_ROUND  only this round
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
-import { work } from './hostile_rig.mjs';
-import { describePlan, makePlan, makeRandom, performPlan } from './hostile_tcp_plans.mjs';
-import { patiently, sleep, startRelay, startServer, statsUntil } from './support.mjs';
+import { describePlan, makePlan, performPlan } from './hostile_tcp_plans.mjs';
+import { patiently, sleep } from '../support/patience.mjs';
+import { startRelay, statsUntil } from '../support/relay.mjs';
+import { startUdpServer } from '../support/udp_server.mjs';
+import { temporaryFolder } from '../support/fixture.mjs';
+import { descriptorsOf, processorTime } from '../support/programs.mjs';
+import { choicesFrom } from '../support/random.mjs';
 
 const SEED = Number(process.env.CAUSEWAY_FUZZ_SEED ?? Date.now() % 2 ** 32);
 const ONLY = process.env.CAUSEWAY_FUZZ_ROUND;
@@ -24,24 +27,21 @@ const offer = readFileSync(new URL('../fuzz/corpus/sdp/chromium', import.meta.ur
 
 /** Starts a relay with files, one of them large, and WebRTC. */
 export async function startServing(t, more = []) {
-  const root = mkdtempSync(`${tmpdir()}/causeway-`);
-  t.after(() => rmSync(root, { recursive: true }));
+  const root = temporaryFolder(t);
   mkdirSync(`${root}/sub`);
   for (const name of ['index.html', 'sub/index.html']) writeFileSync(`${root}/${name}`, 'index');
   writeFileSync(`${root}/large.bin`, Buffer.alloc(1_000_000, 'large'));
-  const { upstream } = await startServer(t);
+  const { upstream } = await startUdpServer(t);
   const args = ['--rtc', '127.0.0.1:0', '--root', root, '--max-sessions-per-address', '0', ...more];
   return startRelay(t, { upstream, args });
 }
 
-const descriptors = (relay) => readdirSync(`/proc/${relay.pid}/fd`).length;
-
 /** Resolves when in some stretch of time the relay worked for less than a fifth of it. */
 async function idle(relay) {
   for (let stretch = 10; ; stretch = Math.min(stretch * 2, 500)) {
-    const [begun, before] = [performance.now(), work(relay.pid)];
+    const [begun, before] = [performance.now(), processorTime(relay.pid)];
     await sleep(stretch);
-    if (work(relay.pid) - before < (performance.now() - begun) / 5) return;
+    if (processorTime(relay.pid) - before < (performance.now() - begun) / 5) return;
   }
 }
 
@@ -57,8 +57,8 @@ async function check(relay, { player, get }, most) {
     what = 'idle relay';
     await idle(relay);
     // The descriptors of a round are closed soon: they do not pile up.
-    what = `end of ${descriptors(relay) - most} descriptors`;
-    while (descriptors(relay) > most) await sleep(10);
+    what = `end of ${descriptorsOf(relay.pid) - most} descriptors`;
+    while (descriptorsOf(relay.pid) > most) await sleep(10);
     return true;
   };
   const timer = new AbortController();
@@ -73,12 +73,12 @@ async function check(relay, { player, get }, most) {
  */
 export async function fuzz(t, relay, { rounds, player, get, open }) {
   const times = Number(process.env.CAUSEWAY_FUZZ_TIMES ?? 1);
-  const most = descriptors(relay) + 4 * CONNECTIONS;
+  const most = descriptorsOf(relay.pid) + 4 * CONNECTIONS;
   const first = ONLY === undefined ? 0 : Number(ONLY);
   const end = ONLY === undefined ? rounds * times : first + 1;
   t.diagnostic(`CAUSEWAY_FUZZ_SEED=${SEED}`);
   for (let round = first; round < end; round++) {
-    const random = makeRandom(SEED + Math.imul(round, 0x9e3779b1));
+    const random = choicesFrom(SEED + Math.imul(round, 0x9e3779b1));
     const plans = Array.from({ length: CONNECTIONS }, () => makePlan(random, offer));
     try {
       const all = Promise.all(plans.map((plan) => performPlan(relay, plan, open?.(relay, random))));

@@ -1,22 +1,25 @@
 // HTTP as no browser sends it. The relay goes on serving others, and a client that sent more than it should still gets
 // its reply.
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import net from 'node:net';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import test from 'node:test';
-import { idle, work } from './hostile_rig.mjs';
-import { patiently, pattern, sleep, startRelay, startServer } from './support.mjs';
+import { idle } from './hostile_rig.mjs';
+import { patiently, sleep } from '../support/patience.mjs';
+import { pattern } from '../support/pattern.mjs';
+import { startRelay } from '../support/relay.mjs';
+import { startUdpServer } from '../support/udp_server.mjs';
+import { repeat, temporaryFolder } from '../support/fixture.mjs';
+import { openTcp } from '../support/tcp.mjs';
+import { processorTime } from '../support/programs.mjs';
 
 const large = pattern(3_000_000);
 
 async function start(t) {
-  const root = mkdtempSync(`${tmpdir()}/causeway-`);
-  t.after(() => rmSync(root, { recursive: true }));
+  const root = temporaryFolder(t);
   mkdirSync(`${root}/sub`);
   writeFileSync(`${root}/index.html`, 'the index');
   writeFileSync(`${root}/large.bin`, large);
-  const { upstream } = await startServer(t);
+  const { upstream } = await startUdpServer(t);
   return startRelay(t, { upstream, args: ['--rtc', '127.0.0.1:0', '--root', root] });
 }
 
@@ -35,8 +38,7 @@ const post = (body, headers = {}) =>
  * is written if `late`. Returns all that came; rejects when the connection is reset.
  */
 async function converse(t, relay, parts, { late = false, pause = 0 } = {}) {
-  const socket = net.connect({ port: relay.port, host: '127.0.0.1', allowHalfOpen: true });
-  t.after(() => socket.destroy());
+  const socket = openTcp(t, relay.port, { allowHalfOpen: true });
   const chunks = [];
   const ended = new Promise((resolve, reject) => {
     socket.once('end', resolve);
@@ -122,18 +124,16 @@ test('a request that follows while a file is sent holds nobody up', async (t) =>
 
 test('a file that is not read costs no work, whatever else its client sends', async (t) => {
   const relay = await start(t);
-  const socket = net.connect({ port: relay.port, host: '127.0.0.1' });
-  socket.on('error', () => {});
-  t.after(() => socket.destroy());
+  const socket = openTcp(t, relay.port);
   socket.pause();
   socket.write(request('GET', '/large.bin'));
   await sleep(100);
   socket.write(pattern(100_000));
   await sleep(100);
   // The relay does next to nothing from now on, not only once it has given the client up.
-  const before = work(relay.pid);
+  const before = processorTime(relay.pid);
   await sleep(2000);
-  assert.ok(work(relay.pid) - before < 200);
+  assert.ok(processorTime(relay.pid) - before < 200);
 });
 
 test('who sends more than the relay reads still gets the reply', async (t) => {
@@ -161,13 +161,11 @@ test('who sends more than the relay reads still gets the reply', async (t) => {
 
 test('a client that never ends its side is let go', async (t) => {
   const relay = await start(t);
-  const socket = net.connect({ port: relay.port, host: '127.0.0.1', allowHalfOpen: true });
-  t.after(() => socket.destroy());
+  const socket = openTcp(t, relay.port, { allowHalfOpen: true });
   socket.resume();
   const closed = new Promise((resolve) => socket.once('error', resolve));
   socket.write(request('GET', '/none'));
-  const drip = setInterval(() => socket.write('more'), 50);
-  t.after(() => clearInterval(drip));
+  repeat(t, () => socket.write('more'), 50);
   assert.match((await patiently(closed, 'a reset')).code, /ECONNRESET|EPIPE/);
 });
 

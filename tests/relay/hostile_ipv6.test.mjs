@@ -1,11 +1,13 @@
 // A stranger with a network of IPv6 has any number of addresses: the relay counts them as one.
 import assert from 'node:assert/strict';
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import test from 'node:test';
-import { fileURLToPath } from 'node:url';
 import { startCrowd } from './hostile_crowd.mjs';
 import { startRig } from './hostile_rig.mjs';
-import { connect, startRelay, startServer } from './support.mjs';
+import { startRelay } from '../support/relay.mjs';
+import { startUdpServer } from '../support/udp_server.mjs';
+import { connect } from '../support/websocket.mjs';
+import { enterOwnNetwork, isInside } from '../support/own_network.mjs';
 
 const LIMIT = 3;
 const NETWORKS = ['fd00:0:0:1', 'fd00:0:0:2'];
@@ -14,26 +16,8 @@ const HOSTS = 20;
 
 // Loopback has one address of IPv6 only, and more of them need a network of our own: this file
 // starts itself again inside of one.
-const INSIDE = 'CAUSEWAY_OWN_NETWORK';
-const enter = ['-rn', 'sh', '-c'];
-
-function cannotEnter() {
-  const { status, stderr } = spawnSync('unshare', [...enter, 'ip link set lo up && ip -6 addr']);
-  return status === 0 ? false : `no network of our own: ${stderr}`;
-}
-
-if (!process.env[INSIDE]) {
-  test('in a network of its own', { skip: cannotEnter() }, () => {
-    const command = 'ip link set lo up && exec "$0" --test --test-force-exit "$1"';
-    const env = { ...process.env, [INSIDE]: 'yes' };
-    delete env.NODE_TEST_CONTEXT; // the inner process is no part of this run
-    const { status, stdout, stderr } = spawnSync(
-      'unshare',
-      [...enter, command, process.execPath, fileURLToPath(import.meta.url)],
-      { env, encoding: 'utf8' },
-    );
-    assert.equal(status, 0, stdout + stderr);
-  });
+if (!isInside) {
+  enterOwnNetwork(import.meta.url, '-rn', 'ip -6 addr');
 } else {
   for (let network = 0; network < NETWORKS.length; network++)
     for (let host = 1; host <= HOSTS; host++) {
@@ -42,7 +26,7 @@ if (!process.env[INSIDE]) {
     }
 
   test('sessions of one /64 are those of one address', async (t) => {
-    const server = await startServer(t);
+    const server = await startUdpServer(t);
     const relay = await startRelay(t, {
       upstream: server.upstream,
       listen: '[::]:0',

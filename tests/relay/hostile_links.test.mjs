@@ -2,17 +2,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startCrowd } from './hostile_crowd.mjs';
-import { idle, memory, startRig } from './hostile_rig.mjs';
+import { idle, startRig } from './hostile_rig.mjs';
 import { ask, connectAs, newKey, PROTOCOL, protocolsOf } from './links.mjs';
 import { forged, request } from './packets.mjs';
-import {
-  assertAddsUp,
-  binaryFrame,
-  handshake,
-  startRelay,
-  startServer,
-  statsUntil,
-} from './support.mjs';
+import { assertAddsUp, startRelay, statsUntil } from '../support/relay.mjs';
+import { startUdpServer } from '../support/udp_server.mjs';
+import { binaryFrame, handshake } from '../support/websocket.mjs';
+import { repeat } from '../support/fixture.mjs';
+import { memoryOf } from '../support/programs.mjs';
 
 const MEGABYTE = 1024;
 
@@ -60,7 +57,7 @@ for (const [what, places, lost] of [
   [' who fill the relay', 20, 1],
 ])
   test(`strangers do not end the sessions of players on their way back${what}`, async (t) => {
-    const server = await startServer(t, { answer: (data) => (data.length < 100 ? data : null) });
+    const server = await startUdpServer(t, { answer: (data) => (data.length < 100 ? data : null) });
     const args = ['--max-sessions', String(places), '--resume-seconds', '1000'];
     const relay = await startRelay(t, { upstream: server.upstream, args });
     const players = Array.from({ length: 20 }, (_, i) => ({ key: newKey(), name: `player ${i}` }));
@@ -90,7 +87,7 @@ for (const [what, places, lost] of [
   });
 
 test('a guessed key finds nothing, however close it is', async (t) => {
-  const server = await startServer(t);
+  const server = await startUdpServer(t);
   const relay = await startRelay(t, { upstream: server.upstream });
   const key = newKey();
   const player = await connectAs(t, relay, key, { localAddress: '127.2.0.1' });
@@ -114,17 +111,20 @@ test('a guessed key finds nothing, however close it is', async (t) => {
 });
 
 test('what the game server says comes at most once, however many links come', async (t) => {
-  const server = await startServer(t);
+  const server = await startUdpServer(t);
   const relay = await startRelay(t, { upstream: server.upstream });
   const key = newKey();
   let link = await connectAs(t, relay, key);
   const port = await ask(server, link, 'hello');
   const links = [link];
   let said = 0;
-  const timer = setInterval(() => {
-    for (let i = 0; i < 5; i++) server.send(Buffer.from(`${said++}`), server.peers.get(port));
-  }, 5);
-  t.after(() => clearInterval(timer));
+  const timer = repeat(
+    t,
+    () => {
+      for (let i = 0; i < 5; i++) server.send(Buffer.from(`${said++}`), server.peers.get(port));
+    },
+    5,
+  );
   for (let i = 0; i < 100; i++) {
     link = await connectAs(t, relay, key);
     links.push(link);
@@ -149,7 +149,7 @@ test('what the game server says comes at most once, however many links come', as
 });
 
 test('links that come and go leave no memory behind', async (t) => {
-  const server = await startServer(t);
+  const server = await startUdpServer(t);
   const args = ['--resume-seconds', '1'];
   const relay = await startRelay(t, { upstream: server.upstream, args });
   /** Plays sessions that are resumed three times, some of them for nothing, and then wait in vain. */
@@ -170,13 +170,13 @@ test('links that come and go leave no memory behind', async (t) => {
   };
   for (let turn = 0; turn < 5; turn++) await round(turn);
   await statsUntil(relay, ({ sessions_open }) => sessions_open === 0);
-  const held = memory(relay);
+  const held = memoryOf(relay.pid);
   for (let turn = 5; turn < 25; turn++) await round(turn);
   const stats = await statsUntil(relay, ({ sessions_open }) => sessions_open === 0);
   assert.equal(stats.sessions_opened, 25 * 50);
   assert.equal(stats.sessions_ended_unlinked, 25 * 50);
   assertAddsUp(stats);
-  const grown = memory(relay) - held;
+  const grown = memoryOf(relay.pid) - held;
   assert.ok(process.env.CAUSEWAY_SANITIZED || grown < MEGABYTE, `${grown} kB more`);
   await idle(relay);
 });

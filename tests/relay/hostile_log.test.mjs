@@ -2,11 +2,14 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import fs, { constants } from 'node:fs';
-import net from 'node:net';
-import { tmpdir } from 'node:os';
 import test from 'node:test';
 import { startRig } from './hostile_rig.mjs';
-import { connect, patiently, program, sleep, startServer, statsUntil } from './support.mjs';
+import { patiently, sleep } from '../support/patience.mjs';
+import { program, statsUntil } from '../support/relay.mjs';
+import { startUdpServer } from '../support/udp_server.mjs';
+import { connect } from '../support/websocket.mjs';
+import { own, temporaryFolder } from '../support/fixture.mjs';
+import { freePort } from '../support/free_port.mjs';
 
 // The number of lines of counters, each over a kilobyte: more than a pipe or a socket holds.
 const LINES = 600;
@@ -38,23 +41,15 @@ test('a reader that goes away', async (t) => {
 });
 
 /** Returns a port that nobody listens on: the log that would name the relay's goes elsewhere. */
-async function freePort() {
-  const server = net.createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  const { port } = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
-
 /** Starts a relay behind a shell that has done something with its descriptors, and a player. */
 async function startBehind(t, shell) {
-  const server = await startServer(t);
-  const port = await freePort();
+  const server = await startUdpServer(t);
+  const port = await freePort('tcp');
   const args = ['--listen', `127.0.0.1:${port}`, '--upstream', server.upstream, '--raw'];
   const child = spawn('sh', ['-c', `${shell}; exec "$0" "$@"`, program, ...args], {
     stdio: 'ignore',
   });
-  t.after(() => child.kill('SIGKILL'));
+  own(t, () => child.kill('SIGKILL'));
   const begun = async () => {
     for (;;) {
       try {
@@ -76,12 +71,11 @@ async function startBehind(t, shell) {
 }
 
 function openFifo(t) {
-  const directory = fs.mkdtempSync(`${tmpdir()}/causeway-`);
-  t.after(() => fs.rmSync(directory, { recursive: true }));
+  const directory = temporaryFolder(t);
   const path = `${directory}/log`;
   execFileSync('mkfifo', ['-m', '666', path]);
   const fd = fs.openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
-  t.after(() => fs.closeSync(fd));
+  own(t, () => fs.closeSync(fd));
   return { path, fd };
 }
 

@@ -3,19 +3,19 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import net from 'node:net';
-import { tmpdir } from 'node:os';
 import test from 'node:test';
 import { askAdmin } from './admin.mjs';
 import { startRig } from './hostile_rig.mjs';
-import { patiently, sleep } from './support.mjs';
+import { patiently, until } from '../support/patience.mjs';
+import { temporaryFolder } from '../support/fixture.mjs';
+import { childrenOf } from '../support/programs.mjs';
 
-const folder = mkdtempSync(`${tmpdir()}/causeway-`);
+const folder = temporaryFolder(test);
 const config = `${folder}/relay.conf`;
 writeFileSync(config, 'log-level = info\n');
 writeFileSync(`${folder}/index.html`, 'index');
-test.after(() => rmSync(folder, { recursive: true }));
 
 /** Lets a process open nothing more; returns a function that undoes that. */
 function starve(pid) {
@@ -25,9 +25,6 @@ function starve(pid) {
   set(3);
   return () => set(before);
 }
-
-const childrenOf = (pid) =>
-  readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').map(Number);
 
 /** Sends `signal` to the relay, and waits for one line of its log. */
 async function told(relay, signal, line) {
@@ -81,7 +78,7 @@ test('a supervisor without descriptors goes on', async (t) => {
   feed();
   await late;
   assert.equal((await asked).status, 200);
-  while (childrenOf(relay.pid).length < 2) await sleep(20);
+  await until('both workers', () => childrenOf(relay.pid).length >= 2);
   await told(relay, 'SIGHUP', /worker [12]: reloaded .*\n(.*\n)*.*worker [12]: reloaded/);
   await rig.newcomer();
 });

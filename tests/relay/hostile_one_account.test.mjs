@@ -5,13 +5,15 @@ import { test } from 'node:test';
 import {
   PROTOCOL,
   foreignToken,
-  next,
   startForeignClient,
   startNativeServer,
 } from '../support/netcode_rig.mjs';
 import { Type, readToken, requestPacket } from '../support/netcode_standard.mjs';
 import { udp } from '../support/netcode_standard_client.mjs';
-import { connect, patiently, sleep, startRelay } from './support.mjs';
+import { next, patiently, sleep } from '../support/patience.mjs';
+import { startRelay } from '../support/relay.mjs';
+import { connect } from '../support/websocket.mjs';
+import { own, repeat } from '../support/fixture.mjs';
 
 const ACCOUNT = 7n;
 const SLOTS = 64;
@@ -48,7 +50,7 @@ async function attack(t, server, open) {
         if ((packet[0] & 15) === Type.challenge) told();
       }),
     );
-  t.after(() => ways.forEach((way) => way.close()));
+  own(t, () => ways.forEach((way) => way.close()));
   const addresses = [server.address];
   const requests = Array.from({ length: TOKENS }, (_, i) =>
     requestPacket(
@@ -63,8 +65,7 @@ async function attack(t, server, open) {
     }
   };
   await ask(0);
-  const timer = setInterval(() => ask(TOKENS - ADDRESSES), REFRESH_MS);
-  t.after(() => clearInterval(timer));
+  repeat(t, () => ask(TOKENS - ADDRESSES), REFRESH_MS);
   await patiently(answered, 'a challenge');
 }
 

@@ -6,16 +6,19 @@
 //   CAUSEWAY_FUZZ_STEPS  how many things are done (default 500)
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
 import net from 'node:net';
-import { tmpdir } from 'node:os';
 import test from 'node:test';
 import { askAdmin } from './admin.mjs';
 import { startRig } from './hostile_rig.mjs';
-import { makeRandom } from './hostile_tcp_plans.mjs';
 import { newKey, PROTOCOL, protocolsOf, withKey } from './links.mjs';
-import { binaryFrame, handshake, patiently, sleep, statsUntil } from './support.mjs';
+import { patiently, sleep, until } from '../support/patience.mjs';
+import { statsUntil } from '../support/relay.mjs';
+import { binaryFrame, handshake } from '../support/websocket.mjs';
+import { temporaryFolder } from '../support/fixture.mjs';
+import { choicesFrom } from '../support/random.mjs';
+import { childrenOf, descriptorsOf } from '../support/programs.mjs';
 
 const SEED = Number(process.env.CAUSEWAY_FUZZ_SEED ?? Date.now() % 2 ** 32);
 const STEPS = Number(process.env.CAUSEWAY_FUZZ_STEPS ?? 500);
@@ -24,9 +27,8 @@ const ADDRESSES = 8;
 const SESSIONS = 4; // sessions of honest players
 
 const offer = readFileSync(new URL('../fuzz/corpus/sdp/chromium', import.meta.url), 'latin1');
-const folder = mkdtempSync(`${tmpdir()}/causeway-`);
+const folder = temporaryFolder(test);
 const config = `${folder}/relay.conf`;
-test.after(() => rmSync(folder, { recursive: true }));
 
 /** The texts that a reload finds. None of their valid options concerns the honest players. */
 const files = [
@@ -46,13 +48,8 @@ const files = [
 const close = (code) =>
   Buffer.from([0x88, code ? 0x82 : 0x80, 0, 0, 0, 0, ...(code ? [code >> 8, code & 0xff] : [])]);
 
-/** Returns a process, and those that it started. */
-const processesOf = (pid) => [
-  pid,
-  ...readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean),
-];
-const descriptors = (relay) =>
-  processesOf(relay.pid).reduce((sum, pid) => sum + readdirSync(`/proc/${pid}/fd`).length, 0);
+const descriptors = ({ pid }) =>
+  [pid, ...childrenOf(pid)].reduce((sum, each) => sum + descriptorsOf(each), 0);
 
 /** Makes the strangers, and the steps that they can take. */
 function strangers(relay, adminPort, random) {
@@ -168,7 +165,7 @@ for (const workers of [1, 2])
     const { relay } = rig;
     const [, port] = await relay.logged(/admin listener on 127\.0\.0\.1:(\d+)\n/);
     const before = descriptors(relay);
-    const crowd = strangers(relay, Number(port), makeRandom(SEED));
+    const crowd = strangers(relay, Number(port), choicesFrom(SEED));
     for (let i = 0; i < STEPS; i++) {
       await crowd.step();
       if (i % 4 === 0) await sleep(i % 3);
@@ -181,11 +178,10 @@ for (const workers of [1, 2])
     await relay.logged(/reloaded the options\n/, from);
     await statsUntil(relay, ({ sessions_open }) => sessions_open === SESSIONS);
     await rig.newcomer({ localAddress: '127.2.1.1' });
-    await patiently(
-      (async () => {
-        while (descriptors(relay) > before) await sleep(50);
-      })(),
+    await until(
       `the end of ${descriptors(relay) - before} descriptors`,
+      () => descriptors(relay) <= before,
+      50,
     );
     const { text } = await askAdmin(Number(port), '/sessions');
     assert.equal(JSON.parse(text).sessions.length, SESSIONS);

@@ -1,10 +1,8 @@
 // The honest players of a hostile rig, in a process of their own, so that an attacker who keeps the event loop busy
 // does not hold them up. Messages say what they are to do; see hostile_rig.mjs.
 import { Buffer } from 'node:buffer';
-import { createRequire } from 'node:module';
-
-const require = createRequire(new URL('../../web/package.json', import.meta.url));
-const WebSocket = require('ws');
+import { sleep } from '../support/patience.mjs';
+import { WebSocket } from '../support/websocket.mjs';
 
 const DATAGRAM_SIZE = 120;
 const PAYLOAD = 0x85; // the type of a payload, with a sequence number of eight bytes
@@ -16,8 +14,6 @@ const ENOUGH = 20;
 
 // When nothing has come for so long, missing datagrams are lost.
 const PATIENCE_MS = 5_000;
-
-const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
 let config; // { port, rtc, request }
 const players = [];
@@ -38,9 +34,8 @@ function openWebSocket(localAddress, received, closed) {
 }
 
 async function openWebRtc(received, closed) {
-  const { RTCPeerConnection } = await import('../support/wrtc.mjs');
   const { open } = await import('../support/rtc.mjs');
-  const { channel, close } = await open(RTCPeerConnection, `http://127.0.0.1:${config.port}/`);
+  const { channel, close } = await open(null, `http://127.0.0.1:${config.port}/`);
   channel.onmessage = ({ data }) => received(Buffer.from(data));
   channel.onclose = () => closed('closed');
   return { send: (data) => channel.send(data), close };

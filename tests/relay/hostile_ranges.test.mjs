@@ -2,13 +2,15 @@
 // once; those that do not read it, or whose file is cut meanwhile, cost others nothing.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
-import net from 'node:net';
-import { tmpdir } from 'node:os';
+import { truncateSync, writeFileSync } from 'node:fs';
 import test from 'node:test';
 import { startCrowd } from './hostile_crowd.mjs';
-import { memory, startRig } from './hostile_rig.mjs';
-import { patiently, statsUntil } from './support.mjs';
+import { startRig } from './hostile_rig.mjs';
+import { patiently } from '../support/patience.mjs';
+import { statsUntil } from '../support/relay.mjs';
+import { temporaryFolder } from '../support/fixture.mjs';
+import { memoryOf } from '../support/programs.mjs';
+import { openTcp, replyTo } from '../support/tcp.mjs';
 
 const SIZE = 100_000;
 const LARGE = 8 << 20;
@@ -31,19 +33,15 @@ const ranges = {
   'if it is as old': 'Range: bytes=5-\r\nIf-Range: Thu, 01 Jan 1970 00:00:00 GMT',
 };
 
-const folder = mkdtempSync(`${tmpdir()}/causeway-`);
-test.after(() => rmSync(folder, { recursive: true }));
+const folder = temporaryFolder(test);
 writeFileSync(`${folder}/some.bin`, Buffer.alloc(SIZE, 'some'));
 
 /** Resolves with all that comes back for some.bin. */
 async function ask(relay, method, lines) {
-  const socket = net.connect({ port: relay.port, host: '127.0.0.1', localAddress: '127.3.0.1' });
-  const chunks = [];
-  socket.on('data', (data) => chunks.push(data));
-  socket.write(`${method} /some.bin HTTP/1.1\r\nHost: a\r\n${lines}\r\n\r\n`);
-  await patiently(once(socket, 'close'), `the reply to ${lines.slice(0, 60)}`);
-  const [head] = Buffer.concat(chunks).toString('latin1').split('\r\n\r\n', 1);
-  return { head, size: Buffer.concat(chunks).length - head.length - 4 };
+  const bytes = `${method} /some.bin HTTP/1.1\r\nHost: a\r\n${lines}\r\n\r\n`;
+  const reply = await replyTo(null, relay.port, bytes, { localAddress: '127.3.0.1' });
+  const [head] = reply.split('\r\n\r\n', 1);
+  return { head, size: reply.length - head.length - 4 };
 }
 
 test('ranges of any kind get the whole file', async (t) => {
@@ -67,24 +65,21 @@ test('those who ask for many and read nothing cost others nothing', async (t) =>
   const rig = await startRig(t, { args: ['--root', folder] });
   const large = `${folder}/large.bin`;
   writeFileSync(large, Buffer.alloc(LARGE));
-  const before = memory(rig.relay);
+  const before = memoryOf(rig.relay.pid);
   const lines = Object.values(ranges);
   let asked = 0;
   const begin = (socket) => {
     socket.pause();
     socket.write(`GET /large.bin HTTP/1.1\r\nHost: a\r\n${lines[asked++ % lines.length]}\r\n\r\n`);
   };
-  const reader = net.connect({ port: rig.relay.port, host: '127.0.0.1' });
+  const reader = openTcp(t, rig.relay.port);
   begin(reader);
   const crowd = startCrowd(t, rig.relay, { count: 200, addresses: 4, begin });
   await crowd.reached();
   for (let i = 0; i < 3; i++) await rig.newcomer();
-  assert.ok(memory(rig.relay) - before < EIGHT_MEGABYTES, 'it is not in memory');
+  assert.ok(memoryOf(rig.relay.pid) - before < EIGHT_MEGABYTES, 'it is not in memory');
   truncateSync(large, SIZE);
-  await patiently(
-    once(reader.on('error', () => {}).resume(), 'close'),
-    'the end of a file that is cut',
-  );
+  await patiently(once(reader.resume(), 'close'), 'the end of a file that is cut');
   await rig.newcomer();
   crowd.stop();
   await statsUntil(rig.relay, ({ sessions_open }) => sessions_open === 10);

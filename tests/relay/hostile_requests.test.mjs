@@ -1,10 +1,11 @@
 // Requests that never end, and connections without number, with honest players beside them.
 import assert from 'node:assert/strict';
-import { readdirSync } from 'node:fs';
 import test from 'node:test';
 import { startCrowd } from './hostile_crowd.mjs';
 import { startRig } from './hostile_rig.mjs';
-import { handshake, statsUntil } from './support.mjs';
+import { statsUntil } from '../support/relay.mjs';
+import { handshake } from '../support/websocket.mjs';
+import { descriptorsOf } from '../support/programs.mjs';
 
 const DRIP_MS = 500;
 
@@ -56,7 +57,7 @@ const passers = {
 for (const [name, begin] of Object.entries(passers)) {
   test(`thousands of connections that ${name} leave nothing behind`, async (t) => {
     const rig = await startRig(t);
-    const descriptors = () => readdirSync(`/proc/${rig.relay.pid}/fd`).length;
+    const descriptors = () => descriptorsOf(rig.relay.pid);
     const before = descriptors();
     const flood = { count: 100, addresses: 4, perSecond: 2000, begin };
     const crowd = startCrowd(t, rig.relay, flood);

@@ -12,7 +12,10 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { request } from './packets.mjs';
-import { assertAddsUp, patiently, sleep, startRelay } from './support.mjs';
+import { patiently, sleep, until } from '../support/patience.mjs';
+import { assertAddsUp, startRelay } from '../support/relay.mjs';
+import { own } from '../support/fixture.mjs';
+import { processorTime } from '../support/programs.mjs';
 
 // Shorter than the ten seconds after which the relay itself ends idle connections: newcomers that had to wait for that
 // end count as shut out.
@@ -23,7 +26,7 @@ function start(t, file, ...args) {
     execArgv: [],
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
-  t.after(() => child.kill('SIGKILL'));
+  own(t, () => child.kill('SIGKILL'));
   return child;
 }
 
@@ -45,10 +48,6 @@ function startPlayers(t) {
   };
 }
 
-/** Returns the milliseconds of processor time that a process has used. */
-export const work = (pid) =>
-  Number(readFileSync(`/proc/${pid}/schedstat`, 'ascii').split(' ')[0]) / 1e6;
-
 /**
  * Returns the number of datagrams that the kernel dropped at a UDP port, because its owner did not come to read them.
  */
@@ -59,23 +58,13 @@ const droppedAt = (port) =>
     .filter(([, local]) => parseInt(local.split(':')[1], 16) === port)
     .reduce((sum, words) => sum + Number(words.at(-1)), 0);
 
-/** Returns the kilobytes of memory that the relay has. */
-export const memory = ({ pid }) =>
-  Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'ascii'))[1]);
-
 /** Waits until the relay uses next to no processor time, though it answers: it does not spin. */
-export async function idle(relay) {
-  await patiently(
-    (async () => {
-      for (;;) {
-        const before = work(relay.pid);
-        await sleep(500);
-        if (work(relay.pid) - before < 50) return;
-      }
-    })(),
-    'an idle relay',
-  );
-}
+export const idle = (relay) =>
+  until('an idle relay', async () => {
+    const before = processorTime(relay.pid);
+    await sleep(500);
+    return processorTime(relay.pid) - before < 50;
+  });
 
 /**
  * Starts server, relay and players: `sessions` over WebSocket and `rtcSessions` over WebRTC, each from an address of

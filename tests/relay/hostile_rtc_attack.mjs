@@ -3,7 +3,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { request } from './packets.mjs';
-import { patiently } from './support.mjs';
+import { patiently } from '../support/patience.mjs';
+import { own } from '../support/fixture.mjs';
 
 let attacks = 0;
 
@@ -19,7 +20,7 @@ export async function startAttack(t, relay, name, { peers = 5, rate = 3000, seco
   const child = spawn(process.env.CAUSEWAY_RTC_ATTACK, args.map(String), {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  t.after(() => child.kill('SIGKILL'));
+  own(t, () => child.kill('SIGKILL'));
   const lines = createInterface(child.stdout);
   const said = [];
   lines.on('line', (line) => said.push(line));

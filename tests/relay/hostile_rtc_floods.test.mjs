@@ -1,8 +1,9 @@
 // Floods of packets to the WebRTC port, with honest players beside them.
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { memory, startRig } from './hostile_rig.mjs';
+import { startRig } from './hostile_rig.mjs';
 import { startAttack } from './hostile_rtc_attack.mjs';
+import { memoryOf } from '../support/programs.mjs';
 
 const PEERS = 5;
 // A WebRTC session takes some 60 KB, and may have 16 KB of parts of messages; an allocator keeps some more for all of
@@ -35,7 +36,7 @@ test('floods of STUN, DTLS and SCTP cost nobody a datagram', async (t) => {
   const rig = await startRig(t, { sessions: 5, rtcSessions: 3 });
   for (const [name, replies] of Object.entries(floods)) {
     await t.test(name, async () => {
-      const held = memory(rig.relay);
+      const held = memoryOf(rig.relay.pid);
       const attack = await startAttack(t, rig.relay, name, { peers: PEERS });
       for (const rtc of [false, true]) await rig.newcomer({ rtc });
       const { sent, sentBytes, received, receivedBytes } = await attack.ended();
@@ -43,7 +44,7 @@ test('floods of STUN, DTLS and SCTP cost nobody a datagram', async (t) => {
       const most = (sent * replies) / 100 + (replies > 0 ? 50 : 0);
       assert.ok(received <= most, `${received} replies to ${sent} packets`);
       assert.ok(receivedBytes <= sentBytes * 2 + 20_000, `${receivedBytes} for ${sentBytes} bytes`);
-      const grown = memory(rig.relay) - held;
+      const grown = memoryOf(rig.relay.pid) - held;
       if (!sanitized) assert.ok(grown <= PEERS * PEER_KB + ALL_KB, `${grown} KB more memory`);
     });
   }

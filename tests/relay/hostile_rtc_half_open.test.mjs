@@ -1,8 +1,9 @@
 // The memory that strangers take with WebRTC connections which they do not open.
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { memory, startRig } from './hostile_rig.mjs';
+import { startRig } from './hostile_rig.mjs';
 import { startAttack } from './hostile_rtc_attack.mjs';
+import { memoryOf } from '../support/programs.mjs';
 
 // The kilobytes of memory that each peer may hold, as relay/SECURITY.md says.
 const MOST_KB = 16;
@@ -19,13 +20,13 @@ for (const [when, { name, peers, rounds }] of Object.entries(cases)) {
     const args = ['--max-sessions', '4000', '--max-sessions-per-address', '0'];
     const rig = await startRig(t, { sessions: 5, rtcSessions: 3, args });
     await rig.newcomer({ rtc: true });
-    const before = memory(rig.relay);
+    const before = memoryOf(rig.relay.pid);
     const seconds = 3;
     const rate = (peers * rounds) / seconds;
     const attack = await startAttack(t, rig.relay, name, { peers, rate, seconds });
     await rig.newcomer();
     const { sent } = await attack.ended();
-    const each = (memory(rig.relay) - before) / peers;
+    const each = (memoryOf(rig.relay.pid) - before) / peers;
     assert.ok(sent >= peers * 2, `${sent} packets of ${peers} peers`);
     if (!sanitized) assert.ok(each <= MOST_KB, `${each} KB for each of ${peers}`);
     await rig.newcomer({ rtc: true });

@@ -1,8 +1,8 @@
 // Floods of WebRTC offers, with honest players beside them.
 import assert from 'node:assert/strict';
-import http from 'node:http';
 import test from 'node:test';
 import { startRig } from './hostile_rig.mjs';
+import { ask } from '../support/http.mjs';
 
 const offer = [
   'v=0',
@@ -22,32 +22,15 @@ const offer = [
 ].join('\r\n');
 
 /** Makes a request from one of the attacker's addresses, 127.3.0.x; returns status and headers. */
-function ask(relay, from, method, path, body = '') {
-  return new Promise((resolve, reject) => {
-    const request = http.request(
-      {
-        host: '127.0.0.1',
-        port: relay.port,
-        localAddress: `127.3.0.${from}`,
-        agent: false,
-        method,
-        path,
-        headers: { 'content-type': 'application/sdp', 'content-length': body.length },
-      },
-      (response) => {
-        let text = '';
-        response.on('data', (data) => (text += data));
-        response.on('end', () =>
-          resolve({ status: response.statusCode, headers: response.headers, text }),
-        );
-      },
-    );
-    request.on('error', reject);
-    request.end(body);
+const send = (relay, from, method, path, body) =>
+  ask(relay.port, path, {
+    method,
+    body,
+    localAddress: `127.3.0.${from}`,
+    headers: { 'content-type': 'application/sdp' },
   });
-}
 
-const makeOffer = (relay, from) => ask(relay, from, 'POST', '/rtc', offer);
+const makeOffer = (relay, from) => send(relay, from, 'POST', '/rtc', offer);
 
 /**
  * Makes `count` offers from each of 127.3.0.1 to 127.3.0.`addresses`, a few at a time; `took` is called with each that
@@ -74,7 +57,7 @@ test('one address that takes its offers back makes no more of them', async (t) =
     addresses: 1,
     count: 1000,
     took: async ({ headers }, from) => {
-      const reply = await ask(rig.relay, from, 'DELETE', headers.location);
+      const reply = await send(rig.relay, from, 'DELETE', headers.location);
       assert.equal(reply.status, 200);
     },
   });

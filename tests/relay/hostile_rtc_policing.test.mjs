@@ -3,7 +3,8 @@
 import test from 'node:test';
 import { startRig } from './hostile_rig.mjs';
 import { startAttack } from './hostile_rtc_attack.mjs';
-import { patiently, statsUntil } from './support.mjs';
+import { until } from '../support/patience.mjs';
+import { statsUntil } from '../support/relay.mjs';
 
 for (const [name, what] of Object.entries({
   sctp_heartbeats: 'its own packets',
@@ -17,17 +18,13 @@ for (const [name, what] of Object.entries({
     let sent = 0;
     let policed = 0;
     // A busy machine may send too slowly for once, so it may try again.
-    await patiently(
-      (async () => {
-        while (policed === 0) {
-          const attack = await startAttack(t, rig.relay, name, { peers: 1, seconds: 1 });
-          await rig.newcomer({ rtc: true });
-          ({ sent } = await attack.ended());
-          ({ rtc_packets_policed: policed } = await statsUntil(rig.relay, () => true));
-        }
-      })(),
-      'a policed packet',
-    );
+    await until('a policed packet', async () => {
+      const attack = await startAttack(t, rig.relay, name, { peers: 1, seconds: 1 });
+      await rig.newcomer({ rtc: true });
+      ({ sent } = await attack.ended());
+      ({ rtc_packets_policed: policed } = await statsUntil(rig.relay, () => true));
+      return policed > 0;
+    });
     t.diagnostic(`${policed} of ${sent} packets were dropped unread`);
     await rig.check();
   });

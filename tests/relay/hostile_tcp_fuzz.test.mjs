@@ -1,19 +1,11 @@
 // A fuzzer of the relay's TCP side; see hostile_fuzz.mjs.
-import { once } from 'node:events';
-import net from 'node:net';
 import test from 'node:test';
 import { fuzz, startServing } from './hostile_fuzz.mjs';
 import { connectTo } from './hostile_tcp_plans.mjs';
-import { connect } from './support.mjs';
+import { connect } from '../support/websocket.mjs';
+import { replyTo } from '../support/tcp.mjs';
 
-async function get(relay) {
-  const socket = net.connect({ port: relay.port, host: '127.0.0.1' });
-  const chunks = [];
-  socket.on('data', (data) => chunks.push(data));
-  socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
-  await once(socket, 'close');
-  return Buffer.concat(chunks).toString();
-}
+const get = (relay) => replyTo(null, relay.port, 'GET / HTTP/1.1\r\nHost: x\r\n\r\n');
 
 test('whatever comes over TCP, the relay goes on serving', async (t) => {
   const relay = await startServing(t, ['--admin', '127.0.0.1:0']);

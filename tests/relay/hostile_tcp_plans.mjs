@@ -2,29 +2,7 @@
 // cut anywhere.
 import { once } from 'node:events';
 import net from 'node:net';
-import { sleep } from './support.mjs';
-
-/** Returns a source of random numbers from a seed (mulberry32). */
-export function makeRandom(seed) {
-  let state = seed >>> 0;
-  const next = () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let t = state;
-    t = Math.imul(t ^ (t >>> 15), t | 1);
-    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
-    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
-  };
-  const below = (count) => Math.floor(next() * count);
-  const pick = (values) => values[below(values.length)];
-  return {
-    below,
-    pick,
-    chance: (share) => next() < share,
-    bytes: (size) => Buffer.from(Array.from({ length: size }, () => below(256))),
-    /** Picks mostly the first of them. */
-    mostly: (...values) => (next() < 0.75 ? values[0] : pick(values)),
-  };
-}
+import { sleep } from '../support/patience.mjs';
 
 const text = (value) => Buffer.from(value, 'latin1');
 

@@ -2,13 +2,15 @@
 // wait; those of other addresses wait for less time.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import net from 'node:net';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import test from 'node:test';
 import tls from 'node:tls';
-import { oneProcess, patiently, startRelay, startServer } from './support.mjs';
+import { patiently } from '../support/patience.mjs';
+import { oneProcess, startRelay } from '../support/relay.mjs';
+import { startUdpServer } from '../support/udp_server.mjs';
+import { temporaryFolder } from '../support/fixture.mjs';
+import { certify } from '../support/certificate.mjs';
 
 /** The share of a core that handshakes get. */
 const SHARE = 0.25;
@@ -16,22 +18,10 @@ const SHARE = 0.25;
 const SHARE_OF_ALL = SHARE + 0.1;
 const CROWD = 100;
 
-const folder = mkdtempSync(path.join(tmpdir(), 'tls-'));
-test.after(() => rmSync(folder, { recursive: true }));
+const folder = temporaryFolder(test);
 
-/** Makes a certificate whose signatures cost some ten times those of P-256. */
-function certify() {
-  const [certificate, key] = ['certificate.pem', 'key.pem'].map((name) => path.join(folder, name));
-  execFileSync(
-    'openssl',
-    [
-      ...['req', '-x509', '-newkey', 'rsa:4096', '-nodes', '-days', '2', '-subj', '/CN=slow'],
-      ...['-keyout', key, '-out', certificate],
-    ],
-    { stdio: 'ignore' },
-  );
-  return ['--tls-certificate', certificate, '--tls-key', key];
-}
+/** Signatures of this kind cost some ten times those of P-256. */
+const slow = certify(folder, { name: 'slow', kind: ['rsa:4096'] });
 
 const ticks = Number(execFileSync('getconf', ['CLK_TCK'], { encoding: 'utf8' }));
 
@@ -74,8 +64,8 @@ function greet(relay, localAddress, hello) {
 
 for (const maxVersion of ['TLSv1.3', 'TLSv1.2'])
   test(`a crowd of handshakes, ${maxVersion}`, { skip: oneProcess }, async (t) => {
-    const server = await startServer(t);
-    const relay = await startRelay(t, { upstream: server.upstream, args: certify() });
+    const server = await startUdpServer(t);
+    const relay = await startRelay(t, { upstream: server.upstream, args: slow.options });
     const hello = await helloOf(maxVersion);
     await greet(relay, '127.0.0.3', hello); // the first handshake loads code
     const before = { cpu: processorSeconds(relay.pid), at: performance.now() };

@@ -1,25 +1,18 @@
 // The same as hostile_tcp_fuzz, behind proxies: a PROXY header, TLS, and in it requests in a row, WebSockets and their
 // frames, each of them valid or broken; see hostile_fuzz.mjs.
-import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
 import net from 'node:net';
-import { tmpdir } from 'node:os';
 import test from 'node:test';
 import tls from 'node:tls';
 import { fuzz, startServing } from './hostile_fuzz.mjs';
-import { connect } from './support.mjs';
+import { connect } from '../support/websocket.mjs';
+import { temporaryFolder } from '../support/fixture.mjs';
+import { certify } from '../support/certificate.mjs';
 
 const PROXY = '127.0.0.9';
 
-const folder = mkdtempSync(`${tmpdir()}/causeway-`);
-const [certificate, key] = [`${folder}/certificate.pem`, `${folder}/key.pem`];
-// prettier-ignore
-execFileSync('openssl', [
-  'req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '2',
-  '-subj', '/CN=localhost', '-keyout', key, '-out', certificate,
-], { stdio: 'ignore' });
-test.after(() => rmSync(folder, { recursive: true }));
+const folder = temporaryFolder(test);
+const certificate = certify(folder);
 
 const signature = Buffer.from('0d0a0d0a000d0a515549540a', 'hex');
 
@@ -86,8 +79,7 @@ async function get(relay) {
 
 test('whatever comes in TLS behind a PROXY header, the relay goes on serving', async (t) => {
   const proxied = ['--trusted-proxy', PROXY];
-  const secret = ['--tls-certificate', certificate, '--tls-key', key];
-  const relay = await startServing(t, [...proxied, ...secret]);
+  const relay = await startServing(t, [...proxied, ...certificate.options]);
   const player = await connect(t, relay, { scheme: 'wss', rejectUnauthorized: false });
   await fuzz(t, relay, { rounds: 60, player, get, open });
 });

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import net from 'node:net';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import * as rtc from '../support/rtc.mjs';
 import { startCrowd } from './hostile_crowd.mjs';
 import { startRig } from './hostile_rig.mjs';
@@ -16,15 +16,11 @@ import {
   request,
   RESPONSE,
 } from './packets.mjs';
-import {
-  binaryFrame,
-  connect,
-  pattern,
-  startRelay,
-  startServer,
-  statsUntil,
-  handshake,
-} from './support.mjs';
+import { pattern } from '../support/pattern.mjs';
+import { startRelay, statsUntil } from '../support/relay.mjs';
+import { startUdpServer } from '../support/udp_server.mjs';
+import { binaryFrame, connect, handshake } from '../support/websocket.mjs';
+import { own, repeat } from '../support/fixture.mjs';
 
 // Seconds by which a timer may be early; it may be late by any time.
 const SLACK = 0.2;
@@ -39,18 +35,12 @@ async function lifetime(client, began) {
   return { how, seconds: (performance.now() - began) / 1000 };
 }
 
-/** Sends the datagram ten times a second until the test ends. */
-function repeat(t, client, datagram) {
-  const timer = setInterval(() => client.send(datagram), 100);
-  t.after(() => clearInterval(timer));
-}
-
 for (const [args, least] of [
   [[], 5],
   [['--request-timeout', '1'], 1],
 ])
   test(`without a request a session ends after ${least} s (${args})`, async (t) => {
-    const server = await startServer(t);
+    const server = await startUdpServer(t);
     const relay = await startRelay(t, { upstream: server.upstream, gated: true, args });
     const began = performance.now();
     const quiet = await connect(t, relay);
@@ -70,13 +60,13 @@ for (const [args, least] of [
   [['--answer-timeout', '1'], 1],
 ])
   test(`without an answer a session ends after ${least} s (${args})`, async (t) => {
-    const server = await startServer(t, { answer: () => null });
+    const server = await startUdpServer(t, { answer: () => null });
     const relay = await startRelay(t, { upstream: server.upstream, gated: true, args });
     const began = performance.now();
     const client = await connect(t, relay);
     const opener = request();
     client.send(opener);
-    repeat(t, client, opener); // a repetition renews nothing
+    repeat(t, () => client.send(opener), 100); // a repetition renews nothing
     const { how, seconds } = await lifetime(client, began);
     assert.deepEqual(how, unanswered);
     assert.ok(seconds > least - SLACK, `${seconds} s`);
@@ -84,7 +74,7 @@ for (const [args, least] of [
   });
 
 test('a session that the game server has answered goes on', async (t) => {
-  const server = await startServer(t);
+  const server = await startUdpServer(t);
   const args = ['--request-timeout', '1', '--answer-timeout', '1', '--idle-timeout', '4'];
   const relay = await startRelay(t, { upstream: server.upstream, args });
   const began = performance.now();
@@ -98,7 +88,7 @@ test('a session that the game server has answered goes on', async (t) => {
 
 // A server answers a repeated request of a connected player with a challenge.
 test('a challenge is no answer: it keeps no session and no place', async (t) => {
-  const server = await startServer(t, { answer: () => packet(CHALLENGE, CHALLENGE_SIZE) });
+  const server = await startUdpServer(t, { answer: () => packet(CHALLENGE, CHALLENGE_SIZE) });
   const args = ['--max-sessions', '2', '--answer-timeout', '2'];
   const relay = await startRelay(t, { upstream: server.upstream, gated: true, args });
   const opener = request();
@@ -106,7 +96,7 @@ test('a challenge is no answer: it keeps no session and no place', async (t) => 
     const client = await connect(t, relay);
     client.send(opener);
     await client.received(1);
-    repeat(t, client, opener);
+    repeat(t, () => client.send(opener), 100);
     return client;
   };
   const [first, second] = [await enter(), await enter()];
@@ -119,17 +109,20 @@ test('a challenge is no answer: it keeps no session and no place', async (t) => 
 // A client with one token can take its connection from session to session.
 test('a session that the game server has left keeps no place', async (t) => {
   const left = new Set();
-  const server = await startServer(t, {
+  const server = await startUdpServer(t, {
     answer: (data, { port }) =>
       left.has(port) ? packet(CHALLENGE, CHALLENGE_SIZE) : packet(KEEP_ALIVE, 8),
   });
   const args = ['--max-sessions', '3', '--answer-timeout', '1'];
   const relay = await startRelay(t, { upstream: server.upstream, gated: true, args });
-  const timer = setInterval(() => {
-    for (const [port, peer] of server.peers)
-      if (!left.has(port)) server.send(packet(KEEP_ALIVE, 8), peer);
-  }, 50);
-  t.after(() => clearInterval(timer));
+  repeat(
+    t,
+    () => {
+      for (const [port, peer] of server.peers)
+        if (!left.has(port)) server.send(packet(KEEP_ALIVE, 8), peer);
+    },
+    50,
+  );
   const opener = request();
   const come = async () => {
     const client = await connect(t, relay);
@@ -150,7 +143,7 @@ test('a session that the game server has left keeps no place', async (t) => {
   const held = [await come(), await come()];
   for (const { client, port } of held) {
     left.add(port);
-    repeat(t, client, opener);
+    repeat(t, () => client.send(opener), 100);
   }
   await comeInTheEnd();
   assert.deepEqual(await held[0].client.closed(), noRoom);
@@ -170,7 +163,7 @@ test('a session that the game server has left keeps no place', async (t) => {
 test('what follows a challenge is an answer', async (t) => {
   const answer = (data) =>
     (data[0] & 15) === RESPONSE ? packet(KEEP_ALIVE, 8) : packet(CHALLENGE, CHALLENGE_SIZE);
-  const server = await startServer(t, { answer });
+  const server = await startUdpServer(t, { answer });
   const args = ['--max-sessions', '1', '--answer-timeout', '1', '--idle-timeout', '4'];
   const relay = await startRelay(t, { upstream: server.upstream, gated: true, args });
   const client = await connect(t, relay);
@@ -185,33 +178,26 @@ test('what follows a challenge is an answer', async (t) => {
   assert.ok(seconds > 4 - SLACK, `${seconds} s`);
 });
 
-const peers = [];
-after(() => peers.forEach((close) => close()));
-
 /** Opens a channel, sends a datagram over it, and then nothing. */
-async function openRtc(relay, datagram) {
-  const { channel, closed, close } = await rtc.open(
-    rtc.stacks[0].RTCPeerConnection,
-    `http://127.0.0.1:${relay.port}/`,
-  );
-  peers.push(close);
+async function openRtc(t, relay, datagram) {
+  const { channel, closed } = await rtc.open(t, relay.url);
   if (datagram) channel.send(datagram);
   return { closed };
 }
 
 test('what holds for WebSockets holds for WebRTC', async (t) => {
-  const server = await startServer(t, { answer: () => null });
+  const server = await startUdpServer(t, { answer: () => null });
   const args = ['--rtc', '127.0.0.1:0', '--request-timeout', '1', '--answer-timeout', '2'];
   const relay = await startRelay(t, { upstream: server.upstream, args });
-  await (await openRtc(relay)).closed();
-  await (await openRtc(relay, pattern(20))).closed();
+  await (await openRtc(t, relay)).closed();
+  await (await openRtc(t, relay, pattern(20))).closed();
   const stats = await statsUntil(relay, ({ sessions_open }) => sessions_open === 0);
   assert.equal(stats.sessions_ended_silent, 1);
   assert.equal(stats.sessions_ended_unanswered, 1);
 });
 
 test('when all places are taken, the oldest that was not answered makes room', async (t) => {
-  const server = await startServer(t, { answer: (data) => (data.length > 1 ? data : null) });
+  const server = await startUdpServer(t, { answer: (data) => (data.length > 1 ? data : null) });
   const args = ['--max-sessions', '5', '--rtc', '127.0.0.1:0'];
   const relay = await startRelay(t, { upstream: server.upstream, args });
   const enter = async (...datagrams) => {
@@ -224,7 +210,7 @@ test('when all places are taken, the oldest that was not answered makes room', a
   await player.received(1);
   const asking = await enter(pattern(1), pattern(1));
   const late = await enter();
-  await openRtc(relay);
+  await openRtc(t, relay);
   await statsUntil(relay, ({ forwarded_datagrams }) => forwarded_datagrams === 3);
   const comers = [];
   for (const oldest of [quiet, asking, late]) {
@@ -255,7 +241,7 @@ test('when all places are taken, the oldest that was not answered makes room', a
 test('who opens session after session does not take the places of newcomers', async (t) => {
   const rig = await startRig(t, { sessions: 5, args: ['--max-sessions', '10'] });
   let going = true;
-  t.after(() => (going = false));
+  own(t, () => (going = false));
   const open = (localAddress) => {
     if (!going) return;
     const socket = net.connect({ port: rig.relay.port, host: '127.0.0.1', localAddress });
@@ -278,7 +264,7 @@ test('who opens session after session does not take the places of newcomers', as
 });
 
 test('those that are ending make room first', async (t) => {
-  const server = await startServer(t, { answer: () => null });
+  const server = await startUdpServer(t, { answer: () => null });
   const args = ['--max-sessions', '5'];
   const relay = await startRelay(t, { upstream: server.upstream, args });
   // The clients send text, which ends a session, and never answer the close.

@@ -5,17 +5,12 @@ import net from 'node:net';
 import test from 'node:test';
 import { startRig } from './hostile_rig.mjs';
 import { forged, packet, PAYLOAD, request } from './packets.mjs';
-import {
-  binaryFrame,
-  connect,
-  patiently,
-  pattern,
-  sleep,
-  startRelay,
-  startServer,
-  statsUntil,
-  handshake,
-} from './support.mjs';
+import { patiently, sleep, until } from '../support/patience.mjs';
+import { pattern } from '../support/pattern.mjs';
+import { startRelay, statsUntil } from '../support/relay.mjs';
+import { startUdpServer } from '../support/udp_server.mjs';
+import { binaryFrame, connect, handshake } from '../support/websocket.mjs';
+import { openTcp } from '../support/tcp.mjs';
 
 const FLOODERS = 5;
 const PLAYERS = 20;
@@ -30,9 +25,7 @@ const UNANSWERED_PER_SECOND = 2;
 
 /** Opens a WebSocket that begins with `opener` and then sends `datagram` as fast as TCP takes it. */
 async function flood(t, relay, localAddress, opener, datagram) {
-  const socket = net.connect({ port: relay.port, host: '127.0.0.1', localAddress });
-  t.after(() => socket.destroy());
-  socket.on('error', () => {});
+  const socket = openTcp(t, relay.port, { localAddress });
   socket.write(handshake);
   await patiently(once(socket, 'data'), 'the handshake');
   socket.resume();
@@ -57,7 +50,8 @@ async function lossBeside(t, mark) {
     );
   const before = await rig.relay.stats();
   const enough = (await rig.tally())[0].sent + 5 * HERTZ;
-  while ((await rig.tally()).some(({ sent }) => sent < enough)) await sleep(100);
+  const haveSent = async () => (await rig.tally()).every(({ sent }) => sent >= enough);
+  await until('what the players send', haveSent, 100);
   const after = await rig.relay.stats();
   const seconds = (performance.now() - began) / 1000;
   const tally = await rig.stop();
@@ -92,7 +86,7 @@ test('nor does who has been let in by the game server', async (t) => {
 
 test('before the first answer twenty datagrams pass, then two a second', async (t) => {
   let answers = false;
-  const server = await startServer(t, { answer: (data) => answers && data });
+  const server = await startUdpServer(t, { answer: (data) => answers && data });
   const relay = await startRelay(t, { upstream: server.upstream, args: ['--idle-timeout', '0'] });
   const client = await connect(t, relay);
   const began = performance.now();
@@ -124,7 +118,7 @@ test('before the first answer twenty datagrams pass, then two a second', async (
 
 test('an address gains nothing by opening session after session', async (t) => {
   const atATime = 3;
-  const server = await startServer(t, { answer: () => null });
+  const server = await startUdpServer(t, { answer: () => null });
   const relay = await startRelay(t, {
     upstream: server.upstream,
     args: ['--max-sessions-per-address', String(atATime)],
@@ -163,7 +157,7 @@ test('an address gains nothing by opening session after session', async (t) => {
 
 /** Has a session answered, then sends it so many datagrams at once; returns the counters after that. */
 async function burst(t, { args = [], count, size }) {
-  const server = await startServer(t, { answer: (data) => (data.length === 1 ? data : null) });
+  const server = await startUdpServer(t, { answer: (data) => (data.length === 1 ? data : null) });
   const relay = await startRelay(t, { upstream: server.upstream, args });
   const client = await connect(t, relay);
   client.send(pattern(1));

@@ -2,12 +2,15 @@
 // known to cause that: a library loaded before the system's makes the relay hang as soon as somebody connects.
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { connect, sleep, startRelay, startServer } from './support.mjs';
+import { sleep } from '../support/patience.mjs';
+import { startRelay } from '../support/relay.mjs';
+import { startUdpServer } from '../support/udp_server.mjs';
+import { connect } from '../support/websocket.mjs';
 
 const hanging = `export LD_PRELOAD=${process.env.CAUSEWAY_HANG}`;
 
 test('a relay whose loop does not turn any more logs its stack and aborts', async (t) => {
-  const { upstream } = await startServer(t);
+  const { upstream } = await startUdpServer(t);
   const relay = await startRelay(t, { upstream, args: ['--watchdog', '1'], shell: hanging });
   void connect(t, relay).catch(() => {});
   assert.equal((await relay.ended()).signal, 'SIGABRT');
@@ -19,7 +22,7 @@ test('a relay whose loop does not turn any more logs its stack and aborts', asyn
 });
 
 test('a relay that waits, or is stopped, or has no watchdog, is left alone', async (t) => {
-  const { upstream } = await startServer(t);
+  const { upstream } = await startUdpServer(t);
   const relay = await startRelay(t, { upstream, args: ['--watchdog', '1'] });
   const other = await startRelay(t, { upstream, args: ['--watchdog', '0'], shell: hanging });
   void connect(t, other).catch(() => {});

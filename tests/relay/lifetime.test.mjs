@@ -1,26 +1,13 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import net from 'node:net';
 import { describe, test } from 'node:test';
-import {
-  connect,
-  handshake,
-  patiently,
-  pattern,
-  sleep,
-  startRelay,
-  startServer,
-  statsUntil,
-  workers,
-} from './support.mjs';
-
-/** Opens a WebSocket of a browser that hangs: it never answers a close. */
-async function connectStuck(t, relay) {
-  const socket = net.connect(relay.port, '127.0.0.1');
-  t.after(() => socket.destroy());
-  socket.write(handshake);
-  await patiently(new Promise((resolve) => socket.once('data', resolve)), 'the handshake');
-}
+import { patiently, sleep, until } from '../support/patience.mjs';
+import { pattern } from '../support/pattern.mjs';
+import { startRelay, statsUntil, workers } from '../support/relay.mjs';
+import { startUdpServer } from '../support/udp_server.mjs';
+import { connect } from '../support/websocket.mjs';
+import { repeat } from '../support/fixture.mjs';
+import { openRawWebSocket, openTcp } from '../support/tcp.mjs';
 
 // Counts wake-ups, which are context switches: counting them does not depend on how fast the machine is.
 async function wakeUps(relay) {
@@ -31,12 +18,8 @@ async function wakeUps(relay) {
       0,
     );
   };
-  await patiently(
-    (async () => {
-      for (let before = -1; before !== count(); await sleep(200)) before = count();
-    })(),
-    'the relay to settle',
-  );
+  let last = -1;
+  await until('the relay to settle', () => last === (last = count()), 200);
   const before = count();
   await sleep(2000);
   return count() - before;
@@ -49,7 +32,7 @@ const allStopping = (relay) =>
 // These tests wait most of the time, each for its own relay.
 describe('from the first session to the end', { concurrency: 4 }, () => {
   test('a silent session ends after the idle timeout, one that speaks does not', async (t) => {
-    const server = await startServer(t);
+    const server = await startUdpServer(t);
     const relay = await startRelay(t, { upstream: server.upstream, args: ['--idle-timeout', '2'] });
     const silent = await connect(t, relay);
     const speaker = await connect(t, relay);
@@ -58,11 +41,14 @@ describe('from the first session to the end', { concurrency: 4 }, () => {
     await listener.received(1);
     const peer = [...server.peers.values()][0];
     // Datagrams from either side keep a session.
-    const timer = setInterval(() => {
-      speaker.send(pattern(10));
-      server.send(Buffer.from('state'), peer);
-    }, 100);
-    t.after(() => clearInterval(timer));
+    const timer = repeat(
+      t,
+      () => {
+        speaker.send(pattern(10));
+        server.send(Buffer.from('state'), peer);
+      },
+      100,
+    );
     assert.deepEqual(await silent.closed(), { code: 4000, reason: 'idle' });
     await sleep(2500);
     assert.equal(speaker.socket.readyState, 1);
@@ -75,7 +61,7 @@ describe('from the first session to the end', { concurrency: 4 }, () => {
 
   for (const signal of ['SIGTERM', 'SIGINT']) {
     test(`${signal} closes every session with 1001 and ends with 0`, async (t) => {
-      const server = await startServer(t);
+      const server = await startUdpServer(t);
       const relay = await startRelay(t, { upstream: server.upstream });
       const clients = await Promise.all(Array.from({ length: 10 }, () => connect(t, relay)));
       clients[0].send(Buffer.from('hello'));
@@ -93,7 +79,7 @@ describe('from the first session to the end', { concurrency: 4 }, () => {
   }
 
   test('a hangup ends nothing, also with nohup', async (t) => {
-    const server = await startServer(t);
+    const server = await startUdpServer(t);
     const relay = await startRelay(t, { upstream: server.upstream, shell: "trap '' HUP" });
     const client = await connect(t, relay);
     relay.kill('SIGHUP');
@@ -104,7 +90,7 @@ describe('from the first session to the end', { concurrency: 4 }, () => {
   });
 
   test('an idle timeout of next to nothing ends sessions, not the relay', async (t) => {
-    const server = await startServer(t);
+    const server = await startUdpServer(t);
     const relay = await startRelay(t, {
       upstream: server.upstream,
       args: ['--idle-timeout', '0.000001'],
@@ -115,7 +101,7 @@ describe('from the first session to the end', { concurrency: 4 }, () => {
   });
 
   test('the limit of descriptors is what the sessions need, whatever it was', async (t) => {
-    const server = await startServer(t);
+    const server = await startUdpServer(t);
     for (const before of [1000, 4000]) {
       const relay = await startRelay(t, {
         upstream: server.upstream,
@@ -128,9 +114,9 @@ describe('from the first session to the end', { concurrency: 4 }, () => {
   });
 
   test('a stopping relay accepts nobody, and does not wait for ever for a browser that is stuck', async (t) => {
-    const server = await startServer(t);
+    const server = await startUdpServer(t);
     const relay = await startRelay(t, { upstream: server.upstream });
-    await connectStuck(t, relay);
+    await openRawWebSocket(t, relay);
     relay.kill('SIGTERM');
     await allStopping(relay);
     await assert.rejects(connect(t, relay), { code: 'ECONNREFUSED' });
@@ -138,9 +124,9 @@ describe('from the first session to the end', { concurrency: 4 }, () => {
   });
 
   test('a second signal does not wait', async (t) => {
-    const server = await startServer(t);
+    const server = await startUdpServer(t);
     const relay = await startRelay(t, { upstream: server.upstream });
-    await connectStuck(t, relay);
+    await openRawWebSocket(t, relay);
     relay.kill('SIGTERM');
     await allStopping(relay);
     relay.kill('SIGTERM');
@@ -149,7 +135,7 @@ describe('from the first session to the end', { concurrency: 4 }, () => {
   });
 
   test('a browser that vanished is found by pings, one that only listens is kept', async (t) => {
-    const server = await startServer(t);
+    const server = await startUdpServer(t);
     const relay = await startRelay(t, {
       upstream: server.upstream,
       args: ['--ping-interval', '1', '--request-timeout', '1000'],
@@ -174,7 +160,7 @@ describe('from the first session to the end', { concurrency: 4 }, () => {
       'Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==',
       'Sec-WebSocket-Protocol: causeway.v1',
     ];
-    const server = await startServer(t);
+    const server = await startUdpServer(t);
     const relay = await startRelay(t, { upstream: server.upstream });
     for (const bytes of [
       '',
@@ -184,8 +170,7 @@ describe('from the first session to the end', { concurrency: 4 }, () => {
       'PUT / HTTP/1.1\r\n\r\n',
       ...lines.map((missing) => lines.filter((line) => line !== missing).join('\r\n') + '\r\n\r\n'),
     ]) {
-      const socket = net.connect(relay.port, '127.0.0.1');
-      socket.on('error', () => {});
+      const socket = openTcp(t, relay.port);
       const closed = new Promise((resolve) => socket.once('close', resolve));
       socket.resume();
       socket.end(bytes || '\r\n');
@@ -199,7 +184,7 @@ describe('from the first session to the end', { concurrency: 4 }, () => {
   });
 
   test('a relay with nothing to do sleeps', async (t) => {
-    const server = await startServer(t);
+    const server = await startUdpServer(t);
     const relay = await startRelay(t, { upstream: server.upstream });
     assert.equal(await wakeUps(relay), 0, 'before the first session');
     const client = await connect(t, relay);
@@ -209,7 +194,7 @@ describe('from the first session to the end', { concurrency: 4 }, () => {
   });
 
   test('a relay whose last session has gone sleeps again', async (t) => {
-    const server = await startServer(t);
+    const server = await startUdpServer(t);
     const relay = await startRelay(t, {
       upstream: server.upstream,
       args: ['--ping-interval', '1', '--idle-timeout', '0'],

@@ -1,16 +1,12 @@
 import assert from 'node:assert/strict';
 import net from 'node:net';
 import test from 'node:test';
-import {
-  assertAddsUp,
-  connect,
-  oneProcess,
-  patiently,
-  pattern,
-  startRelay,
-  startServer,
-  statsUntil,
-} from './support.mjs';
+import { patiently } from '../support/patience.mjs';
+import { pattern } from '../support/pattern.mjs';
+import { assertAddsUp, oneProcess, startRelay, statsUntil } from '../support/relay.mjs';
+import { startUdpServer } from '../support/udp_server.mjs';
+import { connect } from '../support/websocket.mjs';
+import { own, repeat } from '../support/fixture.mjs';
 
 /** Makes a connection that has sent so much, and counts as open until the relay closes it. */
 async function visit(t, relay, localAddress, text = '') {
@@ -20,7 +16,7 @@ async function visit(t, relay, localAddress, text = '') {
   void connection.closed.then(() => (connection.open = false));
   socket.on('error', () => {});
   socket.on('data', (data) => (connection.reply += data));
-  t.after(() => socket.destroy());
+  own(t, () => socket.destroy());
   await patiently(new Promise((resolve) => socket.once('connect', resolve)), 'a connection');
   socket.write(text);
   return connection;
@@ -48,7 +44,7 @@ const offences = {
 };
 for (const [name, { send, code, counter }] of Object.entries(offences)) {
   test(`${name} closes the session with ${code}, is counted and not forwarded`, async (t) => {
-    const server = await startServer(t);
+    const server = await startUdpServer(t);
     const relay = await startRelay(t, { upstream: server.upstream });
     const client = await connect(t, relay, { perMessageDeflate: false });
     const other = await connect(t, relay);
@@ -87,7 +83,7 @@ const misfits = {
 };
 for (const [name, { send, size, kind = 'oversize' }] of Object.entries(misfits)) {
   test(`${name}: dropped and counted, and the session goes on`, async (t) => {
-    const server = await startServer(t);
+    const server = await startUdpServer(t);
     const relay = await startRelay(t, { upstream: server.upstream });
     const client = await connect(t, relay, { perMessageDeflate: false });
     client.send(Buffer.from('before'));
@@ -110,7 +106,7 @@ test(
   '--max-sessions: one more is told to try later, and is let in when there is room',
   { skip: oneProcess },
   async (t) => {
-    const server = await startServer(t);
+    const server = await startUdpServer(t);
     const relay = await startRelay(t, { upstream: server.upstream, args: ['--max-sessions', '2'] });
     const first = await connect(t, relay);
     // Only sessions that the game server has answered keep their places.
@@ -140,7 +136,7 @@ test(
   '--max-sessions-per-address counts each address on its own',
   { skip: oneProcess },
   async (t) => {
-    const server = await startServer(t);
+    const server = await startUdpServer(t);
     const relay = await startRelay(t, {
       upstream: server.upstream,
       args: ['--max-sessions-per-address', '2'],
@@ -165,7 +161,7 @@ test(
   'connections that are no sessions are limited by address too',
   { skip: oneProcess },
   async (t) => {
-    const server = await startServer(t);
+    const server = await startUdpServer(t);
     const relay = await startRelay(t, {
       upstream: server.upstream,
       args: ['--max-sessions-per-address', '2'],
@@ -194,7 +190,7 @@ test(
 );
 
 test('many who send half a request keep nobody waiting', async (t) => {
-  const server = await startServer(t);
+  const server = await startUdpServer(t);
   const relay = await startRelay(t, { upstream: server.upstream });
   const half = [];
   for (let i = 0; i < 400; i++) half.push(await visit(t, relay, '127.0.0.2', 'GET / HTTP/1.1\r\n'));
@@ -205,17 +201,16 @@ test('many who send half a request keep nobody waiting', async (t) => {
 });
 
 test('a body that comes drop by drop is not waited for', async (t) => {
-  const server = await startServer(t);
+  const server = await startUdpServer(t);
   const relay = await startRelay(t, { upstream: server.upstream, args: ['--rtc', '127.0.0.1:0'] });
   const head = 'POST /rtc HTTP/1.1\r\nHost: a\r\nContent-Length: 5000\r\n\r\n';
   const slow = await visit(t, relay, '127.0.0.2', head);
-  const drip = setInterval(() => slow.socket.write('v'), 500);
-  t.after(() => clearInterval(drip));
+  repeat(t, () => slow.socket.write('v'), 500);
   await patiently(slow.closed, 'the end of patience');
 });
 
 test('by default only pages of the same host may connect', async (t) => {
-  const server = await startServer(t);
+  const server = await startUdpServer(t);
   const relay = await startRelay(t, { upstream: server.upstream });
   for (const origin of [`http://127.0.0.1:${relay.port}`, `https://127.0.0.1:${relay.port}`]) {
     const client = await connect(t, relay, { origin });
@@ -251,7 +246,7 @@ async function assertForeign(t, relay, origin) {
 }
 
 test('--origin replaces the default by a list', async (t) => {
-  const server = await startServer(t);
+  const server = await startUdpServer(t);
   const relay = await startRelay(t, {
     upstream: server.upstream,
     args: ['--origin', 'https://game.example', '--origin', 'http://localhost:5173'],
@@ -268,7 +263,7 @@ test('--origin replaces the default by a list', async (t) => {
 });
 
 test("--origin '*' allows every page", async (t) => {
-  const server = await startServer(t);
+  const server = await startUdpServer(t);
   const relay = await startRelay(t, { upstream: server.upstream, args: ['--origin', '*'] });
   const client = await connect(t, relay, { origin: 'https://anywhere.example' });
   client.send(Buffer.from('hello'));

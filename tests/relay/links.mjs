@@ -2,7 +2,9 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import * as rtc from '../support/rtc.mjs';
-import { connect, sleep, workers } from './support.mjs';
+import { sleep } from '../support/patience.mjs';
+import { workers } from '../support/relay.mjs';
+import { connect } from '../support/websocket.mjs';
 
 export const PROTOCOL = 'causeway.v1';
 
@@ -19,29 +21,13 @@ export const connectAs = (t, relay, key, options = {}) =>
 /** Returns an offer that names the session with this key. */
 export const withKey = (sdp, key) => `${sdp}a=x-causeway-session:${key}\r\n`;
 
-/** Opens a data channel for the session with this key; `stack` is one of rtc.stacks. */
-export async function openRtcAs(
-  t,
-  relay,
-  key,
-  { stack = rtc.stacks[0], channel = rtc.unreliable, edit, origin } = {},
-) {
-  const url = `http://127.0.0.1:${relay.port}/`;
-  const link = await rtc.open(stack.RTCPeerConnection, url, channel, edit, {
+/** Opens a data channel for the session with this key; the options are those of rtc.connect, and its `origin`. */
+export const openRtcAs = (t, relay, key, { origin, ...options } = {}) =>
+  rtc.open(t, `http://127.0.0.1:${relay.port}/`, {
+    ...options,
     editOffer: (sdp) => withKey(sdp, key),
     headers: origin && { origin },
   });
-  t.after(link.close);
-  return link;
-}
-
-/** Starts a path of WebRTC to the relay that makes its address 127.0.0.1; see rtc.startProxy. */
-export async function startPath(t, relay, drop) {
-  const [, port] = await relay.logged(/webrtc on udp \S+:(\d+)/);
-  const path = await rtc.startProxy(Number(port), drop);
-  t.after(path.close);
-  return path;
-}
 
 /**
  * Sends a text over a WebSocket and returns the port from which the server got it, when its echo has come. With several

@@ -9,7 +9,6 @@ import {
   PROTOCOL,
   becomes,
   foreignToken,
-  next,
   privateKey,
   startForeignClient,
   startForeignServer,
@@ -25,7 +24,11 @@ import {
   sealPacket,
 } from '../support/netcode_standard.mjs';
 import { udp } from '../support/netcode_standard_client.mjs';
-import { connect, pattern, startRelay, statsUntil } from './support.mjs';
+import { pattern } from '../support/pattern.mjs';
+import { startRelay, statsUntil } from '../support/relay.mjs';
+import { connect } from '../support/websocket.mjs';
+import { own } from '../support/fixture.mjs';
+import { next } from '../support/patience.mjs';
 
 const payloads = [pattern(1, 1), pattern(1200, 2)];
 const hasIpv6 = Object.values(networkInterfaces()).some((list) =>
@@ -213,7 +216,7 @@ test('our server has no answer for bad requests', async (t) => {
     answers.push(packet);
     watch.emit('answer');
   });
-  t.after(way.close);
+  own(t, way.close);
   for (const [request, why] of badRequests(server.address)) {
     way.send(request);
     const [, said] = await server.said(/^dropped (.+)$/);

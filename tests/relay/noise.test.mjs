@@ -1,48 +1,32 @@
 import assert from 'node:assert/strict';
 import net from 'node:net';
 import test from 'node:test';
-import * as support from './support.mjs';
-
-const { connect, patiently, startRelay, startServer } = support;
+import { patiently } from '../support/patience.mjs';
+import { choicesFrom } from '../support/random.mjs';
+import { startRelay } from '../support/relay.mjs';
+import { startUdpServer } from '../support/udp_server.mjs';
+import { connect, handshake as opening } from '../support/websocket.mjs';
 
 const CONNECTIONS = 600;
-const handshake = Buffer.from(support.handshake);
+const handshake = Buffer.from(opening);
 const seed = Number(process.env.CAUSEWAY_SEED ?? Date.now() % 1_000_000);
-
-/** Returns a source of seeded random numbers (xorshift). */
-function generator(start) {
-  let state = (start * 2654435761) >>> 0 || 1;
-  const next = () => {
-    state ^= state << 13;
-    state ^= state >>> 17;
-    state ^= state << 5;
-    state >>>= 0;
-    return state;
-  };
-  return {
-    below: (limit) => next() % limit,
-    chance: (percent) => next() % 100 < percent,
-    pick: (values) => values[next() % values.length],
-    bytes: (size) => Buffer.from(Array.from({ length: size }, () => next() & 0xff)),
-  };
-}
 
 /** Makes a frame of any kind: text, control frames, wrong operations, wrong lengths, fragments, no mask. */
 function frame(random) {
   const operation = random.pick([0, 1, 2, 2, 2, 2, 8, 9, 10, 3, 15]);
-  const first = operation | (random.chance(75) ? 0x80 : 0) | (random.chance(5) ? 0x40 : 0);
-  const mask = random.chance(95) ? 0x80 : 0;
+  const first = operation | (random.chance(0.75) ? 0x80 : 0) | (random.chance(0.05) ? 0x40 : 0);
+  const mask = random.chance(0.95) ? 0x80 : 0;
   const size = random.pick([0, 1, 5, 125, 126, 500, 1400, 1401, 3000, random.below(20_000)]);
   let header;
-  if (random.chance(2)) header = Buffer.concat([Buffer.from([0x82, 0xff]), random.bytes(8)]);
+  if (random.chance(0.02)) header = Buffer.concat([Buffer.from([0x82, 0xff]), random.bytes(8)]);
   else if (size < 126) header = Buffer.from([first, mask | size]);
   else header = Buffer.from([first, mask | 126, size >> 8, size & 0xff]);
   return Buffer.concat([header, mask ? random.bytes(4) : Buffer.alloc(0), random.bytes(size)]);
 }
 
 function noise(random) {
-  if (random.chance(15)) return random.bytes(1 + random.below(3000));
-  if (random.chance(20)) {
+  if (random.chance(0.15)) return random.bytes(1 + random.below(3000));
+  if (random.chance(0.2)) {
     const damaged = Buffer.from(handshake);
     for (let n = 1 + random.below(5); n > 0; n--)
       damaged[random.below(damaged.length)] = random.below(256);
@@ -59,15 +43,15 @@ async function disturb(relay, random) {
   const socket = net.connect(relay.port, '127.0.0.1');
   const closed = new Promise((resolve) => socket.once('close', resolve));
   const bytes = noise(random);
-  const reads = random.chance(70);
-  const resets = random.chance(30);
+  const reads = random.chance(0.7);
+  const resets = random.chance(0.3);
   socket.on('error', () => {});
   if (reads) socket.resume();
   for (let at = 0; at < bytes.length;) {
     const size = random.pick([1, 7, 100, 1400, 100_000]);
     socket.write(bytes.subarray(at, at + size));
     at += size;
-    if (random.chance(5)) await new Promise((resolve) => setImmediate(resolve));
+    if (random.chance(0.05)) await new Promise((resolve) => setImmediate(resolve));
   }
   if (resets) socket.resetAndDestroy();
   else socket.end();
@@ -77,8 +61,8 @@ async function disturb(relay, random) {
 
 test('noise ends connections, never the relay', async (t) => {
   t.diagnostic(`CAUSEWAY_SEED=${seed}`);
-  const random = generator(seed);
-  const server = await startServer(t);
+  const random = choicesFrom(seed);
+  const server = await startUdpServer(t);
   const relay = await startRelay(t, {
     upstream: server.upstream,
     args: ['--max-sessions', '20', '--idle-timeout', '1', '--ping-interval', '1'],

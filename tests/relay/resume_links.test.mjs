@@ -1,27 +1,19 @@
 // One session, several WebSockets: a link dies, another with the same key goes on.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import net from 'node:net';
 import { test } from 'node:test';
 import { ask, connectAs, newKey, PROTOCOL, protocolsOf } from './links.mjs';
-import {
-  assertAddsUp,
-  binaryFrame,
-  connect,
-  handshake,
-  oneProcess,
-  patiently,
-  pattern,
-  sleep,
-  startRelay,
-  startServer,
-  statsUntil,
-} from './support.mjs';
+import { patiently, sleep } from '../support/patience.mjs';
+import { pattern } from '../support/pattern.mjs';
+import { assertAddsUp, oneProcess, startRelay, statsUntil } from '../support/relay.mjs';
+import { startUdpServer } from '../support/udp_server.mjs';
+import { binaryFrame, connect, handshake } from '../support/websocket.mjs';
+import { openTcp } from '../support/tcp.mjs';
 
 const waiting = (relay) => statsUntil(relay, ({ sessions_unlinked }) => sessions_unlinked === 1);
 
 test('a WebSocket dies, and the next with its key goes on from the same port', async (t) => {
-  const server = await startServer(t);
+  const server = await startUdpServer(t);
   const relay = await startRelay(t, { upstream: server.upstream });
   const key = newKey();
   const first = await connectAs(t, relay, key);
@@ -50,7 +42,7 @@ test(
   'the server reaches a browser that says nothing over its new link',
   { skip: oneProcess },
   async (t) => {
-    const server = await startServer(t);
+    const server = await startUdpServer(t);
     const relay = await startRelay(t, { upstream: server.upstream });
     const key = newKey();
     const first = await connectAs(t, relay, key);
@@ -64,7 +56,7 @@ test(
 );
 
 test('a link that nobody knows to be dead gives way to the next', async (t) => {
-  const server = await startServer(t);
+  const server = await startUdpServer(t);
   const relay = await startRelay(t, { upstream: server.upstream });
   const key = newKey();
   const first = await connectAs(t, relay, key);
@@ -85,7 +77,7 @@ for (const [what, end] of Object.entries({
   'may not be resumed': { args: ['--resume-seconds', '0'], how: (link) => link.socket.terminate() },
 }))
   test(`a session whose only link ${what} ends at once`, async (t) => {
-    const server = await startServer(t, { answer: (data) => (end.silent ? null : data) });
+    const server = await startUdpServer(t, { answer: (data) => (end.silent ? null : data) });
     const relay = await startRelay(t, { upstream: server.upstream, args: end.args });
     const link = await connectAs(t, relay, newKey(), end.options);
     link.send(pattern(20));
@@ -102,7 +94,7 @@ for (const [what, end] of Object.entries({
   'is cut': (link) => link.socket.terminate(),
 }))
   test(`a session whose link ${what} ends when no other comes in time`, async (t) => {
-    const server = await startServer(t);
+    const server = await startUdpServer(t);
     const args = ['--resume-seconds', '1', '--max-sessions-per-address', '1'];
     const relay = await startRelay(t, { upstream: server.upstream, args });
     const key = newKey();
@@ -119,7 +111,7 @@ for (const [what, end] of Object.entries({
   });
 
 test('a page that is left, as its browser says with 1001, has 3 s to come back', async (t) => {
-  const server = await startServer(t);
+  const server = await startUdpServer(t);
   const args = ['--resume-seconds', '600'];
   const relay = await startRelay(t, { upstream: server.upstream, args });
   let losses = 0;
@@ -159,7 +151,7 @@ test('a page that is left, as its browser says with 1001, has 3 s to come back',
 });
 
 test('a session that is resumed again and again is not held to its first loss', async (t) => {
-  const server = await startServer(t);
+  const server = await startUdpServer(t);
   const args = ['--resume-seconds', '2'];
   const relay = await startRelay(t, { upstream: server.upstream, args });
   const key = newKey();
@@ -177,7 +169,7 @@ test('a session that is resumed again and again is not held to its first loss', 
 });
 
 test('the idle timeout holds for a session without a link', async (t) => {
-  const server = await startServer(t);
+  const server = await startUdpServer(t);
   const relay = await startRelay(t, { upstream: server.upstream, args: ['--idle-timeout', '1'] });
   const link = await connectAs(t, relay, newKey());
   await ask(server, link, 'before');
@@ -187,7 +179,7 @@ test('the idle timeout holds for a session without a link', async (t) => {
 });
 
 test('a relay that stops does not wait for sessions without a link', async (t) => {
-  const server = await startServer(t);
+  const server = await startUdpServer(t);
   const args = ['--resume-seconds', '1000', '--idle-timeout', '0'];
   const relay = await startRelay(t, { upstream: server.upstream, args });
   const [kept, open] = [await connectAs(t, relay, newKey()), await connectAs(t, relay, newKey())];
@@ -203,12 +195,11 @@ test('a relay that stops does not wait for sessions without a link', async (t) =
 });
 
 test('a session that is ending is not joined any more', async (t) => {
-  const server = await startServer(t);
+  const server = await startUdpServer(t);
   const relay = await startRelay(t, { upstream: server.upstream });
   const key = newKey();
   // The client sends text, which ends its session, and never answers the close.
-  const stuck = net.connect(relay.port, '127.0.0.1');
-  t.after(() => stuck.destroy());
+  const stuck = openTcp(t, relay.port);
   stuck.write(handshake.replace(PROTOCOL, protocolsOf(key).join(', ')));
   await patiently(once(stuck, 'data'), 'the handshake');
   stuck.write(binaryFrame(Buffer.from('hello')));
@@ -223,7 +214,7 @@ test('a session that is ending is not joined any more', async (t) => {
 });
 
 test('another origin with the same key has another session', async (t) => {
-  const server = await startServer(t);
+  const server = await startUdpServer(t);
   const relay = await startRelay(t, { upstream: server.upstream, args: ['--origin', '*'] });
   const key = newKey();
   const [ours, theirs] = ['https://game.example', 'https://evil.example'];
@@ -251,7 +242,7 @@ const bad = {
 };
 for (const [what, protocols] of Object.entries(bad))
   test(`a WebSocket that names a session ${what} is refused`, async (t) => {
-    const server = await startServer(t);
+    const server = await startUdpServer(t);
     const relay = await startRelay(t, { upstream: server.upstream });
     await assert.rejects(connect(t, relay, { protocols: [PROTOCOL, ...protocols] }), {
       status: 400,
@@ -260,7 +251,7 @@ for (const [what, protocols] of Object.entries(bad))
   });
 
 test('a key without the subprotocol is not enough', async (t) => {
-  const server = await startServer(t);
+  const server = await startUdpServer(t);
   const relay = await startRelay(t, { upstream: server.upstream });
   await assert.rejects(connect(t, relay, { protocols: protocolsOf(newKey()).slice(1) }), {
     status: 400,
@@ -268,14 +259,13 @@ test('a key without the subprotocol is not enough', async (t) => {
 });
 
 test('a key may stand in a header of its own, and in any order', async (t) => {
-  const server = await startServer(t);
+  const server = await startUdpServer(t);
   const relay = await startRelay(t, { upstream: server.upstream });
   const key = newKey();
   const first = await connectAs(t, relay, key);
   const port = await ask(server, first, 'before');
   const lines = `Sec-WebSocket-Protocol: causeway.session.${key}\r\nSec-WebSocket-Protocol: ${PROTOCOL}\r\n`;
-  const raw = net.connect(relay.port, '127.0.0.1');
-  t.after(() => raw.destroy());
+  const raw = openTcp(t, relay.port);
   raw.write(handshake.replace(`Sec-WebSocket-Protocol: ${PROTOCOL}\r\n`, lines));
   await patiently(once(raw, 'data'), 'the handshake');
   await first.closed();
@@ -285,7 +275,7 @@ test('a key may stand in a header of its own, and in any order', async (t) => {
 });
 
 test('no key is logged', async (t) => {
-  const server = await startServer(t);
+  const server = await startUdpServer(t);
   const args = ['--log-level', 'debug', '--resume-seconds', '600'];
   const relay = await startRelay(t, { upstream: server.upstream, args });
   const key = newKey();

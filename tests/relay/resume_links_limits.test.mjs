@@ -2,22 +2,19 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as rtc from '../support/rtc.mjs';
-import { ask, connectAs, newKey, openRtcAs, startPath, withKey } from './links.mjs';
-import {
-  assertAddsUp,
-  connect,
-  oneProcess,
-  startRelay,
-  startServer,
-  statsUntil,
-} from './support.mjs';
+import { ask, connectAs, newKey, openRtcAs, withKey } from './links.mjs';
+import { assertAddsUp, oneProcess, startRelay, statsUntil } from '../support/relay.mjs';
+import { startUdpServer } from '../support/udp_server.mjs';
+import { connect } from '../support/websocket.mjs';
+import { until } from '../support/patience.mjs';
+import { startUdpPath } from '../support/udp_path.mjs';
 
 const HERE = '127.0.0.2';
 const THERE = '127.0.0.3';
 const TRY_LATER = { code: 1013, reason: 'try later' };
 
 async function begin(t, ...args) {
-  const server = await startServer(t);
+  const server = await startUdpServer(t);
   return { server, relay: await startRelay(t, { upstream: server.upstream, args }) };
 }
 
@@ -77,9 +74,9 @@ test('both links of a session count for its address', { skip: oneProcess }, asyn
   const key = newKey();
   const first = await connectAs(t, relay, key);
   const port = await ask(server, first, 'hello');
-  const { edit } = await startPath(t, relay);
+  const { edit } = await startUdpPath(t, relay.rtcPort);
   const second = await openRtcAs(t, relay, key, { edit });
-  await rtc.until('the channel at the relay', async () => {
+  await until('the channel at the relay', async () => {
     second.channel.send(Buffer.from('over WebRTC'));
     return (await relay.stats()).links_joined === 1;
   });
@@ -91,7 +88,7 @@ test('both links of a session count for its address', { skip: oneProcess }, asyn
   await ask(server, fourth, 'room for one');
   const sent = server.received.length;
   second.channel.send(Buffer.from('still here'));
-  await rtc.until('a datagram', () => server.received.length > sent);
+  await until('a datagram', () => server.received.length > sent);
   assert.equal(server.received.at(-1).port, port);
 });
 
@@ -104,12 +101,9 @@ test(
     const key = newKey();
     const first = await connectAs(t, relay, key);
     const port = await ask(server, first, 'before');
-    const url = `http://127.0.0.1:${relay.port}/`;
-    const { RTCPeerConnection } = rtc.stacks[0];
-    const { edit } = await startPath(t, relay);
+    const { edit } = await startUdpPath(t, relay.rtcPort);
     const editOffer = (sdp) => withKey(sdp, key);
-    const second = await rtc.connect(RTCPeerConnection, url, rtc.unreliable, edit, { editOffer });
-    t.after(second.close);
+    const second = await rtc.connect(t, relay.url, { edit, editOffer });
     await second.closed();
     assert.equal(await ask(server, first, 'after'), port);
     const stats = await relay.stats();

@@ -3,29 +3,27 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startDelayPath } from '../support/delay_path.mjs';
 import * as rtc from '../support/rtc.mjs';
-import { connectAs, newKey, openRtcAs, startPath, withKey } from './links.mjs';
-import {
-  assertAddsUp,
-  connect,
-  oneProcess,
-  pattern,
-  startRelay,
-  startServer,
-  statsUntil,
-} from './support.mjs';
+import { connectAs, newKey, openRtcAs, withKey } from './links.mjs';
+import { pattern } from '../support/pattern.mjs';
+import { assertAddsUp, oneProcess, startRelay, statsUntil } from '../support/relay.mjs';
+import { startUdpServer } from '../support/udp_server.mjs';
+import { connect } from '../support/websocket.mjs';
+import { own, repeat } from '../support/fixture.mjs';
+import { until } from '../support/patience.mjs';
+import { startUdpPath } from '../support/udp_path.mjs';
 
 const args = ['--rtc', '127.0.0.1:0'];
 
 /** Starts a game server that the test plays, and a relay in front of it. */
 async function begin(t, options = []) {
-  const server = await startServer(t, { answer: () => null });
+  const server = await startUdpServer(t, { answer: () => null });
   const relay = await startRelay(t, { upstream: server.upstream, args: [...args, ...options] });
   const url = `http://127.0.0.1:${relay.port}/`;
   /** Sends a text over a link, and returns the port from which it came to the game server. */
   const tell = async (link, text) => {
     (link.channel ?? link).send(Buffer.from(text));
     const find = () => server.received.find(({ data }) => data.toString() === text);
-    return (await rtc.until(text, find)).port;
+    return (await until(text, find)).port;
   };
   const say = (port, text) => void server.send(Buffer.from(text), server.peers.get(port));
   return { server, relay, url, tell, say };
@@ -47,13 +45,13 @@ for (const stack of rtc.stacks) {
 
     const better = await openRtcAs(t, relay, key, { stack });
     assert.equal(await tell(better, 'over WebRTC'), player);
-    await rtc.until('an answer over WebRTC', () => say(player, 'two') || better.arrived.length > 0);
+    await until('an answer over WebRTC', () => say(player, 'two') || better.arrived.length > 0);
     // The link is not the last one, so the session stays.
     first.close(1000);
     await first.closed();
     assert.equal(await tell(better, 'over WebRTC alone'), player);
     say(player, 'three');
-    await rtc.until('the next', () => better.arrived.some((data) => data.toString() === 'three'));
+    await until('the next', () => better.arrived.some((data) => data.toString() === 'three'));
 
     const back = await connectAs(t, relay, key);
     say(player, 'four');
@@ -98,29 +96,26 @@ test('both at once: either is heard, and the newest is told', { skip: oneProcess
     assert.equal(await tell(i % 2 ? slow : fast, `turn ${i}`), player, 'the same session');
   for (let i = 0; i < 10; i++) say(player, `answer ${i}`);
   const stats = await statsUntil(relay, ({ delivered_datagrams }) => delivered_datagrams === 10);
-  await rtc.until('all answers', () => slow.messages.length + fast.arrived.length === 10);
+  await until('all answers', () => slow.messages.length + fast.arrived.length === 10);
   assert.ok(slow.messages.length === 10 || fast.arrived.length === 10, 'over one of them');
   assert.equal(stats.sessions_opened, 1);
   assertAddsUp(stats);
 });
 
 test('at a distance nothing is lost on the way up', { skip: oneProcess }, async (t) => {
-  const path = await startDelayPath({ rtt: 200, seed: 1 });
-  t.after(() => path.close());
+  const path = await startDelayPath(t, { rtt: 200, seed: 1 });
   const { server, relay, tell } = await begin(t, path.relayOptions);
-  const [, rtcPort] = await relay.logged(/webrtc on udp \S+:(\d+)/);
-  path.to({ port: relay.port, rtcPort: Number(rtcPort) });
+  path.to(relay);
   const key = newKey();
   const first = await connectAs(t, relay, key);
   const player = await tell(first, 'over WebSocket');
   let said = 0;
-  const timer = setInterval(() => server.send(pattern(1000, said++), server.peers.get(player)), 10);
-  t.after(() => clearInterval(timer));
+  const timer = repeat(t, () => server.send(pattern(1000, said++), server.peers.get(player)), 10);
   // The first message of the new link comes before that has proven its address.
-  const better = await openRtcAs(t, { port: path.port }, key);
-  await rtc.until('datagrams over WebRTC', () => better.arrived.length > 50);
+  const better = await openRtcAs(t, path, key);
+  await until('datagrams over WebRTC', () => better.arrived.length > 50);
   clearInterval(timer);
-  await rtc.until('the last', () => first.messages.length + better.arrived.length === said);
+  await until('the last', () => first.messages.length + better.arrived.length === said);
   const stats = await relay.stats();
   assert.equal(stats.dropped_unproven, 0);
   assert.equal(stats.sessions_opened, 1);
@@ -129,7 +124,7 @@ test('at a distance nothing is lost on the way up', { skip: oneProcess }, async 
 test('a path that fails: the next WebSocket takes over before WebRTC is known to be dead', async (t) => {
   const { relay, tell, say } = await begin(t);
   let cut = false;
-  const path = await startPath(t, relay, () => cut);
+  const path = await startUdpPath(t, relay.rtcPort, () => cut);
   const key = newKey();
   const first = await openRtcAs(t, relay, key, { edit: path.edit });
   const player = await tell(first, 'over WebRTC');
@@ -174,7 +169,7 @@ test('an offer of another origin has another session', { skip: oneProcess }, asy
 test('an offer with a malformed key is refused, and says what a key is', async (t) => {
   const { relay, url } = await begin(t);
   const peer = new rtc.stacks[0].RTCPeerConnection();
-  t.after(() => peer.close());
+  own(t, () => peer.close());
   peer.createDataChannel('game', rtc.unreliable);
   const { sdp } = await peer.createOffer();
   const key = newKey();

@@ -1,17 +1,12 @@
 // The relay tells the game server whose datagrams it forwards.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import * as rtc from '../support/rtc.mjs';
 import { connectAs, newKey, openRtcAs } from './links.mjs';
-import {
-  connect,
-  pattern,
-  run,
-  startRelay,
-  startServer,
-  statsUntil,
-  assertAddsUp,
-} from './support.mjs';
+import { pattern } from '../support/pattern.mjs';
+import { assertAddsUp, run, startRelay, statsUntil } from '../support/relay.mjs';
+import { startUdpServer } from '../support/udp_server.mjs';
+import { connect } from '../support/websocket.mjs';
+import { until } from '../support/patience.mjs';
 
 const PLAYER = '127.0.0.7';
 const signature = Buffer.from('0d0a0d0a000d0a515549540a', 'hex');
@@ -39,14 +34,14 @@ const ppv2 = (client, clientPort, proxyPort) =>
 
 /** Starts a relay that names the client of each datagram, and a server that the test plays. */
 async function begin(t, format, { args = [], ...options } = {}) {
-  const server = await startServer(t, { answer: () => null });
+  const server = await startUdpServer(t, { answer: () => null });
   const relay = await startRelay(t, {
     upstream: `${server.upstream},client-address=${format}`,
     args,
     ...options,
   });
   /** Resolves with the next datagram that comes to the server, and the port that it comes from. */
-  const next = async () => rtc.until('a datagram', () => server.received.shift() ?? null);
+  const next = async () => until('a datagram', () => server.received.shift() ?? null);
   const answer = (to, data) => void server.send(data, server.peers.get(to));
   return { server, relay, next, answer };
 }
@@ -157,8 +152,8 @@ test('over WebRTC the player is where the browser sends from', async (t) => {
 });
 
 test('each game server is told in its own way', async (t) => {
-  const told = await startServer(t, { answer: () => null });
-  const other = await startServer(t, { answer: () => null });
+  const told = await startUdpServer(t, { answer: () => null });
+  const other = await startUdpServer(t, { answer: () => null });
   const relay = await startRelay(t, {
     upstream: `${told.upstream},client-address=spp`,
     args: ['--upstream', other.upstream],
@@ -167,7 +162,7 @@ test('each game server is told in its own way', async (t) => {
     const protocols = ['causeway.v1', `causeway.server.127.0.0.1_${server.port}`];
     const client = await connect(t, relay, { protocols });
     client.send(Buffer.from('hello'));
-    await rtc.until('a datagram', () => server.received[0]);
+    await until('a datagram', () => server.received[0]);
   }
   assert.equal(told.received[0].data.length, 38 + 5);
   assert.equal(other.received[0].data.length, 5);

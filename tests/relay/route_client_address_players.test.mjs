@@ -3,12 +3,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { connect as join } from '../support/causeway.mjs';
 import { PROTOCOL_ID, messages, startGameServer } from '../support/secure.mjs';
-import { WebSocket, patiently, startRelay } from './support.mjs';
+import { patiently } from '../support/patience.mjs';
+import { startRelay } from '../support/relay.mjs';
+import { WebSocket } from '../support/websocket.mjs';
+import { own } from '../support/fixture.mjs';
 
 for (const format of ['spp', 'ppv2'])
   test(`a Causeway server knows its players by their addresses, ${format}`, async (t) => {
-    const server = await startGameServer({ trusted: '127.0.0.0/8' });
-    t.after(() => server.stop());
+    const server = await startGameServer(t, { trusted: '127.0.0.0/8' });
     const relay = await startRelay(t, {
       upstream: `127.0.0.1:${server.port},client-address=${format}`,
       gated: true,
@@ -26,7 +28,7 @@ for (const format of ['spp', 'ppv2'])
         transports: ['websocket'],
         WebSocket: From,
       });
-      t.after(() => client.disconnect());
+      own(t, () => client.disconnect());
       const { index } = client.slot;
       const said = new Promise((resolve) =>
         client.addEventListener('message', ({ message: { type, value } }) => {

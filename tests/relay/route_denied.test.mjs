@@ -1,7 +1,9 @@
 // A page cannot make the relay send to an address that its operator does not allow.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { connect, startRelay, startServer, statsUntil } from './support.mjs';
+import { startRelay, statsUntil } from '../support/relay.mjs';
+import { startUdpServer } from '../support/udp_server.mjs';
+import { connect } from '../support/websocket.mjs';
 
 /** Tries to reach a server, as a page of an attacker would. Returns the close code or HTTP status. */
 async function attempt(t, relay, server) {
@@ -22,9 +24,9 @@ for (const [name, args] of [
   ['a list of all networks', everything],
 ])
   test(`${name} does not let pages reach the relay's own machine and link`, async (t) => {
-    const inside = await startServer(t);
-    const inside6 = await startServer(t, { host: '::1' });
-    const allowed = await startServer(t);
+    const inside = await startUdpServer(t);
+    const inside6 = await startUdpServer(t, { host: '::1' });
+    const allowed = await startUdpServer(t);
     const relay = await startRelay(t, { upstream: allowed.upstream, args });
     const { port } = inside;
     const denied = [
@@ -60,7 +62,7 @@ for (const [name, args] of [
   });
 
 test('ports outside of a range are out of reach', async (t) => {
-  const servers = [await startServer(t), await startServer(t)];
+  const servers = [await startUdpServer(t), await startUdpServer(t)];
   const [low, high] = servers.map(({ port }) => port).sort((a, b) => a - b);
   const relay = await startRelay(t, {
     upstream: `127.0.0.0/8:${low + 1}-${high}`,

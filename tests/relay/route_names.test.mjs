@@ -1,26 +1,20 @@
 // Upstreams have names: the DNS says how long an answer is good for.
 import assert from 'node:assert/strict';
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import dgram from 'node:dgram';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
-import { fileURLToPath } from 'node:url';
-import { connect, patiently, sleep, startRelay, startServer } from './support.mjs';
+import { until } from '../support/patience.mjs';
+import { startRelay } from '../support/relay.mjs';
+import { startUdpServer } from '../support/udp_server.mjs';
+import { connect } from '../support/websocket.mjs';
+import { own, temporaryFolder } from '../support/fixture.mjs';
+import { enterOwnNetwork, isInside } from '../support/own_network.mjs';
 
 // A DNS server of our own needs a network and files of our own: this file starts itself again
 // inside of them.
-const INSIDE = 'CAUSEWAY_OWN_NETWORK';
-const enter = ['-rnm', 'sh', '-c'];
-const folder = mkdtempSync(path.join(tmpdir(), 'names-'));
-test.after(() => rmSync(folder, { recursive: true }));
-
-function cannotEnter() {
-  const command = 'ip link set lo up && mount --bind /dev/null /etc/resolv.conf';
-  const { status, stderr } = spawnSync('unshare', [...enter, command]);
-  return status === 0 ? false : `no network and files of our own: ${stderr}`;
-}
+const folder = temporaryFolder(test);
 
 /** Puts a file in the place of one of the system's. */
 function replace(name, text) {
@@ -73,7 +67,7 @@ async function startNames(t, records) {
     socket.send(reply(query, question, answer), from.port, from.address);
   });
   await new Promise((resolve) => socket.bind(53, '127.0.0.1', resolve));
-  t.after(() => socket.close());
+  own(t, () => socket.close());
   return {
     /** Returns the times in seconds when a name was asked for; several questions at once are one. */
     rounds: (name) =>
@@ -97,18 +91,8 @@ async function reaches(t, relay, { address, port }) {
   return Promise.race([link.received(1).then(() => true), refused]).finally(() => link.close());
 }
 
-if (!process.env[INSIDE]) {
-  test('in a network and with files of its own', { skip: cannotEnter() }, () => {
-    const command = 'ip link set lo up && exec "$0" --test --test-force-exit "$1"';
-    const env = { ...process.env, [INSIDE]: 'yes' };
-    delete env.NODE_TEST_CONTEXT; // the inner process is no part of this run
-    const { status, stdout, stderr } = spawnSync(
-      'unshare',
-      [...enter, command, process.execPath, fileURLToPath(import.meta.url)],
-      { env, encoding: 'utf8' },
-    );
-    assert.equal(status, 0, stdout + stderr);
-  });
+if (!isInside) {
+  enterOwnNetwork(import.meta.url, '-rnm', 'mount --bind /dev/null /etc/resolv.conf');
 } else {
   test('a name is asked for again when its time is over, and not before', async (t) => {
     replace('/etc/resolv.conf', 'nameserver 127.0.0.1\n');
@@ -125,7 +109,7 @@ if (!process.env[INSIDE]) {
     };
     const names = await startNames(t, records);
     const server = async (host) => {
-      const { port } = await startServer(t, { host });
+      const { port } = await startUdpServer(t, { host });
       return { address: host, port };
     };
     const at = {};
@@ -146,10 +130,8 @@ if (!process.env[INSIDE]) {
     records['short.example'].address = '127.0.1.2';
     records['long.example'].address = '127.0.2.2';
     records['late.example'] = { address: '127.0.5.1', ttl: 60 };
-    const followed = async (host) => {
-      while (!(await reaches(t, relay, at[host]))) await sleep(100);
-    };
-    await patiently(Promise.all(['1.2', '4.2', '5.1'].map(followed)), 'the new addresses');
+    for (const host of ['1.2', '4.2', '5.1'])
+      await until(`the new address of ${host}`, () => reaches(t, relay, at[host]), 100);
     assert.ok(!(await reaches(t, relay, at['1.1'])), 'the old address');
     for (const host of ['2.1', '3.1']) assert.ok(await reaches(t, relay, at[host]), host);
     assert.deepEqual(

@@ -1,18 +1,13 @@
 // Players behind a reverse proxy: each of them is one player, with an address of their own.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import http from 'node:http';
-import net from 'node:net';
 import test from 'node:test';
-import {
-  connect,
-  handshake,
-  oneProcess,
-  patiently,
-  startRelay,
-  startServer,
-  statsUntil,
-} from './support.mjs';
+import { patiently } from '../support/patience.mjs';
+import { oneProcess, startRelay, statsUntil } from '../support/relay.mjs';
+import { startUdpServer } from '../support/udp_server.mjs';
+import { connect, handshake } from '../support/websocket.mjs';
+import { openTcp } from '../support/tcp.mjs';
+import { ask } from '../support/http.mjs';
 
 const PROXY = '127.0.0.9';
 const offer = readFileSync(new URL('../fuzz/corpus/sdp/chromium', import.meta.url), 'latin1');
@@ -25,7 +20,7 @@ const v2 = (client) =>
   ]);
 
 async function start(t, args = []) {
-  const server = await startServer(t);
+  const server = await startUdpServer(t);
   const trusted = ['--trusted-proxy', PROXY, '--max-sessions-per-address', '1'];
   const relay = await startRelay(t, {
     upstream: server.upstream,
@@ -50,8 +45,7 @@ async function plays(client) {
 
 /** Makes a connection that begins with the bytes of a proxy, in these pieces; returns the answer. */
 async function raw(t, relay, pieces, localAddress = PROXY) {
-  const socket = net.connect({ port: relay.port, host: '127.0.0.1', localAddress });
-  t.after(() => socket.destroy());
+  const socket = openTcp(t, relay.port, { localAddress });
   let text = '';
   socket.on('data', (data) => (text += data.toString('latin1')));
   socket.on('error', () => {});
@@ -209,9 +203,7 @@ test('what is malformed or does not come is closed and counted', async (t) => {
   assert.equal((await raw(t, relay, ['PROXY TCP4 nobody\r\n', handshake])).status, 0);
   const silent = [];
   for (let i = 0; i < 65; i++) {
-    const socket = net.connect({ port: relay.port, host: '127.0.0.1', localAddress: PROXY });
-    socket.on('error', () => {});
-    t.after(() => socket.destroy());
+    const socket = openTcp(t, relay.port, { localAddress: PROXY });
     silent.push(new Promise((resolve) => socket.once('close', resolve)));
   }
   await patiently(Promise.race(silent), 'the end of the oldest');
@@ -223,11 +215,9 @@ test('what is malformed or does not come is closed and counted', async (t) => {
 
 test('a proxy that ends in the middle of its header is not waited for', async (t) => {
   const { relay } = await start(t);
-  const to = { port: relay.port, host: '127.0.0.1', localAddress: PROXY, allowHalfOpen: true };
-  const socket = net.connect(to);
+  const socket = openTcp(t, relay.port, { localAddress: PROXY, allowHalfOpen: true });
   const closed = new Promise((resolve) => socket.once('close', resolve));
-  socket.on('error', () => {}).resume();
-  t.after(() => socket.destroy());
+  socket.resume();
   socket.end('PROX');
   await patiently(closed, 'the end of the connection');
   const { proxy_headers_refused } = await relay.stats();
@@ -250,20 +240,11 @@ test('pages: the host that the proxy was asked for, or any when it does not say'
 
 test('offers count for the client, too', async (t) => {
   const { relay } = await start(t, ['--rtc', '127.0.0.1']);
-  const post = (client) =>
-    new Promise((resolve, reject) => {
-      const headers = { 'content-type': 'text/plain', 'x-forwarded-for': client };
-      const options = { port: relay.port, host: '127.0.0.1', localAddress: PROXY, agent: false };
-      const request = http.request(
-        { ...options, method: 'POST', path: '/rtc', headers },
-        (response) => {
-          response.resume();
-          resolve(response.statusCode);
-        },
-      );
-      request.on('error', reject);
-      request.end(offer);
-    });
+  const post = async (client) => {
+    const headers = { 'content-type': 'text/plain', 'x-forwarded-for': client };
+    const request = { method: 'POST', localAddress: PROXY, headers, body: offer };
+    return (await ask(relay.port, '/rtc', request)).status;
+  };
   assert.equal(await post('203.0.113.1'), 201);
   assert.equal(await post('203.0.113.1'), 503);
   assert.equal(await post('203.0.113.2'), 201);

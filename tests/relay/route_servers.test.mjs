@@ -1,16 +1,18 @@
 // Many game servers behind one relay: the page names one of those that are allowed, and reaches no other.
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 import * as rtc from '../support/rtc.mjs';
 import { ask, newKey, protocolsOf } from './links.mjs';
-import { connect, startRelay, startServer, statsUntil } from './support.mjs';
+import { startRelay, statsUntil } from '../support/relay.mjs';
+import { startUdpServer } from '../support/udp_server.mjs';
+import { connect } from '../support/websocket.mjs';
+import { temporaryFolder } from '../support/fixture.mjs';
+import { until } from '../support/patience.mjs';
 
-const folder = mkdtempSync(path.join(tmpdir(), 'servers-'));
+const folder = temporaryFolder(test);
 const file = path.join(folder, 'relay.conf');
-test.after(() => rmSync(folder, { recursive: true }));
 
 /** Returns a server's name as a page writes it: "10.0.0.5_7000", "2001-db8--5_7000". */
 const named = (host, port) => `${host.replaceAll(':', '-')}_${port}`;
@@ -24,9 +26,9 @@ const refusal = { code: 4006, reason: 'this game server is not allowed (--upstre
 
 /** Starts three servers, and a relay that allows the first two. */
 async function begin(t, args = []) {
-  const one = await startServer(t);
-  const two = await startServer(t, { host: '::1' });
-  const other = await startServer(t);
+  const one = await startUdpServer(t);
+  const two = await startUdpServer(t, { host: '::1' });
+  const other = await startUdpServer(t);
   const relay = await startRelay(t, {
     upstream: one.upstream,
     args: ['--upstream', two.upstream, ...args],
@@ -61,17 +63,10 @@ test('each session reaches the server that its page names', async (t) => {
 test('over WebRTC too', async (t) => {
   const { one, two, other, relay } = await begin(t, ['--rtc', '127.0.0.1:0']);
   const open = (server) =>
-    rtc.open(
-      rtc.stacks[0].RTCPeerConnection,
-      `http://127.0.0.1:${relay.port}/`,
-      rtc.unreliable,
-      undefined,
-      { editOffer: (sdp) => `${sdp}a=x-causeway-server:${server}\r\n` },
-    );
+    rtc.open(t, relay.url, { editOffer: (sdp) => `${sdp}a=x-causeway-server:${server}\r\n` });
   const link = await open(named('::1', two.port));
-  t.after(link.close);
   link.channel.send(Buffer.from('to the second'));
-  await rtc.until('the echo', () => link.arrived.length > 0);
+  await until('the echo', () => link.arrived.length > 0);
   assert.equal(two.received[0].data.toString(), 'to the second');
   for (const [server, status] of [
     [named('127.0.0.1', other.port), 422],
@@ -91,7 +86,7 @@ test('a page cannot name what is no address', async (t) => {
 });
 
 test('of a single server a page need not know the address', async (t) => {
-  const server = await startServer(t);
+  const server = await startUdpServer(t);
   const relay = await startRelay(t, { upstream: `localhost:${server.port}` });
   await ask(server, await connectTo(t, relay, '192.0.2.1_7000'), 'by another name');
 });
@@ -103,24 +98,23 @@ test('each server is down, and back, by itself', async (t) => {
   await ask(one, first, 'hello');
   await ask(two, second, 'hello');
   await one.close();
-  const tell = async (text, done) => {
-    while (!done()) {
+  const tell = (text, done) =>
+    until(`${text}: ${done}`, () => {
       first.send(Buffer.from(text));
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    }
-  };
+      return done();
+    });
   const down = new RegExp(`game server ${one.upstream} is down`);
   await tell('lost', () => down.test(relay.log()));
   await ask(two, second, 'still here');
   assert.doesNotMatch(relay.log(), /answers again/);
-  await startServer(t, { port: one.port });
+  await startUdpServer(t, { port: one.port });
   await tell('back', () => /answers again/.test(relay.log()));
   await relay.logged(new RegExp(`game server ${one.upstream} answers again`));
 });
 
 test('SIGHUP changes the list; sessions go on', async (t) => {
-  const one = await startServer(t);
-  const two = await startServer(t);
+  const one = await startUdpServer(t);
+  const two = await startUdpServer(t);
   const text = (...servers) => servers.map((each) => `upstream = ${each.upstream}\n`).join('');
   writeFileSync(file, text(one, two));
   const relay = await startRelay(t, { upstream: null, args: ['--config', file] });

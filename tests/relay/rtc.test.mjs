@@ -3,123 +3,83 @@ import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
-import net from 'node:net';
-import { after, before, describe, test } from 'node:test';
-import * as programs from '../support/relay.mjs';
-import * as rtc from '../support/rtc.mjs';
-import { oneProcess, run, workers } from './support.mjs';
+import { describe, test } from 'node:test';
+import { oneProcess, run, startRelay, workers } from '../support/relay.mjs';
+import { connect, negotiated, open, postOffer, stacks, unreliable } from '../support/rtc.mjs';
+import { until } from '../support/patience.mjs';
+import { startUdpServer } from '../support/udp_server.mjs';
+import { startUdpPath } from '../support/udp_path.mjs';
+import { replyTo } from '../support/tcp.mjs';
 
-const { counters, negotiated, postOffer, stacks, unreliable, until } = rtc;
-const [{ RTCPeerConnection }] = stacks;
-let udp;
-let relay;
+const RTC = ['--rtc', '127.0.0.1:0'];
 
-// An open connection of a failed test would keep the process alive, so all are closed in the end.
-const ends = [];
+const udp = await startUdpServer(test);
+const relay = await startRelay(test, {
+  upstream: udp.upstream,
+  args: [...RTC, '--log-level', 'debug'],
+});
 
-async function startUdpServer(...values) {
-  const server = await programs.startUdpServer(...values);
-  ends.push(server.stop);
-  return server;
-}
+/** Starts another relay in front of the same server. */
+const serve = (t, ...args) => startRelay(t, { upstream: udp.upstream, args: [...RTC, ...args] });
 
 /** Returns the worker that an offer came to, from 0 on: a name of its path, if there are several. */
 const workerOf = (reply) =>
   Number(/^\/rtc\/(\d+)\//.exec(reply.headers.get('location'))?.[1] ?? 1) - 1;
 
-async function startRelay(...values) {
-  const started = await programs.startRelay(...values);
-  ends.push(() => started.stop('SIGKILL'));
-  return started;
-}
-
-async function connect(...values) {
-  const connection = await rtc.connect(...values);
-  ends.push(connection.close);
-  return connection;
-}
-
-async function startProxy(...values) {
-  const proxy = await rtc.startProxy(...values);
-  ends.push(proxy.close);
-  return proxy;
-}
-
-async function open(...values) {
-  const connection = await connect(...values);
-  await connection.opened();
-  return connection;
-}
-
-before(async () => {
-  udp = await startUdpServer();
-  relay = await startRelay(udp.port, '--rtc', '127.0.0.1:0', '--log-level', 'debug');
-});
-
-after(async () => {
-  await relay?.stop();
-  for (const end of ends)
-    await Promise.resolve()
-      .then(end)
-      .catch(() => {}); // most peers have ended
-});
-
-const sessions = async () => (await counters(relay)).sessions_open;
+const sessions = async () => (await relay.stats()).sessions_open;
 const noSession = () => until('all sessions closed', async () => (await sessions()) === 0);
 
 async function makeOffer() {
-  const peer = new RTCPeerConnection();
+  const peer = new stacks[0].RTCPeerConnection();
   peer.createDataChannel('game', unreliable);
   const offer = await peer.createOffer();
   peer.close();
   return offer.sdp;
 }
 
-for (const { name, RTCPeerConnection: Peer } of stacks) {
-  describe(name, () => {
+for (const stack of stacks) {
+  describe(stack.name, () => {
     for (const [kind, options] of Object.entries({ unreliable, negotiated })) {
-      test(`a channel that is ${kind} carries datagrams of every size both ways`, async () => {
+      test(`a channel that is ${kind} carries datagrams of every size both ways`, async (t) => {
         const seen = udp.received.length;
-        const connection = await open(Peer, relay.url, options);
+        const connection = await open(t, relay.url, { stack, options });
         for (const size of [1, 2, 100, 1100, 1160, 1161, 1200, 1399, 1400]) {
           const data = Buffer.alloc(size, size & 0xff);
           connection.channel.send(data);
           assert.deepEqual(await connection.next(), data);
         }
-        const from = new Set(udp.received.slice(seen).map((each) => each.from.port));
+        const from = new Set(udp.received.slice(seen).map((each) => each.port));
         assert.equal(from.size, 1, 'the game server sees one address per browser');
         connection.close();
         await noSession();
       });
     }
 
-    test('a channel that is reliable or ordered is refused', async () => {
+    test('a channel that is reliable or ordered is refused', async (t) => {
       for (const options of [{}, { ordered: false }, { ordered: true, maxRetransmits: 0 }]) {
-        const lines = relay.log.length;
-        const connection = await connect(Peer, relay.url, options);
+        const from = relay.log().length;
+        const connection = await connect(t, relay.url, { stack, options });
         await connection.closed();
-        await until('the reason in the log', () =>
-          relay.log.slice(lines).some((line) => line.includes('must have ordered: false')),
-        );
+        await relay.logged(/must have ordered: false/, from);
         connection.close();
       }
       assert.equal(await sessions(), 0);
     });
 
-    test('a closed channel and a closed connection free the session at once', async () => {
-      const one = await open(Peer, relay.url);
+    test('a closed channel and a closed connection free the session at once', async (t) => {
+      const one = await open(t, relay.url, { stack });
       one.channel.close();
       await one.closed();
       await noSession();
       one.close();
-      const other = await open(Peer, relay.url);
+      const other = await open(t, relay.url, { stack });
       await until('the session is open', async () => (await sessions()) === 1);
       other.close();
       await noSession();
     });
 
-    test('DELETE ends it on both sides', async () => {
-      const connection = await open(Peer, relay.url);
+    test('DELETE ends it on both sides', async (t) => {
+      const connection = await open(t, relay.url, { stack });
       const resource = new URL(connection.location, relay.url);
       // A worker passes requests on to the worker that they are for.
       const passed = workers > 1 ? [202] : [];
@@ -131,12 +91,12 @@ for (const { name, RTCPeerConnection: Peer } of stacks) {
       connection.close();
     });
 
-    test('text ends the session, as on a WebSocket', async () => {
-      const connection = await open(Peer, relay.url);
-      const before = (await counters(relay)).sessions_ended_text;
+    test('text ends the session, as on a WebSocket', async (t) => {
+      const connection = await open(t, relay.url, { stack });
+      const before = (await relay.stats()).sessions_ended_text;
       connection.channel.send('hello');
       await connection.closed();
-      assert.equal((await counters(relay)).sessions_ended_text, before + 1);
+      assert.equal((await relay.stats()).sessions_ended_text, before + 1);
       connection.close();
     });
   });
@@ -184,7 +144,7 @@ test('a bad offer is refused with a reason and leaves nothing behind', async () 
     [offer.replace('sha-256', 'sha-1'), /a=fingerprint/],
     [`${offer}m=audio 9 UDP/TLS/RTP/SAVPF 111\r\n`, /more than one media section/],
   ];
-  const before = await counters(relay);
+  const before = await relay.stats();
   for (const [sdp, reason] of cases) {
     const reply = await postOffer(relay.url, sdp);
     assert.equal(reply.status, 400);
@@ -199,19 +159,13 @@ test('a bad offer is refused with a reason and leaves nothing behind', async () 
   }
   const got = await fetch(new URL('/rtc', relay.url));
   assert.equal(got.status, 405);
-  const now = await counters(relay);
+  const now = await relay.stats();
   assert.equal(now.rtc_offers, before.rtc_offers);
   assert.equal(now.rtc_offers_refused, before.rtc_offers_refused + cases.length);
 });
 
-test('pages of other origins are kept out, and allowed ones may read the answer', async () => {
-  const strict = await startRelay(
-    udp.port,
-    '--rtc',
-    '127.0.0.1:0',
-    '--origin',
-    'https://a.example',
-  );
+test('pages of other origins are kept out, and allowed ones may read the answer', async (t) => {
+  const strict = await serve(t, '--origin', 'https://a.example');
   const offer = await makeOffer();
   const refused = await postOffer(strict.url, offer, { origin: 'https://b.example' });
   assert.equal(refused.status, 403);
@@ -230,14 +184,9 @@ test('pages of other origins are kept out, and allowed ones may read the answer'
   assert.equal(await strict.stop(), 0);
 });
 
-test('what is advertised stands in the answer', async () => {
+test('what is advertised stands in the answer', async (t) => {
   const public_ = ['203.0.113.7', '[2001:db8::7]:9', '203.0.113.8:99'];
-  const advertising = await startRelay(
-    udp.port,
-    '--rtc',
-    '127.0.0.1:0',
-    ...public_.flatMap((address) => ['--rtc-advertise', address]),
-  );
+  const advertising = await serve(t, ...public_.flatMap((address) => ['--rtc-advertise', address]));
   const reply = await postOffer(advertising.url, await makeOffer());
   const answer = await reply.text();
   const worker = workerOf(reply);
@@ -250,28 +199,27 @@ test('what is advertised stands in the answer', async () => {
       `203.0.113.8 ${99 + worker}`,
     ],
   );
-  await advertising.stop();
 });
 
-test('one socket serves IPv4 and IPv6', async () => {
-  const both = await startRelay(udp.port, '--listen', '[::1]:0', '--rtc', '[::]:0');
-  const [, v6] = await until('the second port in the log', () =>
-    /listening on \[::1\]:(\d+)/.exec(both.log.join('\n')),
-  );
-  const connection = await open(RTCPeerConnection, both.url);
+test('one socket serves IPv4 and IPv6', async (t) => {
+  const both = await startRelay(t, {
+    upstream: udp.upstream,
+    args: ['--listen', '[::1]:0', '--rtc', '[::]:0'],
+  });
+  const [, v6] = await both.logged(/listening on \[::1\]:(\d+)/);
+  const connection = await open(t, both.url);
   assert.match(connection.answer, / 127\.0\.0\.1 \d+ typ host/);
   connection.channel.send(Buffer.from('four'));
   assert.equal(String(await connection.next()), 'four');
   connection.close();
   const reply = await postOffer(`http://[::1]:${v6}/`, await makeOffer());
   assert.match(await reply.text(), / ::1 \d+ typ host/);
-  await both.stop();
 });
 
-test('without a port of its own it takes that of the first --listen', async () => {
+test('without a port of its own it takes that of the first --listen', async (t) => {
   // Any free port of TCP is taken, which another program may have taken for UDP.
   const start = (tries) =>
-    startRelay(udp.port, '--rtc', '127.0.0.1').catch((error) => {
+    startRelay(t, { upstream: udp.upstream, args: ['--rtc', '127.0.0.1'] }).catch((error) => {
       if (tries === 1 || !error.message.includes('Address already in use')) throw error;
       return start(tries - 1);
     });
@@ -282,67 +230,61 @@ test('without a port of its own it takes that of the first --listen', async () =
     await reply.text(),
     new RegExp(` 127\\.0\\.0\\.1 ${plain.port + workerOf(reply)} typ host`),
   );
-  await plain.stop();
 });
 
-test('a relay that cannot serve WebRTC does not say that it listens', async () => {
-  const taken = createSocket('udp4');
-  taken.bind(0, '127.0.0.1');
-  await once(taken, 'listening');
+test('a relay that cannot serve WebRTC does not say that it listens', async (t) => {
+  const taken = await startUdpServer(t);
   const options = ['--listen', '127.0.0.1:0', '--upstream', '127.0.0.1:9'];
-  const ended = await run([...options, '--rtc', `127.0.0.1:${taken.address().port}`]);
+  const ended = await run([...options, '--rtc', `127.0.0.1:${taken.port}`]);
   assert.equal(ended.code, 1);
   assert.match(ended.stderr, /cannot open the UDP port/);
   assert.doesNotMatch(ended.stderr, /listening/);
-  taken.close();
 });
 
-test('without --rtc there is no such path', async () => {
-  const plain = await startRelay(udp.port);
+test('without --rtc there is no such path', async (t) => {
+  const plain = await startRelay(t, { upstream: udp.upstream });
   const reply = await postOffer(plain.url, await makeOffer());
   assert.ok(reply.status === 404 || reply.status === 405);
-  await plain.stop();
 });
 
-test('a relay that stops says so, and does not wait for the browser', async () => {
-  const stopping = await startRelay(udp.port, '--rtc', '127.0.0.1:0');
-  const connections = await Promise.all(
-    stacks.map((each) => open(each.RTCPeerConnection, stopping.url)),
-  );
+test('a relay that stops says so, and does not wait for the browser', async (t) => {
+  const stopping = await serve(t);
+  const connections = await Promise.all(stacks.map((stack) => open(t, stopping.url, { stack })));
   assert.equal(await stopping.stop(), 0);
-  assert.doesNotMatch(stopping.log.join('\n'), /did not close in time/);
+  assert.doesNotMatch(stopping.log(), /did not close in time/);
   await Promise.all(connections.map((each) => each.closed()));
   for (const each of connections) each.close();
 });
 
-test('a silent session ends, and its browser is told', async () => {
-  const impatient = await startRelay(udp.port, '--rtc', '127.0.0.1:0', '--idle-timeout', '0.3');
-  const connection = await open(RTCPeerConnection, impatient.url);
+test('a silent session ends, and its browser is told', async (t) => {
+  const impatient = await serve(t, '--idle-timeout', '0.3');
+  const connection = await open(t, impatient.url);
   await connection.closed();
-  assert.equal((await counters(impatient)).sessions_ended_idle, 1);
+  assert.equal((await impatient.stats()).sessions_ended_idle, 1);
   connection.close();
-  await impatient.stop();
 });
 
-test('limits of sessions hold for WebRTC', { skip: oneProcess }, async () => {
-  const small = await startRelay(udp.port, '--rtc', '127.0.0.1:0', '--max-sessions', '1');
-  const first = await open(RTCPeerConnection, small.url);
+test('limits of sessions hold for WebRTC', { skip: oneProcess }, async (t) => {
+  const small = await serve(t, '--max-sessions', '1');
+  const first = await open(t, small.url);
   first.channel.send(Buffer.from('here'));
   assert.equal(String(await first.next()), 'here');
-  const second = await connect(RTCPeerConnection, small.url);
+  const second = await connect(t, small.url);
   await second.closed();
   second.close();
   first.channel.send(Buffer.from('still here'));
   assert.equal(String(await first.next()), 'still here');
-  assert.equal((await counters(small)).sessions_refused_full, 1);
+  assert.equal((await small.stats()).sessions_refused_full, 1);
   first.close();
-  await small.stop();
 });
 
-test('the rate towards a browser is bounded, and what is over is counted', async () => {
-  const flood = await startUdpServer(() => Array(200).fill(Buffer.alloc(1000, 1)));
-  const slow = await startRelay(flood.port, '--rtc', '127.0.0.1:0', '--peer-rate', '20000');
-  const connection = await open(RTCPeerConnection, slow.url);
+test('the rate towards a browser is bounded, and what is over is counted', async (t) => {
+  const flood = await startUdpServer(t, {
+    answer: () => Array(200).fill(Buffer.alloc(1000, 1)),
+  });
+  const args = [...RTC, '--peer-rate', '20000'];
+  const slow = await startRelay(t, { upstream: flood.upstream, args });
+  const connection = await open(t, slow.url);
   const began = performance.now();
   connection.channel.send(Buffer.from('go'));
   await connection.next();
@@ -350,7 +292,7 @@ test('the rate towards a browser is bounded, and what is over is counted', async
   // The counters of several workers are not of the same moment while datagrams come.
   const unsettled = () =>
     workers > 1 && now.delivered_datagrams + now.dropped_rate !== now.upstream_datagrams;
-  do now = await counters(slow);
+  do now = await slow.stats();
   while (now.upstream_datagrams <= 50 || unsettled());
   const seconds = (performance.now() - began) / 1000;
   assert.equal(now.delivered_datagrams + now.dropped_rate, now.upstream_datagrams);
@@ -359,22 +301,18 @@ test('the rate towards a browser is bounded, and what is over is counted', async
   assert.ok(now.delivered_datagrams <= 10 + (seconds * 20_000) / 1093);
   assert.ok(now.dropped_rate > 0);
   connection.close();
-  await slow.stop();
-  await flood.stop();
 });
 
-test('by default 64 KB may go to a browser at once, as ENet sends them', async () => {
-  const bulk = await startUdpServer(() => Array(47).fill(Buffer.alloc(1400, 1)));
-  const relay = await startRelay(bulk.port, '--rtc', '127.0.0.1:0');
-  const connection = await open(RTCPeerConnection, relay.url);
+test('by default 64 KB may go to a browser at once, as ENet sends them', async (t) => {
+  const bulk = await startUdpServer(t, { answer: () => Array(47).fill(Buffer.alloc(1400, 1)) });
+  const relay = await startRelay(t, { upstream: bulk.upstream, args: RTC });
+  const connection = await open(t, relay.url);
   connection.channel.send(Buffer.from('go'));
   assert.equal((await connection.next()).length, 1400);
   // The client's socket may have no room for all of it when this machine is slow.
-  await until('all has gone out', async () => (await counters(relay)).delivered_datagrams === 47);
-  assert.equal((await counters(relay)).dropped_rate, 0);
+  await until('all has gone out', async () => (await relay.stats()).delivered_datagrams === 47);
+  assert.equal((await relay.stats()).dropped_rate, 0);
   connection.close();
-  await relay.stop();
-  await bulk.stop();
 });
 
 test('strangers on the UDP port get no answer', async () => {
@@ -386,7 +324,7 @@ test('strangers on the UDP port get no answer', async () => {
   socket.on('message', () => answers++);
   socket.connect(relay.rtcPort, '127.0.0.1');
   await once(socket, 'connect');
-  const { rtc_packets_ignored: before } = await counters(relay);
+  const { rtc_packets_ignored: before } = await relay.stats();
   const theirs = /a=ice-ufrag:(\S+)/.exec(offer)[1];
   const packets = [
     Buffer.from([22, 254, 253, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1]), // DTLS
@@ -399,7 +337,7 @@ test('strangers on the UDP port get no answer', async () => {
   for (const packet of packets) socket.send(packet);
   await until(
     'all are ignored',
-    async () => (await counters(relay)).rtc_packets_ignored === before + packets.length,
+    async () => (await relay.stats()).rtc_packets_ignored === before + packets.length,
   );
   assert.equal(answers, 0);
   socket.close();
@@ -434,13 +372,13 @@ function crc32(bytes) {
   return ~crc;
 }
 
-test('a browser whose address changes goes on without a new handshake', async () => {
-  const proxy = await startProxy(relay.rtcPort);
-  const connection = await open(RTCPeerConnection, relay.url, unreliable, proxy.edit);
+test('a browser whose address changes goes on without a new handshake', async (t) => {
+  const path = await startUdpPath(t, relay.rtcPort);
+  const connection = await open(t, relay.url, { edit: path.edit });
   connection.channel.send(Buffer.from('before'));
   assert.equal(String(await connection.next()), 'before');
-  const { rtc_offers: offers } = await counters(relay);
-  await proxy.roam();
+  const { rtc_offers: offers } = await relay.stats();
+  path.roam();
   const begun = performance.now();
   let echoed;
   while (!echoed && performance.now() - begun < 15000) {
@@ -448,25 +386,26 @@ test('a browser whose address changes goes on without a new handshake', async ()
     echoed = await connection.next(200).catch(() => undefined);
   }
   assert.equal(String(echoed), 'after');
-  const now = await counters(relay);
+  const now = await relay.stats();
   assert.equal(now.rtc_offers, offers);
   assert.equal(now.sessions_open, 1);
   connection.close();
   await noSession();
 });
 
-for (const { name, RTCPeerConnection: Peer } of stacks)
-  test(`the set-up by ${name} survives the loss of any one datagram`, async () => {
+for (const stack of stacks)
+  test(`the set-up by ${stack.name} survives the loss of any one datagram`, async (t) => {
     const lost = ['up', 'down'].flatMap((way) =>
       [1, 2, 3, 4, 5, 6, 7, 8].map((number) => ({ way, number })),
     );
     await Promise.all(
       lost.map(async ({ way, number }) => {
-        const proxy = await startProxy(
+        const path = await startUdpPath(
+          t,
           relay.rtcPort,
-          (...which) => `${which.slice(0, 2)}` === `${way},${number}`,
+          (_, ...which) => `${which}` === `${way},${number}`,
         );
-        const connection = await open(Peer, relay.url, unreliable, proxy.edit);
+        const connection = await open(t, relay.url, { stack, edit: path.edit });
         // The datagram that is lost may be one of these; the goodbye must not get lost.
         let echoed = 0;
         for (let tries = 0; echoed < 9 && tries < 100; tries++) {
@@ -484,20 +423,17 @@ for (const { name, RTCPeerConnection: Peer } of stacks)
   });
 
 /** Posts an offer as postOffer does, but at a fraction of the work: offers expire, and a busy machine makes few. */
-async function postBare(port, sdp) {
-  const socket = net.connect(port, '127.0.0.1');
-  socket.write('POST /rtc HTTP/1.1\r\nHost: a\r\nContent-Type: application/sdp\r\n');
-  socket.write(`Content-Length: ${sdp.length}\r\n\r\n${sdp}`);
-  let reply = '';
-  for await (const part of socket) reply += part;
-  return reply;
-}
+const postBare = (t, port, sdp) =>
+  replyTo(
+    t,
+    port,
+    'POST /rtc HTTP/1.1\r\nHost: a\r\nContent-Type: application/sdp\r\n' +
+      `Content-Length: ${sdp.length}\r\n\r\n${sdp}`,
+  );
 
-test('a thousand offers that wait do not harm the connected', async () => {
-  const busy = await startRelay(
-    udp.port,
-    '--rtc',
-    '127.0.0.1:0',
+test('a thousand offers that wait do not harm the connected', async (t) => {
+  const busy = await serve(
+    t,
     '--max-sessions-per-address',
     '0',
     '--max-sessions', // the number of offers that may come at once; any share of them may come to one worker
@@ -505,30 +441,23 @@ test('a thousand offers that wait do not harm the connected', async () => {
     '--request-timeout', // long, as the connected say nothing meanwhile
     '600',
   );
-  const connection = await open(RTCPeerConnection, busy.url);
+  const connection = await open(t, busy.url);
   const offer = await makeOffer();
   for (let i = 0; i < 20; i++) {
-    const posts = Array.from({ length: 50 }, () => postBare(busy.port, offer));
+    const posts = Array.from({ length: 50 }, () => postBare(t, busy.port, offer));
     for (const reply of await Promise.all(posts)) assert.match(reply, /^HTTP\/1\.1 201 /);
   }
   // The test hostile_rtc_work_offers.c counts the cost of that.
   connection.channel.send(Buffer.from('still here'));
   assert.equal(String(await connection.next()), 'still here');
-  const another = await open(RTCPeerConnection, busy.url);
+  const another = await open(t, busy.url);
   another.close();
   connection.close();
-  await until('only the offers are left', async () => (await counters(busy)).sessions_open === 0);
-  await busy.stop();
+  await until('only the offers are left', async () => (await busy.stats()).sessions_open === 0);
 });
 
-test('offers that wait are bounded per address', async () => {
-  const guarded = await startRelay(
-    udp.port,
-    '--rtc',
-    '127.0.0.1:0',
-    '--max-sessions-per-address',
-    '5',
-  );
+test('offers that wait are bounded per address', async (t) => {
+  const guarded = await serve(t, '--max-sessions-per-address', '5');
   const offer = await makeOffer();
   // Each worker gets one more than all take together.
   const statuses = [];
@@ -537,21 +466,18 @@ test('offers that wait are bounded per address', async () => {
   assert.ok(statuses.slice(0, 5).every((status) => status === 201));
   const refused = statuses.filter((status) => status === 503).length;
   assert.ok(refused >= 1);
-  assert.equal((await counters(guarded)).rtc_offers_full, refused);
-  await guarded.stop();
+  assert.equal((await guarded.stats()).rtc_offers_full, refused);
 });
 
-test('options that cannot work are refused with a reason', async () => {
-  const taken = createSocket('udp4');
-  taken.bind(0, '127.0.0.1');
-  await once(taken, 'listening');
+test('options that cannot work are refused with a reason', async (t) => {
+  const taken = await startUdpServer(t);
   const noFile = ['--rtc', '127.0.0.1:0', '--rtc-certificate', '/no/file', '--rtc-key', '/no/file'];
   const cases = [
     [['--rtc', 'example.com'], 2, /--rtc needs an IP address/],
     [['--rtc-advertise', 'example.com'], 2, /--rtc-advertise needs an IP address/],
     [['--peer-rate', '-1'], 2, /--peer-rate needs a number/],
     [['--rtc-key', 'key.pem'], 2, /go together/],
-    [['--rtc', `127.0.0.1:${taken.address().port}`], 1, /cannot open the UDP port/],
+    [['--rtc', `127.0.0.1:${taken.port}`], 1, /cannot open the UDP port/],
     [noFile, 1, /no certificate for WebRTC: cannot use \/no\/file: No such file or directory$/m],
     [
       ['--rtc', '127.0.0.1:65535', '--workers', '2'],
@@ -565,5 +491,4 @@ test('options that cannot work are refused with a reason', async () => {
     assert.equal(ended.code, code, options.join(' '));
     assert.match(ended.stderr, reason);
   }
-  taken.close();
 });

@@ -2,19 +2,17 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { describe, test } from 'node:test';
-import { patiently, startRelay, startServer, sleep } from './support.mjs';
+import { patiently, sleep, until } from '../support/patience.mjs';
+import { startRelay } from '../support/relay.mjs';
+import { startUdpServer } from '../support/udp_server.mjs';
+import { own } from '../support/fixture.mjs';
 
 const SIZE = 500;
 const FRAME = SIZE + 4;
 
 /** Sends to the first client at 60 Hz from its first datagram on; resolves with the number sent. */
 async function sendStates(server, seconds) {
-  await patiently(
-    (async () => {
-      while (server.peers.size === 0) await sleep(5);
-    })(),
-    'the client',
-  );
+  await until('the client', () => server.peers.size !== 0, 5);
   const [peer] = server.peers.values();
   const start = performance.now();
   let sent = 0;
@@ -31,12 +29,12 @@ async function sendStates(server, seconds) {
 }
 
 async function stall(t, { seconds, receiveBuffer, sendSeconds = seconds + 1, args = [] }) {
-  const server = await startServer(t, { answer: () => null });
+  const server = await startUdpServer(t, { answer: () => null });
   const relay = await startRelay(t, { upstream: server.upstream, args });
   const child = spawn(process.env.CAUSEWAY_STALL, [relay.port, seconds, receiveBuffer], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  t.after(() => child.kill('SIGKILL'));
+  own(t, () => child.kill('SIGKILL'));
   let output = '';
   child.stdout.on('data', (text) => (output += text));
   const closed = once(child, 'close');

@@ -11,16 +11,12 @@ import net from 'node:net';
 import { tmpdir } from 'node:os';
 import test from 'node:test';
 import { holdings, lastWords, Player, startGame } from './churn.mjs';
-import { makePlan, makeRandom, performPlan } from './hostile_tcp_plans.mjs';
-import {
-  assertAddsUp,
-  handshake,
-  isAlive,
-  patiently,
-  sleep,
-  startRelay,
-  statsUntil,
-} from './support.mjs';
+import { makePlan, performPlan } from './hostile_tcp_plans.mjs';
+import { patiently, sleep } from '../support/patience.mjs';
+import { isAlive } from '../support/programs.mjs';
+import { assertAddsUp, startRelay, statsUntil } from '../support/relay.mjs';
+import { handshake } from '../support/websocket.mjs';
+import { choicesFrom } from '../support/random.mjs';
 
 const MODES = [
   ['one process', []],
@@ -82,7 +78,7 @@ function attackersOf(random, relay) {
 
 /** Starts a relay, its game server, and all that happens between them. */
 async function startChurn(t, { seed, args }) {
-  const random = makeRandom(seed);
+  const random = choicesFrom(seed);
   const folder = mkdtempSync(`${tmpdir()}/causeway-`);
   t.after(() => rmSync(folder, { recursive: true }));
   const file = `${folder}/relay.conf`;

@@ -1,14 +1,16 @@
 // A relay that is asked to end lets those who play go on for a while.
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { connect, startRelay, startServer } from './support.mjs';
+import { startRelay } from '../support/relay.mjs';
+import { startUdpServer } from '../support/udp_server.mjs';
+import { connect } from '../support/websocket.mjs';
 
 const KEY = 'AAAAAAAAAAAAAAAAAAAAAA';
 const named = { protocols: ['causeway.v1', `causeway.session.${KEY}`] };
 
 /** Starts a relay that is draining, and a player whom it still carries. */
 async function startDraining(t, seconds, protocols = named) {
-  const server = await startServer(t);
+  const server = await startUdpServer(t);
   const args = ['--drain-timeout', seconds];
   const relay = await startRelay(t, { upstream: server.upstream, args });
   const player = await connect(t, relay, protocols);
@@ -44,7 +46,7 @@ test('a player who loses the link to a draining relay has the next one there', a
 });
 
 test('a draining relay without sessions ends at once', async (t) => {
-  const server = await startServer(t);
+  const server = await startUdpServer(t);
   const args = ['--drain-timeout', '1000'];
   const relay = await startRelay(t, { upstream: server.upstream, args });
   relay.kill('SIGTERM');
@@ -64,7 +66,7 @@ test('who still plays after --drain-timeout is told, as after a second SIGTERM',
 });
 
 test('SIGINT does not drain', async (t) => {
-  const server = await startServer(t);
+  const server = await startUdpServer(t);
   const args = ['--drain-timeout', '1000'];
   const relay = await startRelay(t, { upstream: server.upstream, args });
   const player = await connect(t, relay);

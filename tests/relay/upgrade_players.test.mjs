@@ -5,7 +5,10 @@ import { test } from 'node:test';
 import { connect as join, message, schema, string } from '../support/causeway.mjs';
 import { PROTOCOL, foreignToken, startForeignServer } from '../support/netcode_rig.mjs';
 import { reportGap, startPlayer } from '../support/player.mjs';
-import { WebSocket, patiently, sleep, startRelay } from './support.mjs';
+import { sleep } from '../support/patience.mjs';
+import { startRelay, statsUntil } from '../support/relay.mjs';
+import { WebSocket } from '../support/websocket.mjs';
+import { own } from '../support/fixture.mjs';
 
 const PLAYERS = Number(process.env.CAUSEWAY_PLAYERS ?? 100);
 /** The number of players who speak often, and show how long the gap is. The work of the others must not hide it. */
@@ -46,17 +49,12 @@ test(`an upgrade loses none of ${PLAYERS} players`, async (t) => {
     const everyMs = i < SPEAKERS ? 100 : 3 * PLAYERS;
     players.push(startPlayer(client, { isEcho: ({ type }) => type === 'say', everyMs }));
   }
-  t.after(() => players.forEach(({ client }) => client.disconnect()));
+  own(t, () => players.forEach(({ client }) => client.disconnect()));
   await sleep(500);
   for (const player of players) player.gap = 0;
 
   await relay.upgrade();
-  await patiently(
-    (async () => {
-      while ((await relay.stats()).sessions_resumed < PLAYERS) await sleep(50);
-    })(),
-    'all players to be back',
-  );
+  await statsUntil(relay, ({ sessions_resumed }) => sessions_resumed >= PLAYERS);
   await Promise.all(players.map((player) => player.rest()));
   assert.deepEqual(seen, { connected: PLAYERS, disconnected: 0 });
   assert.equal((await relay.stats()).sessions_opened, 0);

@@ -1,37 +1,24 @@
 // A relay that is upgraded while it serves: another process takes over what it has.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
-import { chmod, copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, copyFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { ask, connectAs, newKey, openRtcAs } from './links.mjs';
-import {
-  assertAddsUp,
-  connect,
-  isAlive,
-  patiently,
-  pattern,
-  program,
-  sleep,
-  startRelay,
-  startServer,
-  statsUntil,
-} from './support.mjs';
+import { sleep, until } from '../support/patience.mjs';
+import { pattern } from '../support/pattern.mjs';
+import { childrenOf, isAlive } from '../support/programs.mjs';
+import { assertAddsUp, program, startRelay, statsUntil } from '../support/relay.mjs';
+import { startUdpServer } from '../support/udp_server.mjs';
+import { connect } from '../support/websocket.mjs';
+import { temporaryFolder } from '../support/fixture.mjs';
 
 const RESTART = { code: 1012, reason: 'relay restarts' };
 
-const ended = (pid) =>
-  patiently(
-    (async () => {
-      while (isAlive(pid)) await sleep(10);
-    })(),
-    `the end of process ${pid}`,
-  );
+const ended = (pid) => until(`the end of process ${pid}`, () => !isAlive(pid));
 
 test('sessions go on in the successor, from the same ports', async (t) => {
-  const server = await startServer(t);
+  const server = await startUdpServer(t);
   const relay = await startRelay(t, { upstream: server.upstream });
   const keys = [newKey(), newKey(), newKey()];
   const links = await Promise.all(keys.map((key) => connectAs(t, relay, key)));
@@ -61,7 +48,7 @@ test('sessions go on in the successor, from the same ports', async (t) => {
 });
 
 test('a session that cannot go on is told to begin anew', async (t) => {
-  const server = await startServer(t, { answer: (data) => (data[0] === 33 ? data : null) });
+  const server = await startUdpServer(t, { answer: (data) => (data[0] === 33 ? data : null) });
   const relay = await startRelay(t, { upstream: server.upstream });
   const unanswered = await connectAs(t, relay, newKey());
   unanswered.send(pattern(20));
@@ -77,20 +64,20 @@ test('a session that cannot go on is told to begin anew', async (t) => {
 test('the first process of a container refuses, because all would end with it', async (t) => {
   if (spawnSync('unshare', ['--pid', '--fork', 'true']).status !== 0)
     return t.skip('no namespace of processes may be made here');
-  const server = await startServer(t);
+  const server = await startUdpServer(t);
   const shell = 'exec unshare --pid --fork --kill-child "$0" "$@"';
   const relay = await startRelay(t, { upstream: server.upstream, shell });
-  const [first] = readFileSync(`/proc/${relay.pid}/task/${relay.pid}/children`, 'utf8').split(' ');
+  const [first] = childrenOf(relay.pid);
   const link = await connect(t, relay);
-  process.kill(Number(first), 'SIGUSR2');
+  process.kill(first, 'SIGUSR2');
   await relay.logged(/no upgrade: the container would end with this process/);
   link.send(pattern(10));
   await link.received(1);
-  process.kill(Number(first), 'SIGINT');
+  process.kill(first, 'SIGINT');
 });
 
 test('no connection is refused meanwhile', async (t) => {
-  const server = await startServer(t);
+  const server = await startUdpServer(t);
   const relay = await startRelay(t, { upstream: server.upstream });
   let going = true;
   let count = 0;
@@ -111,7 +98,7 @@ test('no connection is refused meanwhile', async (t) => {
 });
 
 test('WebRTC goes on at its port', async (t) => {
-  const server = await startServer(t);
+  const server = await startUdpServer(t);
   const relay = await startRelay(t, { upstream: server.upstream, args: ['--rtc', '127.0.0.1:0'] });
   const rtcPort = async (from) => (await relay.logged(/webrtc on udp \S+:(\d+)\n/, from))[1];
   const first = await rtcPort(0);
@@ -138,8 +125,7 @@ test('WebRTC goes on at its port', async (t) => {
 });
 
 test('a successor that cannot start leaves everything as it is', async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), 'causeway-'));
-  t.after(() => rm(folder, { recursive: true }));
+  const folder = temporaryFolder(t);
   const path = join(folder, 'relay');
   const replace = async (text) => {
     await rm(path);
@@ -147,7 +133,7 @@ test('a successor that cannot start leaves everything as it is', async (t) => {
     await chmod(path, 0o755);
   };
   await copyFile(program, path);
-  const server = await startServer(t);
+  const server = await startUdpServer(t);
   const relay = await startRelay(t, { upstream: server.upstream, path });
   const link = await connectAs(t, relay, newKey());
   const port = await ask(server, link, 'before');
@@ -178,7 +164,7 @@ test('a successor that cannot start leaves everything as it is', async (t) => {
 });
 
 test('a relay that is stopping is not upgraded', async (t) => {
-  const server = await startServer(t);
+  const server = await startUdpServer(t);
   const relay = await startRelay(t, { upstream: server.upstream });
   const link = await connectAs(t, relay, newKey());
   link.socket.pause(); // the client never answers the close

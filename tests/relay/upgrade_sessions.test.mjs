@@ -4,7 +4,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openTransport } from '../support/causeway.mjs';
 import { reportGap } from '../support/player.mjs';
-import { WebSocket, patiently, sleep, startRelay, startServer } from './support.mjs';
+import { patiently, sleep } from '../support/patience.mjs';
+import { startRelay } from '../support/relay.mjs';
+import { startUdpServer } from '../support/udp_server.mjs';
+import { WebSocket } from '../support/websocket.mjs';
+import { own } from '../support/fixture.mjs';
 
 const SESSIONS = 1000;
 /** The number of sessions that speak often, and show how long the gap is. */
@@ -13,7 +17,7 @@ const SPEAKERS = 20;
 test(`an upgrade loses none of ${SESSIONS} sessions`, async (t) => {
   const ports = new Map();
   const moved = [];
-  const server = await startServer(t, {
+  const server = await startUdpServer(t, {
     answer: (data, { port }) => {
       const number = data.readUInt16LE();
       if (ports.has(number) && ports.get(number) !== port) moved.push(number);
@@ -53,7 +57,7 @@ test(`an upgrade loses none of ${SESSIONS} sessions`, async (t) => {
     sessions.push(
       ...(await Promise.all(Array.from({ length: 50 }, (_, i) => open(sessions.length + i)))),
     );
-  t.after(() => sessions.forEach(({ transport }) => transport.close()));
+  own(t, () => sessions.forEach(({ transport }) => transport.close()));
   const allHeard = async () => {
     for (const session of sessions) session.heard = 0;
     while (sessions.some(({ heard }) => heard === 0)) {

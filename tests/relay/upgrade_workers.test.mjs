@@ -1,44 +1,26 @@
 // A relay of several processes: sessions move between them, and outlive them.
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 import { connectAs, newKey, openRtcAs } from './links.mjs';
-import {
-  assertAddsUp,
-  isAlive,
-  patiently,
-  run,
-  sleep,
-  startRelay,
-  startServer,
-  statsUntil,
-} from './support.mjs';
+import { sleep, until } from '../support/patience.mjs';
+import { childrenOf, isAlive } from '../support/programs.mjs';
+import { assertAddsUp, run, startRelay, statsUntil } from '../support/relay.mjs';
+import { startUdpServer } from '../support/udp_server.mjs';
+import { temporaryFolder } from '../support/fixture.mjs';
 
 const WORKERS = 2;
 
 const begin = async (t, args = [], options = {}) => {
-  const server = await startServer(t, options);
+  const server = await startUdpServer(t, options);
   const relay = await startRelay(t, {
     upstream: server.upstream,
     args: ['--workers', String(WORKERS), ...args],
   });
-  const workers = () =>
-    readFileSync(`/proc/${relay.pid}/task/${relay.pid}/children`, 'utf8')
-      .trim()
-      .split(' ')
-      .map(Number);
+  const workers = () => childrenOf(relay.pid);
   return { server, relay, workers };
 };
-
-const eventually = (what, check) =>
-  patiently(
-    (async () => {
-      while (!(await check())) await sleep(10);
-    })(),
-    what,
-  );
 
 /**
  * Says something until an answer comes, and returns the port from which the server got it. The first answer may go to
@@ -47,7 +29,7 @@ const eventually = (what, check) =>
 async function ask(server, link, text) {
   const heard = link.messages ?? link.arrived;
   const before = heard.length;
-  await eventually(`an answer to ${text}`, () => {
+  await until(`an answer to ${text}`, () => {
     (link.channel ?? link).send(Buffer.from(text));
     return heard.length > before;
   });
@@ -90,7 +72,7 @@ test('an answer that comes late still brings a session to its player', async (t)
   const links = [];
   for (let i = 0; i < 16; i++) links.push(await connectAs(t, relay, key));
   const open = () => links.filter(({ socket }) => socket.readyState === 1);
-  await eventually('the end of those that others have replaced', () => open().length <= WORKERS);
+  await until('the end of those that others have replaced', () => open().length <= WORKERS);
   const lost = open();
   assert.equal(lost.length, WORKERS);
   relay.kill('SIGCONT');
@@ -114,7 +96,7 @@ for (const known of [true, false])
     for (let i = 0; i < 16; i++) (await connectAs(t, relay, key)).send(Buffer.from('meanwhile'));
     relay.kill('SIGCONT');
     let link;
-    await eventually('an answer', async () => {
+    await until('an answer', async () => {
       if (link?.socket.readyState !== 1) link = await connectAs(t, relay, key);
       link.send(Buffer.from('after'));
       return link.messages.some(({ data }) => data.toString() === 'after');
@@ -129,10 +111,10 @@ test('of sessions that began at two workers the one goes on that is answered', a
   const links = [];
   for (let i = 0; i < 16; i++) links.push(await connectAs(t, relay, key));
   const open = () => links.filter(({ socket }) => socket.readyState === 1);
-  await eventually('the end of those that others have replaced', () => open().length <= WORKERS);
+  await until('the end of those that others have replaced', () => open().length <= WORKERS);
   const [first, second] = open();
   const port = await ask(server, first, 'first');
-  await eventually('the end of the other', () => {
+  await until('the end of the other', () => {
     second.send(Buffer.from('second'));
     return second.socket.readyState !== 1;
   });
@@ -160,7 +142,7 @@ test('a worker that dies takes only its links along, and is started again', asyn
   const [victim, other] = workers();
   process.kill(victim, 'SIGKILL');
   await relay.logged(/worker \d ended on signal 9: starting it again/);
-  await eventually('another worker', () => workers().length === WORKERS);
+  await until('another worker', () => workers().length === WORKERS);
   assert.ok(isAlive(other));
   await sleep(100);
   const lost = links.filter(({ socket }) => socket.readyState !== 1);
@@ -284,12 +266,12 @@ test('a worker that was stopped is started again, and serves', async (t) => {
   const { server, relay, workers } = await begin(t);
   for (const pid of workers()) {
     process.kill(pid, 'SIGTERM');
-    await eventually('its end', () => !isAlive(pid));
+    await until('its end', () => !isAlive(pid));
   }
-  await eventually('other workers', () => workers().length === WORKERS);
+  await until('other workers', () => workers().length === WORKERS);
   // No process listens before a worker does.
   const knock = () => connectAs(t, relay, newKey()).catch(() => null);
-  await eventually('one that serves', knock);
+  await until('one that serves', knock);
   for (let i = 0; i < 8; i++)
     await ask(server, await connectAs(t, relay, newKey()), `newcomer ${i}`);
 });
@@ -309,14 +291,13 @@ test('a worker that hangs keeps neither the counters nor the end waiting', async
 });
 
 test('the supervisor takes its log from what is reloaded, as the workers do', async (t) => {
-  const folder = mkdtempSync(path.join(tmpdir(), 'workers-'));
+  const folder = temporaryFolder(t);
   const file = path.join(folder, 'relay.conf');
-  t.after(() => rmSync(folder, { recursive: true }));
   writeFileSync(file, '');
   const { relay } = await begin(t, ['--config', file]);
   writeFileSync(file, 'log-format = json\n');
   relay.kill('SIGHUP');
-  await eventually('its counters as JSON', async () => {
+  await until('its counters as JSON', async () => {
     relay.kill('SIGUSR1');
     await sleep(20);
     return /^\{.*"message":"stats.*\}$/m.test(relay.log());
@@ -324,9 +305,8 @@ test('the supervisor takes its log from what is reloaded, as the workers do', as
 });
 
 test('a worker that is started again has the options of the others, whatever the file says', async (t) => {
-  const folder = mkdtempSync(path.join(tmpdir(), 'workers-'));
+  const folder = temporaryFolder(t);
   const file = path.join(folder, 'relay.conf');
-  t.after(() => rmSync(folder, { recursive: true }));
   writeFileSync(file, 'origin = https://a.example\n');
   const { relay, workers } = await begin(t, ['--config', file]);
   const origins = async () => {
@@ -344,12 +324,12 @@ test('a worker that is started again has the options of the others, whatever the
   const replaceAll = async () => {
     for (const pid of workers()) {
       process.kill(pid, 'SIGKILL');
-      await eventually('its end', () => !isAlive(pid));
+      await until('its end', () => !isAlive(pid));
     }
     const from = relay.log().length;
-    await eventually('others', () => workers().length === WORKERS);
+    await until('others', () => workers().length === WORKERS);
     const knock = () => connectAs(t, relay, newKey()).catch(() => null);
-    await eventually('one that serves', knock);
+    await until('one that serves', knock);
     return relay.log().slice(from);
   };
   const broken = 'origin = https://b.example\nmax-sessions = few\n';
@@ -380,11 +360,11 @@ test('workers do not outlive their supervisor', async (t) => {
   const pids = workers();
   relay.kill('SIGKILL');
   assert.deepEqual(await link.closed(), { code: 1001, reason: 'relay is stopping' });
-  await eventually('their end', () => !pids.some(isAlive));
+  await until('their end', () => !pids.some(isAlive));
 });
 
 test('more sessions than the supervisor may have files open end no worker', async (t) => {
-  const server = await startServer(t);
+  const server = await startUdpServer(t);
   const relay = await startRelay(t, {
     upstream: server.upstream,
     shell: 'ulimit -n 400',
@@ -412,7 +392,7 @@ test('an upgrade takes over all workers', async (t) => {
   const before = await relay.upgrade();
   for (const link of links)
     assert.deepEqual(await link.closed(), { code: 1012, reason: 'relay restarts' });
-  await eventually('the end of the old processes', () => ![before, ...pids].some(isAlive));
+  await until('the end of the old processes', () => ![before, ...pids].some(isAlive));
   for (const [i, key] of keys.entries())
     assert.equal(await ask(server, await connectAs(t, relay, key), `after ${i}`), ports[i]);
   assert.equal((await relay.stats()).sessions_adopted, keys.length);

@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { connect, patiently, sleep, startRelay, startServer, statsUntil } from './support.mjs';
+import { sleep, until } from '../support/patience.mjs';
+import { startRelay, statsUntil } from '../support/relay.mjs';
+import { startUdpServer } from '../support/udp_server.mjs';
+import { connect } from '../support/websocket.mjs';
 
 test('a game server that is down is reported, and used again when it is back', async (t) => {
-  const first = await startServer(t);
+  const first = await startUdpServer(t);
   const relay = await startRelay(t, { upstream: first.upstream });
   const client = await connect(t, relay);
   client.send(Buffer.from('one'));
@@ -25,17 +28,17 @@ test('a game server that is down is reported, and used again when it is back', a
   );
   assert.equal(relay.log().match(/is down/g).length, 1, 'one line for many errors');
 
-  const second = await startServer(t, { port: first.port });
+  const second = await startUdpServer(t, { port: first.port });
   client.send(Buffer.from('two'));
   // The closed port's answer to an earlier datagram may make one more send fail.
-  await patiently(
-    (async () => {
-      while (client.messages.length < 2) {
-        await sleep(50);
-        client.send(Buffer.from('two'));
-      }
-    })(),
+  await until(
     'the server to answer again',
+    () => {
+      if (client.messages.length >= 2) return true;
+      client.send(Buffer.from('two'));
+      return false;
+    },
+    50,
   );
   assert.equal(client.messages[1].data.toString(), 'two');
   assert.ok(second.received.length > 0);
@@ -44,13 +47,13 @@ test('a game server that is down is reported, and used again when it is back', a
 });
 
 test('sessions can begin while the game server is down', async (t) => {
-  const server = await startServer(t);
+  const server = await startUdpServer(t);
   await server.close();
   const relay = await startRelay(t, { upstream: server.upstream });
   const client = await connect(t, relay);
   client.send(Buffer.from('anyone?'));
   await statsUntil(relay, ({ upstream_refused }) => upstream_refused > 0);
-  const revived = await startServer(t, { port: server.port });
+  const revived = await startUdpServer(t, { port: server.port });
   client.send(Buffer.from('now?'));
   await client.received(1);
   assert.equal(revived.received.at(-1).data.toString(), 'now?');

@@ -1,26 +1,28 @@
 // A page of a real browser that is a client of the tests' game server. `page` may be of any driver that has `goto` and
 // `evaluate`.
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { startSecureServer } from './secure.mjs';
+import { newPage } from './browsers.mjs';
+import { temporaryFolder } from './fixture.mjs';
 
 /** Makes a folder with the demo's files, of which the tests use the package, and the messages of the tests' server. */
-export function makeRoot() {
-  const root = mkdtempSync(join(tmpdir(), 'causeway-page-'));
+export function makeRoot(t) {
+  const root = temporaryFolder(t);
   cpSync(join(process.env.CAUSEWAY_BUILD, 'demo'), root, { recursive: true });
   const schema = readFileSync(new URL('chat_schema.mjs', import.meta.url), 'utf8');
   writeFileSync(join(root, 'chat_schema.js'), schema.replace('./causeway.mjs', 'causeway-net'));
-  return { path: root, remove: () => rmSync(root, { recursive: true }) };
+  return root;
 }
 
 /** Starts the server, and the relay, which serves the page. */
-export const startChat = (root, { relayOptions = [], ...options } = {}) =>
-  startSecureServer({ ...options, relayOptions: ['--root', root.path, ...relayOptions] });
+export const startChat = (t, { root = makeRoot(t), relayOptions = [], ...options } = {}) =>
+  startSecureServer(t, { ...options, relayOptions: ['--root', root, ...relayOptions] });
 
-export async function openPage(browser, place) {
-  const page = await browser.newPage();
-  await page.goto(place.url);
+/** Opens a page that the relay serves; the test may close it before it ends. */
+export async function openPage(t, browser, { url }) {
+  const page = await newPage(t, browser);
+  await page.goto(url);
   return page;
 }
 

@@ -2,12 +2,13 @@
 // each way in half a round trip. The TCP of loopback shakes hands in no time, so that what a client
 // sends counts as sent once its handshake would have been over, one round trip after it connected.
 //
-//   const path = await startDelayPath({ rtt: 100 });
-//   const relay = await startRelay(udp.port, ...path.relayOptions);
+//   const path = await startDelayPath(t, { rtt: 100 });
+//   const relay = await startRelay(t, { upstream: udp.upstream, args: path.relayOptions });
 //   path.to(relay);             then use path.url in the place of relay.url
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
+import { own } from './fixture.mjs';
 
 const host = '127.0.0.1';
 /** A lost part of a TCP connection is sent again after so long, or after a round trip when that is more. */
@@ -265,4 +266,8 @@ class DelayPath {
 }
 
 /** `rtt` is in milliseconds; `loss` is a share from 0 to 1, and `seed` decides which are lost. */
-export const startDelayPath = (options) => new DelayPath(options).listen();
+export async function startDelayPath(t, options) {
+  const path = await new DelayPath(options).listen();
+  own(t, () => path.close());
+  return path;
+}

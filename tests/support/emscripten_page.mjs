@@ -1,31 +1,35 @@
 // Programs that Emscripten has compiled, in pages that the relay serves.
-import { copyFileSync, cpSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { copyFileSync, cpSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { startRelay, startUdpServer } from './relay.mjs';
-import { until } from './rtc.mjs';
+import { fileURLToPath } from 'node:url';
+import { dist } from './causeway.mjs';
+import { temporaryFolder } from './fixture.mjs';
+import { until } from './patience.mjs';
+import { startRelay } from './relay.mjs';
+import { startUdpServer } from './udp_server.mjs';
+import { newPage } from './browsers.mjs';
+
+/** Makes the folder that the relay serves: the programs of a folder, the package, and a page. */
+export function makeRoot(t, programs, page = '<!doctype html><title>A game</title>') {
+  const root = temporaryFolder(t);
+  for (const name of readdirSync(programs))
+    if (/\.(js|mjs|wasm)$/.test(name)) copyFileSync(join(programs, name), join(root, name));
+  cpSync(fileURLToPath(new URL('.', dist)), join(root, 'causeway-net'), { recursive: true });
+  writeFileSync(join(root, 'index.html'), page);
+  return root;
+}
 
 /** Starts two echo servers and a raw relay in front of them, which serves the programs and the package. */
 export async function startSockets(t, { upstreams = 2, answer } = {}) {
-  const root = mkdtempSync(join(tmpdir(), 'causeway-emscripten-'));
-  const programs = process.env.CAUSEWAY_EMSCRIPTEN;
-  for (const name of readdirSync(programs))
-    if (/\.(js|mjs|wasm)$/.test(name)) copyFileSync(join(programs, name), join(root, name));
-  cpSync(new URL('../../web/dist', import.meta.url), join(root, 'causeway-net'), {
-    recursive: true,
-  });
-  writeFileSync(join(root, 'index.html'), '<!doctype html><title>A game</title>');
-  const servers = [await startUdpServer(answer), await startUdpServer(answer)];
+  const servers = [await startUdpServer(t, { answer }), await startUdpServer(t, { answer })];
   const others = servers.slice(1, upstreams);
-  const relay = await startRelay(
-    servers[0].port,
-    ...others.flatMap(({ port }) => ['--upstream', `127.0.0.1:${port}`]),
-    ...['--rtc', '127.0.0.1:0', '--root', root],
-  );
-  t.after(async () => {
-    await relay.stop();
-    await Promise.all(servers.map((server) => server.stop()));
-    rmSync(root, { recursive: true });
+  const root = makeRoot(t, process.env.CAUSEWAY_EMSCRIPTEN);
+  const relay = await startRelay(t, {
+    upstream: servers[0].upstream,
+    args: [
+      ...others.flatMap(({ upstream }) => ['--upstream', upstream]),
+      ...['--rtc', '127.0.0.1:0', '--root', root],
+    ],
   });
   return { relay, servers, ports: servers.map(({ port }) => String(port)) };
 }
@@ -35,9 +39,9 @@ export async function startSockets(t, { upstreams = 2, answer } = {}) {
  * Module; with `webrtc: false` the browser has none, with `blocked: true` no WebSocket. `files` are written for the
  * program, which exports FS.
  */
-export async function run(browser, { url }, program, options) {
+export async function run(t, browser, { url }, program, options) {
   const { args, shim, websocket, webrtc = true, blocked, files } = options;
-  const page = await browser.newPage();
+  const page = await newPage(t, browser);
   await page.goto(url);
   await page.evaluate(
     async ({ program, args, shim, websocket, webrtc, blocked, files }) => {
@@ -85,19 +89,18 @@ export async function run(browser, { url }, program, options) {
     complaints: () => value('complaints'),
     stats: () => page.evaluate(() => globalThis.stats()),
     /** Waits for a line of the program and returns all of them. */
-    async until(pattern, ms = 30_000) {
-      try {
-        await until(
-          String(pattern),
-          async () => pattern.test((await value('lines')).join('\n')),
-          ms,
-        );
-      } catch (error) {
-        const said = [...(await value('lines')), ...(await value('complaints'))];
-        throw new Error(`${error.message}; it said: ${said.join('\n')}`, { cause: error });
-      }
+    async until(pattern) {
+      let said = [];
+      await until(
+        () => `${pattern} from the program, which said:\n${said.join('\n')}`,
+        async () => {
+          const lines = await value('lines');
+          said = [...lines, ...(await value('complaints'))];
+          return pattern.test(lines.join('\n'));
+        },
+        20,
+      );
       return value('lines');
     },
-    close: () => page.close(),
   };
 }

@@ -1,10 +1,10 @@
 // The programs of core/examples and web/examples together: echo server, backend, relay and page.
-import { cpSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { startBackend } from './demo.mjs';
-import { startGatedRelay } from './relay.mjs';
+import { temporaryFolder } from './fixture.mjs';
+import { startRelay } from './relay.mjs';
 import { startGameServer } from './secure.mjs';
 
 export const examples = fileURLToPath(new URL('../../web/examples', import.meta.url));
@@ -12,21 +12,18 @@ const dist = fileURLToPath(new URL('../../web/dist', import.meta.url));
 
 /** Starts server and backend, until the test is over. */
 export async function startEcho(t) {
-  const server = await startGameServer({ program: process.env.CAUSEWAY_ECHO_SERVER });
-  t.after(() => server.stop());
-  const backend = await startBackend(server);
-  t.after(() => backend.stop());
-  return { server, backend: `http://127.0.0.1:${backend.port}`, port: backend.port };
+  const server = await startGameServer(t, { program: process.env.CAUSEWAY_ECHO_SERVER });
+  const port = await startBackend(t, server);
+  return { server, backend: `http://127.0.0.1:${port}`, port };
 }
 
 /** Starts the relay too, which serves the page from a folder like that of web/README.md; returns its address. */
 export async function startEchoPage(t) {
   const { server, port } = await startEcho(t);
-  const root = mkdtempSync(join(tmpdir(), 'causeway-examples-'));
-  t.after(() => rmSync(root, { recursive: true }));
+  const root = temporaryFolder(t);
   cpSync(examples, root, { recursive: true });
   cpSync(dist, join(root, 'causeway-net'), { recursive: true });
-  const relay = await startGatedRelay(server.port, '--rtc', '127.0.0.1:0', '--root', root);
-  t.after(() => relay.stop());
+  const args = ['--rtc', '127.0.0.1:0', '--root', root];
+  const relay = await startRelay(t, { upstream: server.upstream, gated: true, args });
   return { server, url: `${relay.url}?backend=${port}` };
 }

@@ -4,8 +4,9 @@
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { startRelay, startUdpServer } from './relay.mjs';
-import { open, stacks, until } from './rtc.mjs';
+import { startRelay } from './relay.mjs';
+import { open } from './rtc.mjs';
+import { startUdpServer } from './udp_server.mjs';
 
 const DELAY = 50; // milliseconds each way
 const LOSS = 5; // percent each way
@@ -16,14 +17,10 @@ const SECONDS = { clean: 3, lossy: 15 };
 async function near() {
   const { near: address, startLossyPath } = await import('./lossy_path.mjs');
   const path = await startLossyPath({ delay: DELAY, seed: SEED });
-  const udp = await startUdpServer();
-  const relay = await startRelay(udp.port, '--listen', `${address}:0`, '--rtc', address);
-  const listening = new RegExp(`listening on ${address}:(\\d+)`);
-  const port = await until('the relay listens', () => {
-    const lines = relay.log.join('\n');
-    return lines.includes('webrtc on udp') && listening.exec(lines)?.[1];
-  });
-  const client = path.start(fileURLToPath(import.meta.url), `http://${address}:${port}/`);
+  const { upstream } = await startUdpServer(null);
+  const listen = `${address}:0`;
+  const relay = await startRelay(null, { upstream, listen, args: ['--rtc', address] });
+  const client = path.start(fileURLToPath(import.meta.url), relay.url);
   const lines = createInterface(client.stdout);
   client.on('exit', (code) => code && process.exit(code));
   await once(lines, 'line');
@@ -31,10 +28,9 @@ async function near() {
   client.stdin.write('lossy\n');
   const [result] = await once(lines, 'line');
   await once(client, 'exit');
-  await relay.stop();
-  await udp.stop();
   path.stop();
   console.log(result);
+  process.exit(0);
 }
 
 const percentile = (sorted, share) =>
@@ -72,7 +68,7 @@ async function measure(ways, seconds) {
 async function far(url) {
   const { require } = await import('./packages.mjs');
   const { WebSocket } = require('ws');
-  const connection = await open(stacks[0].RTCPeerConnection, url);
+  const connection = await open(null, url);
   const socket = new WebSocket(url.replace('http', 'ws'), 'causeway.v1');
   await once(socket, 'open');
   const webrtc = { send: (data) => connection.channel.send(data) };

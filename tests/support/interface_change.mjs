@@ -12,8 +12,7 @@ const ADDRESS = '10.99.9.1';
 async function near(transports) {
   const { execFileSync } = await import('node:child_process');
   const { startFarSide } = await import('./lossy_path.mjs');
-  const { startGatedRelay } = await import('./relay.mjs');
-  const { until } = await import('./rtc.mjs');
+  const { startRelay } = await import('./relay.mjs');
   const { PROTOCOL_ID, startGameServer } = await import('./secure.mjs');
   const side = await startFarSide();
   const devices = [];
@@ -24,19 +23,15 @@ async function near(transports) {
     devices.push(farDevice);
   }
   execFileSync('ip', ['addr', 'add', `${ADDRESS}/32`, 'dev', 'lo']);
-  const server = await startGameServer();
-  const relay = await startGatedRelay(
-    server.port,
-    ...['--protocol-id', String(PROTOCOL_ID), '--listen', `${ADDRESS}:0`, '--rtc', ADDRESS],
-  );
-  const listening = new RegExp(`listening on ${ADDRESS}:(\\d+)`);
-  const port = await until('the relay listens', () => {
-    const lines = relay.log.join('\n');
-    return lines.includes('webrtc on udp') && listening.exec(lines)?.[1];
+  const server = await startGameServer(null);
+  const relay = await startRelay(null, {
+    upstream: server.upstream,
+    listen: `${ADDRESS}:0`,
+    gated: true,
+    args: ['--protocol-id', String(PROTOCOL_ID), '--rtc', ADDRESS],
   });
   const token = Buffer.from(await server.token({ timeoutSeconds: 10 })).toString('hex');
-  const url = `http://${ADDRESS}:${port}/`;
-  const player = side.start(fileURLToPath(import.meta.url), 'far', url, token, ...transports);
+  const player = side.start(fileURLToPath(import.meta.url), 'far', relay.url, token, ...transports);
   player.on('exit', (code) => code && process.exit(code));
   const lines = createInterface(player.stdout);
   await once(lines, 'line');
@@ -44,10 +39,9 @@ async function near(transports) {
   player.stdin.write('it is down\n');
   const [result] = await once(lines, 'line');
   await once(player, 'exit');
-  await relay.stop();
-  await server.stop();
   side.stop();
   console.log(result);
+  process.exit(0);
 }
 
 async function far(url, token, ...transports) {

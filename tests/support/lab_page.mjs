@@ -2,22 +2,21 @@
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { require } from './packages.mjs';
+import { own } from './fixture.mjs';
 
 const { preview } = await import(pathToFileURL(require.resolve('vite')));
 const root = fileURLToPath(new URL('../../web/lab', import.meta.url));
 
-/** Serves the lab; returns its address and a function that ends that. */
-export async function serveLab() {
+/** Serves the lab, and returns its address. */
+export async function serveLab(t) {
   const server = await preview({
     root,
     logLevel: 'warn',
     build: { outDir: join(process.env.CAUSEWAY_BUILD, 'demo/lab') },
     preview: { host: '127.0.0.1', port: 0 },
   });
-  return {
-    url: `http://127.0.0.1:${server.httpServer.address().port}/`,
-    stop: () => server.close(),
-  };
+  own(t, () => server.close());
+  return `http://127.0.0.1:${server.httpServer.address().port}/`;
 }
 
 /** Waits until the page shows the lab, and stops its run. */

@@ -1,30 +1,25 @@
 // Helpers of the netcode interop tests: the native ends as child processes, and the ends of the second implementation,
 // all of which end with the test.
-import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { EventEmitter, once } from 'node:events';
+import { EventEmitter } from 'node:events';
 import { createInterface } from 'node:readline';
 import { makeToken } from './netcode_standard.mjs';
 import { NetcodeClient } from './netcode_standard_client.mjs';
 import { NetcodeServer } from './netcode_standard_server.mjs';
-import { PATIENCE_MS } from './patience.mjs';
+import { own } from './fixture.mjs';
+import { next } from './patience.mjs';
+import { startProgram } from './programs.mjs';
 
 export const PROTOCOL = 0x8877665544332211n;
 export const privateKey = randomBytes(32);
-
-/** Resolves with the next event of this name. */
-export const next = (emitter, name) =>
-  once(emitter, name, { signal: AbortSignal.timeout(PATIENCE_MS) });
 
 /** Makes a token by the second implementation. */
 export const foreignToken = (options) =>
   makeToken({ protocolId: PROTOCOL, privateKey, clientId: 1n, ...options });
 
 async function startNative(t, program, args) {
-  if (!program) throw new Error('CAUSEWAY_NETCODE_SERVER and _CLIENT must name the native ends');
   const env = { ...process.env, CAUSEWAY_KEY: privateKey.toString('hex') };
-  const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'inherit'], env });
-  t.after(() => child.kill('SIGKILL'));
+  const child = startProgram(t, program, args, { stdio: ['pipe', 'pipe', 'inherit'], env });
   const lines = [];
   const told = new EventEmitter();
   createInterface(child.stdout).on('line', (line) => {
@@ -69,7 +64,7 @@ export async function startForeignServer(t, { host, slots, tickMs } = {}) {
   server.ignored = [];
   server.on('ignored', (reason) => server.ignored.push(reason));
   await server.listen(host);
-  t.after(() => server.close());
+  own(t, () => server.close());
   return server;
 }
 
@@ -78,7 +73,7 @@ export function startForeignClient(t, token, open) {
   const client = new NetcodeClient(token, open);
   client.ignored = [];
   client.on('ignored', (reason) => client.ignored.push(reason));
-  t.after(() => client.close());
+  own(t, () => client.close());
   client.connect();
   return client;
 }

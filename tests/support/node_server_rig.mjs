@@ -8,7 +8,6 @@ import {
 import { Client } from '../../web/dist/index.js';
 import { PROTOCOL_ID, messages } from './chat_schema.mjs';
 
-export { randomFrom } from './secure.mjs';
 export const core = await loadServer();
 export const ADDRESS = '127.0.0.1:40000';
 const TICK = 1 / 60;

@@ -3,10 +3,12 @@ import { createServer } from 'node:http';
 import { readFile } from 'node:fs/promises';
 import { once } from 'node:events';
 import { dist } from './causeway.mjs';
+import { own } from './fixture.mjs';
+import { newPage } from './browsers.mjs';
 
 const types = { js: 'text/javascript', wasm: 'application/wasm' };
 
-export async function startPackagePage() {
+export async function startPackagePage(t) {
   const server = createServer(async ({ url }, response) => {
     const [, name] = /^\/dist\/([\w./-]+)$/.exec(url) ?? [];
     const body = name
@@ -17,15 +19,13 @@ export async function startPackagePage() {
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  return {
-    origin: `http://127.0.0.1:${server.address().port}`,
-    stop: () => server.close(),
-  };
+  own(t, () => server.close());
+  return `http://127.0.0.1:${server.address().port}`;
 }
 
 /** Opens the page, which has the package as `globalThis.causeway`. */
-export async function openPackagePage(browser, { origin }) {
-  const page = await browser.newPage();
+export async function openPackagePage(t, browser, origin) {
+  const page = await newPage(t, browser);
   await page.goto(`${origin}/`);
   await page.evaluate(async () => (globalThis.causeway = await import('/dist/index.js')));
   return page;

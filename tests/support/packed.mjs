@@ -1,24 +1,16 @@
 // A project that has the package as its users get it: packed, and unpacked into node_modules.
 import { execFileSync } from 'node:child_process';
-import {
-  cpSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { temporaryFolder } from './fixture.mjs';
 
 export const web = fileURLToPath(new URL('../../web', import.meta.url));
 /** The packages that only the tests need. */
 export const modules = join(web, 'node_modules');
 
-export function packedProject() {
-  const folder = mkdtempSync(join(tmpdir(), 'causeway-package-'));
+export function packedProject(t) {
+  const folder = temporaryFolder(t);
   const run = (program, ...parameters) => {
     try {
       return execFileSync(program, parameters, { cwd: folder, encoding: 'utf8', stdio: 'pipe' });
@@ -36,5 +28,5 @@ export function packedProject() {
   for (const name of ['ws', '@types', 'undici-types'])
     symlinkSync(join(modules, name), join(folder, 'node_modules', name));
   write('package.json', JSON.stringify({ type: 'module' }));
-  return { folder, run, write, remove: () => rmSync(folder, { recursive: true }) };
+  return { folder, run, write };
 }

@@ -1,8 +1,7 @@
 // A player who says a number again and again, for as long as a connection lasts, and measures what comes back.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { PATIENCE_MS } from './patience.mjs';
+import { patiently, until as eventually } from './patience.mjs';
 
 /** Returns a check for messages that the tests' own server sends everybody because this client has spoken. */
 const echoed = (client) => {
@@ -31,7 +30,8 @@ export function startPlayer(client, { isEcho = echoed(client), everyMs = 50 } = 
   player.rest = async () => {
     clearInterval(timer);
     player.say();
-    for (let i = 0; i < PATIENCE_MS / 20 && player.said.length < player.sent; i++) await sleep(20);
+    const all = () => player.said.length >= player.sent;
+    await eventually(() => `the echoes: ${player.said.length} of ${player.sent}`, all);
     assert.deepEqual(
       player.said,
       Array.from({ length: player.sent }, (_, i) => String(i)),
@@ -44,12 +44,9 @@ export function startPlayer(client, { isEcho = echoed(client), everyMs = 50 } = 
 
 /** Resolves when the client is in this state, or over this transport. */
 export async function until(client, type, value) {
-  const signal = AbortSignal.timeout(PATIENCE_MS);
   while (client[type] !== value) {
     assert.notEqual(client.state, 'disconnected');
-    await once(client, type, { signal }).catch(() => {
-      throw new Error(`${type} is ${client[type]} and does not become ${value}`);
-    });
+    await patiently(once(client, type), () => `${type} ${value}; it is ${client[type]}`);
   }
 }
 

@@ -1,76 +1,161 @@
-// A real relay in front of a real UDP server, for the length of a test.
-import { spawn } from 'node:child_process';
-import { createSocket } from 'node:dgram';
+// The relay as a child process.
+import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { createInterface } from 'node:readline';
+import { Headers } from '../../wasm/headers.mjs';
+import { own } from './fixture.mjs';
+import { patiently, until } from './patience.mjs';
+import { isAlive, runProgram, startProgram } from './programs.mjs';
+
+export const program = process.env.CAUSEWAY_RELAY;
+
+/** The number of processes that serve, as CAUSEWAY_RELAY_WORKERS says. */
+export const workers = Number(process.env.CAUSEWAY_RELAY_WORKERS ?? 1);
 
 /**
- * Starts a UDP server that answers every datagram with the array of datagrams that `answer` returns for it. Without
- * `answer` it sends them back as they are.
+ * The reason to skip a test when CAUSEWAY_RELAY_WORKERS has the relay serve from several processes: the test is about
+ * the counts of one process, or about links that must come to the same one.
  */
-export async function startUdpServer(answer = (datagram) => [datagram]) {
-  const socket = createSocket('udp4');
-  const received = [];
-  socket.on('message', (datagram, from) => {
-    received.push({ datagram, from });
-    for (const reply of answer(datagram)) socket.send(reply, from.port, from.address);
-  });
-  socket.bind(0, '127.0.0.1');
-  await once(socket, 'listening');
-  return {
-    port: socket.address().port,
-    received,
-    send: (datagram, to) => socket.send(datagram, to.port, to.address),
-    stop: () => new Promise((resolve) => socket.close(resolve)),
-  };
-}
+export const oneProcess = workers > 1 ? 'of a single process' : false;
+
+/** Runs the program to its end, with these variables added to its environment. */
+export const run = (args, env = {}) =>
+  runProgram(program, args, { env: { ...process.env, ...env } });
 
 /**
- * Starts the relay that CAUSEWAY_RELAY names, on any free port of the loopback interface. It takes any datagrams: see
- * startGatedRelay.
+ * Starts the relay on a free port and ends it with the test. Unless gated it takes any datagram. Unless `args` say
+ * otherwise it does not drain when it is asked to end. `shell` has the commands of a shell before it becomes the relay;
+ * `listen` or `upstream` may be null when `args` or `env` has them.
  */
-export const startRelay = (upstreamPort, ...options) =>
-  startGatedRelay(upstreamPort, '--raw', ...options);
-
-/** Starts a relay that takes secure connections only. */
-export async function startGatedRelay(upstreamPort, ...options) {
-  const program = process.env.CAUSEWAY_RELAY;
-  if (!program) throw new Error('CAUSEWAY_RELAY must name the relay program');
-  const relay = spawn(
-    program,
-    [
-      ...['--listen', '127.0.0.1:0', '--upstream', `127.0.0.1:${upstreamPort}`],
-      ...['--drain-timeout', '0', ...options],
-    ],
-    { stdio: ['ignore', 'ignore', 'pipe'] },
+export async function startRelay(
+  t,
+  {
+    upstream,
+    listen = '127.0.0.1:0',
+    args = [],
+    gated = false,
+    shell = ':',
+    env = {},
+    path = program,
+  },
+) {
+  const gate = gated ? [] : ['--raw'];
+  const where = listen ? ['--listen', listen] : [];
+  if (!path) throw new Error('CAUSEWAY_RELAY must name the relay program');
+  const atOnce = ['--drain-timeout', '0'];
+  const to = upstream ? ['--upstream', upstream] : [];
+  const command = [path, ...where, ...to, ...gate, ...atOnce, ...args];
+  let log = '';
+  own(
+    t,
+    () => t.passed === false && t.diagnostic(`the relay's log ends with\n${log.slice(-4000)}`),
   );
-  const exited = once(relay, 'close').then(([code]) => code);
-  const log = [];
-  const port = await new Promise((resolve, reject) => {
-    createInterface(relay.stderr).on('line', (line) => {
-      log.push(line);
-      const match = /listening on 127\.0\.0\.1:(\d+)/.exec(line);
-      if (match) resolve(Number(match[1])); // the line is the last one of the start
-    });
-    void exited.then((code) =>
-      reject(new Error(`the relay ended with ${code}: ${log.join('\n')}`)),
+  const child = startProgram(t, 'sh', ['-c', `${shell}; exec "$0" "$@"`, ...command], {
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'inherit', 'pipe'],
+  });
+  const watchers = new Set();
+  child.stderr.setEncoding('utf8');
+  child.stderr.on('data', (text) => {
+    log += text;
+    for (const watcher of watchers) watcher();
+  });
+  // The log ends with the last process that writes it, when all of it has been read. The end of a process says less:
+  // its successor may have taken over, and lines that say so may wait to be read.
+  let running = true;
+  const closed = once(child, 'close').then(([code, signal]) => {
+    running = false;
+    for (const watcher of watchers) watcher();
+    return { code, signal };
+  });
+  // The relay is another process after an upgrade.
+  let successor = 0;
+  const kill = (signal) => (successor ? process.kill(successor, signal) : child.kill(signal));
+
+  /** Resolves with the match as soon as the log has it behind an offset. */
+  const logged = (pattern, from = 0) =>
+    patiently(
+      new Promise((resolve, reject) => {
+        const look = () => {
+          const match = pattern.exec(log.slice(from));
+          if (match || !running) watchers.delete(look);
+          if (match) resolve(match);
+          else if (!running) reject(new Error(`the relay ended:\n${log}`));
+        };
+        watchers.add(look);
+        look();
+      }),
+      () => `${pattern} in the relay's log:\n${log}`,
     );
-  });
-  const rtcPorts = [...log.join('\n').matchAll(/webrtc on udp \S+:(\d+)/g)].map(([, text]) =>
-    Number(text),
-  );
+
+  const [, host, port] = await logged(/listening on (\S+):(\d+)["\n]/);
+  const rtcPorts = [...log.matchAll(/webrtc on udp \S+:(\d+)/g)].map(([, text]) => Number(text));
   return {
-    port,
+    pid: child.pid,
+    host,
+    port: Number(port),
+    url: `http://${host}:${port}/`,
     /** The UDP ports of WebRTC, with --rtc: one of each worker. */
     rtcPorts,
     rtcPort: rtcPorts[0],
-    url: `http://127.0.0.1:${port}/`,
-    log,
-    signal: (name) => relay.kill(name),
-    /** Asks the relay to end, and returns its exit code. */
-    stop: (signal = 'SIGTERM') => {
-      relay.kill(signal);
-      return exited;
+    logged,
+    log: () => log,
+    /** Stops reading the log until it is resumed. */
+    pauseLog: () => child.stderr.pause(),
+    resumeLog: () => child.stderr.resume(),
+    closeLog: () => child.stderr.destroy(),
+    kill,
+    running: () => running,
+    /** Resolves when the process has ended that was started first. */
+    ended: () => patiently(closed, 'the end of the relay'),
+    /** Asks the process to end that was started first, and resolves with its exit code. */
+    async stop(signal = 'SIGTERM') {
+      child.kill(signal);
+      return (await patiently(closed, 'the end of the relay')).code;
+    },
+    /** Starts a successor, which is the relay from then on. Returns the id of the process before. */
+    async upgrade() {
+      const before = successor || child.pid;
+      const from = log.length;
+      kill('SIGUSR2');
+      const [, pid] = await logged(/upgrade: process (\d+) is starting\n/, from);
+      own(t, () => isAlive(pid) && process.kill(pid, 'SIGKILL'));
+      successor = Number(pid);
+      await logged(new RegExp(`process ${pid} has taken over\n`), from);
+      await logged(/listening on/, from);
+      return before;
+    },
+    /**
+     * Resolves with the counters, by name. The signal is repeated: when many sessions end at once, a line may be
+     * dropped.
+     */
+    async stats() {
+      const from = log.length;
+      kill('SIGUSR1');
+      const timer = setInterval(() => kill('SIGUSR1'), 1000);
+      const [, line] = await logged(/ stats (.*)\n/, from).finally(() => clearInterval(timer));
+      return Object.fromEntries(
+        line.split(' ').map((pair) => [pair.split('=')[0], Number(pair.split('=')[1])]),
+      );
     },
   };
+}
+
+const headers = new Headers();
+const listed = (list) => headers.rows(list).map(([name]) => name);
+const droppedToServer = listed('STATS_DROPPED_TO_SERVER');
+const droppedToBrowser = listed('STATS_DROPPED_TO_BROWSER');
+
+/** Checks that every datagram that the relay received is in exactly one counter of what became of it. */
+export function assertAddsUp(stats) {
+  const sum = (names) => names.reduce((total, name) => total + stats[name], 0);
+  const text = JSON.stringify(stats);
+  assert.equal(sum(['forwarded_datagrams', ...droppedToServer]), stats.client_datagrams, text);
+  assert.equal(sum(['delivered_datagrams', ...droppedToBrowser]), stats.upstream_datagrams, text);
+}
+
+/** Polls the counters until they satisfy the condition. */
+export async function statsUntil(relay, condition) {
+  let stats;
+  const reached = async () => condition((stats = await relay.stats())) && stats;
+  return until(() => `the counters, which are ${JSON.stringify(stats)}`, reached);
 }

@@ -2,7 +2,8 @@
 // figures are the same on every machine. The relay is this file, the server that of the package.
 import { mock } from 'node:test';
 import { FakePlatform } from './fake_links.mjs';
-import { Rig, randomFrom } from './node_server_rig.mjs';
+import { Rig } from './node_server_rig.mjs';
+import { randomFrom } from './random.mjs';
 
 /** Round trips until a link is open: those of TCP and HTTP; those of HTTP for the offer, ICE, DTLS and SCTP. */
 export const OPEN_TRIPS = { websocket: 2, webrtc: 7 };

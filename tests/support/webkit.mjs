@@ -1,11 +1,12 @@
 // WebKitGTK for the length of a test: Debian's MiniBrowser on a screen of its own, driven by plain WebDriver
 // calls. It has no WebRTC.
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
+import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
+import { own, temporaryFolder } from './fixture.mjs';
+import { freePort } from './free_port.mjs';
+import { until } from './patience.mjs';
+import { startProgram } from './programs.mjs';
 
 const machine = { x64: 'x86_64', arm64: 'aarch64' }[process.arch];
 const BROWSER =
@@ -21,38 +22,16 @@ export const webKitMisses = () => {
   return missing.length > 0 && `not here: ${missing.join(', ')} (webkit2gtk-driver and xvfb)`;
 };
 
-async function freePort() {
-  const server = createServer();
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address();
-  server.close();
-  await once(server, 'close');
-  return port;
-}
-
-/** Starts a program that ends with the test. */
-function start(program, parameters, options) {
-  const child = spawn(program, parameters, options);
-  const ended = once(child, 'close');
-  return {
-    child,
-    stop: async () => {
-      child.kill();
-      await ended;
-    },
-  };
-}
-
 /** Starts a screen that nobody sees. */
-async function startScreen() {
-  const screen = start(
+async function startScreen(t) {
+  const screen = startProgram(
+    t,
     'Xvfb',
     ['-displayfd', '3', '-screen', '0', '1280x800x24', '-nolisten', 'tcp'],
     { stdio: ['ignore', 'ignore', 'ignore', 'pipe'] },
   );
-  const [number] = await once(screen.child.stdio[3], 'data');
-  return { ...screen, display: `:${String(number).trim()}` };
+  const [number] = await once(screen.stdio[3], 'data');
+  return `:${String(number).trim()}`;
 }
 
 /** A page as the other browsers' libraries give one, as far as the tests need it. */
@@ -84,9 +63,9 @@ class Page {
 }
 
 /** Returns the driver of WebDriver calls at a port, when it answers. */
-async function startDriver(display, home) {
-  const port = await freePort();
-  const driver = start('WebKitWebDriver', [`--port=${port}`], {
+async function startDriver(t, display, home) {
+  const port = await freePort('tcp');
+  startProgram(t, 'WebKitWebDriver', [`--port=${port}`], {
     stdio: 'ignore',
     env: { PATH: process.env.PATH, HOME: home, DISPLAY: display, GDK_BACKEND: 'x11' },
   });
@@ -104,37 +83,24 @@ async function startDriver(display, home) {
       () => true,
       () => false,
     );
-  while (!(await answers())) await new Promise((resolve) => setTimeout(resolve, 50));
-  return { ...driver, call };
+  await until('the driver', answers);
+  return call;
 }
 
 /** Starts a browser with one page. */
-export async function startWebKit() {
-  /** The steps of the teardown, the last first: the browser outlives a driver that ends before its session. */
-  const undo = [];
-  const close = async () => {
-    for (const each of undo.splice(0).reverse()) await each();
-  };
-  try {
-    const home = mkdtempSync(join(tmpdir(), 'causeway-webkit-'));
-    undo.push(() => rmSync(home, { recursive: true, force: true }));
-    const screen = await startScreen();
-    undo.push(screen.stop);
-    const { call, stop } = await startDriver(screen.display, home);
-    undo.push(stop);
-    const { sessionId } = await call('POST', '/session', {
-      capabilities: {
-        alwaysMatch: {
-          'webkitgtk:browserOptions': { binary: BROWSER, args: ['--automation'] },
-          timeouts: { script: 120_000 },
-        },
+export async function startWebKit(t) {
+  const display = await startScreen(t);
+  const call = await startDriver(t, display, temporaryFolder(t));
+  const { sessionId } = await call('POST', '/session', {
+    capabilities: {
+      alwaysMatch: {
+        'webkitgtk:browserOptions': { binary: BROWSER, args: ['--automation'] },
+        timeouts: { script: 120_000 },
       },
-    });
-    const session = `/session/${sessionId}`;
-    undo.push(() => call('DELETE', session));
-    return { page: new Page((method, path, body) => call(method, session + path, body)), close };
-  } catch (error) {
-    await close();
-    throw error;
-  }
+    },
+  });
+  const session = `/session/${sessionId}`;
+  // The browser would outlive a driver that ends before its session.
+  own(t, () => call('DELETE', session));
+  return { page: new Page((method, path, body) => call(method, session + path, body)) };
 }

@@ -2,22 +2,13 @@
 import assert from 'node:assert/strict';
 import { copyFileSync, existsSync, readFileSync, readdirSync, renameSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { require } from '../support/packages.mjs';
 import { modules, packedProject } from '../support/packed.mjs';
 
 const esbuild = require('esbuild');
 
-let project;
-let run;
-let write;
-let remove;
-
-before(() => {
-  ({ folder: project, run, write, remove } = packedProject());
-});
-
-after(() => remove());
+const { folder: project, run, write } = packedProject(test);
 
 /** Returns the names of the files that vite makes of main.js. */
 function viteAssets() {

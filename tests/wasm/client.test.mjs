@@ -13,9 +13,10 @@ import {
   reliable,
   require,
 } from '../support/causeway.mjs';
-import { startGatedRelay } from '../support/relay.mjs';
-import { counters, until } from '../support/rtc.mjs';
 import { messages, packetType, startSecureServer, typeOf } from '../support/secure.mjs';
+import { startRelay } from '../support/relay.mjs';
+import { until } from '../support/patience.mjs';
+import { failure, refusedAs } from '../support/failure.mjs';
 
 const { WebSocket } = require('ws');
 let demo;
@@ -25,8 +26,8 @@ let deaf;
 const isFrom = (way, type, datagram, from) => way === from && typeOf(datagram) === type;
 const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
 
-beforeEach(async () => {
-  demo = await startSecureServer({
+beforeEach(async (t) => {
+  demo = await startSecureServer(t, {
     loses: (datagram, way) => {
       goodbyes += Number(isFrom('up', packetType.disconnect, datagram, way));
       return deaf && isFrom('up', packetType.response, datagram, way);
@@ -38,9 +39,9 @@ beforeEach(async () => {
 
 // After each test its transports must be closed and its timers gone.
 afterEach(async () => {
-  await until('no session is left', async () => (await counters(demo.relay)).sessions_open === 0);
-  await until('no timer is left', () => timers() === 0);
-  assert.equal(await demo.stop(), 0);
+  await until('no session is left', async () => (await demo.relay.stats()).sessions_open === 0);
+  // The one that is left is that of the wait.
+  await until('no timer is left', () => timers() === 1);
 });
 
 const join = async (options = {}) =>
@@ -51,21 +52,6 @@ const join = async (options = {}) =>
     WebSocket,
     ...options,
   });
-
-const failure = async (promise) => {
-  try {
-    await promise;
-  } catch (error) {
-    return error;
-  }
-  throw new Error('it did not reject');
-};
-
-const refusedAs = async (code, stage, promise) => {
-  const error = await failure(promise);
-  assert.deepEqual({ code: error.code, stage: error.stage }, { code, stage }, String(error));
-  return error;
-};
 
 /** Returns a transport of which some parts are replaced. */
 const changed = (transport, parts) =>
@@ -115,10 +101,10 @@ test('an end is told once, in full, to all who listen', async () => {
   await until('all packets that tell the server', () => goodbyes === 10);
 });
 
-test('the end of server and relay is told with its reason', async () => {
+test('the end of server and relay is told with its reason', async (t) => {
   const [one, two] = [await join(), await join()];
   assert.deepEqual([one.slot.index, two.slot.index], [0, 1]);
-  const other = await startGatedRelay(demo.path.port);
+  const other = await startRelay(t, { upstream: demo.path.upstream, gated: true });
   const three = await connect(other.url, {
     token: await demo.server.token({ timeoutSeconds: 2 }),
     schema: messages,
@@ -256,9 +242,9 @@ test('a signal that is aborted ends the attempt before the transport is open, an
   assert.equal(await failure(join({ signal: abort.signal, through })), reason);
 });
 
-test('the end of the relay in the middle is told with its stage', async () => {
+test('the end of the relay in the middle is told with its stage', async (t) => {
   deaf = true;
-  const relay = await startGatedRelay(demo.path.port);
+  const relay = await startRelay(t, { upstream: demo.path.upstream, gated: true });
   const options = {
     schema: messages,
     transports: ['websocket'],
@@ -272,7 +258,7 @@ test('the end of the relay in the middle is told with its stage', async () => {
 });
 
 test('what a server answers is believed, whatever the clock says', async (t) => {
-  const small = await startSecureServer({ players: 1 });
+  const small = await startSecureServer(t, { players: 1 });
   const later = Date.now() + 1e6;
   const tryLater = async (place, options) => {
     t.mock.method(Date, 'now', () => later);
@@ -299,12 +285,11 @@ test('what a server answers is believed, whatever the clock says', async (t) => 
   const unheard = await tryLater(demo, { token: await demo.server.token({ timeoutSeconds: 1 }) });
   assert.equal(unheard.code, 'RESPONSE_TIMED_OUT');
   // A server that answers nothing may have found the token expired.
-  const relay = await startGatedRelay(demo.path.port, '--protocol-id', '1');
+  const args = ['--protocol-id', '1'];
+  const relay = await startRelay(t, { upstream: demo.path.upstream, gated: true, args });
   const refused = await tryLater(relay, { token: await demo.server.token() });
   assert.deepEqual([refused.code, refused.stage], ['TOKEN_EXPIRED', 'request']);
-  await relay.stop();
   first.disconnect();
-  await small.stop();
 });
 
 test('what a callback throws ends the attempt', async () => {

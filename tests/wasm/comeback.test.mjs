@@ -1,8 +1,7 @@
 // A client connects again after the end, with new tokens: when asked to, and by itself when the page is back.
 import assert from 'node:assert/strict';
 import { getEventListeners } from 'node:events';
-import { after, afterEach, before, beforeEach, mock, test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, beforeEach, mock, test } from 'node:test';
 import {
   CausewayError,
   connect,
@@ -10,18 +9,15 @@ import {
   openTransport,
   require,
 } from '../support/causeway.mjs';
-import { until } from '../support/rtc.mjs';
 import { messages, startSecureServer } from '../support/secure.mjs';
+import { sleep, until } from '../support/patience.mjs';
 
 const { WebSocket } = require('ws');
-let place;
 let page;
 let asked;
 const clients = [];
 
-before(async () => {
-  place = await startSecureServer();
-});
+const place = await startSecureServer(test);
 
 beforeEach(() => {
   asked = 0;
@@ -35,10 +31,6 @@ afterEach(() => {
   mock.restoreAll();
   delete globalThis.addEventListener;
   delete globalThis.removeEventListener;
-});
-
-after(async () => {
-  assert.equal(await place.stop(), 0);
 });
 
 const token = () => {

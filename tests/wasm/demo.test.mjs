@@ -1,41 +1,30 @@
 // The script web/demo/run, with the build that is there in place of the one that it would make.
 import assert from 'node:assert/strict';
-import { spawn, spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { connect, dist, require } from '../support/causeway.mjs';
 import { BODY_METRE, messages } from '../../web/demo/schema.js';
+import { lineOf, startProgram } from '../support/programs.mjs';
+import { temporaryFolder } from '../support/fixture.mjs';
 
 const { WebSocket } = require('ws');
 const web = fileURLToPath(new URL('..', dist));
-let folder;
-let run;
-
-before(() => {
-  folder = mkdtempSync(join(tmpdir(), 'causeway-demo-'));
-  for (const name of ['build', 'tests/support']) mkdirSync(join(folder, name), { recursive: true });
-  symlinkSync(web, join(folder, 'web'));
-  symlinkSync(process.env.CAUSEWAY_BUILD, join(folder, 'build/release'));
-  symlinkSync('/bin/true', join(folder, 'tests/support/setup'));
-  run = join(folder, 'web/demo/run');
-});
-
-after(() => rmSync(folder, { recursive: true }));
+const folder = temporaryFolder(test);
+for (const name of ['build', 'tests/support']) mkdirSync(join(folder, name), { recursive: true });
+symlinkSync(web, join(folder, 'web'));
+symlinkSync(process.env.CAUSEWAY_BUILD, join(folder, 'build/release'));
+symlinkSync('/bin/true', join(folder, 'tests/support/setup'));
+const run = join(folder, 'web/demo/run');
 
 test('port 0 takes free ones, and the address of the page says which', async (t) => {
-  const demo = spawn(run, ['--listen', '127.0.0.1:0'], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const demo = startProgram(t, run, ['--listen', '127.0.0.1:0'], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   const exited = new Promise((resolve) => demo.on('exit', resolve));
-  t.after(() => demo.kill());
-  let page;
-  for await (const line of createInterface(demo.stdout)) {
-    page = /^Open (\S+) in a browser/.exec(line)?.[1];
-    if (page) break;
-  }
-  assert.ok(page, 'it named no page');
+  const [, page] = await lineOf(demo, /^Open (\S+) in a browser/);
   assert.match(await (await fetch(page)).text(), /<title>/);
   const backend = new URL('/token', page);
   backend.port = new URL(page).searchParams.get('backend');

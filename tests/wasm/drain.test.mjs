@@ -11,7 +11,7 @@ import {
   uint,
   unreliable,
 } from '../support/causeway.mjs';
-import { until } from '../support/rtc.mjs';
+import { until } from '../support/patience.mjs';
 
 const core = await loadCore();
 const types = schema(message('count', { n: uint(0, 2 ** 32 - 1) }));

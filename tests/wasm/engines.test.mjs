@@ -14,9 +14,9 @@ import {
   loadCore,
   require,
 } from '../support/causeway.mjs';
-import { counters, until } from '../support/rtc.mjs';
 import { messages, startSecureServer } from '../support/secure.mjs';
 import { RTCPeerConnection } from '../support/wrtc.mjs';
+import { until } from '../support/patience.mjs';
 
 const { parse } = require('acorn');
 const { WebSocket } = require('ws');
@@ -74,8 +74,8 @@ for (const [transport, options] of Object.entries({
   websocket: { WebSocket },
   webrtc: { RTCPeerConnection },
 })) {
-  test(`${transport}: messages travel both ways`, async () => {
-    const place = await startSecureServer();
+  test(`${transport}: messages travel both ways`, async (t) => {
+    const place = await startSecureServer(t);
     const client = await connect(place.url, {
       token: await place.server.token(),
       schema: messages,
@@ -89,11 +89,10 @@ for (const [transport, options] of Object.entries({
         break;
       }
     client.disconnect();
-    await place.stop();
   });
 
-  test(`${transport}: an aborted attempt rejects and leaves nothing open`, async () => {
-    const place = await startSecureServer();
+  test(`${transport}: an aborted attempt rejects and leaves nothing open`, async (t) => {
+    const place = await startSecureServer(t);
     const controller = new AbortController();
     const attempt = connect(place.url, {
       token: await place.server.token({ privateKey: new Uint8Array(32).fill(1) }),
@@ -106,9 +105,8 @@ for (const [transport, options] of Object.entries({
     await assert.rejects(attempt, { name: 'AbortError' });
     await until(
       'the relay has no session',
-      async () => (await counters(place.relay)).sessions_open === 0,
+      async () => (await place.relay.stats()).sessions_open === 0,
     );
-    await place.stop();
   });
 }
 

@@ -17,7 +17,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { dist } from '../support/causeway.mjs';
-import { randomFrom } from '../support/secure.mjs';
+import { randomFrom } from '../support/random.mjs';
 
 const { ClockEcho, History, InputReceiver, SnapshotServer, loadGame } = await import(
   new URL('game/index.js', dist)

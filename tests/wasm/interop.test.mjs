@@ -1,13 +1,10 @@
 // One declaration, two languages: messages of a client in JavaScript come back from a server in C,
 // through the real relay.
 import assert from 'node:assert/strict';
-import { execFileSync, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { execFileSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import {
   ConnectionHost,
@@ -21,40 +18,22 @@ import {
 } from '../support/causeway.mjs';
 import { interop } from '../support/interop_schema.mjs';
 import { startRelay } from '../support/relay.mjs';
+import { choicesFrom } from '../support/random.mjs';
+import { temporaryFolder } from '../support/fixture.mjs';
+import { lineOf, startProgram } from '../support/programs.mjs';
 
 const SEED = 20260101;
 const { WebSocket } = require('ws');
 const core = await loadCore();
 const channels = [reliable({ blocks: true }), unreliable()];
-let server;
-let relay;
-let theirs;
-
-before(async () => {
-  server = spawn(process.env.INTEROP_SERVER, [], { stdio: ['ignore', 'pipe', 'inherit'] });
-  const [line] = await once(createInterface(server.stdout), 'line');
-  const [port, number] = line.split(' ');
-  theirs = BigInt(`0x${number}`);
-  relay = await startRelay(port);
+const server = startProgram(test, process.env.INTEROP_SERVER, [], {
+  stdio: ['ignore', 'pipe', 'inherit'],
 });
+const [, port, number] = await lineOf(server, /^(\d+) (\w+)/);
+const theirs = BigInt(`0x${number}`);
+const relay = await startRelay(test, { upstream: `127.0.0.1:${port}` });
 
-after(async () => {
-  server?.kill();
-  await relay?.stop();
-});
-
-/** Returns a source of whole numbers below a bound, the same for the same seed. */
-const randomFrom = (seed) => {
-  let state = seed;
-  return (below) => {
-    state ^= state << 13;
-    state ^= state >>> 17;
-    state ^= state << 5;
-    return (state >>> 0) % below;
-  };
-};
-
-const random = randomFrom(SEED);
+const { below: random } = choicesFrom(SEED);
 const list = (most, item) => Array.from({ length: random(most + 1) }, item);
 const big = () => (BigInt(random(2 ** 32)) << 32n) | BigInt(random(2 ** 32));
 const text = (most) => list(most, () => 'az09 ~'[random(6)]).join('');
@@ -128,18 +107,14 @@ test(`random messages come back as they were sent, in order (seed ${SEED})`, asy
 });
 
 const generate = (source, ...parameters) => {
-  const folder = mkdtempSync(join(tmpdir(), 'causeway-schema-'));
+  const folder = temporaryFolder(test);
   const file = join(folder, 'messages.mjs');
   writeFileSync(file, source.replaceAll('causeway-net', new URL('index.js', dist).href));
-  try {
-    return execFileSync(
-      process.execPath,
-      [fileURLToPath(new URL('../bin/causeway-schema.mjs', dist)), file, ...parameters],
-      { encoding: 'utf8', stdio: 'pipe' },
-    );
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
+  return execFileSync(
+    process.execPath,
+    [fileURLToPath(new URL('../bin/causeway-schema.mjs', dist)), file, ...parameters],
+    { encoding: 'utf8', stdio: 'pipe' },
+  );
 };
 
 test('the header has what C wants to read', () => {

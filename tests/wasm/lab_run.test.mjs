@@ -1,56 +1,32 @@
 // The script web/lab/run, with the build that is there in place of the one that it would make.
 import assert from 'node:assert/strict';
-import { spawn, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
-import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
+import { mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
-import { after, before, test } from 'node:test';
-import { setTimeout as wait } from 'node:timers/promises';
+import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { freePort } from '../support/free_port.mjs';
+import { until } from '../support/patience.mjs';
+import { lineOf, startProgram } from '../support/programs.mjs';
+import { temporaryFolder } from '../support/fixture.mjs';
 
-let folder;
-let run;
-
-before(() => {
-  folder = mkdtempSync(join(tmpdir(), 'causeway-lab-'));
-  for (const name of ['build', 'tests/support']) mkdirSync(join(folder, name), { recursive: true });
-  symlinkSync(fileURLToPath(new URL('../../web', import.meta.url)), join(folder, 'web'));
-  symlinkSync(process.env.CAUSEWAY_BUILD, join(folder, 'build/release'));
-  symlinkSync('/bin/true', join(folder, 'tests/support/setup'));
-  run = join(folder, 'web/lab/run');
-});
-
-after(() => rmSync(folder, { recursive: true }));
-
-async function freePort() {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
+const folder = temporaryFolder(test);
+for (const name of ['build', 'tests/support']) mkdirSync(join(folder, name), { recursive: true });
+symlinkSync(fileURLToPath(new URL('../../web', import.meta.url)), join(folder, 'web'));
+symlinkSync(process.env.CAUSEWAY_BUILD, join(folder, 'build/release'));
+symlinkSync('/bin/true', join(folder, 'tests/support/setup'));
+const run = join(folder, 'web/lab/run');
 
 /** Resolves with the resource at an address, as soon as something answers there. */
-async function fetchPatiently(address) {
-  for (let i = 0; i < 300; i++) {
-    try {
-      return await fetch(address);
-    } catch {
-      await wait(100);
-    }
-  }
-  return assert.fail(`${address}: nobody answers`);
-}
+const fetchPatiently = (address) =>
+  until(`an answer of ${address}`, () => fetch(address).catch(() => false));
 
 test('it names the address of the lab, and serves page and module there', async (t) => {
-  const port = await freePort();
-  const lab = spawn(run, [String(port)], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const port = await freePort('tcp');
+  const lab = startProgram(t, run, [String(port)], { stdio: ['ignore', 'pipe', 'inherit'] });
   const exited = once(lab, 'exit');
-  t.after(() => lab.kill());
-  const [line] = await once(createInterface(lab.stdout), 'line');
+  const [line] = await lineOf(lab, /.*/);
   const address = `http://127.0.0.1:${port}/`;
   assert.equal(line, `Open ${address} in a browser; Ctrl-C ends the lab`);
   const page = await (await fetchPatiently(address)).text();

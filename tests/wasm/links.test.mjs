@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { afterEach, beforeEach, mock, test } from 'node:test';
 import { ConnectError, TransportError, openTransport } from '../support/causeway.mjs';
 import { FakePlatform } from '../support/fake_links.mjs';
-import { randomFrom } from '../support/secure.mjs';
+import { randomFrom } from '../support/random.mjs';
 
 const turn = setImmediate;
 const { fetch } = globalThis;

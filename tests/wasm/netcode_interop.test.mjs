@@ -11,16 +11,11 @@ import {
   schema,
   string,
 } from '../support/causeway.mjs';
-import {
-  PROTOCOL,
-  foreignToken,
-  next,
-  privateKey,
-  startForeignServer,
-} from '../support/netcode_rig.mjs';
+import { PROTOCOL, foreignToken, privateKey, startForeignServer } from '../support/netcode_rig.mjs';
 import { readRequest, readToken, requestPacket } from '../support/netcode_standard.mjs';
-import { startGatedRelay } from '../support/relay.mjs';
+import { startRelay } from '../support/relay.mjs';
 import { RTCPeerConnection } from '../support/wrtc.mjs';
+import { next } from '../support/patience.mjs';
 
 const { WebSocket } = require('ws');
 
@@ -40,11 +35,11 @@ const tokens = { 'a token of ours': ownToken, 'a foreign token': foreignToken };
 /** Starts a foreign server behind a relay; returns it with a function that joins it. */
 async function begin(t, options) {
   const server = await startForeignServer(t, options);
-  const relay = await startGatedRelay(
-    Number(/\d+$/.exec(server.address)[0]),
-    ...['--protocol-id', String(PROTOCOL), '--rtc', '127.0.0.1:0'],
-  );
-  t.after(() => relay.stop());
+  const relay = await startRelay(t, {
+    upstream: server.address,
+    gated: true,
+    args: ['--protocol-id', String(PROTOCOL), '--rtc', '127.0.0.1:0'],
+  });
   const join = (token, kind) =>
     connect(relay.url, {
       token,

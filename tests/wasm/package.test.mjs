@@ -3,21 +3,11 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { cpSync, mkdirSync, readFileSync, readdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { modules, packedProject, web } from '../support/packed.mjs';
-import { BUILT } from '../../web/scripts/built.mjs';
 import { read_sbom } from '../support/sbom.mjs';
 
-let project;
-let run;
-let write;
-let remove;
-
-before(() => {
-  ({ folder: project, run, write, remove } = packedProject());
-});
-
-after(() => remove());
+const { folder: project, run, write } = packedProject(test);
 
 test('the bill of materials has the hashes of the modules', () => {
   const file = (name) => join(project, 'package', name);

@@ -10,9 +10,9 @@ import {
   openTransport,
   require,
 } from '../support/causeway.mjs';
-import { until } from '../support/rtc.mjs';
 import { messages, packetType, startSecureServer, typeOf } from '../support/secure.mjs';
 import { RTCPeerConnection } from '../support/wrtc.mjs';
+import { until } from '../support/patience.mjs';
 
 const { WebSocket } = require('ws');
 const HOUR = 3600;
@@ -50,20 +50,19 @@ const placeIsFree = (place) =>
     }
   });
 
-test('a page that goes disconnects its client', async () => {
-  const small = await startSecureServer({ players: 1 });
+test('a page that goes disconnects its client', async (t) => {
+  const small = await startSecureServer(t, { players: 1 });
   const client = await join(small);
   assert.equal(listeners(), 1);
   page.dispatchEvent(new Event('pagehide'));
   assert.equal(client.state, 'disconnected');
   assert.equal((await client.closed).reason, 'client');
   (await placeIsFree(small)).disconnect();
-  await small.stop();
 });
 
-test('a page that goes ends an attempt, and the server hears of it', async () => {
+test('a page that goes ends an attempt, and the server hears of it', async (t) => {
   let goodbyes = 0;
-  const deaf = await startSecureServer({
+  const deaf = await startSecureServer(t, {
     loses: (datagram, way) => {
       goodbyes += Number(way === 'up' && typeOf(datagram) === packetType.disconnect);
       return way === 'up' && typeOf(datagram) === packetType.response;
@@ -73,19 +72,17 @@ test('a page that goes ends an attempt, and the server hears of it', async () =>
   await assert.rejects(join(deaf, { onstate }), ClosedError);
   await until('all packets that tell the server', () => goodbyes === 10);
   assert.equal(listeners(), 0);
-  await deaf.stop();
 });
 
-test('the page does not hold a client that has ended', async () => {
-  const demo = await startSecureServer();
+test('the page does not hold a client that has ended', async (t) => {
+  const demo = await startSecureServer(t);
   const client = await join(demo);
   client.disconnect();
   assert.equal(listeners(), 0);
-  await demo.stop();
 });
 
-test('the last packets go even when others wait to leave', async () => {
-  const small = await startSecureServer({ players: 1 });
+test('the last packets go even when others wait to leave', async (t) => {
+  const small = await startSecureServer(t, { players: 1 });
   let jammed = false;
   class JammedWebSocket extends WebSocket {
     get bufferedAmount() {
@@ -105,7 +102,6 @@ test('the last packets go even when others wait to leave', async () => {
   assert.equal(transport.send(new Uint8Array(9), true), true);
   assert.equal(transport.stats().droppedBacklog, 1);
   transport.close();
-  await small.stop();
 });
 
 for (const [name, open] of Object.entries({
@@ -113,13 +109,12 @@ for (const [name, open] of Object.entries({
   'a WebSocket': (url) => WebSocketTransport.connect(url, { WebSocket }),
   'a data channel': (url) => WebRtcTransport.connect(url, { RTCPeerConnection }),
 }))
-  test(`${name} without a host is closed with the page`, async () => {
-    const place = await startSecureServer();
+  test(`${name} without a host is closed with the page`, async (t) => {
+    const place = await startSecureServer(t);
     const transport = await open(place.url);
     assert.equal(listeners(), 1);
     page.dispatchEvent(new Event('pagehide'));
     assert.notEqual(transport.state, 'open');
     await transport.closed;
     assert.equal(listeners(), 0);
-    await place.stop();
   });

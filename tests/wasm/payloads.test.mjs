@@ -9,20 +9,21 @@ import {
   openSecureTransport,
   require,
 } from '../support/causeway.mjs';
-import { PROTOCOL, foreignToken, next, startForeignServer } from '../support/netcode_rig.mjs';
-import { startGatedRelay } from '../support/relay.mjs';
+import { PROTOCOL, foreignToken, startForeignServer } from '../support/netcode_rig.mjs';
+import { startRelay } from '../support/relay.mjs';
 import { RTCPeerConnection } from '../support/wrtc.mjs';
+import { next } from '../support/patience.mjs';
 
 const { WebSocket } = require('ws');
 
 /** Starts a foreign server behind a relay; returns it with a function that joins it. */
 async function begin(t, options) {
   const server = await startForeignServer(t, options);
-  const relay = await startGatedRelay(
-    Number(/\d+$/.exec(server.address)[0]),
-    ...['--protocol-id', String(PROTOCOL), '--rtc', '127.0.0.1:0'],
-  );
-  t.after(() => relay.stop());
+  const relay = await startRelay(t, {
+    upstream: server.address,
+    gated: true,
+    args: ['--protocol-id', String(PROTOCOL), '--rtc', '127.0.0.1:0'],
+  });
   const join = (kind, more) =>
     openSecureTransport(relay.url, {
       token: foreignToken({ addresses: [server.address] }),

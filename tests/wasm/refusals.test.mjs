@@ -1,6 +1,5 @@
 // The codes that tell programs why a relay does not carry a player, and whether to try again.
 import assert from 'node:assert/strict';
-import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { test } from 'node:test';
@@ -14,18 +13,16 @@ import {
   openTransport,
   require,
 } from '../support/causeway.mjs';
-import { startGatedRelay, startUdpServer } from '../support/relay.mjs';
 import { startSecureServer } from '../support/secure.mjs';
 import { RTCPeerConnection } from '../support/wrtc.mjs';
+import { startRelay } from '../support/relay.mjs';
+import { startUdpServer } from '../support/udp_server.mjs';
+import { freePort } from '../support/free_port.mjs';
+import { own } from '../support/fixture.mjs';
+import { failure } from '../support/failure.mjs';
 
 const { WebSocket, WebSocketServer } = require('ws');
 const options = { RTCPeerConnection, WebSocket };
-
-const failure = (promise) =>
-  promise.then(
-    () => assert.fail('it did not reject'),
-    (error) => error,
-  );
 
 /** Starts a server that answers each offer by `answer`, and closes each WebSocket with a code. */
 async function start(t, answer, closeCode) {
@@ -37,7 +34,7 @@ async function start(t, answer, closeCode) {
   sockets.on('connection', (socket) => socket.close(closeCode));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  t.after(() => {
+  own(t, () => {
     server.closeAllConnections();
     server.close();
   });
@@ -94,24 +91,15 @@ class no {
 }
 
 test('connecting fails with what the relay says about the game server', async (t) => {
-  const place = await startSecureServer();
-  const silent = await startUdpServer(() => []);
-  const closed = createSocket('udp4');
-  closed.bind(0, '127.0.0.1');
-  await once(closed, 'listening');
-  const { port } = closed.address();
-  closed.close();
+  const place = await startSecureServer(t);
+  const silent = await startUdpServer(t, { answer: () => null });
+  const start = (upstream, ...args) => startRelay(t, { upstream, gated: true, args });
   const relays = [
-    await startGatedRelay(silent.port, '--answer-timeout', '1'),
-    await startGatedRelay(port),
-    await startGatedRelay(silent.port, '--protocol-id', '1'),
+    await start(silent.upstream, '--answer-timeout', '1'),
+    await start(`127.0.0.1:${await freePort('udp')}`),
+    await start(silent.upstream, '--protocol-id', '1'),
   ];
   const codes = ['NOT_ANSWERED', 'SERVER_DOWN', 'TRANSPORT_CLOSED'];
-  t.after(async () => {
-    for (const relay of relays) await relay.stop();
-    await silent.stop();
-    await place.stop();
-  });
   const errors = await Promise.all(
     relays.map(async ({ url }) =>
       failure(

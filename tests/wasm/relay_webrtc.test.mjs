@@ -1,24 +1,16 @@
 // The WebRTC transport through the real relay to a real UDP server, with a WebRTC stack for Node.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { TransportError, WebRtcTransport, openTransport, require } from '../support/causeway.mjs';
-import { startRelay, startUdpServer } from '../support/relay.mjs';
 import { RTCPeerConnection } from '../support/wrtc.mjs';
+import { startRelay } from '../support/relay.mjs';
+import { startUdpServer } from '../support/udp_server.mjs';
 
 const { WebSocket } = require('ws');
 const options = { RTCPeerConnection, WebSocket };
-let udp;
-let relay;
-
-before(async () => {
-  udp = await startUdpServer();
-  relay = await startRelay(udp.port, '--rtc', '127.0.0.1:0');
-});
-
-after(async () => {
-  await relay.stop();
-  await udp.stop();
-});
+const args = ['--rtc', '127.0.0.1:0'];
+const udp = await startUdpServer(test);
+const relay = await startRelay(test, { upstream: udp.upstream, args });
 
 const arrival = (transport) =>
   new Promise((resolve) => {
@@ -32,22 +24,21 @@ test('datagrams travel through the relay to a UDP server and back', async () => 
     assert.equal(transport.send(datagram), true);
     assert.deepEqual(await arrival(transport), datagram);
   }
-  const { from } = udp.received.at(-1);
-  udp.send(new Uint8Array(1400).fill(7), from);
+  udp.send(new Uint8Array(1400).fill(7), udp.received.at(-1));
   assert.equal((await arrival(transport)).length, 1400);
   transport.close();
 });
 
-test('the end of the relay ends the transport', async () => {
-  const short = await startRelay(udp.port, '--rtc', '127.0.0.1:0');
+test('the end of the relay ends the transport', async (t) => {
+  const short = await startRelay(t, { upstream: udp.upstream, args });
   const transport = await WebRtcTransport.connect(short.url, options);
   assert.equal(await short.stop(), 0);
   await transport.closed;
   assert.equal(transport.state, 'closed');
 });
 
-test('a relay without WebRTC says so, and WebSocket takes over', async () => {
-  const short = await startRelay(udp.port);
+test('a relay without WebRTC says so, and WebSocket takes over', async (t) => {
+  const short = await startRelay(t, { upstream: udp.upstream });
   await assert.rejects(WebRtcTransport.connect(short.url, options), (error) => {
     assert.ok(error instanceof TransportError);
     assert.equal(error.stage, 'signalling');
@@ -56,5 +47,4 @@ test('a relay without WebRTC says so, and WebSocket takes over', async () => {
   const transport = await openTransport(short.url, options);
   assert.equal(transport.kind, 'websocket');
   transport.close();
-  await short.stop();
 });

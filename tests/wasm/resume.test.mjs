@@ -1,38 +1,27 @@
 // A player stays: connections through the real relay whose links break, over a path with distance. Gaps are reported,
 // and may be three times as long as their goals.
 import assert from 'node:assert/strict';
-import { after, afterEach, before, test } from 'node:test';
+import { afterEach, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect, require } from '../support/causeway.mjs';
 import { startDelayPath } from '../support/delay_path.mjs';
 import { reportGap, startPlayer, until } from '../support/player.mjs';
-import { startGatedRelay } from '../support/relay.mjs';
-import { PROTOCOL_ID, messages, startSecureServer } from '../support/secure.mjs';
+import { messages, startGate, startSecureServer } from '../support/secure.mjs';
 import { RTCPeerConnection } from '../support/wrtc.mjs';
 
 const { WebSocket } = require('ws');
-const gate = ['--protocol-id', String(PROTOCOL_ID)];
 
-let path;
-let place;
 const clients = [];
 
-before(async () => {
-  path = await startDelayPath({ rtt: 0 });
-  place = await startSecureServer({ relayOptions: path.relayOptions });
-  path.to(place.relay);
-});
+const path = await startDelayPath(test, { rtt: 0 });
+const place = await startSecureServer(test, { relayOptions: path.relayOptions });
+path.to(place.relay);
 
 afterEach(() => {
   for (const client of clients.splice(0)) client.disconnect();
   path.to(place.relay);
   path.resume();
   path.rtt = 0;
-});
-
-after(async () => {
-  assert.equal(await place.stop(), 0);
-  await path.close();
 });
 
 async function play(options = {}, { way = path, server = place.server } = {}) {
@@ -127,13 +116,13 @@ test('a network that is gone for three seconds loses nobody', async (t) => {
 
 for (const kind of ['websocket', 'webrtc'])
   test(`${kind}: a relay that crashes and is back loses nobody`, async (t) => {
-    const mortal = await startDelayPath({ rtt: 40 });
-    const { server, relay } = await startSecureServer({ relayOptions: mortal.relayOptions });
+    const mortal = await startDelayPath(t, { rtt: 40 });
+    const { server, relay } = await startSecureServer(t, { relayOptions: mortal.relayOptions });
     mortal.to(relay);
     const player = await play({ transports: [kind] }, { way: mortal, server });
     await sleep(200);
     await relay.stop('SIGKILL');
-    const next = await startGatedRelay(server.port, ...gate, ...mortal.relayOptions);
+    const next = await startGate(t, server, mortal.relayOptions);
     mortal.to(next);
     await until(player.client, 'state', 'reconnecting');
     await until(player.client, 'state', 'connected');
@@ -141,7 +130,4 @@ for (const kind of ['websocket', 'webrtc'])
     assert.deepEqual(player.states, ['reconnecting', 'connected']);
     reportGap(t, player, 1500);
     player.client.disconnect();
-    await server.stop();
-    await next.stop();
-    await mortal.close();
   });

@@ -1,7 +1,7 @@
 // Attacks of strangers on a player's session who have seen everything that it has sent: through relay and server they
 // gain nothing, the player notices nothing, and less comes out than was put in.
 import assert from 'node:assert/strict';
-import { afterEach, test } from 'node:test';
+import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connectAs, newKey } from '../relay/links.mjs';
 import { connect, require } from '../support/causeway.mjs';
@@ -13,9 +13,11 @@ import {
   requestPacket,
   sealPacket,
 } from '../support/netcode_standard.mjs';
+import { until as eventually } from '../support/patience.mjs';
 import { reportGap, startPlayer, until } from '../support/player.mjs';
-import { counters, until as eventually } from '../support/rtc.mjs';
-import { messages, randomFrom, startSecureServer, typeOf } from '../support/secure.mjs';
+import { messages, startSecureServer, typeOf } from '../support/secure.mjs';
+import { own, repeat } from '../support/fixture.mjs';
+import { randomFrom } from '../support/random.mjs';
 
 const { WebSocket } = require('ws');
 
@@ -30,13 +32,11 @@ const CUTS = 3;
 
 let place;
 
-const begin = async (...options) => {
-  place = await startSecureServer({
+const begin = async (t, ...options) => {
+  place = await startSecureServer(t, {
     relayOptions: ['--origin', '*', '--max-sessions-per-address', '0', ...options],
   });
 };
-
-afterEach(() => place.stop());
 
 /** Starts a player, with the sockets of its links and all that it has sent over them. */
 async function play(t) {
@@ -60,7 +60,7 @@ async function play(t) {
     transports: ['websocket'],
     WebSocket: Tapped,
   });
-  t.after(() => client.disconnect());
+  own(t, () => client.disconnect());
   const player = startPlayer(client);
   return Object.assign(player, {
     seen,
@@ -116,7 +116,7 @@ async function undisturbed(t, player) {
 }
 
 test('a session key that is guessed, or named by a page of another origin', async (t) => {
-  await begin();
+  await begin(t);
   const player = await play(t);
   await sleep(300);
   const near = Array.from({ length: 20 }, (_, i) => {
@@ -132,13 +132,13 @@ test('a session key that is guessed, or named by a page of another origin', asyn
   await sleep(300);
   await undisturbed(t, player);
   assertNothingGained(t, strangers);
-  const { sessions_opened, links_joined } = await counters(place.relay);
+  const { sessions_opened, links_joined } = await place.relay.stats();
   assert.deepEqual([sessions_opened, links_joined], [1 + strangers.length, 0]);
 });
 
 for (const [how, ...options] of [['is resumed'], ['moves', '--resume-seconds', '0']])
   test(`a session that ${how}, replayed from its first packet on`, async (t) => {
-    await begin(...options);
+    await begin(t, ...options);
     const player = await play(t);
     const strangers = [await stranger(t), await stranger(t)];
     // One stranger replays everything at once, again and again; the other right after the player, packet by packet.
@@ -162,7 +162,7 @@ for (const [how, ...options] of [['is resumed'], ['moves', '--resume-seconds', '
   });
 
 test("somebody else's slot", async (t) => {
-  await begin();
+  await begin(t);
   const player = await play(t);
   const thief = readToken(await place.server.token({ timeoutSeconds: 10 }));
   const { protocolId, clientToServer, serverToClient } = thief;
@@ -219,7 +219,7 @@ test("somebody else's slot", async (t) => {
 
 test('a storm of moves', async (t) => {
   // The relay keeps nothing for links to come, so a player who loses one must move.
-  await begin('--resume-seconds', '0');
+  await begin(t, '--resume-seconds', '0');
   const [player, other] = [await play(t), await play(t)];
   const strangers = await Promise.all(Array.from({ length: STRANGERS }, () => stranger(t)));
   const random = randomFrom(1);
@@ -229,13 +229,16 @@ test('a storm of moves', async (t) => {
     datagram.writeBigUInt64LE(MOVES | BigInt(player.client.slot.index), 1);
     return datagram;
   };
-  const timer = setInterval(() => {
-    for (const each of strangers) {
-      each.send(player.request);
-      each.send(forge());
-    }
-  }, 20);
-  t.after(() => clearInterval(timer));
+  const timer = repeat(
+    t,
+    () => {
+      for (const each of strangers) {
+        each.send(player.request);
+        each.send(forge());
+      }
+    },
+    20,
+  );
   for (let i = 0; i < CUTS; i++) {
     await sleep(500);
     await player.cut();
@@ -246,5 +249,5 @@ test('a storm of moves', async (t) => {
   reportGap(t, player, 1000);
   await undisturbed(t, other);
   assertNothingGained(t, strangers);
-  assert.equal((await counters(place.relay)).sessions_opened, STRANGERS + 2 + CUTS);
+  assert.equal((await place.relay.stats()).sessions_opened, STRANGERS + 2 + CUTS);
 });

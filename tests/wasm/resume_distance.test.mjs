@@ -4,11 +4,12 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { connect, require } from '../support/causeway.mjs';
 import { startDelayPath } from '../support/delay_path.mjs';
+import { until as eventually } from '../support/patience.mjs';
 import { RTTS, TIMES } from '../support/distance.mjs';
 import { startPlayer, until } from '../support/player.mjs';
-import { until as eventually } from '../support/rtc.mjs';
 import { messages, startSecureServer } from '../support/secure.mjs';
 import { RTCPeerConnection } from '../support/wrtc.mjs';
+import { own } from '../support/fixture.mjs';
 
 const { WebSocket } = require('ws');
 
@@ -32,7 +33,7 @@ async function play(t, { path, server }) {
     WebSocket,
     RTCPeerConnection,
   });
-  t.after(() => client.disconnect());
+  own(t, () => client.disconnect());
   await talk(client);
   const player = startPlayer(client);
   await until(client, 'transport', 'webrtc');
@@ -49,13 +50,10 @@ async function play(t, { path, server }) {
 describe('near or far', { concurrency: true }, () => {
   for (const [rtt, times] of [...RTTS.map((each) => [each, TIMES]), [FAR, 1]])
     test(`at ${rtt} ms, ${times} times`, async (t) => {
-      const path = await startDelayPath({ rtt });
-      const { relay, server, stop } = await startSecureServer({ relayOptions: path.relayOptions });
+      const path = await startDelayPath(t, { rtt });
+      const { relayOptions } = path;
+      const { relay, server } = await startSecureServer(t, { relayOptions });
       path.to(relay);
-      t.after(async () => {
-        await stop();
-        await path.close();
-      });
       for (let turn = 0; turn < times; turn++) await play(t, { path, server });
     });
 });

@@ -7,8 +7,7 @@ import { connect, message, require, schema, string } from '../support/causeway.m
 import { startDelayPath } from '../support/delay_path.mjs';
 import { PROTOCOL, foreignToken, startForeignServer } from '../support/netcode_rig.mjs';
 import { reportGap, startPlayer, until } from '../support/player.mjs';
-import { startGatedRelay } from '../support/relay.mjs';
-import { counters } from '../support/rtc.mjs';
+import { startRelay } from '../support/relay.mjs';
 import { RTCPeerConnection } from '../support/wrtc.mjs';
 
 const { WebSocket } = require('ws');
@@ -22,24 +21,19 @@ let player;
 
 // The path is a new one each time: links that a player still replaces when a test is over lead nowhere.
 beforeEach(async (t) => {
-  path = await startDelayPath({ rtt: 40 });
+  path = await startDelayPath(t, { rtt: 40 });
   server = await startForeignServer(t);
   seen = [];
   server.on('connected', ({ address }) => seen.push(`connected ${address}`));
   server.on('disconnected', (_, by) => seen.push(`disconnected by ${by}`));
   // The packets of both sides have one form, so what comes back is a conversation.
   server.on('payload', (client, payload) => server.send(client, payload));
-  const port = Number(/\d+$/.exec(server.address)[0]);
-  const gate = ['--protocol-id', String(PROTOCOL)];
-  relay = await startGatedRelay(port, ...gate, ...path.relayOptions);
+  const args = ['--protocol-id', String(PROTOCOL), ...path.relayOptions];
+  relay = await startRelay(t, { upstream: server.address, gated: true, args });
   path.to(relay);
 });
 
-afterEach(async () => {
-  player.client.disconnect();
-  await relay.stop();
-  await path.close();
-});
+afterEach(() => player.client.disconnect());
 
 async function play(options = {}) {
   const client = await connect(path.url, {
@@ -59,7 +53,7 @@ async function rest() {
   await player.rest();
   assert.equal(server.clients.length, 1);
   assert.deepEqual(seen, [`connected ${server.clients[0].address}`]);
-  assert.equal((await counters(relay)).sessions_opened, 1);
+  assert.equal((await relay.stats()).sessions_opened, 1);
   const harmless = /^an address that is connected$| again$/;
   assert.deepEqual(
     server.ignored.filter((reason) => !harmless.test(reason)),

@@ -3,11 +3,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { connect, openTransport, require } from '../support/causeway.mjs';
 import { startDelayPath } from '../support/delay_path.mjs';
-import { PATIENCE_MS } from '../support/patience.mjs';
+import { until as eventually } from '../support/patience.mjs';
 import { reportGap, startPlayer, until } from '../support/player.mjs';
-import { startGatedRelay, startRelay, startUdpServer } from '../support/relay.mjs';
-import { counters, until as eventually } from '../support/rtc.mjs';
-import { PROTOCOL_ID, messages, startSecureServer } from '../support/secure.mjs';
+import { startRelay } from '../support/relay.mjs';
+import { startUdpServer } from '../support/udp_server.mjs';
+import { messages, startGate, startSecureServer } from '../support/secure.mjs';
+import { own } from '../support/fixture.mjs';
 
 const { WebSocket } = require('ws');
 
@@ -15,8 +16,9 @@ const LINKS = 500;
 const PLAYERS = 30;
 
 test(`${LINKS} transports whose links are cut are all back in their sessions`, async (t) => {
-  const server = await startUdpServer();
-  const relay = await startRelay(server.port, '--max-sessions-per-address', '0');
+  const server = await startUdpServer(t);
+  const args = ['--max-sessions-per-address', '0'];
+  const relay = await startRelay(t, { upstream: server.upstream, args });
   const sockets = new Set();
   class Kept extends WebSocket {
     constructor(url, protocols) {
@@ -30,11 +32,7 @@ test(`${LINKS} transports whose links are cut are all back in their sessions`, a
       transport: await openTransport(relay.url, { transports: ['websocket'], WebSocket: Kept }),
     })),
   );
-  t.after(async () => {
-    for (const { transport } of players) transport.close();
-    await relay.stop();
-    await server.stop();
-  });
+  own(t, () => players.forEach(({ transport }) => transport.close()));
   /** Has each player say its number in this round until it hears it; returns the ports that the server heard. */
   const ports = async (round) => {
     const numbers = players.map((_, i) => Buffer.of(round, i >> 8, i & 255));
@@ -50,11 +48,9 @@ test(`${LINKS} transports whose links are cut are all back in their sessions`, a
       for (const i of waiting) players[i].transport.send(new Uint8Array(numbers[i]));
       return waiting.size === 0;
     };
-    await eventually('all are heard', repeat, PATIENCE_MS);
+    await eventually('all to be heard', repeat);
     assert.deepEqual(strange, []);
-    const heard = new Map(
-      server.received.map(({ datagram, from }) => [datagram.toString('hex'), from.port]),
-    );
+    const heard = new Map(server.received.map(({ data, port }) => [data.toString('hex'), port]));
     return numbers.map((number) => heard.get(number.toString('hex')));
   };
   const before = await ports(1);
@@ -64,7 +60,7 @@ test(`${LINKS} transports whose links are cut are all back in their sessions`, a
   assert.deepEqual(await ports(2), before);
   t.diagnostic(`all were back after ${Math.round(performance.now() - began)} ms`);
   assert.ok(players.every(({ transport }) => transport.state === 'open'));
-  const { sessions_opened, links_joined } = await counters(relay);
+  const { sessions_opened, links_joined } = await relay.stats();
   assert.deepEqual(
     { sessions_opened, links_joined },
     { sessions_opened: LINKS, links_joined: LINKS },
@@ -72,8 +68,8 @@ test(`${LINKS} transports whose links are cut are all back in their sessions`, a
 });
 
 test(`a relay that crashes and is back loses none of ${PLAYERS} players`, async (t) => {
-  const path = await startDelayPath({ rtt: 40 });
-  const { server, relay } = await startSecureServer({ relayOptions: path.relayOptions });
+  const path = await startDelayPath(t, { rtt: 40 });
+  const { server, relay } = await startSecureServer(t, { relayOptions: path.relayOptions });
   path.to(relay);
   const players = await Promise.all(
     Array.from({ length: PLAYERS }, async () => {
@@ -88,16 +84,12 @@ test(`a relay that crashes and is back loses none of ${PLAYERS} players`, async 
   );
   await eventually('all are heard', () => players.every(({ said }) => said.length > 0));
   await relay.stop('SIGKILL');
-  const gate = ['--protocol-id', String(PROTOCOL_ID)];
-  const next = await startGatedRelay(server.port, ...gate, ...path.relayOptions);
+  const next = await startGate(t, server, path.relayOptions);
   path.to(next);
   await Promise.all(players.map(({ client }) => until(client, 'state', 'reconnecting')));
   await Promise.all(players.map(({ client }) => until(client, 'state', 'connected')));
   await Promise.all(players.map((player) => player.rest()));
   const gap = Math.max(...players.map((player) => player.gap));
   for (const { client } of players) client.disconnect();
-  await server.stop();
-  await next.stop();
-  await path.close();
   reportGap(t, { gap }, 1500);
 });

@@ -16,8 +16,7 @@ afterEach(() => {
 });
 
 async function begin(t, options) {
-  const place = await startSecureServer(options);
-  t.after(() => place.stop());
+  const place = await startSecureServer(t, options);
   const events = new EventTarget();
   for (const name of names) globalThis[name] = events[name].bind(events);
   let tokens = 0;

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import {
   ClosedError,
   ConnectError,
@@ -17,21 +17,18 @@ import {
   require,
   schema,
 } from '../support/causeway.mjs';
-import { startUdpServer, startGatedRelay } from '../support/relay.mjs';
 import { messages, startSecureServer } from '../support/secure.mjs';
 import { RTCPeerConnection } from '../support/wrtc.mjs';
+import { startRelay } from '../support/relay.mjs';
+import { startUdpServer } from '../support/udp_server.mjs';
+import { until } from '../support/patience.mjs';
+import { failure, refusedAs as isRefusedAs } from '../support/failure.mjs';
 
 const { WebSocket } = require('ws');
 const kinds = ['websocket', 'webrtc'];
 const other = schema(message('other', { x: f32() }));
 
-let demo;
-before(async () => {
-  demo = await startSecureServer();
-});
-after(async () => {
-  assert.equal(await demo.stop(), 0);
-});
+const demo = await startSecureServer(test);
 
 const join = async (place, options = {}) =>
   connect(place.url, {
@@ -42,28 +39,17 @@ const join = async (place, options = {}) =>
     ...options,
   });
 
-/** Resolves with the error with which a promise rejects. */
-const failure = async (promise) => {
-  try {
-    await promise;
-  } catch (error) {
-    return error;
-  }
-  throw new Error('it did not reject');
-};
-
 const refusedAs = async (code, stage, promise) => {
-  const error = await failure(promise);
+  const error = await isRefusedAs(code, stage, promise);
   assert.ok(error instanceof HandshakeError, String(error?.stack ?? error));
-  assert.deepEqual({ code: error.code, stage: error.stage }, { code, stage });
   assert.ok(error.message.length > 10);
   return error;
 };
 
 describe('ten seconds of messages at 5 % loss', { concurrency: true }, () => {
   for (const kind of kinds)
-    test(kind, async () => {
-      const lossy = await startSecureServer({ loss: 0.05 });
+    test(kind, async (t) => {
+      const lossy = await startSecureServer(t, { loss: 0.05 });
       const client = await join(lossy, { transports: [kind] });
       const said = [];
       let worlds = 0;
@@ -98,7 +84,6 @@ describe('ten seconds of messages at 5 % loss', { concurrency: true }, () => {
       assert.equal(secure.datagramsSent, datagramsSent + datagramsWaiting + droppedBacklog);
       assert.equal(client.state, 'connected');
       client.disconnect();
-      assert.equal(await lossy.stop(), 0);
     });
 });
 
@@ -122,8 +107,8 @@ for (const kind of kinds) {
     assert.throws(() => client.send(0, 'say', { text: 'late' }), ClosedError);
   });
 
-  test(`${kind}: a tracked message tells its fate`, async () => {
-    const lossy = await startSecureServer({ loss: 0.3 });
+  test(`${kind}: a tracked message tells its fate`, async (t) => {
+    const lossy = await startSecureServer(t, { loss: 0.3 });
     const client = await join(lossy, options);
     const fates = { acked: 0, lost: 0 };
     assert.equal(await client.track(0, 'say', { text: 'hello' }), 'acked');
@@ -131,17 +116,16 @@ for (const kind of kinds) {
       void client.track(1, 'move', { x: 0.5, y: 0.25 }).then((fate) => fates[fate]++);
       await sleep(20);
     }
-    while (fates.acked + fates.lost < 50) await sleep(50);
+    await until('the fates', () => fates.acked + fates.lost === 50);
     assert.ok(fates.acked > 10 && fates.lost > 2, JSON.stringify(fates));
     const last = client.track(0, 'say', { text: 'too late' });
     client.disconnect();
     assert.equal(await last, 'lost');
     assert.throws(() => client.track(0, 'say', { text: 'gone' }), ClosedError);
-    assert.equal(await lossy.stop(), 0);
   });
 
-  test(`${kind}: a full server denies`, async () => {
-    const small = await startSecureServer({ players: 1 });
+  test(`${kind}: a full server denies`, async (t) => {
+    const small = await startSecureServer(t, { players: 1 });
     const first = await join(small, options);
     const error = await refusedAs('DENIED', 'request', join(small, options));
     assert.match(error.message, /full/);
@@ -152,7 +136,6 @@ for (const kind of kinds) {
     const second = await join(small, options);
     assert.equal(second.slot.index, 0);
     second.disconnect();
-    await small.stop();
   });
 
   test(`${kind}: an expired token is told from a silent server`, async () => {
@@ -171,8 +154,8 @@ for (const kind of kinds) {
     client.disconnect();
   });
 
-  test(`${kind}: a killed server is a timeout`, async () => {
-    const mortal = await startSecureServer();
+  test(`${kind}: a killed server is a timeout`, async (t) => {
+    const mortal = await startSecureServer(t);
     const token = await mortal.server.token({ timeoutSeconds: 2 });
     const client = await join(mortal, { ...options, token });
     const killed = performance.now();
@@ -183,11 +166,10 @@ for (const kind of kinds) {
     assert.match(text, /timed out/);
     assert.ok(seconds > 1, `after ${seconds} s`);
     assert.equal(client.state, 'disconnected');
-    await mortal.relay.stop();
   });
 
-  test(`${kind}: a server that stops says so`, async () => {
-    const mortal = await startSecureServer();
+  test(`${kind}: a server that stops says so`, async (t) => {
+    const mortal = await startSecureServer(t);
     const client = await join(mortal, options);
     const taken = [];
     const loop = (async () => {
@@ -198,11 +180,10 @@ for (const kind of kinds) {
     assert.equal((await client.closed).reason, 'stopping');
     await loop;
     assert.ok(taken.length > 0);
-    await mortal.relay.stop();
   });
 
-  test(`${kind}: a transport of payloads tells that the server stops`, async () => {
-    const mortal = await startSecureServer();
+  test(`${kind}: a transport of payloads tells that the server stops`, async (t) => {
+    const mortal = await startSecureServer(t);
     const transport = await openSecureTransport(mortal.url, {
       token: await mortal.server.token(),
       RTCPeerConnection,
@@ -211,7 +192,6 @@ for (const kind of kinds) {
     });
     assert.equal(await mortal.server.stop(), 0);
     assert.deepEqual(await transport.closed, { code: 1001, reason: 'the server is stopping' });
-    await mortal.relay.stop();
   });
 
   test(`${kind}: a kick tells code and text, after the last message`, async () => {
@@ -232,8 +212,8 @@ for (const kind of kinds) {
     assert.deepEqual(events, [words]);
   });
 
-  test(`${kind}: a relay that stops for good ends the connection in the end`, async () => {
-    const mortal = await startSecureServer();
+  test(`${kind}: a relay that stops for good ends the connection in the end`, async (t) => {
+    const mortal = await startSecureServer(t);
     const token = await mortal.server.token({ timeoutSeconds: 2 });
     const client = await join(mortal, { ...options, token });
     const states = [];
@@ -241,7 +221,6 @@ for (const kind of kinds) {
     await mortal.relay.stop();
     assert.equal((await client.closed).reason, 'transport');
     assert.deepEqual(states, ['reconnecting', 'disconnected']);
-    await mortal.server.stop();
   });
 }
 
@@ -290,14 +269,14 @@ test('another schema is refused by the token, and by the server', async () => {
   (await join(demo, { token: named })).disconnect();
 });
 
-test('a server that is not there is a timeout of the request', async () => {
-  const silent = await startUdpServer(() => []);
-  const relay = await startGatedRelay(silent.port);
+test('a server that is not there is a timeout of the request', async (t) => {
+  const silent = await startUdpServer(t, { answer: () => null });
+  const relay = await startRelay(t, { upstream: silent.upstream, gated: true });
   const place = { url: relay.url, server: demo.server };
   const token = await demo.server.token({ timeoutSeconds: 1 });
   await refusedAs('REQUEST_TIMED_OUT', 'request', join(place, { token }));
   assert.ok(silent.received.length > 1);
-  assert.ok(silent.received.every(({ datagram }) => datagram.length === 1078));
+  assert.ok(silent.received.every(({ data }) => data.length === 1078));
 
   const abort = new AbortController();
   const reason = new Error('no more patience');
@@ -311,8 +290,6 @@ test('a server that is not there is a timeout of the request', async () => {
     await failure(join(place, { signal: opening.signal, onstate: abortAtOnce })),
     reason,
   );
-  await relay.stop();
-  await silent.stop();
 });
 
 test('an aborted signal does not concern a connection that stands', async () => {
@@ -324,12 +301,13 @@ test('an aborted signal does not concern a connection that stands', async () => 
   client.disconnect();
 });
 
-test('a relay of another protocol ends the transport', async () => {
-  const relay = await startGatedRelay(demo.server.port, '--protocol-id', '1');
+test('a relay of another protocol ends the transport', async (t) => {
+  const { upstream } = demo.server;
+  const args = ['--protocol-id', '1'];
+  const relay = await startRelay(t, { upstream, gated: true, args });
   const place = { url: relay.url, server: demo.server };
   const error = await refusedAs('TRANSPORT_CLOSED', 'request', join(place));
   assert.match(error.message, /1008/);
-  await relay.stop();
 });
 
 test('without a relay each transport tells its stage', async () => {

@@ -1,7 +1,5 @@
 // One relay in front of several game servers: the client tries the servers that its connect token names, in order.
 import assert from 'node:assert/strict';
-import { createSocket } from 'node:dgram';
-import { once } from 'node:events';
 import { test } from 'node:test';
 import {
   ConnectError,
@@ -10,43 +8,25 @@ import {
   openSecureTransport,
   require,
 } from '../support/causeway.mjs';
-import { startGatedRelay, startUdpServer } from '../support/relay.mjs';
 import { PROTOCOL_ID, messages, startGameServer, startSecureServer } from '../support/secure.mjs';
 import { RTCPeerConnection } from '../support/wrtc.mjs';
+import { startRelay } from '../support/relay.mjs';
+import { startUdpServer } from '../support/udp_server.mjs';
+import { freePort } from '../support/free_port.mjs';
+import { until } from '../support/patience.mjs';
 
 const { WebSocket } = require('ws');
 const options = { RTCPeerConnection, WebSocket };
 
-/** Returns a port at which nobody listens. */
-async function freePort() {
-  const socket = createSocket('udp4');
-  socket.bind(0, '127.0.0.1');
-  await once(socket, 'listening');
-  const { port } = socket.address();
-  await new Promise((resolve) => socket.close(resolve));
-  return port;
-}
-
 /** Starts two game servers with keys of their own, one that only listens, on IPv6, and names one that is not there. */
 async function start(t) {
-  const second = await startGameServer();
-  const closedPort = await freePort();
-  const silent = createSocket('udp6');
-  silent.bind(0, '::1');
-  await once(silent, 'listening');
-  const { port } = silent.address();
-  const relayOptions = [
-    `127.0.0.1:${second.port}`,
-    `127.0.0.1:${closedPort}`,
-    `[::1]:${port}`,
-  ].flatMap((server) => ['--upstream', server]);
-  const first = await startSecureServer({ relayOptions });
-  t.after(async () => {
-    silent.close();
-    await first.stop();
-    await second.stop();
-  });
-  return { url: first.url, first: first.server, second, silent, silentPort: port, closedPort };
+  const second = await startGameServer(t);
+  const closedPort = await freePort('udp');
+  const silent = await startUdpServer(t, { host: '::1', answer: () => null });
+  const upstreams = [second.upstream, `127.0.0.1:${closedPort}`, silent.upstream];
+  const relayOptions = upstreams.flatMap((upstream) => ['--upstream', upstream]);
+  const first = await startSecureServer(t, { relayOptions });
+  return { url: first.url, first: first.server, second, silent, closedPort };
 }
 
 test('each player reaches the server of the token', async (t) => {
@@ -68,13 +48,12 @@ test('each player reaches the server of the token', async (t) => {
 });
 
 test('IPv6 too', async (t) => {
-  const { url, first, silent, silentPort } = await start(t);
-  const heard = once(silent, 'message');
+  const { url, first, silent } = await start(t);
   const attempt = new AbortController();
-  const token = await first.token({ servers: [`[::1]:${silentPort}`] });
+  const token = await first.token({ servers: [silent.upstream] });
   const wishes = { ...options, token, schema: messages, signal: attempt.signal };
   const connecting = connect(url, { ...wishes, transports: ['websocket'] });
-  await heard;
+  await until('a datagram', () => silent.received.length > 0);
   attempt.abort(new Error('enough'));
   await assert.rejects(connecting, /enough/);
 });
@@ -135,11 +114,11 @@ const connectAll = (url, server, tokenOptions) =>
 const CONNECTS = 'opening requesting responding connected';
 
 test('a server that does not take the player is followed by the next', async (t) => {
-  const { url, second, silentPort, closedPort } = await start(t);
-  const own = `127.0.0.1:${second.port}`;
+  const { url, second, silent, closedPort } = await start(t);
+  const own = second.upstream;
   const ways = await Promise.all([
     // The client gives up first, or the relay finds out first.
-    connectAll(url, second, { servers: [`[::1]:${silentPort}`, own], timeoutSeconds: 2 }),
+    connectAll(url, second, { servers: [silent.upstream, own], timeoutSeconds: 2 }),
     connectAll(url, second, { servers: [`127.0.0.1:${closedPort}`, own], timeoutSeconds: 20 }),
   ]);
   for (const states of ways.flat()) assert.equal(states, `opening requesting ${CONNECTS}`);
@@ -149,14 +128,10 @@ test('a server that does not take the player is followed by the next', async (t)
 });
 
 test('a server that is full is followed by the next', async (t) => {
-  const full = await startGameServer({ players: 1 });
-  const place = await startSecureServer({
+  const full = await startGameServer(t, { players: 1 });
+  const place = await startSecureServer(t, {
     key: full.key,
-    relayOptions: ['--upstream', `127.0.0.1:${full.port}`],
-  });
-  t.after(async () => {
-    await place.stop();
-    await full.stop();
+    relayOptions: ['--upstream', full.upstream],
   });
   const { server, url } = place;
   const wishes = { ...options, transports: ['websocket'], schema: messages };
@@ -186,17 +161,12 @@ test('an attempt can be given up between two servers', async (t) => {
 });
 
 test('a relay of one server has a session for each address, and the last one tells', async (t) => {
-  const silent = await startUdpServer(() => []);
-  const options_ = ['--answer-timeout', '1', '--protocol-id', String(PROTOCOL_ID)];
-  const relay = await startGatedRelay(silent.port, ...options_);
-  const server = await startGameServer();
-  t.after(async () => {
-    await relay.stop();
-    await silent.stop();
-    await server.stop();
-  });
+  const silent = await startUdpServer(t, { answer: () => null });
+  const args = ['--answer-timeout', '1', '--protocol-id', String(PROTOCOL_ID)];
+  const relay = await startRelay(t, { upstream: silent.upstream, gated: true, args });
+  const server = await startGameServer(t);
   const wishes = { ...options, transports: ['websocket'], schema: messages };
   const token = await server.token({ servers: ['10.0.0.1:1', '[2001:db8::1]:1'] });
   await assert.rejects(connect(relay.url, { ...wishes, token }), { code: 'NOT_ANSWERED' });
-  assert.equal(new Set(silent.received.map(({ from }) => from.port)).size, 2);
+  assert.equal(new Set(silent.received.map(({ port }) => port)).size, 2);
 });

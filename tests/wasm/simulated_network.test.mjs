@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SimulatedNetwork, loadCore } from '../support/causeway.mjs';
-import { until } from '../support/rtc.mjs';
+import { until } from '../support/patience.mjs';
 
 const core = await loadCore();
 

@@ -10,8 +10,8 @@ import {
   openTransport,
   require,
 } from '../support/causeway.mjs';
-import { until } from '../support/rtc.mjs';
 import { RTCPeerConnection } from '../support/wrtc.mjs';
+import { until } from '../support/patience.mjs';
 
 const { WebSocket, WebSocketServer } = require('ws');
 const options = { RTCPeerConnection, WebSocket };

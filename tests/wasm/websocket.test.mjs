@@ -1,26 +1,17 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { TransportError, WebSocketTransport, require } from '../support/causeway.mjs';
 import { FakePlatform } from '../support/fake_links.mjs';
-import { startRelay, startUdpServer } from '../support/relay.mjs';
+import { startRelay } from '../support/relay.mjs';
+import { startUdpServer } from '../support/udp_server.mjs';
 
 const { WebSocket, WebSocketServer } = require('ws');
 const options = { WebSocket };
 const bytes = (...values) => new Uint8Array(values);
-let udp;
-let relay;
-
-before(async () => {
-  udp = await startUdpServer();
-  relay = await startRelay(udp.port);
-});
-
-after(async () => {
-  await relay.stop();
-  await udp.stop();
-});
+const udp = await startUdpServer(test);
+const relay = await startRelay(test, { upstream: udp.upstream });
 
 /** Resolves with the next datagram that arrives. */
 const arrival = (transport) =>
@@ -71,7 +62,7 @@ test('two transports are two addresses for the server', async () => {
   const from = udp.received.length;
   transports.forEach((transport) => transport.send(bytes(7)));
   await Promise.all(transports.map(arrival));
-  const ports = new Set(udp.received.slice(from).map((entry) => entry.from.port));
+  const ports = new Set(udp.received.slice(from).map((entry) => entry.port));
   assert.equal(ports.size, 2);
   transports.forEach((transport) => transport.close());
 });
@@ -88,16 +79,16 @@ test('a datagram that is empty or too long is refused', async () => {
   longer.close();
 });
 
-test('the end of the relay is told with its close code', async () => {
-  const short = await startRelay(udp.port);
+test('the end of the relay is told with its close code', async (t) => {
+  const short = await startRelay(t, { upstream: udp.upstream });
   const transport = await WebSocketTransport.connect(short.url, options);
   assert.equal(await short.stop(), 0);
   assert.equal((await transport.closed).code, 1001);
   assert.equal(transport.state, 'closed');
 });
 
-test('nobody listening fails in the handshake', async () => {
-  const short = await startRelay(udp.port);
+test('nobody listening fails in the handshake', async (t) => {
+  const short = await startRelay(t, { upstream: udp.upstream });
   await short.stop();
   const attempt = WebSocketTransport.connect(short.url, options);
   await rejectsAt('handshake', attempt);

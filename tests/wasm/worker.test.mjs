@@ -1,8 +1,7 @@
 // Clients in a Worker, which here is a thread of Node, through the real relay.
 import assert from 'node:assert/strict';
 import { getEventListeners, once } from 'node:events';
-import { after, afterEach, before, test as unbounded } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, test } from 'node:test';
 import {
   ClosedError,
   ConnectError,
@@ -12,22 +11,17 @@ import {
   TransportError,
   dist,
 } from '../support/causeway.mjs';
-import { until } from '../support/rtc.mjs';
 import { messages, startSecureServer } from '../support/secure.mjs';
 import { openThread } from '../support/worker_thread.mjs';
 import { RTCPeerConnection } from '../support/wrtc.mjs';
+import { sleep, until } from '../support/patience.mjs';
+import { failure } from '../support/failure.mjs';
 
 const { connectInWorker } = await import(new URL('worker/index.js', dist));
 
-/** A test with a limit of time: it fails rather than wait for ever. */
-const test = (name, run) => unbounded(name, run);
-
-let place;
 const clients = [];
 
-before(async () => {
-  place = await startSecureServer();
-});
+const place = await startSecureServer(test);
 
 afterEach(async () => {
   for (const client of clients.splice(0)) {
@@ -35,10 +29,6 @@ afterEach(async () => {
     await client.closed;
   }
   delete globalThis.RTCPeerConnection;
-});
-
-after(async () => {
-  assert.equal(await place.stop(), 0);
 });
 
 async function join(options = {}) {
@@ -51,12 +41,6 @@ async function join(options = {}) {
   clients.push(client);
   return client;
 }
-
-const failure = (promise) =>
-  promise.then(
-    () => assert.fail('it did not reject'),
-    (error) => error,
-  );
 
 /** Says so many numbers, and returns what comes back. */
 async function talk(client, count = 50) {
