@@ -1,51 +1,22 @@
 // A host whose queues fill: it says so before `send` throws, and when there is room again.
 import assert from 'node:assert/strict';
-import { afterEach, test } from 'node:test';
-import {
-  Connection,
-  ConnectionHost,
-  loadCore,
-  message,
-  reliable,
-  schema,
-  uint,
-  unreliable,
-} from '../support/causeway.mjs';
+import { test } from 'node:test';
+import { loadCore, message, reliable, schema, uint, unreliable } from '../support/causeway.mjs';
 import { until } from '../support/patience.mjs';
+import { startDrivenHost } from '../support/driven_host.mjs';
 
 const core = await loadCore();
 const types = schema(message('count', { n: uint(0, 2 ** 32 - 1) }));
-const now = () => performance.now() / 1000;
-const open = [];
-
-afterEach(() => open.splice(0).forEach((end) => end()));
-
 /** Starts a host; `answer()` lets the other end report what has reached it. */
-const start = (config) => {
-  const far = new Connection(core, types, config);
-  let end;
-  const transport = {
-    kind: 'websocket',
-    state: 'open',
-    maxDatagramSize: 1200,
-    ondatagram: null,
-    closed: new Promise((resolve) => {
-      end = () => resolve({ code: 1000, reason: '' });
-    }),
-    send: (datagram) => far.receive(datagram, now()),
-    stats: () => ({}),
-    close: () => end(),
-  };
-  const host = new ConnectionHost(core, types, transport, config);
+const start = (t, config) => {
+  const { far, flush, ...rest } = startDrivenHost(t, core, types, config);
   const drains = [];
-  host.addEventListener('drain', () => drains.push(host.writable));
-  open.push(end);
+  rest.host.addEventListener('drain', () => drains.push(rest.host.writable));
   const answer = () => {
     for (let event = far.next(); event; event = far.next());
-    far.update(now());
-    for (let out = far.transmit(now()); out; out = far.transmit(now())) transport.ondatagram(out);
+    flush();
   };
-  return { host, transport, answer, drains };
+  return { ...rest, answer, drains };
 };
 
 const fill = (host, channel) => {
@@ -54,8 +25,8 @@ const fill = (host, channel) => {
   return sent;
 };
 
-test('a full queue is told before send throws, and that it has drained once it has', async () => {
-  const { host, answer, drains } = start({ channels: [reliable({ sendQueueSize: 16 })] });
+test('a full queue is told before send throws, and that it has drained once it has', async (t) => {
+  const { host, answer, drains } = start(t, { channels: [reliable({ sendQueueSize: 16 })] });
   assert.equal(host.writable, true);
   assert.equal(fill(host, 0), 16);
   assert.throws(() => host.send(0, 'count', { n: 16 }), { code: 'QUEUE_FULL' });
@@ -70,9 +41,9 @@ test('a full queue is told before send throws, and that it has drained once it h
   assert.equal(host.channelStats(0).room, 16);
 });
 
-test('a queue has drained when half of it is free', async () => {
+test('a queue has drained when half of it is free', async (t) => {
   const channels = [reliable({ sendQueueSize: 16, maxMessagesPerPacket: 6 })];
-  const { host, transport, answer, drains } = start({ channels });
+  const { host, transport, answer, drains } = start(t, { channels });
   const { send } = transport;
   let passed = 0;
   transport.send = (datagram) => passed++ > 0 || send(datagram);
@@ -89,8 +60,8 @@ test('a queue has drained when half of it is free', async () => {
   });
 });
 
-test('an unreliable queue drains when its messages have left', async () => {
-  const { host, drains } = start({ channels: [unreliable({ sendQueueSize: 8 })] });
+test('an unreliable queue drains when its messages have left', async (t) => {
+  const { host, drains } = start(t, { channels: [unreliable({ sendQueueSize: 8 })] });
   assert.equal(fill(host, 0), 8);
   await until('it has drained', () => drains.length > 0);
   assert.equal(fill(host, 0), 8);
@@ -98,12 +69,12 @@ test('an unreliable queue drains when its messages have left', async () => {
   assert.deepEqual(drains, [true, true]);
 });
 
-test('one full channel is enough, and so is an empty pool', () => {
+test('one full channel is enough, and so is an empty pool', (t) => {
   const channels = [reliable({ sendQueueSize: 8 }), reliable({ sendQueueSize: 64 })];
-  const { host } = start({ channels, maxMessages: 32 });
+  const { host } = start(t, { channels, maxMessages: 32 });
   assert.equal(fill(host, 0), 8);
   assert.equal(host.channelStats(1).room, 24);
-  const { host: other } = start({ channels, maxMessages: 32 });
+  const { host: other } = start(t, { channels, maxMessages: 32 });
   for (let i = 0; i < 30; i++) void other.track(1, 'count', { n: i });
   assert.equal(other.writable, false);
   assert.throws(() => other.send(1, 'count', { n: 0 }), { code: 'QUEUE_FULL' });
@@ -112,8 +83,8 @@ test('one full channel is enough, and so is an empty pool', () => {
   assert.throws(() => other.send(0, 'count', { n: 0 }), { code: 'POOL_EMPTY' });
 });
 
-test('a queue that was never full does not drain', async () => {
-  const { host, answer, drains } = start({ channels: [reliable({ sendQueueSize: 16 })] });
+test('a queue that was never full does not drain', async (t) => {
+  const { host, answer, drains } = start(t, { channels: [reliable({ sendQueueSize: 16 })] });
   for (let i = 0; i < 15; i++) host.send(0, 'count', { n: i });
   await until('they have been acked', () => {
     answer();
@@ -122,12 +93,12 @@ test('a queue that was never full does not drain', async () => {
   assert.deepEqual(drains, []);
 });
 
-test('a connection that has ended is not writable', async () => {
-  const { host, transport, drains } = start({ channels: [reliable({ sendQueueSize: 8 })] });
+test('a connection that has ended is not writable', async (t) => {
+  const { host, transport, end, drains } = start(t, { channels: [reliable({ sendQueueSize: 8 })] });
   fill(host, 0);
   transport.state = 'closed';
   assert.equal(host.writable, false);
-  open.pop()();
+  end();
   await host.closed;
   assert.deepEqual(drains, []);
 });

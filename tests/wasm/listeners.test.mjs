@@ -1,48 +1,20 @@
 // The listeners that the messages of a connection go to: they come and go in every way that the platform knows, and no
 // message is lost, doubled or out of order. The other end is driven by hand.
 import assert from 'node:assert/strict';
-import { afterEach, test } from 'node:test';
-import {
-  Connection,
-  ConnectionHost,
-  loadCore,
-  message,
-  reliable,
-  schema,
-  uint,
-} from '../support/causeway.mjs';
+import { test } from 'node:test';
+import { loadCore, message, reliable, schema, uint } from '../support/causeway.mjs';
+import { startDrivenHost } from '../support/driven_host.mjs';
 
 const core = await loadCore();
 const types = schema(message('count', { n: uint(0, 2 ** 32 - 1) }));
 const config = { channels: [reliable()] };
-const now = () => performance.now() / 1000;
-const open = [];
-
-afterEach(() => open.splice(0).forEach((end) => end()));
-
 /** Returns a connection, and `arrive(count)`, after which so many more messages have reached it. */
-const start = () => {
-  const far = new Connection(core, types, config);
-  let end;
-  const transport = {
-    kind: 'websocket',
-    state: 'open',
-    maxDatagramSize: 1200,
-    ondatagram: null,
-    closed: new Promise((resolve) => {
-      end = () => resolve({ code: 1000, reason: '' });
-    }),
-    send: (datagram) => far.receive(datagram, now()),
-    stats: () => ({}),
-    close: () => end(),
-  };
-  const connection = new ConnectionHost(core, types, transport, config);
-  open.push(end);
+const start = (t) => {
+  const { host: connection, far, end, flush } = startDrivenHost(t, core, types, config);
   let sent = 0;
   const arrive = (count) => {
-    for (let i = 0; i < count; i++) far.send(0, 'count', { n: sent++ }, now());
-    far.update(now());
-    for (let out = far.transmit(now()); out; out = far.transmit(now())) transport.ondatagram(out);
+    for (let i = 0; i < count; i++) far.send(0, 'count', { n: sent++ }, performance.now() / 1000);
+    flush();
   };
   return { connection, arrive, end };
 };
@@ -103,8 +75,8 @@ const goers = {
 };
 
 for (const [name, come] of Object.entries(goers)) {
-  test(`what comes after the last listener has gone waits: ${name}`, async () => {
-    const { connection, arrive } = start();
+  test(`what comes after the last listener has gone waits: ${name}`, async (t) => {
+    const { connection, arrive } = start(t);
     const first = listener();
     come(connection, first);
     arrive(4);
@@ -129,8 +101,8 @@ for (const [name, come] of Object.entries(goers)) {
   });
 }
 
-test('a listener gets all that waited, and all that comes', () => {
-  const { connection, arrive } = start();
+test('a listener gets all that waited, and all that comes', (t) => {
+  const { connection, arrive } = start(t);
   arrive(3);
   const all = listener();
   connection.addEventListener('message', all);
@@ -139,8 +111,8 @@ test('a listener gets all that waited, and all that comes', () => {
   assert.equal(connection.next(), undefined);
 });
 
-test('a tracked message tells its fate while those that arrived wait', async () => {
-  const { connection, arrive } = start();
+test('a tracked message tells its fate while those that arrived wait', async (t) => {
+  const { connection, arrive } = start(t);
   arrive(3);
   const acks = setInterval(() => arrive(0), 5);
   try {
@@ -151,8 +123,8 @@ test('a tracked message tells its fate while those that arrived wait', async () 
   assert.deepEqual(rest(connection), [0, 1, 2]);
 });
 
-test('who is a listener is the platform’s business', () => {
-  const { connection, arrive } = start();
+test('who is a listener is the platform’s business', (t) => {
+  const { connection, arrive } = start(t);
   const all = listener();
   // A listener that is added twice is called once; a capturing one is another one.
   connection.addEventListener('message', all);
@@ -191,8 +163,8 @@ test('who is a listener is the platform’s business', () => {
   assert.deepEqual(all.seen, [0, 1, 1, 2]);
 });
 
-test('a listener is called as the platform calls it', () => {
-  const { connection, arrive } = start();
+test('a listener is called as the platform calls it', (t) => {
+  const { connection, arrive } = start(t);
   let called;
   connection.addEventListener('message', function (event) {
     called = [this, event.currentTarget, event.type];
@@ -201,8 +173,8 @@ test('a listener is called as the platform calls it', () => {
   assert.deepEqual(called, [connection, connection, 'message']);
 });
 
-test('a listener that throws has had its message, and the next one comes', async () => {
-  const { connection, arrive } = start();
+test('a listener that throws has had its message, and the next one comes', async (t) => {
+  const { connection, arrive } = start(t);
   const errors = [];
   const note = (error) => void errors.push(error.message);
   process.setUncaughtExceptionCaptureCallback(note);
@@ -223,8 +195,8 @@ test('a listener that throws has had its message, and the next one comes', async
   assert.deepEqual(errors, ['thrown 0', 'thrown 1']);
 });
 
-test('listeners that add and remove others see messages in order', () => {
-  const { connection, arrive } = start();
+test('listeners that add and remove others see messages in order', (t) => {
+  const { connection, arrive } = start(t);
   const order = [];
   const second = ({ message: { value } }) => order.push(`b${value.n}`);
   const first = ({ message: { value } }) => {
@@ -237,8 +209,8 @@ test('listeners that add and remove others see messages in order', () => {
   assert.deepEqual(order, ['a0', 'a1', 'a2', 'b2', 'a3', 'a4']);
 });
 
-test('a listener may take messages itself', () => {
-  const { connection, arrive } = start();
+test('a listener may take messages itself', (t) => {
+  const { connection, arrive } = start(t);
   const pairs = [];
   connection.addEventListener('message', ({ message: { value } }) =>
     pairs.push([value.n, connection.next()?.value.n]),
@@ -251,8 +223,8 @@ test('a listener may take messages itself', () => {
   ]);
 });
 
-test('the end is told after the last message, and what was not heard can still be taken', async () => {
-  const { connection, arrive, end } = start();
+test('the end is told after the last message, and what was not heard can still be taken', async (t) => {
+  const { connection, arrive, end } = start(t);
   const told = [];
   connection.addEventListener('message', ({ message: { value } }) => told.push(value.n), {
     once: true,
