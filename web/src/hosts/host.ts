@@ -1,4 +1,4 @@
-import type { ConnectionBase } from '../messages/connection_base.js';
+import type { DatagramEnd } from '../messages/message_end.js';
 import type { Schema } from '../messages/schema.js';
 import type { ConnectionStats } from '../messages/types.js';
 import type { Transport, TransportKind, TransportStats } from '../transports/transport.js';
@@ -36,7 +36,7 @@ export const fitsTransport = (size: number, { maxDatagramSize }: Transport): voi
 export abstract class Host<
   Of extends Schema,
   Events extends { message: ReceivedEvent<Of>; drain: Event },
-  End extends ConnectionBase<Of> = ConnectionBase<Of>,
+  End extends DatagramEnd<Of> = DatagramEnd<Of>,
 > extends MessagePeer<Of, Events, End> {
   /** The transport that carries the connection. @internal */
   protected carrier!: Transport;

@@ -3,7 +3,8 @@ import { LONGER_THAN_ANY_HEADER, type EndpointConfig } from '../endpoint.js';
 import { connectionConfigAt, endpointConfigAt } from '../generated.js';
 import type { Channel } from './channels.js';
 import { CoreSchema } from './codec.js';
-import { ConnectionBase, withConfig } from './connection_base.js';
+import { createEnd, withConfig } from './connection_config.js';
+import { MessageEnd, type DatagramEnd } from './message_end.js';
 import type { Schema } from './schema.js';
 import type { ConnectionConfig } from './types.js';
 
@@ -32,8 +33,11 @@ export function fingerprint(
  * One end of a connection, like `cw_connection` in C: it has no I/O and no clock. Bytes come from the caller, and so
  * does the time, in seconds that only go forward. `ConnectionHost` puts a connection over a transport.
  */
-export class Connection<Of extends Schema = Schema> extends ConnectionBase<Of> {
-  override readonly maxDatagramSize: number;
+export class Connection<Of extends Schema = Schema>
+  extends MessageEnd<Of>
+  implements DatagramEnd<Of>
+{
+  readonly maxDatagramSize: number;
   readonly #incoming: number;
   readonly #incomingSize: number;
   readonly #outgoing: number;
@@ -42,12 +46,13 @@ export class Connection<Of extends Schema = Schema> extends ConnectionBase<Of> {
   constructor(core: Core, schema: Of, config: ConnectionConfig = {}) {
     const { exports } = core;
     let maxPacketSize = 0;
-    const create = (options: number): number => {
-      const { endpoint } = connectionConfigAt;
-      maxPacketSize = core.memory.u32(options + endpoint + endpointConfigAt.maxPacketSize);
-      return core.made((out) => exports.cw_connection_create(options, out));
-    };
-    super(core, schema, config, create, exports.cw_connection_destroy);
+    const create = (types: CoreSchema): number =>
+      withConfig(core, types, config, (options) => {
+        const { endpoint } = connectionConfigAt;
+        maxPacketSize = core.memory.u32(options + endpoint + endpointConfigAt.maxPacketSize);
+        return core.made((out) => exports.cw_connection_create(options, out));
+      });
+    super(core, createEnd(core, schema, config, create, exports.cw_connection_destroy));
     this.maxDatagramSize = exports.cw_connection_max_datagram_size(this.address);
     this.#incomingSize = maxPacketSize + LONGER_THAN_ANY_HEADER;
     this.#incoming = this.buffer(this.#incomingSize);
@@ -59,19 +64,19 @@ export class Connection<Of extends Schema = Schema> extends ConnectionBase<Of> {
   }
 
   /** Takes a datagram that arrived; returns false when it was dropped, which {@link stats} counts. */
-  override receive(datagram: Uint8Array, now: number): boolean {
+  receive(datagram: Uint8Array, now: number): boolean {
     const { core, address } = this;
     const size = core.memory.put(datagram, this.#incoming, this.#incomingSize);
     return core.exports.cw_connection_receive(address, this.#incoming, size, now) === 0;
   }
 
   /** Lets time pass and opens a round of datagrams. Call it once per tick, then {@link transmit}. */
-  override update(now: number): void {
+  update(now: number): void {
     this.core.exports.cw_connection_update(this.address, now);
   }
 
   /** Returns the next datagram of this round, `undefined` when it is over. */
-  override transmit(now: number): Uint8Array<ArrayBuffer> | undefined {
+  transmit(now: number): Uint8Array<ArrayBuffer> | undefined {
     const { core, maxDatagramSize } = this;
     const { exports, memory } = core;
     const size = exports.cw_connection_transmit(this.address, this.#outgoing, maxDatagramSize, now);

@@ -11,8 +11,8 @@ import { checkChannel, readEvent, writeMessage } from './passing.js';
 import type { MessageName, MessageValue, Schema } from './schema.js';
 import type { ChannelStats, ConnectionEvent, ConnectionStats } from './types.js';
 
-/** An object in the module that has a connection. */
-export interface Made {
+/** An object in the module that has connections. */
+export interface End {
   readonly address: number;
   readonly destroy: (address: number) => void;
   readonly schema: CoreSchema;
@@ -24,7 +24,7 @@ export abstract class MessageEnd<Of extends Schema> extends CoreObject {
   readonly #schema: CoreSchema;
   readonly #channelCount: number;
 
-  protected constructor(core: Core, { address, destroy, schema, channelCount }: Made) {
+  protected constructor(core: Core, { address, destroy, schema, channelCount }: End) {
     super(core, address, destroy);
     this.#schema = schema;
     this.#channelCount = channelCount;
@@ -110,4 +110,19 @@ export abstract class MessageEnd<Of extends Schema> extends CoreObject {
       core.check(core.exports.cw_connection_channel_stats(connection, channel, out)),
     );
   }
+}
+
+/** An end with a path of its own, over which a host carries its datagrams. */
+export interface DatagramEnd<Of extends Schema> extends MessageEnd<Of> {
+  /** Longest datagram that {@link transmit} gives, in bytes. */
+  readonly maxDatagramSize: number;
+
+  /** Takes a datagram that arrived; returns false when it was dropped, which is counted. */
+  receive(datagram: Uint8Array, now: number): boolean;
+
+  /** Lets time pass and opens a round of datagrams. Call it once per tick, then {@link transmit}. */
+  update(now: number): void;
+
+  /** Returns the next datagram of this round, `undefined` when it is over. */
+  transmit(now: number): Uint8Array<ArrayBuffer> | undefined;
 }

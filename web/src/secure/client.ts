@@ -8,7 +8,9 @@ import {
   clientStatsStruct,
 } from '../generated.js';
 import type { Policy } from './policy.js';
-import { ConnectionBase } from '../messages/connection_base.js';
+import type { CoreSchema } from '../messages/codec.js';
+import { createEnd, withConfig } from '../messages/connection_config.js';
+import { MessageEnd, type DatagramEnd } from '../messages/message_end.js';
 import type { Schema } from '../messages/schema.js';
 import type { ConnectionConfig } from '../messages/types.js';
 import {
@@ -40,8 +42,8 @@ export interface ClientStats {
  * come from the caller, and so does the time, in seconds that only go forward. `ClientHost` is this over
  * a transport.
  */
-export class Client<Of extends Schema = Schema> extends ConnectionBase<Of> {
-  override readonly maxDatagramSize: number;
+export class Client<Of extends Schema = Schema> extends MessageEnd<Of> implements DatagramEnd<Of> {
+  readonly maxDatagramSize: number;
   readonly #connection: number;
   readonly #incoming: number;
   readonly #outgoing: number;
@@ -49,8 +51,9 @@ export class Client<Of extends Schema = Schema> extends ConnectionBase<Of> {
   /** @throws {@link CoreError} with a code that says which part of schema or config cannot work. */
   constructor(core: Core, schema: Of, config: ConnectionConfig = {}) {
     const { exports } = core;
-    const create = (connection: number): number => createClient(core, connection);
-    super(core, schema, config, create, exports.cw_client_destroy);
+    const create = (types: CoreSchema): number =>
+      withConfig(core, types, config, (connection) => createClient(core, connection));
+    super(core, createEnd(core, schema, config, create, exports.cw_client_destroy));
     this.#connection = exports.cw_client_connection(this.address);
     const payload = exports.cw_connection_max_datagram_size(this.#connection);
     this.maxDatagramSize = Math.max(payload + SECURE_OVERHEAD, REQUEST_SIZE);
@@ -116,17 +119,17 @@ export class Client<Of extends Schema = Schema> extends ConnectionBase<Of> {
     this.core.check(this.core.exports.cw_client_try_server(this.address, index, now));
   }
 
-  override receive(datagram: Uint8Array, now: number): boolean {
+  receive(datagram: Uint8Array, now: number): boolean {
     const { core, address } = this;
     const size = core.memory.put(datagram, this.#incoming, DATAGRAM_MAX);
     return core.exports.cw_client_receive(address, 0, this.#incoming, size, now) === 0;
   }
 
-  override update(now: number): void {
+  update(now: number): void {
     this.core.exports.cw_client_update(this.address, now);
   }
 
-  override transmit(now: number): Uint8Array<ArrayBuffer> | undefined {
+  transmit(now: number): Uint8Array<ArrayBuffer> | undefined {
     const { exports, memory } = this.core;
     const size = exports.cw_client_transmit(
       this.address,

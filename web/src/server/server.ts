@@ -14,9 +14,8 @@ import {
   serverStatsAt,
   serverStatsStruct,
 } from '../generated.js';
-import { defaultChannels } from '../messages/channels.js';
-import { CoreSchema } from '../messages/codec.js';
-import { withConfig } from '../messages/connection_base.js';
+import type { CoreSchema } from '../messages/codec.js';
+import { createEnd, withConfig } from '../messages/connection_config.js';
 import { MessageEnd } from '../messages/message_end.js';
 import { checkChannel, readEvent, writeMessage } from '../messages/passing.js';
 import type { MessageName, MessageValue, Schema } from '../messages/schema.js';
@@ -122,21 +121,11 @@ export class Server<Of extends Schema = Schema> extends WasmObject<ServerCore> {
    *   schema or config cannot work, `ADDRESS` for an address that is none
    */
   constructor(core: ServerCore, schema: Of, config: ServerConfig, unixOffsetSeconds: number) {
-    const types = new CoreSchema(core, schema);
-    let server: number;
-    try {
-      server = create(core, types, config, unixOffsetSeconds);
-    } catch (error) {
-      types.destroy();
-      throw error;
-    }
-    // The server uses the schema until its end, so both are destroyed together.
-    super(core, server, (address) => {
-      core.exports.cw_server_destroy(address);
-      types.destroy();
-    });
-    this.#schema = types;
-    this.#channelCount = (config.channels ?? defaultChannels).length;
+    const make = (types: CoreSchema): number => create(core, types, config, unixOffsetSeconds);
+    const made = createEnd(core, schema, config, make, core.exports.cw_server_destroy);
+    super(core, made.address, made.destroy);
+    this.#schema = made.schema;
+    this.#channelCount = made.channelCount;
     this.#address = this.buffer(addressStruct.size);
     this.#text = this.buffer(ADDRESS_TEXT_SIZE);
     this.#incoming = this.buffer(DATAGRAM_MAX);
