@@ -106,6 +106,8 @@ export async function startRig(
   let comers = 0;
   const rig = {
     relay,
+    /** Returns the number of datagrams that the game server lost because it got no turn. */
+    lostByServer: () => droppedAt(port),
     /** Resolves with the datagrams that each player sent and received, and why it ended if it did. */
     tally: () => ask('tally'),
     /**

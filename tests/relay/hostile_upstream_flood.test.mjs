@@ -39,7 +39,11 @@ async function flood(t, relay, localAddress, opener, datagram) {
   return socket;
 }
 
-/** Floods until every player has sent enough beside it; returns the share that the players lost. */
+/**
+ * Floods until every player has sent enough beside it; returns the share that the players lost. What the server's own
+ * socket lost is left out: on a busy machine the server gets no turn to read it. A relay that lets a flood through is
+ * seen by the number of datagrams.
+ */
 async function lossBeside(t, mark) {
   const rig = await startRig(t, { sessions: PLAYERS, hertz: HERTZ, serverWork: SERVER_WORK });
   const began = performance.now();
@@ -59,7 +63,8 @@ async function lossBeside(t, mark) {
   const sum = (name) => tally.reduce((total, each) => total + each[name], 0);
   const flooded = after.client_datagrams - before.client_datagrams;
   const dropped = after.dropped_unanswered + after.dropped_upstream_rate;
-  const loss = 1 - sum('received') / sum('sent');
+  const lost = Math.max(0, sum('sent') - sum('received') - rig.lostByServer());
+  const loss = lost / sum('sent');
   t.diagnostic(`${flooded} datagrams, of players ${sum('sent')}; honest loss ${100 * loss} %`);
   assert.ok(dropped > 0 && sockets.every((socket) => !socket.destroyed), 'it was a flood');
   // Most of the flood waits in TCP: reading only to drop it would take the time of the others.
