@@ -25,6 +25,8 @@ const { WebSocket } = require('ws');
 const MOVES = 1n << 63n;
 /** The value that the keep-alive has in the slot's place when it confirms a move. */
 const MOVED = 2 ** 32 - 1;
+/** The code of a link in whose place its session has got another one. */
+const REPLACED = 4003;
 /** The number of strangers who replay a request in a storm. */
 const STRANGERS = 20;
 /** The number of moves of the player meanwhile. */
@@ -41,12 +43,14 @@ const begin = async (t, ...options) => {
 /** Starts a player, with the sockets of its links and all that it has sent over them. */
 async function play(t) {
   const sockets = [];
+  const codes = [];
   const seen = [];
   class Tapped extends WebSocket {
     constructor(url, protocols) {
       super(url, protocols);
       this.key = protocols[1].slice('causeway.session.'.length);
       sockets.push(this);
+      this.on('close', (code) => codes.push(code));
     }
 
     send(data) {
@@ -64,6 +68,8 @@ async function play(t) {
   const player = startPlayer(client);
   return Object.assign(player, {
     seen,
+    sockets,
+    codes,
     key: sockets[0].key,
     request: seen.find((datagram) => typeOf(datagram) === Type.request),
     /** Breaks the player's link, which it replaces. */
@@ -108,10 +114,13 @@ function assertNothingGained(t, strangers) {
   assert.ok(amplification <= 1);
 }
 
-/** Checks that the player has noticed nothing. */
+/**
+ * Checks that nobody has disturbed the player. On a machine that stalls the player may open another link, and close the
+ * one before, but the relay ends none.
+ */
 async function undisturbed(t, player) {
   await player.rest();
-  assert.deepEqual(player.states, []);
+  for (const code of player.codes) assert.ok([1000, 1005, REPLACED].includes(code), `${code}`);
   reportGap(t, player, 500);
 }
 
@@ -133,7 +142,10 @@ test('a session key that is guessed, or named by a page of another origin', asyn
   await undisturbed(t, player);
   assertNothingGained(t, strangers);
   const { sessions_opened, links_joined } = await place.relay.stats();
-  assert.deepEqual([sessions_opened, links_joined], [1 + strangers.length, 0]);
+  assert.deepEqual(
+    [sessions_opened, links_joined],
+    [1 + strangers.length, player.sockets.length - 1],
+  );
 });
 
 for (const [how, ...options] of [['is resumed'], ['moves', '--resume-seconds', '0']])
@@ -156,7 +168,7 @@ for (const [how, ...options] of [['is resumed'], ['moves', '--resume-seconds', '
     clearInterval(timer);
     clearInterval(echo);
     await player.rest();
-    assert.deepEqual(player.states, ['reconnecting', 'connected']);
+    assert.match(player.states.join(), /^(reconnecting,connected(,|$))+$/);
     reportGap(t, player, 1000);
     assertNothingGained(t, strangers);
   });
@@ -249,5 +261,8 @@ test('a storm of moves', async (t) => {
   reportGap(t, player, 1000);
   await undisturbed(t, other);
   assertNothingGained(t, strangers);
-  assert.equal((await place.relay.stats()).sessions_opened, STRANGERS + 2 + CUTS);
+  const links = player.sockets.length + other.sockets.length + STRANGERS;
+  assert.ok(links >= STRANGERS + 2 + CUTS);
+  const { sessions_opened, links_joined } = await place.relay.stats();
+  assert.equal(sessions_opened + links_joined, links);
 });
