@@ -26,7 +26,6 @@ TEST(test_packets_are_numbered_from_0_and_wrap)
         seen_clear(&seen);
         seen_take(&seen, endpoint);
     }
-    cw_endpoint_destroy(endpoint);
 }
 
 TEST(test_every_size_arrives_as_it_was)
@@ -54,8 +53,6 @@ TEST(test_every_size_arrives_as_it_was)
         pass(b, a, 0, &seen);
         seen_take(&seen, a);
     }
-    cw_endpoint_destroy(a);
-    cw_endpoint_destroy(b);
 }
 
 TEST(test_fragments_may_arrive_in_any_order)
@@ -84,8 +81,6 @@ TEST(test_fragments_may_arrive_in_any_order)
         assert_memory_equal(seen.payload, payload, sizeof payload);
         wire_free(&wire);
     }
-    cw_endpoint_destroy(a);
-    cw_endpoint_destroy(b);
 }
 
 TEST(test_a_payload_is_written_where_its_datagram_leaves)
@@ -101,8 +96,6 @@ TEST(test_a_payload_is_written_where_its_datagram_leaves)
     assert_int_equal(receive_bytes(b, out, (size_t)(place + 5 - out), 0, &seen), CW_OK);
     assert_int_equal(seen.size, 5);
     assert_memory_equal(seen.payload, "hello", 5);
-    cw_endpoint_destroy(a);
-    cw_endpoint_destroy(b);
 }
 
 TEST(test_what_is_announced_long_may_become_short)
@@ -117,8 +110,6 @@ TEST(test_what_is_announced_long_may_become_short)
     assert_int_equal(receive_bytes(b, out, size, 0, &seen), CW_OK);
     assert_int_equal(seen.size, 1024);
     assert_int_equal(seen.payload[1023], 'x');
-    cw_endpoint_destroy(a);
-    cw_endpoint_destroy(b);
 }
 
 TEST(test_only_what_has_begun_is_sent_and_once)
@@ -137,7 +128,6 @@ TEST(test_only_what_has_begun_is_sent_and_once)
     assert_int_equal(cw_endpoint_commit(a, 50, 0, NULL), 0);
     assert_int_equal(stats_of(a).packets_sent, 1);
     assert_int_equal(cw_endpoint_next_sequence(a), 1);
-    cw_endpoint_destroy(a);
 }
 
 static void assert_begin_is_refused(struct cw_endpoint *endpoint, size_t size, size_t capacity,
@@ -160,8 +150,6 @@ TEST(test_a_packet_too_large_changes_nothing)
     struct cw_endpoint *a = endpoint_default(), *b = endpoint_default();
     assert_begin_is_refused(a, 4097, 2000, CW_ERROR_PACKET_TOO_LARGE);
     assert_int_equal(pass(a, b, 0, &seen), 0);
-    cw_endpoint_destroy(a);
-    cw_endpoint_destroy(b);
 }
 
 TEST(test_too_little_room_changes_nothing)
@@ -171,8 +159,6 @@ TEST(test_too_little_room_changes_nothing)
     assert_begin_is_refused(a, 1, 0, CW_ERROR_BUFFER_TOO_SMALL);
     assert_begin_is_refused(a, 1, needed - 1, CW_ERROR_BUFFER_TOO_SMALL);
     assert_int_equal(pass(a, b, 0, &seen), 0);
-    cw_endpoint_destroy(a);
-    cw_endpoint_destroy(b);
 }
 
 TEST(test_a_packet_before_all_is_transmitted_changes_nothing)
@@ -193,8 +179,6 @@ TEST(test_a_packet_before_all_is_transmitted_changes_nothing)
     assert_int_equal(seen.size, sizeof payload);
     assert_memory_equal(seen.payload, payload, sizeof payload);
     assert_int_equal(pass(a, b, 0, &seen), 1);
-    cw_endpoint_destroy(a);
-    cw_endpoint_destroy(b);
 }
 
 TEST(test_the_largest_datagram_is_told)
@@ -229,7 +213,6 @@ TEST(test_the_largest_datagram_is_told)
         }
         assert_int_equal(longest, sizes[i][3]);
         free(payload);
-        cw_endpoint_destroy(endpoint);
     }
 }
 
@@ -253,8 +236,6 @@ TEST(test_transmit_into_too_little_room_loses_nothing)
     size = cw_endpoint_transmit(a, out, needed, 0);
     assert_int_equal(receive_bytes(b, out, size, 0, &seen), CW_OK);
     assert_memory_equal(seen.payload, payload, sizeof payload);
-    cw_endpoint_destroy(a);
-    cw_endpoint_destroy(b);
 }
 #endif
 
@@ -273,7 +254,6 @@ TEST(test_the_acks_in_a_datagram_are_those_of_its_begin)
     *place = 'x';
     assert_int_equal(cw_endpoint_commit(endpoint, 1, 0, NULL), 9);
     assert_memory_equal(out, received_0, 9);
-    cw_endpoint_destroy(endpoint);
 }
 
 TEST(test_receive_waits_for_the_packet_to_be_taken)
@@ -298,8 +278,6 @@ TEST(test_receive_waits_for_the_packet_to_be_taken)
     assert_memory_equal(seen.payload, "second", 6);
     wire_free(&first);
     wire_free(&second);
-    cw_endpoint_destroy(a);
-    cw_endpoint_destroy(b);
 }
 
 TEST(test_a_packet_whole_is_not_copied)
@@ -313,8 +291,6 @@ TEST(test_a_packet_whole_is_not_copied)
     assert_true(cw_endpoint_next(b, &event));
     assert_ptr_equal(event.payload, data + wire.datagrams[0].size - 5);
     wire_free(&wire);
-    cw_endpoint_destroy(a);
-    cw_endpoint_destroy(b);
 }
 
 TEST(test_a_packet_in_fragments_stays_until_the_next_receive)
@@ -334,8 +310,6 @@ TEST(test_a_packet_in_fragments_stays_until_the_next_receive)
     cw_endpoint_update(b, 5);
     assert_int_equal(event.size, sizeof payload);
     assert_memory_equal(event.payload, payload, sizeof payload);
-    cw_endpoint_destroy(a);
-    cw_endpoint_destroy(b);
 }
 
 TEST(test_each_reason_to_drop_is_told_and_delivers_nothing)
@@ -354,7 +328,6 @@ TEST(test_each_reason_to_drop_is_told_and_delivers_nothing)
     assert_int_equal(seen.count, 0);
     assert_int_equal(receive_crafted(endpoint, 745, 4096, &seen), CW_OK);
     assert_int_equal(seen.count, 1);
-    cw_endpoint_destroy(endpoint);
 }
 
 /* Returns the ack_bits that the endpoint would send now. */
@@ -392,7 +365,6 @@ TEST(test_a_packet_that_is_not_accepted_is_not_acked_and_comes_again)
     assert_int_equal(stats_of(endpoint).packets_received, 3);
     cw_endpoint_accept(endpoint, 2); /* the second call changes nothing */
     assert_int_equal(stats_of(endpoint).packets_received, 3);
-    cw_endpoint_destroy(endpoint);
 }
 
 TEST(test_a_packet_in_fragments_that_is_not_accepted_comes_again)
@@ -411,8 +383,6 @@ TEST(test_a_packet_in_fragments_that_is_not_accepted_comes_again)
     }
     assert_int_equal(stats_of(b).packets_received, 0);
     wire_free(&wire);
-    cw_endpoint_destroy(a);
-    cw_endpoint_destroy(b);
 }
 
 TEST(test_only_the_packet_that_arrived_last_can_be_accepted)
@@ -433,7 +403,6 @@ TEST(test_only_the_packet_that_arrived_last_can_be_accepted)
     cw_endpoint_accept(endpoint, 2); /* a dropped datagram has come since */
     assert_int_equal(acks_of(endpoint, &ack), 0x2);
     assert_int_equal(stats_of(endpoint).packets_received, 1);
-    cw_endpoint_destroy(endpoint);
 }
 
 TEST(test_the_oldest_incomplete_packet_gives_way)
@@ -450,7 +419,6 @@ TEST(test_the_oldest_incomplete_packet_gives_way)
     assert_int_equal(seen.count, 4);
     for (uint16_t s = 0; s < 4; s++)
         assert_int_equal(seen.events[s].sequence, 11 + s);
-    cw_endpoint_destroy(endpoint);
 }
 
 int main(void)

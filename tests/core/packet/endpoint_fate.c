@@ -23,8 +23,6 @@ TEST(test_an_ack_is_told_once_however_often_it_comes)
     assert_int_equal(seen_times(&at_a, CW_ENDPOINT_EVENT_ACKED, 0), 1);
     assert_int_equal(at_a.count, 40 + 1);
     assert_int_equal(stats_of(a).packets_acked, 1);
-    cw_endpoint_destroy(a);
-    cw_endpoint_destroy(b);
 }
 
 TEST(test_the_packet_comes_before_the_acks_it_brings)
@@ -35,8 +33,6 @@ TEST(test_the_packet_comes_before_the_acks_it_brings)
     assert_int_equal(at_a.count, 2);
     assert_int_equal(at_a.events[0].type, CW_ENDPOINT_EVENT_PACKET);
     assert_int_equal(at_a.events[1].type, CW_ENDPOINT_EVENT_ACKED);
-    cw_endpoint_destroy(a);
-    cw_endpoint_destroy(b);
 }
 
 TEST(test_each_of_the_32_packets_in_a_header_is_acked)
@@ -48,8 +44,6 @@ TEST(test_each_of_the_32_packets_in_a_header_is_acked)
     for (uint16_t s = 0; s < 32; s++)
         assert_int_equal(seen_times(&at_a, CW_ENDPOINT_EVENT_ACKED, s), 1);
     assert_int_equal(seen_count(&at_a, CW_ENDPOINT_EVENT_LOST), 0);
-    cw_endpoint_destroy(a);
-    cw_endpoint_destroy(b);
 }
 
 TEST(test_a_packet_is_lost_once_after_three_later_acks)
@@ -65,8 +59,6 @@ TEST(test_a_packet_is_lost_once_after_three_later_acks)
     seen_take(&at_a, a);
     assert_int_equal(seen_count(&at_a, CW_ENDPOINT_EVENT_LOST), 1);
     assert_int_equal(stats_of(a).packets_lost, 1);
-    cw_endpoint_destroy(a);
-    cw_endpoint_destroy(b);
 }
 
 TEST(test_later_acks_in_one_header_count_each)
@@ -80,7 +72,6 @@ TEST(test_later_acks_in_one_header_count_each)
         assert_int_equal(seen_times(&at_a, CW_ENDPOINT_EVENT_LOST, s), s < 4);
         assert_int_equal(seen_times(&at_a, CW_ENDPOINT_EVENT_ACKED, s), s == 4 || s == 5 || s == 7);
     }
-    cw_endpoint_destroy(a);
 }
 
 TEST(test_without_samples_a_packet_is_lost_after_a_second)
@@ -95,7 +86,6 @@ TEST(test_without_samples_a_packet_is_lost_after_a_second)
     seen_take(&at_a, a);
     assert_int_equal(at_a.count, 1);
     assert_int_equal(seen_times(&at_a, CW_ENDPOINT_EVENT_LOST, 0), 1);
-    cw_endpoint_destroy(a);
 }
 
 TEST(test_the_timeout_follows_the_rtt)
@@ -116,8 +106,6 @@ TEST(test_the_timeout_follows_the_rtt)
     cw_endpoint_update(a, now + timeout + 0.001);
     seen_take(&at_a, a);
     assert_int_equal(seen_times(&at_a, CW_ENDPOINT_EVENT_LOST, lost), 1);
-    cw_endpoint_destroy(a);
-    cw_endpoint_destroy(b);
 }
 
 TEST(test_the_timeout_is_never_below_its_minimum)
@@ -136,8 +124,6 @@ TEST(test_the_timeout_is_never_below_its_minimum)
     cw_endpoint_update(a, 200.251);
     seen_take(&at_a, a);
     assert_int_equal(seen_count(&at_a, CW_ENDPOINT_EVENT_LOST), 1);
-    cw_endpoint_destroy(a);
-    cw_endpoint_destroy(b);
 }
 
 TEST(test_a_late_ack_follows_the_loss)
@@ -158,8 +144,6 @@ TEST(test_a_late_ack_follows_the_loss)
     assert_int_equal(stats_of(a).packets_lost, 0);
     assert_int_equal(stats_of(a).packets_acked, 6);
     wire_free(&late);
-    cw_endpoint_destroy(a);
-    cw_endpoint_destroy(b);
 }
 
 TEST(test_a_packet_that_leaves_the_window_is_lost)
@@ -176,7 +160,6 @@ TEST(test_a_packet_that_leaves_the_window_is_lost)
     /* The ack of packet 0 comes too late to be told. */
     receive_acks(a, 0, 0, 1, 0, &at_a);
     assert_int_equal(seen_count(&at_a, CW_ENDPOINT_EVENT_ACKED), 0);
-    cw_endpoint_destroy(a);
 }
 
 TEST(test_10000_packets_without_an_ack_are_all_told)
@@ -194,7 +177,6 @@ TEST(test_10000_packets_without_an_ack_are_all_told)
         assert_int_equal(at_a.events[s].type, CW_ENDPOINT_EVENT_LOST);
         assert_int_equal(at_a.events[s].sequence, s);
     }
-    cw_endpoint_destroy(a);
 }
 
 /* Sends until it is refused; the packets arrive, but not their acks. */
@@ -237,8 +219,6 @@ TEST(test_a_slow_application_is_held_back_and_goes_on_after_draining)
         assert_int_equal(at_a.events[s].type, CW_ENDPOINT_EVENT_LOST);
         assert_int_equal(at_a.events[s].sequence, s);
     }
-    cw_endpoint_destroy(a);
-    cw_endpoint_destroy(b);
 }
 
 TEST(test_acks_wait_for_as_long_as_it_takes)
@@ -263,8 +243,6 @@ TEST(test_acks_wait_for_as_long_as_it_takes)
         assert_int_equal(at_a.events[s].type, CW_ENDPOINT_EVENT_ACKED);
         assert_int_equal(at_a.events[s].sequence, s);
     }
-    cw_endpoint_destroy(a);
-    cw_endpoint_destroy(b);
 }
 
 /* The application takes events only when send refuses, while packets, acks and time pass in every
@@ -339,8 +317,6 @@ TEST(test_no_event_is_lost_when_they_are_taken_late)
     assert_true(both > 100);
     for (size_t i = 0; i < 4; i++)
         wire_free(&wire[i]);
-    cw_endpoint_destroy(a);
-    cw_endpoint_destroy(b);
 }
 
 TEST(test_acks_missed_in_one_header_come_with_the_next)
@@ -355,8 +331,6 @@ TEST(test_acks_missed_in_one_header_come_with_the_next)
     }
     assert_int_equal(seen_count(&at_a, CW_ENDPOINT_EVENT_ACKED), 320);
     assert_int_equal(seen_count(&at_a, CW_ENDPOINT_EVENT_LOST), 0);
-    cw_endpoint_destroy(a);
-    cw_endpoint_destroy(b);
 }
 
 TEST(test_headers_that_arrive_in_the_wrong_order_tell_the_same)
@@ -377,8 +351,6 @@ TEST(test_headers_that_arrive_in_the_wrong_order_tell_the_same)
         assert_int_equal(seen_times(&at_a, CW_ENDPOINT_EVENT_LOST, s), s % 5 == 0);
         wire_free(&back[s]);
     }
-    cw_endpoint_destroy(a);
-    cw_endpoint_destroy(b);
 }
 
 TEST(test_a_header_that_comes_late_still_acks_what_only_it_knows)
@@ -398,8 +370,6 @@ TEST(test_a_header_that_comes_late_still_acks_what_only_it_knows)
     for (uint16_t s = 0; s <= 50; s++)
         assert_int_equal(seen_times(&at_a, CW_ENDPOINT_EVENT_ACKED, s), 1);
     wire_free(&early);
-    cw_endpoint_destroy(a);
-    cw_endpoint_destroy(b);
 }
 
 int main(void)

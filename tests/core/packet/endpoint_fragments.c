@@ -35,7 +35,6 @@ TEST(test_a_fragment_of_the_wrong_length_is_refused)
         cw_endpoint_reset(e);
     }
     assert_int_equal(at_a.count, 0);
-    cw_endpoint_destroy(e);
 }
 
 TEST(test_the_header_in_the_first_fragment_is_not_payload)
@@ -46,7 +45,6 @@ TEST(test_the_header_in_the_first_fragment_is_not_payload)
     assert_int_equal(at_a.size, 130);
     for (size_t i = 0; i < 130; i++)
         assert_int_equal(at_a.payload[i], 0xCD);
-    cw_endpoint_destroy(e);
 }
 
 TEST(test_fragments_beyond_the_largest_packet_are_refused)
@@ -60,7 +58,6 @@ TEST(test_fragments_beyond_the_largest_packet_are_refused)
     assert_int_equal(receive_fragment(e, 0, 2, 3, 50, &at_a), CW_OK);
     assert_int_equal(receive_fragment(e, 0, 3, 3, 50, &at_a), CW_ERROR_MALFORMED);
     assert_int_equal(receive_fragment(e, 0, 200, 3, 50, &at_a), CW_ERROR_MALFORMED);
-    cw_endpoint_destroy(e);
 }
 
 TEST(test_256_fragments_make_a_packet)
@@ -77,8 +74,6 @@ TEST(test_256_fragments_make_a_packet)
     assert_int_equal(at_b.size, sizeof payload);
     assert_memory_equal(at_b.payload, payload, sizeof payload);
     wire_free(&wire);
-    cw_endpoint_destroy(a);
-    cw_endpoint_destroy(b);
 }
 
 TEST(test_a_late_copy_of_a_fragment_opens_nothing)
@@ -100,8 +95,6 @@ TEST(test_a_late_copy_of_a_fragment_opens_nothing)
         pass(a, b, 0, &at_b);
     assert_int_equal(stats_of(b).packets_abandoned, 0);
     wire_free(&wire);
-    cw_endpoint_destroy(a);
-    cw_endpoint_destroy(b);
 }
 
 TEST(test_a_fragment_that_contradicts_the_others_is_refused)
@@ -114,7 +107,6 @@ TEST(test_a_fragment_that_contradicts_the_others_is_refused)
     assert_int_equal(receive_fragment(e, 0, 1, 3, 100, &at_a), CW_OK);
     assert_int_equal(receive_fragment(e, 0, 2, 3, 10, &at_a), CW_OK);
     assert_int_equal(at_a.size, 210);
-    cw_endpoint_destroy(e);
 }
 
 TEST(test_fragments_are_refused_where_there_are_none)
@@ -125,7 +117,6 @@ TEST(test_fragments_are_refused_where_there_are_none)
     assert_int_equal(receive_fragment(e, 0, 0, 1, 10, &at_a), CW_ERROR_MALFORMED);
     assert_int_equal(receive_fragment(e, 0, 0, 2, 1024, &at_a), CW_ERROR_MALFORMED);
     assert_int_equal(receive_fragment(e, 0, 1, 2, 10, &at_a), CW_ERROR_MALFORMED);
-    cw_endpoint_destroy(e);
 }
 
 /* The config's fragment_above limits what is sent, not what is received. */
@@ -157,9 +148,6 @@ TEST(test_fragments_are_received_by_an_end_that_sends_none)
     assert_int_equal(at_a.size, sizeof payload);
     assert_memory_equal(at_a.payload, payload, sizeof payload);
     wire_free(&wire);
-    cw_endpoint_destroy(a);
-    cw_endpoint_destroy(b);
-    cw_endpoint_destroy(c);
 }
 
 /* Nothing on the wire forbids a packet in fragments that has only one. */
@@ -182,8 +170,6 @@ TEST(test_a_packet_in_one_fragment_is_received)
         assert_memory_equal(at_b.payload, payload, size);
         wire_free(&wire);
     }
-    cw_endpoint_destroy(a);
-    cw_endpoint_destroy(b);
 }
 
 TEST(test_an_embedded_header_must_be_that_of_the_fragment)
@@ -201,7 +187,6 @@ TEST(test_an_embedded_header_must_be_that_of_the_fragment)
     for (size_t size = 0; size < 13; size++)
         assert_int_equal(receive_bytes(e, good, size, 0, &at_a), CW_ERROR_MALFORMED);
     assert_int_equal(receive_bytes(e, good, sizeof good, 0, &at_a), CW_OK);
-    cw_endpoint_destroy(e);
 }
 
 TEST(test_the_acks_of_a_packet_in_fragments_count_in_any_order)
@@ -220,8 +205,6 @@ TEST(test_the_acks_of_a_packet_in_fragments_count_in_any_order)
         assert_int_equal(seen_times(&at_a, CW_ENDPOINT_EVENT_ACKED, sequence), 1);
         wire_free(&wire);
     }
-    cw_endpoint_destroy(a);
-    cw_endpoint_destroy(b);
 }
 
 TEST(test_the_first_fragment_moves_the_ack_and_only_the_last_one_sets_its_bit)
@@ -239,7 +222,6 @@ TEST(test_the_first_fragment_moves_the_ack_and_only_the_last_one_sets_its_bit)
     assert_int_equal(copy_packet(e, NULL, 0, out, 0, &size), CW_OK);
     assert_int_equal(size, 9);
     assert_memory_equal(out, whole, 9);
-    cw_endpoint_destroy(e);
 }
 
 TEST(test_a_half_packet_is_given_up_when_64_later_ones_began)
@@ -252,7 +234,6 @@ TEST(test_a_half_packet_is_given_up_when_64_later_ones_began)
     assert_int_equal(stats_of(e).packets_abandoned, 1);
     assert_int_equal(receive_fragment(e, 10, 1, 2, 100, &at_a), CW_ERROR_STALE);
     assert_int_equal(at_a.count, 0);
-    cw_endpoint_destroy(e);
 }
 
 int main(void)

@@ -118,8 +118,6 @@ TEST(test_a_conversation_repeats_byte_by_byte)
     seen_take(&ignored, ends[1]);
     talk(ends, 200, 20);
     assert_true(golden_close(&golden));
-    cw_endpoint_destroy(ends[0]);
-    cw_endpoint_destroy(ends[1]);
 }
 
 int main(int argc, char **argv)

@@ -142,10 +142,11 @@ static void check_outage(const struct outage *outage)
     config.max_packet_size = 16;
     double steady[2];
     for (int i = 0; i < 2; i++) {
-        world.ends[i] = (struct end){.endpoint = endpoint_with(&config),
-                                     .inbox = calloc(IN_TRANSIT, sizeof(struct datagram)),
-                                     .interval = outage->intervals[i],
-                                     .next_tick = 0.0071 * i};
+        world.ends[i] =
+            (struct end){.endpoint = endpoint_with(&config),
+                         .inbox = own(calloc(IN_TRANSIT, sizeof(struct datagram)), free),
+                         .interval = outage->intervals[i],
+                         .next_tick = 0.0071 * i};
     }
     run_until(&world, outage, STEADY, false);
     for (int i = 0; i < 2; i++)
@@ -163,10 +164,6 @@ static void check_outage(const struct outage *outage)
     }
     run_until(&world, outage, well + 2 * fmax(steady[0], steady[1]) + MOST_TICKS * tick, false);
     check_rtts(&world, outage, steady);
-    for (int i = 0; i < 2; i++) {
-        cw_endpoint_destroy(world.ends[i].endpoint);
-        free(world.ends[i].inbox);
-    }
 }
 
 /* The RTT is that of the path two round trips after it is well again, and a few ticks more: each
@@ -210,8 +207,6 @@ TEST(test_a_longer_path_is_not_taken_for_an_outage)
     assert_true(stats_of(a).rtt > 3.9 && stats_of(a).rtt < 4.1);
     for (int i = 0; i < 600; i++)
         wire_free(&back[i]);
-    cw_endpoint_destroy(a);
-    cw_endpoint_destroy(b);
 }
 
 TEST(test_no_packet_waits_longer_than_ten_seconds)
@@ -237,8 +232,6 @@ TEST(test_no_packet_waits_longer_than_ten_seconds)
         cw_endpoint_update(a, now + timeout + 0.01);
         seen_take(&at_a, a);
         assert_int_equal(seen_times(&at_a, CW_ENDPOINT_EVENT_LOST, lost), 1);
-        cw_endpoint_destroy(a);
-        cw_endpoint_destroy(b);
     }
 }
 

@@ -98,8 +98,6 @@ TEST(test_reset_leaves_nothing_of_the_old_life)
         seen_clear(&at_b);
         assert_true(live(a, b, 0) == fresh);
     }
-    cw_endpoint_destroy(a);
-    cw_endpoint_destroy(b);
 }
 
 int main(void)

@@ -24,7 +24,6 @@ TEST(test_everything_is_zero_at_first)
     struct cw_endpoint *endpoint = endpoint_default();
     const struct cw_endpoint_stats zero = {0}, stats = stats_of(endpoint);
     assert_memory_equal(&stats, &zero, sizeof zero);
-    cw_endpoint_destroy(endpoint);
 }
 
 TEST(test_packets_fragments_datagrams_and_bytes_are_counted)
@@ -54,8 +53,6 @@ TEST(test_packets_fragments_datagrams_and_bytes_are_counted)
     assert_int_equal(sent.packets_acked, 0);
     pass(b, a, 0, &at_a);
     assert_int_equal(stats_of(a).packets_acked, 5);
-    cw_endpoint_destroy(a);
-    cw_endpoint_destroy(b);
 }
 
 TEST(test_what_is_dropped_is_counted_by_reason)
@@ -84,7 +81,6 @@ TEST(test_what_is_dropped_is_counted_by_reason)
     assert_int_equal(stats.packets_abandoned, 0);
     receive_crafted(e, 600, 10, &at_a);
     assert_int_equal(stats_of(e).packets_abandoned, 1);
-    cw_endpoint_destroy(e);
 }
 
 TEST(test_missed_packets_are_those_passed_by_32_later_ones)
@@ -104,8 +100,6 @@ TEST(test_missed_packets_are_those_passed_by_32_later_ones)
     assert_int_equal(stats_of(b).packets_missed, 1);
     assert_int_equal(stats_of(b).packets_received, 10 + 31 + 1 + 100);
     wire_free(&late);
-    cw_endpoint_destroy(a);
-    cw_endpoint_destroy(b);
 }
 
 TEST(test_the_first_packets_are_missed_too)
@@ -116,8 +110,6 @@ TEST(test_the_first_packets_are_missed_too)
     for (int i = 0; i < 32; i++)
         pass(a, b, 0, &at_b);
     assert_int_equal(stats_of(b).packets_missed, 50);
-    cw_endpoint_destroy(a);
-    cw_endpoint_destroy(b);
 }
 
 TEST(test_rtt_smoothing_minimum_deviation_and_jitter)
@@ -149,8 +141,6 @@ TEST(test_rtt_smoothing_minimum_deviation_and_jitter)
         assert_close(stats.jitter, jitter, 1e-9);
     }
     assert_true(stats_of(b).rtt > 0); /* acks came with the next packet, a second later */
-    cw_endpoint_destroy(a);
-    cw_endpoint_destroy(b);
 }
 
 TEST(test_rtt_runs_from_commit)
@@ -165,8 +155,6 @@ TEST(test_rtt_runs_from_commit)
     receive_bytes(b, out, size, 7, &at_b);
     pass(b, a, 7.5, &at_a);
     assert_close(stats_of(a).rtt, 1.5, 1e-9);
-    cw_endpoint_destroy(a);
-    cw_endpoint_destroy(b);
 }
 
 TEST(test_time_that_runs_backwards_is_a_sample_of_0)
@@ -176,8 +164,6 @@ TEST(test_time_that_runs_backwards_is_a_sample_of_0)
     pass(b, a, 9, &at_a);
     assert_close(stats_of(a).rtt, 0, 0);
     assert_close(stats_of(a).rtt_min, 0, 0);
-    cw_endpoint_destroy(a);
-    cw_endpoint_destroy(b);
 }
 
 TEST(test_rtt_says_what_the_wait_of_the_other_end_adds)
@@ -193,8 +179,6 @@ TEST(test_rtt_says_what_the_wait_of_the_other_end_adds)
     const struct cw_endpoint_stats stats = stats_of(a);
     assert_true(stats.rtt_min > path - 1e-9 && stats.rtt_min < path + 1e-9);
     assert_true(stats.rtt > path + tick * 0.4 && stats.rtt < path + tick * 0.6);
-    cw_endpoint_destroy(a);
-    cw_endpoint_destroy(b);
 }
 
 /* Packets that were acked only because a later one was have waited, so they tell no RTT. */
@@ -208,8 +192,6 @@ TEST(test_rtt_takes_no_sample_from_acks_that_came_later)
     const struct cw_endpoint_stats stats = stats_of(a);
     assert_true(stats.rtt > 0.0499 && stats.rtt < 0.0501);
     assert_true(stats.jitter == 0);
-    cw_endpoint_destroy(a);
-    cw_endpoint_destroy(b);
 }
 
 /* The path has a constant delay and random loss both ways, at 100 packets a second, each answered
@@ -261,8 +243,6 @@ TEST(test_rtt_and_loss_on_a_lossy_path)
         assert_close(here.rtt_min, 0.007, 0.007 * 0.05);
         assert_close(here.rtt, 0.007, 0.007 * 0.05);
         assert_true(told_lost >= here.packets_lost);
-        cw_endpoint_destroy(a);
-        cw_endpoint_destroy(b);
     }
 }
 
@@ -291,8 +271,6 @@ TEST(test_loss_follows_a_change_within_some_hundred_packets)
     }
     assert_close(stats_of(a).loss_sent, 0, 0.01);
     assert_close(stats_of(b).loss_received, 0, 0.01);
-    cw_endpoint_destroy(a);
-    cw_endpoint_destroy(b);
 }
 
 TEST(test_bandwidths_are_those_of_about_the_last_second)
@@ -320,8 +298,6 @@ TEST(test_bandwidths_are_those_of_about_the_last_second)
         cw_endpoint_update(a, now);
     assert_close(stats_of(a).sent_bytes_per_second, 0, 100 * 1002 * 0.01);
     assert_close(stats_of(a).acked_bytes_per_second, 0, 100 * 1002 * 0.01);
-    cw_endpoint_destroy(a);
-    cw_endpoint_destroy(b);
 }
 
 TEST(test_the_bandwidth_acked_has_all_fragments_in_it)
@@ -338,8 +314,6 @@ TEST(test_the_bandwidth_acked_has_all_fragments_in_it)
     }
     assert_close(stats_of(a).acked_bytes_per_second, stats_of(a).sent_bytes_per_second, 1);
     assert_close(stats_of(a).acked_bytes_per_second, 10 * 4120, 10 * 20);
-    cw_endpoint_destroy(a);
-    cw_endpoint_destroy(b);
 }
 
 /* After a header that was lost, the next one brings late acks; one in 16 such samples in a row
@@ -359,8 +333,6 @@ TEST(test_rtt_takes_few_samples_from_headers_after_a_gap)
     lose(b, 16.1);
     pass(b, a, 16.2, &at_a);
     assert_close(stats_of(a).rtt, 0.11, 1e-9);
-    cw_endpoint_destroy(a);
-    cw_endpoint_destroy(b);
 }
 
 int main(void)

@@ -43,8 +43,6 @@ TEST(test_fragments_after_any_number_of_whole_packets)
     }
     send_large(a, b, 99);
     assert_int_equal(stats_of(b).packets_stale, 0);
-    cw_endpoint_destroy(a);
-    cw_endpoint_destroy(b);
 }
 
 TEST(test_a_half_packet_does_not_survive_the_wrap)
@@ -74,8 +72,6 @@ TEST(test_a_half_packet_does_not_survive_the_wrap)
     assert_memory_equal(at_b.payload, young_payload, sizeof young_payload);
     wire_free(&old);
     wire_free(&young);
-    cw_endpoint_destroy(a);
-    cw_endpoint_destroy(b);
 }
 
 /* Reassemblies that are never completed do not use up the slots. */
@@ -99,8 +95,6 @@ TEST(test_half_packets_do_not_leak)
         seen_take(&at_a, a);
     }
     assert_in_range(stats_of(b).packets_abandoned, 46662, 46666);
-    cw_endpoint_destroy(a);
-    cw_endpoint_destroy(b);
 }
 
 /* Both ways lose over 90 % over many laps: all that is acked and received is of this lap. */
@@ -144,8 +138,6 @@ TEST(test_the_previous_lap_is_forgotten_under_heavy_loss)
         seen_clear(&at_b);
     }
     assert_true(delivered > 10000 && acked > 100);
-    cw_endpoint_destroy(a);
-    cw_endpoint_destroy(b);
 }
 
 TEST(test_silence_for_any_time_leaves_no_false_ack)
@@ -185,8 +177,6 @@ TEST(test_silence_for_any_time_leaves_no_false_ack)
         assert_true(more < 33100);
         seen_clear(&at_a);
         seen_clear(&at_b);
-        cw_endpoint_destroy(a);
-        cw_endpoint_destroy(b);
     }
 }
 
@@ -214,7 +204,6 @@ TEST(test_acks_of_the_lap_before_are_not_believed)
         receive_acks(a, 2, arrived, ahead < 32 ? 0xFFFFFFFF << ahead | 1 : 1, 0, &at_a);
         assert_int_equal(seen_count(&at_a, CW_ENDPOINT_EVENT_ACKED), 1);
         assert_int_equal(seen_times(&at_a, CW_ENDPOINT_EVENT_ACKED, arrived), 1);
-        cw_endpoint_destroy(a);
         seen_clear(&at_a);
     }
 }
@@ -239,8 +228,6 @@ TEST(test_every_window_size_works_over_the_wrap)
             }
         }
         assert_int_equal(stats_of(a).packets_lost, stats_of(a).packets_sent / 8);
-        cw_endpoint_destroy(a);
-        cw_endpoint_destroy(b);
     }
 }
 
@@ -258,8 +245,6 @@ TEST(test_a_number_is_no_duplicate_of_the_lap_before)
         seen_clear(&at_a);
     }
     assert_int_equal(stats_of(b).packets_duplicate, 0);
-    cw_endpoint_destroy(a);
-    cw_endpoint_destroy(b);
 }
 
 int main(void)
