@@ -22,7 +22,7 @@ const CONFIG = {
   cw_bunch_config: 'config.properties = 1;',
   cw_host_config: 'config.payloads = true; config.server.private_key[0] = 1;',
   cw_client_host_config: 'config.payloads = true;',
-  cw_socket_config: 'config.address = here;',
+  cw_socket_config: 'config.address = here; config.address.port = 0;',
   cw_token_grant: 'config.addresses = &here; config.address_count = 1;',
 };
 

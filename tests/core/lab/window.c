@@ -143,7 +143,7 @@ TEST(a_config_that_cannot_work_is_refused)
     REFUSED(ack_delay_seconds, 0.6);
 }
 
-/* lab.arguments has the other mistakes. */
+/* core.arguments has the other mistakes. */
 TEST(mistakes_are_refused)
 {
     struct window_rig rig = rig_default();
