@@ -31,7 +31,7 @@ test('a page in a browser can neither read nor change anything', async (t) => {
   assert.equal(await status({}, 'TRACE'), 403);
 });
 
-// What stands before Origin in a cross-origin POST that a browser sends without asking first.
+// A browser sends these before Origin in a cross-origin POST for which it does not ask first.
 const browsers = {
   Chromium: [
     'Connection: keep-alive',

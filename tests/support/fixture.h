@@ -12,7 +12,8 @@
 static struct CMUnitTest fixture_tests[48];
 static size_t fixture_test_count;
 
-/* What a program calls before each of its tests, or NULL. Its objects are owned too. */
+/* The function that a program calls before each of its tests, or NULL. Its objects are owned
+   too. */
 static CMFixtureFunction fixture_before;
 
 /* An object of the test that runs; they are listed in the order in which they were made. */

@@ -1,4 +1,4 @@
-// What a test makes is released when the test ends, also when an assertion has failed.
+// A test's objects are released when it ends, also when an assertion has failed.
 import { executionAsyncId } from 'node:async_hooks';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 
 const INSIDE = 'CAUSEWAY_OWN_NETWORK';
 
-/** Whether this process is in such a network already. */
+/** True when this process is in such a network already. */
 export const isInside = Boolean(process.env[INSIDE]);
 
 /** Runs the file of tests again, in a network that `unshare` makes by these options, after `check` has shown that it can. */
