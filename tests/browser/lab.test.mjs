@@ -75,7 +75,7 @@ test('Firefox sees the same run as Chromium', async (t) => {
   const firefox = await startFirefox(t);
   const fragment = 'loss=10&bursts=4&jitter=40&bandwidth=512&blocks=1&seed=7';
   const page = await firefox.newPage();
-  await page.goto(`${lab.url}#${fragment}`);
+  await page.goto(`${lab}#${fragment}`);
   await stopped(page);
   const chromium = await open(t, fragment);
   assert.deepEqual(await runFor(page, TICKS), await runFor(chromium, TICKS));

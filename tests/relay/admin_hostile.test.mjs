@@ -65,9 +65,9 @@ for (const [name, lines] of Object.entries(browsers))
       const before = [...lines.slice(i + 1), ...lines.slice(0, i + 1)];
       const head = ['POST /blocks HTTP/1.1', 'Host: 127.0.0.1', ...before];
       const request = (...more) => [...head, ...more, '\r\n'].join('\r\n');
-      assert.match(await raw(adminPort, request()), /^HTTP\/1.1 400 [^]*The body must be/);
+      assert.match(await replyTo(t, adminPort, request()), /^HTTP\/1.1 400 [^]*The body must be/);
       const page = request('Origin: http://evil.example', 'Sec-Fetch-Mode: no-cors');
-      assert.match(await raw(adminPort, page), /^HTTP\/1.1 403 /, lines[i]);
+      assert.match(await replyTo(t, adminPort, page), /^HTTP\/1.1 403 /, lines[i]);
     }
   });
 

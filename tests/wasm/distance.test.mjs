@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { connect, loadCore } from '../support/causeway.mjs';
 import { OPEN_TRIPS, TICK_MS, VirtualDistance } from '../support/virtual_distance.mjs';
+import { own } from '../support/fixture.mjs';
 
 await loadCore();
 
@@ -17,7 +18,7 @@ const SAY_MS = 50;
 for (const rtt of [20, 60, 100, 180, 300, 1200])
   test(`at ${rtt} ms`, async (t) => {
     const distance = new VirtualDistance(rtt);
-    t.after(() => distance.stop());
+    own(t, () => distance.stop());
     let client;
     const connecting = connect('http://relay.test/', {
       ...distance.options,

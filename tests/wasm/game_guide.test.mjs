@@ -4,31 +4,28 @@ import { execFileSync } from 'node:child_process';
 import {
   copyFileSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   renameSync,
-  rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { dist } from '../support/causeway.mjs';
 import { randomFrom } from '../support/random.mjs';
+import { temporaryFolder } from '../support/fixture.mjs';
 
 const { ClockEcho, History, InputReceiver, SnapshotServer, loadGame } = await import(
   new URL('game/index.js', dist)
 );
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const [RATE, SLOT, OTHER] = [60, 3, 9];
-let folder;
+const folder = temporaryFolder(test);
 let guide;
 
 before(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'causeway-guide-'));
   const run = (program, ...parameters) => execFileSync(program, parameters, { cwd: folder });
   const blocks = join(folder, 'blocks');
   run(join(root, 'tests/guides/blocks'), 'ts', blocks, 'web/README.md');
@@ -49,8 +46,6 @@ before(async () => {
   const load = (name) => import(join(folder, 'out', name));
   guide = { ...(await load('fast_game.js')), ...(await load('play.js')) };
 });
-
-after(() => rmSync(folder, { recursive: true }));
 
 /** Returns a path that loses and delays; it gives datagrams in the order in which they arrived. */
 const path = (random, loss) => {

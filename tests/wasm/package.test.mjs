@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import { cpSync, mkdirSync, readFileSync, readdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { BUILT } from '../../web/scripts/built.mjs';
 import { modules, packedProject, web } from '../support/packed.mjs';
 import { read_sbom } from '../support/sbom.mjs';
 
