@@ -265,23 +265,23 @@ static int route_request(struct exchange *exchange, struct http_request *request
     const char *why = why_forbidden(http, wsi, place->access, request);
     if (why)
         return refuse(http, wsi, exchange, HTTP_FORBIDDEN, why);
-    struct http_response response = HTTP_RESPONSE;
-    if (place->access == HTTP_PAGES)
-        add_cors(&response, request->origin);
-    if (!route && place->access == HTTP_PAGES && request->method == HTTP_OPTIONS)
+    if (!route && place->access == HTTP_PAGES && request->method == HTTP_OPTIONS) {
+        struct http_response response = HTTP_RESPONSE;
         response.status = HTTP_NO_CONTENT;
-    else if (!route)
-        response_say(&response, HTTP_METHOD_NOT_ALLOWED, METHOD_TEXT);
-    else if (route->body_max != HTTP_BODY_UNREAD && request->length > (int64_t)route->body_max)
-        response_say(&response, HTTP_CONTENT_TOO_LARGE, "The body is too long.");
-    else if (route->body_max != HTTP_BODY_UNREAD && request->method == HTTP_POST &&
-             request->length < 0)
-        response_say(&response, HTTP_LENGTH_REQUIRED, "A body needs a Content-Length.");
-    else if (request->method == HTTP_POST && route->body_max != HTTP_BODY_UNREAD)
-        return await_body(exchange, route, request);
-    else
+        add_cors(&response, request->origin);
+        return transmit(http, wsi, exchange, &response);
+    }
+    if (!route)
+        return refuse(http, wsi, exchange, HTTP_METHOD_NOT_ALLOWED, METHOD_TEXT);
+    if (route->body_max == HTTP_BODY_UNREAD)
         return answer(exchange, route, request);
-    return transmit(http, wsi, exchange, &response);
+    if (request->length > (int64_t)route->body_max)
+        return refuse(http, wsi, exchange, HTTP_CONTENT_TOO_LARGE, "The body is too long.");
+    if (request->method != HTTP_POST)
+        return answer(exchange, route, request);
+    if (request->length < 0)
+        return refuse(http, wsi, exchange, HTTP_LENGTH_REQUIRED, "A body needs a Content-Length.");
+    return await_body(exchange, route, request);
 }
 
 static int on_request(struct http *http, struct lws *wsi, struct exchange *exchange)
