@@ -28,7 +28,7 @@ export interface ClientHostStats extends HostStats {
 }
 
 /** The steps by which a client gets to its server, each time that it connects. */
-export interface Way {
+export interface Access {
   readonly tokens: Tokens;
   /** @param server the server that the relay is asked for */
   open(signal: AbortSignal, server: string): Promise<SessionTransport>;
@@ -41,10 +41,10 @@ const states: Partial<Record<ClientState, ClientHostState>> = {
   CONNECTED: 'connected',
 };
 
-/** One connection, from the attempt to its end. */
-class Life {
+/** One attempt to connect, and the connection that it becomes. */
+class Attempt {
   /** Ends the attempt. */
-  readonly attempt: Abort;
+  readonly abort: Abort;
   /** The servers of its token, under the names that a relay expects. */
   servers: readonly string[] = [];
   /** The session with the server that is being tried, or that has taken the client. */
@@ -60,8 +60,8 @@ class Life {
   });
 
   constructor(signal?: AbortSignal) {
-    this.attempt = new Abort(signal);
-    this.attempt.signal.addEventListener('abort', () => this.reject(reasonOf(this.attempt.signal)));
+    this.abort = new Abort(signal);
+    this.abort.signal.addEventListener('abort', () => this.reject(reasonOf(this.abort.signal)));
     // This handles a rejection before anything awaits the promise.
     this.connected.catch(() => {});
   }
@@ -78,17 +78,17 @@ export class ClientHost<Of extends Schema = Schema> extends Host<
   ClientHostEvents<Of>,
   Client<Of>
 > {
-  readonly #way: Way;
+  readonly #access: Access;
   readonly #policy: Policy;
   readonly #interval: number;
   #state: ClientHostState = 'disconnected';
-  #life: Life | undefined;
+  #attempt: Attempt | undefined;
   #closed!: Promise<Disconnect>;
   #resolveClosed!: (how: Disconnect) => void;
   /** Tells the server of the end when the page goes, because its transports go with it. */
   readonly #pageGoes = (): void => {
     this.disconnect();
-    if (this.#way.tokens.renewable) globalThis.addEventListener?.('pageshow', this.#pageComes);
+    if (this.#access.tokens.renewable) globalThis.addEventListener?.('pageshow', this.#pageComes);
   };
   readonly #pageComes = (event: Event): void => {
     globalThis.removeEventListener?.('pageshow', this.#pageComes);
@@ -99,10 +99,10 @@ export class ClientHost<Of extends Schema = Schema> extends Host<
   };
 
   /** @internal */
-  constructor(client: Client<Of>, policy: Policy, way: Way, interval: number) {
+  constructor(client: Client<Of>, policy: Policy, access: Access, interval: number) {
     super(client);
     this.#policy = policy;
-    this.#way = way;
+    this.#access = access;
     this.#interval = interval;
   }
 
@@ -157,13 +157,13 @@ export class ClientHost<Of extends Schema = Schema> extends Host<
    * tells the page, and a page that crashes tells nobody: then the server waits for its timeout.
    */
   disconnect(): void {
-    this.#life?.attempt.abort(new ClosedError());
+    this.#attempt?.abort.abort(new ClosedError());
     this.#end('client', 'this side has disconnected');
   }
 
   protected override arrived(datagram: Uint8Array<ArrayBuffer>): boolean {
     // A transport that is being left may still bring datagrams, which belong to no connection.
-    if (!this.#life?.carrier) return false;
+    if (!this.#attempt?.carrier) return false;
     const taken = super.arrived(datagram);
     if (taken && states[this.connection.state]) this.#heard();
     // The answer for the next step of the handshake need not wait for the tick.
@@ -187,26 +187,26 @@ export class ClientHost<Of extends Schema = Schema> extends Host<
 
   /** Becomes a client of the server. */
   async #join(signal?: AbortSignal): Promise<void> {
-    const life = new Life(signal);
-    const { attempt } = life;
-    this.#life = life;
+    const attempt = new Attempt(signal);
+    const { abort } = attempt;
+    this.#attempt = attempt;
     this.#enter('opening');
     try {
-      const token = await Promise.race([this.#way.tokens.next(), life.connected]);
+      const token = await Promise.race([this.#access.tokens.next(), attempt.connected]);
       if (!token) throw new ClosedError();
-      life.servers = token.servers;
+      attempt.servers = token.servers;
       this.#policy.token(token.servers.length, token.expireTime);
-      await this.#approach(life, token.bytes);
-      await life.connected;
+      await this.#approach(attempt, token.bytes);
+      await attempt.connected;
     } catch (error) {
-      if (this.#life === life) {
+      if (this.#attempt === attempt) {
         const isSchema = error instanceof HandshakeError && error.code === 'SCHEMA';
         this.#policy.fail(isSchema ? 'SCHEMA' : 'REQUEST_TIMED_OUT');
         this.#part();
       }
       throw error;
     } finally {
-      attempt.release();
+      abort.release();
     }
   }
 
@@ -214,26 +214,26 @@ export class ClientHost<Of extends Schema = Schema> extends Host<
    * Opens the way to the server that the policy tries, or to one behind it.
    * @param token the token to begin with, unless the client has one already
    */
-  async #approach(life: Life, token?: Uint8Array): Promise<void> {
+  async #approach(attempt: Attempt, token?: Uint8Array): Promise<void> {
     this.#enter('opening');
     const open = (server: string): Promise<SessionTransport> =>
-      this.#way.open(life.attempt.signal, server);
-    const session = await openServer(this.#policy, life.servers, open);
-    if (this.#life !== life) return session.close();
-    life.session = session;
-    const carrier = (life.carrier = this.#way.through(session));
+      this.#access.open(attempt.abort.signal, server);
+    const session = await openServer(this.#policy, attempt.servers, open);
+    if (this.#attempt !== attempt) return session.close();
+    attempt.session = session;
+    const carrier = (attempt.carrier = this.#access.through(session));
     const needed = Math.max(DEFAULT_DATAGRAM_SIZE, this.connection.maxDatagramSize);
     fitsTransport(needed, carrier);
     if (token) this.connection.connect(token, seconds());
     this.connection.tryServer(this.#policy.server, seconds());
     this.#policy.link(true);
     this.#enter('requesting');
-    this.#carry(life, session, carrier);
+    this.#carry(attempt, session, carrier);
   }
 
   /** Lets the session carry the connection, or the attempt. */
-  #carry(life: Life, session: SessionTransport, carrier: Transport): void {
-    const isCurrent = (): boolean => this.#life === life && life.session === session;
+  #carry(attempt: Attempt, session: SessionTransport, carrier: Transport): void {
+    const isCurrent = (): boolean => this.#attempt === attempt && attempt.session === session;
     session.addEventListener('transport', () => {
       if (isCurrent()) this.dispatchEvent(new TransportEvent(session.kind));
     });
@@ -250,57 +250,57 @@ export class ClientHost<Of extends Schema = Schema> extends Host<
       this.transmit();
     });
     void carrier.closed.then((close) => {
-      if (isCurrent()) this.#lost(life, close);
+      if (isCurrent()) this.#lost(attempt, close);
     });
     this.start(carrier, this.#interval);
     this.transmit();
   }
 
   /** Goes from the server that has not taken the client to the one that the policy tries. */
-  #leave(life: Life): void {
-    const { carrier } = life;
-    life.carrier = life.session = undefined;
+  #leave(attempt: Attempt): void {
+    const { carrier } = attempt;
+    attempt.carrier = attempt.session = undefined;
     this.stop();
     carrier!.ondatagram = null;
     carrier!.close();
-    this.#approach(life).catch((error: unknown) => life.reject(error));
+    this.#approach(attempt).catch((error: unknown) => attempt.reject(error));
   }
 
   #heard(): void {
     this.#policy.hear();
-    if (this.#state === 'reconnecting' && this.#life?.session?.state === 'open')
+    if (this.#state === 'reconnecting' && this.#attempt?.session?.state === 'open')
       this.#enter('connected');
   }
 
   /** Takes over the core's state. Returns true when it is a new one and not the end. */
   #follow(): boolean {
-    const life = this.#life;
-    if (!life?.carrier) return false;
+    const attempt = this.#attempt;
+    if (!attempt?.carrier) return false;
     this.connection.tell(this.#policy);
-    if (!this.#act(life)) return false;
+    if (!this.#act(attempt)) return false;
     const state = states[this.connection.state];
     const isSame = state === 'connected' ? this.open : state === this.#state;
     if (!state || isSame) return false;
     this.#enter(state);
     if (state === 'connected') {
-      life.session?.keep();
-      life.resolve();
+      attempt.session?.keep();
+      attempt.resolve();
     }
     return true;
   }
 
   /** Does what the policy says, and returns whether the way to the server is still the same. */
-  #act(life: Life): boolean {
+  #act(attempt: Attempt): boolean {
     switch (this.#policy.next()) {
       case 'OPEN':
-        this.#leave(life);
+        this.#leave(attempt);
         return false;
       case 'RENEW':
-        life.session?.renew();
+        attempt.session?.renew();
         this.#enter('reconnecting');
         return true;
       case 'END':
-        this.#ended(life);
+        this.#ended(attempt);
         return false;
       default:
         return true;
@@ -308,9 +308,9 @@ export class ClientHost<Of extends Schema = Schema> extends Host<
   }
 
   /** Handles the end of the connection, or of the attempt. */
-  #ended(life: Life): void {
+  #ended(attempt: Attempt): void {
     const { connection, open } = this;
-    const loss = life.session?.loss;
+    const loss = attempt.session?.loss;
     if (!open && loss) return this.#refuseWith(loss);
     if (!open) return this.#refuse(connection.state as HandshakeCode, connection.explain());
     const { reason, message } =
@@ -330,7 +330,7 @@ export class ClientHost<Of extends Schema = Schema> extends Host<
   /** Handles a server that has been silent for too long. A page that did not run meanwhile begins anew if it can. */
   #timedOut(reason: DisconnectReason, message: string): void {
     const { absence, returns } = this.#policy;
-    const loss = this.#life?.session?.loss;
+    const loss = this.#attempt?.session?.loss;
     if (absence > 0) {
       const what = `the page did not run for ${absence.toFixed(0)} s, and ${message}`;
       if (returns) void this.#comeBack(reason, what);
@@ -363,10 +363,10 @@ export class ClientHost<Of extends Schema = Schema> extends Host<
   }
 
   /** Handles the end of the transport, which broke or was closed by the relay. */
-  #lost(life: Life, close: TransportClose): void {
+  #lost(attempt: Attempt, close: TransportClose): void {
     if (this.#state === 'disconnected') return;
     if (this.open) return this.#end('transport', transportEnd(this.transport, close).message);
-    if (endsForServer(close) && this.#policy.skip()) this.#leave(life);
+    if (endsForServer(close) && this.#policy.skip()) this.#leave(attempt);
     else this.#refuseWith(close);
   }
 
@@ -379,14 +379,14 @@ export class ClientHost<Of extends Schema = Schema> extends Host<
   #refuse(code: HandshakeCode, message: string): void {
     const answers = this.#state === 'responding' || code === 'RESPONSE_TIMED_OUT';
     const stage = answers ? 'response' : 'request';
-    this.#life!.reject(refusal(code, stage, message, this.#policy));
+    this.#attempt!.reject(refusal(code, stage, message, this.#policy));
   }
 
   /** Leaves the server and the transport; no connection is left. */
   #part(): void {
-    if (!this.#life) return;
-    const { session, carrier = session } = this.#life;
-    this.#life = undefined;
+    if (!this.#attempt) return;
+    const { session, carrier = session } = this.#attempt;
+    this.#attempt = undefined;
     this.connection.disconnect();
     if (!carrier) return;
     this.transmit(true);

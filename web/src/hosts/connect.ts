@@ -11,7 +11,7 @@ import { relayAddress } from '../transports/session.js';
 import type { Transport } from '../transports/transport.js';
 import { attemptWith } from './attempt.js';
 import type { ClientHostState } from './client_events.js';
-import { ClientHost, type Way } from './client_host.js';
+import { ClientHost, type Access } from './client_host.js';
 import { tickInterval } from './host.js';
 import { Tokens, type TokenOption } from './token.js';
 
@@ -45,10 +45,10 @@ export interface ClientOptions<Of extends Schema> extends ConnectionConfig, Core
 /** Options of {@link connect}. */
 export interface ConnectOptions<Of extends Schema> extends ClientOptions<Of>, TransportOptions {}
 
-/** Makes a client that goes this way to its server. @param open see {@link Way} */
+/** Makes a client that goes this way to its server. @param open see {@link Access} */
 export async function connectBy<const Of extends Schema>(
   options: ClientOptions<Of>,
-  open: Way['open'],
+  open: Access['open'],
 ): Promise<ClientHost<Of>> {
   const { schema } = options;
   throwIfAborted(options.signal);
@@ -58,9 +58,9 @@ export async function connectBy<const Of extends Schema>(
     fingerprint(core, schema, options.channels, options.endpoint),
   );
   const client = new Client(core, schema, options);
-  const way: Way = { tokens, open, through: options.through ?? ((transport) => transport) };
+  const access: Access = { tokens, open, through: options.through ?? ((transport) => transport) };
   const policy = new Policy(core, tokens.renewable);
-  const host = new ClientHost(client, policy, way, interval);
+  const host = new ClientHost(client, policy, access, interval);
   try {
     await attemptWith(options, host, (attempt) => host.reconnect({ signal: attempt }));
     return host;

@@ -1,11 +1,11 @@
 /** Events for which a listener was called. */
-const heard = new WeakSet<Event>();
+const handled = new WeakSet<Event>();
 
 /** The functions that the platform has in the place of each listener. */
 const standIns = new WeakMap<object, EventListener>();
 
 /**
- * Returns the function to add or remove in the place of a listener, so that {@link wasHeard} knows when the listener
+ * Returns the function to add or remove in the place of a listener, so that {@link wasHandled} knows when the listener
  * was called. It is the same function each time, so the platform alone decides who is a listener (once, by signal,
  * added twice, captures, removed).
  */
@@ -18,7 +18,7 @@ export const standInOf = <Listener extends EventListenerOrEventListenerObject | 
   let standIn = standIns.get(listener);
   if (!standIn) {
     standIn = function (this: unknown, event) {
-      heard.add(event);
+      handled.add(event);
       return typeof listener === 'function'
         ? listener.call(this as EventTarget, event)
         : listener.handleEvent(event);
@@ -31,4 +31,4 @@ export const standInOf = <Listener extends EventListenerOrEventListenerObject | 
 };
 
 /** Returns whether anybody listened when the event was dispatched. */
-export const wasHeard = (event: Event): boolean => heard.has(event);
+export const wasHandled = (event: Event): boolean => handled.has(event);

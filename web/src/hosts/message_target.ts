@@ -1,6 +1,6 @@
 import type { Schema } from '../messages/schema.js';
 import type { Message } from '../messages/types.js';
-import { standInOf, wasHeard } from './listeners.js';
+import { standInOf, wasHandled } from './listeners.js';
 
 /** A message has arrived. */
 export class ReceivedEvent<Of extends Schema = Schema> extends Event {
@@ -21,7 +21,7 @@ export abstract class MessageTarget<
   Events extends { message: ReceivedEvent<Of> },
 > extends EventTarget {
   /** A message for which there was no listener; it is the next to be taken. */
-  #unheard: Message<Of> | undefined;
+  #unhandled: Message<Of> | undefined;
   #handing = false;
   #ended = false;
   /** The event that tells of the end, after the last message. */
@@ -34,8 +34,8 @@ export abstract class MessageTarget<
 
   /** Takes the next message that arrived, `undefined` when there is none now. */
   next(): Message<Of> | undefined {
-    const unheard = this.#unheard;
-    this.#unheard = undefined;
+    const unheard = this.#unhandled;
+    this.#unhandled = undefined;
     return unheard ?? this.take();
   }
 
@@ -87,7 +87,7 @@ export abstract class MessageTarget<
 
   /** Begins a connection; messages of an earlier one are gone. @internal */
   protected begin(): void {
-    this.#unheard = undefined;
+    this.#unhandled = undefined;
     this.#ended = false;
   }
 
@@ -125,7 +125,7 @@ export abstract class MessageTarget<
     if (!message) return false;
     const event = new ReceivedEvent(message);
     this.dispatchEvent(event);
-    if (!wasHeard(event)) this.#unheard = message;
-    return wasHeard(event);
+    if (!wasHandled(event)) this.#unhandled = message;
+    return wasHandled(event);
   }
 }

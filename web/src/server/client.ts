@@ -4,7 +4,7 @@ import { ClosedError } from '../errors.js';
 import type { MessageBlock, MessageName, MessageValue, Schema } from '../messages/schema.js';
 import type { ChannelStats, ConnectionEvent, ConnectionStats, Message } from '../messages/types.js';
 import type { SlotConnection } from './server.js';
-import type { ServerClientFacts, ServerDisconnectReason } from './types.js';
+import type { ServerClientInfo, ServerDisconnectReason } from './types.js';
 
 /** The connection with a client has ended. */
 export class ClientDisconnectedEvent extends Event {
@@ -33,7 +33,7 @@ export interface KickOptions {
 
 /** The part of the server that its clients use. @internal */
 export interface ClientOwner<Of extends Schema> {
-  facts(slot: number): ServerClientFacts | undefined;
+  info(slot: number): ServerClientInfo | undefined;
   kick(client: ServerClient<Of>, text: string, options: KickOptions): void;
   clients: ReadonlySet<ServerClient<Of>>;
   broadcastTo<Name extends MessageName<Of>>(
@@ -61,7 +61,7 @@ export class ServerClient<Of extends Schema = Schema> extends MessagePeer<
   /** Resolves when the connection has ended, for whatever reason; never rejects. */
   readonly closed: Promise<ServerDisconnectReason>;
   readonly #owner: ClientOwner<Of>;
-  #facts: ServerClientFacts;
+  #info: ServerClientInfo;
   #open = true;
   /** True when the slot belongs to another client. */
   #gone = false;
@@ -74,7 +74,7 @@ export class ServerClient<Of extends Schema = Schema> extends MessagePeer<
     super(connection);
     this.slot = slot;
     this.#owner = owner;
-    this.#facts = owner.facts(slot)!;
+    this.#info = owner.info(slot)!;
     this.closed = new Promise((resolve) => {
       this.#resolveClosed = resolve;
     });
@@ -82,7 +82,7 @@ export class ServerClient<Of extends Schema = Schema> extends MessagePeer<
 
   /** The number of the player, which the backend has put into the token. */
   get id(): bigint {
-    return this.#facts.id;
+    return this.#info.id;
   }
 
   /** The address that its datagrams come from: `'203.0.113.7:50000'`. It may change. */
@@ -97,7 +97,7 @@ export class ServerClient<Of extends Schema = Schema> extends MessagePeer<
 
   /** The 256 bytes that the backend has put into the token. */
   get userData(): Uint8Array<ArrayBuffer> {
-    return this.#facts.userData;
+    return this.#info.userData;
   }
 
   get state(): 'connected' | 'disconnected' {
@@ -188,9 +188,9 @@ export class ServerClient<Of extends Schema = Schema> extends MessagePeer<
   }
 
   /** Returns what is known of the client now, or was when it left. */
-  #fresh(): ServerClientFacts {
-    if (!this.#gone) this.#facts = this.#owner.facts(this.slot) ?? this.#facts;
-    return this.#facts;
+  #fresh(): ServerClientInfo {
+    if (!this.#gone) this.#info = this.#owner.info(this.slot) ?? this.#info;
+    return this.#info;
   }
 
   #look(): void {

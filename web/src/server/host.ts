@@ -59,7 +59,7 @@ export class ServerHost<Of extends Schema = Schema> extends EventTarget {
     this.address = socket.withPort(socket.host);
     this.#owner = {
       clients: this.#clients,
-      facts: (slot) => server.client(slot),
+      info: (slot) => server.client(slot),
       kick: (client, text, options) => this.#kick(client, text, options),
       broadcastTo: (...what) => this.broadcastTo(...what),
     };
@@ -217,10 +217,10 @@ export class ServerHost<Of extends Schema = Schema> extends EventTarget {
    * can send to them any more.
    */
   #follow(): void {
-    const news: (() => void)[] = [];
+    const calls: (() => void)[] = [];
     for (let event = this.#server.next(); event; event = this.#server.next())
-      news.push(this.#note(event));
-    news.forEach((tell) => tell());
+      calls.push(this.#note(event));
+    calls.forEach((call) => call());
   }
 
   /** @returns a function that dispatches the event */

@@ -16,7 +16,7 @@ export type { UdpOptions } from './udp_transport.js';
 export type {
   BroadcastOptions,
   OutgoingDatagram,
-  ServerClientFacts,
+  ServerClientInfo,
   ServerConfig,
   ServerDisconnectReason,
   ServerEvent,

@@ -34,7 +34,7 @@ import type { ServerCore } from './core.js';
 import type {
   BroadcastOptions,
   OutgoingDatagram,
-  ServerClientFacts,
+  ServerClientInfo,
   ServerConfig,
   ServerDisconnectReason,
   ServerEvent,
@@ -209,7 +209,7 @@ export class Server<Of extends Schema = Schema> extends WasmObject<ServerCore> {
   }
 
   /** Returns what is known of the client in a slot; `undefined` when there is no client. */
-  client(client: number): ServerClientFacts | undefined {
+  client(client: number): ServerClientInfo | undefined {
     const { exports, memory, scratch } = this.core;
     if (!exports.cw_server_client(this.address, client, scratch)) return undefined;
     return {

@@ -69,8 +69,8 @@ export type ServerEvent<Of extends Schema = Schema> =
       readonly event: ConnectionEvent<Of>;
     };
 
-/** The facts that a server knows of a client. */
-export interface ServerClientFacts {
+/** A server knows this of a client. */
+export interface ServerClientInfo {
   /** The number of the player, which the backend has put into the token. */
   readonly id: bigint;
   /** The address that its datagrams come from: `'203.0.113.7:50000'`. It may change. */

@@ -14,7 +14,7 @@ export interface BacklogOptions {
 }
 
 /** The way on which datagrams leave when they have waited. */
-export interface Way {
+export interface Outlet {
   /** Returns whether a datagram of this size in bytes cannot leave now. */
   isBusy(size: number): boolean;
   leave(datagram: Uint8Array<ArrayBuffer>): void;
@@ -24,17 +24,17 @@ export interface Way {
 
 /** The datagrams of a burst that cannot leave at once. They keep their order, and none waits for longer than it may. */
 export class Backlog {
-  readonly #way: Way;
+  readonly #outlet: Outlet;
   readonly #maxWait: number;
   readonly #waiting: { readonly datagram: Uint8Array<ArrayBuffer>; readonly until: number }[] = [];
   #bytes = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   /** @throws RangeError when the time to wait is not 0 or more */
-  constructor(way: Way, { maxWaitSeconds = 0.1 }: BacklogOptions) {
+  constructor(outlet: Outlet, { maxWaitSeconds = 0.1 }: BacklogOptions) {
     if (!(maxWaitSeconds >= 0))
       throw new RangeError(`maxWaitSeconds: ${maxWaitSeconds} is not 0 or more`);
-    this.#way = way;
+    this.#outlet = outlet;
     this.#maxWait = maxWaitSeconds * 1000;
   }
 
@@ -59,11 +59,11 @@ export class Backlog {
     for (let first = this.#waiting[0]; first; first = this.#waiting[0]) {
       const { datagram, until } = first;
       const isLate = now > until;
-      if (!isLate && this.#way.isBusy(datagram.length)) return;
+      if (!isLate && this.#outlet.isBusy(datagram.length)) return;
       this.#waiting.shift();
       this.#bytes -= datagram.length;
-      if (isLate) this.#way.drop(datagram);
-      else this.#way.leave(datagram);
+      if (isLate) this.#outlet.drop(datagram);
+      else this.#outlet.leave(datagram);
     }
   }
 

@@ -6,7 +6,7 @@ import type { ReceivedEvent } from '../hosts/message_target.js';
 import type { Schema } from '../messages/schema.js';
 import { Line, type Port } from './line.js';
 import { RemotePeers } from './remote_peer.js';
-import { WINDOW, type Facts, type PageSide, type WorkerSide } from './sides.js';
+import { WINDOW, type ClientStatus, type PageSide, type WorkerSide } from './sides.js';
 
 /** Runs one client for the page at the other end of a port. */
 class Server {
@@ -45,7 +45,7 @@ class Server {
   }
 
   async #start(...[url, { token, ...options }, peers]: Parameters<WorkerSide['start']>) {
-    const none: Omit<Facts, 'state'> = {
+    const none: Omit<ClientStatus, 'state'> = {
       transport: undefined,
       slot: { index: 0, count: 0 },
       writable: false,
@@ -59,9 +59,9 @@ class Server {
     });
     this.#client = client;
     client.addEventListener('state', ({ state }) => {
-      if (state !== 'disconnected') this.#line.tell('state', this.#facts(client));
+      if (state !== 'disconnected') this.#line.tell('state', this.#status(client));
     });
-    client.addEventListener('transport', () => this.#line.tell('transport', this.#facts(client)));
+    client.addEventListener('transport', () => this.#line.tell('transport', this.#status(client)));
     client.addEventListener('drain', () => this.#line.tell('drain'));
     client.addEventListener('message', this.#pass);
     // The client may have ended before these listeners were added.
@@ -70,7 +70,7 @@ class Server {
       for (let left = client.next(); left; left = client.next()) this.#line.tell('message', left);
       this.#line.tell('end', how, client.stats());
     });
-    return this.#facts(client);
+    return this.#status(client);
   }
 
   /** Passes messages to the page while it has room for them. After that they stay here, which holds the sender back. */
@@ -79,7 +79,7 @@ class Server {
     if (--this.#room === 0) this.#joined.removeEventListener('message', this.#pass);
   };
 
-  #facts(client: ClientHost): Facts {
+  #status(client: ClientHost): ClientStatus {
     const { state, transport, slot, writable } = client;
     return { state, transport, slot, writable };
   }

@@ -20,8 +20,8 @@ export interface PortableOptions extends Omit<
   readonly wasm: Exclude<WasmSource, URL | Response | PromiseLike<Response>> | undefined;
 }
 
-/** The facts of its client that a page knows without asking. */
-export interface Facts {
+/** The status of its client that a page knows without asking. */
+export interface ClientStatus {
   readonly state: ClientHostState;
   readonly transport: TransportKind | undefined;
   readonly slot: { readonly index: number; readonly count: number };
@@ -39,7 +39,7 @@ export type ChannelOptions = {
 /** The functions of a Worker that its page calls. */
 export type WorkerSide = {
   /** Connects; `peers` says that the page can open peer connections. */
-  start(url: string, options: PortableOptions, peers: boolean): Promise<Facts>;
+  start(url: string, options: PortableOptions, peers: boolean): Promise<ClientStatus>;
   /** Sends a message and returns whether there is room for more. */
   send(...message: unknown[]): boolean;
   track(...message: unknown[]): Promise<Fate>;
@@ -63,8 +63,8 @@ export type WorkerSide = {
 /** The functions of a page that its Worker calls. */
 export type PageSide = {
   token(): Promise<ConnectToken>;
-  state(facts: Facts): void;
-  transport(facts: Facts): void;
+  state(status: ClientStatus): void;
+  transport(status: ClientStatus): void;
   drain(): void;
   message(message: Message<Schema>): void;
   /** Tells the end of the connection, after the last message, with its last figures. */

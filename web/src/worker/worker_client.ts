@@ -19,7 +19,7 @@ import { Line, type Port } from './line.js';
 import { PagePeers } from './page_peers.js';
 import {
   WINDOW,
-  type Facts,
+  type ClientStatus,
   type PageSide,
   type PortableOptions,
   type WorkerSide,
@@ -32,7 +32,7 @@ export interface WorkerLike extends Port {
 }
 
 /** The address and options with which a client gets to its server, each time that it connects. */
-export interface WorkerWay {
+export interface WorkerAccess {
   readonly url: string;
   readonly options: PortableOptions;
   readonly token: TokenOption;
@@ -54,7 +54,7 @@ const FAREWELL = 1000;
  */
 const isGecko = (): boolean => /\bGecko\/\d/.test(globalThis.navigator?.userAgent ?? '');
 
-const nowhere: Facts = {
+const nowhere: ClientStatus = {
   state: 'disconnected',
   transport: undefined,
   slot: { index: 0, count: 0 },
@@ -69,11 +69,11 @@ export class WorkerClient<Of extends Schema = Schema> extends MessageTarget<
   Of,
   ClientHostEvents<Of>
 > {
-  readonly #way: WorkerWay;
+  readonly #access: WorkerAccess;
   #line!: Line<WorkerSide>;
   #worker: WorkerLike | undefined;
   #peers!: PagePeers;
-  #facts = nowhere;
+  #status = nowhere;
   #received: Message<Of>[] = [];
   #taken = 0;
   #closed!: Promise<Disconnect>;
@@ -100,18 +100,18 @@ export class WorkerClient<Of extends Schema = Schema> extends MessageTarget<
   };
 
   /** @internal */
-  constructor(way: WorkerWay) {
+  constructor(access: WorkerAccess) {
     super();
-    this.#way = way;
+    this.#access = access;
   }
 
   get state(): ClientHostState {
-    return this.#facts.state;
+    return this.#status.state;
   }
 
   /** The kind of transport that carries the connection. */
   get transport(): TransportKind {
-    return this.#facts.transport!;
+    return this.#status.transport!;
   }
 
   /**
@@ -124,7 +124,7 @@ export class WorkerClient<Of extends Schema = Schema> extends MessageTarget<
 
   /** While connected: the number of this client on the server, from 0, and how many there can be. */
   get slot(): { readonly index: number; readonly count: number } {
-    return this.#facts.slot;
+    return this.#status.slot;
   }
 
   /**
@@ -132,7 +132,7 @@ export class WorkerClient<Of extends Schema = Schema> extends MessageTarget<
    * empty again.
    */
   get writable(): boolean {
-    return this.#facts.writable;
+    return this.#status.writable;
   }
 
   /** Resolves when the connection has ended, for whatever reason; never rejects. */
@@ -153,7 +153,7 @@ export class WorkerClient<Of extends Schema = Schema> extends MessageTarget<
   ): Promise<void> {
     this.#ask();
     const writable = await this.#line.call('send', channel, type, value, ...block);
-    this.#facts = { ...this.#facts, writable };
+    this.#status = { ...this.#status, writable };
   }
 
   /** Sends a message as `ClientHost.track` does, and resolves with its fate. */
@@ -220,7 +220,7 @@ export class WorkerClient<Of extends Schema = Schema> extends MessageTarget<
   async join(signal: AbortSignal | undefined): Promise<void> {
     throwIfAborted(signal);
     this.#begin();
-    const { url, options } = this.#way;
+    const { url, options } = this.#access;
     const giveUp = (): void => this.disconnect();
     signal?.addEventListener('abort', giveUp);
     try {
@@ -244,7 +244,7 @@ export class WorkerClient<Of extends Schema = Schema> extends MessageTarget<
 
   /** True when there can be another connection. */
   get #renewable(): boolean {
-    return typeof this.#way.token === 'function';
+    return typeof this.#access.token === 'function';
   }
 
   #begin(): void {
@@ -255,8 +255,8 @@ export class WorkerClient<Of extends Schema = Schema> extends MessageTarget<
     this.#closed = new Promise((resolve) => {
       this.#resolveClosed = resolve;
     });
-    this.#facts = nowhere;
-    const worker = (this.#worker = this.#way.open());
+    this.#status = nowhere;
+    const worker = (this.#worker = this.#access.open());
     const peers = new PagePeers(() => line);
     const line = new Line<WorkerSide>(worker, this.#calls(worker, peers));
     this.#peers = peers;
@@ -269,7 +269,7 @@ export class WorkerClient<Of extends Schema = Schema> extends MessageTarget<
   }
 
   #calls(worker: WorkerLike, peers: PagePeers): PageSide {
-    const { token } = this.#way;
+    const { token } = this.#access;
     /** Ignores the calls of a Worker that has been left, because they belong to no connection. */
     const whileHere =
       <Args extends unknown[]>(act: (...args: Args) => void) =>
@@ -285,13 +285,13 @@ export class WorkerClient<Of extends Schema = Schema> extends MessageTarget<
           throw why;
         }
       },
-      state: whileHere((facts) => this.#know(facts)),
-      transport: whileHere((facts) => {
-        this.#know(facts);
+      state: whileHere((status) => this.#know(status)),
+      transport: whileHere((status) => {
+        this.#know(status);
         this.dispatchEvent(new TransportEvent(this.transport));
       }),
       drain: whileHere(() => {
-        this.#facts = { ...this.#facts, writable: true };
+        this.#status = { ...this.#status, writable: true };
         this.dispatchEvent(new Event('drain'));
       }),
       message: whileHere((message) => {
@@ -311,10 +311,10 @@ export class WorkerClient<Of extends Schema = Schema> extends MessageTarget<
     if (this.state === 'disconnected') throw new ClosedError();
   }
 
-  #know(facts: Facts): void {
-    const { state } = this.#facts;
-    this.#facts = facts;
-    if (facts.state !== state) this.dispatchEvent(new StateEvent(facts.state));
+  #know(status: ClientStatus): void {
+    const { state } = this.#status;
+    this.#status = status;
+    if (status.state !== state) this.dispatchEvent(new StateEvent(status.state));
   }
 
   /** Handles a Worker that cannot run, or has broken. */
@@ -330,7 +330,7 @@ export class WorkerClient<Of extends Schema = Schema> extends MessageTarget<
   #giveUp(error: Error, how: Disconnect): void {
     this.#line.close(error);
     // An attempt ends by itself, because its pending call on the closed line rejects.
-    if (this.#facts.transport) this.#end(how);
+    if (this.#status.transport) this.#end(how);
   }
 
   #end(how: Disconnect): void {
@@ -343,7 +343,7 @@ export class WorkerClient<Of extends Schema = Schema> extends MessageTarget<
       worker.terminate();
     }, FAREWELL);
     globalThis.removeEventListener?.('pagehide', this.#pageGoes);
-    this.#know({ ...this.#facts, state: 'disconnected', writable: false });
+    this.#know({ ...this.#status, state: 'disconnected', writable: false });
     this.finish(new DisconnectedEvent(how));
     this.#resolveClosed(how);
   }
