@@ -45,11 +45,11 @@ static bool take_certificates(struct relay *relay, int copy)
 
 static void take_session(struct relay *relay, const struct message *message)
 {
-    unsigned held;
+    unsigned suppressed;
     if (!sessions_adopt(relay->sessions, message->data, message->size, message->fd) &&
-        log_limit_pass(&relay->lost_limit, loop_now(), &held))
+        log_limit_pass(&relay->lost_limit, loop_now(), &suppressed))
         log_warn("a session is lost: there is no place for it, or no file descriptor%s",
-                 log_held(held).text);
+                 log_suppressed(suppressed).text);
 }
 
 static bool take_message(void *context, const struct message *message)

@@ -237,7 +237,7 @@ static const char *unready(void *context)
 static void carry_out(void *context, const struct command *command, uint64_t ticket)
 {
     struct relay *relay = context;
-    struct session_facts *page = calloc(command->limit + 1, sizeof *page);
+    struct session_summary *page = calloc(command->limit + 1, sizeof *page);
     struct command_result result = {0};
     if (page)
         result = command_run(relay->sessions, command, page);

@@ -115,7 +115,7 @@ static void add_routes(struct admin *admin)
 }
 
 void admin_answer(struct admin *admin, uint64_t ticket, const struct command *command,
-                  const struct command_result *result, const struct session_facts *page)
+                  const struct command_result *result, const struct session_summary *page)
 {
     struct http_response response = HTTP_RESPONSE;
     commands_answer(command, result, page, &response);

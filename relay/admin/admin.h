@@ -31,7 +31,7 @@ struct admin *admin_create(const struct admin_config *config);
 /* Answers the operator with the result of the command with this ticket; `page` has the sessions of
    a list. */
 void admin_answer(struct admin *admin, uint64_t ticket, const struct command *command,
-                  const struct command_result *result, const struct session_facts *page);
+                  const struct command_result *result, const struct session_summary *page);
 
 /* Returns the listening socket, for another process. */
 int admin_socket(const struct admin *admin);

@@ -95,31 +95,31 @@ bool commands_read_unblock(const struct http_request *request, struct command *c
     return false;
 }
 
-static void add_session(struct text *out, const struct session_facts *facts)
+static void add_session(struct text *out, const struct session_summary *summary)
 {
     char client[SOCKET_ADDRESS_TEXT];
     char server[SOCKET_ADDRESS_TEXT];
     char source[SOCKET_ADDRESS_TEXT] = "";
-    socket_address_format(&facts->client, client);
-    socket_address_format(&facts->server, server);
-    if (facts->source.size > 0)
-        socket_address_format(&facts->source, source);
-    text_add(out, "\n{\"id\":%lu,\"client\":\"%s\",\"server\":\"%s\",\"source\":\"%s\",", facts->id,
-             client, server, source);
+    socket_address_format(&summary->client, client);
+    socket_address_format(&summary->server, server);
+    if (summary->source.size > 0)
+        socket_address_format(&summary->source, source);
+    text_add(out, "\n{\"id\":%lu,\"client\":\"%s\",\"server\":\"%s\",\"source\":\"%s\",",
+             summary->id, client, server, source);
     text_add(out, "\"answered\":%s,\"age_seconds\":%.3f,\"transports\":[",
-             facts->answered ? "true" : "false", facts->age_seconds);
-    for (unsigned i = 0; i < facts->transport_count; i++)
-        text_add(out, "%s\"%s\"", i > 0 ? "," : "", gauges_transports[facts->transports[i]]);
+             summary->answered ? "true" : "false", summary->age_seconds);
+    for (unsigned i = 0; i < summary->transport_count; i++)
+        text_add(out, "%s\"%s\"", i > 0 ? "," : "", gauges_transports[summary->transports[i]]);
     text_add(out, "],\"rtt_ms\":");
-    if (isnan(facts->rtt))
+    if (isnan(summary->rtt))
         text_add(out, "null");
     else
-        text_add(out, "%.3f", facts->rtt * 1e3);
+        text_add(out, "%.3f", summary->rtt * 1e3);
     text_add(out,
              ",\"client_datagrams\":%" PRIu64 ",\"client_bytes\":%" PRIu64
              ",\"upstream_datagrams\":%" PRIu64 ",\"upstream_bytes\":%" PRIu64 "}",
-             facts->traffic.client_datagrams, facts->traffic.client_bytes,
-             facts->traffic.upstream_datagrams, facts->traffic.upstream_bytes);
+             summary->traffic.client_datagrams, summary->traffic.client_bytes,
+             summary->traffic.upstream_datagrams, summary->traffic.upstream_bytes);
 }
 
 /* Adds the last member of a JSON object, the number of silent workers. */
@@ -130,7 +130,7 @@ static void add_silent(struct text *out, unsigned silent)
     text_add(out, "}\n");
 }
 
-static void answer_list(const struct command_result *result, const struct session_facts *page,
+static void answer_list(const struct command_result *result, const struct session_summary *page,
                         struct http_response *response)
 {
     struct text *out = &response->body;
@@ -194,7 +194,7 @@ static void answer_unblock(const struct command *command, const struct command_r
 }
 
 void commands_answer(const struct command *command, const struct command_result *result,
-                     const struct session_facts *page, struct http_response *response)
+                     const struct session_summary *page, struct http_response *response)
 {
     if (!result->done && result->silent > 0) {
         response_say(response, HTTP_SERVICE_UNAVAILABLE, "A worker does not answer.");

@@ -21,7 +21,7 @@ command_reader commands_read_unblock;
 
 /* Writes the result of a command; `page` has the sessions of a list. */
 void commands_answer(const struct command *command, const struct command_result *result,
-                     const struct session_facts *page, struct http_response *response);
+                     const struct session_summary *page, struct http_response *response);
 
 /* Writes the list of blocks. */
 void commands_list_blocks(struct blocks *blocks, struct http_response *response);

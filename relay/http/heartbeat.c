@@ -5,62 +5,62 @@
 /* Puts a heartbeat at the end of the list. All have the same interval, so a list in the order of
    the last questions is also in the order of the next ones, and one timer serves all. */
 
-static void append(struct heartbeats *all, struct heartbeat *heartbeat, double now)
+static void append(struct heartbeats *heartbeats, struct heartbeat *heartbeat, double now)
 {
-    heartbeat->due = now + all->interval;
-    heartbeat->older = all->newest;
+    heartbeat->due = now + heartbeats->interval;
+    heartbeat->older = heartbeats->newest;
     heartbeat->newer = NULL;
-    *(all->newest ? &all->newest->newer : &all->oldest) = heartbeat;
-    all->newest = heartbeat;
+    *(heartbeats->newest ? &heartbeats->newest->newer : &heartbeats->oldest) = heartbeat;
+    heartbeats->newest = heartbeat;
 }
 
-static void remove_from(struct heartbeats *all, struct heartbeat *heartbeat)
+static void remove_from(struct heartbeats *heartbeats, struct heartbeat *heartbeat)
 {
-    *(heartbeat->older ? &heartbeat->older->newer : &all->oldest) = heartbeat->newer;
-    *(heartbeat->newer ? &heartbeat->newer->older : &all->newest) = heartbeat->older;
+    *(heartbeat->older ? &heartbeat->older->newer : &heartbeats->oldest) = heartbeat->newer;
+    *(heartbeat->newer ? &heartbeat->newer->older : &heartbeats->newest) = heartbeat->older;
 }
 
 static void on_timer(void *context)
 {
-    struct heartbeats *all = context;
+    struct heartbeats *heartbeats = context;
     double now = loop_now();
-    while (all->oldest && all->oldest->due <= now) {
-        struct heartbeat *heartbeat = all->oldest;
+    while (heartbeats->oldest && heartbeats->oldest->due <= now) {
+        struct heartbeat *heartbeat = heartbeats->oldest;
         void *owner = heartbeat->owner;
-        remove_from(all, heartbeat);
+        remove_from(heartbeats, heartbeat);
         if (heartbeat->asked) {
             heartbeat->owner = NULL;
-            all->lost(owner);
+            heartbeats->lost(owner);
         } else {
             heartbeat->asked = true;
-            append(all, heartbeat, now);
-            all->ask(owner);
+            append(heartbeats, heartbeat, now);
+            heartbeats->ask(owner);
         }
     }
-    if (all->oldest)
-        loop_timer_start(all->loop, &all->timer, all->oldest->due - now);
+    if (heartbeats->oldest)
+        loop_timer_start(heartbeats->loop, &heartbeats->timer, heartbeats->oldest->due - now);
 }
 
-void heartbeats_init(struct heartbeats *all, struct loop *loop, double interval,
+void heartbeats_init(struct heartbeats *heartbeats, struct loop *loop, double interval,
                      void (*ask)(void *owner), void (*lost)(void *owner))
 {
-    all->loop = loop;
-    all->interval = interval;
-    all->ask = ask;
-    all->lost = lost;
-    all->timer.expired = on_timer;
-    all->timer.context = all;
+    heartbeats->loop = loop;
+    heartbeats->interval = interval;
+    heartbeats->ask = ask;
+    heartbeats->lost = lost;
+    heartbeats->timer.expired = on_timer;
+    heartbeats->timer.context = heartbeats;
 }
 
-void heartbeat_start(struct heartbeats *all, struct heartbeat *heartbeat, void *owner)
+void heartbeat_start(struct heartbeats *heartbeats, struct heartbeat *heartbeat, void *owner)
 {
-    if (all->interval <= 0.0)
+    if (heartbeats->interval <= 0.0)
         return;
     heartbeat->owner = owner;
     heartbeat->asked = false;
-    append(all, heartbeat, loop_now());
-    if (all->oldest == heartbeat)
-        loop_timer_start(all->loop, &all->timer, all->interval);
+    append(heartbeats, heartbeat, loop_now());
+    if (heartbeats->oldest == heartbeat)
+        loop_timer_start(heartbeats->loop, &heartbeats->timer, heartbeats->interval);
 }
 
 void heartbeat_heard(struct heartbeat *heartbeat)
@@ -68,12 +68,12 @@ void heartbeat_heard(struct heartbeat *heartbeat)
     heartbeat->asked = false;
 }
 
-void heartbeat_stop(struct heartbeats *all, struct heartbeat *heartbeat)
+void heartbeat_stop(struct heartbeats *heartbeats, struct heartbeat *heartbeat)
 {
     if (!heartbeat->owner)
         return;
-    remove_from(all, heartbeat);
+    remove_from(heartbeats, heartbeat);
     heartbeat->owner = NULL;
-    if (!all->oldest)
-        loop_timer_stop(&all->timer);
+    if (!heartbeats->oldest)
+        loop_timer_stop(&heartbeats->timer);
 }

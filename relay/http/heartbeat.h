@@ -27,16 +27,16 @@ struct heartbeats {
 };
 
 /* Sets the members of a zeroed struct. */
-void heartbeats_init(struct heartbeats *all, struct loop *loop, double interval,
+void heartbeats_init(struct heartbeats *heartbeats, struct loop *loop, double interval,
                      void (*ask)(void *owner), void (*lost)(void *owner));
 
 /* Watches a connection until heartbeat_stop, or until it is lost. */
-void heartbeat_start(struct heartbeats *all, struct heartbeat *heartbeat, void *owner);
+void heartbeat_start(struct heartbeats *heartbeats, struct heartbeat *heartbeat, void *owner);
 
 /* Notes that the connection was heard. */
 void heartbeat_heard(struct heartbeat *heartbeat);
 
 /* Stops watching a connection. It may be called again, or without a start. */
-void heartbeat_stop(struct heartbeats *all, struct heartbeat *heartbeat);
+void heartbeat_stop(struct heartbeats *heartbeats, struct heartbeat *heartbeat);
 
 #endif

@@ -98,9 +98,10 @@ bool http_allows(struct http *http, struct lws *wsi, char origin[HTTP_HEADER_MAX
     if (pages_allow(http->config.pages, wsi, origin))
         return true;
     http->config.stats->sessions_refused_origin++;
-    unsigned held;
-    if (log_limit_pass(&http->refused_limit, loop_now(), &held))
-        log_warn("a page of %s refused: --origin does not name it%s", origin, log_held(held).text);
+    unsigned suppressed;
+    if (log_limit_pass(&http->refused_limit, loop_now(), &suppressed))
+        log_warn("a page of %s refused: --origin does not name it%s", origin,
+                 log_suppressed(suppressed).text);
     return false;
 }
 

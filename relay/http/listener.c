@@ -38,9 +38,10 @@ static void resume(void *context)
 
 static void pause_accepting(struct listener *listener, int error)
 {
-    unsigned held;
-    if (log_limit_pass(&listener->limit, loop_now(), &held))
-        log_error("cannot accept connections: %s%s", strerror(error), log_held(held).text);
+    unsigned suppressed;
+    if (log_limit_pass(&listener->limit, loop_now(), &suppressed))
+        log_error("cannot accept connections: %s%s", strerror(error),
+                  log_suppressed(suppressed).text);
     loop_change(listener->config.loop, &listener->watch, 0);
     loop_timer_start(listener->config.loop, &listener->pause, PAUSE_SECONDS);
 }

@@ -18,7 +18,7 @@
 #define LOOKED_AT_MAX 8192
 
 struct preface {
-    struct prefaces *all;
+    struct prefaces *prefaces;
     struct http *http;
     struct loop_watch watch;
     struct socket_address proxy;
@@ -46,40 +46,41 @@ struct prefaces {
 /* Ends a preface and returns its descriptor. */
 static int preface_end(struct preface *preface)
 {
-    struct prefaces *all = preface->all;
+    struct prefaces *prefaces = preface->prefaces;
     const int fd = preface->watch.fd;
-    loop_remove(all->loop, &preface->watch);
-    *(preface->older ? &preface->older->newer : &all->oldest) = preface->newer;
-    *(preface->newer ? &preface->newer->older : &all->newest) = preface->older;
-    all->count--;
+    loop_remove(prefaces->loop, &preface->watch);
+    *(preface->older ? &preface->older->newer : &prefaces->oldest) = preface->newer;
+    *(preface->newer ? &preface->newer->older : &prefaces->newest) = preface->older;
+    prefaces->count--;
     free(preface);
     return fd;
 }
 
 static void refuse(struct preface *preface, const char *why)
 {
-    struct prefaces *all = preface->all;
+    struct prefaces *prefaces = preface->prefaces;
     char text[SOCKET_ADDRESS_TEXT];
-    unsigned held;
+    unsigned suppressed;
     socket_address_format(&preface->proxy, text);
-    all->stats->proxy_headers_refused++;
-    if (log_limit_pass(&all->limit, loop_now(), &held))
-        log_warn("connection of the proxy %s closed: %s%s", text, why, log_held(held).text);
+    prefaces->stats->proxy_headers_refused++;
+    if (log_limit_pass(&prefaces->limit, loop_now(), &suppressed))
+        log_warn("connection of the proxy %s closed: %s%s", text, why,
+                 log_suppressed(suppressed).text);
     close(preface_end(preface));
 }
 
-static void arm(struct prefaces *all)
+static void arm(struct prefaces *prefaces)
 {
-    if (all->oldest)
-        loop_timer_start(all->loop, &all->timer, all->oldest->due - loop_now());
+    if (prefaces->oldest)
+        loop_timer_start(prefaces->loop, &prefaces->timer, prefaces->oldest->due - loop_now());
 }
 
 static void on_timer(void *context)
 {
-    struct prefaces *all = context;
-    while (all->oldest && all->oldest->due <= loop_now())
-        refuse(all->oldest, "nothing came in time");
-    arm(all);
+    struct prefaces *prefaces = context;
+    while (prefaces->oldest && prefaces->oldest->due <= loop_now())
+        refuse(prefaces->oldest, "nothing came in time");
+    arm(prefaces);
 }
 
 enum step {
@@ -117,7 +118,7 @@ static enum step take_header(struct preface *preface, uint8_t *data, size_t *siz
 /* Returns whether the head of the request says who the client is, and can be read. */
 static bool has_head(const struct preface *preface)
 {
-    const struct prefix_list *trusted = preface->all->trusted;
+    const struct prefix_list *trusted = preface->prefaces->trusted;
     return trusted && prefix_list_holds(trusted, &preface->client);
 }
 
@@ -162,7 +163,7 @@ static enum step read_head(struct preface *preface, const uint8_t *data, size_t 
 
 static void hand_on(struct preface *preface, const char *forwarded)
 {
-    struct pre_session_limit *pre_sessions = preface->all->pre_sessions;
+    struct pre_session_limit *pre_sessions = preface->prefaces->pre_sessions;
     const struct pre_session_start start = {.client = preface->client,
                                             .counting = preface->counting,
                                             .forwarded = forwarded,
@@ -207,29 +208,29 @@ static void on_ready(void *context, unsigned events)
 struct prefaces *prefaces_create(struct loop *loop, struct pre_session_limit *pre_sessions,
                                  struct stats *stats, const struct prefix_list *trusted)
 {
-    struct prefaces *all = calloc(1, sizeof *all);
-    if (!all)
+    struct prefaces *prefaces = calloc(1, sizeof *prefaces);
+    if (!prefaces)
         return NULL;
-    all->loop = loop;
-    all->pre_sessions = pre_sessions;
-    all->stats = stats;
-    all->trusted = trusted;
-    all->timer.expired = on_timer;
-    all->timer.context = all;
-    return all;
+    prefaces->loop = loop;
+    prefaces->pre_sessions = pre_sessions;
+    prefaces->stats = stats;
+    prefaces->trusted = trusted;
+    prefaces->timer.expired = on_timer;
+    prefaces->timer.context = prefaces;
+    return prefaces;
 }
 
-void prefaces_destroy(struct prefaces *all)
+void prefaces_destroy(struct prefaces *prefaces)
 {
-    if (!all)
+    if (!prefaces)
         return;
-    loop_timer_stop(&all->timer);
-    while (all->oldest)
-        close(preface_end(all->oldest));
-    free(all);
+    loop_timer_stop(&prefaces->timer);
+    while (prefaces->oldest)
+        close(preface_end(prefaces->oldest));
+    free(prefaces);
 }
 
-void preface_begin(struct prefaces *all, struct http *http, int fd,
+void preface_begin(struct prefaces *prefaces, struct http *http, int fd,
                    const struct socket_address *proxy)
 {
     struct preface *preface = calloc(1, sizeof *preface);
@@ -238,24 +239,24 @@ void preface_begin(struct prefaces *all, struct http *http, int fd,
         return;
     }
     *preface = (struct preface){
-        .all = all,
+        .prefaces = prefaces,
         .http = http,
         .watch = {.fd = fd, .ready = on_ready, .context = preface},
         .proxy = *proxy,
         .client = *proxy,
         .counting = PRE_SESSION_UNCOUNTED,
-        .older = all->newest,
+        .older = prefaces->newest,
         .due = loop_now() + PREFACE_SECONDS,
     };
-    if (!loop_add(all->loop, &preface->watch, LOOP_READABLE)) {
+    if (!loop_add(prefaces->loop, &preface->watch, LOOP_READABLE)) {
         close(fd);
         free(preface);
         return;
     }
-    *(all->newest ? &all->newest->newer : &all->oldest) = preface;
-    all->newest = preface;
-    if (++all->count > PREFACES_MAX)
-        refuse(all->oldest, "others need the room");
-    if (!all->timer.loop)
-        arm(all);
+    *(prefaces->newest ? &prefaces->newest->newer : &prefaces->oldest) = preface;
+    prefaces->newest = preface;
+    if (++prefaces->count > PREFACES_MAX)
+        refuse(prefaces->oldest, "others need the room");
+    if (!prefaces->timer.loop)
+        arm(prefaces);
 }

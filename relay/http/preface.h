@@ -22,13 +22,13 @@ struct prefaces *prefaces_create(struct loop *loop, struct pre_session_limit *pr
                                  struct stats *stats, const struct prefix_list *trusted);
 
 /* Closes the connections that are still being read, and frees the set. NULL is allowed. */
-void prefaces_destroy(struct prefaces *all);
+void prefaces_destroy(struct prefaces *prefaces);
 
 /* Takes over the connection of a proxy. When its first bytes have come, it enters the pre-session
    limit: for the client that the header names, or else uncounted, until its request says more. The
    connection is closed when the header is malformed, its request is refused, or nothing comes in
    time. */
-void preface_begin(struct prefaces *all, struct http *http, int fd,
+void preface_begin(struct prefaces *prefaces, struct http *http, int fd,
                    const struct socket_address *proxy);
 
 #endif

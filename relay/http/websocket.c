@@ -54,7 +54,7 @@ static const struct session_farewell foreign = {SESSION_CODE_ORIGIN,
 
 /* The connection of one browser, allocated and zeroed by libwebsockets. */
 struct ws_link {
-    struct websockets *all;
+    struct websockets *websockets;
     struct lws *wsi;
     struct session_link base;
     struct heartbeat heartbeat;
@@ -102,8 +102,8 @@ static size_t put_frame(uint8_t *out, const struct datagram *datagram)
 static void stop_sending(struct ws_link *link)
 {
     link->closing = true;
-    heartbeat_stop(&link->all->heartbeats, &link->heartbeat);
-    link->all->stats->dropped_closing += link->queue.count;
+    heartbeat_stop(&link->websockets->heartbeats, &link->heartbeat);
+    link->websockets->stats->dropped_closing += link->queue.count;
     queue_free(&link->queue);
     lws_set_timeout(link->wsi, PENDING_TIMEOUT_CLOSE_ACK, CLOSE_SECONDS);
 }
@@ -134,7 +134,7 @@ static void begin_close(struct ws_link *link, const struct session_farewell *far
    inside: it writes them whole, and after the rest of a write that the kernel did not take. */
 static bool write_frames(struct ws_link *link, uint8_t *bytes, size_t size, size_t frames)
 {
-    struct stats *stats = link->all->stats;
+    struct stats *stats = link->websockets->stats;
     link->credit -= size < link->credit ? size : link->credit;
     if (lws_write(link->wsi, bytes, size, LWS_WRITE_HTTP) < (int)size) {
         stats->dropped_closing += frames;
@@ -158,7 +158,7 @@ static bool writable(struct ws_link *link)
 /* Writes as many datagrams as go out in one write, which is one at least. Returns their number. */
 static size_t write_some(struct ws_link *link, const struct datagram *datagrams, size_t count)
 {
-    uint8_t *out = link->all->out + LWS_PRE;
+    uint8_t *out = link->websockets->out + LWS_PRE;
     size_t size = 0;
     size_t frames = 0;
     while (frames < count && size + datagrams[frames].size + FRAME_HEADER_MAX <= WRITE_MAX)
@@ -173,8 +173,8 @@ static void enqueue(struct ws_link *link, const struct datagram *datagram)
     uint8_t frame[FRAME_MAX];
     struct queue_drops drops = {0};
     queue_push(&link->queue, frame, put_frame(frame, datagram), loop_now(), &drops);
-    link->all->stats->dropped_age += drops.age;
-    link->all->stats->dropped_bytes += drops.bytes;
+    link->websockets->stats->dropped_age += drops.age;
+    link->websockets->stats->dropped_bytes += drops.bytes;
 }
 
 static bool ws_link_ready(const struct session_link *base)
@@ -191,7 +191,7 @@ static void ws_link_send_batch(struct session_link *base, const struct datagram 
     while (sent < count && !link->closing && link->queue.count == 0 && writable(link))
         sent += write_some(link, datagrams + sent, count - sent);
     if (link->closing) {
-        link->all->stats->dropped_closing += count - sent;
+        link->websockets->stats->dropped_closing += count - sent;
         return;
     }
     for (; sent < count; sent++)
@@ -251,24 +251,24 @@ static void lost(void *owner)
 struct websockets *websockets_create(const struct websockets_config *config, struct loop *loop,
                                      struct sessions *sessions, struct stats *stats)
 {
-    struct websockets *all = calloc(1, sizeof *all);
-    if (!all)
+    struct websockets *websockets = calloc(1, sizeof *websockets);
+    if (!websockets)
         return NULL;
-    all->config = *config;
-    all->sessions = sessions;
-    all->stats = stats;
-    heartbeats_init(&all->heartbeats, loop, config->ping_interval_seconds, ask, lost);
-    return all;
+    websockets->config = *config;
+    websockets->sessions = sessions;
+    websockets->stats = stats;
+    heartbeats_init(&websockets->heartbeats, loop, config->ping_interval_seconds, ask, lost);
+    return websockets;
 }
 
-void websockets_destroy(struct websockets *all)
+void websockets_destroy(struct websockets *websockets)
 {
-    free(all);
+    free(websockets);
 }
 
 /* Reads which session the link is for, and to which game server it goes. The list has been checked.
  */
-static void read_wishes(const struct websockets *all, struct lws *wsi, const char *origin,
+static void read_wishes(const struct websockets *websockets, struct lws *wsi, const char *origin,
                         struct link_request *request)
 {
     char list[HTTP_HEADER_MAX];
@@ -276,10 +276,10 @@ static void read_wishes(const struct websockets *all, struct lws *wsi, const cha
     if (lws_hdr_copy(wsi, list, sizeof list, WSI_TOKEN_PROTOCOL) > 0)
         subprotocol_read(list, &wishes);
     request->server = wishes.server;
-    session_identify(all->sessions, wishes.key, origin, request);
+    session_identify(websockets->sessions, wishes.key, origin, request);
 }
 
-static void on_established(struct ws_link *link, struct websockets *all, struct lws *wsi)
+static void on_established(struct ws_link *link, struct websockets *websockets, struct lws *wsi)
 {
     int fd = lws_get_socket_fd(wsi);
     int on = 1;
@@ -287,25 +287,25 @@ static void on_established(struct ws_link *link, struct websockets *all, struct 
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     setsockopt(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &unsent, sizeof unsent);
 
-    link->all = all;
+    link->websockets = websockets;
     link->wsi = wsi;
-    link->queue.limit_bytes = all->config.queue_bytes;
-    link->queue.limit_age_seconds = all->config.queue_age_seconds;
+    link->queue.limit_bytes = websockets->config.queue_bytes;
+    link->queue.limit_age_seconds = websockets->config.queue_age_seconds;
     struct link_request request = {.client = *pre_session_limit_client(wsi)};
     char origin[HTTP_HEADER_MAX];
-    if (!http_allows(all->config.http, wsi, origin)) {
+    if (!http_allows(websockets->config.http, wsi, origin)) {
         begin_close(link, &foreign);
         return;
     }
-    read_wishes(all, wsi, origin, &request);
+    read_wishes(websockets, wsi, origin, &request);
     const enum session_refusal why =
-        session_link_open(all->sessions, &link->base, &websocket_transport, &request);
+        session_link_open(websockets->sessions, &link->base, &websocket_transport, &request);
     if (why != SESSION_REFUSED_NOT) {
         begin_close(link, session_refusal_farewell(why));
         return;
     }
     pre_session_limit_leave(wsi);
-    heartbeat_start(&all->heartbeats, &link->heartbeat, link);
+    heartbeat_start(&websockets->heartbeats, &link->heartbeat, link);
 }
 
 /* Stops reading for a while. It is not called in the callback that read too much: there
@@ -334,7 +334,7 @@ static void discard(struct ws_link *link, size_t size)
     if (!lws_is_final_fragment(link->wsi))
         return;
     if (lws_frame_is_binary(link->wsi))
-        sessions_discard(link->all->sessions, link->partial_size);
+        sessions_discard(link->websockets->sessions, link->partial_size);
     link->partial_size = 0;
 }
 
@@ -396,14 +396,15 @@ static int on_writable(struct ws_link *link)
     struct queue_drops drops = {0};
     const double now = loop_now();
     queue_expire(&link->queue, now, &drops);
-    link->all->stats->dropped_age += drops.age;
+    link->websockets->stats->dropped_age += drops.age;
     const uint8_t *bytes;
     size_t frames;
     size_t size = queue_peek(&link->queue, WRITE_MAX, &bytes, &frames);
     if (frames > 0) {
         link->credit = CREDIT;
         for (size_t i = 0; i < frames; i++)
-            histogram_add(&link->all->stats->queue_age_seconds, now - queue_time(&link->queue, i));
+            histogram_add(&link->websockets->stats->queue_age_seconds,
+                          now - queue_time(&link->queue, i));
         const bool written = write_frames(link, (uint8_t *)(uintptr_t)bytes, size, frames);
         queue_pop(&link->queue, frames);
         if (!written)
@@ -419,8 +420,8 @@ static int on_writable(struct ws_link *link)
 static void on_closed(struct ws_link *link)
 {
     link->closing = true;
-    heartbeat_stop(&link->all->heartbeats, &link->heartbeat);
-    link->all->stats->dropped_closing += link->queue.count;
+    heartbeat_stop(&link->websockets->heartbeats, &link->heartbeat);
+    link->websockets->stats->dropped_closing += link->queue.count;
     queue_free(&link->queue);
     free(link->partial);
     session_link_close(&link->base, link->parting);
@@ -440,12 +441,12 @@ static int on_event(struct lws *wsi, enum lws_callback_reasons reason, void *use
 {
     struct ws_link *link = user;
     if (reason == LWS_CALLBACK_ESTABLISHED) {
-        struct websockets *const *all = lws_get_protocol(wsi)->user;
-        on_established(link, *all, wsi);
+        struct websockets *const *websockets = lws_get_protocol(wsi)->user;
+        on_established(link, *websockets, wsi);
         return 0;
     }
     /* A handshake that fails late is closed without ever having been established. */
-    if (!link || !link->all)
+    if (!link || !link->websockets)
         return 0;
     switch (reason) {
     case LWS_CALLBACK_RECEIVE:

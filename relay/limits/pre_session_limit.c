@@ -22,7 +22,7 @@
 
 /* One connection, to which the opaque data of its wsi point. */
 struct pre_session {
-    struct pre_session_limit *all;
+    struct pre_session_limit *limit;
     struct lws *wsi;
     void *owner;
     struct socket_address client;
@@ -49,58 +49,58 @@ struct pre_session_limit {
     struct log_limit evicted_limit;
 };
 
-void pre_session_limit_set(struct pre_session_limit *all, unsigned max_per_address)
+void pre_session_limit_set(struct pre_session_limit *limit, unsigned max_per_address)
 {
-    all->max_per_address = PER_BROWSER * max_per_address;
+    limit->max_per_address = PER_BROWSER * max_per_address;
 }
 
 struct pre_session_limit *pre_session_limit_create(unsigned max, unsigned max_per_address,
                                                    struct stats *stats)
 {
-    struct pre_session_limit *all = calloc(1, sizeof *all);
-    if (!all)
+    struct pre_session_limit *limit = calloc(1, sizeof *limit);
+    if (!limit)
         return NULL;
-    all->stats = stats;
-    all->max = max;
-    pre_session_limit_set(all, max_per_address);
-    all->per_address = per_address_limit_create(1024);
-    all->handshakes = address_memory_create(HANDSHAKES_SECONDS);
-    if (all->per_address && all->handshakes)
-        return all;
-    pre_session_limit_destroy(all);
+    limit->stats = stats;
+    limit->max = max;
+    pre_session_limit_set(limit, max_per_address);
+    limit->per_address = per_address_limit_create(1024);
+    limit->handshakes = address_memory_create(HANDSHAKES_SECONDS);
+    if (limit->per_address && limit->handshakes)
+        return limit;
+    pre_session_limit_destroy(limit);
     return NULL;
 }
 
-void pre_session_limit_destroy(struct pre_session_limit *all)
+void pre_session_limit_destroy(struct pre_session_limit *limit)
 {
-    if (!all)
+    if (!limit)
         return;
-    per_address_limit_destroy(all->per_address);
-    address_memory_destroy(all->handshakes);
-    free(all);
+    per_address_limit_destroy(limit->per_address);
+    address_memory_destroy(limit->handshakes);
+    free(limit);
 }
 
-void pre_session_limit_set_tls(struct pre_session_limit *all, const struct lws_vhost *vhost,
+void pre_session_limit_set_tls(struct pre_session_limit *limit, const struct lws_vhost *vhost,
                                struct tls_turns *turns)
 {
-    all->tls = vhost;
-    all->turns = turns;
+    limit->tls = vhost;
+    limit->turns = turns;
 }
 
 static void list_remove(struct pre_session *connection)
 {
-    struct pre_session_limit *all = connection->all;
-    *(connection->older ? &connection->older->newer : &all->oldest) = connection->newer;
-    *(connection->newer ? &connection->newer->older : &all->newest) = connection->older;
+    struct pre_session_limit *limit = connection->limit;
+    *(connection->older ? &connection->older->newer : &limit->oldest) = connection->newer;
+    *(connection->newer ? &connection->newer->older : &limit->newest) = connection->older;
 }
 
 static void list_append(struct pre_session *connection)
 {
-    struct pre_session_limit *all = connection->all;
-    connection->older = all->newest;
+    struct pre_session_limit *limit = connection->limit;
+    connection->older = limit->newest;
     connection->newer = NULL;
-    *(all->newest ? &all->newest->newer : &all->oldest) = connection;
-    all->newest = connection;
+    *(limit->newest ? &limit->newest->newer : &limit->oldest) = connection;
+    limit->newest = connection;
 }
 
 /* Closes a connection. If libwebsockets does not close it, because it is just becoming a session,
@@ -109,7 +109,7 @@ static void evict(struct pre_session *connection)
 {
     list_remove(connection);
     list_append(connection);
-    connection->all->stats->connections_evicted++;
+    connection->limit->stats->connections_evicted++;
     lws_set_timeout(connection->wsi, PENDING_TIMEOUT_USER_REASON_BASE, LWS_TO_KILL_ASYNC);
 }
 
@@ -120,10 +120,10 @@ static unsigned held_by_its_address(const struct pre_session *connection)
 
 /* Closes up to `left` connections, the oldest first, of addresses that have more than `most`.
    Returns how many are left over. */
-static unsigned evict_oldest(struct pre_session_limit *all, unsigned left, unsigned most)
+static unsigned evict_oldest(struct pre_session_limit *limit, unsigned left, unsigned most)
 {
-    struct pre_session *next = all->oldest;
-    for (unsigned seen = 0; seen < all->count && left > 0; seen++) {
+    struct pre_session *next = limit->oldest;
+    for (unsigned seen = 0; seen < limit->count && left > 0; seen++) {
         struct pre_session *connection = next;
         next = connection->newer;
         if (held_by_its_address(connection) > most) {
@@ -134,36 +134,36 @@ static unsigned evict_oldest(struct pre_session_limit *all, unsigned left, unsig
     return left;
 }
 
-unsigned pre_session_limit_count(const struct pre_session_limit *all)
+unsigned pre_session_limit_count(const struct pre_session_limit *limit)
 {
-    return all->count;
+    return limit->count;
 }
 
-bool pre_session_limit_room(struct pre_session_limit *all)
+bool pre_session_limit_room(struct pre_session_limit *limit)
 {
-    if (all->count < all->max)
+    if (limit->count < limit->max)
         return true;
-    unsigned held;
-    if (log_limit_pass(&all->evicted_limit, loop_now(), &held))
-        log_warn("%u connections are no sessions: the oldest are closed%s", all->count,
-                 log_held(held).text);
-    unsigned left = 1 + all->max / EVICTED_SHARE;
-    left = evict_oldest(all, left, PER_BROWSER);
-    evict_oldest(all, left, 0);
+    unsigned suppressed;
+    if (log_limit_pass(&limit->evicted_limit, loop_now(), &suppressed))
+        log_warn("%u connections are no sessions: the oldest are closed%s", limit->count,
+                 log_suppressed(suppressed).text);
+    unsigned left = 1 + limit->max / EVICTED_SHARE;
+    left = evict_oldest(limit, left, PER_BROWSER);
+    evict_oldest(limit, left, 0);
     return false;
 }
 
 static void uncount(struct pre_session *connection)
 {
     if (connection->address)
-        per_address_limit_leave(connection->all->per_address, connection->address);
+        per_address_limit_leave(connection->limit->per_address, connection->address);
     connection->address = NULL;
 }
 
 static void leave(struct pre_session *connection)
 {
     list_remove(connection);
-    connection->all->count--;
+    connection->limit->count--;
     uncount(connection);
     free(connection->forwarded);
     free(connection);
@@ -171,20 +171,20 @@ static void leave(struct pre_session *connection)
 
 static bool count(struct pre_session *connection)
 {
-    struct pre_session_limit *all = connection->all;
+    struct pre_session_limit *limit = connection->limit;
     bool full;
-    connection->address =
-        per_address_limit_enter(all->per_address, &connection->client, all->max_per_address, &full);
+    connection->address = per_address_limit_enter(limit->per_address, &connection->client,
+                                                  limit->max_per_address, &full);
     return connection->address != NULL;
 }
 
-static struct pre_session *enter(struct pre_session_limit *all,
+static struct pre_session *enter(struct pre_session_limit *limit,
                                  const struct pre_session_start *start)
 {
     struct pre_session *connection = calloc(1, sizeof *connection);
     if (!connection)
         return NULL;
-    connection->all = all;
+    connection->limit = limit;
     connection->owner = start->owner;
     connection->client = start->client;
     connection->forwarded = start->forwarded ? strdup(start->forwarded) : NULL;
@@ -195,56 +195,56 @@ static struct pre_session *enter(struct pre_session_limit *all,
         return NULL;
     }
     list_append(connection);
-    all->count++;
+    limit->count++;
     return connection;
 }
 
-static void report_refused(struct pre_session_limit *all, const struct socket_address *client)
+static void report_refused(struct pre_session_limit *limit, const struct socket_address *client)
 {
     char text[SOCKET_ADDRESS_TEXT];
-    unsigned held;
+    unsigned suppressed;
     socket_address_format(client, text);
-    all->stats->connections_refused++;
-    if (log_limit_pass(&all->refused_limit, loop_now(), &held))
+    limit->stats->connections_refused++;
+    if (log_limit_pass(&limit->refused_limit, loop_now(), &suppressed))
         log_warn("connection of %s refused: its address has %u that are no sessions%s", text,
-                 all->max_per_address, log_held(held).text);
+                 limit->max_per_address, log_suppressed(suppressed).text);
 }
 
 /* Returns whether a client may make one more TLS handshake, which is remembered then. *made is the
    number of handshakes that it has made lately. */
-static bool may_shake_hands(struct pre_session_limit *all, const struct socket_address *client,
+static bool may_shake_hands(struct pre_session_limit *limit, const struct socket_address *client,
                             double *made)
 {
     unsigned char owner[16];
     char text[SOCKET_ADDRESS_TEXT];
-    unsigned held;
+    unsigned suppressed;
     socket_address_owner(client, owner);
-    *made = address_memory_count(all->handshakes, owner, loop_now());
-    if (all->max_per_address == 0 || *made < all->max_per_address) {
-        address_memory_add(all->handshakes, owner, loop_now());
+    *made = address_memory_count(limit->handshakes, owner, loop_now());
+    if (limit->max_per_address == 0 || *made < limit->max_per_address) {
+        address_memory_add(limit->handshakes, owner, loop_now());
         return true;
     }
-    all->stats->handshakes_refused++;
+    limit->stats->handshakes_refused++;
     socket_address_format(client, text);
-    if (log_limit_pass(&all->handshakes_limit, loop_now(), &held))
+    if (log_limit_pass(&limit->handshakes_limit, loop_now(), &suppressed))
         log_warn("connection of %s refused: its address has made %u TLS handshakes lately%s", text,
-                 all->max_per_address, log_held(held).text);
+                 limit->max_per_address, log_suppressed(suppressed).text);
     return false;
 }
 
-void pre_session_limit_enter(struct pre_session_limit *all, int fd,
+void pre_session_limit_enter(struct pre_session_limit *limit, int fd,
                              const struct pre_session_start *start)
 {
     double made = 0.0;
-    if (start->vhost == all->tls && start->counting == PRE_SESSION_COUNTED &&
-        !may_shake_hands(all, &start->client, &made)) {
+    if (start->vhost == limit->tls && start->counting == PRE_SESSION_COUNTED &&
+        !may_shake_hands(limit, &start->client, &made)) {
         close(fd);
         return;
     }
-    struct pre_session *connection = enter(all, start);
+    struct pre_session *connection = enter(limit, start);
     if (!connection) {
         close(fd);
-        report_refused(all, &start->client);
+        report_refused(limit, &start->client);
         return;
     }
     /* libwebsockets closes the socket itself when it has no place for the connection. */
@@ -254,8 +254,8 @@ void pre_session_limit_enter(struct pre_session_limit *all, int fd,
         return;
     }
     lws_set_opaque_user_data(connection->wsi, connection);
-    if (start->vhost == all->tls)
-        tls_turns_enter(all->turns, connection->wsi, made < PER_BROWSER);
+    if (start->vhost == limit->tls)
+        tls_turns_enter(limit->turns, connection->wsi, made < PER_BROWSER);
 }
 
 void *pre_session_limit_owner(struct lws *wsi)
@@ -286,7 +286,7 @@ bool pre_session_limit_move(struct lws *wsi, const struct socket_address *client
     connection->moved = true;
     if (count(connection))
         return true;
-    report_refused(connection->all, client);
+    report_refused(connection->limit, client);
     return false;
 }
 

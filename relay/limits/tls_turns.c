@@ -6,7 +6,7 @@
 
 /* The turn of a connection that shakes hands, which belongs to its SSL. */
 struct turn {
-    struct tls_turns *all; /* NULL before the connection has entered */
+    struct tls_turns *turns; /* NULL before the connection has entered */
     struct lws *wsi;
     struct lws_dll2 place; /* its place in a list while the connection waits */
     bool is_early;
@@ -34,23 +34,23 @@ static struct turn *first_of(const struct lws_dll2_owner *line)
     return place ? lws_container_of(place, struct turn, place) : NULL;
 }
 
-static struct turn *first_of_all(const struct tls_turns *all)
+static struct turn *first_of_all(const struct tls_turns *turns)
 {
-    struct turn *first = first_of(&all->early);
-    return first ? first : first_of(&all->late);
+    struct turn *first = first_of(&turns->early);
+    return first ? first : first_of(&turns->late);
 }
 
 static void on_timer(void *context)
 {
-    struct tls_turns *all = context;
+    struct tls_turns *turns = context;
     struct turn *turn;
-    while ((turn = first_of(&all->fresh))) {
+    while ((turn = first_of(&turns->fresh))) {
         lws_dll2_remove(&turn->place);
-        lws_dll2_add_tail(&turn->place, turn->is_early ? &all->early : &all->late);
+        lws_dll2_add_tail(&turn->place, turn->is_early ? &turns->early : &turns->late);
         lws_rx_flow_control(turn->wsi, 0);
     }
-    const double wait = handshake_budget_wait(all->budget, HANDSHAKE_TLS, loop_now());
-    turn = first_of_all(all);
+    const double wait = handshake_budget_wait(turns->budget, HANDSHAKE_TLS, loop_now());
+    turn = first_of_all(turns);
     if (turn && wait <= 0.0) {
         lws_dll2_remove(&turn->place);
         turn->is_due = true;
@@ -58,50 +58,50 @@ static void on_timer(void *context)
     }
     /* The next one has another turn of the loop: by then the processor time of this one is known.
      */
-    if (first_of_all(all))
-        loop_timer_start(all->loop, &all->timer, wait);
+    if (first_of_all(turns))
+        loop_timer_start(turns->loop, &turns->timer, wait);
 }
 
 struct tls_turns *tls_turns_create(struct loop *loop, struct handshake_budget *budget,
                                    struct stats *stats)
 {
-    struct tls_turns *all = calloc(1, sizeof *all);
-    if (!all)
+    struct tls_turns *turns = calloc(1, sizeof *turns);
+    if (!turns)
         return NULL;
-    all->loop = loop;
-    all->budget = budget;
-    all->stats = stats;
-    all->timer.expired = on_timer;
-    all->timer.context = all;
-    return all;
+    turns->loop = loop;
+    turns->budget = budget;
+    turns->stats = stats;
+    turns->timer.expired = on_timer;
+    turns->timer.context = turns;
+    return turns;
 }
 
-void tls_turns_destroy(struct tls_turns *all)
+void tls_turns_destroy(struct tls_turns *turns)
 {
-    free(all);
+    free(turns);
 }
 
 /* Makes a connection wait for its turn, if there is anything to read. */
 static void begin_to_wait(struct turn *turn, int fd)
 {
-    struct tls_turns *all = turn->all;
+    struct tls_turns *turns = turn->turns;
     char byte;
     if (turn->place.owner || recv(fd, &byte, 1, MSG_PEEK) < 0)
         return;
     if (!turn->has_waited)
-        all->stats->handshakes_waited++;
+        turns->stats->handshakes_waited++;
     turn->has_waited = true;
-    lws_dll2_add_tail(&turn->place, &all->fresh);
-    loop_timer_start(all->loop, &all->timer, 0.0);
+    lws_dll2_add_tail(&turn->place, &turns->fresh);
+    loop_timer_start(turns->loop, &turns->timer, 0.0);
 }
 
 static bool may_read(struct turn *turn, int fd)
 {
-    struct tls_turns *all = turn->all;
-    if (turn->has_it || !all)
+    struct tls_turns *turns = turn->turns;
+    if (turn->has_it || !turns)
         return turn->has_it;
-    const bool is_free = !turn->place.owner && !first_of(&all->fresh) && !first_of_all(all) &&
-                         handshake_budget_wait(all->budget, HANDSHAKE_TLS, loop_now()) <= 0.0;
+    const bool is_free = !turn->place.owner && !first_of(&turns->fresh) && !first_of_all(turns) &&
+                         handshake_budget_wait(turns->budget, HANDSHAKE_TLS, loop_now()) <= 0.0;
     if (!turn->is_due && !is_free) {
         begin_to_wait(turn, fd);
         return false;
@@ -143,10 +143,10 @@ static BIO_METHOD *filter(void)
     return method;
 }
 
-static void on_free(void *ssl, void *data, CRYPTO_EX_DATA *all, int index, long number,
+static void on_free(void *ssl, void *data, CRYPTO_EX_DATA *turns, int index, long number,
                     void *pointer)
 {
-    (void)ssl, (void)all, (void)index, (void)number, (void)pointer;
+    (void)ssl, (void)turns, (void)index, (void)number, (void)pointer;
     struct turn *turn = data;
     if (!turn)
         return;
@@ -191,7 +191,7 @@ static void on_info(const SSL *connection, int where, int result)
         SSL_set0_rbio(ssl, BIO_pop(SSL_get_rbio(ssl)));
     if (where == SSL_CB_ACCEPT_EXIT && turn && turn->has_it) {
         turn->has_it = false;
-        handshake_budget_spend(turn->all->budget, handshake_clock() - turn->began);
+        handshake_budget_spend(turn->turns->budget, handshake_clock() - turn->began);
     }
 }
 
@@ -207,7 +207,7 @@ void tls_turns_enter(struct tls_turns *turns, struct lws *wsi, bool is_early)
     struct turn *turn = ssl ? SSL_get_ex_data(ssl, turn_index()) : NULL;
     if (!turn)
         return;
-    turn->all = turns;
+    turn->turns = turns;
     turn->wsi = wsi;
     turn->is_early = is_early;
 }

@@ -2,65 +2,65 @@
 
 #include <stdlib.h>
 
-static void put(struct deadlines *all, size_t place, struct deadline *entry)
+static void put(struct deadlines *deadlines, size_t place, struct deadline *entry)
 {
-    all->heap[place - 1] = entry;
+    deadlines->heap[place - 1] = entry;
     entry->place = place;
 }
 
-static struct deadline *at(const struct deadlines *all, size_t place)
+static struct deadline *at(const struct deadlines *deadlines, size_t place)
 {
-    return all->heap[place - 1];
+    return deadlines->heap[place - 1];
 }
 
 /* Moves an entry to the place in the heap that its time gives it. */
-static void settle(struct deadlines *all, struct deadline *entry)
+static void settle(struct deadlines *deadlines, struct deadline *entry)
 {
     size_t place = entry->place;
-    while (place > 1 && at(all, place / 2)->time > entry->time) {
-        put(all, place, at(all, place / 2));
+    while (place > 1 && at(deadlines, place / 2)->time > entry->time) {
+        put(deadlines, place, at(deadlines, place / 2));
         place /= 2;
     }
-    for (size_t child; (child = place * 2) <= all->count; place = child) {
-        if (child < all->count && at(all, child + 1)->time < at(all, child)->time)
+    for (size_t child; (child = place * 2) <= deadlines->count; place = child) {
+        if (child < deadlines->count && at(deadlines, child + 1)->time < at(deadlines, child)->time)
             child++;
-        if (at(all, child)->time >= entry->time)
+        if (at(deadlines, child)->time >= entry->time)
             break;
-        put(all, place, at(all, child));
+        put(deadlines, place, at(deadlines, child));
     }
-    put(all, place, entry);
+    put(deadlines, place, entry);
 }
 
-bool deadlines_reserve(struct deadlines *all, size_t capacity)
+bool deadlines_reserve(struct deadlines *deadlines, size_t capacity)
 {
-    *all = (struct deadlines){.heap = calloc(capacity, sizeof(struct deadline *))};
-    return all->heap != NULL;
+    *deadlines = (struct deadlines){.heap = calloc(capacity, sizeof(struct deadline *))};
+    return deadlines->heap != NULL;
 }
 
-void deadlines_set(struct deadlines *all, struct deadline *entry, double time)
+void deadlines_set(struct deadlines *deadlines, struct deadline *entry, double time)
 {
     entry->time = time;
     if (entry->place == 0)
-        put(all, ++all->count, entry);
-    settle(all, entry);
+        put(deadlines, ++deadlines->count, entry);
+    settle(deadlines, entry);
 }
 
-void deadlines_remove(struct deadlines *all, struct deadline *entry)
+void deadlines_remove(struct deadlines *deadlines, struct deadline *entry)
 {
     const size_t place = entry->place;
     if (place == 0)
         return;
-    struct deadline *last = at(all, all->count--);
+    struct deadline *last = at(deadlines, deadlines->count--);
     entry->place = 0;
     if (last == entry)
         return;
-    put(all, place, last);
-    settle(all, last);
+    put(deadlines, place, last);
+    settle(deadlines, last);
 }
 
-struct deadline *deadlines_first(const struct deadlines *all)
+struct deadline *deadlines_first(const struct deadlines *deadlines)
 {
-    return all->count > 0 ? all->heap[0] : NULL;
+    return deadlines->count > 0 ? deadlines->heap[0] : NULL;
 }
 
 void deadlines_set_all(struct deadlines *deadlines, double time)
@@ -69,8 +69,8 @@ void deadlines_set_all(struct deadlines *deadlines, double time)
         deadlines->heap[i]->time = time;
 }
 
-void deadlines_free(struct deadlines *all)
+void deadlines_free(struct deadlines *deadlines)
 {
-    free(all->heap);
-    *all = (struct deadlines){0};
+    free(deadlines->heap);
+    *deadlines = (struct deadlines){0};
 }

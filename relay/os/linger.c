@@ -14,7 +14,7 @@
 #define LINGER_BYTES   ((size_t)1 << 20)
 
 struct one {
-    struct lingers *all;
+    struct lingers *lingers;
     struct loop_watch watch;
     double until;
     size_t left; /* the bytes that may still come */
@@ -33,23 +33,23 @@ struct lingers {
 
 static void end(struct one *one)
 {
-    struct lingers *all = one->all;
-    *(one->older ? &one->older->newer : &all->oldest) = one->newer;
-    *(one->newer ? &one->newer->older : &all->newest) = one->older;
-    all->count--;
-    loop_remove(all->loop, &one->watch);
+    struct lingers *lingers = one->lingers;
+    *(one->older ? &one->older->newer : &lingers->oldest) = one->newer;
+    *(one->newer ? &one->newer->older : &lingers->newest) = one->older;
+    lingers->count--;
+    loop_remove(lingers->loop, &one->watch);
     close(one->watch.fd);
     free(one);
 }
 
 static void on_time(void *context)
 {
-    struct lingers *all = context;
+    struct lingers *lingers = context;
     double now = loop_now();
-    while (all->oldest && all->oldest->until <= now)
-        end(all->oldest);
-    if (all->oldest)
-        loop_timer_start(all->loop, &all->timer, all->oldest->until - now);
+    while (lingers->oldest && lingers->oldest->until <= now)
+        end(lingers->oldest);
+    if (lingers->oldest)
+        loop_timer_start(lingers->loop, &lingers->timer, lingers->oldest->until - now);
 }
 
 static void on_ready(void *context, unsigned events)
@@ -68,56 +68,56 @@ static void on_ready(void *context, unsigned events)
 
 struct lingers *lingers_create(struct loop *loop)
 {
-    struct lingers *all = calloc(1, sizeof *all);
-    if (!all)
+    struct lingers *lingers = calloc(1, sizeof *lingers);
+    if (!lingers)
         return NULL;
-    all->loop = loop;
-    all->timer.expired = on_time;
-    all->timer.context = all;
-    return all;
+    lingers->loop = loop;
+    lingers->timer.expired = on_time;
+    lingers->timer.context = lingers;
+    return lingers;
 }
 
-void lingers_close(struct lingers *all)
+void lingers_close(struct lingers *lingers)
 {
-    if (!all)
+    if (!lingers)
         return;
-    all->closed = true;
-    loop_timer_stop(&all->timer);
-    while (all->oldest)
-        end(all->oldest);
+    lingers->closed = true;
+    loop_timer_stop(&lingers->timer);
+    while (lingers->oldest)
+        end(lingers->oldest);
 }
 
-void lingers_destroy(struct lingers *all)
+void lingers_destroy(struct lingers *lingers)
 {
-    free(all);
+    free(lingers);
 }
 
-void linger(struct lingers *all, int fd)
+void linger(struct lingers *lingers, int fd)
 {
-    if (all->closed)
+    if (lingers->closed)
         return;
-    while (all->count >= LINGERS_MAX)
-        end(all->oldest);
+    while (lingers->count >= LINGERS_MAX)
+        end(lingers->oldest);
     struct one *one = calloc(1, sizeof *one);
     int own = one ? fcntl(fd, F_DUPFD_CLOEXEC, 0) : -1;
     if (own < 0) {
         free(one);
         return;
     }
-    one->all = all;
+    one->lingers = lingers;
     one->until = loop_now() + LINGER_SECONDS;
     one->left = LINGER_BYTES;
     one->watch = (struct loop_watch){.fd = own, .ready = on_ready, .context = one};
-    if (!loop_add(all->loop, &one->watch, LOOP_READABLE)) {
+    if (!loop_add(lingers->loop, &one->watch, LOOP_READABLE)) {
         close(own);
         free(one);
         return;
     }
     shutdown(own, SHUT_WR);
-    one->older = all->newest;
-    *(all->newest ? &all->newest->newer : &all->oldest) = one;
-    all->newest = one;
-    all->count++;
-    if (!all->timer.loop)
-        loop_timer_start(all->loop, &all->timer, LINGER_SECONDS);
+    one->older = lingers->newest;
+    *(lingers->newest ? &lingers->newest->newer : &lingers->oldest) = one;
+    lingers->newest = one;
+    lingers->count++;
+    if (!lingers->timer.loop)
+        loop_timer_start(lingers->loop, &lingers->timer, LINGER_SECONDS);
 }

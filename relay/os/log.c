@@ -144,23 +144,23 @@ LOG_FUNCTION(log_warn, LOG_WARN)
 LOG_FUNCTION(log_info, LOG_INFO)
 LOG_FUNCTION(log_debug, LOG_DEBUG)
 
-bool log_limit_pass(struct log_limit *limit, double now, unsigned *held)
+bool log_limit_pass(struct log_limit *limit, double now, unsigned *suppressed)
 {
     if (limit->last > 0.0 && now - limit->last < LOG_LIMIT_SECONDS) {
-        limit->held++;
+        limit->suppressed++;
         return false;
     }
-    *held = limit->held;
-    limit->held = 0;
+    *suppressed = limit->suppressed;
+    limit->suppressed = 0;
     limit->last = now;
     return true;
 }
 
-struct log_words log_held(unsigned held)
+struct log_words log_suppressed(unsigned suppressed)
 {
     struct log_words words = {""};
-    if (held > 0)
-        snprintf(words.text, sizeof words.text, " (%u more since the last such line)", held);
+    if (suppressed > 0)
+        snprintf(words.text, sizeof words.text, " (%u more since the last such line)", suppressed);
     return words;
 }
 

@@ -64,12 +64,12 @@ bool log_wants(enum log_level level);
 /* Limits a repeating line to one in five seconds. Zero it before first use. */
 struct log_limit {
     double last;
-    unsigned held;
+    unsigned suppressed;
 };
 
-/* Returns true when a line may be written at the time `now` (seconds). *held is then the number of
-   lines that were held back since the last one; the caller prints it. */
-bool log_limit_pass(struct log_limit *limit, double now, unsigned *held);
+/* Returns true when a line may be written at the time `now` (seconds). *suppressed is then the
+   number of lines that were held back since the last one; the caller prints it. */
+bool log_limit_pass(struct log_limit *limit, double now, unsigned *suppressed);
 
 struct log_words {
     char text[64];
@@ -77,7 +77,7 @@ struct log_words {
 
 /* Returns the text that goes behind such a line: " (2 more since the last such line)"; nothing for
    0. */
-struct log_words log_held(unsigned held);
+struct log_words log_suppressed(unsigned suppressed);
 
 /* Returns "1 session", "2 sessions". */
 struct log_words log_count(unsigned count, const char *thing);

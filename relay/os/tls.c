@@ -204,13 +204,13 @@ void tls_watch(struct tls *tls, struct loop *loop, void (*changed)(void *context
     loop_timer_start(loop, &tls->look, LOOK_SECONDS);
 }
 
-static const struct tls_identity *choose(const struct identities *all, const char *name)
+static const struct tls_identity *choose(const struct identities *identities, const char *name)
 {
-    for (unsigned i = 0; name && i < all->count; i++) {
-        if (X509_check_host(all->at[i].certificate, name, 0, 0, NULL) == 1)
-            return &all->at[i];
+    for (unsigned i = 0; name && i < identities->count; i++) {
+        if (X509_check_host(identities->at[i].certificate, name, 0, 0, NULL) == 1)
+            return &identities->at[i];
     }
-    return &all->at[0];
+    return &identities->at[0];
 }
 
 static int on_certificate(SSL *ssl, void *context)

@@ -21,8 +21,8 @@ static void close_pages(struct pending_command *pending)
 
 static int by_id(const void *a, const void *b)
 {
-    const struct session_facts *first = a;
-    const struct session_facts *second = b;
+    const struct session_summary *first = a;
+    const struct session_summary *second = b;
     return (first->id > second->id) - (first->id < second->id);
 }
 
@@ -30,7 +30,7 @@ static int by_id(const void *a, const void *b)
    list leaves out none. */
 static void merge(struct pending_command *pending)
 {
-    struct session_facts *pages = pending->pages;
+    struct session_summary *pages = pending->pages;
     const size_t limit = pending->command.limit;
     size_t size = 0;
     for (unsigned i = 0; i < pending->owner->config.workers; i++) {

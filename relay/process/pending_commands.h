@@ -24,7 +24,7 @@ struct pending_commands_config {
     bool (*send)(void *context, unsigned worker, const struct command_message *message, int fd);
     /* Takes the result of a command; `page` has the sessions of a list. */
     void (*finish)(void *context, uint64_t ticket, const struct command *command,
-                   const struct command_result *result, const struct session_facts *page);
+                   const struct command_result *result, const struct session_summary *page);
     void *context;
 };
 
@@ -38,7 +38,7 @@ struct pending_commands {
         bool is_awaited[OPTIONS_WORKERS_MAX];      /* the worker has not answered */
         unsigned page_counts[OPTIONS_WORKERS_MAX]; /* the number of sessions in the worker's page */
         /* the pages of all workers; NULL when the command is no list */
-        struct session_facts *pages;
+        struct session_summary *pages;
         size_t pages_size;
         struct loop_timer timer;
     } list[PENDING_COMMANDS_MAX];

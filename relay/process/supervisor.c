@@ -257,7 +257,7 @@ static bool send_command(void *context, unsigned worker, const struct command_me
 }
 
 static void finish_command(void *context, uint64_t ticket, const struct command *command,
-                           const struct command_result *result, const struct session_facts *page)
+                           const struct command_result *result, const struct session_summary *page)
 {
     const struct supervisor *supervisor = context;
     admin_answer(supervisor->admin, ticket, command, result, page);

@@ -271,14 +271,14 @@ static void set_away(struct worker_process *worker, const uint8_t hash[SESSION_H
 static void keep(struct worker_process *worker, const struct message *message)
 {
     struct supervisor *supervisor = worker->supervisor;
-    unsigned held;
+    unsigned suppressed;
     if (directory_put(&supervisor->directory, message->data, message->size, message->fd,
                       worker->number, INFINITY))
         return;
-    if (log_limit_pass(&supervisor->lost_limit, loop_now(), &held))
+    if (log_limit_pass(&supervisor->lost_limit, loop_now(), &suppressed))
         log_warn("a session cannot move to another worker, nor outlive its own: there is no place "
                  "for it, or no file descriptor%s",
-                 log_held(held).text);
+                 log_suppressed(suppressed).text);
 }
 
 void supervisor_reload_worker(const struct worker_process *worker)

@@ -53,7 +53,7 @@ static void withdraw(void *context, const uint8_t hash[SESSION_HASH_SIZE])
     message_send(worker->watch.fd, MESSAGE_WITHDRAW, hash, SESSION_HASH_SIZE, -1);
 }
 
-static bool write_page(int fd, unsigned first, const struct session_facts *page, unsigned count)
+static bool write_page(int fd, unsigned first, const struct session_summary *page, unsigned count)
 {
     const size_t size = count * sizeof *page;
     return pwrite(fd, page, size, (off_t)(first * sizeof *page)) == (ssize_t)size;
@@ -66,7 +66,7 @@ static void carry_out(struct worker *worker, const struct message *message)
     if (message->size == sizeof asked) {
         memcpy(&asked, message->data, sizeof asked);
         struct command_reply reply = {.ticket = asked.ticket};
-        struct session_facts *page = calloc(asked.command.limit + 1, sizeof *page);
+        struct session_summary *page = calloc(asked.command.limit + 1, sizeof *page);
         if (page)
             reply.result = command_run(worker->config.sessions, &asked.command, page);
         if (asked.command.kind == COMMAND_LIST)

@@ -55,9 +55,9 @@ static void set_deadline(struct paths *paths)
    who repeats checks cannot push out a real move. */
 static bool gives_way(const struct path *path, const struct path *other, double now)
 {
-    const bool live = path->authentic && now - path->heard < LIVE_SECONDS;
-    const bool other_live = other->authentic && now - other->heard < LIVE_SECONDS;
-    return live != other_live ? other_live : path->heard < other->heard;
+    const bool live = path->authentic && now - path->last_arrival < LIVE_SECONDS;
+    const bool other_live = other->authentic && now - other->last_arrival < LIVE_SECONDS;
+    return live != other_live ? other_live : path->last_arrival < other->last_arrival;
 }
 
 static struct path *make(struct paths *paths, const struct udp_path *ends, double now)
@@ -88,7 +88,7 @@ struct path *paths_add(struct paths *paths, const struct udp_path *ends, double 
 
 void paths_hear(struct paths *paths, struct path *path, bool authentic, double now)
 {
-    path->heard = now;
+    path->last_arrival = now;
     path->authentic = path->authentic || authentic;
     const bool fresh = path->proven && now - path->proven_at < RENEWAL_SECONDS;
     if (path == paths->current && fresh)

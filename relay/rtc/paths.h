@@ -22,13 +22,13 @@ struct path {
     struct udp_path ends;
     bool used;
     bool proven;
-    bool authentic;     /* the browser's own encrypted datagrams have come from there */
-    double heard;       /* when a check, or such a datagram, last came from there */
-    double proven_at;   /* when it was proven */
-    unsigned probes;    /* the number of times that the nonce is still to be sent */
-    double probe_at;    /* when the next probe is due */
-    double asked_at;    /* when the nonce was made; -INFINITY when none is awaited */
-    uint64_t allowance; /* bytes that may still go there while it is not proven */
+    bool authentic;      /* the browser's own encrypted datagrams have come from there */
+    double last_arrival; /* when a check, or such a datagram, last came from there */
+    double proven_at;    /* when it was proven */
+    unsigned probes;     /* the number of times that the nonce is still to be sent */
+    double probe_at;     /* when the next probe is due */
+    double asked_at;     /* when the nonce was made; -INFINITY when none is awaited */
+    uint64_t allowance;  /* bytes that may still go there while it is not proven */
     uint8_t nonce[PATHS_NONCE_SIZE];
 };
 

@@ -19,7 +19,7 @@
    datagrams. */
 #define NUMBERS_BEHIND 64
 /* Seconds for which a handshake that is held back is not looked at. */
-#define HELD_BACK_SECONDS 1.0
+#define DEFERRED_BACK_SECONDS 1.0
 /* The bytes that UDP, DTLS and SCTP add to a datagram, for the rate. */
 #define OVERHEAD (28 + DTLS_OVERHEAD + 28)
 /* Seconds whose datagrams may go out at once, and the least bytes, so that some whole datagrams
@@ -120,7 +120,7 @@ bool peer_is_at(const struct peer *peer, const struct udp_address *address, doub
 {
     for (size_t i = 0; i < PATHS_MAX; i++) {
         const struct path *path = &peer->paths.at[i];
-        if (path->proven && now - path->heard < AWAY_SECONDS &&
+        if (path->proven && now - path->last_arrival < AWAY_SECONDS &&
             udp_address_same(&path->ends.remote, address))
             return true;
     }
@@ -332,7 +332,7 @@ bool peer_expects(const struct peer *peer, const uint8_t *data, size_t size)
 bool peer_misses(const struct peer *peer, uint64_t number, double now)
 {
     return peer->sctp && peer->state != PEER_ENDED &&
-           now - peer->paths.current->heard > SILENT_SECONDS &&
+           now - peer->paths.current->last_arrival > SILENT_SECONDS &&
            number - peer->last_number - 1 < NUMBERS_AHEAD;
 }
 
@@ -447,7 +447,7 @@ void peer_update(struct peer *peer, double now)
     if (now >= peer->paths.deadline)
         paths_update(&peer->paths, now);
     if (now >= peer->dtls_at && peer->flight.size > 0) {
-        peer->dtls_at = now + HELD_BACK_SECONDS; /* there is nothing to repeat yet */
+        peer->dtls_at = now + DEFERRED_BACK_SECONDS; /* there is nothing to repeat yet */
     } else if (now >= peer->dtls_at) {
         dtls_update(peer->dtls);
         follow_dtls(peer, now);

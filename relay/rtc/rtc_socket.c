@@ -135,16 +135,16 @@ static void bundle_init(struct bundle *bundle)
     }
 }
 
-static void read_path(struct rtc_socket *all, int index, struct udp_path *path)
+static void read_path(struct rtc_socket *rtc, int index, struct udp_path *path)
 {
-    struct msghdr *header = &all->in.header[index].msg_hdr;
+    struct msghdr *header = &rtc->in.header[index].msg_hdr;
     memset(path, 0, sizeof *path);
-    if (all->v6) {
-        const struct sockaddr_in6 *from = &all->in.name[index].v6;
+    if (rtc->v6) {
+        const struct sockaddr_in6 *from = &rtc->in.name[index].v6;
         memcpy(path->remote.ip, &from->sin6_addr, 16);
         path->remote.port = ntohs(from->sin6_port);
     } else {
-        const struct sockaddr_in *from = &all->in.name[index].v4;
+        const struct sockaddr_in *from = &rtc->in.name[index].v4;
         map_v4(path->remote.ip, &from->sin_addr);
         path->remote.port = ntohs(from->sin_port);
     }
@@ -167,16 +167,16 @@ static void read_path(struct rtc_socket *all, int index, struct udp_path *path)
 static void on_ready(void *context, unsigned events)
 {
     (void)events;
-    struct rtc_socket *all = context;
-    const int count = recvmmsg(all->watch.fd, all->in.header, BATCH, 0, NULL);
+    struct rtc_socket *rtc = context;
+    const int count = recvmmsg(rtc->watch.fd, rtc->in.header, BATCH, 0, NULL);
     for (int i = 0; i < count; i++) {
-        struct msghdr *header = &all->in.header[i].msg_hdr;
+        struct msghdr *header = &rtc->in.header[i].msg_hdr;
         struct udp_path path;
-        read_path(all, i, &path);
-        header->msg_namelen = sizeof all->in.name[i];
+        read_path(rtc, i, &path);
+        header->msg_namelen = sizeof rtc->in.name[i];
         header->msg_controllen = CONTROL_MAX;
-        all->datagram(all->context, &path, all->in.data[i],
-                      header->msg_flags & MSG_TRUNC ? 0 : all->in.header[i].msg_len);
+        rtc->datagram(rtc->context, &path, rtc->in.data[i],
+                      header->msg_flags & MSG_TRUNC ? 0 : rtc->in.header[i].msg_len);
     }
 }
 
@@ -186,34 +186,34 @@ struct rtc_socket *rtc_socket_create(const struct socket_address *socket_address
                                                       const uint8_t *data, size_t size),
                                      void *context)
 {
-    struct rtc_socket *all = calloc(1, sizeof *all);
-    const int fd = all ? rtc_socket_open(socket_address, inherited) : -1;
+    struct rtc_socket *rtc = calloc(1, sizeof *rtc);
+    const int fd = rtc ? rtc_socket_open(socket_address, inherited) : -1;
     if (fd < 0) {
-        free(all);
+        free(rtc);
         return NULL;
     }
-    all->loop = loop;
-    all->v6 = socket_address->address.any.sa_family == AF_INET6;
-    all->datagram = datagram;
-    all->context = context;
-    all->watch = (struct loop_watch){.fd = fd, .ready = on_ready, .context = all};
-    bundle_init(&all->in);
-    bundle_init(&all->out);
-    if (loop_add(loop, &all->watch, LOOP_READABLE))
-        return all;
+    rtc->loop = loop;
+    rtc->v6 = socket_address->address.any.sa_family == AF_INET6;
+    rtc->datagram = datagram;
+    rtc->context = context;
+    rtc->watch = (struct loop_watch){.fd = fd, .ready = on_ready, .context = rtc};
+    bundle_init(&rtc->in);
+    bundle_init(&rtc->out);
+    if (loop_add(loop, &rtc->watch, LOOP_READABLE))
+        return rtc;
     close(fd);
-    free(all);
+    free(rtc);
     return NULL;
 }
 
-void rtc_socket_destroy(struct rtc_socket *all)
+void rtc_socket_destroy(struct rtc_socket *rtc)
 {
-    if (!all)
+    if (!rtc)
         return;
-    rtc_socket_flush(all);
-    loop_remove(all->loop, &all->watch);
-    close(all->watch.fd);
-    free(all);
+    rtc_socket_flush(rtc);
+    loop_remove(rtc->loop, &rtc->watch);
+    close(rtc->watch.fd);
+    free(rtc);
 }
 
 static bool is_zero(const uint8_t ip[16])
@@ -224,21 +224,21 @@ static bool is_zero(const uint8_t ip[16])
 
 /* Writes the ends of a path into a message: where the datagram goes, and from which of our
    addresses. */
-static void write_path(struct rtc_socket *all, unsigned index, const struct udp_path *path)
+static void write_path(struct rtc_socket *rtc, unsigned index, const struct udp_path *path)
 {
-    struct msghdr *header = &all->out.header[index].msg_hdr;
-    struct cmsghdr *part = (struct cmsghdr *)(void *)all->out.control[index];
+    struct msghdr *header = &rtc->out.header[index].msg_hdr;
+    struct cmsghdr *part = (struct cmsghdr *)(void *)rtc->out.control[index];
     header->msg_control = NULL;
     header->msg_controllen = 0;
-    if (all->v6) {
-        struct sockaddr_in6 *to = &all->out.name[index].v6;
+    if (rtc->v6) {
+        struct sockaddr_in6 *to = &rtc->out.name[index].v6;
         *to = (struct sockaddr_in6){.sin6_family = AF_INET6,
                                     .sin6_port = htons(path->remote.port),
                                     .sin6_scope_id = path->interface};
         memcpy(&to->sin6_addr, path->remote.ip, 16);
         header->msg_namelen = sizeof *to;
     } else {
-        struct sockaddr_in *to = &all->out.name[index].v4;
+        struct sockaddr_in *to = &rtc->out.name[index].v4;
         *to = (struct sockaddr_in){.sin_family = AF_INET, .sin_port = htons(path->remote.port)};
         memcpy(&to->sin_addr, path->remote.ip + 12, 4);
         header->msg_namelen = sizeof *to;
@@ -246,7 +246,7 @@ static void write_path(struct rtc_socket *all, unsigned index, const struct udp_
     if (is_zero(path->local))
         return;
     header->msg_control = part;
-    if (all->v6) {
+    if (rtc->v6) {
         struct in6_pktinfo info = {.ipi6_ifindex = path->interface};
         memcpy(&info.ipi6_addr, path->local, 16);
         header->msg_controllen = CMSG_SPACE(sizeof info);
@@ -264,30 +264,30 @@ static void write_path(struct rtc_socket *all, unsigned index, const struct udp_
     }
 }
 
-bool rtc_socket_send(struct rtc_socket *all, const struct udp_path *path, const uint8_t *data,
+bool rtc_socket_send(struct rtc_socket *rtc, const struct udp_path *path, const uint8_t *data,
                      size_t size)
 {
     if (size > DATAGRAM_MAX)
         return false;
-    if (all->out_count == BATCH)
-        all->unsent += rtc_socket_flush(all);
-    write_path(all, all->out_count, path);
-    all->out.piece[all->out_count].iov_len = size;
-    memcpy(all->out.data[all->out_count], data, size);
-    all->out_count++;
+    if (rtc->out_count == BATCH)
+        rtc->unsent += rtc_socket_flush(rtc);
+    write_path(rtc, rtc->out_count, path);
+    rtc->out.piece[rtc->out_count].iov_len = size;
+    memcpy(rtc->out.data[rtc->out_count], data, size);
+    rtc->out_count++;
     return true;
 }
 
-unsigned rtc_socket_flush(struct rtc_socket *all)
+unsigned rtc_socket_flush(struct rtc_socket *rtc)
 {
-    unsigned unsent = all->unsent;
+    unsigned unsent = rtc->unsent;
     unsigned sent = 0;
-    all->unsent = 0;
-    while (sent < all->out_count) {
+    rtc->unsent = 0;
+    while (sent < rtc->out_count) {
         const int taken =
-            all->out_count == 1
-                ? (sendmsg(all->watch.fd, &all->out.header[0].msg_hdr, 0) >= 0 ? 1 : -1)
-                : sendmmsg(all->watch.fd, all->out.header + sent, all->out_count - sent, 0);
+            rtc->out_count == 1
+                ? (sendmsg(rtc->watch.fd, &rtc->out.header[0].msg_hdr, 0) >= 0 ? 1 : -1)
+                : sendmmsg(rtc->watch.fd, rtc->out.header + sent, rtc->out_count - sent, 0);
         if (taken > 0) {
             sent += (unsigned)taken;
         } else if (errno != EINTR) {
@@ -296,15 +296,15 @@ unsigned rtc_socket_flush(struct rtc_socket *all)
             sent++;
         }
     }
-    all->out_count = 0;
+    rtc->out_count = 0;
     return unsent;
 }
 
-void rtc_socket_report(const struct rtc_socket *all)
+void rtc_socket_report(const struct rtc_socket *rtc)
 {
     int bytes = 0;
     socklen_t size = sizeof bytes;
-    if (getsockopt(all->watch.fd, SOL_SOCKET, SO_RCVBUF, &bytes, &size) != 0)
+    if (getsockopt(rtc->watch.fd, SOL_SOCKET, SO_RCVBUF, &bytes, &size) != 0)
         return;
     bytes /= 2; /* the system doubles the number, for its own needs */
     if (bytes >= BUFFER_BYTES)
@@ -315,24 +315,24 @@ void rtc_socket_report(const struct rtc_socket *all)
                  bytes, BUFFER_BYTES, BUFFER_BYTES);
 }
 
-int rtc_socket_descriptor(const struct rtc_socket *all)
+int rtc_socket_descriptor(const struct rtc_socket *rtc)
 {
-    return all->watch.fd;
+    return rtc->watch.fd;
 }
 
-void rtc_socket_leave(struct rtc_socket *all)
+void rtc_socket_leave(struct rtc_socket *rtc)
 {
-    loop_remove(all->loop, &all->watch);
+    loop_remove(rtc->loop, &rtc->watch);
 }
 
-uint32_t rtc_socket_overflow(struct rtc_socket *all)
+uint32_t rtc_socket_overflow(struct rtc_socket *rtc)
 {
-    return overflow_since(all->watch.fd, &all->overflow_count);
+    return overflow_since(rtc->watch.fd, &rtc->overflow_count);
 }
 
-void rtc_socket_local(const struct rtc_socket *all, struct socket_address *out)
+void rtc_socket_local(const struct rtc_socket *rtc, struct socket_address *out)
 {
     memset(out, 0, sizeof *out);
     out->size = sizeof out->address;
-    getsockname(all->watch.fd, &out->address.any, &out->size);
+    getsockname(rtc->watch.fd, &out->address.any, &out->size);
 }

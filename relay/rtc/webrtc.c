@@ -18,7 +18,7 @@
    prove who someone is, but their sender's address can be forged. */
 static bool may_list(const struct rtc_link *link, const struct udp_address *address)
 {
-    const struct rtc_link *other = webrtc_link_of(rtc_table_from(link->all->table, address));
+    const struct rtc_link *other = webrtc_link_of(rtc_table_from(link->webrtc->table, address));
     return !other || other == link || !peer_is_at(other->peer, address, loop_now());
 }
 
@@ -26,7 +26,7 @@ static bool may_list(const struct rtc_link *link, const struct udp_address *addr
    proven nothing share an address, it leads to the one that checked last. */
 static void list(struct rtc_link *link)
 {
-    struct rtc_table *table = link->all->table;
+    struct rtc_table *table = link->webrtc->table;
     for (size_t i = 0; i < PATHS_MAX; i++) {
         struct rtc_listing *listing = &link->listings[i];
         const struct udp_path *path = peer_path_at(link->peer, i);
@@ -42,17 +42,17 @@ static void list(struct rtc_link *link)
 static void unlist(struct rtc_link *link)
 {
     for (size_t i = 0; i < PATHS_MAX; i++)
-        rtc_table_unlist(link->all->table, &link->listings[i]);
+        rtc_table_unlist(link->webrtc->table, &link->listings[i]);
 }
 
 void webrtc_set_deadline(struct rtc_link *link)
 {
-    struct webrtc *all = link->all;
-    deadlines_set(&all->deadlines, &link->deadline, peer_deadline(link->peer));
-    const double first = deadlines_first(&all->deadlines)->time;
-    if (first < all->timer_at) {
-        all->timer_at = first;
-        loop_timer_start(all->loop, &all->timer, first - loop_now());
+    struct webrtc *webrtc = link->webrtc;
+    deadlines_set(&webrtc->deadlines, &link->deadline, peer_deadline(link->peer));
+    const double first = deadlines_first(&webrtc->deadlines)->time;
+    if (first < webrtc->timer_at) {
+        webrtc->timer_at = first;
+        loop_timer_start(webrtc->loop, &webrtc->timer, first - loop_now());
     }
 }
 
@@ -73,16 +73,16 @@ static void open_session(struct rtc_link *link)
     rtc_socket_socket_address(&peer_path(link->peer)->remote, &link->request.client);
     link->opened = true;
     const enum session_refusal why =
-        session_link_open(link->all->sessions, &link->base, &webrtc_transport, &link->request);
+        session_link_open(link->webrtc->sessions, &link->base, &webrtc_transport, &link->request);
     if (why == SESSION_REFUSED_NOT)
-        half_open_leave(link->all->half_open, &link->half_open);
+        half_open_leave(link->webrtc->half_open, &link->half_open);
     else
         dismiss(link, session_refusal_farewell(why));
 }
 
 void webrtc_follow(struct rtc_link *link)
 {
-    struct webrtc *all = link->all;
+    struct webrtc *webrtc = link->webrtc;
     if (link->ended)
         return;
     if (peer_state(link->peer) == PEER_OPEN && !link->opened)
@@ -91,21 +91,21 @@ void webrtc_follow(struct rtc_link *link)
         webrtc_set_deadline(link);
         return;
     }
-    half_open_leave(all->half_open, &link->half_open);
+    half_open_leave(webrtc->half_open, &link->half_open);
     link->ended = true;
-    link->next_ended = all->ended;
-    all->ended = link;
+    link->next_ended = webrtc->ended;
+    webrtc->ended = link;
     unlist(link);
-    deadlines_remove(&all->deadlines, &link->deadline);
+    deadlines_remove(&webrtc->deadlines, &link->deadline);
     log_debug("webrtc: %s: %s", peer_ufrag(link->peer), peer_reason(link->peer));
 }
 
-void webrtc_make_room(struct webrtc *all)
+void webrtc_make_room(struct webrtc *webrtc)
 {
     struct half_open_entry *entry;
-    while ((entry = half_open_surplus(all->half_open, loop_now()))) {
+    while ((entry = half_open_surplus(webrtc->half_open, loop_now()))) {
         struct rtc_link *link = lws_container_of(entry, struct rtc_link, half_open);
-        all->stats->rtc_offers_evicted++;
+        webrtc->stats->rtc_offers_evicted++;
         peer_end(link->peer, "others took its place", loop_now());
         webrtc_follow(link);
     }
@@ -113,102 +113,103 @@ void webrtc_make_room(struct webrtc *all)
 
 static void rtc_link_destroy(struct rtc_link *link)
 {
-    struct webrtc *all = link->all;
+    struct webrtc *webrtc = link->webrtc;
     const bool closed = link->deleted || peer_left(link->peer);
     session_link_close(&link->base, closed ? SESSION_LINK_CLOSED : SESSION_LINK_LOST);
-    half_open_leave(all->half_open, &link->half_open);
+    half_open_leave(webrtc->half_open, &link->half_open);
     unlist(link);
-    rtc_table_remove(all->table, &link->entry);
-    held_forget(&all->held, link);
-    deadlines_remove(&all->deadlines, &link->deadline);
+    rtc_table_remove(webrtc->table, &link->entry);
+    deferred_forget(&webrtc->deferred, link);
+    deadlines_remove(&webrtc->deadlines, &link->deadline);
     peer_destroy(link->peer);
     free(link);
 }
 
 /* Frees the links that have ended. They are freed here and nowhere else, when none of their callers
    is left. */
-static void reap(struct webrtc *all)
+static void reap(struct webrtc *webrtc)
 {
-    while (all->ended) {
-        struct rtc_link *link = all->ended;
-        all->ended = link->next_ended;
+    while (webrtc->ended) {
+        struct rtc_link *link = webrtc->ended;
+        webrtc->ended = link->next_ended;
         rtc_link_destroy(link);
     }
     /* The state of a browser is many small blocks, whose pages the C library would keep if left to
        itself. */
-    const size_t links = rtc_table_count(all->table);
-    if (links <= all->most / 2 && (all->most > TRIM_LINKS || (links == 0 && all->most > 0))) {
-        all->most = links;
+    const size_t links = rtc_table_count(webrtc->table);
+    if (links <= webrtc->most / 2 &&
+        (webrtc->most > TRIM_LINKS || (links == 0 && webrtc->most > 0))) {
+        webrtc->most = links;
         malloc_trim(0);
     }
 }
 
-void webrtc_turn(struct webrtc *all)
+void webrtc_turn(struct webrtc *webrtc)
 {
-    if (!all)
+    if (!webrtc)
         return;
-    all->stats->rtc_packets_unsent += rtc_socket_flush(all->socket);
-    reap(all);
+    webrtc->stats->rtc_packets_unsent += rtc_socket_flush(webrtc->socket);
+    reap(webrtc);
 }
 
-int webrtc_socket(const struct webrtc *all)
+int webrtc_socket(const struct webrtc *webrtc)
 {
-    return all ? rtc_socket_descriptor(all->socket) : -1;
+    return webrtc ? rtc_socket_descriptor(webrtc->socket) : -1;
 }
 
-void webrtc_leave(struct webrtc *all)
+void webrtc_leave(struct webrtc *webrtc)
 {
-    if (all)
-        rtc_socket_leave(all->socket);
+    if (webrtc)
+        rtc_socket_leave(webrtc->socket);
 }
 
-void webrtc_count_overflow(struct webrtc *all)
+void webrtc_count_overflow(struct webrtc *webrtc)
 {
-    if (all)
-        all->stats->rtc_packets_overflow += rtc_socket_overflow(all->socket);
+    if (webrtc)
+        webrtc->stats->rtc_packets_overflow += rtc_socket_overflow(webrtc->socket);
 }
 
 /* Logs the commonest fault of a new installation, which would otherwise show on neither side. */
-static void report_unreached(struct webrtc *all, double now)
+static void report_unreached(struct webrtc *webrtc, double now)
 {
-    unsigned held;
-    if (log_limit_pass(&all->limit, now, &held))
+    unsigned suppressed;
+    if (log_limit_pass(&webrtc->limit, now, &suppressed))
         log_warn("webrtc: no packet came after an offer: can browsers reach UDP port %u, and is "
                  "--rtc-advertise right?%s",
-                 all->port, log_held(held).text);
+                 webrtc->port, log_suppressed(suppressed).text);
 }
 
 static void on_timer(void *context)
 {
-    struct webrtc *all = context;
+    struct webrtc *webrtc = context;
     const double now = loop_now();
     struct deadline *first;
-    all->timer_at = INFINITY;
-    while ((first = deadlines_first(&all->deadlines)) && first->time <= now) {
+    webrtc->timer_at = INFINITY;
+    while ((first = deadlines_first(&webrtc->deadlines)) && first->time <= now) {
         struct rtc_link *link = lws_container_of(first, struct rtc_link, deadline);
         const bool offered = peer_state(link->peer) == PEER_OFFERED;
         const bool half_open = half_open_has(&link->half_open);
         peer_update(link->peer, now);
         webrtc_follow(link);
         if (half_open && link->ended)
-            all->stats->rtc_offers_expired++;
+            webrtc->stats->rtc_offers_expired++;
         if (offered && link->ended)
-            report_unreached(all, now);
+            report_unreached(webrtc, now);
         /* The link does not get another turn in this round, whatever deadline its peer gives. */
         if (!link->ended && link->deadline.time <= now)
-            deadlines_set(&all->deadlines, &link->deadline, now + 0.001);
+            deadlines_set(&webrtc->deadlines, &link->deadline, now + 0.001);
     }
-    if (first && first->time < all->timer_at) {
-        all->timer_at = first->time;
-        loop_timer_start(all->loop, &all->timer, first->time - now);
+    if (first && first->time < webrtc->timer_at) {
+        webrtc->timer_at = first->time;
+        loop_timer_start(webrtc->loop, &webrtc->timer, first->time - now);
     }
 }
 
 static void on_peer_send(void *context, const struct udp_path *path, const uint8_t *data,
                          size_t size)
 {
-    struct webrtc *all = context;
-    rtc_socket_send(all->socket, path, data, size);
+    struct webrtc *webrtc = context;
+    rtc_socket_send(webrtc->socket, path, data, size);
 }
 
 static bool rtc_link_ready(const struct session_link *base)
@@ -223,7 +224,7 @@ static double rtc_link_rtt(const struct session_link *base)
 
 static void count_sent(struct rtc_link *link, enum peer_send result)
 {
-    struct stats *stats = link->all->stats;
+    struct stats *stats = link->webrtc->stats;
     switch (result) {
     case PEER_SENT:
         policing_sent(&link->policing);
@@ -278,21 +279,21 @@ static const struct transport webrtc_transport = {
 /* Works off the datagrams that the peer of a link has taken. */
 static void work_off(struct rtc_link *link)
 {
-    struct webrtc *all = link->all;
+    struct webrtc *webrtc = link->webrtc;
     const double now = loop_now();
     struct peer_datagram datagram;
     /* This is called once for a handshake, not for each of its datagrams, since it looks at all
        links that are half open. */
     if (peer_shakes_hands(link->peer) &&
-        half_open_shake_hands(all->half_open, &link->half_open, now))
-        webrtc_make_room(all);
+        half_open_shake_hands(webrtc->half_open, &link->half_open, now))
+        webrtc_make_room(webrtc);
     while (!link->ended && peer_next(link->peer, &datagram, now)) {
         if (!link->opened)
             webrtc_follow(link);
         struct session *session = link->base.session;
         if (!session) {
             if (!datagram.text)
-                sessions_discard(all->sessions, datagram.size);
+                sessions_discard(webrtc->sessions, datagram.size);
             break;
         }
         if (datagram.text)
@@ -303,33 +304,34 @@ static void work_off(struct rtc_link *link)
     webrtc_follow(link);
 }
 
-static double handshakes_wait(struct webrtc *all)
+static double handshakes_wait(struct webrtc *webrtc)
 {
-    return handshake_budget_wait(all->config.handshakes, HANDSHAKE_DTLS, loop_now());
+    return handshake_budget_wait(webrtc->config.handshakes, HANDSHAKE_DTLS, loop_now());
 }
 
 /* Returns whether a packet of a link may be worked on, and counts it if not. */
 static bool may_take(struct rtc_link *link, enum policed kind)
 {
-    struct webrtc *all = link->all;
-    if (policing_take(&link->policing, kind, all->config.limits.packets_per_second, loop_now()))
+    struct webrtc *webrtc = link->webrtc;
+    if (policing_take(&link->policing, kind, webrtc->config.limits.packets_per_second, loop_now()))
         return true;
-    all->stats->rtc_packets_policed++;
+    webrtc->stats->rtc_packets_policed++;
     return false;
 }
 
-static void take_check(struct webrtc *all, const struct udp_path *path, const uint8_t *data,
+static void take_check(struct webrtc *webrtc, const struct udp_path *path, const uint8_t *data,
                        size_t size)
 {
     struct stun_request request;
     struct rtc_link *link = NULL;
     if (stun_parse(&request, data, size))
-        link = webrtc_link_of(rtc_table_named(all->table, request.username, request.username_size));
+        link =
+            webrtc_link_of(rtc_table_named(webrtc->table, request.username, request.username_size));
     if (link && peer_is_named(link->peer, &request) && !may_take(link, POLICED_CHECK))
         return;
-    if (link && request.dtls && !peer_is_secured(link->peer) && handshakes_wait(all) > 0.0) {
+    if (link && request.dtls && !peer_is_secured(link->peer) && handshakes_wait(webrtc) > 0.0) {
         request.dtls = NULL; /* The browser sends it with the next check too. */
-        all->stats->rtc_handshakes_dropped++;
+        webrtc->stats->rtc_handshakes_dropped++;
     }
     const bool shakes_hands = link && request.dtls && !peer_is_secured(link->peer);
     const double began = shakes_hands ? handshake_clock() : 0.0;
@@ -337,10 +339,10 @@ static void take_check(struct webrtc *all, const struct udp_path *path, const ui
         list(link);
         work_off(link);
     } else {
-        all->stats->rtc_packets_ignored++;
+        webrtc->stats->rtc_packets_ignored++;
     }
     if (shakes_hands)
-        handshake_budget_spend(all->config.handshakes, handshake_clock() - began);
+        handshake_budget_spend(webrtc->config.handshakes, handshake_clock() - began);
 }
 
 static bool give_dtls(struct rtc_link *link, const struct udp_path *path, const uint8_t *data,
@@ -358,7 +360,7 @@ static bool shake_hands(struct rtc_link *link, const struct udp_path *path, cons
 {
     const double began = handshake_clock();
     const bool taken = give_dtls(link, path, data, size);
-    handshake_budget_spend(link->all->config.handshakes, handshake_clock() - began);
+    handshake_budget_spend(link->webrtc->config.handshakes, handshake_clock() - began);
     return taken;
 }
 
@@ -366,15 +368,15 @@ static bool shake_hands(struct rtc_link *link, const struct udp_path *path, cons
    between. */
 static void on_held_timer(void *context)
 {
-    struct webrtc *all = context;
-    if (handshakes_wait(all) <= 0.0) {
-        struct held_datagram *first = held_take(&all->held);
+    struct webrtc *webrtc = context;
+    if (handshakes_wait(webrtc) <= 0.0) {
+        struct deferred_datagram *first = deferred_take(&webrtc->deferred);
         if (first && !shake_hands(first->owner, &first->path, first->data, first->size))
-            all->stats->rtc_packets_ignored++;
+            webrtc->stats->rtc_packets_ignored++;
         free(first);
     }
-    if (all->held.first)
-        loop_timer_start(all->loop, &all->held_timer, handshakes_wait(all));
+    if (webrtc->deferred.first)
+        loop_timer_start(webrtc->loop, &webrtc->held_timer, handshakes_wait(webrtc));
 }
 
 /* Makes a datagram of a handshake wait. One for which there is no room is lost; the browser repeats
@@ -382,14 +384,14 @@ static void on_held_timer(void *context)
 static void hold(struct rtc_link *link, const struct udp_path *path, const uint8_t *data,
                  size_t size)
 {
-    struct webrtc *all = link->all;
-    const bool first = !all->held.first;
-    if (!held_add(&all->held, link, path, data, size))
-        all->stats->rtc_handshakes_dropped++;
+    struct webrtc *webrtc = link->webrtc;
+    const bool first = !webrtc->deferred.first;
+    if (!deferred_add(&webrtc->deferred, link, path, data, size))
+        webrtc->stats->rtc_handshakes_dropped++;
     else
-        all->stats->rtc_handshakes_waited++;
-    if (first && all->held.first)
-        loop_timer_start(all->loop, &all->held_timer, handshakes_wait(all));
+        webrtc->stats->rtc_handshakes_waited++;
+    if (first && webrtc->deferred.first)
+        loop_timer_start(webrtc->loop, &webrtc->held_timer, handshakes_wait(webrtc));
 }
 
 /* Gives a link a DTLS datagram. Returns false when the link has nothing to do with it. */
@@ -400,7 +402,7 @@ static bool take_dtls(struct rtc_link *link, const struct udp_path *path, const 
         return give_dtls(link, path, data, size);
     if (link->ended)
         return false;
-    if (!link->all->held.first && handshakes_wait(link->all) <= 0.0)
+    if (!link->webrtc->deferred.first && handshakes_wait(link->webrtc) <= 0.0)
         return shake_hands(link, path, data, size);
     hold(link, path, data, size);
     return true;
@@ -410,7 +412,7 @@ static bool take_dtls(struct rtc_link *link, const struct udp_path *path, const 
    its next check, seconds later. Its datagrams are recognised by being decrypted. There may be many
    browsers from which a datagram may be: each datagram is given to a few, and the next one to the
    next few. */
-static bool take_moved(struct webrtc *all, const struct udp_path *path, const uint8_t *data,
+static bool take_moved(struct webrtc *webrtc, const struct udp_path *path, const uint8_t *data,
                        size_t size)
 {
     struct rtc_link *links[MOVED_SEARCHED];
@@ -418,13 +420,13 @@ static bool take_moved(struct webrtc *all, const struct udp_path *path, const ui
     uint64_t number;
     if (!dtls_number(data, size, &number))
         return false;
-    const struct rtc_listing *near = rtc_table_near(all->table, NULL, &path->remote);
+    const struct rtc_listing *near = rtc_table_near(webrtc->table, NULL, &path->remote);
     for (int i = 0; near && i < MOVED_SEARCHED; i++) {
         struct rtc_link *link = webrtc_link_of(near->entry);
         if (udp_address_same(&near->address, &peer_path(link->peer)->remote) &&
             peer_misses(link->peer, number, loop_now()))
             links[count++] = link;
-        near = rtc_table_near(all->table, near, &path->remote);
+        near = rtc_table_near(webrtc->table, near, &path->remote);
     }
     for (size_t i = 0; i < count && i < MOVED_TRIED; i++) {
         struct rtc_link *link = links[(number * MOVED_TRIED + i) % count];
@@ -440,31 +442,33 @@ static bool take_moved(struct webrtc *all, const struct udp_path *path, const ui
 static void on_datagram(void *context, const struct udp_path *path, const uint8_t *data,
                         size_t size)
 {
-    struct webrtc *all = context;
+    struct webrtc *webrtc = context;
     if (stun_is(data, size)) {
-        take_check(all, path, data, size);
+        take_check(webrtc, path, data, size);
         return;
     }
     bool taken = false;
     if (dtls_is(data, size)) {
-        struct rtc_link *link = webrtc_link_of(rtc_table_from(all->table, &path->remote));
+        struct rtc_link *link = webrtc_link_of(rtc_table_from(webrtc->table, &path->remote));
         if (link &&
             !may_take(link, peer_expects(link->peer, data, size) ? POLICED_DATA : POLICED_OTHER))
             return;
-        taken = link ? take_dtls(link, path, data, size) : take_moved(all, path, data, size);
+        taken = link ? take_dtls(link, path, data, size) : take_moved(webrtc, path, data, size);
     }
     if (!taken)
-        all->stats->rtc_packets_ignored++;
+        webrtc->stats->rtc_packets_ignored++;
 }
 
-static bool make_tables(struct webrtc *all)
+static bool make_tables(struct webrtc *webrtc)
 {
     /* Links that have ended, but are not freed yet, have places too. */
-    const size_t most = (size_t)all->config.max_sessions + 2 * HALF_OPEN_MAX;
-    all->table = rtc_table_create(most);
-    all->offers = offer_limit_create(all->config.max_sessions, all->config.limits.max_per_address);
-    all->half_open = half_open_create(all->config.limits.max_per_address);
-    return all->table && all->offers && all->half_open && deadlines_reserve(&all->deadlines, most);
+    const size_t most = (size_t)webrtc->config.max_sessions + 2 * HALF_OPEN_MAX;
+    webrtc->table = rtc_table_create(most);
+    webrtc->offers =
+        offer_limit_create(webrtc->config.max_sessions, webrtc->config.limits.max_per_address);
+    webrtc->half_open = half_open_create(webrtc->config.limits.max_per_address);
+    return webrtc->table && webrtc->offers && webrtc->half_open &&
+           deadlines_reserve(&webrtc->deadlines, most);
 }
 
 struct dtls_identity *webrtc_load_identity(const char *certificate, const char *key)
@@ -481,77 +485,78 @@ struct webrtc *webrtc_create(const struct webrtc_config *config, struct dtls_ide
                              struct stats *stats)
 {
     char text[SOCKET_ADDRESS_TEXT];
-    struct webrtc *all = calloc(1, sizeof *all);
-    if (!all) {
+    struct webrtc *webrtc = calloc(1, sizeof *webrtc);
+    if (!webrtc) {
         log_error("no memory");
         return NULL;
     }
-    all->config = *config;
-    all->loop = loop;
-    all->sessions = sessions;
-    all->stats = stats;
-    all->common = (struct peer_common){.identity = identity,
-                                       .bytes_per_second = config->limits.bytes_per_second,
-                                       .send = on_peer_send,
-                                       .context = all};
-    all->timer.expired = on_timer;
-    all->timer.context = all;
-    all->timer_at = INFINITY;
-    all->held_timer.expired = on_held_timer;
-    all->held_timer.context = all;
-    if (!make_tables(all)) {
+    webrtc->config = *config;
+    webrtc->loop = loop;
+    webrtc->sessions = sessions;
+    webrtc->stats = stats;
+    webrtc->common = (struct peer_common){.identity = identity,
+                                          .bytes_per_second = config->limits.bytes_per_second,
+                                          .send = on_peer_send,
+                                          .context = webrtc};
+    webrtc->timer.expired = on_timer;
+    webrtc->timer.context = webrtc;
+    webrtc->timer_at = INFINITY;
+    webrtc->held_timer.expired = on_held_timer;
+    webrtc->held_timer.context = webrtc;
+    if (!make_tables(webrtc)) {
         log_error("no memory");
-        webrtc_destroy(all);
+        webrtc_destroy(webrtc);
         return NULL;
     }
-    all->socket = rtc_socket_create(&config->local, config->inherited, loop, on_datagram, all);
-    if (!all->socket) {
+    webrtc->socket =
+        rtc_socket_create(&config->local, config->inherited, loop, on_datagram, webrtc);
+    if (!webrtc->socket) {
         socket_address_format(&config->local, text);
         log_error("cannot open the UDP port %s: %s", text, strerror(errno));
-        webrtc_destroy(all);
+        webrtc_destroy(webrtc);
         return NULL;
     }
     struct socket_address local;
     struct udp_address address;
-    rtc_socket_local(all->socket, &local);
+    rtc_socket_local(webrtc->socket, &local);
     rtc_socket_address(&local, &address);
-    all->port = address.port;
+    webrtc->port = address.port;
     socket_address_format(&local, text);
     log_info("webrtc on udp %s", text);
-    rtc_socket_report(all->socket);
-    webrtc_add_routes(all, http);
-    return all;
+    rtc_socket_report(webrtc->socket);
+    webrtc_add_routes(webrtc, http);
+    return webrtc;
 }
 
-void webrtc_set_limits(struct webrtc *all, const struct webrtc_limits *limits)
+void webrtc_set_limits(struct webrtc *webrtc, const struct webrtc_limits *limits)
 {
-    if (!all)
+    if (!webrtc)
         return;
-    offer_limit_set(all->offers, limits->max_per_address);
-    half_open_set(all->half_open, limits->max_per_address);
-    all->common.bytes_per_second = limits->bytes_per_second;
-    all->config.limits = *limits;
+    offer_limit_set(webrtc->offers, limits->max_per_address);
+    half_open_set(webrtc->half_open, limits->max_per_address);
+    webrtc->common.bytes_per_second = limits->bytes_per_second;
+    webrtc->config.limits = *limits;
 }
 
-void webrtc_destroy(struct webrtc *all)
+void webrtc_destroy(struct webrtc *webrtc)
 {
-    if (!all)
+    if (!webrtc)
         return;
-    loop_timer_stop(&all->timer);
-    loop_timer_stop(&all->held_timer);
-    held_forget(&all->held, NULL);
-    for (size_t i = 0; all->table && rtc_table_count(all->table) > 0; i++) {
-        struct rtc_link *link = webrtc_link_of(rtc_table_at(all->table, i));
+    loop_timer_stop(&webrtc->timer);
+    loop_timer_stop(&webrtc->held_timer);
+    deferred_forget(&webrtc->deferred, NULL);
+    for (size_t i = 0; webrtc->table && rtc_table_count(webrtc->table) > 0; i++) {
+        struct rtc_link *link = webrtc_link_of(rtc_table_at(webrtc->table, i));
         if (link) {
             peer_end(link->peer, "the relay has stopped", loop_now());
             rtc_link_destroy(link);
         }
     }
-    rtc_socket_destroy(all->socket);
-    half_open_destroy(all->half_open);
-    offer_limit_destroy(all->offers);
-    deadlines_free(&all->deadlines);
-    dtls_identity_destroy(all->common.identity);
-    rtc_table_destroy(all->table);
-    free(all);
+    rtc_socket_destroy(webrtc->socket);
+    half_open_destroy(webrtc->half_open);
+    offer_limit_destroy(webrtc->offers);
+    deadlines_free(&webrtc->deadlines);
+    dtls_identity_destroy(webrtc->common.identity);
+    rtc_table_destroy(webrtc->table);
+    free(webrtc);
 }

@@ -5,8 +5,8 @@
 
 #include "os/deadlines.h"
 #include "os/log.h"
+#include "rtc/deferred.h"
 #include "rtc/half_open.h"
-#include "rtc/held.h"
 #include "rtc/offer_limit.h"
 #include "rtc/peer.h"
 #include "rtc/policing.h"
@@ -19,7 +19,7 @@
 
 /* One browser. */
 struct rtc_link {
-    struct webrtc *all;
+    struct webrtc *webrtc;
     struct peer *peer;
     struct link_request request; /* the session that its offer asked for */
     struct session_link base;
@@ -50,7 +50,7 @@ struct webrtc {
     struct deadlines deadlines;
     struct loop_timer timer;
     double timer_at;
-    struct held held; /* the datagrams of links whose handshakes wait */
+    struct deferred deferred; /* the datagrams of links whose handshakes wait */
     struct loop_timer held_timer;
     struct rtc_link *ended;
     uint16_t port;
@@ -64,13 +64,13 @@ static inline struct rtc_link *webrtc_link_of(struct rtc_entry *entry)
 }
 
 /* Adds the routes by which pages open and end links. */
-void webrtc_add_routes(struct webrtc *all, struct http *http);
+void webrtc_add_routes(struct webrtc *webrtc, struct http *http);
 
 /* Sets the timer for the next time at which the peer of a link needs it. */
 void webrtc_set_deadline(struct rtc_link *link);
 
 /* Ends links that have no open channel yet when there are too many of them. */
-void webrtc_make_room(struct webrtc *all);
+void webrtc_make_room(struct webrtc *webrtc);
 
 /* Brings session, table and timer up to date with the state of the peer. */
 void webrtc_follow(struct rtc_link *link);

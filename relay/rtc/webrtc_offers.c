@@ -27,7 +27,7 @@ static bool random_text(char *out, size_t size)
     return true;
 }
 
-static void add_candidate(const struct webrtc *all, const struct socket_address *socket_address,
+static void add_candidate(const struct webrtc *webrtc, const struct socket_address *socket_address,
                           struct sdp_answer *answer)
 {
     struct udp_address address;
@@ -37,29 +37,29 @@ static void add_candidate(const struct webrtc *all, const struct socket_address 
     const bool v4 = udp_address_is_v4(&address);
     if (!inet_ntop(v4 ? AF_INET : AF_INET6, address.ip + (v4 ? 12 : 0), text, (socklen_t)room))
         return;
-    answer->candidates[answer->candidate_count++].port = address.port ? address.port : all->port;
+    answer->candidates[answer->candidate_count++].port = address.port ? address.port : webrtc->port;
 }
 
-static void write_answer(struct webrtc *all, const struct http_request *request,
+static void write_answer(struct webrtc *webrtc, const struct http_request *request,
                          const struct sdp_offer *offer, const char *ufrag, const char *password,
                          struct http_response *response)
 {
     struct sdp_answer answer = {
         .ufrag = ufrag,
         .password = password,
-        .fingerprint = dtls_identity_fingerprint(all->common.identity),
+        .fingerprint = dtls_identity_fingerprint(webrtc->common.identity),
         .mid = offer->mid,
         .bundle = offer->bundle,
         .sctp_port = PEER_SCTP_PORT,
         .max_message_size = SESSION_DATAGRAM_MAX,
     };
     RAND_bytes((unsigned char *)&answer.session, sizeof answer.session);
-    for (unsigned i = 0; i < all->config.advertised_count; i++)
-        add_candidate(all, &all->config.advertised[i], &answer);
+    for (unsigned i = 0; i < webrtc->config.advertised_count; i++)
+        add_candidate(webrtc, &webrtc->config.advertised[i], &answer);
     if (answer.candidate_count == 0) {
         struct socket_address local = request->local;
         socket_address_set_port(&local, 0);
-        add_candidate(all, &local, &answer);
+        add_candidate(webrtc, &local, &answer);
     }
     char text[ANSWER_MAX];
     const size_t size = sdp_write_answer(text, sizeof text, &answer);
@@ -81,23 +81,23 @@ static bool name_link(struct rtc_link *link, char *ufrag, char *password)
     return true;
 }
 
-static struct rtc_link *rtc_link_create(struct webrtc *all, const struct socket_address *client,
+static struct rtc_link *rtc_link_create(struct webrtc *webrtc, const struct socket_address *client,
                                         const struct sdp_offer *offer, char *ufrag, char *password)
 {
     struct rtc_link *link = calloc(1, sizeof *link);
     if (!link)
         return NULL;
-    link->all = all;
+    link->webrtc = webrtc;
     policing_init(&link->policing);
-    if (half_open_enter(all->half_open, &link->half_open, client)) {
-        if (rtc_table_add(all->table, &link->entry)) {
+    if (half_open_enter(webrtc->half_open, &link->half_open, client)) {
+        if (rtc_table_add(webrtc->table, &link->entry)) {
             if (name_link(link, ufrag, password))
-                link->peer = peer_create(&all->common, offer, ufrag, password, loop_now());
+                link->peer = peer_create(&webrtc->common, offer, ufrag, password, loop_now());
             if (link->peer)
                 return link;
-            rtc_table_remove(all->table, &link->entry);
+            rtc_table_remove(webrtc->table, &link->entry);
         }
-        half_open_leave(all->half_open, &link->half_open);
+        half_open_leave(webrtc->half_open, &link->half_open);
     }
     free(link);
     return NULL;
@@ -115,7 +115,7 @@ static bool is_type(const char *content_type, const char *type)
    that has it. */
 static void add_location(const struct rtc_link *link, struct http_response *response)
 {
-    const unsigned worker = link->all->config.worker;
+    const unsigned worker = link->webrtc->config.worker;
     if (worker > 0)
         text_add(&response->head, "location: " ROUTE "/%u/%s\r\n", worker, link->name);
     else
@@ -124,7 +124,7 @@ static void add_location(const struct rtc_link *link, struct http_response *resp
 
 /* Takes an offer, as application/sdp or as text/plain. Before it POSTs the former to another
    origin, a browser asks whether it may, which costs two round trips; the latter it just POSTs. */
-static void answer_offer(struct webrtc *all, const struct http_request *request,
+static void answer_offer(struct webrtc *webrtc, const struct http_request *request,
                          struct http_response *response)
 {
     struct sdp_offer offer;
@@ -141,20 +141,20 @@ static void answer_offer(struct webrtc *all, const struct http_request *request,
         !session_server_read(offer.server, strlen(offer.server), &wanted.server))
         error = SDP_SERVER;
     if (error != SDP_OK) {
-        all->stats->rtc_offers_refused++;
+        webrtc->stats->rtc_offers_refused++;
         response_say(response, HTTP_BAD_REQUEST, sdp_error_string(error));
         return;
     }
-    if (!offer_limit_pass(all->offers, &request->client, loop_now(), &retry_after)) {
-        all->stats->rtc_offers_limited++;
+    if (!offer_limit_pass(webrtc->offers, &request->client, loop_now(), &retry_after)) {
+        webrtc->stats->rtc_offers_limited++;
         response_say(response, HTTP_TOO_MANY_REQUESTS,
                      "Too many offers have come: try later, or by WebSocket.");
         if (retry_after > 0)
             text_add(&response->head, "retry-after: %u\r\n", retry_after);
         return;
     }
-    session_identify(all->sessions, offer.session_key, request->origin, &wanted);
-    if (!session_server_allowed(all->sessions, &wanted)) {
+    session_identify(webrtc->sessions, offer.session_key, request->origin, &wanted);
+    if (!session_server_allowed(webrtc->sessions, &wanted)) {
         /* 403 would mean a foreign origin. */
         response_say(response, HTTP_UNPROCESSABLE_CONTENT,
                      session_refusal_farewell(SESSION_REFUSED_SERVER)->text);
@@ -162,27 +162,27 @@ static void answer_offer(struct webrtc *all, const struct http_request *request,
     }
     char ufrag[PEER_NAME_SIZE];
     char password[PEER_NAME_SIZE];
-    struct rtc_link *link = rtc_link_create(all, &request->client, &offer, ufrag, password);
+    struct rtc_link *link = rtc_link_create(webrtc, &request->client, &offer, ufrag, password);
     if (!link) {
-        all->stats->rtc_offers_full++;
+        webrtc->stats->rtc_offers_full++;
         response_say(response, HTTP_SERVICE_UNAVAILABLE, "Too many offers are waiting: try later.");
         return;
     }
     link->request = wanted;
-    all->stats->rtc_offers++;
-    if (all->most < rtc_table_count(all->table))
-        all->most = rtc_table_count(all->table);
+    webrtc->stats->rtc_offers++;
+    if (webrtc->most < rtc_table_count(webrtc->table))
+        webrtc->most = rtc_table_count(webrtc->table);
     webrtc_set_deadline(link);
-    webrtc_make_room(all);
-    write_answer(all, request, &offer, ufrag, password, response);
+    webrtc_make_room(webrtc);
+    write_answer(webrtc, request, &offer, ufrag, password, response);
     add_location(link, response);
 }
 
-bool webrtc_end(struct webrtc *all, const char *name)
+bool webrtc_end(struct webrtc *webrtc, const char *name)
 {
-    if (!all)
+    if (!webrtc)
         return false;
-    struct rtc_link *link = webrtc_link_of(rtc_table_named(all->table, name, strlen(name)));
+    struct rtc_link *link = webrtc_link_of(rtc_table_named(webrtc->table, name, strlen(name)));
     if (!link || link->ended || strlen(name) != strlen(link->name) ||
         CRYPTO_memcmp(name, link->name, strlen(name)) != 0)
         return false;
@@ -204,39 +204,39 @@ static bool take_offer(void *context, const struct http_request *request,
 static bool take_delete(void *context, const struct http_request *request,
                         struct http_response *response)
 {
-    struct webrtc *all = context;
+    struct webrtc *webrtc = context;
     const char *name = request->rest;
     char *slash;
     const unsigned long worker = strtoul(name, &slash, 10);
-    if (all->config.worker > 0 && *slash == '/') {
+    if (webrtc->config.worker > 0 && *slash == '/') {
         name = slash + 1;
-        if (worker != all->config.worker) {
-            all->config.end_other(all->config.context, (unsigned)worker, name);
+        if (worker != webrtc->config.worker) {
+            webrtc->config.end_other(webrtc->config.context, (unsigned)worker, name);
             response_say(response, HTTP_ACCEPTED,
                          "The connection is being closed, if there is one.");
             return true;
         }
     }
-    if (webrtc_end(all, name))
+    if (webrtc_end(webrtc, name))
         response_say(response, HTTP_OK, "The connection is closed.");
     else
         response_say(response, HTTP_NOT_FOUND, "There is no such connection, or no longer.");
     return true;
 }
 
-void webrtc_add_routes(struct webrtc *all, struct http *http)
+void webrtc_add_routes(struct webrtc *webrtc, struct http *http)
 {
     const struct http_route offers = {.path = ROUTE,
                                       .methods = HTTP_POST,
                                       .access = HTTP_PAGES,
                                       .body_max = SDP_OFFER_MAX + 1,
                                       .handle = take_offer,
-                                      .context = all};
+                                      .context = webrtc};
     const struct http_route links = {.path = ROUTE "/",
                                      .methods = HTTP_DELETE,
                                      .access = HTTP_PAGES,
                                      .handle = take_delete,
-                                     .context = all};
+                                     .context = webrtc};
     http_add_route(http, &offers);
     http_add_route(http, &links);
 }

@@ -33,7 +33,7 @@ static bool comes_later(const struct session *session, const struct command *com
 }
 
 static struct command_result list(const struct sessions *sessions, const struct command *command,
-                                  struct session_facts *page)
+                                  struct session_summary *page)
 {
     size_t count;
     struct session **found = collect(sessions, comes_later, command, &count);
@@ -73,7 +73,7 @@ static unsigned end(const struct sessions *sessions,
 }
 
 struct command_result command_run(struct sessions *sessions, const struct command *command,
-                                  struct session_facts *page)
+                                  struct session_summary *page)
 {
     struct blocks *blocks = sessions_blocks(sessions);
     const struct prefix *prefix = &command->block.prefix;

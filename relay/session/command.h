@@ -4,7 +4,7 @@
 #define CAUSEWAY_RELAY_COMMAND_H
 
 #include "session/blocks.h"
-#include "session/session_facts.h"
+#include "session/session_summary.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -32,6 +32,6 @@ struct command_result {
 
 /* Carries out a command; `page` must take the sessions of a list (command->limit). */
 struct command_result command_run(struct sessions *sessions, const struct command *command,
-                                  struct session_facts *page);
+                                  struct session_summary *page);
 
 #endif

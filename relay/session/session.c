@@ -335,9 +335,9 @@ const struct socket_address *session_client(const struct session *session)
     return &session->client;
 }
 
-void session_describe(const struct session *session, struct session_facts *out)
+void session_describe(const struct session *session, struct session_summary *out)
 {
-    *out = (struct session_facts){
+    *out = (struct session_summary){
         .id = session->id,
         .age_seconds = loop_now() - session->opened,
         .client = session->client,
@@ -367,12 +367,13 @@ static bool may_log(struct session *session, unsigned *others)
    address. */
 static void log_end(struct session *session, const char *why)
 {
-    struct session_facts facts;
+    struct session_summary summary;
     unsigned others;
     if (!may_log(session, &others))
         return;
-    session_describe(session, &facts);
-    session_facts_log(&facts, session->transport ? session->transport->name : "none", why, others);
+    session_describe(session, &summary);
+    session_summary_log(&summary, session->transport ? session->transport->name : "none", why,
+                        others);
 }
 
 void session_end(struct session *session, enum session_end why)
@@ -448,7 +449,7 @@ static bool within_allowance(struct session *session, size_t size)
 {
     struct sessions *sessions = session->sessions;
     const double now = loop_now();
-    unsigned held;
+    unsigned suppressed;
     if (session->allowance.answered)
         session->active = now;
     if (allowance_take(&session->allowance, &sessions->config.allowance, size, now) &&
@@ -459,9 +460,9 @@ static bool within_allowance(struct session *session, size_t size)
         return false;
     }
     sessions->stats->dropped_upstream_rate++;
-    if (log_limit_pass(&sessions->rate_limit, now, &held))
+    if (log_limit_pass(&sessions->rate_limit, now, &suppressed))
         log_warn("session %lu sends more than --upstream-packets or --upstream-bytes: dropped%s",
-                 session->id, log_held(held).text);
+                 session->id, log_suppressed(suppressed).text);
     return false;
 }
 

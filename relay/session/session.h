@@ -11,9 +11,9 @@
 #include "session/blocks.h"
 #include "session/datagram.h"
 #include "session/gate.h"
-#include "session/session_facts.h"
 #include "session/session_index.h"
 #include "session/session_state.h"
+#include "session/session_summary.h"
 #include "session/transport.h"
 #include "session/upstreams.h"
 #include "stats/gauges.h"
@@ -117,7 +117,7 @@ struct session *sessions_at(const struct sessions *sessions, size_t index);
    newest or last link; and describe the session for the operator. */
 unsigned long session_id(const struct session *session);
 const struct socket_address *session_client(const struct session *session);
-void session_describe(const struct session *session, struct session_facts *out);
+void session_describe(const struct session *session, struct session_summary *out);
 
 /* Returns the blocked prefixes, from which no link is taken. */
 struct blocks *sessions_blocks(struct sessions *sessions);

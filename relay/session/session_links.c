@@ -49,9 +49,9 @@ static void count_refusal(struct sessions *sessions, enum session_refusal why)
         sessions->stats->sessions_refused_draining++;
     else
         sessions->stats->sessions_refused_full++;
-    unsigned held;
-    if (log_limit_pass(&sessions->refused_limit, loop_now(), &held))
-        log_warn("session refused: %s%s", reasons[why], log_held(held).text);
+    unsigned suppressed;
+    if (log_limit_pass(&sessions->refused_limit, loop_now(), &suppressed))
+        log_warn("session refused: %s%s", reasons[why], log_suppressed(suppressed).text);
 }
 
 static struct session_link **place_of(struct session *session, const struct session_link *link)
@@ -177,10 +177,10 @@ static bool make_place(struct sessions *sessions, const unsigned char owner[16])
         return true;
     if (!session || crowds_out(sessions, owner, session))
         return false;
-    unsigned held;
-    if (log_limit_pass(&sessions->evicted_limit, loop_now(), &held))
+    unsigned suppressed;
+    if (log_limit_pass(&sessions->evicted_limit, loop_now(), &suppressed))
         log_warn("session %lu ended for another: --max-sessions is reached, and %s%s", session->id,
-                 why_it_goes(session), log_held(held).text);
+                 why_it_goes(session), log_suppressed(suppressed).text);
     eviction_remove(&session->eviction);
     session->evicted = true;
     sessions->evicted++;

@@ -95,12 +95,13 @@ static void report_down(struct upstream *upstream, int error)
     upstream->server_down = true;
     common->stats->upstream_refused++;
     mark_down(common, upstream->game_server);
-    unsigned held;
-    if (!log_limit_pass(&common->down_limit, loop_now(), &held))
+    unsigned suppressed;
+    if (!log_limit_pass(&common->down_limit, loop_now(), &suppressed))
         return;
     char text[SOCKET_ADDRESS_TEXT];
     socket_address_format(upstream->game_server, text);
-    log_warn("game server %s is down: %s%s", text, strerror(error), log_held(held).text);
+    log_warn("game server %s is down: %s%s", text, strerror(error),
+             log_suppressed(suppressed).text);
 }
 
 /* Logs that a datagram could not be sent. A full buffer is not logged: it is for the counters. */
@@ -110,15 +111,15 @@ static void report_unsent(const struct upstream *upstream, int error)
     struct socket_address local;
     char from[SOCKET_ADDRESS_TEXT] = "here";
     char to[SOCKET_ADDRESS_TEXT];
-    unsigned held;
+    unsigned suppressed;
     if (error == EAGAIN || error == ENOBUFS ||
-        !log_limit_pass(&common->unsent_limit, loop_now(), &held))
+        !log_limit_pass(&common->unsent_limit, loop_now(), &suppressed))
         return;
     if (upstream_local(upstream, &local))
         socket_address_format(&local, from);
     socket_address_format(upstream->game_server, to);
     log_warn("cannot send from %s to game server %s: %s%s", from, to, strerror(error),
-             log_held(held).text);
+             log_suppressed(suppressed).text);
 }
 
 static void report_up(struct upstream *upstream)
@@ -130,12 +131,12 @@ static void report_up(struct upstream *upstream)
     if (place == common->down_count)
         return;
     common->down[place] = common->down[--common->down_count];
-    unsigned held;
-    if (!log_limit_pass(&common->up_limit, loop_now(), &held))
+    unsigned suppressed;
+    if (!log_limit_pass(&common->up_limit, loop_now(), &suppressed))
         return;
     char text[SOCKET_ADDRESS_TEXT];
     socket_address_format(upstream->game_server, text);
-    log_info("game server %s answers again%s", text, log_held(held).text);
+    log_info("game server %s answers again%s", text, log_suppressed(suppressed).text);
 }
 
 /* Reads the datagram that was received at a place of the buffer, without its header. Returns false
@@ -229,9 +230,10 @@ static bool open_socket(struct upstream *upstream)
         write_header(upstream);
         return true;
     }
-    unsigned held;
-    if (log_limit_pass(&common->open_limit, loop_now(), &held))
-        log_error("no UDP socket for a session: %s%s", strerror(errno), log_held(held).text);
+    unsigned suppressed;
+    if (log_limit_pass(&common->open_limit, loop_now(), &suppressed))
+        log_error("no UDP socket for a session: %s%s", strerror(errno),
+                  log_suppressed(suppressed).text);
     if (fd >= 0)
         close(fd);
     upstream->watch.fd = -1;

@@ -123,15 +123,15 @@ static void on_answer(void *context, const struct lookup_answer *answer)
     struct upstreams *upstreams = context;
     const unsigned i = upstreams->lookup_rule;
     double seconds = LOOKUP_SECONDS_MIN;
-    unsigned held;
+    unsigned suppressed;
     if (!answer->error) {
         upstreams->answers[i] = *answer;
         seconds = answer->seconds == LOOKUP_SECONDS_UNTOLD
                       ? LOOKUP_SECONDS
                       : fmin(fmax(answer->seconds, LOOKUP_SECONDS_MIN), LOOKUP_SECONDS_MAX);
-    } else if (log_limit_pass(&upstreams->failed_limit, loop_now(), &held)) {
+    } else if (log_limit_pass(&upstreams->failed_limit, loop_now(), &suppressed)) {
         log_warn("cannot resolve the upstream %s: %s; what was known of it stays%s",
-                 upstreams->list.rules[i].name, answer->error, log_held(held).text);
+                 upstreams->list.rules[i].name, answer->error, log_suppressed(suppressed).text);
     }
     upstreams->due[i] = loop_now() + seconds;
     look_up_next(upstreams);

@@ -40,9 +40,9 @@ async function flood(t, relay, localAddress, opener, datagram) {
 }
 
 /**
- * Floods until every player has sent enough beside it; returns the share that the players lost. What the server's own
- * socket lost is left out: on a busy machine the server gets no turn to read it. A relay that lets a flood through is
- * seen by the number of datagrams.
+ * Floods until every player has sent enough beside it; returns the share that the players lost. Datagrams that the
+ * server's own socket lost are left out: on a busy machine the server gets no turn to read them. A relay that lets a
+ * flood through is seen by the number of datagrams.
  */
 async function lossBeside(t, mark) {
   const rig = await startRig(t, { sessions: PLAYERS, hertz: HERTZ, serverWork: SERVER_WORK });

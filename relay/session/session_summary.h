@@ -10,7 +10,7 @@
 
 #define SESSION_FACTS_LINKS_MAX 4
 
-struct session_facts {
+struct session_summary {
     unsigned long id;
     double age_seconds;
     struct socket_address client; /* the address of its newest or last link */
@@ -26,7 +26,7 @@ struct session_facts {
 
 /* Logs that a session has ended: the transport of its newest or last link, the reason, and how many
    others have ended since the last line. */
-void session_facts_log(const struct session_facts *facts, const char *transport, const char *why,
-                       unsigned others);
+void session_summary_log(const struct session_summary *summary, const char *transport,
+                         const char *why, unsigned others);
 
 #endif
