@@ -1,20 +1,27 @@
 // A relay for development, from the WebSockets of pages to UDP sockets of one game server. It speaks to pages as
 // causeway-relay does, but has no WebRTC, no limits except those below, and no proof of who a client is.
 import { createSocket } from 'node:dgram';
-import { DATAGRAM_MAX, MESSAGE_MAX, sessionEnds } from '../dist/generated.js';
+import {
+  DATAGRAM_MAX,
+  MESSAGE_MAX,
+  RESUME_SECONDS,
+  closeCodes,
+  closeTexts,
+} from '../dist/generated.js';
 import { SESSION_PREFIX, WEBSOCKET_PROTOCOL } from '../dist/transports/websocket.js';
 
 const SESSIONS_MAX = 256;
 /** Bytes that may wait for a page before datagrams are dropped. */
 const WAITING_MAX = 16384;
-/** Milliseconds for which a session without a link waits for another one. */
-const RESUME_MS = 15_000;
 /** Milliseconds after which a session ends in which no datagram comes from either side. */
 const IDLE_MS = 60_000;
 
 /** The close codes of causeway-relay, with their texts. */
-const { DOWN, IDLE, MOVED, ROOM } = sessionEnds;
-const RESTARTED = [DOWN[0], 'the game server has been started again'];
+const [DOWN, IDLE, MOVED, ROOM] = ['DOWN', 'IDLE', 'MOVED', 'ROOM'].map((name) => [
+  closeCodes[name],
+  closeTexts[name],
+]);
+const RESTARTED = [closeCodes.DOWN, 'the game server has been started again'];
 /** The code with which a page closes its link on purpose. */
 const CLOSE_NORMAL = 1000;
 
@@ -85,7 +92,7 @@ class Session {
     if (this.#current === link) this.#current = undefined;
     if (this.#links.size > 0 || !this.#socket) return;
     if (code === CLOSE_NORMAL) this.end();
-    else this.#resume = setTimeout(() => this.end(), RESUME_MS);
+    else this.#resume = setTimeout(() => this.end(), RESUME_SECONDS * 1000);
   }
 }
 

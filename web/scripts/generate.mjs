@@ -35,6 +35,10 @@ const closeCodes = () => ({
   SERVER: headers.number('SESSION_CODE_SERVER'),
 });
 
+/** Returns the texts that go with them. */
+const closeTexts = () =>
+  Object.fromEntries(headers.rows('SESSION_ENDS').map(([name, , , text]) => [name, text]));
+
 /** Returns the statuses of a relay's answers, by name. */
 const httpStatuses = () =>
   Object.fromEntries(headers.rows('HTTP_STATUSES').map(([name, number]) => [name, Number(number)]));
@@ -120,6 +124,7 @@ const constants = {
     reassemblies: headers.number('CW_YOJIMBO_REASSEMBLIES'),
   },
   closeCodes: closeCodes(),
+  closeTexts: closeTexts(),
   httpStatuses: httpStatuses(),
   RESUME_SECONDS: Number(headers.string('RESUME_SECONDS')),
 };
