@@ -4,7 +4,11 @@ import assert from 'node:assert/strict';
 import { connectAs, newKey, openRtcAs } from './links.mjs';
 import { patiently, sleep } from '../support/patience.mjs';
 import { childrenOf, descriptorsOf, isAlive, memoryOf } from '../support/programs.mjs';
+import { stacks } from '../support/rtc.mjs';
 import { startUdpServer } from '../support/udp_server.mjs';
+
+/** Of the two stacks, Chromium's for Node crashes now and then when connections come and go for minutes. */
+const stack = stacks[1];
 
 /** Nothing of the players is kept for the end of the test, which may be hours away. */
 const passing = null;
@@ -47,7 +51,7 @@ export class Player {
     for (delete this.link; !this.link;) {
       try {
         this.link = rtc
-          ? await openRtcAs(passing, relay, key)
+          ? await openRtcAs(passing, relay, key, { stack })
           : await connectAs(passing, relay, key, { localAddress });
       } catch {
         await sleep(100); // the process that had the session was leaving
