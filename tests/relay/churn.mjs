@@ -7,7 +7,7 @@ import { childrenOf, descriptorsOf, isAlive, memoryOf } from '../support/program
 import { stacks } from '../support/rtc.mjs';
 import { startUdpServer } from '../support/udp_server.mjs';
 
-/** Of the two stacks, Chromium's for Node crashes now and then when connections come and go for minutes. */
+/** Chromium's stack, the other one, crashes now and then in Node when connections come and go for minutes. */
 const stack = stacks[1];
 
 /** Nothing of the players is kept for the end of the test, which may be hours away. */
