@@ -43,8 +43,8 @@ int main(int argc, char **argv)
     struct cw_host_config config = cw_host_config_default();
     config.server.connection = &connection;
     /* This number tells your game from others. The backend puts the same one into its tokens. */
-    config.server.protocol_id = 0x1122334455667788;
-    check(cw_key_parse(key, config.server.private_key));
+    config.server.netcode.protocol_id = 0x1122334455667788;
+    check(cw_key_parse(key, config.server.netcode.private_key));
 
     struct cw_host *host;
     check(cw_host_open(argc > 1 ? argv[1] : "127.0.0.1:40000", &config, &host));

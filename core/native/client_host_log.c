@@ -2,19 +2,15 @@
 
 #include "base/log_line.h"
 
-static void log_server(const struct cw_log *log, const char *what, const struct cw_client *client)
+void cw_client_host_log_server(const struct cw_log *log, const char *what,
+                               const struct cw_netcode_client *client)
 {
     if (!cw_log_wants(log, CW_LOG_INFO))
         return;
     struct cw_log_line line = {0};
     cw_log_line_text(&line, what);
-    cw_log_line_address(&line, cw_client_server_address(client));
+    cw_log_line_address(&line, cw_netcode_client_server_address(client));
     cw_log_line_write(&line, log, CW_LOG_INFO);
-}
-
-void cw_client_host_log_connecting(const struct cw_log *log, const struct cw_client *client)
-{
-    log_server(log, "connecting to ", client);
 }
 
 void cw_client_host_log_moving(const struct cw_log *log)
@@ -24,29 +20,20 @@ void cw_client_host_log_moving(const struct cw_log *log)
                    "the network may have changed: asking the server to move the connection");
 }
 
-static void log_end(const struct cw_log *log, const struct cw_client_event *event)
+void cw_client_host_log_end(const struct cw_log *log, enum cw_client_state state, uint32_t code,
+                            const char *text)
 {
-    const enum cw_log_level level =
-        event->state < CW_CLIENT_DISCONNECTED ? CW_LOG_WARNING : CW_LOG_INFO;
+    const enum cw_log_level level = state < CW_CLIENT_DISCONNECTED ? CW_LOG_WARNING : CW_LOG_INFO;
     if (!cw_log_wants(log, level))
         return;
     struct cw_log_line line = {0};
     cw_log_line_text(&line, "disconnected: ");
-    cw_log_line_text(&line, cw_client_state_string(event->state));
-    if (event->state == CW_CLIENT_KICKED) {
+    cw_log_line_text(&line, cw_client_state_string(state));
+    if (state == CW_CLIENT_KICKED) {
         cw_log_line_text(&line, ", code ");
-        cw_log_line_number(&line, event->code);
-        cw_log_line_text(&line, event->text[0] ? ": " : "");
-        cw_log_line_text(&line, event->text);
+        cw_log_line_number(&line, code);
+        cw_log_line_text(&line, text[0] ? ": " : "");
+        cw_log_line_text(&line, text);
     }
     cw_log_line_write(&line, log, level);
-}
-
-void cw_client_host_log_event(const struct cw_log *log, const struct cw_client *client,
-                              const struct cw_client_event *event)
-{
-    if (event->type == CW_CLIENT_EVENT_CONNECTED)
-        log_server(log, "connected to ", client);
-    else if (event->type == CW_CLIENT_EVENT_DISCONNECTED)
-        log_end(log, event);
 }

@@ -2,14 +2,15 @@
 #ifndef CAUSEWAY_NATIVE_CLIENT_HOST_LOG_H
 #define CAUSEWAY_NATIVE_CLIENT_HOST_LOG_H
 
-#include "causeway/client.h"
 #include "causeway/log.h"
+#include "causeway/netcode_client.h"
 
-void cw_client_host_log_connecting(const struct cw_log *log, const struct cw_client *client);
+/* what: "connecting to " or "connected to ". */
+void cw_client_host_log_server(const struct cw_log *log, const char *what,
+                               const struct cw_netcode_client *client);
 /* Logs that the client may have another address now. */
 void cw_client_host_log_moving(const struct cw_log *log);
-/* Only CONNECTED and DISCONNECTED are logged. */
-void cw_client_host_log_event(const struct cw_log *log, const struct cw_client *client,
-                              const struct cw_client_event *event);
+void cw_client_host_log_end(const struct cw_log *log, enum cw_client_state state, uint32_t code,
+                            const char *text);
 
 #endif

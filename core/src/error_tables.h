@@ -16,7 +16,7 @@
     TABLE(cw_connection_config_errors)                                                             \
     TABLE(cw_token_errors)                                                                         \
     TABLE(cw_client_errors)                                                                        \
-    TABLE(cw_client_config_errors)                                                                 \
+    TABLE(cw_netcode_client_config_errors)                                                         \
     TABLE(cw_payload_errors)
 
 /* Servers give the errors of these tables, or a page leaves them to the package, or they say why a
@@ -28,6 +28,7 @@
     TABLE(cw_message_pool_config_errors)                                                           \
     TABLE(cw_secure_packet_errors)                                                                 \
     TABLE(cw_server_errors)                                                                        \
+    TABLE(cw_netcode_server_config_errors)                                                         \
     TABLE(cw_server_config_errors)
 
 #define CW_GAME_ERROR_TABLES(TABLE)                                                                \

@@ -9,6 +9,8 @@
 #include "causeway/native/client_host.h"
 #include "causeway/native/clock.h"
 #include "causeway/native/host.h"
+#include "causeway/native/netcode_client_host.h"
+#include "causeway/native/netcode_host.h"
 #include "causeway/native/resolve.h"
 #include "causeway/native/run.h"
 #include "causeway/native/socket.h"
@@ -320,9 +322,10 @@ static void prepare_window(struct cw_window *window)
     cw_window_send(window, scratch, 8, 1, &taken);
 }
 
-static void meet(void);
+static void meet_cw_(void);
+static void meet_cw_netcode_(void);
 static const struct cw_connection_config *the_messages(void);
-static void fit_server(struct cw_server_config *config);
+static void fit_server(struct cw_netcode_server_config *config);
 
 /* Returns the field that the error names, or NULL. */
 static const char *named(enum cw_error error)
@@ -372,7 +375,7 @@ static const struct cw_connection_config *the_messages(void)
     return &config;
 }
 
-static void fit_server(struct cw_server_config *config)
+static void fit_server(struct cw_netcode_server_config *config)
 {
     config->addresses = &here;
     config->address_count = 1;
@@ -383,33 +386,38 @@ static void fit_server(struct cw_server_config *config)
 }
 
 /* Connects the client and the server of this call, and leaves their events to be taken. */
-static void meet(void)
-{
-    if (!the_cw_client || !the_cw_server) {
-        made_cw_client();
-        made_cw_server();
-        return;
+#define MEET(kind)                                                                                 \
+    static void meet_##kind(void)                                                                  \
+    {                                                                                              \
+        if (!the_##kind##client || !the_##kind##server) {                                          \
+            made_##kind##client();                                                                 \
+            made_##kind##server();                                                                 \
+            return;                                                                                \
+        }                                                                                          \
+        struct cw_token_grant grant = good_cw_token_grant();                                       \
+        struct cw_address to;                                                                      \
+        uint8_t token[CW_TOKEN_SIZE];                                                              \
+        size_t size;                                                                               \
+        grant.create_time = 1900000000;                                                            \
+        grant.fingerprint = cw_connection_fingerprint(the_messages());                             \
+        assert_int_equal(cw_token_generate(&grant, a_key, token), CW_OK);                          \
+        assert_int_equal(kind##client_connect(the_##kind##client, token, sizeof token, 0), CW_OK); \
+        for (double now = 0; now < 2; now += 0.5) {                                                \
+            kind##client_update(the_##kind##client, now);                                          \
+            kind##server_update(the_##kind##server, now);                                          \
+            while ((size = kind##client_transmit(the_##kind##client, scratch, sizeof scratch, now, \
+                                                 NULL)) > 0)                                       \
+                kind##server_receive(the_##kind##server, &client_address, scratch, size, now);     \
+            while ((size = kind##server_transmit(the_##kind##server, scratch, sizeof scratch, now, \
+                                                 &to)) > 0)                                        \
+                kind##client_receive(the_##kind##client, NULL, scratch, size, now);                \
+        }                                                                                          \
+        assert_int_equal(kind##client_state(the_##kind##client), CW_CLIENT_CONNECTED);             \
+        kind##client_update(the_##kind##client, 2);                                                \
+        kind##server_update(the_##kind##server, 2);                                                \
     }
-    struct cw_token_grant grant = good_cw_token_grant();
-    struct cw_address to;
-    uint8_t token[CW_TOKEN_SIZE];
-    size_t size;
-    grant.create_time = 1900000000;
-    grant.fingerprint = cw_connection_fingerprint(the_messages());
-    assert_int_equal(cw_token_generate(&grant, a_key, token), CW_OK);
-    assert_int_equal(cw_client_connect(the_cw_client, token, sizeof token, 0), CW_OK);
-    for (double now = 0; now < 2; now += 0.5) {
-        cw_client_update(the_cw_client, now);
-        cw_server_update(the_cw_server, now);
-        while ((size = cw_client_transmit(the_cw_client, scratch, sizeof scratch, now, NULL)) > 0)
-            cw_server_receive(the_cw_server, &client_address, scratch, size, now);
-        while ((size = cw_server_transmit(the_cw_server, scratch, sizeof scratch, now, &to)) > 0)
-            cw_client_receive(the_cw_client, NULL, scratch, size, now);
-    }
-    assert_int_equal(cw_client_state(the_cw_client), CW_CLIENT_CONNECTED);
-    cw_client_update(the_cw_client, 2);
-    cw_server_update(the_cw_server, 2);
-}
+MEET(cw_)
+MEET(cw_netcode_)
 
 static void attempt(const struct function *function, int parameter, uint32_t value)
 {
@@ -559,7 +567,7 @@ TEST(a_fingerprint_of_0_compares_none)
     for (int none = 0; none < 2; none++) {
         struct cw_client_config config = good_cw_client_config();
         struct cw_client *client;
-        config.fingerprint = none ? 0 : CW_FINGERPRINT_AUTO;
+        config.netcode.fingerprint = none ? 0 : CW_FINGERPRINT_AUTO;
         assert_int_equal(cw_client_create(&config, &client), CW_OK);
         own(client, end_cw_client);
         assert_int_equal(cw_client_connect(client, token, sizeof token, 0),

@@ -18,17 +18,19 @@ const CONFIG = {
   cw_prediction_config: 'config.state_type = 0;',
   cw_connection_config: 'config.channels[0].blocks = true;',
   cw_client_config: 'config.connection = the_messages();',
-  cw_server_config: 'fit_server(&config); config.connection = the_messages();',
+  cw_server_config: 'fit_server(&config.netcode); config.connection = the_messages();',
   cw_bunch_config: 'config.properties = 1;',
-  cw_host_config: 'config.payloads = true; config.server.private_key[0] = 1;',
-  cw_client_host_config: 'config.payloads = true;',
+  cw_netcode_server_config: 'fit_server(&config);',
+  cw_host_config: 'config.server.netcode.private_key[0] = 1; config.server.connection = the_messages();',
+  cw_netcode_host_config: 'config.server.private_key[0] = 1;',
+  cw_client_host_config: 'config.client.connection = the_messages();',
   cw_socket_config: 'config.address = here; config.address.port = 0;',
   cw_token_grant: 'config.addresses = &here; config.address_count = 1;',
 };
 
 /** Calls that give an object something to do. They follow its creation. */
 const MADE = {
-  'cw_(client|server)': 'meet();',
+  '(cw_|cw_netcode_)(client|server)': 'meet_$1();',
   cw_endpoint: 'prepare_endpoint(made);',
   cw_connection: 'prepare_connection(made);',
   cw_simulator: 'cw_simulator_receive(made, a_key, 8, 1);',
@@ -67,7 +69,7 @@ const GOOD = {
   'cw_lab_game_\\w+\\.game': 'a_game()',
   'cw_run\\.tick': 'stop',
   'cw_key_parse\\.text': 'a_key_text',
-  'cw_(address_parse|resolve)\\.text|cw_host_open\\.listen|.*_insecure\\.server': '"127.0.0.1:0"',
+  'cw_(address_parse|resolve)\\.text|.*host_open\\.listen|.*_insecure\\.server': '"127.0.0.1:0"',
 };
 const NUMBERS = {
   '.*\\.now': '2',
@@ -79,7 +81,7 @@ const NUMBERS = {
   'cw_lab_item_read\\.size': '64',
   'cw_lab_.*\\.traffic': 'CW_LAB_MESSAGE',
   'cw_token_names\\.count|.*_batch\\.count': '1',
-  'cw_(client|client_host)_connect\\.size|cw_token_read\\.size': 'CW_TOKEN_SIZE',
+  'cw_(netcode_)?(client|client_host)_connect\\.size|cw_token_read\\.size': 'CW_TOKEN_SIZE',
 };
 
 /** Calls that prepare for a function. They may use its arguments. */
@@ -93,8 +95,8 @@ const BEFORE = {
   'cw_crypto_open(_long)?':
     'size = 8 + CW_MAC_BYTES; cw_crypto_seal$1(seal, scratch, 8, slots[1]);',
   cw_schema_decode: 'size = cw_schema_encode(made_cw_schema(), slots[0], SLOT_SIZE);',
-  cw_server_user: 'cw_server_set_user(made_cw_server(), 0, scratch);',
-  cw_server_client_at: 'put(1, &client_address, sizeof client_address);',
+  '(cw_|cw_netcode_)server_user': '$1server_set_user(made_$1server(), 0, scratch);',
+  cw_netcode_server_client_at: 'put(1, &client_address, sizeof client_address);',
   cw_challenge_token_open:
     'cw_challenge_token_seal(&(struct cw_challenge_token){0}, sequence, key, slots[0]);',
   cw_user_data_fingerprint: 'cw_user_data_set_fingerprint(slots[0], 1);',
@@ -127,7 +129,7 @@ const OPTIONAL = [
   'cw_crypto_open(_long)?\\.out',
   'cw_farewell_make\\.text',
   'cw_run\\.context',
-  '.*_transmit\\.to|cw_client_receive\\.from',
+  '.*_transmit\\.to|cw_(netcode_)?client_receive\\.from',
   'cw_(endpoint_commit|notify_send)\\.sequence',
   '.*_(disconnect|set_user)\\.(text|user)',
 ];
@@ -142,7 +144,7 @@ const NOTHING = {
 
 /** Functions that give nothing although the arguments are good. */
 const EMPTY = [
-  'cw_(client|server)_(state|moving|index|server_index|dropped|broadcast_refused)',
+  'cw_(netcode_)?(client|server)_(state|moving|index|server_index|dropped|broadcasts?_refused)',
   'cw_(error|.*_config_error)_field',
   'cw_connection_receipt_waits|cw_crypto_is_zero',
   'cw_lab_column_events_dropped',

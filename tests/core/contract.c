@@ -33,12 +33,13 @@ static struct cw_schema *make_schema(void)
 }
 
 /* Calls create with a config that is refused, and with one for which there is no memory. */
-#define LEAVES(create, bad, fine)                                                                  \
+#define LEAVES(create, bad, fine) LEAVES_WITHOUT(allocator, create, bad, fine)
+#define LEAVES_WITHOUT(memory, create, bad, fine)                                                  \
     do {                                                                                           \
         void *result = MARK;                                                                       \
         assert_int_not_equal(create(&(bad), (void *)&result), CW_OK);                              \
         assert_ptr_equal(result, MARK);                                                            \
-        (fine).allocator = no_memory;                                                              \
+        (fine).memory = no_memory;                                                                 \
         assert_int_equal(create(&(fine), (void *)&result), CW_ERROR_NO_MEMORY);                    \
         assert_ptr_equal(result, MARK);                                                            \
     } while (0)
@@ -69,16 +70,18 @@ static void create_leaves_the_result(void **state)
     LEAVES(cw_connection_create, bad_connection, connection);
 
     struct cw_client_config client = cw_client_config_default(), bad_client = client;
-    bad_client.disconnect_packets = 0;
-    LEAVES(cw_client_create, bad_client, client);
+    client.connection = &connection;
+    bad_client.netcode.disconnect_packets = 0;
+    LEAVES_WITHOUT(netcode.allocator, cw_client_create, bad_client, client);
 
     const struct cw_address address = {CW_ADDRESS_IPV4, 40000, {127, 0, 0, 1}};
     struct cw_server_config server = cw_server_config_default(), bad_server = server;
-    server.addresses = &address;
-    server.address_count = 1;
-    server.unix_offset_seconds = 0;
-    server.private_key[0] = 1;
-    LEAVES(cw_server_create, bad_server, server);
+    server.connection = &connection;
+    server.netcode.addresses = &address;
+    server.netcode.address_count = 1;
+    server.netcode.unix_offset_seconds = 0;
+    server.netcode.private_key[0] = 1;
+    LEAVES_WITHOUT(netcode.allocator, cw_server_create, bad_server, server);
 
     struct cw_socket_config socket = cw_socket_config_default(), bad_socket = socket;
     bad_socket.address = (struct cw_address){CW_ADDRESS_IPV6, 0, {0x20, 0x01, 0x0d, 0xb8}};

@@ -259,13 +259,14 @@ static enum cw_error granted(struct cw_token_grant grant, const uint8_t key[CW_K
 static void tokens(void **state)
 {
     (void)state;
-    struct rig rig;
-    rig_open(&rig);
+    struct message_rig messages;
+    message_rig_start(&messages, 4);
+    struct rig *rig = &messages.rig;
     static const uint8_t zeros[CW_KEY_BYTES];
     uint8_t key[CW_KEY_BYTES], token[CW_TOKEN_SIZE];
     struct cw_token read;
-    struct cw_token_grant config, good = rig_grant(&rig, 1);
-    rig_token(&rig, token, 1);
+    struct cw_token_grant config, good = rig_grant(rig, 1);
+    rig_token(rig, token, 1);
     MISTAKE(CW_ERROR_KEY, cw_key_parse("0123", key));
     MISTAKE(CW_ERROR_KEY, granted(good, zeros));
     CHANGE(CW_ERROR_TOKEN_TIMES, granted(config, rig_key), life_seconds = 0);
@@ -278,72 +279,60 @@ static void tokens(void **state)
     MISTAKE(CW_ERROR_TOKEN_SIZE, cw_token_read(token, CW_TOKEN_SIZE - 1, &read));
     token[0] = 'n';
     MISTAKE(CW_ERROR_VERSION, cw_token_read(token, CW_TOKEN_SIZE, &read));
-    rig_stop(&rig);
+    message_rig_stop(&messages);
 }
 
-/* Payloads go where nobody is, and messages where payloads are expected. */
 static void servers_and_clients(void **state)
 {
     (void)state;
-    struct rig rig;
-    rig_open(&rig);
+    struct message_rig messages;
+    message_rig_start(&messages, 4);
+    struct rig *rig = &messages.rig;
     const struct cw_address at = rig_client_address(1), stranger = rig_client_address(2);
-    const struct cw_client_config config = cw_client_config_default();
+    struct cw_client_config config = cw_client_config_default();
+    config.connection = &messages.connection;
     struct cw_client *client;
-    struct cw_message *message = NULL;
-    uint8_t token[CW_TOKEN_SIZE], bytes[2000] = {0};
-    rig_token(&rig, token, 1);
+    uint8_t token[CW_TOKEN_SIZE], bytes[CW_TOKEN_SIZE] = {0};
+    rig_token(rig, token, 1);
     assert_int_equal(cw_client_create(&config, &client), CW_OK);
-    MISTAKE(CW_ERROR_NOT_CONNECTED, cw_client_send(client, bytes, 9));
-    MISTAKE(CW_ERROR_NOT_CONNECTED, cw_client_move(client, rig.now));
-    MISTAKE(CW_ERROR_TOKEN_SIZE, cw_client_connect(client, bytes, 9, rig.now));
-    MISTAKE(CW_ERROR_VERSION, cw_client_connect(client, bytes, CW_TOKEN_SIZE, rig.now));
-    assert_int_equal(cw_client_connect(client, token, CW_TOKEN_SIZE, rig.now), CW_OK);
-    MISTAKE(CW_ERROR_CONNECTED, cw_client_connect(client, token, CW_TOKEN_SIZE, rig.now));
-    MISTAKE(CW_ERROR_WRONG_SENDER, cw_client_receive(client, &stranger, bytes, 40, rig.now));
-    MISTAKE(CW_ERROR_PACKET_SHORT, cw_client_receive(client, &rig.address, bytes, 0, rig.now));
-    MISTAKE(CW_ERROR_NOT_CONNECTED, cw_server_send(rig.server, 0, bytes, 9));
-    rig_connect(&rig, client, &at);
-    MISTAKE(CW_ERROR_PACKET_TOO_LARGE, cw_client_send(client, bytes, CW_PAYLOAD_MAX + 1));
-    MISTAKE(CW_ERROR_PACKET_TOO_LARGE, cw_server_send(rig.server, 0, bytes, CW_PAYLOAD_MAX + 1));
-    MISTAKE(CW_ERROR_NOT_CONNECTED, cw_server_send(rig.server, 1, bytes, 9));
-    MISTAKE(CW_ERROR_NOT_CONNECTED, cw_server_send(rig.server, 99, bytes, 9));
-    assert_int_equal(cw_server_send(rig.server, 0, bytes, 9), CW_OK);
-    MISTAKE(CW_ERROR_TRANSMIT_PENDING, cw_server_send(rig.server, 0, bytes, 9));
-    MISTAKE(CW_ERROR_CARRIES_PAYLOADS, cw_server_create_message(rig.server, 0, &message));
+    MISTAKE(CW_ERROR_NOT_CONNECTED, cw_netcode_client_move(cw_client_netcode(client), rig->now));
+    MISTAKE(CW_ERROR_TOKEN_SIZE, cw_client_connect(client, bytes, 9, rig->now));
+    MISTAKE(CW_ERROR_VERSION, cw_client_connect(client, bytes, CW_TOKEN_SIZE, rig->now));
+    assert_int_equal(cw_client_connect(client, token, CW_TOKEN_SIZE, rig->now), CW_OK);
+    MISTAKE(CW_ERROR_CONNECTED, cw_client_connect(client, token, CW_TOKEN_SIZE, rig->now));
+    MISTAKE(CW_ERROR_WRONG_SENDER, cw_client_receive(client, &stranger, bytes, 40, rig->now));
+    MISTAKE(CW_ERROR_PACKET_SHORT, cw_client_receive(client, &rig->address, bytes, 0, rig->now));
+    rig_connect(rig, client, &at);
     MISTAKE(CW_ERROR_NOT_CONNECTED,
-            cw_server_receive(rig.server, &stranger, (const uint8_t *)"hello", 5, rig.now));
-    MISTAKE(CW_ERROR_PACKET_SHORT, cw_server_receive(rig.server, &stranger, bytes, 0, rig.now));
-    MISTAKE(CW_ERROR_REQUEST_SIZE, cw_server_receive(rig.server, &stranger, bytes, 40, rig.now));
+            cw_server_receive(rig->server, &stranger, (const uint8_t *)"hello", 5, rig->now));
+    MISTAKE(CW_ERROR_PACKET_SHORT, cw_server_receive(rig->server, &stranger, bytes, 0, rig->now));
+    MISTAKE(CW_ERROR_REQUEST_SIZE, cw_server_receive(rig->server, &stranger, bytes, 40, rig->now));
     MISTAKE(CW_ERROR_VERSION,
-            cw_server_receive(rig.server, &stranger, bytes, CW_REQUEST_SIZE, rig.now));
-    assert_null(cw_server_connection(rig.server, 0));
-    assert_null(cw_client_connection(client));
-    cw_server_disconnect(rig.server, 99, 0, NULL);
-    rig_down(&rig, client, &at);
-    assert_int_equal(rig_drain(&rig, client), 1);
+            cw_server_receive(rig->server, &stranger, bytes, CW_REQUEST_SIZE, rig->now));
+    cw_server_disconnect(rig->server, 99, 0, NULL);
     cw_client_destroy(client);
-    rig_stop(&rig);
+    message_rig_stop(&messages);
 }
 
 /* A backend has made the tokens with other numbers than the server's. */
 static void backends(void **state)
 {
     (void)state;
-    struct rig rig;
-    rig_open(&rig);
+    struct message_rig messages;
+    message_rig_start(&messages, 4);
+    struct rig *rig = &messages.rig;
     const struct cw_address at = rig_client_address(1);
     const struct cw_address other = rig_address("127.0.0.1:40001");
     const uint8_t key[CW_KEY_BYTES] = {9};
-    struct cw_token_grant config, good = rig_grant(&rig, 1);
-    MISTAKE(CW_ERROR_NOT_AUTHENTIC, rig_give_grant(&rig, &at, &good, key));
-#define GRANT(error, change) CHANGE(error, rig_give_grant(&rig, &at, &config, rig_key), change)
+    struct cw_token_grant config, good = rig_grant(rig, 1);
+    MISTAKE(CW_ERROR_NOT_AUTHENTIC, rig_give_grant(rig, &at, &good, key));
+#define GRANT(error, change) CHANGE(error, rig_give_grant(rig, &at, &config, rig_key), change)
     GRANT(CW_ERROR_PROTOCOL_ID, protocol_id = 5);
     GRANT(CW_ERROR_TOKEN_SERVER, addresses = &other);
     GRANT(CW_ERROR_TOKEN_EXPIRED, create_time -= 60);
     GRANT(CW_ERROR_TOKEN_LIFE, life_seconds = 3600);
     GRANT(CW_ERROR_TOKEN_LIFE, create_time += 600);
-    rig_stop(&rig);
+    message_rig_stop(&messages);
 }
 
 static void broadcasts(void **state)
@@ -355,7 +344,6 @@ static void broadcasts(void **state)
     const struct cw_address at = rig_client_address(0);
     struct cw_client *client = message_rig_client(&rig, 1, &rig.connection);
     struct cw_message *message, *own;
-    uint8_t byte = 0;
     rig_connect(&rig.rig, client, &at);
     assert_int_equal(cw_server_create_message(server, 0, &message), CW_OK);
     own = make(cw_server_connection(server, 0), 0);
@@ -363,8 +351,6 @@ static void broadcasts(void **state)
     MISTAKE(CW_ERROR_CHANNEL, cw_server_broadcast(server, 2, message, CW_SERVER_NOBODY, 0));
     MISTAKE(CW_ERROR_OTHER_CONNECTION, cw_server_broadcast(server, 0, own, CW_SERVER_NOBODY, 0));
     MISTAKE(CW_ERROR_OTHER_CONNECTION, sent(cw_client_connection(client), 0, own));
-    MISTAKE(CW_ERROR_CARRIES_MESSAGES, cw_server_send(server, 0, &byte, 1));
-    MISTAKE(CW_ERROR_CARRIES_MESSAGES, cw_client_send(client, &byte, 1));
     assert_int_equal(cw_server_broadcast(server, 0, message, CW_SERVER_NOBODY, rig.rig.now), CW_OK);
     MISTAKE(CW_ERROR_MESSAGE_NOT_OWNED,
             cw_server_broadcast(server, 0, message, CW_SERVER_NOBODY, 0));
@@ -378,10 +364,12 @@ static void broadcasts(void **state)
 static void hosts(void **state)
 {
     (void)state;
+    struct cw_schema *schema = make_types();
+    const struct cw_connection_config connection = cw_connection_config_default(schema);
     struct cw_host *host = NULL, *open;
     struct cw_host_config config, good = cw_host_config_default();
-    good.payloads = true;
-    good.server.private_key[0] = 1;
+    good.server.netcode.private_key[0] = 1;
+    good.server.connection = &connection;
     config = good;
     assert_int_equal(cw_host_open("127.0.0.1:0", &config, &open), CW_OK);
     char taken[CW_ADDRESS_TEXT_SIZE];
@@ -396,8 +384,8 @@ static void hosts(void **state)
     MISTAKE(CW_ERROR_ADDRESS_NOT_HERE, cw_host_open("203.0.113.9:0", &config, &host));
 #endif
     BAD_FIELD("addresses", cw_host_open("0.0.0.0:0", &config, &host));
-    BAD_CHANGE(cw_host_open("127.0.0.1:0", &config, &host), payloads = false);
-    CHANGE(CW_ERROR_KEY, cw_host_open("127.0.0.1:0", &config, &host), server.private_key[0] = 0);
+    CHANGE(CW_ERROR_KEY, cw_host_open("127.0.0.1:0", &config, &host),
+           server.netcode.private_key[0] = 0);
     const char *const proxy = "10.0.0.0/33";
     config = good;
     config.trusted_proxies = &proxy;
@@ -405,19 +393,21 @@ static void hosts(void **state)
     BAD_FIELD("trusted_proxies", cw_host_open("127.0.0.1:0", &config, &host));
     assert_null(host);
     cw_host_close(open);
+    cw_schema_destroy(schema);
 }
 
 static void client_hosts(void **state)
 {
     (void)state;
+    struct cw_schema *schema = make_types();
+    const struct cw_connection_config connection = cw_connection_config_default(schema);
     struct cw_client_host *host = NULL;
     struct cw_client_host_config config, good = cw_client_host_config_default();
     struct cw_address address;
     uint8_t bytes[CW_TOKEN_SIZE] = {0};
-    good.payloads = true;
-    BAD_CHANGE(cw_client_host_open(&config, &host), payloads = false);
+    good.client.connection = &connection;
     BAD_CHANGE(cw_client_host_open(&config, &host), silence_seconds = -1);
-    BAD_CHANGE(cw_client_host_open(&config, &host), client.resend_seconds = 0);
+    BAD_CHANGE(cw_client_host_open(&config, &host), client.netcode.resend_seconds = 0);
     assert_null(host);
     assert_int_equal(cw_client_host_open(&good, &host), CW_OK);
     MISTAKE(CW_ERROR_TOKEN_SIZE, cw_client_host_connect(host, bytes, 100));
@@ -429,6 +419,7 @@ static void client_hosts(void **state)
     assert_int_equal(cw_client_host_connect_insecure(host, "127.0.0.1:9", 1, 1), CW_OK);
     MISTAKE(CW_ERROR_CONNECTED, cw_client_host_connect_insecure(host, "127.0.0.1:9", 1, 1));
     cw_client_host_close(host);
+    cw_schema_destroy(schema);
 }
 
 static void configs_of_the_game_kit(void **state)

@@ -127,7 +127,7 @@ static void step(struct world *world, uint8_t what, const uint8_t *data, size_t 
         if (size == 0)
             cw_client_disconnect(world->client);
         else if (size == 1)
-            cw_client_move(world->client, world->now);
+            cw_netcode_client_move(cw_client_netcode(world->client), world->now);
         else if (cw_client_connection(world->client))
             send_message(world, data[0]);
         else

@@ -100,7 +100,7 @@ static void transmit(struct world *world)
 /* Checks that no two clients have the same address or id. */
 static void check_clients(struct world *world)
 {
-    struct cw_server_client one, other;
+    struct cw_netcode_server_client one, other;
     const uint32_t both = 3;
     if ((world->connected & both) == both && cw_server_client(world->server, 0, &one) &&
         cw_server_client(world->server, 1, &other) &&
@@ -254,8 +254,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         step(&world, what, who, data, length);
         data += length;
         size -= length;
-        struct cw_server_stats stats;
-        cw_server_stats(world.server, &stats);
+        struct cw_netcode_server_stats stats;
+        cw_netcode_server_stats(cw_server_netcode(world.server), &stats);
         if (stats.clients > 2 || stats.pending > 2)
             abort();
         check_clients(&world);

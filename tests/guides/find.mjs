@@ -16,7 +16,7 @@ Where are acks read? | acks | core | acks are read | src/packet/sent_packets.c |
 Where does the relay pick the game server? | game server | relay | game server of a session is chosen | session/upstreams.c | upstreams_choose
 Where is a datagram copied into the memory of the module? | memory | web | datagram is copied into the memory | src/memory.ts | put
 What happens at SIGTERM? | SIGTERM | relay | SIGTERM ends the relay | process/shutdown.c | shutdown_signal
-Where is the challenge of a new client made? | handshake of a new client | core | challenge is made | src/session/server_challenges.c | cw_challenges_write
+Where is the challenge of a new client made? | handshake of a new client | core | challenge is made | src/netcode/server_challenges.c | cw_challenges_write
 Which file decides how much may be sent now? | congestion | core | how much may be sent now | src/packet/congestion.c | cw_congestion_limit
 `;
 

@@ -52,7 +52,7 @@ static void send_to_all(struct cw_server *server, uint32_t channel, uint32_t typ
 static void write_address(const struct cw_server *server, uint32_t client, char *out,
                           size_t capacity)
 {
-    struct cw_server_client about;
+    struct cw_netcode_server_client about;
     char text[CW_ADDRESS_TEXT_SIZE];
     if (cw_server_client(server, client, &about))
         snprintf(out, capacity, "%s", cw_address_format(&about.address, text));
@@ -102,13 +102,14 @@ int main(int argc, char **argv)
     const struct cw_connection_config connection = cw_connection_config_default(schema);
     struct cw_host_config config = cw_host_config_default();
     config.server.connection = &connection;
-    config.server.protocol_id = PROTOCOL_ID;
-    config.server.max_clients = argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 10) : MAX_PLAYERS;
-    config.server.takeover = argc <= 3 || strcmp(argv[3], "keep") != 0;
-    config.server.max_token_life_seconds = 0; /* the key is new at every start */
-    if (config.server.max_clients > MAX_PLAYERS)
+    config.server.netcode.protocol_id = PROTOCOL_ID;
+    config.server.netcode.max_clients =
+        argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 10) : MAX_PLAYERS;
+    config.server.netcode.takeover = argc <= 3 || strcmp(argv[3], "keep") != 0;
+    config.server.netcode.max_token_life_seconds = 0; /* the key is new at every start */
+    if (config.server.netcode.max_clients > MAX_PLAYERS)
         return 1;
-    check(cw_key_parse(getenv("CAUSEWAY_KEY"), config.server.private_key));
+    check(cw_key_parse(getenv("CAUSEWAY_KEY"), config.server.netcode.private_key));
     const char *const trusted = getenv("CAUSEWAY_TRUSTED_PROXY");
     config.trusted_proxies = &trusted;
     config.trusted_proxy_count = trusted != NULL;

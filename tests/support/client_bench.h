@@ -5,7 +5,7 @@
 #include "secure_rig.h"
 
 struct bench {
-    struct cw_client *client;
+    struct cw_netcode_client *client;
     struct cw_token token;
     uint8_t bytes[CW_TOKEN_SIZE];
     struct cw_address servers[3];
@@ -35,12 +35,13 @@ static inline void bench_make_token(struct bench *bench, uint32_t servers, int32
 static inline struct bench bench_setup(uint32_t servers, int32_t timeout, uint32_t life)
 {
     struct bench bench = {.seed = 5, .now = 100};
-    const struct cw_client_config config = cw_client_config_default();
+    const struct cw_netcode_client_config config = cw_netcode_client_config_default();
     bench_make_token(&bench, servers, timeout, life);
-    assert_int_equal(cw_client_create(&config, &bench.client), CW_OK);
-    assert_int_equal(cw_client_state(bench.client), CW_CLIENT_DISCONNECTED);
-    assert_int_equal(cw_client_connect(bench.client, bench.bytes, CW_TOKEN_SIZE, bench.now), CW_OK);
-    assert_int_equal(cw_client_state(bench.client), CW_CLIENT_SENDING_REQUEST);
+    assert_int_equal(cw_netcode_client_create(&config, &bench.client), CW_OK);
+    assert_int_equal(cw_netcode_client_state(bench.client), CW_CLIENT_DISCONNECTED);
+    assert_int_equal(cw_netcode_client_connect(bench.client, bench.bytes, CW_TOKEN_SIZE, bench.now),
+                     CW_OK);
+    assert_int_equal(cw_netcode_client_state(bench.client), CW_CLIENT_SENDING_REQUEST);
     return bench;
 }
 
@@ -56,8 +57,8 @@ static inline enum cw_error bench_give(struct bench *bench, enum cw_secure_type 
         out, sizeof(out));
     assert_true(length > 0);
     uint8_t *exact = netcode_exact(out, length);
-    const enum cw_error error = cw_client_receive(
-        bench->client, cw_client_server_address(bench->client), exact, length, bench->now);
+    const enum cw_error error = cw_netcode_client_receive(
+        bench->client, cw_netcode_client_server_address(bench->client), exact, length, bench->now);
     free(exact);
     return error;
 }
@@ -90,7 +91,7 @@ static inline int bench_take(struct bench *bench, uint8_t body[CW_PAYLOAD_MAX],
     uint8_t out[CW_SECURE_MAX];
     struct cw_address address;
     const size_t size =
-        cw_client_transmit(bench->client, out, sizeof(out), bench->now, to ? to : &address);
+        cw_netcode_client_transmit(bench->client, out, sizeof(out), bench->now, to ? to : &address);
     if (size == 0)
         return -1;
     if (out[0] == CW_SECURE_REQUEST) {
@@ -111,15 +112,15 @@ static inline int bench_take(struct bench *bench, uint8_t body[CW_PAYLOAD_MAX],
     return (int)packet.type;
 }
 
-static inline void bench_expect_event(struct bench *bench, enum cw_client_event_type type,
+static inline void bench_expect_event(struct bench *bench, enum cw_netcode_client_event_type type,
                                       enum cw_client_state state)
 {
-    struct cw_client_event event;
-    assert_true(cw_client_next(bench->client, &event));
+    struct cw_netcode_client_event event;
+    assert_true(cw_netcode_client_next(bench->client, &event));
     assert_int_equal(event.type, type);
     assert_int_equal(event.state, state);
-    assert_int_equal(cw_client_state(bench->client), state);
-    assert_false(cw_client_next(bench->client, &event));
+    assert_int_equal(cw_netcode_client_state(bench->client), state);
+    assert_false(cw_netcode_client_next(bench->client, &event));
 }
 
 static inline void bench_to_connected(struct bench *bench)
@@ -129,7 +130,7 @@ static inline void bench_to_connected(struct bench *bench)
     assert_int_equal(bench_give_challenge(bench), CW_OK);
     assert_int_equal(bench_take(bench, body, NULL), CW_SECURE_RESPONSE);
     assert_int_equal(bench_give_keep_alive(bench), CW_OK);
-    bench_expect_event(bench, CW_CLIENT_EVENT_CONNECTED, CW_CLIENT_CONNECTED);
+    bench_expect_event(bench, CW_NETCODE_CLIENT_EVENT_CONNECTED, CW_CLIENT_CONNECTED);
     assert_int_equal(bench_take(bench, body, NULL), CW_SECURE_KEEP_ALIVE);
     assert_int_equal(bench_take(bench, body, NULL), -1);
 }
@@ -137,7 +138,7 @@ static inline void bench_to_connected(struct bench *bench)
 static inline void bench_pass(struct bench *bench, double seconds)
 {
     bench->now += seconds;
-    cw_client_update(bench->client, bench->now);
+    cw_netcode_client_update(bench->client, bench->now);
 }
 
 #endif

@@ -32,14 +32,14 @@ static inline void host_pair_open(struct host_pair *pair, uint64_t fingerprint)
     assert_int_equal(cw_schema_create(&types, &pair->schema), CW_OK);
     const struct cw_connection_config connection = cw_connection_config_default(pair->schema);
     struct cw_host_config server = cw_host_config_default();
-    server.server.insecure = true;
-    server.server.protocol_id = PAIR_PROTOCOL;
+    server.server.netcode.insecure = true;
+    server.server.netcode.protocol_id = PAIR_PROTOCOL;
     server.server.connection = &connection;
     assert_int_equal(cw_host_open("127.0.0.1:0", &server, &pair->server), CW_OK);
     cw_address_format(cw_host_address(pair->server), pair->address);
     struct cw_client_host_config client = cw_client_host_config_default();
     client.client.connection = &connection;
-    client.client.fingerprint = fingerprint;
+    client.client.netcode.fingerprint = fingerprint;
     client.log = kept_log_at(&pair->log, CW_LOG_INFO);
     assert_int_equal(cw_client_host_open(&client, &pair->client), CW_OK);
 }

@@ -3,7 +3,7 @@
 #ifndef CAUSEWAY_TESTS_HOSTILE_PLAYER_H
 #define CAUSEWAY_TESTS_HOSTILE_PLAYER_H
 
-#include "secure_rig.h"
+#include "secure_message_rig.h"
 
 #include "packet/packet_header.h"
 

@@ -4,6 +4,7 @@
 #ifndef CAUSEWAY_TESTS_MOVE_RIG_H
 #define CAUSEWAY_TESTS_MOVE_RIG_H
 
+#define RIG_MESSAGES
 #include "causeway/simulator.h"
 #include "secure_rig.h"
 
@@ -90,7 +91,7 @@ static inline void move_world_init(struct move_world *world)
         cw_channel_config_default(CW_CHANNEL_RELIABLE_ORDERED);
     world->connection.channels[MOVE_BLOCKS].blocks = true;
     rig_init(&world->rig);
-    world->rig.config.connection = &world->connection;
+    world->rig.connection = &world->connection;
     world->path = (struct cw_simulator_path){.latency_seconds = 0.04, .jitter_seconds = 0.01};
 }
 
@@ -144,7 +145,7 @@ static inline void move_take(struct move_client *client, struct cw_message *mess
 static inline void move_server_events(struct move_world *world)
 {
     struct cw_server_event event;
-    struct cw_server_client about;
+    struct cw_netcode_server_client about;
     while (cw_server_next(world->rig.server, &event)) {
         if (event.type == CW_SERVER_EVENT_CONNECTED &&
             cw_server_client(world->rig.server, event.client, &about))
@@ -192,7 +193,8 @@ static inline void move_client_tick(struct move_world *world, struct move_client
     move_client_events(client);
     while ((size = cw_client_transmit(client->client, datagram, sizeof datagram, now, NULL)) > 0) {
         move_check_number(client->number, true, datagram, size);
-        client->moved_requests += cw_client_moving(client->client) && size == CW_REQUEST_SIZE;
+        client->moved_requests +=
+            cw_netcode_client_moving(cw_client_netcode(client->client)) && size == CW_REQUEST_SIZE;
         move_put(client->up, client->place, datagram, size, now);
     }
 }
@@ -272,14 +274,15 @@ static inline void move_change_path(const struct move_client *client,
 static inline void move_to(struct move_world *world, struct move_client *client, uint32_t place)
 {
     client->place = place;
-    assert_int_equal(cw_client_move(client->client, world->rig.now), CW_OK);
-    assert_true(cw_client_moving(client->client));
+    assert_int_equal(cw_netcode_client_move(cw_client_netcode(client->client), world->rig.now),
+                     CW_OK);
+    assert_true(cw_netcode_client_moving(cw_client_netcode(client->client)));
 }
 
 /* Returns the place at which the server thinks that the client is. */
 static inline uint32_t move_place(struct move_world *world, const struct move_client *client)
 {
-    struct cw_server_client about;
+    struct cw_netcode_server_client about;
     for (uint32_t slot = 0; slot < world->rig.config.max_clients; slot++)
         if (cw_server_client(world->rig.server, slot, &about) && about.id == client->number)
             return (about.address.port - 1000u) % MOVE_PLACES;
@@ -290,9 +293,10 @@ static inline uint32_t move_place(struct move_world *world, const struct move_cl
 static inline double move_finish(struct move_world *world, struct move_client *client)
 {
     const double start = world->rig.now;
-    while (cw_client_moving(client->client) && world->rig.now < start + 20)
+    while (cw_netcode_client_moving(cw_client_netcode(client->client)) &&
+           world->rig.now < start + 20)
         move_world_tick(world);
-    assert_false(cw_client_moving(client->client));
+    assert_false(cw_netcode_client_moving(cw_client_netcode(client->client)));
     return world->rig.now - start;
 }
 

@@ -2,6 +2,7 @@
 #ifndef CAUSEWAY_TESTS_SECURE_MESSAGE_RIG_H
 #define CAUSEWAY_TESTS_SECURE_MESSAGE_RIG_H
 
+#define RIG_MESSAGES
 #include "secure_rig.h"
 
 #define NOTE_FIELDS(FIELD)                                                                         \
@@ -37,7 +38,7 @@ static inline void message_rig_start(struct message_rig *messages, uint32_t max_
     messages->connection = cw_connection_config_default(messages->schema);
     rig_init(&messages->rig);
     messages->rig.config.max_clients = max_clients;
-    messages->rig.config.connection = &messages->connection;
+    messages->rig.connection = &messages->connection;
     rig_start(&messages->rig);
 }
 

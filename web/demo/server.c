@@ -35,14 +35,15 @@ int main(int argc, char **argv)
         cw_connection_config_default(game_messages(game));
     struct cw_host_config config = cw_host_config_default();
     config.server.connection = &connection;
-    config.server.protocol_id = PROTOCOL_ID;
-    config.server.max_clients = argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 10) : MAX_HUMANS;
-    config.server.max_token_life_seconds = 0; /* no token is older than the demo's key */
-    if (config.server.max_clients > MAX_HUMANS) {
+    config.server.netcode.protocol_id = PROTOCOL_ID;
+    config.server.netcode.max_clients =
+        argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 10) : MAX_HUMANS;
+    config.server.netcode.max_token_life_seconds = 0; /* no token is older than the demo's key */
+    if (config.server.netcode.max_clients > MAX_HUMANS) {
         fprintf(stderr, "demo_server: there may be %d players at most\n", MAX_HUMANS);
         return 1;
     }
-    check(cw_key_parse(getenv("CAUSEWAY_KEY"), config.server.private_key));
+    check(cw_key_parse(getenv("CAUSEWAY_KEY"), config.server.netcode.private_key));
 
     struct cw_host *host;
     check(cw_host_open(argc > 1 ? argv[1] : "127.0.0.1:0", &config, &host));

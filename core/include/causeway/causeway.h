@@ -4,7 +4,7 @@
 #define CAUSEWAY_H
 
 /* Players: begin here. */
-#include "causeway/client.h" /* a player's end: encrypted, with messages or payloads */
+#include "causeway/client.h" /* a player's end */
 #include "causeway/server.h" /* a game server with its players in slots */
 
 /* Messages: what players and servers say to each other. */
@@ -15,10 +15,14 @@
 #include "causeway/stream.h"     /* one function that writes and reads a type, by hand */
 
 /* Tokens and keys: who may connect. */
-#include "causeway/crypto.h"        /* the ciphers, random bytes */
-#include "causeway/key.h"           /* keys as text */
-#include "causeway/secure_packet.h" /* encrypted packets, and the window that keeps replays out */
-#include "causeway/token.h"         /* connect tokens, which a backend gives to players */
+#include "causeway/crypto.h" /* the ciphers, random bytes */
+#include "causeway/key.h"    /* keys as text */
+#include "causeway/token.h"  /* connect tokens, which a backend gives to players */
+
+/* Connections for bytes of your own, without messages. */
+#include "causeway/netcode_client.h" /* a client's end */
+#include "causeway/netcode_server.h" /* a server with its clients in slots */
+#include "causeway/secure_packet.h"  /* their packets, and the window that keeps replays out */
 
 /* A fast game: each part uses messages of yours. */
 #include "causeway/clock_sync.h"    /* one tick number on both ends */

@@ -84,8 +84,6 @@ enum cw_error {
     CW_ERROR_HISTORY_FULL,
     CW_ERROR_PENDING_FULL,
     CW_ERROR_SERVER_FULL,
-    CW_ERROR_CARRIES_MESSAGES,
-    CW_ERROR_CARRIES_PAYLOADS,
 
     /* sockets and host names */
     CW_ERROR_HOST,

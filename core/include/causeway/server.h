@@ -1,86 +1,31 @@
-/* The server's end of secure connections: netcode 1.02 for many clients on one socket. Requests
-   without a valid connect token cost little and get no reply. Every reply is smaller than the
-   packet that it answers. */
+/* A game server with its players in slots: each has a connection for messages, carried by the
+   packets of netcode. */
 #ifndef CAUSEWAY_SERVER_H
 #define CAUSEWAY_SERVER_H
 
 #include "causeway/connection.h"
 #include "causeway/linkage.h"
-#include "causeway/log.h"
-#include "causeway/secure_packet.h"
+#include "causeway/netcode_server.h"
 
 CW_BEGIN_DECLARATIONS
 
 /* Not thread-safe; any number may exist. */
 struct cw_server;
 
-#define CW_SERVER_MAX_CLIENTS 1024
-
 struct cw_server_config {
-    struct cw_allocator allocator; /* zero: malloc */
-    struct cw_random random;       /* for the challenge key; zero: the operating system's */
-
-    uint64_t protocol_id;              /* the same as in the tokens; any number; default 0 */
-    uint8_t private_key[CW_KEY_BYTES]; /* shared with the backend that makes the tokens; see key.h;
-                                          no default; all zero is refused, and so is
-                                          CW_TOKEN_INSECURE_KEY */
-    const struct cw_address
-        *addresses; /* this server's, as they stand in the tokens; copied by create; no default */
-    uint32_t address_count; /* 1 to CW_TOKEN_MAX_ADDRESSES; no default */
-    uint32_t max_clients;   /* slots, 1 to CW_SERVER_MAX_CLIENTS; default 64 */
+    /* Its allocator is the server's too. Its fingerprint is CW_FINGERPRINT_AUTO by default: that of
+       the connection's schema. A packet counts in client_datagrams_per_second once more for each 64
+       messages in it. */
+    struct cw_netcode_server_config netcode;
 
     /* The messages and channels, the same as the clients'. Its allocator is not used. Only create
-       and memory read it. NULL: the application sends payloads of its own; see cw_server_send. */
+       and memory read it; no default. */
     const struct cw_connection_config *connection;
-    uint64_t fingerprint; /* this program's schema's; 0: none, and none is compared; default
-                             CW_FINGERPRINT_AUTO: that of connection, 0 without one */
 
-    /* Unix time in seconds minus the `now` of all calls. The server needs it to tell how old a
-       token is. With the clock of native/clock.h it is cw_clock_unix() - cw_clock_now(); where
-       `now` is the Unix time it is 0. There is no default (it is NAN), because a wrong value
-       refuses every token. */
-    double unix_offset_seconds;
-
-    /* The longest life of a token in seconds, counted from when the backend makes it, plus the most
-       that the backend's clock may be off. The server refuses a token that expires later than this
-       from now. It also refuses a token that may be older than the server's first call, so that a
-       restart does not accept used tokens again. For that reason a fresh server accepts no token
-       for this time minus the tokens' real life, plus one second. Default 50, for tokens of 45
-       seconds. 0 turns both rules off; use it only where the private key is new at every start. */
-    uint32_t max_token_life_seconds;
-
-    uint32_t max_pending;   /* clients that are still connecting, 1 to 65536, one of each client id;
-                               default CW_AUTO: twice max_clients */
-    uint32_t token_history; /* used tokens to remember until they expire, 1 to 2^24, of each client
-                               id at most 16; when it is full, no new token is accepted; default
-                               CW_AUTO: 16 times max_clients, at least 1024 */
-    double requests_per_second; /* the most that are decrypted, moves included, above 0 to 10^9;
-                                    default 5000 */
-    double client_datagrams_per_second; /* the most that are read of each client, above 0 to 10^9;
-                                           default 2000. A quarter of that may come at once. A
-                                           packet counts once more for each 64 messages in it.
-                                           Beyond that, datagrams of the client are dropped
-                                           unread and counted; see cw_server_client */
-    double keep_alive_seconds; /* silence until a keep-alive is sent, above 0 to 10; default 0.1 */
-    uint32_t disconnect_packets; /* sent on disconnect of either kind (with the reason, then plain),
-                                    because any one may be lost, 1 to 100; default 10 */
     uint32_t max_broadcasts; /* the most messages that cw_server_create_message has made and that
-                                are not released yet, 1 to 32768; default 64. Only with
-                                connections. One with a block is released when all clients have it,
-                                so allow for twice as many as are on their way at a time */
-    bool takeover;           /* a client that connects anew, with another token that expires in the
-                                same second or later, ends its old connection and gets its slot;
-                                default true. false: it is denied, and told
-                                CW_CLIENT_ID_CONNECTED, for as long as the old one is connected */
-
-    /* For development, INSECURE: lets in whoever asks, as any player. The server takes the tokens
-       of cw_token_insecure instead of those made with private_key, and takes them at once after a
-       restart. private_key and max_token_life_seconds are ignored and may be zero. Default
-       false. */
-    bool insecure;
-
-    struct cw_log log; /* gets lines on clients that come, move and go, and on refusals, ten at once
-                          and then one a second; default none */
+                                are not released yet, 1 to 32768; default 64. One with a block is
+                                released when all clients have it, so allow for twice as many as are
+                                on their way at a time */
 };
 
 struct cw_server_config cw_server_config_default(void);
@@ -88,45 +33,16 @@ struct cw_server_config cw_server_config_default(void);
 /* Bytes of the one allocation that create makes; 0 for a config that create refuses. */
 size_t cw_server_memory(const struct cw_server_config *config);
 
-/* *server is set only on CW_OK. Errors: that of a field, also of one of the connection, whose
-   datagrams may not be longer than CW_PAYLOAD_MAX; CW_ERROR_KEY when everybody knows the private
-   key, CW_ERROR_NO_RANDOM, CW_ERROR_NO_MEMORY. */
+/* *server is set only on CW_OK. Errors: those of cw_netcode_server_create; that of a field, also of
+   one of the connection, whose datagrams may not be longer than CW_PAYLOAD_MAX. */
 enum cw_error cw_server_create(const struct cw_server_config *config, struct cw_server **server);
 
 /* Wipes the keys. NULL is allowed. First release all messages that the application still holds.
    Nothing is sent: to tell the clients, call cw_server_disconnect_all and transmit first. */
 void cw_server_destroy(struct cw_server *server);
 
-/* Sets a new unix_offset_seconds, for when the clock behind `now` drifts away from Unix time. */
-void cw_server_set_unix_offset(struct cw_server *server, double unix_offset_seconds);
-
-/* Takes a datagram and the address that it came from. Take the events with next before the
-   following receive. Returns CW_OK when the datagram did something. Otherwise it was dropped and
-   counted by its error.
-
-   A connected client may go on from another address; see cw_client_move. The server answers its
-   request from there with a challenge, even when the token has expired, and the response moves the
-   slot. Repeating what the client has sent moves nothing.
-
-   A client that connects anew takes over its slot when it has answered its challenge, unless its
-   new token expires before the old one. The old connection ends with CW_DISCONNECT_REPLACED. The
-   new one's CONNECTED event comes after that DISCONNECTED event has been taken and transmit has
-   told the old client. When several clients with one id are still connecting, only the one with the
-   newest token counts; another that came first is denied and told CW_CLIENT_ID_CONNECTED.
-
-   Errors for a request: those of cw_request_parse, cw_request_check and cw_request_open,
-   CW_ERROR_TOKEN_LIFE, CW_ERROR_TOO_MANY_REQUESTS, CW_ERROR_TOKEN_SERVER, CW_ERROR_CONNECTED (the
-   address is connected already, or the client's id is connected or connecting with a newer token),
-   CW_ERROR_TOKEN_USED (it was used before, or 16 newer ones of its client id were),
-   CW_ERROR_HISTORY_FULL and CW_ERROR_PENDING_FULL.
-
-   Errors for any other packet: CW_ERROR_NOT_CONNECTED, those of cw_secure_read,
-   CW_ERROR_UNEXPECTED, CW_ERROR_STALE (a response to an old challenge), CW_ERROR_CONNECTED,
-   CW_ERROR_TOO_MANY_REQUESTS, CW_ERROR_TOO_MANY_DATAGRAMS, CW_ERROR_EVENTS_PENDING, and those of
-   cw_connection_receive.
-
-   CW_ERROR_SERVER_FULL and CW_ERROR_SCHEMA also send the client a denial, as does
-   CW_ERROR_CONNECTED for its id when the config allows no takeover. */
+/* Takes a datagram and the address that it came from, as cw_netcode_server_receive does. On an
+   error it was dropped; the errors of cw_connection_receive come too. */
 enum cw_error cw_server_receive(struct cw_server *server, const struct cw_address *from,
                                 const uint8_t *data, size_t size, double now);
 
@@ -145,30 +61,29 @@ enum cw_server_event_type {
     CW_SERVER_EVENT_ACKED = CW_CONNECTION_EVENT_ACKED,
     CW_SERVER_EVENT_LOST = CW_CONNECTION_EVENT_LOST,
     CW_SERVER_EVENT_CONNECTED,
-    CW_SERVER_EVENT_DISCONNECTED, /* the slot is free afterwards */
-    CW_SERVER_EVENT_PAYLOAD       /* bytes from a client; only without connections */
+    CW_SERVER_EVENT_DISCONNECTED /* the slot is free afterwards */
 };
 
 struct cw_server_event {
     enum cw_server_event_type type;
     uint32_t client;                  /* the slot, from 0 */
     enum cw_disconnect_reason reason; /* DISCONNECTED */
-    const uint8_t *payload;           /* PAYLOAD: valid until the next receive or destroy */
-    size_t size;                      /* PAYLOAD: 1 to CW_PAYLOAD_MAX */
     struct cw_message *message;       /* MESSAGE: the caller's to release */
     uint32_t channel;                 /* MESSAGE: the channel it came on */
     uint32_t receipt;                 /* ACKED, LOST: the receipt that the message was sent with */
     void *user;                       /* the client's user pointer; see cw_server_set_user */
 };
 
-/* Takes the next event; false when there is none. Every CONNECTED is followed by one DISCONNECTED.
-   The slot belongs to that client until the DISCONNECTED event has been taken. */
+/* Takes the next event; false when there is none. Every CONNECTED is followed by one DISCONNECTED,
+   after the client's messages. The slot belongs to that client until the DISCONNECTED event has
+   been taken. */
 bool cw_server_next(struct cw_server *server, struct cw_server_event *event);
 
-/* A client's connection, for making and sending messages and for statistics. NULL when the server
-   has no connections or the slot has no client. Messages go out with the next update and transmit.
-   Once the client has gone, sending is refused with CW_ERROR_NOT_CONNECTED, even while its
-   DISCONNECTED event is still waiting. */
+/* A client's connection, for making and sending messages and for statistics, of which
+   packets_malformed and packets_invalid tell whom to disconnect: no honest client raises them. NULL
+   when the slot has no client. Messages go out with the next update and transmit. Once the client
+   has gone, sending is refused with CW_ERROR_NOT_CONNECTED, even while its DISCONNECTED event is
+   still waiting. */
 struct cw_connection *cw_server_connection(struct cw_server *server, uint32_t client);
 
 /* Broadcasts send one message to many clients. It is made and checked once, and serialized once for
@@ -176,12 +91,9 @@ struct cw_connection *cw_server_connection(struct cw_server *server, uint32_t cl
    holds up no other. On the wire, a copy is a message like any other.
 
    Makes a message for a broadcast, with all fields zero. The caller fills in data, then broadcasts
-   or releases the message. Errors: CW_ERROR_MESSAGE_TYPE, CW_ERROR_POOL_EMPTY,
-   CW_ERROR_CARRIES_PAYLOADS when the server has no connections. */
+   or releases the message. Errors: CW_ERROR_MESSAGE_TYPE, CW_ERROR_POOL_EMPTY. */
 enum cw_error cw_server_create_message(struct cw_server *server, uint32_t type,
                                        struct cw_message **message);
-
-#define CW_SERVER_NOBODY UINT32_MAX
 
 /* Sends a message from cw_server_create_message to all connected clients but the one in the slot
    `except`, or to all of them with CW_SERVER_NOBODY. Takes over the caller's reference. A block
@@ -193,10 +105,10 @@ enum cw_error cw_server_create_message(struct cw_server *server, uint32_t type,
    it would keep further ones from all others. All others get theirs. cw_server_broadcast_refused
    tells which clients refused the latest broadcast; disconnect those that refuse what they need.
 
-   Errors, which are always about the message itself and leave it with the caller:
-   CW_ERROR_CARRIES_PAYLOADS, and those of cw_connection_send (CW_ERROR_OTHER_CONNECTION for any
-   message that is not from cw_server_create_message; see cw_message_copy), without
-   CW_ERROR_NOT_CONNECTED, CW_ERROR_QUEUE_FULL and CW_ERROR_RECEIPTS_FULL. */
+   Errors, which are always about the message itself and leave it with the caller: those of
+   cw_connection_send (CW_ERROR_OTHER_CONNECTION for any message that is not from
+   cw_server_create_message; see cw_message_copy), without CW_ERROR_NOT_CONNECTED,
+   CW_ERROR_QUEUE_FULL and CW_ERROR_RECEIPTS_FULL. */
 enum cw_error cw_server_broadcast(struct cw_server *server, uint32_t channel,
                                   struct cw_message *message, uint32_t except, double now);
 
@@ -208,84 +120,35 @@ enum cw_error cw_server_broadcast_to(struct cw_server *server, uint32_t channel,
 /* Returns whether the latest broadcast was for this client but found no room. */
 bool cw_server_broadcast_refused(const struct cw_server *server, uint32_t client);
 
-/* For a server without connections: takes size bytes (1 to CW_PAYLOAD_MAX, copied) to send as one
-   payload packet. Transmit then writes the packet. It writes a keep-alive first while the client
-   may not yet know that it is connected. Errors: CW_ERROR_CARRIES_MESSAGES for a server with
-   connections; CW_ERROR_NOT_CONNECTED; CW_ERROR_PACKET_TOO_LARGE; CW_ERROR_INVALID_ARGUMENT for no
-   bytes; CW_ERROR_TRANSMIT_PENDING when the previous payload, to any client, has not been
-   transmitted yet. */
-enum cw_error cw_server_send(struct cw_server *server, uint32_t client, const uint8_t *payload,
-                             size_t size);
+/* Returns how many copies of broadcasts found no room, since create. */
+uint64_t cw_server_broadcasts_refused(const struct cw_server *server);
 
-/* Ends a connection. Does nothing when there is none. Transmit then gives the packets that tell the
-   client: its state becomes CW_CLIENT_KICKED, and its event has the code and the text. Both are the
-   application's own: any number, and one line of UTF-8 for people or NULL, of which at most
-   CW_FAREWELL_TEXT_MAX bytes are sent. Clients of other netcode programs see a plain disconnect. */
+/* Ends a connection, and all of them; see cw_netcode_server_disconnect and
+   cw_netcode_server_disconnect_all. */
 void cw_server_disconnect(struct cw_server *server, uint32_t client, uint32_t code,
                           const char *text);
+void cw_server_disconnect_all(struct cw_server *server);
 
-/* The same, but only when all that was sent to the client is done: its reliable messages have
-   arrived, all others and a payload are on their way. After flush_seconds it ends in any case; 0
-   and below: at once. Until then the client stays connected, its events go on, and sending to it is
-   refused with CW_ERROR_NOT_CONNECTED. */
+/* Ends a connection when all that was sent to the client is done: its reliable messages have
+   arrived, all others are on their way. After flush_seconds it ends in any case; 0 and below: at
+   once. Until then the client stays connected, its events go on, and sending to it is refused with
+   CW_ERROR_NOT_CONNECTED. */
 void cw_server_flush_and_disconnect(struct cw_server *server, uint32_t client, uint32_t code,
                                     const char *text, double flush_seconds, double now);
 
-/* Ends all connections because the server is about to stop, and tells the clients that:
-   CW_CLIENT_STOPPING. */
-void cw_server_disconnect_all(struct cw_server *server);
-
-/* The server knows this of the client in a slot. */
-struct cw_server_client {
-    uint64_t id; /* as the backend gave it */
-    struct cw_address address;
-    const uint8_t *user_data; /* CW_USER_DATA_SIZE bytes, the backend's; valid while the slot is */
-    bool confirmed;           /* a packet of the client has arrived since it connected */
-    /* The client's datagrams that exceeded client_datagrams_per_second and were dropped. With
-       packets_malformed and packets_invalid of its connection's statistics, which no honest client
-       raises, it tells whom to disconnect. */
-    uint64_t datagrams_refused;
-};
-
-/* False when the slot has no client. A client whose DISCONNECTED event is still waiting counts as
-   one. */
+/* What the server knows of a client, and the application's pointer for it; see
+   cw_netcode_server_client and cw_netcode_server_set_user. */
 bool cw_server_client(const struct cw_server *server, uint32_t client,
-                      struct cw_server_client *about);
-
-/* Sets a pointer of the application's for the client in a slot, for example to its player. Every
-   event of the client has it, DISCONNECTED too, and a move keeps it. It is NULL for a client that
-   has just connected, also for one that has taken over the slot, and NULL again once the
-   DISCONNECTED event has been taken. Does nothing when the slot has no client. */
+                      struct cw_netcode_server_client *about);
 void cw_server_set_user(struct cw_server *server, uint32_t client, void *user);
-
-/* The client's user pointer; NULL when it has none, or the slot has no client. */
 void *cw_server_user(const struct cw_server *server, uint32_t client);
-
-/* The slot of the connected client whose datagrams come from this address; CW_SERVER_NOBODY when it
-   is nobody's. */
-uint32_t cw_server_client_at(const struct cw_server *server, const struct cw_address *address);
-
-struct cw_server_stats {
-    uint32_t clients; /* connected now */
-    uint32_t pending; /* still connecting now */
-    /* Counted since create. */
-    uint64_t datagrams_sent;
-    uint64_t datagrams_received; /* all that were given to receive */
-    uint64_t bytes_sent;         /* the bytes of datagrams, without UDP and IP headers */
-    uint64_t bytes_received;
-    uint64_t connections;     /* ever made */
-    uint64_t moves;           /* moves of clients to another address */
-    uint64_t takeovers;       /* takeovers of slots by newer sessions of the same clients */
-    uint64_t challenges_sent; /* one per request that was accepted */
-    uint64_t denied_sent;
-    uint64_t datagrams_dropped;  /* received datagrams for which receive returned an error */
-    uint64_t broadcasts_refused; /* copies of broadcasts for which a client had no room */
-};
-
-void cw_server_stats(const struct cw_server *server, struct cw_server_stats *stats);
 
 /* Datagrams for which receive returned this error, counted since create; 0 for CW_OK. */
 uint64_t cw_server_dropped(const struct cw_server *server, enum cw_error error);
+
+/* What carries the clients: it has the statistics, the addresses of clients and the clock. Call
+   none of its functions that have their like here. It is valid as long as the server is. */
+struct cw_netcode_server *cw_server_netcode(struct cw_server *server);
 
 CW_END_DECLARATIONS
 

@@ -4,6 +4,7 @@
 
 #include "causeway/bits.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define CW_BIT_NONE UINT32_MAX
@@ -16,6 +17,11 @@ static inline void cw_bit_set(uint64_t *bits, uint32_t bit)
 static inline void cw_bit_clear(uint64_t *bits, uint32_t bit)
 {
     bits[bit / 64] &= ~((uint64_t)1 << bit % 64);
+}
+
+static inline bool cw_bit_get(const uint64_t *bits, uint32_t bit)
+{
+    return (bits[bit / 64] >> bit % 64 & 1) != 0;
 }
 
 /* The first bit that is set, from `from` on; CW_BIT_NONE when none of the count bits is. */

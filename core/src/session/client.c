@@ -1,80 +1,89 @@
 #include "base/config_fields.h"
 #include "base/memory.h"
 #include "message/connection_internal.h"
-#include "session/client_internal.h"
+#include "netcode/netcode_client_internal.h"
 #include "session/payload.h"
 
+#include "causeway/client.h"
+
 #include <math.h>
-#include <string.h>
+
+struct cw_client {
+    struct cw_allocator allocator;
+    size_t memory;
+    struct cw_netcode_client *netcode;
+    struct cw_connection *connection;
+    bool connected; /* the connection has been told that it is open */
+    CW_ONE_THREAD_MEMBER;
+};
 
 struct cw_client_config cw_client_config_default(void)
 {
-    return (struct cw_client_config){
-        .fingerprint = CW_FINGERPRINT_AUTO,
-        .resend_seconds = 0.1,
-        .keep_alive_seconds = 0.1,
-        .disconnect_packets = 10,
-    };
+    struct cw_client_config config = {.netcode = cw_netcode_client_config_default()};
+    config.netcode.fingerprint = CW_FINGERPRINT_AUTO;
+    return config;
 }
 
-#define FIELDS(OTHER, RANGE, ...)                                                                  \
-    RANGE(__VA_ARGS__, ABOVE, resend_seconds, 0, 10)                                               \
-    RANGE(__VA_ARGS__, ABOVE, keep_alive_seconds, 0, 10)                                           \
-    RANGE(__VA_ARGS__, UINT, disconnect_packets, 1, 100)
-CW_CONFIG_FIELDS(cw_client_config, 0x1200, FIELDS, cw_client_config_errors)
-
-static enum cw_error check(const struct cw_client_config *config)
+/* Creates the parts of a client in the arena, or measures them when it has no memory. */
+static enum cw_error create_parts(struct cw_client *client, struct cw_arena *arena,
+                                  const struct cw_client_config *config)
 {
-    if (!config)
-        return CW_ERROR_INVALID_ARGUMENT;
-    const enum cw_error error = CW_CHECK_FIELDS(config);
-    return error == CW_OK && config->connection ? cw_payload_check(config->connection) : error;
-}
-
-static void enter(struct cw_client *client, enum cw_client_state state)
-{
-    client->state = state;
-    if (client->connection)
-        cw_connection_set_open(client->connection, state == CW_CLIENT_CONNECTED);
+    struct cw_netcode_client_config netcode = config->netcode;
+    struct cw_connection_config connection = *config->connection;
+    netcode.allocator = connection.allocator = cw_arena_allocator(arena);
+    if (netcode.fingerprint == CW_FINGERPRINT_AUTO)
+        netcode.fingerprint = cw_connection_fingerprint(config->connection);
+    if (!arena->base) {
+        cw_arena_take(arena, cw_netcode_client_memory(&netcode));
+        cw_arena_take(arena, cw_connection_memory(&connection));
+        return CW_OK;
+    }
+    const enum cw_error error = cw_netcode_client_create(&netcode, &client->netcode);
+    return error ? error : cw_connection_create(&connection, &client->connection);
 }
 
 size_t cw_client_memory(const struct cw_client_config *config)
 {
-    if (check(config) != CW_OK)
+    if (!config || cw_payload_check(config->connection) != CW_OK ||
+        cw_netcode_client_memory(&config->netcode) == 0)
         return 0;
     struct cw_arena arena = {0};
     cw_arena_take(&arena, sizeof(struct cw_client));
-    if (config->connection)
-        cw_arena_take(&arena, cw_connection_memory(config->connection));
+    (void)create_parts(NULL, &arena, config);
     return arena.used;
+}
+
+static void destroy(struct cw_client *client)
+{
+    const struct cw_allocator allocator = client->allocator;
+    const size_t memory = client->memory;
+    cw_netcode_client_destroy(client->netcode);
+    cw_connection_destroy(client->connection);
+    cw_crypto_wipe(client, memory);
+    cw_release(&allocator, client, memory);
 }
 
 enum cw_error cw_client_create(const struct cw_client_config *config, struct cw_client **client)
 {
-    enum cw_error error = client ? check(config) : CW_ERROR_INVALID_ARGUMENT;
+    if (!config || !client)
+        return CW_ERROR_INVALID_ARGUMENT;
+    enum cw_error error = cw_netcode_client_check(&config->netcode);
+    if (!error)
+        error = cw_payload_check(config->connection);
     if (error)
         return error;
-    if (!cw_crypto_init())
-        return CW_ERROR_NO_RANDOM;
-    struct cw_arena arena = cw_arena_create(&config->allocator, cw_client_memory(config));
+    struct cw_arena arena = cw_arena_create(&config->netcode.allocator, cw_client_memory(config));
     if (!arena.base)
         return CW_ERROR_NO_MEMORY;
     struct cw_client *made = cw_arena_take(&arena, sizeof(*made));
-    made->config = *config;
-    made->config.connection = NULL;
-    if (config->fingerprint == CW_FINGERPRINT_AUTO)
-        made->config.fingerprint = cw_connection_fingerprint(config->connection);
+    made->allocator = config->netcode.allocator;
     made->memory = arena.size;
-    if (config->connection) {
-        struct cw_connection_config connection = *config->connection;
-        connection.allocator = cw_arena_allocator(&arena);
-        error = cw_connection_create(&connection, &made->connection);
-    }
+    error = create_parts(made, &arena, config);
     if (error) {
-        cw_release(&config->allocator, arena.base, arena.size);
+        destroy(made);
         return error;
     }
-    enter(made, CW_CLIENT_DISCONNECTED);
+    cw_connection_set_open(made->connection, false);
     *client = made;
     return CW_OK;
 }
@@ -82,292 +91,89 @@ enum cw_error cw_client_create(const struct cw_client_config *config, struct cw_
 void cw_client_destroy(struct cw_client *client)
 {
     CW_ONE_THREAD_LAST(client);
-    if (!client)
-        return;
-    const struct cw_allocator allocator = client->config.allocator;
-    const size_t memory = client->memory;
-    cw_connection_destroy(client->connection);
-    cw_crypto_wipe(client, memory);
-    cw_release(&allocator, client, memory);
+    if (client)
+        destroy(client);
 }
 
-static void start_request(struct cw_client *client, double now)
+/* The connection is open while the client is connected. */
+static void follow(struct cw_client *client)
 {
-    enter(client, CW_CLIENT_SENDING_REQUEST);
-    client->last_received = now;
-    client->send_due = true;
-    client->replay = (struct cw_replay){0};
-}
-
-void cw_client_forget_keys(struct cw_client *client)
-{
-    cw_crypto_wipe(client->token.client_to_server_key, CW_KEY_BYTES);
-    cw_crypto_wipe(client->token.server_to_client_key, CW_KEY_BYTES);
-}
-
-/* Connected or not, it is over: to is what the application is told. */
-static void finish(struct cw_client *client, enum cw_client_state to, bool tell_server)
-{
-    enter(client, to);
-    client->disconnected_waits = true;
-    client->outgoing_size = 0;
-    client->index = 0;
-    client->max_clients = 0;
-    if (tell_server)
-        client->disconnects_left = client->config.disconnect_packets;
-    else
-        cw_client_forget_keys(client);
-}
-
-static void try_server(struct cw_client *client, uint32_t index, double now)
-{
-    client->address = index;
-    start_request(client, now);
-}
-
-/* This server will not do: the next one of the token, or the end. */
-static void next_server(struct cw_client *client, enum cw_client_state reason, double now)
-{
-    if (client->address + 1 >= client->token.address_count) {
-        finish(client, reason, false);
-        return;
-    }
-    try_server(client, client->address + 1, now);
-}
-
-bool cw_client_can_run(const struct cw_client *client, double now)
-{
-    return client && isfinite(now);
+    const bool connected = cw_client_state(client) == CW_CLIENT_CONNECTED;
+    if (connected != client->connected)
+        cw_connection_set_open(client->connection, connected);
+    client->connected = connected;
 }
 
 enum cw_error cw_client_connect(struct cw_client *client, const uint8_t *token, size_t size,
                                 double now)
 {
     CW_ONE_THREAD(client);
-    if (!cw_client_can_run(client, now) || (!token && size > 0))
+    if (!client)
         return CW_ERROR_INVALID_ARGUMENT;
-    if (client->state > CW_CLIENT_DISCONNECTED)
-        return CW_ERROR_CONNECTED;
-    struct cw_token read = {0};
-    enum cw_error error = cw_token_read(token, size, &read);
-    const uint8_t *mac = read.sealed + CW_TOKEN_PRIVATE_SIZE - CW_MAC_BYTES;
-    if (!error && client->used_any && memcmp(mac, client->used_mac, CW_MAC_BYTES) == 0) {
-        cw_crypto_wipe(&read, sizeof(read));
-        return CW_ERROR_TOKEN_USED;
-    }
-    enum cw_client_state failed = CW_CLIENT_INVALID_TOKEN;
-    if (!error && client->config.fingerprint != 0 && read.fingerprint != 0 &&
-        client->config.fingerprint != read.fingerprint) {
-        error = CW_ERROR_SCHEMA;
-        failed = CW_CLIENT_SCHEMA;
-    }
-
-    client->connected_waits = client->disconnected_waits = client->payload_waits = false;
-    client->disconnects_left = 0;
-    memset(&client->farewell, 0, sizeof(client->farewell));
-    memset(&client->stats, 0, sizeof(client->stats));
-    memset(client->dropped, 0, sizeof(client->dropped));
-    client->address = 0;
-    client->sequence = 0;
-    client->move = (struct cw_client_move){0};
-    client->token = read;
-    if (client->connection)
+    const enum cw_error error = cw_netcode_client_connect(client->netcode, token, size, now);
+    if (error != CW_ERROR_INVALID_ARGUMENT && error != CW_ERROR_CONNECTED &&
+        error != CW_ERROR_TOKEN_USED)
         cw_connection_reset(client->connection);
-    if (error) {
-        memset(&client->token, 0, sizeof(client->token));
-        enter(client, failed);
-    } else {
-        memcpy(client->used_mac, mac, CW_MAC_BYTES);
-        client->used_any = true;
-        client->connect_time = now;
-        start_request(client, now);
-    }
-    cw_crypto_wipe(&read, sizeof(read));
     return error;
-}
-
-/* The state of a client that was told this. */
-static enum cw_client_state state_after(const struct cw_farewell *farewell)
-{
-    switch (farewell->reason) {
-    case CW_DISCONNECT_TIMED_OUT:
-        return CW_CLIENT_TIMED_OUT;
-    case CW_DISCONNECT_REPLACED:
-        return CW_CLIENT_REPLACED;
-    case CW_DISCONNECT_STOPPING:
-        return CW_CLIENT_STOPPING;
-    case CW_DISCONNECT_BY_SERVER:
-    case CW_DISCONNECT_BY_CLIENT:
-        break;
-    }
-    return CW_CLIENT_KICKED;
-}
-
-/* Returns what a denied packet's number says. */
-static enum cw_client_state denial_of(uint64_t sequence)
-{
-    if (sequence & CW_SEQUENCE_OTHER_SCHEMA)
-        return CW_CLIENT_SCHEMA;
-    return sequence & CW_SEQUENCE_ID_CONNECTED ? CW_CLIENT_ID_CONNECTED : CW_CLIENT_DENIED;
-}
-
-/* A challenge for a move means that another client is connected with this token. The other client
-   has used the numbers that an answer would be encrypted with, and the server would not take it. */
-static void take_challenge(struct cw_client *client, const struct cw_secure_packet *packet,
-                           double now)
-{
-    client->move.newest_challenge = packet->sequence;
-    memcpy(client->challenge_token, cw_challenge_get(client->body, &client->challenge_sequence),
-           CW_CHALLENGE_TOKEN_SIZE);
-    if (client->challenge_sequence & CW_CHALLENGE_MOVE) {
-        next_server(client, CW_CLIENT_RESPONSE_TIMED_OUT, now);
-        return;
-    }
-    enter(client, CW_CLIENT_SENDING_RESPONSE);
-    client->last_received = now;
-    client->send_due = true;
-}
-
-static enum cw_error take(struct cw_client *client, const struct cw_secure_packet *packet,
-                          double now)
-{
-    const bool connecting =
-        client->state == CW_CLIENT_SENDING_REQUEST || client->state == CW_CLIENT_SENDING_RESPONSE;
-    const bool connected = client->state == CW_CLIENT_CONNECTED;
-    switch (packet->type) {
-    case CW_SECURE_DENIED:
-        if (!connecting)
-            break;
-        next_server(client, denial_of(packet->sequence), now);
-        return CW_OK;
-    case CW_SECURE_CHALLENGE:
-        if (connected && cw_client_move_challenge(&client->move, packet, now))
-            return CW_OK;
-        if (client->state != CW_CLIENT_SENDING_REQUEST)
-            break;
-        take_challenge(client, packet, now);
-        return CW_OK;
-    case CW_SECURE_KEEP_ALIVE:
-        if (client->state == CW_CLIENT_SENDING_RESPONSE) {
-            cw_keep_alive_get(client->body, &client->index, &client->max_clients);
-            enter(client, CW_CLIENT_CONNECTED);
-            client->connected_waits = true;
-            client->send_due = true;
-        } else if (!connected) {
-            break;
-        }
-        cw_client_move_heard(&client->move, packet);
-        client->last_received = now;
-        return CW_OK;
-    case CW_SECURE_PAYLOAD:
-        if (!connected)
-            break;
-        cw_client_move_heard(&client->move, packet);
-        client->last_received = now;
-        if (client->connection)
-            return cw_connection_receive(client->connection, client->body, packet->size, now);
-        client->payload_size = packet->size;
-        client->payload_waits = true;
-        return CW_OK;
-    case CW_SECURE_DISCONNECT:
-        if (!connected)
-            break;
-        finish(client,
-               cw_farewell_get(client->body, packet->size, &client->farewell)
-                   ? state_after(&client->farewell)
-                   : CW_CLIENT_DISCONNECTED,
-               false);
-        return CW_OK;
-    case CW_SECURE_REQUEST:
-    case CW_SECURE_RESPONSE:
-    case CW_SECURE_TYPES:
-        break;
-    }
-    return CW_ERROR_UNEXPECTED;
-}
-
-static enum cw_error receive(struct cw_client *client, const struct cw_address *from,
-                             const uint8_t *data, size_t size, double now)
-{
-    if (client->state <= CW_CLIENT_DISCONNECTED)
-        return CW_ERROR_NOT_CONNECTED;
-    if (client->payload_waits)
-        return CW_ERROR_EVENTS_PENDING;
-    if (from && !cw_address_equal(from, cw_client_server_address(client)))
-        return CW_ERROR_WRONG_SENDER;
-    struct cw_secure_packet packet;
-    const enum cw_error error =
-        cw_secure_read(data, size,
-                       &(struct cw_secure_key){.protocol_id = client->token.protocol_id,
-                                               .direction = CW_TO_CLIENT,
-                                               .bytes = client->token.server_to_client_key},
-                       &client->replay, client->body, &packet);
-    return error ? error : take(client, &packet, now);
 }
 
 enum cw_error cw_client_receive(struct cw_client *client, const struct cw_address *from,
                                 const uint8_t *data, size_t size, double now)
 {
     CW_ONE_THREAD(client);
-    if (!cw_client_can_run(client, now) || (!data && size > 0))
+    if (!client)
         return CW_ERROR_INVALID_ARGUMENT;
-    client->stats.datagrams_received++;
-    client->stats.bytes_received += size;
-    const enum cw_error error = receive(client, from, data, size, now);
-    if (error) {
-        client->stats.datagrams_dropped++;
-        client->dropped[error]++;
-    }
-    return error;
+    enum cw_error error = cw_netcode_client_receive(client->netcode, from, data, size, now);
+    follow(client);
+    const uint8_t *payload;
+    const size_t payload_size = cw_netcode_client_take_payload(client->netcode, &payload);
+    if (payload_size > 0)
+        error = cw_connection_receive(client->connection, payload, payload_size, now);
+    return payload_size > 0 && error ? cw_netcode_client_drop(client->netcode, error) : error;
 }
 
-static void check_times(struct cw_client *client, double now)
+size_t cw_client_transmit(struct cw_client *client, uint8_t *out, size_t capacity, double now,
+                          struct cw_address *to)
 {
-    const bool connected = client->state == CW_CLIENT_CONNECTED;
-    const double life = (double)(client->token.expire_time - client->token.create_time);
-    if (!connected && now - client->connect_time >= life) {
-        finish(client, CW_CLIENT_TOKEN_EXPIRED, false);
-        return;
-    }
-    const int32_t timeout = client->token.timeout_seconds;
-    if (timeout <= 0 || now - client->last_received < timeout)
-        return;
-    if (connected) {
-        finish(client, CW_CLIENT_TIMED_OUT, true);
-    } else if (client->state == CW_CLIENT_SENDING_REQUEST) {
-        next_server(client, CW_CLIENT_REQUEST_TIMED_OUT, now);
-    } else {
-        next_server(client, CW_CLIENT_RESPONSE_TIMED_OUT, now);
-    }
+    CW_ONE_THREAD(client);
+    if (!client || !isfinite(now) || !out || capacity < CW_SECURE_MAX)
+        return 0;
+    struct cw_netcode_client *netcode = client->netcode;
+    const enum cw_outlet outlet = cw_netcode_client_outlet(netcode);
+    size_t size = 0;
+    if (outlet != CW_OUTLET_CLOSED)
+        do
+            size = cw_connection_transmit(client->connection, cw_netcode_client_body(netcode, out),
+                                          CW_PAYLOAD_MAX, now);
+        while (size > 0 && outlet == CW_OUTLET_LOST);
+    return size > 0 ? cw_netcode_client_seal(netcode, out, capacity, size, now, to)
+                    : cw_netcode_client_transmit(netcode, out, capacity, now, to);
 }
 
 void cw_client_update(struct cw_client *client, double now)
 {
     CW_ONE_THREAD(client);
-    if (!cw_client_can_run(client, now) || client->state <= CW_CLIENT_DISCONNECTED)
+    if (!client)
         return;
-    check_times(client, now);
-    const bool connected = client->state == CW_CLIENT_CONNECTED;
-    const double interval =
-        connected ? client->config.keep_alive_seconds : client->config.resend_seconds;
-    if (client->state > CW_CLIENT_DISCONNECTED && now - client->last_sent >= interval)
-        client->send_due = true;
-    cw_client_move_update(&client->move, client->config.resend_seconds,
-                          client->token.timeout_seconds, now);
-    if (client->state == CW_CLIENT_CONNECTED && client->connection)
+    cw_netcode_client_update(client->netcode, now);
+    follow(client);
+    if (client->connected)
         cw_connection_update(client->connection, now);
 }
 
-/* The connection's next event, if it has one. */
+/* Takes the connection's next event, if it has one. */
 static bool next_of_connection(struct cw_client *client, struct cw_client_event *event)
 {
-    struct cw_connection_event of_connection;
-    if (!cw_connection_next(client->connection, &of_connection))
+    struct cw_connection_event next;
+    if (!cw_connection_next(client->connection, &next))
         return false;
-    event->type = (enum cw_client_event_type)of_connection.type;
-    event->message = of_connection.message;
-    event->channel = of_connection.channel;
-    event->receipt = of_connection.receipt;
+    *event = (struct cw_client_event){
+        .type = (enum cw_client_event_type)next.type,
+        .state = cw_client_state(client),
+        .message = next.message,
+        .channel = next.channel,
+        .receipt = next.receipt,
+    };
     return true;
 }
 
@@ -376,60 +182,43 @@ bool cw_client_next(struct cw_client *client, struct cw_client_event *event)
     CW_ONE_THREAD(client);
     if (!client || !event)
         return false;
-    struct cw_client_event next = {.state = client->state};
-    if (client->connected_waits) {
-        client->connected_waits = false;
-        next.type = CW_CLIENT_EVENT_CONNECTED;
-        next.state = CW_CLIENT_CONNECTED;
-    } else if (next_of_connection(client, &next)) {
-        /* filled in */
-    } else if (client->payload_waits) {
-        client->payload_waits = false;
-        next.type = CW_CLIENT_EVENT_PAYLOAD;
-        next.payload = client->body;
-        next.size = client->payload_size;
-    } else if (client->disconnected_waits) {
-        client->disconnected_waits = false;
-        next.type = CW_CLIENT_EVENT_DISCONNECTED;
-        next.code = client->farewell.code;
-        next.text = client->farewell.text;
-    } else {
+    if (!cw_netcode_client_begins(client->netcode) && next_of_connection(client, event))
+        return true;
+    struct cw_netcode_client_event next;
+    if (!cw_netcode_client_next(client->netcode, &next))
         return false;
-    }
-    *event = next;
+    *event = (struct cw_client_event){
+        .type = next.type == CW_NETCODE_CLIENT_EVENT_CONNECTED ? CW_CLIENT_EVENT_CONNECTED
+                                                               : CW_CLIENT_EVENT_DISCONNECTED,
+        .state = next.state,
+        .code = next.code,
+        .text = next.text,
+    };
     return true;
+}
+
+struct cw_connection *cw_client_connection(struct cw_client *client)
+{
+    CW_ONE_THREAD(client);
+    return client ? client->connection : NULL;
 }
 
 void cw_client_disconnect(struct cw_client *client)
 {
     CW_ONE_THREAD(client);
-    /* A client that has answered a challenge may have a slot already. */
-    if (client && client->state > CW_CLIENT_DISCONNECTED)
-        finish(client, CW_CLIENT_DISCONNECTED, client->state >= CW_CLIENT_SENDING_RESPONSE);
+    if (!client)
+        return;
+    cw_netcode_client_disconnect(client->netcode);
+    follow(client);
 }
 
-enum cw_error cw_client_try_server(struct cw_client *client, uint32_t index, double now)
+enum cw_client_state cw_client_state(const struct cw_client *client)
 {
-    CW_ONE_THREAD(client);
-    if (!cw_client_can_run(client, now))
-        return CW_ERROR_INVALID_ARGUMENT;
-    if (client->state <= CW_CLIENT_DISCONNECTED)
-        return CW_ERROR_NOT_CONNECTED;
-    if (client->state == CW_CLIENT_CONNECTED)
-        return CW_ERROR_CONNECTED;
-    if (index >= client->token.address_count)
-        return CW_ERROR_INVALID_ARGUMENT;
-    try_server(client, index, now);
-    return CW_OK;
+    return client ? cw_netcode_client_state(client->netcode) : CW_CLIENT_DISCONNECTED;
 }
 
-enum cw_error cw_client_move(struct cw_client *client, double now)
+struct cw_netcode_client *cw_client_netcode(struct cw_client *client)
 {
     CW_ONE_THREAD(client);
-    if (!cw_client_can_run(client, now))
-        return CW_ERROR_INVALID_ARGUMENT;
-    if (client->state != CW_CLIENT_CONNECTED)
-        return CW_ERROR_NOT_CONNECTED;
-    cw_client_move_start(&client->move, now);
-    return CW_OK;
+    return client ? client->netcode : NULL;
 }

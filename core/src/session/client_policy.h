@@ -8,8 +8,8 @@
 #ifndef CAUSEWAY_CLIENT_POLICY_H
 #define CAUSEWAY_CLIENT_POLICY_H
 
-#include "causeway/client.h"
 #include "causeway/crypto.h"
+#include "causeway/netcode_client.h"
 
 /* A link stays open for so long after the packets that tell the server of the end, because what is
    closed at once may drop them. A relay on the other side of the earth has them by then on a link

@@ -7,6 +7,8 @@
 #include "causeway/secure_packet.h"
 
 #define FIELDS(OTHER, RANGE, ...)                                                                  \
+    OTHER(connection, "must be set to the messages and channels; a client or server without them " \
+                      "is a cw_netcode_client or cw_netcode_server")                               \
     OTHER(fragment_above, "must be at most 1191 in a secure connection")                           \
     OTHER(fragment_size, "must be at most 1186 in a secure connection")
 CW_CONFIG_ERRORS(0x1220, FIELDS, cw_payload_errors)
@@ -17,6 +19,8 @@ _Static_assert(CW_PAYLOAD_MAX == 1200 && CW_PACKET_HEADER_MAX_SIZE == 1200 - 119
 
 enum cw_error cw_payload_check(const struct cw_connection_config *config)
 {
+    if (!config)
+        return CW_FIELD_ERROR(connection);
     const enum cw_error error = cw_connection_config_check(config);
     if (error)
         return error;

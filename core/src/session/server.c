@@ -1,402 +1,374 @@
 #include "base/config_fields.h"
-#include "base/one_thread.h"
+#include "base/memory.h"
+#include "netcode/netcode_server_internal.h"
 #include "session/payload.h"
-#include "session/server_handshake.h"
 #include "session/server_internal.h"
-#include "session/server_log.h"
+
+#include "message/connection_internal.h"
 
 #include <math.h>
-#include <string.h>
+
+#define MESSAGES_PER_DATAGRAM 64 /* these cost at most as much as a datagram without them */
 
 struct cw_server_config cw_server_config_default(void)
 {
-    return (struct cw_server_config){
-        .max_clients = 64,
-        .unix_offset_seconds = NAN, /* missing */
-        .max_token_life_seconds = 50,
-        .fingerprint = CW_FINGERPRINT_AUTO,
-        .max_pending = CW_AUTO,
-        .token_history = CW_AUTO,
-        .requests_per_second = 5000,
-        .client_datagrams_per_second = 2000,
-        .keep_alive_seconds = 0.1,
-        .disconnect_packets = 10,
+    struct cw_server_config config = {
+        .netcode = cw_netcode_server_config_default(),
         .max_broadcasts = 64,
-        .takeover = true,
-        .log = {.level = CW_LOG_INFO},
     };
+    config.netcode.fingerprint = CW_FINGERPRINT_AUTO;
+    return config;
 }
 
-struct cw_server {
-    struct cw_server_config config;
-    size_t memory;
-    struct cw_address *addresses;
-    struct cw_server_events events;
-    struct cw_slots slots;
-    struct cw_handshake handshake;
-    struct cw_server_stats stats;
-    uint64_t dropped[CW_ERROR_COUNT]; /* the same datagrams, by error */
-    struct cw_server_log_limit log_limit;
-    CW_ONE_THREAD_MEMBER;
-};
-
-#define FIELDS(OTHER, RANGE, ...)                                                                  \
-    OTHER(addresses, "must be 1 to 32, each IPv4 or IPv6: the ones that tokens name")              \
-    OTHER(address_count, "must be from 1 to 32")                                                   \
-    RANGE(__VA_ARGS__, UINT, max_clients, 1, CW_SERVER_MAX_CLIENTS)                                \
-    OTHER(unix_offset_seconds, "is missing; set it to Unix time minus the time that calls are "    \
-                               "given: cw_clock_unix() - cw_clock_now(), or 0 when calls are "     \
-                               "given Unix time")                                                  \
-    RANGE(__VA_ARGS__, UINT, max_pending, 1, 65536)                                                \
-    RANGE(__VA_ARGS__, UINT, token_history, 1, 16777216)                                           \
-    RANGE(__VA_ARGS__, ABOVE, requests_per_second, 0, 1000000000)                                  \
-    RANGE(__VA_ARGS__, ABOVE, client_datagrams_per_second, 0, 1000000000)                          \
-    RANGE(__VA_ARGS__, ABOVE, keep_alive_seconds, 0, 10)                                           \
-    RANGE(__VA_ARGS__, UINT, disconnect_packets, 1, 100)                                           \
-    OTHER(max_broadcasts, "must be from 1 to 32768")
+#define FIELDS(OTHER, RANGE, ...) RANGE(__VA_ARGS__, UINT, max_broadcasts, 1, 32768)
 CW_CONFIG_FIELDS(cw_server_config, 0x1240, FIELDS, cw_server_config_errors)
 
-_Static_assert(CW_TOKEN_MAX_ADDRESSES == 32, "the limit above");
-
-static enum cw_error check_addresses(const struct cw_server_config *config)
+static enum cw_error check(const struct cw_server_config *config)
 {
-    if (!config->addresses)
-        return CW_FIELD_ERROR(addresses);
-    if (config->address_count < 1 || config->address_count > CW_TOKEN_MAX_ADDRESSES)
-        return CW_FIELD_ERROR(address_count);
-    for (uint32_t i = 0; i < config->address_count; i++)
-        if (config->addresses[i].type != CW_ADDRESS_IPV4 &&
-            config->addresses[i].type != CW_ADDRESS_IPV6)
-            return CW_FIELD_ERROR(addresses);
-    return CW_OK;
+    if (!config)
+        return CW_ERROR_INVALID_ARGUMENT;
+    enum cw_error error = cw_netcode_server_check(&config->netcode);
+    if (!error)
+        error = CW_CHECK_FIELDS(config);
+    return error ? error : cw_payload_check(config->connection);
 }
 
-static enum cw_error complete_key(struct cw_server_config *config)
+/* Creates the parts of a server in the arena, or measures them when it has no memory. */
+static enum cw_error create_parts(struct cw_server *server, struct cw_arena *arena,
+                                  const struct cw_server_config *config)
 {
-    if (config->insecure) {
-        memcpy(config->private_key, CW_TOKEN_INSECURE_KEY, CW_KEY_BYTES);
-        config->max_token_life_seconds = 0;
-        return CW_OK;
+    struct cw_netcode_server_config netcode = config->netcode;
+    struct cw_connection_config connection = *config->connection;
+    netcode.allocator = connection.allocator = cw_arena_allocator(arena);
+    if (netcode.fingerprint == CW_FINGERPRINT_AUTO)
+        netcode.fingerprint = cw_connection_fingerprint(config->connection);
+    enum cw_error error = CW_OK;
+    if (arena->base)
+        error = cw_netcode_server_create(&netcode, &server->netcode);
+    else
+        cw_arena_take(arena, cw_netcode_server_memory(&netcode));
+    server->sessions = cw_arena_take(arena, server->max_clients * sizeof *server->sessions);
+    for (uint32_t i = 0; i < server->max_clients && !error; i++) {
+        if (!arena->base) {
+            cw_arena_take(arena, cw_connection_memory(&connection));
+            continue;
+        }
+        error = cw_connection_create(&connection, &server->sessions[i].connection);
+        if (error)
+            break;
+        cw_connection_set_open(server->sessions[i].connection, false);
+        cw_broadcasts_join(&server->broadcasts, server->sessions[i].connection);
     }
-    const bool known = cw_crypto_is_zero(config->private_key, CW_KEY_BYTES) ||
-                       memcmp(config->private_key, CW_TOKEN_INSECURE_KEY, CW_KEY_BYTES) == 0;
-    return known ? CW_ERROR_KEY : CW_OK;
-}
-
-/* Fills in what the config leaves to us. */
-static enum cw_error complete(struct cw_server_config *config)
-{
-    if (config->max_pending == CW_AUTO)
-        config->max_pending = 2 * config->max_clients;
-    if (config->token_history == CW_AUTO)
-        config->token_history = config->max_clients < 64 ? 1024 : 16 * config->max_clients;
-    const enum cw_error error = CW_CHECK_FIELDS(config);
-    if (error)
-        return error;
-    if (config->fingerprint == CW_FINGERPRINT_AUTO)
-        config->fingerprint = cw_connection_fingerprint(config->connection);
-    const enum cw_error key_error = complete_key(config);
-    if (key_error)
-        return key_error;
-    const enum cw_error address_error = check_addresses(config);
-    if (address_error)
-        return address_error;
-    if (!isfinite(config->unix_offset_seconds))
-        return CW_FIELD_ERROR(unix_offset_seconds);
-    if (config->connection && (config->max_broadcasts < 1 || config->max_broadcasts > 32768))
-        return CW_FIELD_ERROR(max_broadcasts);
-    return config->connection ? cw_payload_check(config->connection) : CW_OK;
-}
-
-uint32_t cw_server_most_clients(const struct cw_server *server)
-{
-    return server->config.max_clients + server->config.max_pending;
-}
-
-/* The server's parts; config is complete. */
-static enum cw_error layout(struct cw_server *server, struct cw_arena *arena,
-                            const struct cw_connection_config *connection)
-{
-    server->addresses =
-        cw_arena_take(arena, server->config.address_count * sizeof(*server->addresses));
-    server->slots.config = server->handshake.config = &server->config;
-    server->slots.events = &server->events;
-    server->handshake.slots = &server->slots;
-    cw_server_events_layout(&server->events, arena, server->config.max_clients);
-    cw_handshake_layout(&server->handshake, arena);
-    return cw_slots_layout(&server->slots, arena, connection);
+    return error ? error
+                 : cw_broadcasts_layout(&server->broadcasts, arena, connection.schema,
+                                        config->max_broadcasts);
 }
 
 static size_t measure(const struct cw_server_config *config)
 {
-    struct cw_server server = {.config = *config};
+    struct cw_server server = {.max_clients = config->netcode.max_clients};
     struct cw_arena arena = {0};
-    cw_arena_take(&arena, sizeof(server));
-    (void)layout(&server, &arena, config->connection);
+    cw_arena_take(&arena, sizeof server);
+    (void)create_parts(&server, &arena, config);
     return arena.used;
 }
 
 size_t cw_server_memory(const struct cw_server_config *config)
 {
-    if (!config)
-        return 0;
-    struct cw_server_config completed = *config;
-    return complete(&completed) == CW_OK ? measure(&completed) : 0;
+    return check(config) == CW_OK ? measure(config) : 0;
+}
+
+static void destroy(struct cw_server *server)
+{
+    const struct cw_allocator allocator = server->allocator;
+    const size_t memory = server->memory;
+    for (uint32_t i = 0; server->sessions && i < server->max_clients; i++)
+        cw_connection_destroy(server->sessions[i].connection);
+    cw_message_pool_destroy(server->broadcasts.pool);
+    cw_netcode_server_destroy(server->netcode);
+    cw_crypto_wipe(server, memory);
+    cw_release(&allocator, server, memory);
 }
 
 enum cw_error cw_server_create(const struct cw_server_config *config, struct cw_server **server)
 {
-    if (!server || !config)
-        return CW_ERROR_INVALID_ARGUMENT;
-    struct cw_server_config completed = *config;
-    enum cw_error error = complete(&completed);
+    enum cw_error error = server ? check(config) : CW_ERROR_INVALID_ARGUMENT;
     if (error)
         return error;
-    if (!cw_crypto_init())
-        return CW_ERROR_NO_RANDOM;
-    struct cw_arena arena = cw_arena_create(&config->allocator, measure(&completed));
+    struct cw_arena arena = cw_arena_create(&config->netcode.allocator, measure(config));
     if (!arena.base)
         return CW_ERROR_NO_MEMORY;
-    struct cw_server *made = cw_arena_take(&arena, sizeof(*made));
-    made->config = completed;
+    struct cw_server *made = cw_arena_take(&arena, sizeof *made);
+    made->allocator = config->netcode.allocator;
     made->memory = arena.size;
-    error = layout(made, &arena, config->connection);
-    if (error) {
-        cw_release(&config->allocator, arena.base, arena.size);
-        return error;
-    }
-    made->config.connection = NULL;
-    memcpy(made->addresses, config->addresses, config->address_count * sizeof(*made->addresses));
-    made->config.addresses = made->addresses;
-    cw_slots_start(&made->slots);
-    cw_handshake_start(&made->handshake);
-    if (completed.insecure)
-        cw_server_log_insecure(&completed.log);
-    *server = made;
-    return CW_OK;
+    made->max_clients = config->netcode.max_clients;
+    error = create_parts(made, &arena, config);
+    if (error)
+        destroy(made);
+    else
+        *server = made;
+    return error;
 }
 
 void cw_server_destroy(struct cw_server *server)
 {
     CW_ONE_THREAD_LAST(server);
-    if (!server)
-        return;
-    const struct cw_allocator allocator = server->config.allocator;
-    const size_t memory = server->memory;
-    cw_slots_destroy(&server->slots);
-    cw_crypto_wipe(server, memory);
-    cw_release(&allocator, server, memory);
+    if (server)
+        destroy(server);
 }
 
-/* Returns whether a call can be carried out at all: there is a server, and it is a time. */
-static bool can_run(const struct cw_server *server, double time)
+/* Brings a connection into the state of its slot: it is open while the client is connected, and
+   gives up what it holds when the slot is free. */
+static void follow_slot(struct cw_server *server, uint32_t client)
 {
-    return server && isfinite(time);
+    struct cw_session *session = &server->sessions[client];
+    const enum cw_slot_state state = cw_netcode_server_slot(server->netcode, client);
+    const bool connected = state == CW_SLOT_CONNECTED;
+    if (state != CW_SLOT_CLOSED && session->used) {
+        cw_connection_reset(session->connection);
+        session->used = false;
+    }
+    session->flushing = false;
+    cw_connection_set_open(session->connection, connected);
+    cw_bit_clear(server->connected, client);
+    cw_bit_clear(server->round_open, client);
+    if (connected) {
+        cw_bit_set(server->connected, client);
+        session->used = true;
+    }
 }
 
-void cw_server_set_unix_offset(struct cw_server *server, double unix_offset_seconds)
+static void follow(struct cw_server *server)
 {
-    CW_ONE_THREAD(server);
-    if (can_run(server, unix_offset_seconds))
-        server->config.unix_offset_seconds = unix_offset_seconds;
+    uint32_t client;
+    while ((client = cw_netcode_server_changed(server->netcode)) != CW_SERVER_NOBODY)
+        follow_slot(server, client);
 }
 
-static enum cw_error receive(struct cw_server *server, const struct cw_address *from,
-                             const uint8_t *data, size_t size, double now)
+/* Gives a packet to the client's connection, and charges the client for its messages. */
+static enum cw_error take_packet(struct cw_server *server, uint32_t client, const uint8_t *data,
+                                 size_t size, double now)
 {
-    if (size == 0)
-        return CW_ERROR_PACKET_SHORT;
-    if (*data == CW_SECURE_REQUEST)
-        return cw_handshake_request(&server->handshake, from, data, size, now);
-    if (server->events.payload_waits)
-        return CW_ERROR_EVENTS_PENDING;
-    struct cw_slot *slot = cw_slots_by_address(&server->slots, from);
-    return slot && (*data & 15) != CW_SECURE_RESPONSE
-               ? cw_slots_receive(&server->slots, slot, data, size, now)
-               : cw_handshake_response(&server->handshake, from, data, size, now);
+    struct cw_connection *connection = server->sessions[client].connection;
+    const uint32_t before = connection->messages_read;
+    const enum cw_error error = cw_connection_receive(connection, data, size, now);
+    cw_netcode_server_charge(server->netcode, client,
+                             (double)(connection->messages_read - before) / MESSAGES_PER_DATAGRAM);
+    cw_bit_set(server->readable, client);
+    return error;
 }
 
 enum cw_error cw_server_receive(struct cw_server *server, const struct cw_address *from,
                                 const uint8_t *data, size_t size, double now)
 {
     CW_ONE_THREAD(server);
-    if (!can_run(server, now) || !from || (!data && size > 0))
+    if (!server)
         return CW_ERROR_INVALID_ARGUMENT;
-    cw_handshake_set_time(&server->handshake, now);
-    server->stats.datagrams_received++;
-    server->stats.bytes_received += size;
-    const enum cw_error error = receive(server, from, data, size, now);
-    if (error) {
-        server->stats.datagrams_dropped++;
-        server->dropped[error]++;
-        const bool is_request = size > 0 && *data == CW_SECURE_REQUEST;
-        cw_server_log_refused(&server->config.log, &server->log_limit,
-                              &(struct cw_server_log_refusal){from, is_request, error}, now);
+    enum cw_error error = cw_netcode_server_receive(server->netcode, from, data, size, now);
+    follow(server);
+    uint32_t client;
+    const uint8_t *payload;
+    const size_t payload_size = cw_netcode_server_take_payload(server->netcode, &client, &payload);
+    if (payload_size == 0)
+        return error;
+    error = take_packet(server, client, payload, payload_size, now);
+    return error ? cw_netcode_server_drop(server->netcode, from, error, now) : CW_OK;
+}
+
+/* Writes the next datagram of a connection, or what its client must get before it; 0: none. */
+static size_t transmit_one(struct cw_server *server, uint32_t client, uint8_t *out, size_t capacity,
+                           double now, struct cw_address *to)
+{
+    struct cw_netcode_server *netcode = server->netcode;
+    const size_t announced = cw_netcode_server_announce(netcode, client, out, capacity, now, to);
+    if (announced > 0)
+        return announced;
+    const size_t size =
+        cw_connection_transmit(server->sessions[client].connection,
+                               cw_netcode_server_body(netcode, client, out), CW_PAYLOAD_MAX, now);
+    return size > 0 ? cw_netcode_server_seal(netcode, client, out, capacity, size, now, to) : 0;
+}
+
+static size_t transmit_round(struct cw_server *server, uint8_t *out, size_t capacity, double now,
+                             struct cw_address *to)
+{
+    for (;;) {
+        uint32_t client =
+            cw_bit_next(server->round_open, server->round_cursor, server->max_clients);
+        if (client == CW_BIT_NONE)
+            client = cw_bit_next(server->round_open, 0, server->max_clients);
+        if (client == CW_BIT_NONE)
+            return 0;
+        server->round_cursor = client;
+        const size_t size = transmit_one(server, client, out, capacity, now, to);
+        if (size > 0)
+            return size;
+        cw_bit_clear(server->round_open, client);
     }
-    return error;
 }
 
 size_t cw_server_transmit(struct cw_server *server, uint8_t *out, size_t capacity, double now,
                           struct cw_address *to)
 {
     CW_ONE_THREAD(server);
-    if (!can_run(server, now) || !to || !out || capacity < CW_SECURE_MAX)
+    if (!server || !isfinite(now) || !to || !out || capacity < CW_SECURE_MAX)
         return 0;
-    size_t size = cw_handshake_transmit(&server->handshake, out, capacity, now, to);
-    if (size == 0)
-        size = cw_slots_transmit(&server->slots, out, capacity, now, to);
-    if (size == 0 && cw_handshake_settle(&server->handshake, now))
-        size = cw_slots_transmit(&server->slots, out, capacity, now, to);
-    if (size > 0) {
-        server->stats.datagrams_sent++;
-        server->stats.bytes_sent += size;
+    /* A payload is a keep-alive too, so payloads go first. */
+    size_t size = transmit_round(server, out, capacity, now, to);
+    if (size == 0) {
+        size = cw_netcode_server_transmit(server->netcode, out, capacity, now, to);
+        follow(server);
     }
     return size;
+}
+
+/* Disconnects a client for which everything is done, or whose time is over. */
+static void end_flush(struct cw_server *server, uint32_t client, double now)
+{
+    const struct cw_session *session = &server->sessions[client];
+    if (session->flushing &&
+        (now >= session->flush_deadline || cw_connection_is_idle(session->connection)))
+        cw_netcode_server_disconnect(server->netcode, client, session->farewell.code,
+                                     session->farewell.text);
 }
 
 void cw_server_update(struct cw_server *server, double now)
 {
     CW_ONE_THREAD(server);
-    if (!can_run(server, now))
+    if (!server || !isfinite(now))
         return;
-    cw_handshake_set_time(&server->handshake, now);
-    cw_handshake_update(&server->handshake, now);
-    cw_slots_update(&server->slots, now);
+    const uint32_t count = server->max_clients;
+    cw_netcode_server_update(server->netcode, now);
+    follow(server);
+    for (uint32_t client = cw_bit_next(server->connected, 0, count); client != CW_BIT_NONE;
+         client = cw_bit_next(server->connected, client + 1, count)) {
+        end_flush(server, client, now);
+        cw_connection_update(server->sessions[client].connection, now);
+        cw_bit_set(server->round_open, client);
+        cw_bit_set(server->readable, client);
+    }
+    follow(server);
+}
+
+/* Takes the next event of one client's connection. */
+static bool next_of_one(struct cw_server *server, uint32_t client, struct cw_server_event *event)
+{
+    struct cw_connection_event next;
+    if (!cw_connection_next(server->sessions[client].connection, &next))
+        return false;
+    *event = (struct cw_server_event){
+        .type = (enum cw_server_event_type)next.type,
+        .client = client,
+        .message = next.message,
+        .channel = next.channel,
+        .receipt = next.receipt,
+        .user = cw_netcode_server_user(server->netcode, client),
+    };
+    return true;
+}
+
+static bool next_of_all(struct cw_server *server, struct cw_server_event *event)
+{
+    uint32_t client;
+    while ((client = cw_bit_next(server->readable, 0, server->max_clients)) != CW_BIT_NONE) {
+        if (next_of_one(server, client, event))
+            return true;
+        cw_bit_clear(server->readable, client);
+    }
+    return false;
 }
 
 bool cw_server_next(struct cw_server *server, struct cw_server_event *event)
 {
     CW_ONE_THREAD(server);
-    return server && event && cw_slots_next(&server->slots, event);
+    if (!server || !event)
+        return false;
+    const struct cw_netcode_server_event *first = cw_netcode_server_first(server->netcode);
+    if (!first)
+        return next_of_all(server, event);
+    const bool disconnected = first->type == CW_NETCODE_SERVER_EVENT_DISCONNECTED;
+    if (disconnected && next_of_one(server, first->client, event))
+        return true;
+    struct cw_netcode_server_event next;
+    (void)cw_netcode_server_next(server->netcode, &next);
+    follow(server);
+    *event = (struct cw_server_event){
+        .type = disconnected ? CW_SERVER_EVENT_DISCONNECTED : CW_SERVER_EVENT_CONNECTED,
+        .client = next.client,
+        .reason = next.reason,
+        .user = next.user,
+    };
+    return true;
 }
 
 struct cw_connection *cw_server_connection(struct cw_server *server, uint32_t client)
 {
     CW_ONE_THREAD(server);
-    return server && server->slots.connections && cw_slots_get(&server->slots, client)
-               ? server->slots.connections[client]
+    return server && client < server->max_clients && server->sessions[client].used
+               ? server->sessions[client].connection
                : NULL;
-}
-
-enum cw_error cw_server_send(struct cw_server *server, uint32_t client, const uint8_t *payload,
-                             size_t size)
-{
-    CW_ONE_THREAD(server);
-    if (!server || (!payload && size > 0))
-        return CW_ERROR_INVALID_ARGUMENT;
-    return cw_slots_send(&server->slots, client, payload, size);
-}
-
-enum cw_error cw_server_create_message(struct cw_server *server, uint32_t type,
-                                       struct cw_message **message)
-{
-    CW_ONE_THREAD(server);
-    return server ? cw_slots_create_message(&server->slots, type, message)
-                  : CW_ERROR_INVALID_ARGUMENT;
-}
-
-enum cw_error cw_server_broadcast(struct cw_server *server, uint32_t channel,
-                                  struct cw_message *message, uint32_t except, double now)
-{
-    CW_ONE_THREAD(server);
-    return can_run(server, now) ? cw_slots_broadcast(&server->slots, channel, message, except, now)
-                                : CW_ERROR_INVALID_ARGUMENT;
-}
-
-enum cw_error cw_server_broadcast_to(struct cw_server *server, uint32_t channel,
-                                     struct cw_message *message, const uint32_t *clients,
-                                     uint32_t count, double now)
-{
-    CW_ONE_THREAD(server);
-    return can_run(server, now) && (clients || count == 0)
-               ? cw_slots_broadcast_to(&server->slots, channel, message, clients, count, now)
-               : CW_ERROR_INVALID_ARGUMENT;
-}
-
-bool cw_server_broadcast_refused(const struct cw_server *server, uint32_t client)
-{
-    return server && client < server->config.max_clients &&
-           (server->slots.refused[client / 64] >> client % 64 & 1) != 0;
 }
 
 void cw_server_disconnect(struct cw_server *server, uint32_t client, uint32_t code,
                           const char *text)
 {
     CW_ONE_THREAD(server);
-    const struct cw_farewell farewell = cw_farewell_make(CW_DISCONNECT_BY_SERVER, code, text);
-    if (server)
-        cw_slots_disconnect(&server->slots, client, &farewell);
+    if (!server)
+        return;
+    cw_netcode_server_disconnect(server->netcode, client, code, text);
+    follow(server);
+}
+
+void cw_server_disconnect_all(struct cw_server *server)
+{
+    CW_ONE_THREAD(server);
+    if (!server)
+        return;
+    cw_netcode_server_disconnect_all(server->netcode);
+    follow(server);
 }
 
 void cw_server_flush_and_disconnect(struct cw_server *server, uint32_t client, uint32_t code,
                                     const char *text, double flush_seconds, double now)
 {
     CW_ONE_THREAD(server);
-    const struct cw_farewell farewell = cw_farewell_make(CW_DISCONNECT_BY_SERVER, code, text);
-    if (can_run(server, now) && isfinite(flush_seconds))
-        cw_slots_flush(&server->slots, client, &farewell, now + flush_seconds, now);
-}
-
-void cw_server_disconnect_all(struct cw_server *server)
-{
-    CW_ONE_THREAD(server);
-    const struct cw_farewell farewell = {.reason = CW_DISCONNECT_STOPPING};
-    for (uint32_t client = 0; server && client < server->config.max_clients; client++)
-        cw_slots_disconnect(&server->slots, client, &farewell);
+    if (!server || !isfinite(now) || !isfinite(flush_seconds) || client >= server->max_clients ||
+        !cw_bit_get(server->connected, client))
+        return;
+    struct cw_session *session = &server->sessions[client];
+    session->flushing = true;
+    session->flush_deadline = now + flush_seconds;
+    session->farewell = cw_farewell_make(CW_DISCONNECT_BY_SERVER, code, text);
+    cw_connection_set_open(session->connection, false);
+    end_flush(server, client, now);
+    follow(server);
 }
 
 bool cw_server_client(const struct cw_server *server, uint32_t client,
-                      struct cw_server_client *about)
+                      struct cw_netcode_server_client *about)
 {
-    const struct cw_slot *slot = server && about ? cw_slots_get(&server->slots, client) : NULL;
-    if (!slot)
-        return false;
-    *about = (struct cw_server_client){
-        .id = slot->peer.id,
-        .address = slot->peer.address,
-        .user_data = slot->peer.user_data,
-        .confirmed = slot->confirmed,
-        .datagrams_refused = slot->datagrams_refused,
-    };
-    return true;
+    return server && cw_netcode_server_client(server->netcode, client, about);
 }
 
 void cw_server_set_user(struct cw_server *server, uint32_t client, void *user)
 {
     CW_ONE_THREAD(server);
     if (server)
-        cw_slots_set_user(&server->slots, client, user);
+        cw_netcode_server_set_user(server->netcode, client, user);
 }
 
 void *cw_server_user(const struct cw_server *server, uint32_t client)
 {
-    const struct cw_slot *slot = server ? cw_slots_get(&server->slots, client) : NULL;
-    return slot ? slot->user : NULL;
-}
-
-uint32_t cw_server_client_at(const struct cw_server *server, const struct cw_address *address)
-{
-    const struct cw_slot *slot =
-        server && address ? cw_slots_by_address(&server->slots, address) : NULL;
-    return slot ? cw_slots_number(&server->slots, slot) : CW_SERVER_NOBODY;
-}
-
-void cw_server_stats(const struct cw_server *server, struct cw_server_stats *stats)
-{
-    if (!server || !stats)
-        return;
-    *stats = server->stats;
-    stats->clients = server->slots.clients;
-    stats->moves = server->slots.moves;
-    stats->takeovers = server->handshake.takeovers;
-    stats->connections = server->slots.connections_made;
-    stats->broadcasts_refused = server->slots.broadcasts_refused;
-    stats->pending = server->handshake.active_count;
-    stats->challenges_sent = server->handshake.challenges.sent;
-    stats->denied_sent = server->handshake.denied_sent;
+    return server ? cw_netcode_server_user(server->netcode, client) : NULL;
 }
 
 uint64_t cw_server_dropped(const struct cw_server *server, enum cw_error error)
 {
-    return server && (unsigned)error < CW_ERROR_COUNT ? server->dropped[error] : 0;
+    return server ? cw_netcode_server_dropped(server->netcode, error) : 0;
+}
+
+struct cw_netcode_server *cw_server_netcode(struct cw_server *server)
+{
+    CW_ONE_THREAD(server);
+    return server ? server->netcode : NULL;
 }

@@ -1,7 +1,6 @@
 /* Tests that a player who acks nothing does not keep broadcasts from all others: what is kept for
    him is limited, and the server is told whom to kick. */
 #include "hostile_player.h"
-#include "secure_message_rig.h"
 
 #define HONEST     2
 #define ATTACKERS  16
@@ -29,7 +28,7 @@ static void game_open(struct game *game, uint32_t max_clients)
     game->connection.channels[RELIABLE].blocks = true;
     rig_init(&game->rig);
     game->rig.config.max_clients = max_clients;
-    game->rig.config.connection = &game->connection;
+    game->rig.connection = &game->connection;
     rig_start(&game->rig);
     struct cw_client_config config = cw_client_config_default();
     config.connection = &game->connection;
@@ -145,7 +144,7 @@ static void test_one_who_acks_nothing_and_is_not_kicked(void **state)
         broadcast_and_play(&game, sent);
         refused += cw_server_broadcast_refused(game.rig.server, player.slot);
     }
-    assert_int_equal(refused, BLOCKS - game.rig.config.max_broadcasts / 2);
+    assert_int_equal(refused, BLOCKS - cw_server_config_default().max_broadcasts / 2);
     cw_server_disconnect(game.rig.server, player.slot, 0, NULL);
     end(&game);
 }

@@ -1,7 +1,6 @@
 /* Tests of a player who sends more than anybody needs to: the server reads a fair share of it and
    says who it was. Nobody else can use up a player's share. */
 #include "hostile_player.h"
-#include "secure_message_rig.h"
 
 #define RATE 2000       /* datagrams a second, as by default */
 #define TICK (1.0 / 64) /* seconds */
@@ -35,7 +34,7 @@ static enum cw_error send_nothing(struct player *player)
 
 static uint64_t refused_of(const struct player *player)
 {
-    struct cw_server_client about;
+    struct cw_netcode_server_client about;
     assert_true(cw_server_client(messages.rig.server, player->slot, &about));
     return about.datagrams_refused;
 }

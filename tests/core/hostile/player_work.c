@@ -4,7 +4,6 @@
    other player notices nothing. */
 #include "hostile_player.h"
 #include "instructions.h"
-#include "secure_message_rig.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,7 +62,7 @@ static void game_open(struct game *game)
     channels[3].kind = CW_CHANNEL_RELIABLE_UNORDERED;
     rig_init(&game->rig);
     game->rig.config.max_clients = 16;
-    game->rig.config.connection = &game->connection;
+    game->rig.connection = &game->connection;
     rig_start(&game->rig);
     player_connect(&game->player, &game->rig, 0, cw_connection_fingerprint(&game->connection));
     player_connect(&game->other, &game->rig, 1, cw_connection_fingerprint(&game->connection));

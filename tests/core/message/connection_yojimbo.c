@@ -83,11 +83,11 @@ static void test_every_config_check_takes_them(void **state)
     const struct cw_address address = {.type = CW_ADDRESS_IPV4, .bytes = {127, 0, 0, 1}};
     struct cw_server_config server = cw_server_config_default();
     server.connection = &config;
-    server.unix_offset_seconds = 0;
-    server.private_key[0] = 1;
-    server.addresses = &address;
-    server.address_count = 1;
-    server.max_clients = 1;
+    server.netcode.unix_offset_seconds = 0;
+    server.netcode.private_key[0] = 1;
+    server.netcode.addresses = &address;
+    server.netcode.address_count = 1;
+    server.netcode.max_clients = 1;
     assert_true(cw_server_memory(&server) > cw_connection_memory(&config));
     cw_schema_destroy(schema);
 }

@@ -1,6 +1,8 @@
 /* A client host that leaves when what it has sent is done. */
 #include "host_pair.h"
 
+#include "causeway/native/netcode_client_host.h"
+
 #include <math.h>
 
 static enum cw_error send_note(struct host_pair *pair, uint32_t number)
@@ -94,21 +96,20 @@ static void it_stops_trying(void **state)
 {
     (void)state;
     int asked = 0;
-    struct cw_client_host_config config = cw_client_host_config_default();
-    config.payloads = true;
+    struct cw_netcode_client_host_config config = cw_netcode_client_host_config_default();
     config.token = give_token;
     config.token_context = &asked;
-    struct cw_client_host *host;
-    assert_int_equal(cw_client_host_open(&config, &host), CW_OK);
-    cw_client_host_update(host);
+    struct cw_netcode_client_host *host;
+    assert_int_equal(cw_netcode_client_host_open(&config, &host), CW_OK);
+    cw_netcode_client_host_update(host);
     assert_int_equal(asked, 1);
-    cw_client_host_flush_and_disconnect(host, (double)NAN); /* it does nothing */
-    cw_client_host_update(host);
+    cw_netcode_client_host_flush_and_disconnect(host, (double)NAN); /* it does nothing */
+    cw_netcode_client_host_update(host);
     assert_int_equal(asked, 2);
-    cw_client_host_flush_and_disconnect(host, 1);
-    cw_client_host_update(host);
+    cw_netcode_client_host_flush_and_disconnect(host, 1);
+    cw_netcode_client_host_update(host);
     assert_int_equal(asked, 2);
-    cw_client_host_close(host);
+    cw_netcode_client_host_close(host);
 }
 
 int main(void)

@@ -36,9 +36,9 @@ static void open_world(struct world *world)
     assert_int_equal(cw_schema_create(&schema, &world->schema), CW_OK);
     world->connection = cw_connection_config_default(world->schema);
     world->config.server.connection = &world->connection;
-    world->config.server.protocol_id = PROTOCOL;
-    world->config.server.max_token_life_seconds = 0;
-    memcpy(world->config.server.private_key, key, sizeof key);
+    world->config.server.netcode.protocol_id = PROTOCOL;
+    world->config.server.netcode.max_token_life_seconds = 0;
+    memcpy(world->config.server.netcode.private_key, key, sizeof key);
     assert_int_equal(cw_host_open("127.0.0.1:0", &world->config, &world->host), CW_OK);
 }
 
@@ -113,7 +113,7 @@ static void a_client_connects_talks_and_is_told_of_the_end(void **state)
     start_client(&world, cw_host_address(world.host));
     struct cw_server_event event = await_event(&world);
     assert_int_equal(event.type, CW_SERVER_EVENT_CONNECTED);
-    struct cw_server_client about;
+    struct cw_netcode_server_client about;
     assert_true(cw_server_client(cw_host_server(world.host), event.client, &about));
     assert_int_equal(about.id, 5);
     const double end = cw_clock_now() + PATIENCE;
@@ -153,8 +153,8 @@ static void it_waits_for_the_tick_and_no_longer(void **state)
 
 static uint64_t received(struct world *world)
 {
-    struct cw_server_stats stats;
-    cw_server_stats(cw_host_server(world->host), &stats);
+    struct cw_netcode_server_stats stats;
+    cw_netcode_server_stats(cw_server_netcode(cw_host_server(world->host)), &stats);
     return stats.datagrams_received;
 }
 
@@ -194,8 +194,8 @@ static void the_address_that_tokens_name(void **state)
     assert_error_names(cw_host_open("0.0.0.0:0", &world.config, &other), "addresses");
     struct cw_address public;
     assert_int_equal(cw_address_parse("203.0.113.7:4000", &public), CW_OK);
-    world.config.server.addresses = &public;
-    world.config.server.address_count = 1;
+    world.config.server.netcode.addresses = &public;
+    world.config.server.netcode.address_count = 1;
     assert_int_equal(cw_host_open("0.0.0.0:0", &world.config, &other), CW_OK);
     /* A token for the machine's own address is none of a server that is known by another. */
     cw_host_close(world.host);
@@ -207,7 +207,7 @@ static void the_address_that_tokens_name(void **state)
     start_client(&world, &own);
     struct cw_server_event event;
     const double end = cw_clock_now() + PATIENCE;
-    const struct cw_server *server = cw_host_server(other);
+    struct cw_server *server = cw_host_server(other);
     while (cw_server_dropped(server, CW_ERROR_TOKEN_SERVER) == 0 && cw_clock_now() < end) {
         step_client(&world);
         assert_false(cw_host_next(world.host, cw_clock_now() + 0.005, &event));
@@ -226,7 +226,7 @@ static void what_cannot_be_opened_is_an_error(void **state)
     cw_address_format(cw_host_address(world.host), taken);
     assert_int_equal(cw_host_open(taken, &world.config, &other), CW_ERROR_ADDRESS_IN_USE);
     assert_int_equal(cw_host_open("127.0.0.1:x", &world.config, &other), CW_ERROR_ADDRESS);
-    world.config.server.max_clients = 0;
+    world.config.server.netcode.max_clients = 0;
     assert_error_names(cw_host_open("127.0.0.1:0", &world.config, &other), "max_clients");
     assert_null(other);
     cw_host_close(NULL);
@@ -255,21 +255,15 @@ static void a_port_is_asked_for(void **state)
 }
 
 /* A host without a connection in its config would drop every message. */
-static void payloads_are_asked_for(void **state)
+static void messages_are_asked_for(void **state)
 {
     (void)state;
     struct world world;
     open_world(&world);
     struct cw_host *other = NULL;
-    world.config.payloads = true;
-    assert_error_names(cw_host_open("127.0.0.1:0", &world.config, &other), "payloads");
-    world.config.payloads = false;
     world.config.server.connection = NULL;
-    assert_error_names(cw_host_open("127.0.0.1:0", &world.config, &other), "payloads");
+    assert_error_names(cw_host_open("127.0.0.1:0", &world.config, &other), "connection");
     assert_null(other);
-    world.config.payloads = true;
-    assert_int_equal(cw_host_open("127.0.0.1:0", &world.config, &other), CW_OK);
-    cw_host_close(other);
     close_world(&world);
 }
 
@@ -282,7 +276,7 @@ int main(void)
         cmocka_unit_test(the_address_that_tokens_name),
         cmocka_unit_test(what_cannot_be_opened_is_an_error),
         cmocka_unit_test(a_port_is_asked_for),
-        cmocka_unit_test(payloads_are_asked_for),
+        cmocka_unit_test(messages_are_asked_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

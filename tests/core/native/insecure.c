@@ -49,7 +49,7 @@ static void it_takes_them_as_soon_as_it_is_there(void **state)
     rig.config.insecure = true;
     rig.config.addresses = &rig.address;
     const struct cw_address at = rig_client_address(1);
-    assert_int_equal(cw_server_create(&rig.config, &rig.server), CW_OK);
+    assert_int_equal(cw_netcode_server_create(&rig.config, &rig.server), CW_OK);
     assert_int_equal(give_insecure_token(&rig, &at), CW_OK);
     rig_stop(&rig);
 }
@@ -68,7 +68,7 @@ static void a_client_host_needs_only_the_address(void **state)
     assert_int_equal(host_pair_connect(&pair, 77), CW_ERROR_CONNECTED);
     const struct cw_server_event event = host_pair_await_server(&pair);
     assert_int_equal(event.type, CW_SERVER_EVENT_CONNECTED);
-    struct cw_server_client about;
+    struct cw_netcode_server_client about;
     assert_true(cw_server_client(cw_host_server(pair.server), event.client, &about));
     assert_int_equal(about.id, 77);
     host_pair_close(&pair);

@@ -4,12 +4,12 @@
    returned: nothing is left to chance, and nothing really happens at the same time. */
 #include "secure_rig.h"
 
-#include "causeway/native/client_host.h"
 #include "causeway/native/clock.h"
-#include "causeway/native/host.h"
+#include "causeway/native/netcode_client_host.h"
+#include "causeway/native/netcode_host.h"
 #include "causeway/native/socket.h"
 #include "message/connection_internal.h"
-#include "session/client_internal.h"
+#include "netcode/netcode_client_internal.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -112,26 +112,26 @@ static void use_endpoint(void)
 
 static void *update_client(void *client)
 {
-    cw_client_update(client, 1);
+    cw_netcode_client_update(client, 1);
     return NULL;
 }
 
 static void use_client(void)
 {
-    const struct cw_client_config config = cw_client_config_default();
-    struct cw_client *client;
-    assert_int_equal(cw_client_create(&config, &client), CW_OK);
+    const struct cw_netcode_client_config config = cw_netcode_client_config_default();
+    struct cw_netcode_client *client;
+    assert_int_equal(cw_netcode_client_create(&config, &client), CW_OK);
     {
         CW_ONE_THREAD(client);
         be_visited(client, update_client);
         let_intrude();
     }
-    cw_client_destroy(client);
+    cw_netcode_client_destroy(client);
 }
 
 static void *disconnect_from_server(void *server)
 {
-    cw_server_disconnect(server, 0, 0, NULL);
+    cw_netcode_server_disconnect(server, 0, 0, NULL);
     return NULL;
 }
 
@@ -143,55 +143,53 @@ static void use_server(void)
     rig_start(&rig);
     be_visited(rig.server, disconnect_from_server);
     const struct cw_address from = rig_client_address(1);
-    cw_server_receive(rig.server, &from, bad_request, sizeof bad_request, rig.now);
+    cw_netcode_server_receive(rig.server, &from, bad_request, sizeof bad_request, rig.now);
     rig_stop(&rig);
 }
 
 static void *update_host(void *host)
 {
-    cw_host_update(host);
+    cw_netcode_host_update(host);
     return NULL;
 }
 
 static void use_host(void)
 {
-    struct cw_host_config config = cw_host_config_default();
-    config.payloads = true;
+    struct cw_netcode_host_config config = cw_netcode_host_config_default();
     config.server.private_key[0] = 1;
     config.server.log.write = write_line;
-    struct cw_host *host;
-    assert_int_equal(cw_host_open("127.0.0.1:0", &config, &host), CW_OK);
+    struct cw_netcode_host *host;
+    assert_int_equal(cw_netcode_host_open("127.0.0.1:0", &config, &host), CW_OK);
     struct cw_socket_config anywhere = cw_socket_config_default();
     struct cw_socket *socket;
     assert_int_equal(cw_socket_open(&anywhere, &socket), CW_OK);
     be_visited(host, update_host);
-    struct cw_server_event event;
+    struct cw_netcode_server_event event;
     const double end = cw_clock_now() + 20;
     while (intrude && cw_clock_now() < end) {
-        cw_socket_send(socket, cw_host_address(host), bad_request, sizeof bad_request);
-        assert_false(cw_host_next(host, cw_clock_now() + 0.005, &event));
+        cw_socket_send(socket, cw_netcode_host_address(host), bad_request, sizeof bad_request);
+        assert_false(cw_netcode_host_next(host, cw_clock_now() + 0.005, &event));
     }
     assert_null(intrude);
     cw_socket_close(socket);
-    cw_host_close(host);
+    cw_netcode_host_close(host);
 }
 
 static void *ask_client_host(void *host)
 {
-    cw_client_host_client(host);
+    cw_netcode_client_host_client(host);
     return NULL;
 }
 
 static void use_client_host(void)
 {
-    struct cw_client_host_config config = cw_client_host_config_default();
-    config.payloads = true;
+    struct cw_netcode_client_host_config config = cw_netcode_client_host_config_default();
     config.token = give_no_token;
-    struct cw_client_host *host;
-    assert_int_equal(cw_client_host_open(&config, &host), CW_OK);
+    struct cw_netcode_client_host *host;
+    assert_int_equal(cw_netcode_client_host_open(&config, &host), CW_OK);
     be_visited(host, ask_client_host);
-    cw_client_host_update(host);
-    cw_client_host_close(host);
+    cw_netcode_client_host_update(host);
+    cw_netcode_client_host_close(host);
 }
 
 /* Runs it in a process of its own. Gives how that has ended, and what it has written. */
@@ -226,10 +224,10 @@ static void two_threads_in_one_object(void **state)
     } cases[] = {
         {use_connection, "cw_connection_update"},
         {use_endpoint, "cw_endpoint_update"},
-        {use_client, "cw_client_update"},
-        {use_server, "cw_server_disconnect"},
-        {use_host, "cw_host_update"},
-        {use_client_host, "cw_client_host_client"},
+        {use_client, "cw_netcode_client_update"},
+        {use_server, "cw_netcode_server_disconnect"},
+        {use_host, "cw_netcode_host_update"},
+        {use_client_host, "cw_netcode_client_host_client"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char text[2000];
@@ -251,16 +249,16 @@ static void two_threads_in_one_object(void **state)
 static void one_thread_after_the_other(void **state)
 {
     (void)state;
-    const struct cw_client_config config = cw_client_config_default();
-    struct cw_client *client;
-    assert_int_equal(cw_client_create(&config, &client), CW_OK);
+    const struct cw_netcode_client_config config = cw_netcode_client_config_default();
+    struct cw_netcode_client *client;
+    assert_int_equal(cw_netcode_client_create(&config, &client), CW_OK);
     pthread_t thread;
     for (int i = 0; i < 3; i++) {
-        cw_client_update(client, i);
+        cw_netcode_client_update(client, i);
         assert_int_equal(pthread_create(&thread, NULL, update_client, client), 0);
         assert_int_equal(pthread_join(thread, NULL), 0);
     }
-    cw_client_destroy(client);
+    cw_netcode_client_destroy(client);
 }
 
 int main(void)

@@ -1,10 +1,10 @@
 /* Players behind proxies that say whose a datagram is: what the headers look like, whom a server
    believes, and where its datagrams go. */
-#include "causeway/native/host.h"
+#include "causeway/native/netcode_host.h"
 
-#include "causeway/client.h"
 #include "causeway/native/clock.h"
 #include "causeway/native/socket.h"
+#include "causeway/netcode_client.h"
 #include "native/proxied.h"
 
 #include "config_error.h"
@@ -103,9 +103,9 @@ static void what_else_a_header_of_version_2_says(void **state)
 }
 
 struct world {
-    struct cw_host_config config;
-    struct cw_host *host;
-    struct cw_client *client;
+    struct cw_netcode_host_config config;
+    struct cw_netcode_host *host;
+    struct cw_netcode_client *client;
     struct cw_socket *relay; /* the one that the player's datagrams pass */
     const uint8_t *header;   /* before those of the client */
     size_t header_size;
@@ -123,32 +123,32 @@ static struct cw_socket *open_socket(void)
 
 static void open_world(struct world *world, const char *trusted)
 {
-    *world = (struct world){.config = cw_host_config_default()};
-    world->config.payloads = true;
+    *world = (struct world){.config = cw_netcode_host_config_default()};
     world->config.server.protocol_id = PROTOCOL;
     world->config.server.max_token_life_seconds = 0;
     memcpy(world->config.server.private_key, key, sizeof key);
     world->config.trusted_proxies = &trusted;
     world->config.trusted_proxy_count = trusted != NULL;
-    assert_int_equal(cw_host_open("127.0.0.1:0", &world->config, &world->host), CW_OK);
+    assert_int_equal(cw_netcode_host_open("127.0.0.1:0", &world->config, &world->host), CW_OK);
     struct cw_token_grant grant = cw_token_grant_default();
     grant.protocol_id = PROTOCOL;
     grant.client_id = 5;
     grant.create_time = (uint64_t)cw_clock_unix();
-    grant.addresses = cw_host_address(world->host);
+    grant.addresses = cw_netcode_host_address(world->host);
     grant.address_count = 1;
     uint8_t token[CW_TOKEN_SIZE];
     assert_int_equal(cw_token_generate(&grant, key, token), CW_OK);
-    const struct cw_client_config config = cw_client_config_default();
-    assert_int_equal(cw_client_create(&config, &world->client), CW_OK);
-    assert_int_equal(cw_client_connect(world->client, token, sizeof token, cw_clock_now()), CW_OK);
+    const struct cw_netcode_client_config config = cw_netcode_client_config_default();
+    assert_int_equal(cw_netcode_client_create(&config, &world->client), CW_OK);
+    assert_int_equal(cw_netcode_client_connect(world->client, token, sizeof token, cw_clock_now()),
+                     CW_OK);
     world->relay = open_socket();
 }
 
 static void close_world(struct world *world)
 {
-    cw_host_close(world->host);
-    cw_client_destroy(world->client);
+    cw_netcode_host_close(world->host);
+    cw_netcode_client_destroy(world->client);
     cw_socket_close(world->relay);
 }
 
@@ -170,54 +170,54 @@ static void step_client(struct world *world)
         const size_t skipped = world->answers_have_it ? world->header_size : 0;
         assert_true(size > skipped);
         assert_memory_equal(data, world->header, skipped);
-        cw_client_receive(world->client, &address, data + skipped, size - skipped, now);
+        cw_netcode_client_receive(world->client, &address, data + skipped, size - skipped, now);
     }
-    cw_client_update(world->client, now);
+    cw_netcode_client_update(world->client, now);
     if (world->header_size > 0)
         memcpy(data, world->header, world->header_size);
-    while ((size = cw_client_transmit(world->client, data + world->header_size, CW_SECURE_MAX, now,
-                                      &address)) > 0)
+    while ((size = cw_netcode_client_transmit(world->client, data + world->header_size,
+                                              CW_SECURE_MAX, now, &address)) > 0)
         assert_int_equal(cw_socket_send(world->relay, &address, data, world->header_size + size),
                          CW_OK);
 }
 
 static void step_host(struct world *world)
 {
-    struct cw_server_event event;
-    while (cw_host_next(world->host, cw_clock_now() + 0.005, &event))
+    struct cw_netcode_server_event event;
+    while (cw_netcode_host_next(world->host, cw_clock_now() + 0.005, &event))
         ;
-    cw_host_update(world->host);
+    cw_netcode_host_update(world->host);
 }
 
 static void connect_player(struct world *world)
 {
     const double end = cw_clock_now() + PATIENCE;
-    while (cw_client_state(world->client) != CW_CLIENT_CONNECTED && cw_clock_now() < end) {
+    while (cw_netcode_client_state(world->client) != CW_CLIENT_CONNECTED && cw_clock_now() < end) {
         step_client(world);
         step_host(world);
     }
-    assert_int_equal(cw_client_state(world->client), CW_CLIENT_CONNECTED);
+    assert_int_equal(cw_netcode_client_state(world->client), CW_CLIENT_CONNECTED);
 }
 
 static void server_knows_the_player_as(struct world *world, const char *address)
 {
-    struct cw_server_client about;
+    struct cw_netcode_server_client about;
     char text[CW_ADDRESS_TEXT_SIZE];
-    assert_true(cw_server_client(cw_host_server(world->host), 0, &about));
+    assert_true(cw_netcode_server_client(cw_netcode_host_server(world->host), 0, &about));
     assert_string_equal(cw_address_format(&about.address, text), address);
 }
 
 /* Once more from the server to the client, whatever has come before. */
 static void the_server_reaches_the_client(struct world *world)
 {
-    struct cw_client_stats before, after;
+    struct cw_netcode_client_stats before, after;
     const double end = cw_clock_now() + PATIENCE;
     step_client(world);
-    cw_client_stats(world->client, &before);
+    cw_netcode_client_stats(world->client, &before);
     do {
         step_host(world);
         step_client(world);
-        cw_client_stats(world->client, &after);
+        cw_netcode_client_stats(world->client, &after);
     } while (after.datagrams_received == before.datagrams_received && cw_clock_now() < end);
     assert_true(after.datagrams_received > before.datagrams_received);
 }
@@ -251,7 +251,9 @@ static void the_server_knows_the_player_behind_a_proxy(void **state)
             step_host(&world);
         }
         the_server_reaches_the_client(&world);
-        assert_int_equal(cw_server_dropped(cw_host_server(world.host), CW_ERROR_NOT_CONNECTED), 0);
+        assert_int_equal(
+            cw_netcode_server_dropped(cw_netcode_host_server(world.host), CW_ERROR_NOT_CONNECTED),
+            0);
         close_world(&world);
     }
 }
@@ -264,12 +266,12 @@ static void a_stranger_cannot_say_who_it_is(void **state)
         struct world world;
         open_world(&world, trusted[i]);
         use(&world, i % 2 ? simple_ipv4 : v2_ipv4, i % 2 ? sizeof simple_ipv4 : sizeof v2_ipv4);
-        struct cw_server_stats stats = {0};
+        struct cw_netcode_server_stats stats = {0};
         const double end = cw_clock_now() + PATIENCE;
         while (stats.datagrams_dropped < 2 && cw_clock_now() < end) {
             step_client(&world);
             step_host(&world);
-            cw_server_stats(cw_host_server(world.host), &stats);
+            cw_netcode_server_stats(cw_netcode_host_server(world.host), &stats);
         }
         assert_true(stats.datagrams_dropped >= 2);
         assert_int_equal(stats.datagrams_dropped, stats.datagrams_received);
@@ -303,7 +305,8 @@ static void a_player_moves_to_another_relay_and_nobody_else_moves_one(void **sta
     uint8_t junk[sizeof simple_ipv4 + 40] = {0};
     struct cw_socket *other = open_socket();
     memcpy(junk, simple_ipv4, sizeof simple_ipv4);
-    assert_int_equal(cw_socket_send(other, cw_host_address(world.host), junk, sizeof junk), CW_OK);
+    assert_int_equal(cw_socket_send(other, cw_netcode_host_address(world.host), junk, sizeof junk),
+                     CW_OK);
     step_host(&world);
     the_server_reaches_the_client(&world);
     struct cw_address address;
@@ -424,10 +427,11 @@ static void what_is_no_prefix_is_refused(void **state)
     struct world world;
     open_world(&world, NULL);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        struct cw_host *other = NULL;
+        struct cw_netcode_host *other = NULL;
         world.config.trusted_proxies = &bad[i];
         world.config.trusted_proxy_count = 1;
-        assert_error_names(cw_host_open("127.0.0.1:0", &world.config, &other), "trusted_proxies");
+        assert_error_names(cw_netcode_host_open("127.0.0.1:0", &world.config, &other),
+                           "trusted_proxies");
         assert_null(other);
     }
     close_world(&world);

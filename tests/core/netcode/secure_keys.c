@@ -19,7 +19,7 @@ static void expect_keys(const struct counted *counted, const struct cw_token *to
 static void keys_of_a_slot(void **state)
 {
     (void)state;
-    const struct cw_client_config client_config = cw_client_config_default();
+    const struct cw_netcode_client_config client_config = cw_netcode_client_config_default();
     for (int by_server = 0; by_server < 2; by_server++) {
         struct counted counted = {0};
         struct rig rig;
@@ -30,21 +30,21 @@ static void keys_of_a_slot(void **state)
         uint8_t bytes[CW_TOKEN_SIZE];
         rig_token(&rig, bytes, 1);
         const struct cw_token token = parts_of(bytes);
-        struct cw_client *client = rig_client_with(&rig, &client_config, bytes);
+        struct cw_netcode_client *client = rig_client_with(&rig, &client_config, bytes);
         expect_keys(&counted, &token, false);
         rig_challenge(&rig, client, &at);
         expect_keys(&counted, &token, true);
         const uint32_t slot = rig_connect(&rig, client, &at);
         expect_keys(&counted, &token, true);
         if (by_server)
-            cw_server_disconnect(rig.server, slot, 0, NULL);
+            cw_netcode_server_disconnect(rig.server, slot, 0, NULL);
         else
-            cw_client_disconnect(client);
+            cw_netcode_client_disconnect(client);
         rig_up(&rig, client, &at);
         rig_drain(&rig, NULL);
         rig_down(&rig, client, &at);
         expect_keys(&counted, &token, false);
-        cw_client_destroy(client);
+        cw_netcode_client_destroy(client);
         rig_stop(&rig);
         assert_true(counted.wiped);
     }
@@ -69,7 +69,7 @@ static void keys_of_a_pending_client(void **state)
     expect_keys(&counted, &tokens[0], false);
     expect_keys(&counted, &tokens[1], true);
     rig.now += 5.01;
-    cw_server_update(rig.server, rig.now);
+    cw_netcode_server_update(rig.server, rig.now);
     expect_keys(&counted, &tokens[1], false);
     rig_stop(&rig);
     assert_true(counted.wiped);
@@ -85,7 +85,7 @@ static void keys_of_a_denial(void **state)
     rig.config.allocator = counted_allocator(&counted);
     rig_start(&rig);
     const struct cw_address at = rig_client_address(1), other = rig_client_address(2);
-    struct cw_client *client = rig_client(&rig, 1);
+    struct cw_netcode_client *client = rig_client(&rig, 1);
     rig_connect(&rig, client, &at);
     uint8_t bytes[CW_TOKEN_SIZE];
     rig_token(&rig, bytes, 2);
@@ -94,7 +94,7 @@ static void keys_of_a_denial(void **state)
     assert_true(counted_holds(&counted, token.server_to_client_key, CW_KEY_BYTES));
     rig_down(&rig, NULL, NULL);
     expect_keys(&counted, &token, false);
-    cw_client_destroy(client);
+    cw_netcode_client_destroy(client);
     rig_stop(&rig);
 }
 
@@ -102,12 +102,13 @@ static void keys_of_a_denial(void **state)
 static struct bench counted_bench(struct counted *counted)
 {
     struct bench bench = bench_setup(1, 5, 45);
-    struct cw_client_config config = cw_client_config_default();
+    struct cw_netcode_client_config config = cw_netcode_client_config_default();
     config.allocator = counted_allocator(counted);
     config.fingerprint = 5;
-    cw_client_destroy(bench.client);
-    assert_int_equal(cw_client_create(&config, &bench.client), CW_OK);
-    assert_int_equal(cw_client_connect(bench.client, bench.bytes, CW_TOKEN_SIZE, bench.now), CW_OK);
+    cw_netcode_client_destroy(bench.client);
+    assert_int_equal(cw_netcode_client_create(&config, &bench.client), CW_OK);
+    assert_int_equal(cw_netcode_client_connect(bench.client, bench.bytes, CW_TOKEN_SIZE, bench.now),
+                     CW_OK);
     expect_keys(counted, &bench.token, true);
     return bench;
 }
@@ -129,7 +130,7 @@ static void keys_of_a_client(void **state)
             expect_keys(&counted, &bench.token, true);
         }
         if (way == DISCONNECTS) {
-            cw_client_disconnect(bench.client);
+            cw_netcode_client_disconnect(bench.client);
             for (int i = 0; i < 10; i++) {
                 expect_keys(&counted, &bench.token, true);
                 assert_int_equal(bench_take(&bench, body, NULL), CW_SECURE_DISCONNECT);
@@ -138,7 +139,7 @@ static void keys_of_a_client(void **state)
             bench_give(&bench, CW_SECURE_DISCONNECT, 1000, NULL, 0);
         }
         expect_keys(&counted, &bench.token, way == DESTROYED);
-        cw_client_destroy(bench.client);
+        cw_netcode_client_destroy(bench.client);
         assert_true(counted.wiped);
     }
 }
@@ -155,12 +156,12 @@ static void keys_of_a_refused_token(void **state)
     uint8_t bytes[CW_TOKEN_SIZE];
     assert_int_equal(cw_token_generate(&grant, rig_key, bytes), CW_OK);
     const struct cw_token token = parts_of(bytes);
-    cw_client_disconnect(bench.client);
-    assert_int_equal(cw_client_connect(bench.client, bytes, sizeof(bytes), bench.now),
+    cw_netcode_client_disconnect(bench.client);
+    assert_int_equal(cw_netcode_client_connect(bench.client, bytes, sizeof(bytes), bench.now),
                      CW_ERROR_SCHEMA);
     expect_keys(&counted, &token, false);
     expect_keys(&counted, &bench.token, false);
-    cw_client_destroy(bench.client);
+    cw_netcode_client_destroy(bench.client);
 }
 
 int main(void)

@@ -1,6 +1,6 @@
 /* Connect tokens and challenge tokens: shared vectors, golden bytes, refusals. */
 #include "causeway/token.h"
-#include "causeway/client.h"
+#include "causeway/netcode_client.h"
 #include "golden.h"
 #include "netcode.h"
 #include "unit.h"
@@ -339,12 +339,13 @@ static void keys_of_zeros_refused(void **state)
         mark(&token, sizeof(token));
         assert_int_equal(read_exact(&token, spoilt, sizeof(spoilt)), CW_ERROR_KEY);
         expect_untouched(&token, sizeof(token));
-        struct cw_client *client;
-        const struct cw_client_config config = cw_client_config_default();
-        assert_int_equal(cw_client_create(&config, &client), CW_OK);
-        assert_int_equal(cw_client_connect(client, spoilt, sizeof(spoilt), 0), CW_ERROR_KEY);
-        assert_int_equal(cw_client_state(client), CW_CLIENT_INVALID_TOKEN);
-        cw_client_destroy(client);
+        struct cw_netcode_client *client;
+        const struct cw_netcode_client_config config = cw_netcode_client_config_default();
+        assert_int_equal(cw_netcode_client_create(&config, &client), CW_OK);
+        assert_int_equal(cw_netcode_client_connect(client, spoilt, sizeof(spoilt), 0),
+                         CW_ERROR_KEY);
+        assert_int_equal(cw_netcode_client_state(client), CW_CLIENT_INVALID_TOKEN);
+        cw_netcode_client_destroy(client);
     }
     grant.random = (struct cw_random){zeros, NULL};
     assert_int_equal(cw_token_generate(&grant, private_key, bytes), CW_ERROR_KEY);

@@ -9,7 +9,7 @@ static void a_client_moves(void **state)
     (void)state;
     struct move_client *client = move_world_start(&world);
     move_connect(&world);
-    const struct cw_server_stats before = rig_stats(&world.rig);
+    const struct cw_netcode_server_stats before = rig_stats(&world.rig);
     move_to(&world, client, 7);
     const double took = move_finish(&world, client);
     assert_true(took > 0.12);
@@ -17,7 +17,7 @@ static void a_client_moves(void **state)
     assert_in_range(client->moved_requests, 1, 2);
     assert_int_equal(move_place(&world, client), 7);
     assert_int_equal(cw_client_state(client->client), CW_CLIENT_CONNECTED);
-    const struct cw_server_stats after = rig_stats(&world.rig);
+    const struct cw_netcode_server_stats after = rig_stats(&world.rig);
     assert_int_equal(after.moves, before.moves + 1);
     assert_int_equal(after.connections, 2);
     assert_int_equal(after.pending, 0);
@@ -54,7 +54,7 @@ static void moves_far_away(void **state)
         assert_in_range(client->moved_requests, 1, (uint32_t)(10 * rtt) + 2);
         assert_int_equal(move_place(&world, client), 1);
         move_world_run(&world, 4 * rtt);
-        assert_false(cw_client_moving(client->client));
+        assert_false(cw_netcode_client_moving(cw_client_netcode(client->client)));
         assert_int_equal(rig_stats(&world.rig).moves, 1);
         move_change_path(client, &near);
         move_world_run(&world, 4 * rtt);
@@ -114,7 +114,7 @@ static void moves_when_the_clock_is_set(void **state)
 {
     (void)state;
     struct move_client *client = move_world_start(&world);
-    cw_server_set_unix_offset(world.rig.server, RIG_UNIX - 1000);
+    cw_netcode_server_set_unix_offset(cw_server_netcode(world.rig.server), RIG_UNIX - 1000);
     move_to(&world, client, 1);
     assert_true(move_finish(&world, client) < 0.3);
     assert_int_equal(move_place(&world, client), 1);
@@ -196,7 +196,7 @@ static void the_old_address_still_works(void **state)
     assert_int_equal(cw_simulator_change(client->up, &gone), CW_OK);
     move_world_run(&world, 0.5);
     assert_int_equal(move_place(&world, client), 0);
-    assert_true(cw_client_moving(client->client));
+    assert_true(cw_netcode_client_moving(cw_client_netcode(client->client)));
     assert_int_equal(cw_simulator_change(client->up, &good), CW_OK);
     move_finish(&world, client);
     assert_int_equal(move_place(&world, client), 1);
@@ -213,7 +213,7 @@ static void confirmations_are_lost(void **state)
     assert_int_equal(cw_simulator_change(client->down, &gone), CW_OK);
     move_world_run(&world, 0.7);
     assert_int_equal(move_place(&world, client), 1);
-    assert_true(cw_client_moving(client->client));
+    assert_true(cw_netcode_client_moving(cw_client_netcode(client->client)));
     assert_int_equal(cw_simulator_change(client->down, &good), CW_OK);
     assert_true(move_finish(&world, client) < 0.3);
     assert_int_equal(rig_stats(&world.rig).moves, 1);
@@ -252,7 +252,7 @@ static void all_clients_move_at_once(void **state)
         move_to(&world, &world.clients[n], 1);
     move_world_run(&world, 0.3);
     for (uint32_t n = 0; n < CLIENTS; n++) {
-        assert_false(cw_client_moving(world.clients[n].client));
+        assert_false(cw_netcode_client_moving(cw_client_netcode(world.clients[n].client)));
         assert_int_equal(move_place(&world, &world.clients[n]), 1);
         assert_in_range(world.clients[n].moved_requests, 1, 2);
     }
@@ -303,68 +303,12 @@ static void the_slot_is_gone(void **state)
     move_to(&world, client, 1);
     move_world_run(&world, 1);
     assert_int_equal(cw_client_state(client->client), CW_CLIENT_TIMED_OUT);
-    assert_false(cw_client_moving(client->client));
-    assert_int_equal(cw_client_move(client->client, world.rig.now), CW_ERROR_NOT_CONNECTED);
+    assert_false(cw_netcode_client_moving(cw_client_netcode(client->client)));
+    assert_int_equal(cw_netcode_client_move(cw_client_netcode(client->client), world.rig.now),
+                     CW_ERROR_NOT_CONNECTED);
     assert_int_equal(rig_stats(&world.rig).clients, 0);
     assert_true(cw_server_dropped(world.rig.server, CW_ERROR_TOKEN_USED) > 3);
     move_world_free(&world);
-}
-
-/* The confirmation of one move comes when the client has answered the challenge of the next. */
-static void a_late_confirmation(void **state)
-{
-    (void)state;
-    struct rig rig;
-    rig_open(&rig);
-    const struct cw_address at[3] = {rig_client_address(1), rig_client_address(2),
-                                     rig_client_address(3)};
-    struct cw_client *client = rig_client(&rig, 1);
-    rig_connect(&rig, client, &at[0]);
-    rig_down(&rig, client, &at[0]);
-    uint8_t late[CW_SECURE_MAX];
-    struct cw_address to;
-    assert_int_equal(cw_client_move(client, rig.now), CW_OK);
-    rig_exchange(&rig, client, &at[1]);
-    rig_up(&rig, client, &at[1]);
-    const size_t size = cw_server_transmit(rig.server, late, sizeof late, rig.now, &to);
-    assert_int_equal(cw_client_move(client, rig.now), CW_OK);
-    rig_exchange(&rig, client, &at[2]);
-    assert_int_equal(cw_client_receive(client, NULL, late, size, rig.now), CW_OK);
-    assert_true(cw_client_moving(client));
-    rig_exchange(&rig, client, &at[2]);
-    assert_false(cw_client_moving(client));
-    cw_client_destroy(client);
-    rig_stop(&rig);
-}
-
-/* Payloads of the application's own: what is due before the challenge is lost, and then they go
-   on. The request comes first, whatever else is due. */
-static void raw_payloads_move(void **state)
-{
-    (void)state;
-    struct rig rig;
-    rig_open(&rig);
-    const struct cw_address at = rig_client_address(1), there = rig_client_address(2);
-    struct cw_client *client = rig_client(&rig, 1);
-    rig_connect(&rig, client, &at);
-    rig_down(&rig, client, &at);
-    assert_int_equal(cw_client_send(client, (const uint8_t *)"lost", 4), CW_OK);
-    assert_int_equal(cw_client_move(client, rig.now), CW_OK);
-    uint8_t datagram[CW_SECURE_MAX];
-    assert_int_equal(cw_client_transmit(client, datagram, sizeof datagram, rig.now, NULL),
-                     CW_REQUEST_SIZE);
-    assert_int_equal(cw_client_transmit(client, datagram, sizeof datagram, rig.now, NULL), 0);
-    cw_client_move(client, rig.now);
-    rig_exchange(&rig, client, &there);
-    assert_int_equal(cw_client_send(client, (const uint8_t *)"kept", 4), CW_OK);
-    assert_int_equal(rig_up(&rig, client, &there), 2);
-    assert_int_equal(rig_drain(&rig, NULL), 1);
-    assert_int_equal(cw_server_send(rig.server, 0, (const uint8_t *)"down", 4), CW_OK);
-    assert_int_equal(rig_down(&rig, client, &there), 2);
-    assert_int_equal(rig_drain(&rig, client), 1);
-    assert_false(cw_client_moving(client));
-    cw_client_destroy(client);
-    rig_stop(&rig);
 }
 
 int main(void)
@@ -384,8 +328,6 @@ int main(void)
         cmocka_unit_test(all_clients_move_at_once),
         cmocka_unit_test(moves_during_blocks),
         cmocka_unit_test(the_slot_is_gone),
-        cmocka_unit_test(a_late_confirmation),
-        cmocka_unit_test(raw_payloads_move),
     };
     return cmocka_run_group_tests_name("moves", tests, NULL, NULL);
 }

@@ -5,7 +5,7 @@
 
 /* A client that is connected at an address of its own, with its token. */
 struct player {
-    struct cw_client *client;
+    struct cw_netcode_client *client;
     struct cw_address at;
     struct cw_token token;
     uint32_t slot;
@@ -14,7 +14,7 @@ struct player {
 static struct player connect_player(struct rig *rig, uint32_t number)
 {
     struct player player = {.at = rig_client_address(number)};
-    const struct cw_client_config config = cw_client_config_default();
+    const struct cw_netcode_client_config config = cw_netcode_client_config_default();
     uint8_t token[CW_TOKEN_SIZE];
     rig_token(rig, token, number);
     assert_int_equal(cw_token_read(token, sizeof token, &player.token), CW_OK);
@@ -26,8 +26,8 @@ static struct player connect_player(struct rig *rig, uint32_t number)
 
 static void expect_at(struct rig *rig, const struct player *player, const struct cw_address *at)
 {
-    struct cw_server_client about;
-    assert_true(cw_server_client(rig->server, player->slot, &about));
+    struct cw_netcode_server_client about;
+    assert_true(cw_netcode_server_client(rig->server, player->slot, &about));
     assert_true(cw_address_equal(&about.address, at));
 }
 
@@ -44,10 +44,11 @@ static size_t response_of(struct rig *rig, struct player *player, const struct c
                           uint8_t out[CW_SECURE_MAX])
 {
     rig->now += 0.2;
-    cw_client_update(player->client, rig->now);
-    assert_int_equal(cw_client_move(player->client, rig->now), CW_OK);
+    cw_netcode_client_update(player->client, rig->now);
+    assert_int_equal(cw_netcode_client_move(player->client, rig->now), CW_OK);
     rig_exchange(rig, player->client, from);
-    const size_t size = cw_client_transmit(player->client, out, CW_SECURE_MAX, rig->now, NULL);
+    const size_t size =
+        cw_netcode_client_transmit(player->client, out, CW_SECURE_MAX, rig->now, NULL);
     assert_int_equal(out[0], 8 << 4 | CW_SECURE_RESPONSE);
     return size;
 }
@@ -60,7 +61,8 @@ static void challenge_of(struct rig *rig, const struct player *player,
     struct cw_secure_packet packet;
     struct cw_address to;
     assert_int_equal(give_request(rig, player, from), CW_OK);
-    const size_t size = cw_server_transmit(rig->server, datagram, sizeof datagram, rig->now, &to);
+    const size_t size =
+        cw_netcode_server_transmit(rig->server, datagram, sizeof datagram, rig->now, &to);
     assert_true(cw_address_equal(&to, from));
     assert_int_equal(
         cw_secure_read(datagram, size,
@@ -99,7 +101,8 @@ static void a_stolen_request(void **state)
         uint8_t datagram[CW_SECURE_MAX];
         struct cw_address to;
         assert_int_equal(give_request(&rig, &player, &thief), CW_OK);
-        const size_t size = cw_server_transmit(rig.server, datagram, sizeof datagram, rig.now, &to);
+        const size_t size =
+            cw_netcode_server_transmit(rig.server, datagram, sizeof datagram, rig.now, &to);
         assert_in_range(size, 1, CW_REQUEST_SIZE * 4 / 10);
         assert_true(cw_address_equal(&to, &thief));
         assert_true(rig_silent(&rig));
@@ -113,17 +116,17 @@ static void a_stolen_request(void **state)
     assert_int_equal(rig_stats(&rig).moves, 0);
 
     /* After the connection it is a used token, or an old one. */
-    cw_server_disconnect_all(rig.server);
+    cw_netcode_server_disconnect_all(rig.server);
     assert_int_equal(give_request(&rig, &player, &thief), CW_ERROR_TOKEN_EXPIRED);
     rig_down(&rig, NULL, NULL);
     rig_drain(&rig, NULL);
     struct player late = connect_player(&rig, 2);
-    cw_server_disconnect_all(rig.server);
+    cw_netcode_server_disconnect_all(rig.server);
     rig_down(&rig, NULL, NULL);
     assert_int_equal(give_request(&rig, &late, &thief), CW_ERROR_TOKEN_USED);
     assert_true(rig_silent(&rig));
-    cw_client_destroy(player.client);
-    cw_client_destroy(late.client);
+    cw_netcode_client_destroy(player.client);
+    cw_netcode_client_destroy(late.client);
     rig_stop(&rig);
 }
 
@@ -147,7 +150,7 @@ static void an_altered_request(void **state)
         assert_true(error != CW_OK || (i >= 22 && i < CW_REQUEST_SIZE - CW_MAC_BYTES));
     }
     expect_at(&rig, &player, &player.at);
-    cw_client_destroy(player.client);
+    cw_netcode_client_destroy(player.client);
     rig_stop(&rig);
 }
 
@@ -181,7 +184,7 @@ static void a_stolen_response(void **state)
     assert_int_equal(rig_give(&rig, &one, third, size), CW_ERROR_STALE);
     expect_at(&rig, &player, &two);
     assert_int_equal(rig_stats(&rig).moves, 2);
-    cw_client_destroy(player.client);
+    cw_netcode_client_destroy(player.client);
     rig_stop(&rig);
 }
 
@@ -199,16 +202,16 @@ static void a_repeated_response_is_no_life(void **state)
     for (int step = 0; step < 48; step++) {
         assert_int_equal(rig_give(&rig, &there, response, size), CW_OK);
         rig.now += 0.1;
-        cw_server_update(rig.server, rig.now);
+        cw_netcode_server_update(rig.server, rig.now);
         rig_down(&rig, NULL, NULL);
     }
     assert_int_equal(rig_stats(&rig).clients, 1);
     rig.now += 0.3;
-    cw_server_update(rig.server, rig.now);
+    cw_netcode_server_update(rig.server, rig.now);
     assert_int_equal(rig_stats(&rig).clients, 0);
     assert_int_equal(rig_give(&rig, &there, response, size), CW_ERROR_NOT_CONNECTED);
     rig_drain(&rig, NULL);
-    cw_client_destroy(player.client);
+    cw_netcode_client_destroy(player.client);
     rig_stop(&rig);
 }
 
@@ -248,8 +251,8 @@ static void somebody_elses_slot(void **state)
     assert_int_equal(rig_stats(&rig).moves, 0);
     assert_int_equal(give_response(&rig, &thief, moves | thief.slot, of_thief, &there), CW_OK);
     expect_at(&rig, &thief, &there);
-    cw_client_destroy(victim.client);
-    cw_client_destroy(thief.client);
+    cw_netcode_client_destroy(victim.client);
+    cw_netcode_client_destroy(thief.client);
     rig_stop(&rig);
 }
 
@@ -280,7 +283,7 @@ static void the_other_kind_of_challenge(void **state)
     expect_at(&rig, &old, &old.at);
     assert_int_equal(give_response(&rig, &newer, 0, connects, &newer.at), CW_OK);
     assert_int_equal(rig_stats(&rig).takeovers, 1);
-    cw_client_destroy(old.client);
+    cw_netcode_client_destroy(old.client);
     rig_stop(&rig);
 }
 
@@ -293,12 +296,12 @@ static void a_slot_that_ends_before_the_challenge(void **state)
     struct player player = connect_player(&rig, 1);
     const struct cw_address there = rig_client_address(9);
     assert_int_equal(give_request(&rig, &player, &there), CW_OK);
-    cw_server_disconnect_all(rig.server);
+    cw_netcode_server_disconnect_all(rig.server);
     uint8_t datagram[CW_SECURE_MAX];
     struct cw_address to;
-    while (cw_server_transmit(rig.server, datagram, sizeof datagram, rig.now, &to) > 0)
+    while (cw_netcode_server_transmit(rig.server, datagram, sizeof datagram, rig.now, &to) > 0)
         assert_true(cw_address_equal(&to, &player.at));
-    cw_client_destroy(player.client);
+    cw_netcode_client_destroy(player.client);
     rig_stop(&rig);
 }
 
@@ -313,11 +316,11 @@ static void a_keep_alive_is_no_confirmation(void **state)
     uint8_t response[CW_SECURE_MAX];
     for (uint32_t n = 0; n <= 2 * rig.config.max_clients; n++) {
         response_of(&rig, &player, &there, response);
-        cw_server_update(rig.server, rig.now);
+        cw_netcode_server_update(rig.server, rig.now);
         assert_int_equal(rig_down(&rig, player.client, &player.at), 1);
-        assert_true(cw_client_moving(player.client));
+        assert_true(cw_netcode_client_moving(player.client));
     }
-    cw_client_destroy(player.client);
+    cw_netcode_client_destroy(player.client);
     rig_stop(&rig);
 }
 
@@ -334,8 +337,9 @@ static void forged_responses(void **state)
     for (int i = 0; i < 2000; i++)
         looked_at += rig_give(&rig, &there, forged, sizeof forged) == CW_ERROR_NOT_AUTHENTIC;
     assert_in_range(looked_at, 400, 500); /* a tenth of a second's */
-    assert_int_equal(cw_server_dropped(rig.server, CW_ERROR_TOO_MANY_REQUESTS), 2000 - looked_at);
-    cw_client_destroy(player.client);
+    assert_int_equal(cw_netcode_server_dropped(rig.server, CW_ERROR_TOO_MANY_REQUESTS),
+                     2000 - looked_at);
+    cw_netcode_client_destroy(player.client);
     rig_stop(&rig);
 }
 
@@ -355,8 +359,8 @@ static void an_address_that_is_taken(void **state)
     assert_int_equal(rig_give(&rig, &there, response, size), CW_ERROR_CONNECTED);
     expect_at(&rig, &other, &there);
     expect_at(&rig, &player, &player.at);
-    cw_client_destroy(player.client);
-    cw_client_destroy(other.client);
+    cw_netcode_client_destroy(player.client);
+    cw_netcode_client_destroy(other.client);
     rig_stop(&rig);
 }
 
@@ -371,7 +375,7 @@ static void pending_clients(void **state)
     rig_start(&rig);
     struct player player = connect_player(&rig, 1);
     const struct cw_address there = rig_client_address(9);
-    struct cw_client *pending = rig_client(&rig, 5);
+    struct cw_netcode_client *pending = rig_client(&rig, 5);
     rig_challenge(&rig, pending, &there);
     assert_int_equal(rig_stats(&rig).pending, 1);
     uint8_t response[CW_SECURE_MAX];
@@ -382,8 +386,8 @@ static void pending_clients(void **state)
     rig_up(&rig, pending, &there);
     assert_int_equal(rig_stats(&rig).clients, 1);
     expect_at(&rig, &player, &there);
-    cw_client_destroy(player.client);
-    cw_client_destroy(pending);
+    cw_netcode_client_destroy(player.client);
+    cw_netcode_client_destroy(pending);
     rig_stop(&rig);
 }
 
@@ -417,49 +421,49 @@ static void a_storm_of_moves(void **state)
             forged[1] = (uint8_t)player.slot;
             forged[2] = 0;
             forged[8] |= 0x80;
-            cw_server_receive(rig.server, &from, i % 2 ? request : forged,
-                              i % 2 ? sizeof request : 333, rig.now);
+            cw_netcode_server_receive(rig.server, &from, i % 2 ? request : forged,
+                                      i % 2 ? sizeof request : 333, rig.now);
             bytes_in += i % 2 ? sizeof request : 333;
             if (i != turn % PER_TICK)
                 continue;
-            cw_client_update(player.client, rig.now);
-            if (!cw_client_moving(player.client)) {
+            cw_netcode_client_update(player.client, rig.now);
+            if (!cw_netcode_client_moving(player.client)) {
                 moves++;
                 player.at = rig_client_address(++place);
-                assert_int_equal(cw_client_move(player.client, rig.now), CW_OK);
+                assert_int_equal(cw_netcode_client_move(player.client, rig.now), CW_OK);
             }
             rig_up(&rig, player.client, &player.at);
         }
-        cw_server_update(rig.server, rig.now);
-        cw_client_update(other.client, rig.now);
-        assert_int_equal(cw_client_send(other.client, request, 8), CW_OK);
+        cw_netcode_server_update(rig.server, rig.now);
+        cw_netcode_client_update(other.client, rig.now);
+        assert_int_equal(cw_netcode_client_send(other.client, request, 8), CW_OK);
         rig_up(&rig, other.client, &other.at);
         assert_int_equal(rig_drain(&rig, NULL), 1);
         uint8_t datagram[CW_SECURE_MAX];
         struct cw_address to;
         size_t size;
-        while ((size = cw_server_transmit(rig.server, datagram, sizeof datagram, rig.now, &to)) >
-               0) {
+        while ((size = cw_netcode_server_transmit(rig.server, datagram, sizeof datagram, rig.now,
+                                                  &to)) > 0) {
             if (to.bytes[1] == 2)
                 bytes_out += size;
             if (cw_address_equal(&to, &player.at))
-                cw_client_receive(player.client, NULL, datagram, size, rig.now);
+                cw_netcode_client_receive(player.client, NULL, datagram, size, rig.now);
             if (cw_address_equal(&to, &other.at))
-                cw_client_receive(other.client, NULL, datagram, size, rig.now);
+                cw_netcode_client_receive(other.client, NULL, datagram, size, rig.now);
         }
     }
     printf("%u moves, amplification %.3f\n", moves - 1, (double)bytes_out / (double)bytes_in);
     assert_in_range(moves, 10, TICKS);
     assert_true(bytes_out > 0);
     assert_true((double)bytes_out <= 0.4 * (double)bytes_in);
-    assert_int_equal(cw_client_state(player.client), CW_CLIENT_CONNECTED);
-    assert_int_equal(cw_client_state(other.client), CW_CLIENT_CONNECTED);
+    assert_int_equal(cw_netcode_client_state(player.client), CW_CLIENT_CONNECTED);
+    assert_int_equal(cw_netcode_client_state(other.client), CW_CLIENT_CONNECTED);
     assert_true(rig_stats(&rig).moves >= moves - 1);
     assert_int_equal(rig_stats(&rig).clients, 2);
     assert_int_equal(rig_stats(&rig).pending, 0);
     assert_int_equal(counted.allocations, 1);
-    cw_client_destroy(player.client);
-    cw_client_destroy(other.client);
+    cw_netcode_client_destroy(player.client);
+    cw_netcode_client_destroy(other.client);
     rig_stop(&rig);
 }
 
@@ -475,25 +479,25 @@ static void a_replayed_challenge(void **state)
     uint8_t first[CW_SECURE_MAX], old[CW_SECURE_MAX], out[CW_SECURE_MAX];
     struct cw_address to;
     rig_up(&rig, player.client, &player.at);
-    size_t size = cw_server_transmit(rig.server, first, sizeof first, rig.now, &to);
-    assert_int_equal(cw_client_receive(player.client, NULL, first, size, rig.now), CW_OK);
+    size_t size = cw_netcode_server_transmit(rig.server, first, sizeof first, rig.now, &to);
+    assert_int_equal(cw_netcode_client_receive(player.client, NULL, first, size, rig.now), CW_OK);
     player.slot = rig_connect(&rig, player.client, &player.at);
     rig_down(&rig, player.client, &player.at);
-    assert_int_equal(cw_client_move(player.client, rig.now), CW_OK);
-    assert_int_equal(cw_client_receive(player.client, NULL, first, size, rig.now),
+    assert_int_equal(cw_netcode_client_move(player.client, rig.now), CW_OK);
+    assert_int_equal(cw_netcode_client_receive(player.client, NULL, first, size, rig.now),
                      CW_ERROR_UNEXPECTED);
     rig_up(&rig, player.client, &there);
-    size = cw_server_transmit(rig.server, old, sizeof old, rig.now, &to);
+    size = cw_netcode_server_transmit(rig.server, old, sizeof old, rig.now, &to);
     const size_t length = response_of(&rig, &player, &there, out);
     assert_int_equal(rig_give(&rig, &there, out, length), CW_OK);
     rig_down(&rig, player.client, &there);
-    assert_false(cw_client_moving(player.client));
-    assert_int_equal(cw_client_move(player.client, rig.now), CW_OK);
-    assert_int_equal(cw_client_receive(player.client, NULL, old, size, rig.now),
+    assert_false(cw_netcode_client_moving(player.client));
+    assert_int_equal(cw_netcode_client_move(player.client, rig.now), CW_OK);
+    assert_int_equal(cw_netcode_client_receive(player.client, NULL, old, size, rig.now),
                      CW_ERROR_UNEXPECTED);
-    assert_int_equal(cw_client_transmit(player.client, out, sizeof out, rig.now, NULL),
+    assert_int_equal(cw_netcode_client_transmit(player.client, out, sizeof out, rig.now, NULL),
                      CW_REQUEST_SIZE);
-    cw_client_destroy(player.client);
+    cw_netcode_client_destroy(player.client);
     rig_stop(&rig);
 }
 
@@ -505,21 +509,21 @@ static void a_token_in_use(void **state)
     (void)state;
     struct rig rig;
     rig_open(&rig);
-    const struct cw_client_config config = cw_client_config_default();
+    const struct cw_netcode_client_config config = cw_netcode_client_config_default();
     uint8_t token[CW_TOKEN_SIZE], out[CW_SECURE_MAX];
     rig_token(&rig, token, 1);
     const struct cw_address here = rig_client_address(1), there = rig_client_address(2);
-    struct cw_client *first = rig_client_with(&rig, &config, token);
+    struct cw_netcode_client *first = rig_client_with(&rig, &config, token);
     rig_connect(&rig, first, &here);
-    struct cw_client *second = rig_client_with(&rig, &config, token);
+    struct cw_netcode_client *second = rig_client_with(&rig, &config, token);
     rig_exchange(&rig, second, &there);
-    assert_int_equal(cw_client_state(second), CW_CLIENT_RESPONSE_TIMED_OUT);
+    assert_int_equal(cw_netcode_client_state(second), CW_CLIENT_RESPONSE_TIMED_OUT);
     rig.now += 1;
-    cw_client_update(second, rig.now);
-    assert_int_equal(cw_client_transmit(second, out, sizeof out, rig.now, NULL), 0);
-    assert_int_equal(cw_client_state(first), CW_CLIENT_CONNECTED);
-    cw_client_destroy(second);
-    cw_client_destroy(first);
+    cw_netcode_client_update(second, rig.now);
+    assert_int_equal(cw_netcode_client_transmit(second, out, sizeof out, rig.now, NULL), 0);
+    assert_int_equal(cw_netcode_client_state(first), CW_CLIENT_CONNECTED);
+    cw_netcode_client_destroy(second);
+    cw_netcode_client_destroy(first);
     rig_stop(&rig);
 }
 
@@ -538,8 +542,8 @@ static void start_server(struct rig *rig, uint8_t challenges)
 {
     first_challenges = challenges;
     rig->config.random = (struct cw_random){fill_for_server, &rig->seed};
-    assert_int_equal(cw_server_create(&rig->config, &rig->server), CW_OK);
-    cw_server_update(rig->server, rig->now);
+    assert_int_equal(cw_netcode_server_create(&rig->config, &rig->server), CW_OK);
+    cw_netcode_server_update(rig->server, rig->now);
 }
 
 /* Starts a server with one client, and another server in its place that knows of nobody. */
@@ -550,7 +554,7 @@ static struct player connect_and_restart(struct rig *rig, uint8_t challenges_the
     rig->config.max_token_life_seconds = 0; /* it takes those of before its start */
     start_server(rig, 5);
     const struct player player = connect_player(rig, 1);
-    cw_server_destroy(rig->server);
+    cw_netcode_server_destroy(rig->server);
     start_server(rig, challenges_then);
     return player;
 }
@@ -567,24 +571,24 @@ static void a_server_that_knows_nothing(void **state)
         const struct cw_address there = rig_client_address(2);
         const double timeout = player.token.timeout_seconds, began = rig.now;
         for (double next = began; rig.now < began + timeout - 0.5;) {
-            if (rig.now >= next && !cw_client_moving(player.client)) {
-                assert_int_equal(cw_client_move(player.client, rig.now), CW_OK);
+            if (rig.now >= next && !cw_netcode_client_moving(player.client)) {
+                assert_int_equal(cw_netcode_client_move(player.client, rig.now), CW_OK);
                 next = rig.now + 0.5;
             }
             rig_tick(&rig, player.client, &there);
-            assert_int_equal(cw_client_state(player.client), CW_CLIENT_CONNECTED);
+            assert_int_equal(cw_netcode_client_state(player.client), CW_CLIENT_CONNECTED);
         }
         assert_true(rig_stats(&rig).challenges_sent > 10);
         assert_int_equal(rig_stats(&rig).connections, 0);
         while (rig.now < began + timeout + 0.5)
             rig_tick(&rig, player.client, &there);
-        assert_int_equal(cw_client_state(player.client), CW_CLIENT_TIMED_OUT);
+        assert_int_equal(cw_netcode_client_state(player.client), CW_CLIENT_TIMED_OUT);
 
         rig.now += 1;
         struct player again = connect_player(&rig, 1);
         assert_int_equal(rig_stats(&rig).clients, 1);
-        cw_client_destroy(again.client);
-        cw_client_destroy(player.client);
+        cw_netcode_client_destroy(again.client);
+        cw_netcode_client_destroy(player.client);
         rig_stop(&rig);
     }
 }
@@ -607,13 +611,73 @@ static void a_move_connects_nobody(void **state)
     /* The challenge itself is good for whoever does connect. */
     assert_int_equal(give_response(&rig, &player, 0, body, &there), CW_OK);
     assert_int_equal(rig_stats(&rig).connections, 1);
-    cw_client_destroy(player.client);
+    cw_netcode_client_destroy(player.client);
+    rig_stop(&rig);
+}
+
+/* Payloads of the application's own: what is due before the challenge is lost, and then they go
+   on. The request comes first, whatever else is due. */
+static void raw_payloads_move(void **state)
+{
+    (void)state;
+    struct rig rig;
+    rig_open(&rig);
+    const struct cw_address at = rig_client_address(1), there = rig_client_address(2);
+    struct cw_netcode_client *client = rig_client(&rig, 1);
+    rig_connect(&rig, client, &at);
+    rig_down(&rig, client, &at);
+    assert_int_equal(cw_netcode_client_send(client, (const uint8_t *)"lost", 4), CW_OK);
+    assert_int_equal(cw_netcode_client_move(client, rig.now), CW_OK);
+    uint8_t datagram[CW_SECURE_MAX];
+    assert_int_equal(cw_netcode_client_transmit(client, datagram, sizeof datagram, rig.now, NULL),
+                     CW_REQUEST_SIZE);
+    assert_int_equal(cw_netcode_client_transmit(client, datagram, sizeof datagram, rig.now, NULL),
+                     0);
+    cw_netcode_client_move(client, rig.now);
+    rig_exchange(&rig, client, &there);
+    assert_int_equal(cw_netcode_client_send(client, (const uint8_t *)"kept", 4), CW_OK);
+    assert_int_equal(rig_up(&rig, client, &there), 2);
+    assert_int_equal(rig_drain(&rig, NULL), 1);
+    assert_int_equal(cw_netcode_server_send(rig.server, 0, (const uint8_t *)"down", 4), CW_OK);
+    assert_int_equal(rig_down(&rig, client, &there), 2);
+    assert_int_equal(rig_drain(&rig, client), 1);
+    assert_false(cw_netcode_client_moving(client));
+    cw_netcode_client_destroy(client);
+    rig_stop(&rig);
+}
+
+/* The confirmation of one move comes when the client has answered the challenge of the next. */
+static void a_late_confirmation(void **state)
+{
+    (void)state;
+    struct rig rig;
+    rig_open(&rig);
+    const struct cw_address at[3] = {rig_client_address(1), rig_client_address(2),
+                                     rig_client_address(3)};
+    struct cw_netcode_client *client = rig_client(&rig, 1);
+    rig_connect(&rig, client, &at[0]);
+    rig_down(&rig, client, &at[0]);
+    uint8_t late[CW_SECURE_MAX];
+    struct cw_address to;
+    assert_int_equal(cw_netcode_client_move(client, rig.now), CW_OK);
+    rig_exchange(&rig, client, &at[1]);
+    rig_up(&rig, client, &at[1]);
+    const size_t size = cw_netcode_server_transmit(rig.server, late, sizeof late, rig.now, &to);
+    assert_int_equal(cw_netcode_client_move(client, rig.now), CW_OK);
+    rig_exchange(&rig, client, &at[2]);
+    assert_int_equal(cw_netcode_client_receive(client, NULL, late, size, rig.now), CW_OK);
+    assert_true(cw_netcode_client_moving(client));
+    rig_exchange(&rig, client, &at[2]);
+    assert_false(cw_netcode_client_moving(client));
+    cw_netcode_client_destroy(client);
     rig_stop(&rig);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(raw_payloads_move),
+        cmocka_unit_test(a_late_confirmation),
         cmocka_unit_test(a_stolen_request),
         cmocka_unit_test(an_altered_request),
         cmocka_unit_test(a_stolen_response),

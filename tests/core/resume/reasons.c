@@ -4,7 +4,7 @@
 /* A server with one client, whose slot is 0. */
 struct pair {
     struct rig rig;
-    struct cw_client *client;
+    struct cw_netcode_client *client;
     struct cw_address at;
 };
 
@@ -18,22 +18,22 @@ static void begin(struct pair *pair)
 
 static void end(struct pair *pair)
 {
-    cw_client_destroy(pair->client);
+    cw_netcode_client_destroy(pair->client);
     rig_stop(&pair->rig);
 }
 
 /* The client's next event, which must be its end. */
-static void expect_end(struct cw_client *client, enum cw_client_state state, uint32_t code,
+static void expect_end(struct cw_netcode_client *client, enum cw_client_state state, uint32_t code,
                        const char *text)
 {
-    struct cw_client_event event;
-    assert_true(cw_client_next(client, &event));
-    assert_int_equal(event.type, CW_CLIENT_EVENT_DISCONNECTED);
+    struct cw_netcode_client_event event;
+    assert_true(cw_netcode_client_next(client, &event));
+    assert_int_equal(event.type, CW_NETCODE_CLIENT_EVENT_DISCONNECTED);
     assert_int_equal(event.state, state);
-    assert_int_equal(cw_client_state(client), state);
+    assert_int_equal(cw_netcode_client_state(client), state);
     assert_int_equal(event.code, code);
     assert_string_equal(event.text, text);
-    assert_false(cw_client_next(client, &event));
+    assert_false(cw_netcode_client_next(client, &event));
 }
 
 static void a_kick_tells_code_and_text(void **state)
@@ -41,7 +41,8 @@ static void a_kick_tells_code_and_text(void **state)
     (void)state;
     struct pair pair;
     begin(&pair);
-    cw_server_disconnect(pair.rig.server, 0, 4000000000u, "no cheating, \xC3\xA9t\xC3\xA9!");
+    cw_netcode_server_disconnect(pair.rig.server, 0, 4000000000u,
+                                 "no cheating, \xC3\xA9t\xC3\xA9!");
     rig_down(&pair.rig, pair.client, &pair.at);
     expect_end(pair.client, CW_CLIENT_KICKED, 4000000000u, "no cheating, \xC3\xA9t\xC3\xA9!");
 
@@ -49,9 +50,10 @@ static void a_kick_tells_code_and_text(void **state)
     uint8_t token[CW_TOKEN_SIZE];
     rig_drain(&pair.rig, NULL);
     rig_token(&pair.rig, token, 1);
-    assert_int_equal(cw_client_connect(pair.client, token, CW_TOKEN_SIZE, pair.rig.now), CW_OK);
+    assert_int_equal(cw_netcode_client_connect(pair.client, token, CW_TOKEN_SIZE, pair.rig.now),
+                     CW_OK);
     assert_int_equal(rig_connect(&pair.rig, pair.client, &pair.at), 0);
-    cw_client_disconnect(pair.client);
+    cw_netcode_client_disconnect(pair.client);
     expect_end(pair.client, CW_CLIENT_DISCONNECTED, 0, "");
     end(&pair);
 }
@@ -60,10 +62,10 @@ static void a_stopping_server_says_so(void **state)
 {
     (void)state;
     struct pair pair;
-    struct cw_server_event event;
+    struct cw_netcode_server_event event;
     begin(&pair);
-    cw_server_disconnect_all(pair.rig.server);
-    assert_true(cw_server_next(pair.rig.server, &event));
+    cw_netcode_server_disconnect_all(pair.rig.server);
+    assert_true(cw_netcode_server_next(pair.rig.server, &event));
     assert_int_equal(event.reason, CW_DISCONNECT_STOPPING);
     rig_down(&pair.rig, pair.client, &pair.at);
     expect_end(pair.client, CW_CLIENT_STOPPING, 0, "");
@@ -78,9 +80,9 @@ static void a_client_that_is_not_heard_learns_of_its_timeout(void **state)
     begin(&pair);
     for (int i = 0; i < 6; i++) {
         pair.rig.now += 1;
-        cw_server_update(pair.rig.server, pair.rig.now);
+        cw_netcode_server_update(pair.rig.server, pair.rig.now);
         rig_down(&pair.rig, pair.client, &pair.at);
-        cw_client_update(pair.client, pair.rig.now);
+        cw_netcode_client_update(pair.client, pair.rig.now);
     }
     expect_end(pair.client, CW_CLIENT_TIMED_OUT, 0, "");
     end(&pair);
@@ -94,18 +96,18 @@ static void any_one_packet_will_do(void **state)
     for (int kept = 0; kept < 20; kept++) {
         struct pair pair;
         begin(&pair);
-        cw_server_disconnect(pair.rig.server, 0, 1, "bye");
+        cw_netcode_server_disconnect(pair.rig.server, 0, 1, "bye");
         uint8_t datagram[CW_SECURE_MAX];
         struct cw_address to;
         size_t size;
         int count = 0;
-        while ((size = cw_server_transmit(pair.rig.server, datagram, sizeof datagram, pair.rig.now,
-                                          &to)) > 0) {
+        while ((size = cw_netcode_server_transmit(pair.rig.server, datagram, sizeof datagram,
+                                                  pair.rig.now, &to)) > 0) {
             assert_int_equal(size > 18, count < 10); /* 18: without a body */
             if (count++ == kept)
-                assert_int_equal(
-                    cw_client_receive(pair.client, &pair.rig.address, datagram, size, pair.rig.now),
-                    CW_OK);
+                assert_int_equal(cw_netcode_client_receive(pair.client, &pair.rig.address, datagram,
+                                                           size, pair.rig.now),
+                                 CW_OK);
         }
         assert_int_equal(count, 20);
         if (kept < 10)
@@ -217,8 +219,8 @@ static void a_farewell_before_the_connection_does_nothing(void **state)
     struct bench bench = bench_setup(1, 5, 45);
     assert_int_equal(bench_give(&bench, CW_SECURE_DISCONNECT, 3, body, sizeof body),
                      CW_ERROR_UNEXPECTED);
-    assert_int_equal(cw_client_state(bench.client), CW_CLIENT_SENDING_REQUEST);
-    cw_client_destroy(bench.client);
+    assert_int_equal(cw_netcode_client_state(bench.client), CW_CLIENT_SENDING_REQUEST);
+    cw_netcode_client_destroy(bench.client);
 }
 
 int main(void)

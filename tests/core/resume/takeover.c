@@ -5,25 +5,25 @@
 #include "causeway/simulator.h"
 
 /* A client of this id with a token made now, which is newer than those of the seconds before. */
-static struct cw_client *newer_client(struct rig *rig, uint64_t id)
+static struct cw_netcode_client *newer_client(struct rig *rig, uint64_t id)
 {
     rig->now += 1;
-    cw_server_update(rig->server, rig->now);
+    cw_netcode_server_update(rig->server, rig->now);
     return rig_client(rig, id);
 }
 
-static void expect_event(struct rig *rig, enum cw_server_event_type type, uint32_t client)
+static void expect_event(struct rig *rig, enum cw_netcode_server_event_type type, uint32_t client)
 {
-    struct cw_server_event event;
-    assert_true(cw_server_next(rig->server, &event));
+    struct cw_netcode_server_event event;
+    assert_true(cw_netcode_server_next(rig->server, &event));
     assert_int_equal(event.type, type);
     assert_int_equal(event.client, client);
-    if (type == CW_SERVER_EVENT_DISCONNECTED)
+    if (type == CW_NETCODE_SERVER_EVENT_DISCONNECTED)
         assert_int_equal(event.reason, CW_DISCONNECT_REPLACED);
 }
 
 /* Ticks of two clients at their addresses. The events are taken when the clients have sent. */
-static void tick_two(struct rig *rig, struct cw_client *const clients[2],
+static void tick_two(struct rig *rig, struct cw_netcode_client *const clients[2],
                      const struct cw_address at[2])
 {
     uint8_t datagram[CW_SECURE_MAX];
@@ -31,14 +31,15 @@ static void tick_two(struct rig *rig, struct cw_client *const clients[2],
     size_t size;
     rig->now += 1.0 / 60;
     for (int n = 0; n < 2; n++) {
-        cw_client_update(clients[n], rig->now);
+        cw_netcode_client_update(clients[n], rig->now);
         rig_up(rig, clients[n], &at[n]);
     }
-    cw_server_update(rig->server, rig->now);
-    while ((size = cw_server_transmit(rig->server, datagram, sizeof datagram, rig->now, &to)) > 0)
+    cw_netcode_server_update(rig->server, rig->now);
+    while ((size = cw_netcode_server_transmit(rig->server, datagram, sizeof datagram, rig->now,
+                                              &to)) > 0)
         for (int n = 0; n < 2; n++)
             if (cw_address_equal(&to, &at[n]))
-                cw_client_receive(clients[n], NULL, datagram, size, rig->now);
+                cw_netcode_client_receive(clients[n], NULL, datagram, size, rig->now);
 }
 
 /* On a server with other clients and on a full one, from another address and from the same. */
@@ -52,39 +53,39 @@ static void the_newer_session_wins(void **state)
         rig_start(&rig);
         const struct cw_address at[2] = {rig_client_address(1),
                                          rig_client_address(round % 2 ? 1 : 2)};
-        struct cw_client *clients[2] = {rig_client(&rig, 7)};
+        struct cw_netcode_client *clients[2] = {rig_client(&rig, 7)};
         assert_int_equal(rig_connect(&rig, clients[0], &at[0]), 0);
         clients[1] = newer_client(&rig, 7);
         rig_exchange(&rig, clients[1], &at[1]);
-        assert_int_equal(cw_client_state(clients[0]), CW_CLIENT_CONNECTED);
-        assert_int_equal(cw_client_state(clients[1]), CW_CLIENT_SENDING_RESPONSE);
+        assert_int_equal(cw_netcode_client_state(clients[0]), CW_CLIENT_CONNECTED);
+        assert_int_equal(cw_netcode_client_state(clients[1]), CW_CLIENT_SENDING_RESPONSE);
         rig_up(&rig, clients[1], &at[1]);
         /* The slot is the old one's until the application has taken its end. */
-        struct cw_server_client about;
-        assert_true(cw_server_client(rig.server, 0, &about));
+        struct cw_netcode_server_client about;
+        assert_true(cw_netcode_server_client(rig.server, 0, &about));
         assert_true(cw_address_equal(&about.address, &at[0]));
         tick_two(&rig, clients, at);
-        assert_int_equal(cw_client_state(clients[0]), CW_CLIENT_REPLACED);
-        assert_int_equal(cw_client_state(clients[1]), CW_CLIENT_SENDING_RESPONSE);
-        expect_event(&rig, CW_SERVER_EVENT_DISCONNECTED, 0);
+        assert_int_equal(cw_netcode_client_state(clients[0]), CW_CLIENT_REPLACED);
+        assert_int_equal(cw_netcode_client_state(clients[1]), CW_CLIENT_SENDING_RESPONSE);
+        expect_event(&rig, CW_NETCODE_SERVER_EVENT_DISCONNECTED, 0);
         rig_no_event(&rig);
-        assert_false(cw_server_client(rig.server, 0, &about));
+        assert_false(cw_netcode_server_client(rig.server, 0, &about));
         tick_two(&rig, clients, at);
-        assert_int_equal(cw_client_state(clients[1]), CW_CLIENT_CONNECTED);
-        expect_event(&rig, CW_SERVER_EVENT_CONNECTED, 0);
-        assert_true(cw_server_client(rig.server, 0, &about));
+        assert_int_equal(cw_netcode_client_state(clients[1]), CW_CLIENT_CONNECTED);
+        expect_event(&rig, CW_NETCODE_SERVER_EVENT_CONNECTED, 0);
+        assert_true(cw_netcode_server_client(rig.server, 0, &about));
         assert_int_equal(about.id, 7);
         assert_true(cw_address_equal(&about.address, &at[1]));
-        assert_int_equal(cw_client_index(clients[1]), 0);
+        assert_int_equal(cw_netcode_client_index(clients[1]), 0);
         for (int i = 0; i < 600; i++)
             tick_two(&rig, clients, at);
-        assert_int_equal(cw_client_state(clients[1]), CW_CLIENT_CONNECTED);
+        assert_int_equal(cw_netcode_client_state(clients[1]), CW_CLIENT_CONNECTED);
         rig_no_event(&rig);
         assert_int_equal(rig_stats(&rig).clients, 1);
         assert_int_equal(rig_stats(&rig).takeovers, 1);
         assert_int_equal(rig_stats(&rig).pending, 0);
-        cw_client_destroy(clients[0]);
-        cw_client_destroy(clients[1]);
+        cw_netcode_client_destroy(clients[0]);
+        cw_netcode_client_destroy(clients[1]);
         rig_stop(&rig);
     }
 }
@@ -108,33 +109,33 @@ static void takeover_at_loss(void **state)
         assert_int_equal(cw_simulator_create(&config, &down), CW_OK);
         double longest = 0;
         for (uint32_t session = 1; session <= 20; session++) {
-            struct cw_client *client = newer_client(&rig, 7);
+            struct cw_netcode_client *client = newer_client(&rig, 7);
             const struct cw_address at = rig_client_address(session);
             const double start = rig.now;
-            while (cw_client_state(client) != CW_CLIENT_CONNECTED && rig.now < start + 10) {
+            while (cw_netcode_client_state(client) != CW_CLIENT_CONNECTED && rig.now < start + 10) {
                 uint8_t datagram[CW_SECURE_MAX];
                 struct cw_address to;
                 size_t size;
                 rig.now += 1.0 / 60;
                 while ((size = cw_simulator_transmit(down, datagram, sizeof datagram, rig.now)) > 0)
-                    cw_client_receive(client, NULL, datagram, size, rig.now);
-                cw_client_update(client, rig.now);
-                while ((size = cw_client_transmit(client, datagram, sizeof datagram, rig.now,
-                                                  NULL)) > 0)
+                    cw_netcode_client_receive(client, NULL, datagram, size, rig.now);
+                cw_netcode_client_update(client, rig.now);
+                while ((size = cw_netcode_client_transmit(client, datagram, sizeof datagram,
+                                                          rig.now, NULL)) > 0)
                     cw_simulator_receive(up, datagram, size, rig.now);
                 while ((size = cw_simulator_transmit(up, datagram, sizeof datagram, rig.now)) > 0)
-                    cw_server_receive(rig.server, &at, datagram, size, rig.now);
+                    cw_netcode_server_receive(rig.server, &at, datagram, size, rig.now);
                 rig_drain(&rig, NULL);
-                cw_server_update(rig.server, rig.now);
-                while ((size = cw_server_transmit(rig.server, datagram, sizeof datagram, rig.now,
-                                                  &to)) > 0)
+                cw_netcode_server_update(rig.server, rig.now);
+                while ((size = cw_netcode_server_transmit(rig.server, datagram, sizeof datagram,
+                                                          rig.now, &to)) > 0)
                     if (cw_address_equal(&to, &at))
                         cw_simulator_receive(down, datagram, size, rig.now);
             }
-            assert_int_equal(cw_client_state(client), CW_CLIENT_CONNECTED);
+            assert_int_equal(cw_netcode_client_state(client), CW_CLIENT_CONNECTED);
             if (rig.now - start > longest)
                 longest = rig.now - start;
-            cw_client_destroy(client);
+            cw_netcode_client_destroy(client);
         }
         printf("%d %% loss: at most %.2f s\n", loss, longest);
         assert_true(longest < (loss == 0 ? 0.3 : 5));
@@ -152,7 +153,7 @@ static void no_older_token(void **state)
     struct rig rig;
     rig_open(&rig);
     const struct cw_address at = rig_client_address(1), elsewhere = rig_client_address(2);
-    struct cw_client *client = newer_client(&rig, 7);
+    struct cw_netcode_client *client = newer_client(&rig, 7);
     rig_connect(&rig, client, &at);
     rig_down(&rig, client, &at);
     struct cw_token_grant grant = rig_grant(&rig, 7);
@@ -165,7 +166,7 @@ static void no_older_token(void **state)
     assert_true(rig_silent(&rig));
     grant.life_seconds++;
     assert_int_equal(rig_give_grant(&rig, &elsewhere, &grant, rig_key), CW_OK);
-    cw_client_destroy(client);
+    cw_netcode_client_destroy(client);
     rig_stop(&rig);
 }
 
@@ -177,10 +178,10 @@ static void tokens_of_one_second(void **state)
     enum { SESSIONS = 4 };
     struct rig rig;
     rig_open(&rig);
-    const struct cw_client_config config = cw_client_config_default();
+    const struct cw_netcode_client_config config = cw_netcode_client_config_default();
     uint8_t tokens[SESSIONS][CW_TOKEN_SIZE];
     struct cw_address at[SESSIONS];
-    struct cw_client *clients[SESSIONS];
+    struct cw_netcode_client *clients[SESSIONS];
     for (uint32_t i = 0; i < SESSIONS; i++) {
         at[i] = rig_client_address(i);
         rig_token(&rig, tokens[i], 7);
@@ -190,11 +191,11 @@ static void tokens_of_one_second(void **state)
     for (uint32_t i = 1; i < SESSIONS; i++) {
         rig_challenge(&rig, clients[i], &at[i]);
         tick_two(&rig, &clients[i - 1], &at[i - 1]);
-        assert_int_equal(cw_client_state(clients[i - 1]), CW_CLIENT_REPLACED);
-        expect_event(&rig, CW_SERVER_EVENT_DISCONNECTED, 0);
+        assert_int_equal(cw_netcode_client_state(clients[i - 1]), CW_CLIENT_REPLACED);
+        expect_event(&rig, CW_NETCODE_SERVER_EVENT_DISCONNECTED, 0);
         tick_two(&rig, &clients[i - 1], &at[i - 1]);
-        assert_int_equal(cw_client_state(clients[i]), CW_CLIENT_CONNECTED);
-        expect_event(&rig, CW_SERVER_EVENT_CONNECTED, 0);
+        assert_int_equal(cw_netcode_client_state(clients[i]), CW_CLIENT_CONNECTED);
+        expect_event(&rig, CW_NETCODE_SERVER_EVENT_CONNECTED, 0);
         for (uint32_t old = 0; old < i; old++)
             assert_int_equal(rig_give_token(&rig, &at[old], tokens[old]), CW_ERROR_TOKEN_USED);
         assert_true(rig_silent(&rig));
@@ -202,7 +203,7 @@ static void tokens_of_one_second(void **state)
     assert_int_equal(rig_stats(&rig).clients, 1);
     assert_int_equal(rig_stats(&rig).takeovers, SESSIONS - 1);
     for (uint32_t i = 0; i < SESSIONS; i++)
-        cw_client_destroy(clients[i]);
+        cw_netcode_client_destroy(clients[i]);
     rig_stop(&rig);
 }
 
@@ -213,7 +214,7 @@ static void only_with_the_response(void **state)
     struct rig rig;
     rig_open(&rig);
     const struct cw_address at = rig_client_address(1), elsewhere = rig_client_address(2);
-    struct cw_client *client = rig_client(&rig, 7);
+    struct cw_netcode_client *client = rig_client(&rig, 7);
     rig_connect(&rig, client, &at);
     for (int i = 0; i < 30; i++) {
         rig.now += 1;
@@ -223,14 +224,14 @@ static void only_with_the_response(void **state)
         assert_int_equal(rig_give_token(&rig, &elsewhere, token), CW_OK);
         assert_int_equal(rig_down(&rig, NULL, NULL), 1);
         assert_int_equal(rig_give(&rig, &elsewhere, junk, sizeof junk), CW_ERROR_NOT_AUTHENTIC);
-        cw_client_update(client, rig.now);
+        cw_netcode_client_update(client, rig.now);
         rig_up(&rig, client, &at);
-        cw_server_update(rig.server, rig.now);
+        cw_netcode_server_update(rig.server, rig.now);
     }
-    assert_int_equal(cw_client_state(client), CW_CLIENT_CONNECTED);
+    assert_int_equal(cw_netcode_client_state(client), CW_CLIENT_CONNECTED);
     assert_int_equal(rig_stats(&rig).takeovers, 0);
     rig_no_event(&rig);
-    cw_client_destroy(client);
+    cw_netcode_client_destroy(client);
     rig_stop(&rig);
 }
 
@@ -244,26 +245,27 @@ static void nobody_else_gets_the_slot(void **state)
     rig_start(&rig);
     const struct cw_address at = rig_client_address(1), there = rig_client_address(2),
                             late = rig_client_address(3);
-    struct cw_client *newcomer = rig_client(&rig, 9);
+    struct cw_netcode_client *newcomer = rig_client(&rig, 9);
     rig_challenge(&rig, newcomer, &late);
-    struct cw_client *old = rig_client(&rig, 7);
+    struct cw_netcode_client *old = rig_client(&rig, 7);
     rig_connect(&rig, old, &at);
-    struct cw_client *client = newer_client(&rig, 7);
+    struct cw_netcode_client *client = newer_client(&rig, 7);
     rig_challenge(&rig, client, &there);
     rig_up(&rig, client, &there);
     rig_down(&rig, NULL, NULL);
-    expect_event(&rig, CW_SERVER_EVENT_DISCONNECTED, 0);
+    expect_event(&rig, CW_NETCODE_SERVER_EVENT_DISCONNECTED, 0);
     uint8_t response[CW_SECURE_MAX];
-    const size_t size = cw_client_transmit(newcomer, response, sizeof response, rig.now, NULL);
+    const size_t size =
+        cw_netcode_client_transmit(newcomer, response, sizeof response, rig.now, NULL);
     assert_int_equal(rig_give(&rig, &late, response, size), CW_ERROR_SERVER_FULL);
     uint8_t token[CW_TOKEN_SIZE];
     rig_token(&rig, token, 10);
     assert_int_equal(rig_give_token(&rig, &late, token), CW_ERROR_SERVER_FULL);
     rig_down(&rig, client, &there);
-    assert_int_equal(cw_client_state(client), CW_CLIENT_CONNECTED);
-    cw_client_destroy(newcomer);
-    cw_client_destroy(old);
-    cw_client_destroy(client);
+    assert_int_equal(cw_netcode_client_state(client), CW_CLIENT_CONNECTED);
+    cw_netcode_client_destroy(newcomer);
+    cw_netcode_client_destroy(old);
+    cw_netcode_client_destroy(client);
     rig_stop(&rig);
 }
 
@@ -280,29 +282,29 @@ static void an_application_that_is_late(void **state)
         rig_start(&rig);
         const struct cw_address at = rig_client_address(1), there = rig_client_address(2),
                                 late = rig_client_address(3);
-        struct cw_client *old = rig_client(&rig, 7);
+        struct cw_netcode_client *old = rig_client(&rig, 7);
         rig_connect(&rig, old, &at);
-        struct cw_client *client = newer_client(&rig, 7);
+        struct cw_netcode_client *client = newer_client(&rig, 7);
         rig_challenge(&rig, client, &there);
         rig_up(&rig, client, &there);
         if (which != NOT_TRANSMITTED)
             rig_down(&rig, NULL, NULL);
         if (which != NOT_TAKEN)
-            expect_event(&rig, CW_SERVER_EVENT_DISCONNECTED, 0);
+            expect_event(&rig, CW_NETCODE_SERVER_EVENT_DISCONNECTED, 0);
         rig.now += 6;
-        cw_server_update(rig.server, rig.now);
+        cw_netcode_server_update(rig.server, rig.now);
         if (which == NOT_TAKEN)
-            expect_event(&rig, CW_SERVER_EVENT_DISCONNECTED, 0);
+            expect_event(&rig, CW_NETCODE_SERVER_EVENT_DISCONNECTED, 0);
         if (which == NOT_TRANSMITTED)
             rig_down(&rig, NULL, NULL);
         assert_true(rig_silent(&rig));
         assert_int_equal(rig_stats(&rig).pending, 0);
         assert_int_equal(rig_stats(&rig).clients, 0);
-        struct cw_client *newcomer = rig_client(&rig, 9);
+        struct cw_netcode_client *newcomer = rig_client(&rig, 9);
         assert_int_equal(rig_connect(&rig, newcomer, &late), 0);
-        cw_client_destroy(newcomer);
-        cw_client_destroy(old);
-        cw_client_destroy(client);
+        cw_netcode_client_destroy(newcomer);
+        cw_netcode_client_destroy(old);
+        cw_netcode_client_destroy(client);
         rig_stop(&rig);
     }
 }
@@ -315,30 +317,31 @@ static void a_response_in_the_last_moment(void **state)
     struct rig rig;
     rig_open(&rig);
     const struct cw_address at = rig_client_address(1), there = rig_client_address(2);
-    struct cw_client *old = rig_client(&rig, 7);
+    struct cw_netcode_client *old = rig_client(&rig, 7);
     struct cw_token_grant grant = rig_grant(&rig, 7);
-    const struct cw_client_config config = cw_client_config_default();
+    const struct cw_netcode_client_config config = cw_netcode_client_config_default();
     grant.create_time++;
     rig_connect(&rig, old, &at);
-    struct cw_client *client = rig_client_of(&rig, &config, &grant);
+    struct cw_netcode_client *client = rig_client_of(&rig, &config, &grant);
     rig_challenge(&rig, client, &there);
     rig.now += 4.8;
     uint8_t response[CW_SECURE_MAX];
-    const size_t size = cw_client_transmit(client, response, sizeof response, rig.now, NULL);
+    const size_t size =
+        cw_netcode_client_transmit(client, response, sizeof response, rig.now, NULL);
     assert_int_equal(rig_give(&rig, &there, response, size), CW_OK);
     for (int i = 0; i < 48; i++) {
         rig.now += 0.1;
-        cw_server_update(rig.server, rig.now);
+        cw_netcode_server_update(rig.server, rig.now);
         rig_down(&rig, NULL, NULL);
         assert_int_equal(rig_give(&rig, &there, response, size), CW_ERROR_DUPLICATE);
     }
-    expect_event(&rig, CW_SERVER_EVENT_DISCONNECTED, 0);
+    expect_event(&rig, CW_NETCODE_SERVER_EVENT_DISCONNECTED, 0);
     rig_no_event(&rig);
     rig_down(&rig, client, &there);
-    expect_event(&rig, CW_SERVER_EVENT_CONNECTED, 0);
-    assert_int_equal(cw_client_state(client), CW_CLIENT_CONNECTED);
-    cw_client_destroy(old);
-    cw_client_destroy(client);
+    expect_event(&rig, CW_NETCODE_SERVER_EVENT_CONNECTED, 0);
+    assert_int_equal(cw_netcode_client_state(client), CW_CLIENT_CONNECTED);
+    cw_netcode_client_destroy(old);
+    cw_netcode_client_destroy(client);
     rig_stop(&rig);
 }
 
@@ -350,13 +353,13 @@ static void an_address_that_is_taken_meanwhile(void **state)
     rig_open(&rig);
     const struct cw_address at = rig_client_address(1), there = rig_client_address(2),
                             elsewhere = rig_client_address(3);
-    struct cw_client *old = rig_client(&rig, 7), *other = rig_client(&rig, 8);
+    struct cw_netcode_client *old = rig_client(&rig, 7), *other = rig_client(&rig, 8);
     rig_connect(&rig, old, &at);
     rig_connect(&rig, other, &elsewhere);
-    struct cw_client *client = newer_client(&rig, 7);
+    struct cw_netcode_client *client = newer_client(&rig, 7);
     rig_challenge(&rig, client, &there);
     rig_up(&rig, client, &there);
-    assert_int_equal(cw_client_move(other, rig.now), CW_OK);
+    assert_int_equal(cw_netcode_client_move(other, rig.now), CW_OK);
     rig_exchange(&rig, other, &there);
     rig_up(&rig, other, &there);
     assert_int_equal(rig_stats(&rig).moves, 1);
@@ -365,9 +368,9 @@ static void an_address_that_is_taken_meanwhile(void **state)
     assert_int_equal(rig_stats(&rig).clients, 1);
     assert_int_equal(rig_stats(&rig).pending, 0);
     rig_no_event(&rig);
-    cw_client_destroy(old);
-    cw_client_destroy(other);
-    cw_client_destroy(client);
+    cw_netcode_client_destroy(old);
+    cw_netcode_client_destroy(other);
+    cw_netcode_client_destroy(client);
     rig_stop(&rig);
 }
 
@@ -381,30 +384,30 @@ static void three_sessions(void **state)
     rig_start(&rig);
     const struct cw_address at = rig_client_address(1), one = rig_client_address(2),
                             two = rig_client_address(3);
-    struct cw_client *old = rig_client(&rig, 7);
+    struct cw_netcode_client *old = rig_client(&rig, 7);
     rig_connect(&rig, old, &at);
-    struct cw_client *second = newer_client(&rig, 7), *third = newer_client(&rig, 7);
+    struct cw_netcode_client *second = newer_client(&rig, 7), *third = newer_client(&rig, 7);
     rig_challenge(&rig, second, &one);
     rig_up(&rig, second, &one);
     rig_challenge(&rig, third, &two);
     rig_up(&rig, third, &two);
     rig_down(&rig, third, &two);
-    assert_int_equal(cw_client_state(third), CW_CLIENT_CONNECTED);
-    expect_event(&rig, CW_SERVER_EVENT_DISCONNECTED, 0);
-    expect_event(&rig, CW_SERVER_EVENT_CONNECTED, 1);
+    assert_int_equal(cw_netcode_client_state(third), CW_CLIENT_CONNECTED);
+    expect_event(&rig, CW_NETCODE_SERVER_EVENT_DISCONNECTED, 0);
+    expect_event(&rig, CW_NETCODE_SERVER_EVENT_CONNECTED, 1);
     rig_down(&rig, second, &one);
-    assert_int_equal(cw_client_state(second), CW_CLIENT_SENDING_RESPONSE);
+    assert_int_equal(cw_netcode_client_state(second), CW_CLIENT_SENDING_RESPONSE);
     assert_int_equal(rig_stats(&rig).clients, 1);
     assert_int_equal(rig_stats(&rig).pending, 0);
     rig_no_event(&rig);
     /* The slot that was kept is anybody's. */
-    struct cw_client *newcomer = rig_client(&rig, 9);
+    struct cw_netcode_client *newcomer = rig_client(&rig, 9);
     const struct cw_address late = rig_client_address(4);
     assert_int_equal(rig_connect(&rig, newcomer, &late), 0);
-    cw_client_destroy(old);
-    cw_client_destroy(second);
-    cw_client_destroy(third);
-    cw_client_destroy(newcomer);
+    cw_netcode_client_destroy(old);
+    cw_netcode_client_destroy(second);
+    cw_netcode_client_destroy(third);
+    cw_netcode_client_destroy(newcomer);
     rig_stop(&rig);
 }
 
@@ -418,9 +421,9 @@ static void two_on_their_way(void **state)
         struct rig rig;
         rig_open(&rig);
         const struct cw_address at[2] = {rig_client_address(1), rig_client_address(2)};
-        const struct cw_client_config config = cw_client_config_default();
+        const struct cw_netcode_client_config config = cw_netcode_client_config_default();
         uint8_t tokens[2][CW_TOKEN_SIZE];
-        struct cw_client *clients[2];
+        struct cw_netcode_client *clients[2];
         rig_token(&rig, tokens[0], 7);
         rig.now += later;
         rig_token(&rig, tokens[1], 7);
@@ -431,18 +434,18 @@ static void two_on_their_way(void **state)
         assert_int_equal(rig_stats(&rig).pending, 1);
         assert_int_equal(rig_give_token(&rig, &at[0], tokens[0]), CW_ERROR_CONNECTED);
         tick_two(&rig, clients, at);
-        assert_int_equal(cw_client_state(clients[0]), CW_CLIENT_ID_CONNECTED);
-        assert_int_equal(cw_client_state(clients[1]), CW_CLIENT_SENDING_RESPONSE);
+        assert_int_equal(cw_netcode_client_state(clients[0]), CW_CLIENT_ID_CONNECTED);
+        assert_int_equal(cw_netcode_client_state(clients[1]), CW_CLIENT_SENDING_RESPONSE);
         assert_int_equal(rig_give_token(&rig, &at[0], tokens[0]), CW_ERROR_CONNECTED);
         tick_two(&rig, clients, at);
         tick_two(&rig, clients, at);
-        assert_int_equal(cw_client_state(clients[1]), CW_CLIENT_CONNECTED);
-        expect_event(&rig, CW_SERVER_EVENT_CONNECTED, 0);
+        assert_int_equal(cw_netcode_client_state(clients[1]), CW_CLIENT_CONNECTED);
+        expect_event(&rig, CW_NETCODE_SERVER_EVENT_CONNECTED, 0);
         rig_no_event(&rig);
         assert_int_equal(rig_stats(&rig).takeovers, 0);
         assert_int_equal(rig_stats(&rig).denied_sent, 1);
-        cw_client_destroy(clients[0]);
-        cw_client_destroy(clients[1]);
+        cw_netcode_client_destroy(clients[0]);
+        cw_netcode_client_destroy(clients[1]);
         rig_stop(&rig);
     }
 }
@@ -464,7 +467,7 @@ static void an_older_token_waits(void **state)
     assert_int_equal(rig_give_token(&rig, &there, older), CW_ERROR_CONNECTED);
     assert_true(rig_silent(&rig));
     rig.now += 5.01;
-    cw_server_update(rig.server, rig.now);
+    cw_netcode_server_update(rig.server, rig.now);
     assert_int_equal(rig_give_token(&rig, &there, older), CW_OK);
     assert_int_equal(rig_down(&rig, NULL, NULL), 1);
     rig_stop(&rig);
@@ -478,10 +481,10 @@ static void the_old_session_stays_away(void **state)
     rig_open(&rig);
     const struct cw_address at[2] = {rig_client_address(1), rig_client_address(2)};
     const struct cw_address elsewhere = rig_client_address(3);
-    const struct cw_client_config config = cw_client_config_default();
+    const struct cw_netcode_client_config config = cw_netcode_client_config_default();
     uint8_t token[CW_TOKEN_SIZE];
     rig_token(&rig, token, 7);
-    struct cw_client *clients[2] = {rig_client_with(&rig, &config, token)};
+    struct cw_netcode_client *clients[2] = {rig_client_with(&rig, &config, token)};
     rig_connect(&rig, clients[0], &at[0]);
     clients[1] = newer_client(&rig, 7);
     /* Nothing gets through to the old client, which moves. */
@@ -489,15 +492,15 @@ static void the_old_session_stays_away(void **state)
     rig_up(&rig, clients[1], &at[1]);
     rig_drain(&rig, NULL);
     rig_down(&rig, clients[1], &at[1]);
-    assert_int_equal(cw_client_state(clients[1]), CW_CLIENT_CONNECTED);
-    assert_int_equal(cw_client_move(clients[0], rig.now), CW_OK);
+    assert_int_equal(cw_netcode_client_state(clients[1]), CW_CLIENT_CONNECTED);
+    assert_int_equal(cw_netcode_client_move(clients[0], rig.now), CW_OK);
     rig_exchange(&rig, clients[0], &elsewhere);
     assert_int_equal(rig_give_token(&rig, &elsewhere, token), CW_ERROR_CONNECTED);
     assert_true(rig_silent(&rig));
-    assert_int_equal(cw_client_state(clients[1]), CW_CLIENT_CONNECTED);
+    assert_int_equal(cw_netcode_client_state(clients[1]), CW_CLIENT_CONNECTED);
     assert_int_equal(rig_stats(&rig).moves, 0);
-    cw_client_destroy(clients[0]);
-    cw_client_destroy(clients[1]);
+    cw_netcode_client_destroy(clients[0]);
+    cw_netcode_client_destroy(clients[1]);
     rig_stop(&rig);
 }
 
@@ -513,7 +516,7 @@ static void refused_and_told(void **state)
         rig.config.max_clients = 1;
         rig_start(&rig);
         const struct cw_address at[2] = {rig_client_address(1), rig_client_address(2)};
-        struct cw_client *clients[2];
+        struct cw_netcode_client *clients[2];
         if (early) {
             clients[1] = rig_client(&rig, 7);
             rig_challenge(&rig, clients[1], &at[1]);
@@ -521,18 +524,18 @@ static void refused_and_told(void **state)
             rig_up(&rig, clients[0], &at[0]);
             tick_two(&rig, clients, at);
             tick_two(&rig, clients, at);
-            expect_event(&rig, CW_SERVER_EVENT_CONNECTED, 0);
+            expect_event(&rig, CW_NETCODE_SERVER_EVENT_CONNECTED, 0);
         } else {
             clients[0] = rig_client(&rig, 7);
             rig_connect(&rig, clients[0], &at[0]);
             clients[1] = newer_client(&rig, 7);
         }
         tick_two(&rig, clients, at);
-        assert_int_equal(cw_client_state(clients[1]), CW_CLIENT_ID_CONNECTED);
-        assert_int_equal(cw_client_state(clients[0]), CW_CLIENT_CONNECTED);
+        assert_int_equal(cw_netcode_client_state(clients[1]), CW_CLIENT_ID_CONNECTED);
+        assert_int_equal(cw_netcode_client_state(clients[0]), CW_CLIENT_CONNECTED);
         assert_int_equal(rig_stats(&rig).denied_sent, 1);
         assert_int_equal(rig_stats(&rig).takeovers, 0);
-        assert_int_equal(cw_server_dropped(rig.server, CW_ERROR_CONNECTED), early ? 0 : 1);
+        assert_int_equal(cw_netcode_server_dropped(rig.server, CW_ERROR_CONNECTED), early ? 0 : 1);
         rig_no_event(&rig);
         /* Only the one to whom the token belongs is told. */
         uint8_t token[CW_TOKEN_SIZE];
@@ -542,14 +545,14 @@ static void refused_and_told(void **state)
         assert_int_equal(rig_give_token(&rig, &thief, token), CW_ERROR_TOKEN_USED);
         assert_int_equal(rig_down(&rig, clients[0], &at[0]), 1);
 
-        cw_client_disconnect(clients[0]);
+        cw_netcode_client_disconnect(clients[0]);
         rig_up(&rig, clients[0], &at[0]);
         rig_drain(&rig, NULL);
-        struct cw_client *again = newer_client(&rig, 7);
+        struct cw_netcode_client *again = newer_client(&rig, 7);
         rig_connect(&rig, again, &at[1]);
-        cw_client_destroy(again);
-        cw_client_destroy(clients[0]);
-        cw_client_destroy(clients[1]);
+        cw_netcode_client_destroy(again);
+        cw_netcode_client_destroy(clients[0]);
+        cw_netcode_client_destroy(clients[1]);
         rig_stop(&rig);
     }
 }
@@ -561,28 +564,28 @@ static void the_last_payload_comes_first(void **state)
     struct rig rig;
     rig_open(&rig);
     const struct cw_address at[2] = {rig_client_address(1), rig_client_address(2)};
-    struct cw_client *clients[2] = {rig_client(&rig, 7)};
-    struct cw_server_event event;
+    struct cw_netcode_client *clients[2] = {rig_client(&rig, 7)};
+    struct cw_netcode_server_event event;
     rig_connect(&rig, clients[0], &at[0]);
     rig_down(&rig, clients[0], &at[0]);
     clients[1] = newer_client(&rig, 7);
     rig_challenge(&rig, clients[1], &at[1]);
-    assert_int_equal(cw_client_send(clients[0], (const uint8_t *)"last", 4), CW_OK);
+    assert_int_equal(cw_netcode_client_send(clients[0], (const uint8_t *)"last", 4), CW_OK);
     rig_up(&rig, clients[0], &at[0]);
     rig_up(&rig, clients[1], &at[1]); /* waits, as the payload has not been taken */
-    assert_true(cw_server_next(rig.server, &event));
-    assert_int_equal(event.type, CW_SERVER_EVENT_PAYLOAD);
+    assert_true(cw_netcode_server_next(rig.server, &event));
+    assert_int_equal(event.type, CW_NETCODE_SERVER_EVENT_PAYLOAD);
     rig_no_event(&rig);
     for (int i = 0; i < 8; i++)
         tick_two(&rig, clients, at);
-    expect_event(&rig, CW_SERVER_EVENT_DISCONNECTED, 0);
+    expect_event(&rig, CW_NETCODE_SERVER_EVENT_DISCONNECTED, 0);
     tick_two(&rig, clients, at);
-    expect_event(&rig, CW_SERVER_EVENT_CONNECTED, 0);
-    assert_int_equal(cw_server_send(rig.server, 0, (const uint8_t *)"first", 5), CW_OK);
+    expect_event(&rig, CW_NETCODE_SERVER_EVENT_CONNECTED, 0);
+    assert_int_equal(cw_netcode_server_send(rig.server, 0, (const uint8_t *)"first", 5), CW_OK);
     tick_two(&rig, clients, at);
     assert_int_equal(rig_drain(&rig, clients[1]), 1);
-    cw_client_destroy(clients[0]);
-    cw_client_destroy(clients[1]);
+    cw_netcode_client_destroy(clients[0]);
+    cw_netcode_client_destroy(clients[1]);
     rig_stop(&rig);
 }
 

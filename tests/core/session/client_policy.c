@@ -124,7 +124,10 @@ static void open_server(void)
     struct rig *rig = &world.messages.rig;
     rig->config.addresses = &rig->address;
     rig->config.random = (struct cw_random){fill_for_server, &rig->seed};
-    assert_int_equal(cw_server_create(&rig->config, &rig->server), CW_OK);
+    struct cw_server_config config = cw_server_config_default();
+    config.netcode = rig->config;
+    config.connection = rig->connection;
+    assert_int_equal(cw_server_create(&config, &rig->server), CW_OK);
     world.server_runs = true;
 }
 
@@ -188,10 +191,11 @@ static void use_link(void)
     world.linked = true;
     const enum cw_client_state state = cw_client_state(world.client);
     if (state == CW_CLIENT_CONNECTED)
-        cw_client_move(world.client, now_of_client());
+        cw_netcode_client_move(cw_client_netcode(world.client), now_of_client());
     cw_client_policy_link(&world.policy, true, now_of_client());
     if (state > CW_CLIENT_DISCONNECTED && state < CW_CLIENT_CONNECTED)
-        cw_client_try_server(world.client, world.policy.server, now_of_client());
+        cw_netcode_client_try_server(cw_client_netcode(world.client), world.policy.server,
+                                     now_of_client());
 }
 
 static void use_token(void)
@@ -236,8 +240,8 @@ static void act(void)
         case CW_CLIENT_ACTION_RENEW:
             world.renewals++;
             if (!world.kind->links) {
-                if (!cw_client_moving(world.client))
-                    cw_client_move(world.client, now_of_client());
+                if (!cw_netcode_client_moving(cw_client_netcode(world.client)))
+                    cw_netcode_client_move(cw_client_netcode(world.client), now_of_client());
             } else if (world.opens == NEVER) {
                 open_link();
             }
@@ -261,7 +265,8 @@ static void follow(void)
         }
     }
     cw_client_policy_follow(&world.policy, cw_client_state(world.client),
-                            cw_client_server_index(world.client), now_of_client());
+                            cw_netcode_client_server_index(cw_client_netcode(world.client)),
+                            now_of_client());
     act();
 }
 

@@ -69,7 +69,7 @@ static void messages_cross_bad_paths(void **state)
         while (cw_server_next(messages.rig.server, &up)) {
             assert_int_not_equal(up.type, CW_SERVER_EVENT_DISCONNECTED);
             if (up.type == CW_SERVER_EVENT_CONNECTED) {
-                struct cw_server_client about;
+                struct cw_netcode_server_client about;
                 assert_true(cw_server_client(messages.rig.server, up.client, &about));
                 slots[about.id] = up.client;
                 connected[about.id] = true;

@@ -5,7 +5,9 @@ import {
   REQUEST_SIZE,
   SECURE_OVERHEAD,
   SECURE_PACKET_MAX,
-  clientStatsStruct,
+  clientConfigAt,
+  clientConfigStruct,
+  netcodeClientStatsStruct,
 } from '../generated.js';
 import type { Policy } from './policy.js';
 import type { CoreSchema } from '../messages/codec.js';
@@ -15,7 +17,6 @@ import type { Schema } from '../messages/schema.js';
 import type { ConnectionConfig } from '../messages/types.js';
 import {
   beginToConnect,
-  createClient,
   droppedBy,
   explain,
   farewellOf,
@@ -45,6 +46,7 @@ export interface ClientStats {
 export class Client<Of extends Schema = Schema> extends MessageEnd<Of> implements DatagramEnd<Of> {
   readonly maxDatagramSize: number;
   readonly #connection: number;
+  readonly #netcode: number;
   readonly #incoming: number;
   readonly #outgoing: number;
 
@@ -52,9 +54,14 @@ export class Client<Of extends Schema = Schema> extends MessageEnd<Of> implement
   constructor(core: Core, schema: Of, config: ConnectionConfig = {}) {
     const { exports } = core;
     const create = (types: CoreSchema): number =>
-      withConfig(core, types, config, (connection) => createClient(core, connection));
+      withConfig(core, types, config, (connection) => {
+        const made = core.configure(clientConfigStruct, {}, exports.cw_client_config_default);
+        core.memory.setU32(made + clientConfigAt.connection, connection);
+        return core.made((out) => exports.cw_client_create(made, out));
+      });
     super(core, createEnd(core, schema, config, create, exports.cw_client_destroy));
     this.#connection = exports.cw_client_connection(this.address);
+    this.#netcode = exports.cw_client_netcode(this.address);
     const payload = exports.cw_connection_max_datagram_size(this.#connection);
     this.maxDatagramSize = Math.max(payload + SECURE_OVERHEAD, REQUEST_SIZE);
     this.#incoming = this.buffer(DATAGRAM_MAX);
@@ -67,47 +74,56 @@ export class Client<Of extends Schema = Schema> extends MessageEnd<Of> implement
     return this.#connection;
   }
 
+  /** The `cw_netcode_client` that carries this one. */
+  private get netcode(): number {
+    void this.address;
+    return this.#netcode;
+  }
+
   /**
    * Begins to connect with a token.
    * @throws {@link CoreError} `TOKEN_SIZE`, `VERSION`, `TOKEN_TIMES`, `TOKEN_ADDRESSES` for what is no
    *   token, `SCHEMA` when it is for another schema.
    */
   connect(token: Uint8Array, now: number): void {
-    beginToConnect(this.core, this.address, token, now);
+    const { core, address } = this;
+    beginToConnect(core, token, (copy, size) =>
+      core.exports.cw_client_connect(address, copy, size, now),
+    );
   }
 
   /** Tells a policy where this client is. @internal */
   tell(policy: Policy): void {
-    policy.follow(stateNumber(this.core, this.address), this.serverIndex);
+    policy.follow(stateNumber(this.core, this.netcode), this.serverIndex);
   }
 
   get state(): ClientState {
-    return stateOf(this.core, this.address);
+    return stateOf(this.core, this.netcode);
   }
 
   /** While connected: the slot of the server, from 0, and how many it has. */
   slot(): { readonly index: number; readonly count: number } {
     const { exports } = this.core;
-    const { address } = this;
+    const { netcode } = this;
     return {
-      index: exports.cw_client_index(address),
-      count: exports.cw_client_max_clients(address),
+      index: exports.cw_netcode_client_index(netcode),
+      count: exports.cw_netcode_client_max_clients(netcode),
     };
   }
 
   /** Returns what the server said when it ended the connection. */
   farewell(): Farewell {
-    return farewellOf(this.core, this.address);
+    return farewellOf(this.core, this.netcode);
   }
 
   /** One sentence that says what the state means. */
   explain(): string {
-    return explain(this.core, this.address);
+    return explain(this.core, this.netcode);
   }
 
   /** The index of the token's server that it is connected to or trying, from 0. */
   get serverIndex(): number {
-    return this.core.exports.cw_client_server_index(this.address);
+    return this.core.exports.cw_netcode_client_server_index(this.netcode);
   }
 
   /**
@@ -116,7 +132,7 @@ export class Client<Of extends Schema = Schema> extends MessageEnd<Of> implement
    * @throws {@link CoreError} `INVALID_ARGUMENT` when there is none, `CONNECTED`, `NOT_CONNECTED`
    */
   tryServer(index: number, now: number): void {
-    this.core.check(this.core.exports.cw_client_try_server(this.address, index, now));
+    this.core.check(this.core.exports.cw_netcode_client_try_server(this.netcode, index, now));
   }
 
   receive(datagram: Uint8Array, now: number): boolean {
@@ -148,7 +164,7 @@ export class Client<Of extends Schema = Schema> extends MessageEnd<Of> implement
    * @throws {@link CoreError} `NOT_CONNECTED`
    */
   move(now: number): void {
-    this.core.check(this.core.exports.cw_client_move(this.address, now));
+    this.core.check(this.core.exports.cw_netcode_client_move(this.netcode, now));
   }
 
   /** Ends the connection, or the attempt; the packets that tell the server wait in {@link transmit}. */
@@ -158,10 +174,12 @@ export class Client<Of extends Schema = Schema> extends MessageEnd<Of> implement
 
   /** Returns the traffic on the wire. */
   clientStats(): ClientStats {
-    const { core, address } = this;
+    const { core, netcode } = this;
     const { exports } = core;
-    const stats = core.read(clientStatsStruct, (out) => exports.cw_client_stats(address, out));
-    const dropped = droppedBy((error) => exports.cw_client_dropped(address, error));
+    const stats = core.read(netcodeClientStatsStruct, (out) =>
+      exports.cw_netcode_client_stats(netcode, out),
+    );
+    const dropped = droppedBy((error) => exports.cw_netcode_client_dropped(netcode, error));
     return { ...stats, dropped };
   }
 }

@@ -1,12 +1,6 @@
 import type { Core } from '../core.js';
 import type { CoreErrorCode } from '../errors.js';
-import {
-  clientConfigAt,
-  clientConfigStruct,
-  clientStates,
-  errorCodes,
-  farewellAt,
-} from '../generated.js';
+import { clientStates, errorCodes, farewellAt } from '../generated.js';
 
 /** Where a client is, by the names of `enum cw_client_state`. */
 export type ClientState = (typeof clientStates)[keyof typeof clientStates];
@@ -19,24 +13,22 @@ export interface Farewell {
   readonly text: string;
 }
 
-/** Creates a client with a connection of this config, or without one when it is 0. */
-export function createClient(core: Core, connection: number): number {
-  const { exports, memory } = core;
-  const config = core.configure(clientConfigStruct, {}, exports.cw_client_config_default);
-  memory.setU32(config + clientConfigAt.connection, connection);
-  return core.made((out) => exports.cw_client_create(config, out));
-}
-
 /** Hands a token to a client in the module, and leaves none behind. */
-export function beginToConnect(core: Core, client: number, token: Uint8Array, now: number): void {
+export function beginToConnect(
+  core: Core,
+  token: Uint8Array,
+  connect: (token: number, size: number) => number,
+): void {
   core.withSecret(token.length + 1, (copy) => {
     core.memory.bytes.set(token, copy);
-    core.check(core.exports.cw_client_connect(client, copy, token.length, now));
+    core.check(connect(copy, token.length));
   });
 }
 
+// The following functions take the address of a `cw_netcode_client`.
+
 export const stateNumber = (core: Core, client: number): number =>
-  core.exports.cw_client_state(client);
+  core.exports.cw_netcode_client_state(client);
 
 export const stateOf = (core: Core, client: number): ClientState => {
   const state = String(stateNumber(core, client));
@@ -45,7 +37,7 @@ export const stateOf = (core: Core, client: number): ClientState => {
 
 export const farewellOf = (core: Core, client: number): Farewell => {
   const { exports, memory } = core;
-  const farewell = exports.cw_client_farewell(client);
+  const farewell = exports.cw_netcode_client_farewell(client);
   return {
     code: memory.u32(farewell + farewellAt.code),
     text: memory.text(farewell + farewellAt.text),

@@ -1,28 +1,34 @@
 import { CoreObject, type Core } from '../core.js';
-import { DATAGRAM_MAX, SECURE_PACKET_MAX, clientEventAt, clientEvents } from '../generated.js';
-import type { Policy } from './policy.js';
 import {
-  beginToConnect,
-  createClient,
-  explain,
-  stateNumber,
-  stateOf,
-  type ClientState,
-} from './core_client.js';
+  DATAGRAM_MAX,
+  SECURE_PACKET_MAX,
+  netcodeClientConfigStruct,
+  netcodeClientEventAt,
+  netcodeClientEvents,
+} from '../generated.js';
+import type { Policy } from './policy.js';
+import { beginToConnect, explain, stateNumber, stateOf, type ClientState } from './core_client.js';
 
-/** A client whose payloads are the application's own bytes: `cw_client` of C without a connection. */
+/** A client whose payloads are the application's own bytes: `cw_netcode_client` of C. */
 export class PayloadClient extends CoreObject {
   readonly #incoming: number;
   readonly #outgoing: number;
 
   constructor(core: Core) {
-    super(core, createClient(core, 0), core.exports.cw_client_destroy);
+    const { exports } = core;
+    const create = exports.cw_netcode_client_create;
+    const defaults = exports.cw_netcode_client_config_default;
+    const client = core.create(netcodeClientConfigStruct, {}, defaults, create);
+    super(core, client, exports.cw_netcode_client_destroy);
     this.#incoming = this.buffer(DATAGRAM_MAX);
     this.#outgoing = this.buffer(SECURE_PACKET_MAX);
   }
 
   connect(token: Uint8Array, now: number): void {
-    beginToConnect(this.core, this.address, token, now);
+    const { core, address } = this;
+    beginToConnect(core, token, (copy, size) =>
+      core.exports.cw_netcode_client_connect(address, copy, size, now),
+    );
   }
 
   /** Like that of `Client`. */
@@ -40,12 +46,12 @@ export class PayloadClient extends CoreObject {
 
   /** Like that of `Client`. */
   get serverIndex(): number {
-    return this.core.exports.cw_client_server_index(this.address);
+    return this.core.exports.cw_netcode_client_server_index(this.address);
   }
 
   /** Like that of `Client`. */
   tryServer(index: number, now: number): void {
-    this.core.check(this.core.exports.cw_client_try_server(this.address, index, now));
+    this.core.check(this.core.exports.cw_netcode_client_try_server(this.address, index, now));
   }
 
   /**
@@ -54,15 +60,17 @@ export class PayloadClient extends CoreObject {
    */
   receive(datagram: Uint8Array, now: number): boolean {
     const size = this.core.memory.put(datagram, this.#incoming, DATAGRAM_MAX);
-    return this.core.exports.cw_client_receive(this.address, 0, this.#incoming, size, now) === 0;
+    return (
+      this.core.exports.cw_netcode_client_receive(this.address, 0, this.#incoming, size, now) === 0
+    );
   }
 
   next(): Uint8Array<ArrayBuffer> | undefined {
     const { exports, memory, scratch } = this.core;
-    while (exports.cw_client_next(this.address, scratch)) {
-      if (memory.u32(scratch + clientEventAt.type) !== clientEvents.PAYLOAD) continue;
-      const payload = memory.u32(scratch + clientEventAt.payload);
-      return memory.copy(payload, memory.u32(scratch + clientEventAt.size));
+    while (exports.cw_netcode_client_next(this.address, scratch)) {
+      if (memory.u32(scratch + netcodeClientEventAt.type) !== netcodeClientEvents.PAYLOAD) continue;
+      const payload = memory.u32(scratch + netcodeClientEventAt.payload);
+      return memory.copy(payload, memory.u32(scratch + netcodeClientEventAt.size));
     }
     return undefined;
   }
@@ -70,16 +78,18 @@ export class PayloadClient extends CoreObject {
   /** Makes a packet of a payload of up to 1200 bytes; then {@link transmit} it. */
   send(payload: Uint8Array): void {
     this.core.memory.bytes.set(payload, this.#outgoing);
-    this.core.check(this.core.exports.cw_client_send(this.address, this.#outgoing, payload.length));
+    this.core.check(
+      this.core.exports.cw_netcode_client_send(this.address, this.#outgoing, payload.length),
+    );
   }
 
   update(now: number): void {
-    this.core.exports.cw_client_update(this.address, now);
+    this.core.exports.cw_netcode_client_update(this.address, now);
   }
 
   transmit(now: number): Uint8Array<ArrayBuffer> | undefined {
     const { exports, memory } = this.core;
-    const size = exports.cw_client_transmit(
+    const size = exports.cw_netcode_client_transmit(
       this.address,
       this.#outgoing,
       SECURE_PACKET_MAX,
@@ -91,10 +101,10 @@ export class PayloadClient extends CoreObject {
 
   /** Like that of `Client`. */
   move(now: number): void {
-    this.core.check(this.core.exports.cw_client_move(this.address, now));
+    this.core.check(this.core.exports.cw_netcode_client_move(this.address, now));
   }
 
   disconnect(): void {
-    this.core.exports.cw_client_disconnect(this.address);
+    this.core.exports.cw_netcode_client_disconnect(this.address);
   }
 }

@@ -6,13 +6,15 @@ import {
   addressAt,
   addressStruct,
   disconnectReasons,
-  serverClientAt,
+  netcodeServerClientAt,
+  netcodeServerConfigAt,
+  netcodeServerConfigStruct,
+  netcodeServerStatsAt,
+  netcodeServerStatsStruct,
   serverConfigAt,
   serverConfigStruct,
   serverEventAt,
   serverEvents,
-  serverStatsAt,
-  serverStatsStruct,
 } from '../generated.js';
 import type { CoreSchema } from '../messages/codec.js';
 import { createEnd, withConfig } from '../messages/connection_config.js';
@@ -81,9 +83,10 @@ function create(
   const { size } = serverConfigStruct;
   const make = (at: number, connection: number): number => {
     exports.cw_server_config_default(at);
-    memory.setConfig(at, serverConfigStruct, {
+    const netcode = at + serverConfigAt.netcode;
+    memory.setConfig(at, serverConfigStruct, { ...config, connection });
+    memory.setConfig(netcode, netcodeServerConfigStruct, {
       ...config,
-      connection,
       protocolId,
       unixOffsetSeconds,
       addresses: at + size,
@@ -92,7 +95,7 @@ function create(
       insecure: Boolean(insecure),
     });
     writeAddresses(core, at + size, { addresses: list });
-    memory.bytes.set(privateKey, at + serverConfigAt.privateKey);
+    memory.bytes.set(privateKey, netcode + netcodeServerConfigAt.privateKey);
     return core.made((out) => exports.cw_server_create(at, out));
   };
   return withConfig(core, schema, config, (connection) =>
@@ -105,6 +108,8 @@ function create(
  * in seconds that only go forward. `ServerHost` puts a server over a UDP socket.
  */
 export class Server<Of extends Schema = Schema> extends WasmObject<ServerCore> {
+  /** The address of the `cw_netcode_server` that carries this one. */
+  readonly #netcode: number;
   readonly #schema: CoreSchema;
   readonly #channelCount: number;
   /** The address of a datagram, as a struct, and the text of an address. */
@@ -124,6 +129,7 @@ export class Server<Of extends Schema = Schema> extends WasmObject<ServerCore> {
     const make = (types: CoreSchema): number => create(core, types, config, unixOffsetSeconds);
     const made = createEnd(core, schema, config, make, core.exports.cw_server_destroy);
     super(core, made.address, made.destroy);
+    this.#netcode = core.exports.cw_server_netcode(this.address);
     this.#schema = made.schema;
     this.#channelCount = made.channelCount;
     this.#address = this.buffer(addressStruct.size);
@@ -145,7 +151,7 @@ export class Server<Of extends Schema = Schema> extends WasmObject<ServerCore> {
     memory.view.setUint16(from + addressAt.port, port, true);
     const size = memory.put(datagram, this.#incoming, DATAGRAM_MAX);
     exports.cw_server_receive(address, from, this.#incoming, size, now);
-    const slot = exports.cw_server_client_at(address, from) >>> 0;
+    const slot = exports.cw_netcode_server_client_at(this.#netcode, from) >>> 0;
     return slot === NOBODY ? undefined : slot;
   }
 
@@ -173,7 +179,7 @@ export class Server<Of extends Schema = Schema> extends WasmObject<ServerCore> {
    */
   update(now: number, unixOffsetSeconds: number): void {
     const { exports } = this.core;
-    exports.cw_server_set_unix_offset(this.address, unixOffsetSeconds);
+    exports.cw_netcode_server_set_unix_offset(this.#netcode, unixOffsetSeconds);
     exports.cw_server_update(this.address, now);
   }
 
@@ -184,9 +190,9 @@ export class Server<Of extends Schema = Schema> extends WasmObject<ServerCore> {
   next(): ServerEvent<Of> | undefined {
     const { core, address } = this;
     const { exports, memory, scratch } = core;
-    exports.cw_server_stats(address, scratch);
-    const connections = Number(memory.u64(scratch + serverStatsAt.connections));
-    const changes = 2 * connections - memory.u32(scratch + serverStatsAt.clients);
+    exports.cw_netcode_server_stats(this.#netcode, scratch);
+    const connections = Number(memory.u64(scratch + netcodeServerStatsAt.connections));
+    const changes = 2 * connections - memory.u32(scratch + netcodeServerStatsAt.clients);
     if (this.#changesTaken === changes || !exports.cw_server_next(address, scratch))
       return undefined;
     const type = memory.u32(scratch + serverEventAt.type);
@@ -213,10 +219,10 @@ export class Server<Of extends Schema = Schema> extends WasmObject<ServerCore> {
     const { exports, memory, scratch } = this.core;
     if (!exports.cw_server_client(this.address, client, scratch)) return undefined;
     return {
-      id: memory.u64(scratch + serverClientAt.id),
-      address: this.#format(scratch + serverClientAt.address),
-      userData: memory.copy(memory.u32(scratch + serverClientAt.userData), USER_DATA_SIZE),
-      datagramsRefused: Number(memory.u64(scratch + serverClientAt.datagramsRefused)),
+      id: memory.u64(scratch + netcodeServerClientAt.id),
+      address: this.#format(scratch + netcodeServerClientAt.address),
+      userData: memory.copy(memory.u32(scratch + netcodeServerClientAt.userData), USER_DATA_SIZE),
+      datagramsRefused: Number(memory.u64(scratch + netcodeServerClientAt.datagramsRefused)),
     };
   }
 
@@ -280,9 +286,13 @@ export class Server<Of extends Schema = Schema> extends WasmObject<ServerCore> {
   stats(): ServerStats {
     const { core, address } = this;
     const { exports } = core;
-    const stats = core.read(serverStatsStruct, (out) => exports.cw_server_stats(address, out));
-    const dropped = droppedBy((error) => exports.cw_server_dropped(address, error));
-    return { ...stats, dropped };
+    const netcode = exports.cw_server_netcode(address);
+    const stats = core.read(netcodeServerStatsStruct, (out) =>
+      exports.cw_netcode_server_stats(netcode, out),
+    );
+    const dropped = droppedBy((error) => exports.cw_netcode_server_dropped(netcode, error));
+    const broadcastsRefused = Number(exports.cw_server_broadcasts_refused(address));
+    return { ...stats, broadcastsRefused, dropped };
   }
 
   /** Returns the text of an address in the module. */

@@ -23,15 +23,11 @@ struct cw_client_host;
 struct cw_client_host_config {
     struct cw_client_config client; /* its allocator is the host's too */
 
-    /* Carries payloads of the application's own instead of messages; client.connection must then be
-       NULL, and otherwise it must not. Default false. */
-    bool payloads;
-
     /* A connected client that hears nothing for this long asks the server to let it go on from
-       where it is now: the network may have given it another address; see cw_client_move. It waits
-       longer each time, up to 16 s, and longer than the silences that have ended by themselves
-       lately. Each attempt costs a few requests of CW_REQUEST_SIZE bytes. At least 0; 0: never;
-       default 0.5. */
+       where it is now: the network may have given it another address; see cw_netcode_client_move.
+       It waits longer each time, up to 16 s, and longer than the silences that have ended by
+       themselves lately. Each attempt costs a few requests of CW_REQUEST_SIZE bytes. At least 0; 0:
+       never; default 0.5. */
     double silence_seconds;
 
     /* Gives the host a connect token: writes it to out, which has room for `capacity` bytes
@@ -55,8 +51,7 @@ struct cw_client_host_config cw_client_host_config_default(void);
 size_t cw_client_host_token_file(void *path, uint8_t *out, size_t capacity);
 
 /* Opens a socket and creates a client on it. *host is set only on CW_OK. Errors: those of
-   cw_socket_open and cw_client_create, that of a field: payloads for messages and payloads or
-   neither. */
+   cw_socket_open and cw_client_create, that of a field. */
 enum cw_error cw_client_host_open(const struct cw_client_host_config *config,
                                   struct cw_client_host **host);
 
@@ -87,7 +82,7 @@ enum cw_error cw_client_host_connect_insecure(struct cw_client_host *host, const
 bool cw_client_host_reconnects(const struct cw_client_host *host);
 
 /* Ends the connection when everything sent is done: reliable messages have arrived, and all others
-   and payloads are on their way. After flush_seconds it ends in any case; 0 and below: at once.
+   are on their way. After flush_seconds it ends in any case; 0 and below: at once.
    Until then events go on, and sending is refused with CW_ERROR_NOT_CONNECTED. A client that is not
    connected stops trying. The host does not connect again by itself. */
 void cw_client_host_flush_and_disconnect(struct cw_client_host *host, double flush_seconds);

@@ -20,14 +20,10 @@ CW_BEGIN_DECLARATIONS
 struct cw_host;
 
 struct cw_host_config {
-    /* Its allocator is the host's too. unix_offset_seconds is ignored, because the host keeps it
-       right. addresses may be NULL; then tokens must name the address that the socket is bound
-       to. */
+    /* Its allocator is the host's too. In its netcode config, unix_offset_seconds is ignored,
+       because the host keeps it right, and addresses may be NULL; then tokens must name the address
+       that the socket is bound to. */
     struct cw_server_config server;
-
-    /* Carries payloads of the application's own instead of messages; server.connection must then be
-       NULL, and otherwise it must not. Default false. */
-    bool payloads;
 
     /* Relays and other proxies that tell whose a datagram is: addresses ("10.0.0.5") or prefixes
        ("10.0.0.0/16"), each terminated text, which only open reads. A header of the Simple Proxy
@@ -44,10 +40,9 @@ struct cw_host_config cw_host_config_default(void);
 /* Opens a socket at listen, in any form that cw_resolve reads and with a port, and creates a server
    on it. Port 0 is a free one of the system's choice; see cw_host_address. *host is set only on
    CW_OK. Errors: those of cw_resolve, cw_socket_open and cw_server_create. CW_ERROR_PORT when
-   listen has no port; that of a field: payloads for messages and payloads or neither, addresses
-   also when listen means all addresses of this machine and the config does not say which of them
-   tokens name, trusted_proxies for one that is neither an address nor a prefix, or has bits behind
-   the prefix. */
+   listen has no port; that of a field: addresses also when listen means all addresses of this
+   machine and the config does not say which of them tokens name, trusted_proxies for one that is
+   neither an address nor a prefix, or has bits behind the prefix. */
 enum cw_error cw_host_open(const char *listen, const struct cw_host_config *config,
                            struct cw_host **host);
 

@@ -1,0 +1,55 @@
+/* A server above a netcode server, and a host, use more of it than everyone does. What is above has
+   payloads of its own for each slot, which it writes and reads without a copy. */
+#ifndef CAUSEWAY_NETCODE_SERVER_INTERNAL_H
+#define CAUSEWAY_NETCODE_SERVER_INTERNAL_H
+
+#include "causeway/netcode_server.h"
+
+/* Returns CW_OK for a config that create takes. */
+enum cw_error cw_netcode_server_check(const struct cw_netcode_server_config *config);
+
+/* The most clients, connected or still connecting, that it speaks to at a time. */
+uint32_t cw_netcode_server_most_clients(const struct cw_netcode_server *server);
+
+enum cw_slot_state {
+    CW_SLOT_FREE = 0,
+    CW_SLOT_CONNECTED,
+    CW_SLOT_CLOSED,
+    CW_SLOT_KEPT /* free, but only for the client that has replaced the last one */
+};
+enum cw_slot_state cw_netcode_server_slot(const struct cw_netcode_server *server, uint32_t client);
+
+/* Returns a slot that has a new state, each once; CW_SERVER_NOBODY when there is none. */
+uint32_t cw_netcode_server_changed(struct cw_netcode_server *server);
+
+/* The next event, which stays; NULL when there is none. */
+const struct cw_netcode_server_event *
+cw_netcode_server_first(const struct cw_netcode_server *server);
+
+/* Takes the payload that receive has left, if there is one: points *payload to it, until the next
+   receive, and returns its size. Otherwise returns 0. */
+size_t cw_netcode_server_take_payload(struct cw_netcode_server *server, uint32_t *client,
+                                      const uint8_t **payload);
+
+/* Counts the datagram received last as dropped, because its payload was. Returns the error. */
+enum cw_error cw_netcode_server_drop(struct cw_netcode_server *server,
+                                     const struct cw_address *from, enum cw_error error,
+                                     double now);
+
+/* Charges a client for the work that its payload was, in datagrams. */
+void cw_netcode_server_charge(struct cw_netcode_server *server, uint32_t client, double datagrams);
+
+/* Writes the keep-alive that a connected client must get before its next payload: that it is
+   connected, or has moved. Returns its size, or 0 when there is none, and sets *to. */
+size_t cw_netcode_server_announce(struct cw_netcode_server *server, uint32_t client, uint8_t *out,
+                                  size_t capacity, double now, struct cw_address *to);
+
+/* Where in `out` the next payload for a connected client must lie for seal. */
+uint8_t *cw_netcode_server_body(const struct cw_netcode_server *server, uint32_t client,
+                                uint8_t *out);
+
+/* Makes the datagram of a payload of `size` bytes. Returns its size and sets *to. */
+size_t cw_netcode_server_seal(struct cw_netcode_server *server, uint32_t client, uint8_t *out,
+                              size_t capacity, size_t size, double now, struct cw_address *to);
+
+#endif
