@@ -1,15 +1,15 @@
 // Helpers of the tests of the admin listener.
-import { startRelay } from '../support/relay.mjs';
 import { ask } from '../support/http.mjs';
+import { startServed } from '../support/served.mjs';
 
-/** Starts a relay with an admin listener; `ask(path)` sends that a request. */
-export async function startWatched(t, { args = [], ...options }) {
-  const relay = await startRelay(t, { ...options, args: ['--admin', '127.0.0.1:0', ...args] });
+/** Starts a game server and a relay with an admin listener; `relay.ask(path)` sends that a request. */
+export async function startWatched(t, { args = [], ...options } = {}) {
+  const all = ['--admin', '127.0.0.1:0', ...args];
+  const { server, relay } = await startServed(t, { ...options, args: all });
   const [, port] = await relay.logged(/admin listener on 127\.0\.0\.1:(\d+)\n/);
-  return Object.assign(relay, {
-    adminPort: Number(port),
-    ask: (path, request = {}) => askAdmin(Number(port), path, request),
-  });
+  const adminPort = Number(port);
+  const askIt = (path, request = {}) => askAdmin(adminPort, path, request);
+  return { server, relay: Object.assign(relay, { adminPort, ask: askIt }) };
 }
 
 /** Asks an admin listener. */

@@ -4,14 +4,13 @@ import test from 'node:test';
 import { startWatched } from './admin.mjs';
 import { connectAs, newKey } from './links.mjs';
 import { until } from '../support/patience.mjs';
+import { assertStats } from '../support/relay.mjs';
 import { pattern } from '../support/pattern.mjs';
-import { startUdpServer } from '../support/udp_server.mjs';
 
 const BLOCKED = { code: 4007, reason: 'ended by the operator' };
 
 async function start(t) {
-  const server = await startUdpServer(t);
-  const relay = await startWatched(t, { upstream: server.upstream });
+  const { relay } = await startWatched(t);
   return {
     relay,
     /** A player from an address, who is answered if not refused. */
@@ -26,41 +25,32 @@ test('a blocked prefix loses its sessions and gets no others, and the rest plays
   const { relay, player, block, unblock, blocks } = await start(t);
   const inside = [await player('127.9.1.1'), await player('127.9.1.2')];
   const outside = await player('127.9.2.1');
-  for (const each of [...inside, outside]) {
-    each.send(pattern(10));
-    await each.received(1);
-  }
+  for (const each of [...inside, outside]) await each.echo(pattern(10));
   const { status, text } = await block('prefix=127.9.1.0%2F24&seconds=600');
   assert.deepEqual({ status, ended: JSON.parse(text).ended }, { status: 200, ended: 2 });
   for (const each of inside) assert.deepEqual(await each.closed(), BLOCKED);
   assert.deepEqual(await (await player('127.9.1.9')).closed(), BLOCKED);
-  outside.send(pattern(10));
-  await outside.received(2);
+  await outside.echo(pattern(10));
   const [{ prefix, seconds_left: left }] = await blocks();
   assert.equal(prefix, '127.9.1.0/24');
   assert.ok(left > 0 && left <= 600);
-  const stats = await relay.stats();
-  assert.equal(stats.sessions_ended_blocked, 2);
-  assert.equal(stats.sessions_refused_blocked, 1);
+  assertStats(await relay.stats(), { sessions_ended_blocked: 2, sessions_refused_blocked: 1 });
 
   assert.equal((await unblock('127.9.1.0/24')).status, 200);
   assert.equal((await unblock('127.9.1.0%2F24')).status, 404);
   assert.deepEqual(await blocks(), []);
   const again = await player('127.9.1.1');
-  again.send(pattern(10));
-  await again.received(1);
+  await again.echo(pattern(10));
 });
 
 test('a player who comes from a blocked address gets no link to a session either', async (t) => {
   const { relay, player, block } = await start(t);
   const key = newKey();
   const first = await player('127.9.2.1', key);
-  first.send(pattern(10));
-  await first.received(1);
+  await first.echo(pattern(10));
   await block('prefix=127.9.1.1&seconds=600');
   assert.deepEqual(await (await player('127.9.1.1', key)).closed(), BLOCKED);
-  first.send(pattern(10));
-  await first.received(2);
+  await first.echo(pattern(10));
   assert.equal((await relay.stats()).sessions_open, 1);
 });
 
@@ -82,8 +72,7 @@ test('a block is over when its time is', async (t) => {
   assert.deepEqual(await (await player('127.9.1.1')).closed(), BLOCKED);
   await until('the end of the block', async () => (await blocks()).length === 0);
   const back = await player('127.9.1.1');
-  back.send(pattern(10));
-  await back.received(1);
+  await back.echo(pattern(10));
 });
 
 test('what is no block is refused, and there are only so many', async (t) => {

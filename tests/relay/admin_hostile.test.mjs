@@ -4,13 +4,12 @@ import { once } from 'node:events';
 import test from 'node:test';
 import { startWatched } from './admin.mjs';
 import { patiently } from '../support/patience.mjs';
-import { startUdpServer } from '../support/udp_server.mjs';
 import { openTcp, replyTo } from '../support/tcp.mjs';
 import { handshake } from '../support/websocket.mjs';
 
 async function start(t) {
-  const server = await startUdpServer(t);
-  return startWatched(t, { upstream: server.upstream });
+  const { relay } = await startWatched(t);
+  return relay;
 }
 
 test('a page in a browser can neither read nor change anything', async (t) => {
@@ -143,9 +142,9 @@ test('a listener answers only for itself', async (t) => {
 });
 
 test('browsers that say nothing keep the operator from nothing', async (t) => {
-  const server = await startUdpServer(t);
-  const args = ['--max-sessions', '10', '--max-sessions-per-address', '0'];
-  const { port, ask } = await startWatched(t, { upstream: server.upstream, args });
+  const {
+    relay: { port, ask },
+  } = await startWatched(t, { args: ['--max-sessions', '10', '--max-sessions-per-address', '0'] });
   const silent = Array.from({ length: 1500 }, () => openTcp(t, port));
   await patiently(Promise.all(silent.map((s) => once(s, 'connect'))), 'the crowd');
   for (let i = 0; i < 20; i++) assert.equal((await ask('/readyz')).status, 200);

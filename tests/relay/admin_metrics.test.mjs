@@ -5,7 +5,6 @@ import test from 'node:test';
 import { startWatched } from './admin.mjs';
 import { pattern } from '../support/pattern.mjs';
 import { statsUntil } from '../support/relay.mjs';
-import { startUdpServer } from '../support/udp_server.mjs';
 import { connect } from '../support/websocket.mjs';
 import { until } from '../support/patience.mjs';
 
@@ -54,8 +53,7 @@ function parse(text) {
 }
 
 test('every counter of the log is in /metrics with the same value', async (t) => {
-  const server = await startUdpServer(t);
-  const relay = await startWatched(t, { upstream: server.upstream });
+  const { relay } = await startWatched(t);
   const players = [await connect(t, relay), await connect(t, relay)];
   for (const player of players) {
     for (let i = 0; i < 10; i++) player.send(pattern(100, i));
@@ -98,9 +96,10 @@ test('every counter of the log is in /metrics with the same value', async (t) =>
 });
 
 test('what waited for a slow browser is in the histogram of ages', async (t) => {
-  const server = await startUdpServer(t, { answer: () => null });
-  const args = ['--queue-age', '60', '--queue-bytes', '100000000'];
-  const relay = await startWatched(t, { upstream: server.upstream, args });
+  const { server, relay } = await startWatched(t, {
+    answer: () => null,
+    args: ['--queue-age', '60', '--queue-bytes', '100000000'],
+  });
   const player = await connect(t, relay);
   player.send(pattern(10));
   await until('the client', () => server.peers.size > 0);
@@ -120,8 +119,7 @@ test('what waited for a slow browser is in the histogram of ages', async (t) => 
 });
 
 test('a game server that is down is seen', async (t) => {
-  const server = await startUdpServer(t);
-  const relay = await startWatched(t, { upstream: `${server.upstream},client-address=none` });
+  const { server, relay } = await startWatched(t, { suffix: ',client-address=none' });
   const up = async () => {
     const values = parse((await relay.ask('/metrics')).text);
     return values.get(`causeway_relay_upstream_up{server="${server.upstream}"}`);

@@ -4,13 +4,11 @@ import test from 'node:test';
 import { askAdmin, startWatched } from './admin.mjs';
 import { pattern } from '../support/pattern.mjs';
 import { run, startRelay, statsUntil } from '../support/relay.mjs';
-import { startUdpServer } from '../support/udp_server.mjs';
+import { startServed } from '../support/served.mjs';
 import { connect } from '../support/websocket.mjs';
 
 test('a relay is ready until it drains, and then says why it is not', async (t) => {
-  const server = await startUdpServer(t);
-  const args = ['--drain-timeout', '1000'];
-  const relay = await startWatched(t, { upstream: server.upstream, args });
+  const { relay } = await startWatched(t, { args: ['--drain-timeout', '1000'] });
   assert.deepEqual(await relay.ask('/healthz'), { status: 200, type: 'text/plain', text: 'ok\n' });
   assert.deepEqual(await relay.ask('/readyz'), {
     status: 200,
@@ -18,8 +16,7 @@ test('a relay is ready until it drains, and then says why it is not', async (t) 
     text: 'ready\n',
   });
   const player = await connect(t, relay);
-  player.send(pattern(10));
-  await player.received(1);
+  await player.echo(pattern(10));
   relay.kill('SIGTERM');
   await relay.logged(/draining/);
   const { status, text } = await relay.ask('/readyz');
@@ -31,9 +28,7 @@ test('a relay is ready until it drains, and then says why it is not', async (t) 
 });
 
 test('a relay without a place left is not ready', async (t) => {
-  const server = await startUdpServer(t);
-  const args = ['--max-sessions', '1'];
-  const relay = await startWatched(t, { upstream: server.upstream, args });
+  const { relay } = await startWatched(t, { args: ['--max-sessions', '1'] });
   const player = await connect(t, relay);
   const { status, text } = await relay.ask('/readyz');
   assert.deepEqual({ status, text }, { status: 503, text: 'no place left\n' });
@@ -43,16 +38,13 @@ test('a relay without a place left is not ready', async (t) => {
 });
 
 test('the successor of an upgrade answers at the same port', async (t) => {
-  const server = await startUdpServer(t);
-  const relay = await startWatched(t, { upstream: server.upstream });
+  const { relay } = await startWatched(t);
   await relay.upgrade();
   for (let i = 0; i < 4; i++) assert.equal((await relay.ask('/readyz')).status, 200);
 });
 
 test('a port alone is one of this machine, and no listener is open unless asked for', async (t) => {
-  const server = await startUdpServer(t);
-  const args = ['--admin', '0'];
-  const relay = await startRelay(t, { upstream: server.upstream, args });
+  const { server, relay } = await startServed(t, { args: ['--admin', '0'] });
   const [, port] = await relay.logged(/admin listener on 127\.0\.0\.1:(\d+)\n/);
   assert.equal((await askAdmin(Number(port), '/healthz')).status, 200);
   const without = await startRelay(t, { upstream: server.upstream });

@@ -5,7 +5,6 @@ import { startWatched } from './admin.mjs';
 import { connectAs, newKey, openRtcAs } from './links.mjs';
 import { pattern } from '../support/pattern.mjs';
 import { statsUntil } from '../support/relay.mjs';
-import { startUdpServer } from '../support/udp_server.mjs';
 import { connect } from '../support/websocket.mjs';
 
 const BLOCKED = { code: 4007, reason: 'ended by the operator' };
@@ -18,14 +17,11 @@ const read = async (relay, path) => {
 };
 
 test('a session is told with its addresses, links and traffic', async (t) => {
-  const server = await startUdpServer(t);
-  const args = ['--rtc', '127.0.0.1'];
-  const relay = await startWatched(t, { upstream: server.upstream, args });
+  const { server, relay } = await startWatched(t, { args: ['--rtc', '127.0.0.1'] });
   assert.deepEqual(await read(relay, '/sessions'), { sessions: [], next_after: null });
   const key = newKey();
   const player = await connectAs(t, relay, key);
-  player.send(pattern(100));
-  await player.received(1);
+  await player.echo(pattern(100));
   const [told] = (await read(relay, '/sessions')).sessions;
   const { client, age_seconds: age, rtt_ms: rtt, ...rest } = told;
   assert.equal(client, `127.0.0.1:${player.socket._socket.localPort}`);
@@ -51,10 +47,10 @@ test('a session is told with its addresses, links and traffic', async (t) => {
 });
 
 test('many sessions are told in pages, each of them once', async (t) => {
-  const server = await startUdpServer(t);
   // No player says anything, and no session ends while the others come.
-  const args = ['--max-sessions-per-address', '0', '--request-timeout', '600'];
-  const relay = await startWatched(t, { upstream: server.upstream, args });
+  const { relay } = await startWatched(t, {
+    args: ['--max-sessions-per-address', '0', '--request-timeout', '600'],
+  });
   const players = [];
   for (let i = 0; i < 25; i++) players.push(await connect(t, relay));
   players[3].close(1000);
@@ -78,20 +74,15 @@ test('many sessions are told in pages, each of them once', async (t) => {
 });
 
 test('the operator ends a session, and its page is told why', async (t) => {
-  const server = await startUdpServer(t);
-  const relay = await startWatched(t, { upstream: server.upstream });
+  const { relay } = await startWatched(t);
   const players = [await connectAs(t, relay, newKey()), await connectAs(t, relay, newKey())];
-  for (const player of players) {
-    player.send(pattern(10));
-    await player.received(1);
-  }
+  for (const player of players) await player.echo(pattern(10));
   const end = async (id) => (await relay.ask(`/sessions/${id}`, { method: 'DELETE' })).status;
   assert.equal(await end(1), 200);
   assert.deepEqual(await players[0].closed(), BLOCKED);
   await relay.logged(/session ended session=1 .* why="the operator has ended it"/);
   for (const id of [1, 3, 0, '', 'x', '2x', '18446744073709551617'])
     assert.equal(await end(id), 404, id);
-  players[1].send(pattern(10));
-  await players[1].received(2);
+  await players[1].echo(pattern(10));
   assert.equal((await relay.stats()).sessions_ended_blocked, 1);
 });

@@ -4,8 +4,8 @@ import test from 'node:test';
 import { startWatched } from './admin.mjs';
 import { connectAs, newKey } from './links.mjs';
 import { until } from '../support/patience.mjs';
+import { assertStats } from '../support/relay.mjs';
 import { pattern } from '../support/pattern.mjs';
-import { startUdpServer } from '../support/udp_server.mjs';
 import { connect } from '../support/websocket.mjs';
 import { childrenOf } from '../support/programs.mjs';
 
@@ -25,15 +25,13 @@ const workers = ({ pid }) => childrenOf(pid);
 const BLOCKED = { code: 4007, reason: 'ended by the operator' };
 
 /** Starts a relay of two processes, with players at both whom the game server has answered. */
-async function startPlayed(t) {
-  const server = await startUdpServer(t);
+async function startCrowd(t) {
   const args = ['--workers', '2', '--max-sessions-per-address', '0'];
-  const relay = await startWatched(t, { upstream: server.upstream, args });
+  const { relay } = await startWatched(t, { args });
   const players = [];
   for (let i = 0; i < PLAYERS; i++) {
     const player = await connectAs(t, relay, newKey(), { localAddress: '127.9.1.1' });
-    player.send(pattern(100));
-    await player.received(1);
+    await player.echo(pattern(100));
     players.push(player);
   }
   const page = async (query = '') => JSON.parse((await relay.ask(`/sessions${query}`)).text);
@@ -47,16 +45,9 @@ const readUntil = (relay, what, check) =>
   });
 
 test('the metrics of the workers are added up, and outlive them', async (t) => {
-  const server = await startUdpServer(t);
   const args = ['--workers', '2', '--drain-timeout', '1000'];
-  const relay = await startWatched(t, { upstream: server.upstream, args });
-  const players = [];
-  for (let i = 0; i < PLAYERS; i++) {
-    const player = await connect(t, relay);
-    player.send(pattern(100));
-    await player.received(1);
-    players.push(player);
-  }
+  const { server, relay } = await startWatched(t, { args });
+  for (let i = 0; i < PLAYERS; i++) await (await connect(t, relay)).echo(pattern(100));
   const values = await readUntil(
     relay,
     'all links',
@@ -86,8 +77,10 @@ test('the metrics of the workers are added up, and outlive them', async (t) => {
     'the worker',
     (now) => now.causeway_relay_sessions_max === 1000,
   );
-  assert.equal(after.causeway_relay_client_bytes_total, 100 * PLAYERS);
-  assert.equal(after.causeway_relay_setup_seconds_count, PLAYERS);
+  assertStats(after, {
+    causeway_relay_client_bytes_total: 100 * PLAYERS,
+    causeway_relay_setup_seconds_count: PLAYERS,
+  });
   assert.ok(after.causeway_relay_sessions_open < PLAYERS);
   // A gauge, which goes up and down, does not outlive its process.
   assert.equal(
@@ -100,7 +93,7 @@ test('the metrics of the workers are added up, and outlive them', async (t) => {
 });
 
 test('the sessions of all workers are told in pages, and each can be ended', async (t) => {
-  const { relay, players, page } = await startPlayed(t);
+  const { relay, players, page } = await startCrowd(t);
   const { sessions, ...rest } = await page();
   assert.deepEqual(rest, { next_after: null });
   const ids = sessions.map(({ id }) => id);
@@ -139,7 +132,7 @@ test('the sessions of all workers are told in pages, and each can be ended', asy
 });
 
 test('a block holds at all workers, at later ones, and after an upgrade', async (t) => {
-  const { relay, players } = await startPlayed(t);
+  const { relay, players } = await startCrowd(t);
   const block = async (prefix) =>
     relay.ask('/blocks', { method: 'POST', body: `prefix=${prefix}&seconds=600` });
   const blocked = async () => {
@@ -169,13 +162,12 @@ test('a block holds at all workers, at later ones, and after an upgrade', async 
   assert.equal((await unblock()).status, 404);
   for (let i = 0; i < 8; i++) {
     const player = await connectAs(t, relay, newKey(), { localAddress: '127.9.1.9' });
-    player.send(pattern(100));
-    await player.received(1);
+    await player.echo(pattern(100));
   }
 });
 
 test('a worker that hangs is told of, and the others are steered', async (t) => {
-  const { relay, page } = await startPlayed(t);
+  const { relay, page } = await startCrowd(t);
   const { sessions } = await page();
   const [stuck] = workers(relay);
   process.kill(stuck, 'SIGSTOP');
@@ -195,8 +187,7 @@ test('a worker that hangs is told of, and the others are steered', async (t) => 
 });
 
 test('the successor of a relay with workers answers at the same port', async (t) => {
-  const server = await startUdpServer(t);
-  const relay = await startWatched(t, { upstream: server.upstream, args: ['--workers', '2'] });
+  const { relay } = await startWatched(t, { args: ['--workers', '2'] });
   await relay.upgrade();
   for (let i = 0; i < 4; i++) assert.equal((await relay.ask('/readyz')).status, 200);
 });

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import os from 'node:os';
 import test from 'node:test';
 import { pattern } from '../support/pattern.mjs';
-import { oneProcess, startRelay, statsUntil } from '../support/relay.mjs';
+import { assertStats, oneProcess, startRelay, statsUntil } from '../support/relay.mjs';
+import { startPlayed, startServed } from '../support/served.mjs';
 import { startUdpServer } from '../support/udp_server.mjs';
 import { connect } from '../support/websocket.mjs';
 
@@ -11,9 +12,7 @@ const hasIPv6 = Object.values(os.networkInterfaces())
   .some((each) => each.family === 'IPv6');
 
 test('datagrams of every kind of size come back unchanged, one per message', async (t) => {
-  const server = await startUdpServer(t);
-  const relay = await startRelay(t, { upstream: server.upstream });
-  const client = await connect(t, relay);
+  const { server, client } = await startPlayed(t);
   const sizes = [1, 2, 64, 125, 126, 127, 255, 256, 512, 1099, 1100, 1200, 1399, 1400];
   for (const size of sizes) {
     client.send(pattern(size, size));
@@ -34,7 +33,7 @@ test(
   'a burst keeps its order and its contents, and goes out in few writes',
   { skip: oneProcess },
   async (t) => {
-    const server = await startUdpServer(t, {
+    const { server, relay, client } = await startPlayed(t, {
       // The server sends the whole burst at once, so that it is there when the relay reads.
       answer: (data, from) => {
         if (data.toString() !== 'burst') return data;
@@ -42,8 +41,6 @@ test(
         return null;
       },
     });
-    const relay = await startRelay(t, { upstream: server.upstream });
-    const client = await connect(t, relay);
     client.send(pattern(100, 0)); // more may come at once when the server has answered
     await client.received(1);
     for (let i = 1; i < 200; i++) client.send(pattern(100, i));
@@ -71,12 +68,10 @@ test(
 const COALESCE_MS = 20;
 
 test('--coalesce-us serves together what comes within that time', async (t) => {
-  const server = await startUdpServer(t);
-  const args = ['--coalesce-us', String(1000 * COALESCE_MS)];
-  const relay = await startRelay(t, { upstream: server.upstream, args });
-  const client = await connect(t, relay);
-  client.send(pattern(64));
-  await client.received(1);
+  const { server, relay, client } = await startPlayed(t, {
+    args: ['--coalesce-us', String(1000 * COALESCE_MS)],
+  });
+  await client.echo(pattern(64));
   const [from] = server.peers.values();
   // Two writes at most are sure to be sent within that time, also on a machine that stalls: the first after a pause
   // goes out at once.
@@ -94,8 +89,7 @@ test('--coalesce-us serves together what comes within that time', async (t) => {
 });
 
 test('each session has a socket of its own, and nobody sees the datagrams of another', async (t) => {
-  const server = await startUdpServer(t);
-  const relay = await startRelay(t, { upstream: server.upstream });
+  const { server, relay } = await startServed(t);
   const clients = await Promise.all(Array.from({ length: 20 }, () => connect(t, relay)));
   await Promise.all(
     clients.map(async (client, i) => {
@@ -126,23 +120,20 @@ test('each session has a socket of its own, and nobody sees the datagrams of ano
 });
 
 test('a message in fragments is one datagram', async (t) => {
-  const server = await startUdpServer(t);
-  const relay = await startRelay(t, { upstream: server.upstream });
+  const { relay } = await startServed(t);
   const client = await connect(t, relay, { perMessageDeflate: false });
   const whole = pattern(1400, 3);
   client.socket.send(whole.subarray(0, 500), { fin: false });
   client.socket.send(whole.subarray(500, 500), { fin: false });
   client.socket.send(whole.subarray(500, 900), { fin: false });
   client.socket.send(whole.subarray(900), { fin: true });
-  client.send(pattern(10, 4));
-  await client.received(2);
+  await client.echo(pattern(10, 4));
   assert.deepEqual(client.messages[0].data, whole);
   assert.deepEqual(client.messages[1].data, pattern(10, 4));
 });
 
 test('the subprotocol is agreed on, compression is not', async (t) => {
-  const server = await startUdpServer(t);
-  const relay = await startRelay(t, { upstream: server.upstream });
+  const { relay } = await startServed(t);
   const client = await connect(t, relay, { protocols: ['other.v9', 'causeway.v1'] });
   assert.equal(client.socket.protocol, 'causeway.v1');
   assert.equal(client.socket.extensions, '');
@@ -152,11 +143,8 @@ test('the subprotocol is agreed on, compression is not', async (t) => {
 });
 
 test('a datagram too long for a browser is dropped and counted', async (t) => {
-  const server = await startUdpServer(t);
-  const relay = await startRelay(t, { upstream: server.upstream });
-  const client = await connect(t, relay);
-  client.send(Buffer.from('hello'));
-  await client.received(1);
+  const { server, relay, client } = await startPlayed(t);
+  await client.echo('hello');
   const [peer] = server.peers.values();
   server.send(pattern(1401), peer);
   server.send(pattern(1400), peer);
@@ -166,9 +154,7 @@ test('a datagram too long for a browser is dropped and counted', async (t) => {
 });
 
 test("Emscripten's port message is not for the game server", async (t) => {
-  const server = await startUdpServer(t);
-  const relay = await startRelay(t, { upstream: server.upstream });
-  const client = await connect(t, relay);
+  const { server, relay, client } = await startPlayed(t);
   const port = Buffer.from('\xff\xff\xff\xffport\xc0\x01', 'latin1');
   const almost = [port.subarray(0, 9), Buffer.concat([port, port])];
   for (const data of [port, ...almost, port]) client.send(data);
@@ -182,26 +168,24 @@ test("Emscripten's port message is not for the game server", async (t) => {
 });
 
 test('the counters add up', async (t) => {
-  const server = await startUdpServer(t);
-  const relay = await startRelay(t, { upstream: server.upstream });
-  const client = await connect(t, relay);
-  client.send(pattern(40, 0));
-  await client.received(1);
+  const { relay, client } = await startPlayed(t);
+  await client.echo(pattern(40, 0));
   for (let i = 1; i < 50; i++) client.send(pattern(40, i));
   await client.received(50);
   const open = await relay.stats();
-  assert.equal(open.sessions_open, 1);
-  assert.equal(open.client_datagrams, 50);
-  assert.equal(open.client_bytes, 2000);
-  assert.equal(open.upstream_datagrams, 50);
-  assert.equal(open.upstream_bytes, 2000);
-  assert.equal(open.delivered_datagrams, 50);
+  assertStats(open, {
+    sessions_open: 1,
+    client_datagrams: 50,
+    client_bytes: 2000,
+    upstream_datagrams: 50,
+    upstream_bytes: 2000,
+    delivered_datagrams: 50,
+  });
   client.close(1000);
   const { code } = await client.closed();
   assert.equal(code, 1000);
   const closed = await statsUntil(relay, (stats) => stats.sessions_open === 0);
-  assert.equal(closed.sessions_opened, 1);
-  assert.equal(closed.sessions_ended_client, 1);
+  assertStats(closed, { sessions_opened: 1, sessions_ended_client: 1 });
 });
 
 test(
@@ -213,8 +197,7 @@ test(
     assert.equal(relay.host, '[::]');
     for (const host of ['[::1]', '127.0.0.1']) {
       const client = await connect(t, relay, { host });
-      client.send(pattern(77));
-      await client.received(1);
+      await client.echo(pattern(77));
       assert.deepEqual(client.messages[0].data, pattern(77));
     }
     assert.equal([...server.peers.values()][0].family, 'IPv6');

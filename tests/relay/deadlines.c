@@ -1,5 +1,5 @@
 /* The heap of deadlines is compared with the plainest list there can be. */
-#include "unit.h"
+#include "fixture.h"
 
 #include "os/deadlines.h"
 
@@ -8,9 +8,8 @@
 
 #define ENTRIES 200
 
-static void test_the_first_is_the_earliest(void **state)
+TEST(the_first_is_the_earliest)
 {
-    (void)state;
     struct deadlines deadlines;
     struct deadline entries[ENTRIES] = {0};
     uint32_t seed = 1;
@@ -43,6 +42,5 @@ static void test_the_first_is_the_earliest(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_the_first_is_the_earliest)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return fixture_run();
 }

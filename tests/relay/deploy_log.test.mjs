@@ -4,8 +4,8 @@ import net from 'node:net';
 import test from 'node:test';
 import { request } from './packets.mjs';
 import { patiently } from '../support/patience.mjs';
-import { run, startRelay, statsUntil } from '../support/relay.mjs';
-import { startUdpServer } from '../support/udp_server.mjs';
+import { run, statsUntil } from '../support/relay.mjs';
+import { startServed } from '../support/served.mjs';
 import { connect } from '../support/websocket.mjs';
 import { own } from '../support/fixture.mjs';
 
@@ -22,8 +22,7 @@ async function playAndLeave(t, relay) {
 }
 
 test('a session has a line at its end that tells all of it', async (t) => {
-  const server = await startUdpServer(t);
-  const relay = await startRelay(t, { upstream: server.upstream });
+  const { server, relay } = await startServed(t);
   await playAndLeave(t, relay);
   const [, client, upstream, port] = await relay.logged(
     new RegExp(
@@ -40,9 +39,9 @@ test('a session has a line at its end that tells all of it', async (t) => {
 });
 
 test('in JSON each line is an object', async (t) => {
-  const server = await startUdpServer(t);
-  const args = ['--log-format', 'json', '--log-level', 'debug'];
-  const relay = await startRelay(t, { upstream: server.upstream, args });
+  const { relay } = await startServed(t, {
+    args: ['--log-format', 'json', '--log-level', 'debug'],
+  });
   await playAndLeave(t, relay);
   await relay.logged(/"session ended"/);
   const strange = 'https://"\\\xe4\x7f.example';
@@ -73,9 +72,7 @@ test('in JSON each line is an object', async (t) => {
 
 for (const format of ['text', 'json']) {
   test(`each line of a worker says which, as ${format}`, async (t) => {
-    const server = await startUdpServer(t);
-    const args = ['--workers', '2', '--log-format', format];
-    const relay = await startRelay(t, { upstream: server.upstream, args });
+    const { relay } = await startServed(t, { args: ['--workers', '2', '--log-format', format] });
     await playAndLeave(t, relay);
     const [line, session] = await relay.logged(/.*session ended.*session\W+(\d+).*\n/);
     const worker = Number(session) % 100;
@@ -103,8 +100,7 @@ test('a text that is too long is cut, and the line whole', async () => {
 });
 
 test('sessions that the game server does not answer are not told one by one', async (t) => {
-  const server = await startUdpServer(t, { answer: () => null });
-  const relay = await startRelay(t, { upstream: server.upstream });
+  const { relay } = await startServed(t, { answer: () => null });
   const since = performance.now();
   for (let i = 0; i < 30; i++) await (await connect(t, relay)).socket.terminate();
   await statsUntil(relay, ({ sessions_ended_client }) => sessions_ended_client >= 30);
@@ -113,9 +109,10 @@ test('sessions that the game server does not answer are not told one by one', as
 });
 
 test('not even in debug does it tell keys, tokens or what asks for them', async (t) => {
-  const server = await startUdpServer(t);
-  const args = ['--log-level', 'debug', '--rtc', '127.0.0.1:0'];
-  const relay = await startRelay(t, { upstream: server.upstream, gated: true, args });
+  const { relay } = await startServed(t, {
+    gated: true,
+    args: ['--log-level', 'debug', '--rtc', '127.0.0.1:0'],
+  });
   const secrets = [KEY];
   const post = (path, body, headers = {}) =>
     fetch(`http://127.0.0.1:${relay.port}${path}`, { method: 'POST', body, headers });

@@ -1,6 +1,6 @@
 /* Messages of the relay to the service manager that started it: systemd's protocol, with the test
    in the place of systemd. */
-#include "unit.h"
+#include "fixture.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -29,13 +29,26 @@ struct manager {
     struct ucred from;
 };
 
-/* Opens the socket of a manager, in the file system or not. */
-static void open_manager(struct manager *manager, bool is_file)
+/* Closes the socket, and ends the relay of a test that has failed. */
+static void close_manager(void *object)
 {
+    struct manager *manager = object;
+    if (relay > 0)
+        kill(relay, SIGKILL);
+    relay = 0;
+    close(manager->fd);
+    unlink(manager->name);
+    free(manager);
+}
+
+/* Opens the socket of a manager, in the file system or not. */
+static struct manager *open_manager(bool is_file)
+{
+    struct manager *manager = own(calloc(1, sizeof *manager), close_manager);
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     const struct timeval patience = {.tv_sec = PATIENCE_SECONDS};
     const int yes = 1;
-    *manager = (struct manager){.fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0)};
+    manager->fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     snprintf(manager->name, sizeof manager->name, "%sdeploy-notify-%d", is_file ? "/tmp/" : "@",
              (int)getpid());
     const size_t size = strlen(manager->name);
@@ -49,6 +62,7 @@ static void open_manager(struct manager *manager, bool is_file)
     assert_return_code(setsockopt(manager->fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience),
                        0);
     assert_return_code(setsockopt(manager->fd, SOL_SOCKET, SO_PASSCRED, &yes, sizeof yes), 0);
+    return manager;
 }
 
 /* Starts the relay. `watched` is the process that the watchdog is for: 0 = none, -1 = the relay,
@@ -106,102 +120,79 @@ static void end(struct manager *manager)
     assert_int_equal(waitpid(relay, &status, 0), relay);
     assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
     relay = 0;
-    close(manager->fd);
-    unlink(manager->name);
 }
 
-static void test_tells_that_it_is_ready_and_lives(void **state)
+TEST(tells_that_it_is_ready_and_lives)
 {
-    struct manager manager;
-    (void)state;
-    open_manager(&manager, true);
-    start_relay(&manager, "20000", -1, false);
-    expect(&manager, "READY=1");
-    assert_int_equal(receive(&manager), 3);
-    end(&manager);
+    struct manager *manager = open_manager(true);
+    start_relay(manager, "20000", -1, false);
+    expect(manager, "READY=1");
+    assert_int_equal(receive(manager), 3);
+    end(manager);
 }
 
-static void test_tells_that_it_reloads(void **state)
+TEST(tells_that_it_reloads)
 {
-    struct manager manager;
     struct timespec now;
     long long microseconds;
-    (void)state;
-    open_manager(&manager, false);
-    start_relay(&manager, "0", 0, false);
-    expect(&manager, "READY=1");
+    struct manager *manager = open_manager(false);
+    start_relay(manager, "0", 0, false);
+    expect(manager, "READY=1");
     clock_gettime(CLOCK_MONOTONIC, &now);
     kill(relay, SIGHUP);
-    assert_int_equal(receive(&manager), 0);
-    assert_int_equal(sscanf(manager.state, "RELOADING=1\nMONOTONIC_USEC=%lld", &microseconds), 1);
+    assert_int_equal(receive(manager), 0);
+    assert_int_equal(sscanf(manager->state, "RELOADING=1\nMONOTONIC_USEC=%lld", &microseconds), 1);
     assert_true(microseconds >= now.tv_sec * 1000000LL + now.tv_nsec / 1000);
-    expect(&manager, "READY=1");
-    end(&manager);
+    expect(manager, "READY=1");
+    end(manager);
 }
 
-static void test_workers_leave_it_to_their_supervisor(void **state)
+TEST(workers_leave_it_to_their_supervisor)
 {
-    struct manager manager;
-    (void)state;
-    open_manager(&manager, false);
-    start_relay(&manager, "20000", -1, true);
-    expect(&manager, "READY=1");
+    struct manager *manager = open_manager(false);
+    start_relay(manager, "20000", -1, true);
+    expect(manager, "READY=1");
     for (int i = 0; i < 10; i++) {
-        assert_int_equal(receive(&manager), 3);
-        assert_int_equal(manager.from.pid, relay);
+        assert_int_equal(receive(manager), 3);
+        assert_int_equal(manager->from.pid, relay);
     }
-    end(&manager);
+    end(manager);
 }
 
 /* The test waits for many times as long as the watchdog's time. */
-static void test_is_silent_when_another_is_watched(void **state)
+TEST(is_silent_when_another_is_watched)
 {
-    struct manager manager;
-    (void)state;
-    open_manager(&manager, false);
-    start_relay(&manager, "2000", 1, false);
-    assert_int_equal(receive(&manager), 0);
-    assert_string_equal(manager.state, "READY=1");
+    struct manager *manager = open_manager(false);
+    start_relay(manager, "2000", 1, false);
+    assert_int_equal(receive(manager), 0);
+    assert_string_equal(manager->state, "READY=1");
     usleep(50000);
     kill(relay, SIGTERM);
-    assert_int_equal(receive(&manager), 0);
-    assert_string_equal(manager.state, "STOPPING=1");
+    assert_int_equal(receive(manager), 0);
+    assert_string_equal(manager->state, "STOPPING=1");
     waitpid(relay, NULL, 0);
     relay = 0;
-    close(manager.fd);
 }
 
-static void test_tells_who_goes_on_after_an_upgrade(void **state)
+TEST(tells_who_goes_on_after_an_upgrade)
 {
-    struct manager manager;
     int successor;
-    (void)state;
     prctl(PR_SET_CHILD_SUBREAPER, 1);
-    open_manager(&manager, false);
-    start_relay(&manager, "20000", -1, false);
-    expect(&manager, "READY=1");
+    struct manager *manager = open_manager(false);
+    start_relay(manager, "20000", -1, false);
+    expect(manager, "READY=1");
     kill(relay, SIGUSR2);
     do
-        receive(&manager);
-    while (sscanf(manager.state, "MAINPID=%d", &successor) != 1);
-    assert_int_equal(manager.from.pid, relay); /* to the manager this is still the relay */
+        receive(manager);
+    while (sscanf(manager->state, "MAINPID=%d", &successor) != 1);
+    assert_int_equal(manager->from.pid, relay); /* to the manager this is still the relay */
     assert_int_not_equal(successor, relay);
     waitpid(relay, NULL, 0);
     relay = successor;
     do
-        receive(&manager);
-    while (manager.from.pid != successor || strcmp(manager.state, "WATCHDOG=1") != 0);
-    end(&manager);
-}
-
-/* Ends the relay of a test that has failed. */
-static int kill_relay(void **state)
-{
-    (void)state;
-    if (relay > 0)
-        kill(relay, SIGKILL);
-    relay = 0;
-    return 0;
+        receive(manager);
+    while (manager->from.pid != successor || strcmp(manager->state, "WATCHDOG=1") != 0);
+    end(manager);
 }
 
 int main(int argc, char **argv)
@@ -209,12 +200,5 @@ int main(int argc, char **argv)
     if (argc < 2)
         return 2;
     program = argv[1];
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(test_tells_that_it_is_ready_and_lives, kill_relay),
-        cmocka_unit_test_teardown(test_tells_that_it_reloads, kill_relay),
-        cmocka_unit_test_teardown(test_workers_leave_it_to_their_supervisor, kill_relay),
-        cmocka_unit_test_teardown(test_is_silent_when_another_is_watched, kill_relay),
-        cmocka_unit_test_teardown(test_tells_who_goes_on_after_an_upgrade, kill_relay),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return fixture_run();
 }

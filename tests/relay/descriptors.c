@@ -1,9 +1,9 @@
 /* The division of the descriptors that the system allows. */
 #include "http/descriptors.h"
 
+#include "fixture.h"
 #include "http/preface.h"
 #include "os/linger.h"
-#include "unit.h"
 
 #include <errno.h>
 #include <sys/resource.h>
@@ -52,9 +52,8 @@ static rlim_t needed(const struct descriptors *divided)
            PREFACES_MAX + DESCRIPTORS_ADMIN;
 }
 
-static void test_a_low_limit_is_raised(void **state)
+TEST(a_low_limit_is_raised)
 {
-    (void)state;
     struct descriptors divided;
     allow(100, true);
     assert_true(descriptors_divide(200, &divided));
@@ -63,9 +62,8 @@ static void test_a_low_limit_is_raised(void **state)
     assert_int_equal(allowed(), needed(&divided));
 }
 
-static void test_a_limit_that_cannot_be_raised_is_divided(void **state)
+TEST(a_limit_that_cannot_be_raised_is_divided)
 {
-    (void)state;
     struct descriptors divided;
     allow(600, false);
     assert_true(descriptors_divide(1000, &divided));
@@ -76,9 +74,8 @@ static void test_a_limit_that_cannot_be_raised_is_divided(void **state)
     assert_false(descriptors_divide(1000, &divided));
 }
 
-static void test_a_limit_that_cannot_be_lowered_does(void **state)
+TEST(a_limit_that_cannot_be_lowered_does)
 {
-    (void)state;
     struct descriptors divided;
     allow(3000, false);
     assert_true(descriptors_divide(100, &divided));
@@ -89,10 +86,5 @@ static void test_a_limit_that_cannot_be_lowered_does(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_low_limit_is_raised),
-        cmocka_unit_test(test_a_limit_that_cannot_be_raised_is_divided),
-        cmocka_unit_test(test_a_limit_that_cannot_be_lowered_does),
-    };
-    return cmocka_run_group_tests_name("descriptors", tests, remember_the_hard_limit, NULL);
+    return cmocka_run_group_tests(fixture_tests, remember_the_hard_limit, NULL);
 }

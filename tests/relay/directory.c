@@ -1,6 +1,6 @@
 /* The supervisor's knowledge of sessions: their owners, and how long those without an owner
    wait. */
-#include "unit.h"
+#include "fixture.h"
 
 #include "process/directory.h"
 
@@ -38,9 +38,8 @@ static struct directory_entry *find(const struct directory *directory, uint8_t f
 }
 
 /* The workers' view of the filter has the sessions of the directory. */
-static void test_workers_see_which_sessions_it_has(void **state)
+TEST(workers_see_which_sessions_it_has)
 {
-    (void)state;
     struct directory directory;
     struct directory_filter seen;
     const struct session_state one = state_of(1);
@@ -75,9 +74,8 @@ static void test_workers_see_which_sessions_it_has(void **state)
     directory_destroy(&directory);
 }
 
-static void test_what_was_given_in_vain_waits_for_others(void **state)
+TEST(what_was_given_in_vain_waits_for_others)
 {
-    (void)state;
     struct directory directory;
     assert_true(directory_create(&directory, 10, secret));
     assert_true(keep(&directory, 1, 1, INFINITY));
@@ -90,9 +88,8 @@ static void test_what_was_given_in_vain_waits_for_others(void **state)
     directory_destroy(&directory);
 }
 
-static void test_sessions_of_the_dead_wait_for_a_while(void **state)
+TEST(sessions_of_the_dead_wait_for_a_while)
 {
-    (void)state;
     struct directory directory;
     assert_true(directory_create(&directory, 10, secret));
     assert_true(keep(&directory, 1, 1, INFINITY));
@@ -119,9 +116,8 @@ static void test_sessions_of_the_dead_wait_for_a_while(void **state)
     directory_destroy(&directory);
 }
 
-static void test_the_latest_of_a_hash_stays(void **state)
+TEST(the_latest_of_a_hash_stays)
 {
-    (void)state;
     struct directory directory;
     assert_true(directory_create(&directory, 1, secret));
     assert_true(keep(&directory, 1, 1, INFINITY));
@@ -131,9 +127,8 @@ static void test_the_latest_of_a_hash_stays(void **state)
     directory_destroy(&directory);
 }
 
-static void test_what_has_no_place_is_closed(void **state)
+TEST(what_has_no_place_is_closed)
 {
-    (void)state;
     struct directory directory;
     assert_true(directory_create(&directory, 1, secret));
     struct session_state session = state_of(2);
@@ -152,12 +147,5 @@ static void test_what_has_no_place_is_closed(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_workers_see_which_sessions_it_has),
-        cmocka_unit_test(test_what_was_given_in_vain_waits_for_others),
-        cmocka_unit_test(test_sessions_of_the_dead_wait_for_a_while),
-        cmocka_unit_test(test_the_latest_of_a_hash_stays),
-        cmocka_unit_test(test_what_has_no_place_is_closed),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return fixture_run();
 }

@@ -3,6 +3,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
 import { startRelay } from '../support/relay.mjs';
+import { startServed } from '../support/served.mjs';
 import { startUdpServer } from '../support/udp_server.mjs';
 import { temporaryFolder } from '../support/fixture.mjs';
 import { ask } from '../support/http.mjs';
@@ -147,8 +148,7 @@ test('/.well-known/ is served, by which certbot renews certificates', async (t) 
 });
 
 test('without --root there are no files', async (t) => {
-  const server = await startUdpServer(t);
-  const relay = await startRelay(t, { upstream: server.upstream });
+  const { relay } = await startServed(t);
   assert.equal((await ask(relay.port, '/')).status, 404);
   assert.equal((await ask(relay.port, '/etc/passwd')).status, 404);
 });

@@ -13,15 +13,14 @@ import {
   packet,
   request,
 } from './packets.mjs';
-import { startRelay, statsUntil } from '../support/relay.mjs';
-import { startUdpServer } from '../support/udp_server.mjs';
+import { assertStats, statsUntil } from '../support/relay.mjs';
+import { startServed } from '../support/served.mjs';
 import { connect } from '../support/websocket.mjs';
 
 const OFFENCES_MAX = 8;
 
 async function begin(t, ...args) {
-  const server = await startUdpServer(t, { answer: () => null });
-  const relay = await startRelay(t, { upstream: server.upstream, gated: true, args });
+  const { server, relay } = await startServed(t, { answer: () => null, gated: true, args });
   return { server, relay, client: await connect(t, relay) };
 }
 
@@ -147,8 +146,6 @@ test('who goes on with it is sent away with 1008, and nothing of it has passed',
   const { code, reason } = await client.closed();
   assert.equal(code, 1008);
   assert.equal(reason, 'not a secure connection');
-  const stats = await relay.stats();
-  assert.equal(stats.sessions_ended_protocol, 1);
-  assert.equal(stats.dropped_protocol, OFFENCES_MAX);
+  assertStats(await relay.stats(), { sessions_ended_protocol: 1, dropped_protocol: OFFENCES_MAX });
   assert.equal(server.received.length, 0);
 });

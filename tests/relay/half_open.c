@@ -1,5 +1,5 @@
 /* The choice of the offer that goes when too many wait. */
-#include "unit.h"
+#include "fixture.h"
 
 #include "rtc/half_open.h"
 
@@ -24,9 +24,8 @@ static void leave_all(struct half_open *set, struct half_open_entry *entries, un
     free(entries);
 }
 
-static void test_the_oldest_of_the_address_with_most_goes(void **state)
+TEST(the_oldest_of_the_address_with_most_goes)
 {
-    (void)state;
     const unsigned count = HALF_OPEN_MAX + 3;
     struct half_open *set = half_open_create(0);
     struct half_open_entry *entries = calloc(count, sizeof *entries);
@@ -52,9 +51,8 @@ static void test_the_oldest_of_the_address_with_most_goes(void **state)
     half_open_destroy(NULL);
 }
 
-static void test_handshakes_make_room_for_handshakes(void **state)
+TEST(handshakes_make_room_for_handshakes)
 {
-    (void)state;
     const unsigned first = 100;
     const unsigned count = first + HALF_OPEN_HANDSHAKES + 1;
     struct half_open *set = half_open_create(0);
@@ -76,9 +74,8 @@ static void test_handshakes_make_room_for_handshakes(void **state)
     leave_all(set, entries, count);
 }
 
-static void test_players_who_come_back_together_have_time(void **state)
+TEST(players_who_come_back_together_have_time)
 {
-    (void)state;
     struct half_open *set = half_open_create(0);
     struct half_open_entry *entries = calloc(HALF_OPEN_HANDSHAKES_MAX + 1, sizeof *entries);
     assert_non_null(entries);
@@ -107,9 +104,8 @@ static void test_players_who_come_back_together_have_time(void **state)
     leave_all(set, entries, HALF_OPEN_HANDSHAKES_MAX + 1);
 }
 
-static void test_an_address_has_its_number(void **state)
+TEST(an_address_has_its_number)
 {
-    (void)state;
     struct half_open *set = half_open_create(2);
     struct half_open_entry entries[3];
     struct socket_address client;
@@ -129,11 +125,5 @@ static void test_an_address_has_its_number(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_the_oldest_of_the_address_with_most_goes),
-        cmocka_unit_test(test_handshakes_make_room_for_handshakes),
-        cmocka_unit_test(test_players_who_come_back_together_have_time),
-        cmocka_unit_test(test_an_address_has_its_number),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return fixture_run();
 }

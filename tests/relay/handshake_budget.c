@@ -1,6 +1,6 @@
 /* The share of a processor that handshakes take, in virtual time. */
 #include "limits/handshake_budget.h"
-#include "unit.h"
+#include "fixture.h"
 
 /* Does steps of handshakes, each of which takes `cost` seconds, as soon as it may, and returns the
    seconds of processor time that they took until `end`. */
@@ -18,9 +18,8 @@ static double work(struct handshake_budget *budget, enum handshake_rank rank, do
     }
 }
 
-static void test_they_have_their_share_whatever_they_cost(void **state)
+TEST(they_have_their_share_whatever_they_cost)
 {
-    (void)state;
     static const double costs[] = {0.0001, 0.001, 0.01, 0.1, 1.0};
     for (size_t i = 0; i < sizeof costs / sizeof *costs; i++) {
         struct handshake_budget budget = {0};
@@ -31,18 +30,16 @@ static void test_they_have_their_share_whatever_they_cost(void **state)
     }
 }
 
-static void test_they_save_up_no_more_than_a_stretch(void **state)
+TEST(they_save_up_no_more_than_a_stretch)
 {
-    (void)state;
     struct handshake_budget budget = {0};
     double now = 1000.0;
     const double taken = work(&budget, HANDSHAKE_TLS, 0.0001, &now, 1000.0 + HANDSHAKE_STRETCH);
     assert_true(taken <= HANDSHAKE_STRETCH * 1.26);
 }
 
-static void test_those_of_offers_come_first(void **state)
+TEST(those_of_offers_come_first)
 {
-    (void)state;
     struct handshake_budget budget = {0};
     double now = 1000.0;
     work(&budget, HANDSHAKE_DTLS, 0.001, &now, 1100.0);
@@ -55,10 +52,5 @@ static void test_those_of_offers_come_first(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_they_have_their_share_whatever_they_cost),
-        cmocka_unit_test(test_they_save_up_no_more_than_a_stretch),
-        cmocka_unit_test(test_those_of_offers_come_first),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return fixture_run();
 }

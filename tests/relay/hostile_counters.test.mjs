@@ -6,8 +6,8 @@ import { test } from 'node:test';
 import { packet, PAYLOAD, request } from './packets.mjs';
 import { sleep, until } from '../support/patience.mjs';
 import { pattern } from '../support/pattern.mjs';
-import { assertAddsUp, startRelay, statsUntil } from '../support/relay.mjs';
-import { startUdpServer } from '../support/udp_server.mjs';
+import { assertStats, assertAddsUp, statsUntil } from '../support/relay.mjs';
+import { startPlayed, startServed } from '../support/served.mjs';
 import { connect } from '../support/websocket.mjs';
 import { own } from '../support/fixture.mjs';
 import { openRawWebSocket } from '../support/tcp.mjs';
@@ -27,9 +27,9 @@ async function whileStopped(relay, work) {
 }
 
 test('a thousand sessions at 20 Hz, half of which vanish', async (t) => {
-  const server = await startUdpServer(t);
-  const args = ['--queue-age', '60', '--queue-bytes', '1000000'];
-  const relay = await startRelay(t, { upstream: server.upstream, args });
+  const { server, relay } = await startServed(t, {
+    args: ['--queue-age', '60', '--queue-bytes', '1000000'],
+  });
   const clients = [];
   while (clients.length < 1000) {
     const open = Array.from({ length: 50 }, (_, i) =>
@@ -72,13 +72,11 @@ test('a thousand sessions at 20 Hz, half of which vanish', async (t) => {
 });
 
 test('datagrams that wait for a session which ends', async (t) => {
-  const server = await startUdpServer(t);
-  const relay = await startRelay(t, { upstream: server.upstream });
+  const { server, relay } = await startServed(t);
   const clients = [];
   for (let i = 0; i < 20; i++) {
     clients.push(await connect(t, relay));
-    clients[i].send(pattern(SIZE));
-    await clients[i].received(1);
+    await clients[i].echo(pattern(SIZE));
   }
   await whileStopped(relay, () => {
     clients.forEach(({ socket }) => socket.terminate());
@@ -91,11 +89,8 @@ test('datagrams that wait for a session which ends', async (t) => {
 });
 
 test('what finds the socket towards the game server full is counted', async (t) => {
-  const server = await startUdpServer(t);
-  const relay = await startRelay(t, { upstream: server.upstream });
-  const client = await connect(t, relay);
-  client.send(pattern(SIZE));
-  await client.received(1);
+  const { server, relay, client } = await startPlayed(t);
+  await client.echo(pattern(SIZE));
   const [peer] = server.peers.values();
   for (const most of [5000, 10000]) {
     await whileStopped(relay, async () => {
@@ -122,8 +117,7 @@ test('what finds the socket towards the game server full is counted', async (t) 
 });
 
 test('what finds the WebRTC port full, or is too long for it, is counted', async (t) => {
-  const server = await startUdpServer(t);
-  const relay = await startRelay(t, { upstream: server.upstream, args: ['--rtc', '127.0.0.1:0'] });
+  const { relay } = await startServed(t, { args: ['--rtc', '127.0.0.1:0'] });
   const port = Number(/webrtc on udp \S+:(\d+)/.exec(relay.log())[1]);
   const socket = dgram.createSocket('udp4');
   own(t, () => socket.close());
@@ -146,24 +140,18 @@ test('what finds the WebRTC port full, or is too long for it, is counted', async
 });
 
 test('empty and overlong datagrams of the game server', async (t) => {
-  const server = await startUdpServer(t);
-  const relay = await startRelay(t, { upstream: server.upstream });
-  const client = await connect(t, relay);
-  client.send(pattern(SIZE));
-  await client.received(1);
+  const { server, relay, client } = await startPlayed(t);
+  await client.echo(pattern(SIZE));
   const [peer] = server.peers.values();
   for (const size of [0, 1401, 1400]) server.send(pattern(size), peer);
   await client.received(2);
   const stats = await relay.stats();
-  assert.equal(stats.dropped_empty, 1);
-  assert.equal(stats.dropped_oversize, 1);
+  assertStats(stats, { dropped_empty: 1, dropped_oversize: 1 });
   assertAddsUp(stats);
 });
 
 test('datagrams of a browser whose session has ended, or never was', async (t) => {
-  const server = await startUdpServer(t);
-  const args = ['--max-sessions', '1'];
-  const relay = await startRelay(t, { upstream: server.upstream, args });
+  const { relay } = await startServed(t, { args: ['--max-sessions', '1'] });
   const client = await openRawWebSocket(t, relay);
   client.send(pattern(SIZE));
   await statsUntil(relay, ({ delivered_datagrams }) => delivered_datagrams === 1);
@@ -180,15 +168,12 @@ test('datagrams of a browser whose session has ended, or never was', async (t) =
     send(pattern(SIZE));
   }
   const stats = await statsUntil(relay, ({ dropped_ended }) => dropped_ended === 10);
-  assert.equal(stats.client_datagrams, 11);
-  assert.equal(stats.client_bytes, SIZE + 2 * (2 * SIZE + 2 + 1401));
+  assertStats(stats, { client_datagrams: 11, client_bytes: SIZE + 2 * (2 * SIZE + 2 + 1401) });
   assertAddsUp(stats);
 });
 
 test('what does not pass the gate, comes too fast, or finds no server', async (t) => {
-  const server = await startUdpServer(t);
-  const relay = await startRelay(t, { upstream: server.upstream, gated: true });
-  const client = await connect(t, relay);
+  const { server, relay, client } = await startPlayed(t, { gated: true });
   client.send(packet(PAYLOAD, 20));
   client.send(request());
   await client.received(1);
@@ -215,14 +200,11 @@ test('what does not pass the gate, comes too fast, or finds no server', async (t
 });
 
 test('a session for which there is no socket', async (t) => {
-  const server = await startUdpServer(t);
-  const relay = await startRelay(t, { upstream: server.upstream });
-  const client = await connect(t, relay);
+  const { relay, client } = await startPlayed(t);
   execFileSync('prlimit', ['--pid', String(relay.pid), '--nofile=3:']);
   client.send(pattern(SIZE));
   assert.equal((await client.closed()).code, 1013);
   const stats = await relay.stats();
-  assert.equal(stats.sessions_ended_resources, 1);
-  assert.equal(stats.dropped_upstream, 1);
+  assertStats(stats, { sessions_ended_resources: 1, dropped_upstream: 1 });
   assertAddsUp(stats);
 });

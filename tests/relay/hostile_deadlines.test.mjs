@@ -9,8 +9,8 @@ import { test } from 'node:test';
 import tls from 'node:tls';
 import { idle } from './hostile_rig.mjs';
 import { until } from '../support/patience.mjs';
-import { assertAddsUp, startRelay } from '../support/relay.mjs';
-import { startUdpServer } from '../support/udp_server.mjs';
+import { assertAddsUp } from '../support/relay.mjs';
+import { startServed } from '../support/served.mjs';
 import { handshake } from '../support/websocket.mjs';
 import { own, repeat, temporaryFolder } from '../support/fixture.mjs';
 import { certify } from '../support/certificate.mjs';
@@ -217,16 +217,13 @@ async function start(t, args = []) {
   const file = await open(`${folder}/large.bin`, 'w');
   await file.truncate(LARGE_BYTES);
   await file.close();
-  const server = await startUdpServer(t, {
+  const { server, relay } = await startServed(t, {
     answer(data, from) {
       if (data.toString() === 'stay') {
         repeat(t, () => server.send(Buffer.alloc(1000), from), DRIP_MS);
       }
       return data;
     },
-  });
-  const relay = await startRelay(t, {
-    upstream: server.upstream,
     args: [
       ...['--root', folder, '--rtc', '127.0.0.1:0', '--resume-seconds', '0'],
       ...['--request-timeout', '1', '--idle-timeout', '2', '--ping-interval', '1', ...args],

@@ -4,8 +4,7 @@ import { execFileSync } from 'node:child_process';
 import test from 'node:test';
 import { startCrowd } from './hostile_crowd.mjs';
 import { startRig } from './hostile_rig.mjs';
-import { startRelay } from '../support/relay.mjs';
-import { startUdpServer } from '../support/udp_server.mjs';
+import { startServed } from '../support/served.mjs';
 import { connect } from '../support/websocket.mjs';
 import { enterOwnNetwork, isInside } from '../support/own_network.mjs';
 
@@ -26,9 +25,7 @@ if (!isInside) {
     }
 
   test('sessions of one /64 are those of one address', async (t) => {
-    const server = await startUdpServer(t);
-    const relay = await startRelay(t, {
-      upstream: server.upstream,
+    const { relay } = await startServed(t, {
       listen: '[::]:0',
       args: ['--max-sessions-per-address', String(LIMIT)],
     });
@@ -38,8 +35,7 @@ if (!isInside) {
     assert.equal((await refused.closed()).code, 1013);
     assert.equal((await relay.stats()).sessions_refused_address, 1);
     const other = await enterFrom(address(1, 1));
-    other.send(Buffer.from('hello'));
-    await other.received(1);
+    await other.echo('hello');
   });
 
   test('so are connections that are no sessions', async (t) => {

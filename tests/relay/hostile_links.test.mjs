@@ -5,8 +5,8 @@ import { startCrowd } from './hostile_crowd.mjs';
 import { idle, startRig } from './hostile_rig.mjs';
 import { ask, connectAs, newKey, PROTOCOL, protocolsOf } from './links.mjs';
 import { forged, request } from './packets.mjs';
-import { assertAddsUp, startRelay, statsUntil } from '../support/relay.mjs';
-import { startUdpServer } from '../support/udp_server.mjs';
+import { assertStats, assertAddsUp, statsUntil } from '../support/relay.mjs';
+import { startServed } from '../support/served.mjs';
 import { binaryFrame, handshake } from '../support/websocket.mjs';
 import { repeat } from '../support/fixture.mjs';
 import { memoryOf } from '../support/programs.mjs';
@@ -57,9 +57,10 @@ for (const [what, places, lost] of [
   [' who fill the relay', 20, 1],
 ])
   test(`strangers do not end the sessions of players on their way back${what}`, async (t) => {
-    const server = await startUdpServer(t, { answer: (data) => (data.length < 100 ? data : null) });
-    const args = ['--max-sessions', String(places), '--resume-seconds', '1000'];
-    const relay = await startRelay(t, { upstream: server.upstream, args });
+    const { server, relay } = await startServed(t, {
+      answer: (data) => (data.length < 100 ? data : null),
+      args: ['--max-sessions', String(places), '--resume-seconds', '1000'],
+    });
     const players = Array.from({ length: 20 }, (_, i) => ({ key: newKey(), name: `player ${i}` }));
     const enter = ({ key }, i) => connectAs(t, relay, key, { localAddress: `127.2.0.${1 + i}` });
     for (const [i, player] of players.entries()) {
@@ -87,8 +88,7 @@ for (const [what, places, lost] of [
   });
 
 test('a guessed key finds nothing, however close it is', async (t) => {
-  const server = await startUdpServer(t);
-  const relay = await startRelay(t, { upstream: server.upstream });
+  const { server, relay } = await startServed(t);
   const key = newKey();
   const player = await connectAs(t, relay, key, { localAddress: '127.2.0.1' });
   const port = await ask(server, player, 'hello');
@@ -105,14 +105,11 @@ test('a guessed key finds nothing, however close it is', async (t) => {
     stranger.close(1000);
   }
   assert.equal(await ask(server, player, 'still here'), port);
-  const stats = await relay.stats();
-  assert.equal(stats.sessions_opened, 1 + guesses.length);
-  assert.equal(stats.links_joined, 0);
+  assertStats(await relay.stats(), { sessions_opened: 1 + guesses.length, links_joined: 0 });
 });
 
 test('what the game server says comes at most once, however many links come', async (t) => {
-  const server = await startUdpServer(t);
-  const relay = await startRelay(t, { upstream: server.upstream });
+  const { server, relay } = await startServed(t);
   const key = newKey();
   let link = await connectAs(t, relay, key);
   const port = await ask(server, link, 'hello');
@@ -149,9 +146,7 @@ test('what the game server says comes at most once, however many links come', as
 });
 
 test('links that come and go leave no memory behind', async (t) => {
-  const server = await startUdpServer(t);
-  const args = ['--resume-seconds', '1'];
-  const relay = await startRelay(t, { upstream: server.upstream, args });
+  const { server, relay } = await startServed(t, { args: ['--resume-seconds', '1'] });
   /** Plays sessions that are resumed three times, some of them for nothing, and then wait in vain. */
   const round = async (turn) => {
     const player = async (i) => {
@@ -173,8 +168,7 @@ test('links that come and go leave no memory behind', async (t) => {
   const held = memoryOf(relay.pid);
   for (let turn = 5; turn < 25; turn++) await round(turn);
   const stats = await statsUntil(relay, ({ sessions_open }) => sessions_open === 0);
-  assert.equal(stats.sessions_opened, 25 * 50);
-  assert.equal(stats.sessions_ended_unlinked, 25 * 50);
+  assertStats(stats, { sessions_opened: 25 * 50, sessions_ended_unlinked: 25 * 50 });
   assertAddsUp(stats);
   const grown = memoryOf(relay.pid) - held;
   assert.ok(process.env.CAUSEWAY_SANITIZED || grown < MEGABYTE, `${grown} kB more`);

@@ -7,8 +7,8 @@ import net from 'node:net';
 import test from 'node:test';
 import tls from 'node:tls';
 import { patiently } from '../support/patience.mjs';
-import { oneProcess, startRelay } from '../support/relay.mjs';
-import { startUdpServer } from '../support/udp_server.mjs';
+import { oneProcess } from '../support/relay.mjs';
+import { startServed } from '../support/served.mjs';
 import { temporaryFolder } from '../support/fixture.mjs';
 import { certify } from '../support/certificate.mjs';
 
@@ -64,8 +64,7 @@ function greet(relay, localAddress, hello) {
 
 for (const maxVersion of ['TLSv1.3', 'TLSv1.2'])
   test(`a crowd of handshakes, ${maxVersion}`, { skip: oneProcess }, async (t) => {
-    const server = await startUdpServer(t);
-    const relay = await startRelay(t, { upstream: server.upstream, args: slow.options });
+    const { relay } = await startServed(t, { args: slow.options });
     const hello = await helloOf(maxVersion);
     await greet(relay, '127.0.0.3', hello); // the first handshake loads code
     const before = { cpu: processorSeconds(relay.pid), at: performance.now() };

@@ -17,8 +17,8 @@ import {
   RESPONSE,
 } from './packets.mjs';
 import { pattern } from '../support/pattern.mjs';
-import { startRelay, statsUntil } from '../support/relay.mjs';
-import { startUdpServer } from '../support/udp_server.mjs';
+import { assertStats, statsUntil } from '../support/relay.mjs';
+import { startPlayed, startServed } from '../support/served.mjs';
 import { binaryFrame, connect, handshake } from '../support/websocket.mjs';
 import { own, repeat } from '../support/fixture.mjs';
 
@@ -40,8 +40,7 @@ for (const [args, least] of [
   [['--request-timeout', '1'], 1],
 ])
   test(`without a request a session ends after ${least} s (${args})`, async (t) => {
-    const server = await startUdpServer(t);
-    const relay = await startRelay(t, { upstream: server.upstream, gated: true, args });
+    const { relay } = await startServed(t, { gated: true, args });
     const began = performance.now();
     const quiet = await connect(t, relay);
     const noisy = await connect(t, relay);
@@ -60,8 +59,7 @@ for (const [args, least] of [
   [['--answer-timeout', '1'], 1],
 ])
   test(`without an answer a session ends after ${least} s (${args})`, async (t) => {
-    const server = await startUdpServer(t, { answer: () => null });
-    const relay = await startRelay(t, { upstream: server.upstream, gated: true, args });
+    const { relay } = await startServed(t, { answer: () => null, gated: true, args });
     const began = performance.now();
     const client = await connect(t, relay);
     const opener = request();
@@ -74,13 +72,12 @@ for (const [args, least] of [
   });
 
 test('a session that the game server has answered goes on', async (t) => {
-  const server = await startUdpServer(t);
-  const args = ['--request-timeout', '1', '--answer-timeout', '1', '--idle-timeout', '4'];
-  const relay = await startRelay(t, { upstream: server.upstream, args });
+  const { relay } = await startServed(t, {
+    args: ['--request-timeout', '1', '--answer-timeout', '1', '--idle-timeout', '4'],
+  });
   const began = performance.now();
   const client = await connect(t, relay);
-  client.send(pattern(20));
-  await client.received(1);
+  await client.echo(pattern(20));
   const { how, seconds } = await lifetime(client, began);
   assert.equal(how.code, 4000);
   assert.ok(seconds > 4 - SLACK, `${seconds} s`);
@@ -88,9 +85,11 @@ test('a session that the game server has answered goes on', async (t) => {
 
 // A server answers a repeated request of a connected player with a challenge.
 test('a challenge is no answer: it keeps no session and no place', async (t) => {
-  const server = await startUdpServer(t, { answer: () => packet(CHALLENGE, CHALLENGE_SIZE) });
-  const args = ['--max-sessions', '2', '--answer-timeout', '2'];
-  const relay = await startRelay(t, { upstream: server.upstream, gated: true, args });
+  const { relay } = await startServed(t, {
+    answer: () => packet(CHALLENGE, CHALLENGE_SIZE),
+    gated: true,
+    args: ['--max-sessions', '2', '--answer-timeout', '2'],
+  });
   const opener = request();
   const enter = async () => {
     const client = await connect(t, relay);
@@ -109,12 +108,12 @@ test('a challenge is no answer: it keeps no session and no place', async (t) => 
 // A client with one token can take its connection from session to session.
 test('a session that the game server has left keeps no place', async (t) => {
   const left = new Set();
-  const server = await startUdpServer(t, {
+  const { server, relay } = await startServed(t, {
     answer: (data, { port }) =>
       left.has(port) ? packet(CHALLENGE, CHALLENGE_SIZE) : packet(KEEP_ALIVE, 8),
+    gated: true,
+    args: ['--max-sessions', '3', '--answer-timeout', '1'],
   });
-  const args = ['--max-sessions', '3', '--answer-timeout', '1'];
-  const relay = await startRelay(t, { upstream: server.upstream, gated: true, args });
   repeat(
     t,
     () => {
@@ -163,10 +162,11 @@ test('a session that the game server has left keeps no place', async (t) => {
 test('what follows a challenge is an answer', async (t) => {
   const answer = (data) =>
     (data[0] & 15) === RESPONSE ? packet(KEEP_ALIVE, 8) : packet(CHALLENGE, CHALLENGE_SIZE);
-  const server = await startUdpServer(t, { answer });
-  const args = ['--max-sessions', '1', '--answer-timeout', '1', '--idle-timeout', '4'];
-  const relay = await startRelay(t, { upstream: server.upstream, gated: true, args });
-  const client = await connect(t, relay);
+  const { relay, client } = await startPlayed(t, {
+    answer,
+    gated: true,
+    args: ['--max-sessions', '1', '--answer-timeout', '1', '--idle-timeout', '4'],
+  });
   client.send(request());
   await client.received(1);
   const began = performance.now();
@@ -186,20 +186,21 @@ async function openRtc(t, relay, datagram) {
 }
 
 test('what holds for WebSockets holds for WebRTC', async (t) => {
-  const server = await startUdpServer(t, { answer: () => null });
-  const args = ['--rtc', '127.0.0.1:0', '--request-timeout', '1', '--answer-timeout', '2'];
-  const relay = await startRelay(t, { upstream: server.upstream, args });
+  const { relay } = await startServed(t, {
+    answer: () => null,
+    args: ['--rtc', '127.0.0.1:0', '--request-timeout', '1', '--answer-timeout', '2'],
+  });
   await (await openRtc(t, relay)).closed();
   await (await openRtc(t, relay, pattern(20))).closed();
   const stats = await statsUntil(relay, ({ sessions_open }) => sessions_open === 0);
-  assert.equal(stats.sessions_ended_silent, 1);
-  assert.equal(stats.sessions_ended_unanswered, 1);
+  assertStats(stats, { sessions_ended_silent: 1, sessions_ended_unanswered: 1 });
 });
 
 test('when all places are taken, the oldest that was not answered makes room', async (t) => {
-  const server = await startUdpServer(t, { answer: (data) => (data.length > 1 ? data : null) });
-  const args = ['--max-sessions', '5', '--rtc', '127.0.0.1:0'];
-  const relay = await startRelay(t, { upstream: server.upstream, args });
+  const { relay } = await startServed(t, {
+    answer: (data) => (data.length > 1 ? data : null),
+    args: ['--max-sessions', '5', '--rtc', '127.0.0.1:0'],
+  });
   const enter = async (...datagrams) => {
     const client = await connect(t, relay);
     datagrams.forEach(client.send);
@@ -225,15 +226,11 @@ test('when all places are taken, the oldest that was not answered makes room', a
   comers.push(await enter());
   assert.deepEqual(await comers[0].closed(), noRoom);
   const stats = await statsUntil(relay, ({ sessions_open }) => sessions_open === 5);
-  assert.equal(stats.sessions_ended_room, 5);
-  assert.equal(stats.sessions_refused_full, 0);
+  assertStats(stats, { sessions_ended_room: 5, sessions_refused_full: 0 });
   await relay.logged(/warn {2}session 1 ended for another: --max-sessions is reached/);
 
   // Sessions that the server answers keep their places.
-  for (const client of comers.slice(1)) {
-    client.send(pattern(20));
-    await client.received(1);
-  }
+  for (const client of comers.slice(1)) await client.echo(pattern(20));
   assert.deepEqual(await (await enter()).closed(), noRoom);
   assert.equal((await relay.stats()).sessions_refused_full, 1);
 });
@@ -264,9 +261,7 @@ test('who opens session after session does not take the places of newcomers', as
 });
 
 test('those that are ending make room first', async (t) => {
-  const server = await startUdpServer(t, { answer: () => null });
-  const args = ['--max-sessions', '5'];
-  const relay = await startRelay(t, { upstream: server.upstream, args });
+  const { relay } = await startServed(t, { answer: () => null, args: ['--max-sessions', '5'] });
   // The clients send text, which ends a session, and never answer the close.
   const text = Buffer.from([0x81, 0x81, 0, 0, 0, 0, 0x61]);
   const begin = (socket) => socket.write(Buffer.concat([Buffer.from(handshake), text]));

@@ -7,8 +7,8 @@ import { startRig } from './hostile_rig.mjs';
 import { forged, packet, PAYLOAD, request } from './packets.mjs';
 import { patiently, sleep, until } from '../support/patience.mjs';
 import { pattern } from '../support/pattern.mjs';
-import { startRelay, statsUntil } from '../support/relay.mjs';
-import { startUdpServer } from '../support/udp_server.mjs';
+import { statsUntil } from '../support/relay.mjs';
+import { startPlayed, startServed } from '../support/served.mjs';
 import { binaryFrame, connect, handshake } from '../support/websocket.mjs';
 import { openTcp } from '../support/tcp.mjs';
 
@@ -91,9 +91,10 @@ test('nor does who has been let in by the game server', async (t) => {
 
 test('before the first answer twenty datagrams pass, then two a second', async (t) => {
   let answers = false;
-  const server = await startUdpServer(t, { answer: (data) => answers && data });
-  const relay = await startRelay(t, { upstream: server.upstream, args: ['--idle-timeout', '0'] });
-  const client = await connect(t, relay);
+  const { relay, client } = await startPlayed(t, {
+    answer: (data) => answers && data,
+    args: ['--idle-timeout', '0'],
+  });
   const began = performance.now();
   for (let i = 0; i < 300; i++) client.send(pattern(20, i));
   const { forwarded_datagrams, dropped_unanswered } = await statsUntil(
@@ -123,9 +124,8 @@ test('before the first answer twenty datagrams pass, then two a second', async (
 
 test('an address gains nothing by opening session after session', async (t) => {
   const atATime = 3;
-  const server = await startUdpServer(t, { answer: () => null });
-  const relay = await startRelay(t, {
-    upstream: server.upstream,
+  const { relay } = await startServed(t, {
+    answer: () => null,
     args: ['--max-sessions-per-address', String(atATime)],
   });
   const session = Buffer.concat([
@@ -162,11 +162,11 @@ test('an address gains nothing by opening session after session', async (t) => {
 
 /** Has a session answered, then sends it so many datagrams at once; returns the counters after that. */
 async function burst(t, { args = [], count, size }) {
-  const server = await startUdpServer(t, { answer: (data) => (data.length === 1 ? data : null) });
-  const relay = await startRelay(t, { upstream: server.upstream, args });
-  const client = await connect(t, relay);
-  client.send(pattern(1));
-  await client.received(1);
+  const { relay, client } = await startPlayed(t, {
+    answer: (data) => (data.length === 1 ? data : null),
+    args,
+  });
+  await client.echo(pattern(1));
   const began = performance.now();
   for (let i = 0; i < count; i++) client.send(pattern(size, i));
   const stats = await statsUntil(relay, ({ client_datagrams }) => client_datagrams === count + 1);

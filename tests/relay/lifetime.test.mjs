@@ -4,6 +4,7 @@ import { describe, test } from 'node:test';
 import { patiently, sleep, until } from '../support/patience.mjs';
 import { pattern } from '../support/pattern.mjs';
 import { startRelay, statsUntil, workers } from '../support/relay.mjs';
+import { startPlayed, startServed } from '../support/served.mjs';
 import { startUdpServer } from '../support/udp_server.mjs';
 import { connect } from '../support/websocket.mjs';
 import { repeat } from '../support/fixture.mjs';
@@ -32,13 +33,11 @@ const allStopping = (relay) =>
 // These tests wait most of the time, each for its own relay.
 describe('from the first session to the end', { concurrency: 4 }, () => {
   test('a silent session ends after the idle timeout, one that speaks does not', async (t) => {
-    const server = await startUdpServer(t);
-    const relay = await startRelay(t, { upstream: server.upstream, args: ['--idle-timeout', '2'] });
+    const { server, relay } = await startServed(t, { args: ['--idle-timeout', '2'] });
     const silent = await connect(t, relay);
     const speaker = await connect(t, relay);
     const listener = await connect(t, relay);
-    listener.send(Buffer.from('listening'));
-    await listener.received(1);
+    await listener.echo('listening');
     const peer = [...server.peers.values()][0];
     // Datagrams from either side keep a session.
     const timer = repeat(
@@ -61,11 +60,9 @@ describe('from the first session to the end', { concurrency: 4 }, () => {
 
   for (const signal of ['SIGTERM', 'SIGINT']) {
     test(`${signal} closes every session with 1001 and ends with 0`, async (t) => {
-      const server = await startUdpServer(t);
-      const relay = await startRelay(t, { upstream: server.upstream });
+      const { relay } = await startServed(t);
       const clients = await Promise.all(Array.from({ length: 10 }, () => connect(t, relay)));
-      clients[0].send(Buffer.from('hello'));
-      await clients[0].received(1);
+      await clients[0].echo('hello');
       relay.kill(signal);
       for (const client of clients)
         assert.deepEqual(await client.closed(), { code: 1001, reason: 'relay is stopping' });
@@ -79,23 +76,15 @@ describe('from the first session to the end', { concurrency: 4 }, () => {
   }
 
   test('a hangup ends nothing, also with nohup', async (t) => {
-    const server = await startUdpServer(t);
-    const relay = await startRelay(t, { upstream: server.upstream, shell: "trap '' HUP" });
-    const client = await connect(t, relay);
+    const { relay, client } = await startPlayed(t, { shell: "trap '' HUP" });
     relay.kill('SIGHUP');
     await relay.logged(/reloaded the options/);
-    client.send(Buffer.from('hello'));
-    await client.received(1);
+    await client.echo('hello');
     assert.equal((await relay.stats()).sessions_ended_drain, 0);
   });
 
   test('an idle timeout of next to nothing ends sessions, not the relay', async (t) => {
-    const server = await startUdpServer(t);
-    const relay = await startRelay(t, {
-      upstream: server.upstream,
-      args: ['--idle-timeout', '0.000001'],
-    });
-    const client = await connect(t, relay);
+    const { relay, client } = await startPlayed(t, { args: ['--idle-timeout', '0.000001'] });
     assert.equal((await client.closed()).code, 4000);
     assert.equal((await relay.stats()).sessions_ended_idle, 1);
   });
@@ -114,8 +103,7 @@ describe('from the first session to the end', { concurrency: 4 }, () => {
   });
 
   test('a stopping relay accepts nobody, and does not wait for ever for a browser that is stuck', async (t) => {
-    const server = await startUdpServer(t);
-    const relay = await startRelay(t, { upstream: server.upstream });
+    const { relay } = await startServed(t);
     await openRawWebSocket(t, relay);
     relay.kill('SIGTERM');
     await allStopping(relay);
@@ -124,8 +112,7 @@ describe('from the first session to the end', { concurrency: 4 }, () => {
   });
 
   test('a second signal does not wait', async (t) => {
-    const server = await startUdpServer(t);
-    const relay = await startRelay(t, { upstream: server.upstream });
+    const { relay } = await startServed(t);
     await openRawWebSocket(t, relay);
     relay.kill('SIGTERM');
     await allStopping(relay);
@@ -135,12 +122,9 @@ describe('from the first session to the end', { concurrency: 4 }, () => {
   });
 
   test('a browser that vanished is found by pings, one that only listens is kept', async (t) => {
-    const server = await startUdpServer(t);
-    const relay = await startRelay(t, {
-      upstream: server.upstream,
+    const { relay, client } = await startPlayed(t, {
       args: ['--ping-interval', '1', '--request-timeout', '1000'],
     });
-    const client = await connect(t, relay);
     let pings = 0;
     client.socket.on('ping', () => pings++);
     const gone = await connect(t, relay, { autoPong: false });
@@ -160,8 +144,7 @@ describe('from the first session to the end', { concurrency: 4 }, () => {
       'Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==',
       'Sec-WebSocket-Protocol: causeway.v1',
     ];
-    const server = await startUdpServer(t);
-    const relay = await startRelay(t, { upstream: server.upstream });
+    const { relay } = await startServed(t);
     for (const bytes of [
       '',
       'GET',
@@ -177,31 +160,24 @@ describe('from the first session to the end', { concurrency: 4 }, () => {
       await patiently(closed, `the end of ${JSON.stringify(bytes)}`);
     }
     const client = await connect(t, relay);
-    client.send(Buffer.from('hello'));
-    await client.received(1);
+    await client.echo('hello');
     relay.kill('SIGTERM');
     assert.equal((await relay.ended()).code, 0);
   });
 
   test('a relay with nothing to do sleeps', async (t) => {
-    const server = await startUdpServer(t);
-    const relay = await startRelay(t, { upstream: server.upstream });
+    const { relay } = await startServed(t);
     assert.equal(await wakeUps(relay), 0, 'before the first session');
     const client = await connect(t, relay);
-    client.send(Buffer.from('hello'));
-    await client.received(1);
+    await client.echo('hello');
     assert.equal(await wakeUps(relay), 0, 'with a session that is silent');
   });
 
   test('a relay whose last session has gone sleeps again', async (t) => {
-    const server = await startUdpServer(t);
-    const relay = await startRelay(t, {
-      upstream: server.upstream,
+    const { relay, client } = await startPlayed(t, {
       args: ['--ping-interval', '1', '--idle-timeout', '0'],
     });
-    const client = await connect(t, relay);
-    client.send(Buffer.from('hello'));
-    await client.received(1);
+    await client.echo('hello');
     await patiently(new Promise((resolve) => client.socket.once('ping', resolve)), 'a ping');
     client.close(1000);
     await client.closed();

@@ -3,8 +3,8 @@ import net from 'node:net';
 import test from 'node:test';
 import { patiently } from '../support/patience.mjs';
 import { pattern } from '../support/pattern.mjs';
-import { assertAddsUp, oneProcess, startRelay, statsUntil } from '../support/relay.mjs';
-import { startUdpServer } from '../support/udp_server.mjs';
+import { assertAddsUp, oneProcess, statsUntil } from '../support/relay.mjs';
+import { startServed } from '../support/served.mjs';
 import { connect } from '../support/websocket.mjs';
 import { own, repeat } from '../support/fixture.mjs';
 
@@ -44,18 +44,15 @@ const offences = {
 };
 for (const [name, { send, code, counter }] of Object.entries(offences)) {
   test(`${name} closes the session with ${code}, is counted and not forwarded`, async (t) => {
-    const server = await startUdpServer(t);
-    const relay = await startRelay(t, { upstream: server.upstream });
+    const { server, relay } = await startServed(t);
     const client = await connect(t, relay, { perMessageDeflate: false });
     const other = await connect(t, relay);
-    client.send(Buffer.from('before'));
-    await client.received(1);
+    await client.echo('before');
     send(client);
     assert.equal((await client.closed()).code, code);
     const stats = await statsUntil(relay, ({ sessions_open }) => sessions_open === 1);
     assert.equal(stats[counter], 1);
-    other.send(Buffer.from('after'));
-    await other.received(1);
+    await other.echo('after');
     assert.deepEqual(
       server.received.map(({ data }) => data.toString()),
       ['before', 'after'],
@@ -83,14 +80,11 @@ const misfits = {
 };
 for (const [name, { send, size, kind = 'oversize' }] of Object.entries(misfits)) {
   test(`${name}: dropped and counted, and the session goes on`, async (t) => {
-    const server = await startUdpServer(t);
-    const relay = await startRelay(t, { upstream: server.upstream });
+    const { server, relay } = await startServed(t);
     const client = await connect(t, relay, { perMessageDeflate: false });
-    client.send(Buffer.from('before'));
-    await client.received(1);
+    await client.echo('before');
     send(client);
-    client.send(pattern(1400));
-    await client.received(2);
+    await client.echo(pattern(1400));
     const stats = await relay.stats();
     assert.equal(stats[`dropped_from_browser_${kind}`], 1);
     assert.equal(stats.client_bytes, 'before'.length + size + 1400);
@@ -106,14 +100,10 @@ test(
   '--max-sessions: one more is told to try later, and is let in when there is room',
   { skip: oneProcess },
   async (t) => {
-    const server = await startUdpServer(t);
-    const relay = await startRelay(t, { upstream: server.upstream, args: ['--max-sessions', '2'] });
+    const { server, relay } = await startServed(t, { args: ['--max-sessions', '2'] });
     const first = await connect(t, relay);
     // Only sessions that the game server has answered keep their places.
-    for (const client of [first, await connect(t, relay)]) {
-      client.send(Buffer.from('hello'));
-      await client.received(1);
-    }
+    for (const client of [first, await connect(t, relay)]) await client.echo('hello');
     const third = await connect(t, relay);
     third.send(Buffer.from('let me in'));
     assert.equal((await third.closed()).code, 1013);
@@ -121,8 +111,7 @@ test(
     await first.closed();
     await statsUntil(relay, ({ sessions_open }) => sessions_open === 1);
     const fourth = await connect(t, relay);
-    fourth.send(Buffer.from('hello'));
-    await fourth.received(1);
+    await fourth.echo('hello');
     const stats = await relay.stats();
     assert.equal(stats.sessions_refused_full, 1);
     assert.deepEqual(
@@ -136,23 +125,17 @@ test(
   '--max-sessions-per-address counts each address on its own',
   { skip: oneProcess },
   async (t) => {
-    const server = await startUdpServer(t);
-    const relay = await startRelay(t, {
-      upstream: server.upstream,
-      args: ['--max-sessions-per-address', '2'],
-    });
+    const { relay } = await startServed(t, { args: ['--max-sessions-per-address', '2'] });
     const first = await connect(t, relay, { localAddress: '127.0.0.2' });
     await connect(t, relay, { localAddress: '127.0.0.2' });
     const third = await connect(t, relay, { localAddress: '127.0.0.2' });
     assert.equal((await third.closed()).code, 1013);
     const other = await connect(t, relay, { localAddress: '127.0.0.3' });
-    other.send(Buffer.from('hello'));
-    await other.received(1);
+    await other.echo('hello');
     first.close(1000);
     await statsUntil(relay, ({ sessions_open }) => sessions_open === 2);
     const again = await connect(t, relay, { localAddress: '127.0.0.2' });
-    again.send(Buffer.from('hello'));
-    await again.received(1);
+    await again.echo('hello');
     assert.equal((await relay.stats()).sessions_refused_address, 1);
   },
 );
@@ -161,11 +144,7 @@ test(
   'connections that are no sessions are limited by address too',
   { skip: oneProcess },
   async (t) => {
-    const server = await startUdpServer(t);
-    const relay = await startRelay(t, {
-      upstream: server.upstream,
-      args: ['--max-sessions-per-address', '2'],
-    });
+    const { relay } = await startServed(t, { args: ['--max-sessions-per-address', '2'] });
     // Connections that have become sessions do not count.
     for (let i = 0; i < 2; i++) await connect(t, relay, { localAddress: '127.0.0.2' });
     const silent = [];
@@ -174,8 +153,7 @@ test(
     await patiently(refused.closed, 'the close of one too many');
     assert.equal((await relay.stats()).connections_refused, 1);
     const other = await connect(t, relay, { localAddress: '127.0.0.3' });
-    other.send(Buffer.from('hello'));
-    await other.received(1);
+    await other.echo('hello');
     assert.ok(silent.every(({ open }) => open));
     // A connection that goes makes room.
     silent[0].socket.destroy();
@@ -190,19 +168,16 @@ test(
 );
 
 test('many who send half a request keep nobody waiting', async (t) => {
-  const server = await startUdpServer(t);
-  const relay = await startRelay(t, { upstream: server.upstream });
+  const { relay } = await startServed(t);
   const half = [];
   for (let i = 0; i < 400; i++) half.push(await visit(t, relay, '127.0.0.2', 'GET / HTTP/1.1\r\n'));
   const client = await connect(t, relay);
-  client.send(Buffer.from('hello'));
-  await client.received(1);
+  await client.echo('hello');
   assert.ok(half.every(({ open }) => open));
 });
 
 test('a body that comes drop by drop is not waited for', async (t) => {
-  const server = await startUdpServer(t);
-  const relay = await startRelay(t, { upstream: server.upstream, args: ['--rtc', '127.0.0.1:0'] });
+  const { relay } = await startServed(t, { args: ['--rtc', '127.0.0.1:0'] });
   const head = 'POST /rtc HTTP/1.1\r\nHost: a\r\nContent-Length: 5000\r\n\r\n';
   const slow = await visit(t, relay, '127.0.0.2', head);
   repeat(t, () => slow.socket.write('v'), 500);
@@ -210,8 +185,7 @@ test('a body that comes drop by drop is not waited for', async (t) => {
 });
 
 test('by default only pages of the same host may connect', async (t) => {
-  const server = await startUdpServer(t);
-  const relay = await startRelay(t, { upstream: server.upstream });
+  const { relay } = await startServed(t);
   for (const origin of [`http://127.0.0.1:${relay.port}`, `https://127.0.0.1:${relay.port}`]) {
     const client = await connect(t, relay, { origin });
     client.close(1000);
@@ -246,9 +220,7 @@ async function assertForeign(t, relay, origin) {
 }
 
 test('--origin replaces the default by a list', async (t) => {
-  const server = await startUdpServer(t);
-  const relay = await startRelay(t, {
-    upstream: server.upstream,
+  const { relay } = await startServed(t, {
     args: ['--origin', 'https://game.example', '--origin', 'http://localhost:5173'],
   });
   for (const origin of ['https://game.example', 'https://GAME.example', 'http://localhost:5173'])
@@ -263,9 +235,7 @@ test('--origin replaces the default by a list', async (t) => {
 });
 
 test("--origin '*' allows every page", async (t) => {
-  const server = await startUdpServer(t);
-  const relay = await startRelay(t, { upstream: server.upstream, args: ['--origin', '*'] });
+  const { relay } = await startServed(t, { args: ['--origin', '*'] });
   const client = await connect(t, relay, { origin: 'https://anywhere.example' });
-  client.send(Buffer.from('hello'));
-  await client.received(1);
+  await client.echo('hello');
 });

@@ -1,9 +1,10 @@
 /* Messages between processes of the relay: bytes that are no message of this version end the
    channel, and a process that another version has started says so and ends. */
-#include "unit.h"
+#include "fixture.h"
 
 #include "process/message.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,29 +20,29 @@ struct channel {
     int ends[2];
 };
 
-static int set_up(void **state)
+static void close_channel(void *object)
 {
-    struct channel *channel = calloc(1, sizeof *channel);
-    *state = channel;
-    return channel && message_pair(channel->ends) ? 0 : -1;
-}
-
-static int tear_down(void **state)
-{
-    struct channel *channel = *state;
+    struct channel *channel = object;
     close(channel->ends[0]);
     close(channel->ends[1]);
     free(channel);
-    return 0;
 }
 
-static void test_a_message_arrives_with_its_descriptor(void **state)
+static struct channel *open_channel(void)
 {
-    const struct channel *channel = *state;
+    struct channel *channel = own(malloc(sizeof *channel), close_channel);
+    assert_true(message_pair(channel->ends));
+    return channel;
+}
+
+TEST(a_message_arrives_with_its_descriptor)
+{
+    const struct channel *channel = open_channel();
     uint8_t longest[MESSAGE_MAX + 1] = {1, 2, 3};
     struct message message;
     assert_int_equal(message_receive(channel->ends[1], &message, false), MESSAGE_NONE);
     assert_false(message_send(channel->ends[0], MESSAGE_SESSION, longest, sizeof longest, -1));
+    assert_int_equal(errno, EMSGSIZE);
     assert_true(
         message_send(channel->ends[0], MESSAGE_SESSION, longest, MESSAGE_MAX, STDIN_FILENO));
     assert_true(message_send(channel->ends[0], MESSAGE_READY, NULL, 0, -1));
@@ -59,9 +60,9 @@ static void test_a_message_arrives_with_its_descriptor(void **state)
 }
 
 /* A process that has no descriptor left for the one in a message goes on without it. */
-static void test_a_descriptor_too_many_does_not_end_the_channel(void **state)
+TEST(a_descriptor_too_many_does_not_end_the_channel)
 {
-    const struct channel *channel = *state;
+    const struct channel *channel = open_channel();
     struct message message;
     struct rlimit limit;
     assert_true(message_send(channel->ends[0], MESSAGE_SESSION, "hello", 5, STDIN_FILENO));
@@ -76,9 +77,9 @@ static void test_a_descriptor_too_many_does_not_end_the_channel(void **state)
     assert_int_equal(message.fd, -1);
 }
 
-static void test_what_is_no_message_of_this_version_ends_the_channel(void **state)
+TEST(what_is_no_message_of_this_version_ends_the_channel)
 {
-    const struct channel *channel = *state;
+    const struct channel *channel = open_channel();
     static const struct {
         uint16_t version;
         uint16_t type;
@@ -110,9 +111,9 @@ static void test_what_is_no_message_of_this_version_ends_the_channel(void **stat
 }
 
 /* Starts the relay as a process of the version before the first one with a header would. */
-static void test_a_successor_of_another_version_ends(void **state)
+TEST(a_successor_of_another_version_ends)
 {
-    const struct channel *channel = *state;
+    const struct channel *channel = open_channel();
     static const struct {
         uint32_t type;
         uint32_t version;
@@ -138,18 +139,8 @@ static void test_a_successor_of_another_version_ends(void **state)
 
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_a_message_arrives_with_its_descriptor, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(test_a_descriptor_too_many_does_not_end_the_channel, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(test_what_is_no_message_of_this_version_ends_the_channel,
-                                        set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_a_successor_of_another_version_ends, set_up,
-                                        tear_down),
-    };
     if (argc < 2)
         return 1;
     relay = argv[1];
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return fixture_run();
 }

@@ -1,5 +1,5 @@
 /* The choice of the offers that are let through while some make too many. */
-#include "unit.h"
+#include "fixture.h"
 
 #include "rtc/offer_limit.h"
 
@@ -29,9 +29,8 @@ static unsigned offer(struct offer_limit *limit, unsigned address, unsigned coun
     return passed;
 }
 
-static void test_an_address_has_its_share(void **state)
+TEST(an_address_has_its_share)
 {
-    (void)state;
     struct offer_limit *limit = offer_limit_create(1000, 100);
     /* A school behind one address makes its offers, twice over. */
     assert_int_equal(offer(limit, 1, 150, 0.0), 150);
@@ -50,9 +49,8 @@ static void test_an_address_has_its_share(void **state)
     offer_limit_destroy(NULL);
 }
 
-static void test_it_is_told_when_to_come_again(void **state)
+TEST(it_is_told_when_to_come_again)
 {
-    (void)state;
     struct offer_limit *limit = offer_limit_create(1000, 1);
     const struct socket_address client = address_of(1);
     unsigned retry_after;
@@ -86,27 +84,24 @@ static unsigned flood(unsigned flooders, double settled)
     return refused;
 }
 
-static void test_newcomers_get_in_beside_floods(void **state)
+TEST(newcomers_get_in_beside_floods)
 {
-    (void)state;
     assert_int_equal(flood(25, 0.0), 0);
     /* The first offers of so many new addresses look like those of newcomers. */
     assert_int_equal(flood(1000, 15.0), 0);
     flood(5000, 0.0);
 }
 
-static void test_a_reverse_proxy_is_no_single_client(void **state)
+TEST(a_reverse_proxy_is_no_single_client)
 {
-    (void)state;
     struct offer_limit *limit = offer_limit_create(1000, 0);
     assert_int_equal(offer(limit, 1, 2000, 0.0), 1000);
     assert_int_equal(offer(limit, 1, 2000, 1.0), 100);
     offer_limit_destroy(limit);
 }
 
-static void test_an_ipv6_network_is_one_client(void **state)
+TEST(an_ipv6_network_is_one_client)
 {
-    (void)state;
     struct offer_limit *limit = offer_limit_create(1000, 10);
     unsigned passed = 0;
     unsigned retry_after;
@@ -124,12 +119,5 @@ static void test_an_ipv6_network_is_one_client(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_an_address_has_its_share),
-        cmocka_unit_test(test_it_is_told_when_to_come_again),
-        cmocka_unit_test(test_newcomers_get_in_beside_floods),
-        cmocka_unit_test(test_a_reverse_proxy_is_no_single_client),
-        cmocka_unit_test(test_an_ipv6_network_is_one_client),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return fixture_run();
 }

@@ -1,9 +1,8 @@
 #include "http/origin.h"
-#include "unit.h"
+#include "fixture.h"
 
-static void test_default_is_the_same_host(void **state)
+TEST(default_is_the_same_host)
 {
-    (void)state;
     struct origin_list list = {0};
     assert_true(origin_allowed(&list, "http://a.example:8080", "a.example:8080"));
     assert_true(origin_allowed(&list, "https://A.example:8080", "a.EXAMPLE:8080"));
@@ -21,9 +20,8 @@ static void test_default_is_the_same_host(void **state)
     assert_false(origin_allowed(&list, "http://a.example", ""));
 }
 
-static void test_implied_ports(void **state)
+TEST(implied_ports)
 {
-    (void)state;
     struct origin_list list = {0};
     assert_true(origin_allowed(&list, "http://a.example", "a.example:80"));
     assert_true(origin_allowed(&list, "https://a.example", "a.example:443"));
@@ -32,9 +30,8 @@ static void test_implied_ports(void **state)
     assert_false(origin_allowed(&list, "http://a.example", "a.example:443"));
 }
 
-static void test_list_replaces_default(void **state)
+TEST(list_replaces_default)
 {
-    (void)state;
     struct origin_list list = {0};
     assert_true(origin_list_add(&list, "https://game.example"));
     assert_true(origin_list_add(&list, "http://localhost:5173"));
@@ -54,9 +51,8 @@ static void test_list_replaces_default(void **state)
     assert_true(origin_allowed(&list, "null", "relay.example"));
 }
 
-static void test_bad_entries(void **state)
+TEST(bad_entries)
 {
-    (void)state;
     struct origin_list list = {0};
     assert_false(origin_list_add(&list, ""));
     assert_false(origin_list_add(&list, "game.example"));
@@ -74,11 +70,5 @@ static void test_bad_entries(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_default_is_the_same_host),
-        cmocka_unit_test(test_implied_ports),
-        cmocka_unit_test(test_list_replaces_default),
-        cmocka_unit_test(test_bad_entries),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return fixture_run();
 }

@@ -1,10 +1,10 @@
 /* The ways in which a proxy names its clients: prefixes, PROXY headers, and the headers of
    requests. */
+#include "fixture.h"
 #include "http/forwarded.h"
 #include "http/proxy_protocol.h"
 #include "http/request_head.h"
 #include "os/prefix.h"
-#include "unit.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -25,9 +25,8 @@ static bool holds(const char *prefix_text, const char *address_text)
     return prefix_holds(&prefix, &one);
 }
 
-static void test_prefixes(void **state)
+TEST(prefixes)
 {
-    (void)state;
     assert_true(holds("10.0.0.0/8", "10.255.0.1:7"));
     assert_false(holds("10.0.0.0/8", "11.0.0.1"));
     assert_true(holds("10.1.2.4/30", "10.1.2.7"));
@@ -44,9 +43,8 @@ static void test_prefixes(void **state)
     assert_true(holds("::/0", "10.1.2.3"));
 }
 
-static void test_bad_prefixes(void **state)
+TEST(bad_prefixes)
 {
-    (void)state;
     static const char *const bad[] = {
         "",
         "10.0.0.0/",
@@ -98,9 +96,8 @@ static enum proxy_protocol read_text(const char *header, char *client_text)
     return read_header(header, strlen(header), client_text);
 }
 
-static void test_version_1(void **state)
+TEST(version_1)
 {
-    (void)state;
     char text[SOCKET_ADDRESS_TEXT];
     assert_int_equal(read_text("PROXY TCP4 203.0.113.7 198.51.100.1 56324 443\r\n", text),
                      PROXY_PROTOCOL_CLIENT);
@@ -131,9 +128,8 @@ static void test_version_1(void **state)
 
 #define SIGNATURE "\r\n\r\n\0\r\nQUIT\n"
 
-static void test_version_2(void **state)
+TEST(version_2)
 {
-    (void)state;
     char text[SOCKET_ADDRESS_TEXT];
 #define V2(bytes) read_header(SIGNATURE bytes, sizeof SIGNATURE - 1 + sizeof bytes - 1, text)
     assert_int_equal(V2("\x21\x11\0\x0c\xcb\0\x71\x07\xc6\x33\x64\x01\xdc\x04\x01\xbb"),
@@ -169,9 +165,8 @@ static void test_version_2(void **state)
 #undef V2
 }
 
-static void test_no_header(void **state)
+TEST(no_header)
 {
-    (void)state;
     char text[SOCKET_ADDRESS_TEXT];
     struct socket_address client;
     size_t size;
@@ -200,9 +195,8 @@ static void assert_client(const char *value, const char *expected)
     assert_string_equal(text, "192.0.2.1:5000");
 }
 
-static void test_x_forwarded_for(void **state)
+TEST(x_forwarded_for)
 {
-    (void)state;
     static const struct {
         const char *value, *client;
     } cases[] = {
@@ -253,9 +247,8 @@ static void assert_value(const char *head, const char *name, const char *expecte
     free(data);
 }
 
-static void test_values_of_heads(void **state)
+TEST(values_of_heads)
 {
-    (void)state;
     static const char name[] = "x-forwarded-for:";
     char value[8];
     assert_value("GET /\r\n\r\n", name, "");
@@ -269,9 +262,8 @@ static void test_values_of_heads(void **state)
     assert_false(request_head_value(head, sizeof head - 1, name, value, sizeof value - 1));
 }
 
-static void test_lines_that_are_no_headers(void **state)
+TEST(lines_that_are_no_headers)
 {
-    (void)state;
     static const char *const malformed[] = {
         "GET / HTTP/1.1\r\ngarbage\r\n",
         "GET / HTTP/1.1\r\nHost: a\r\ngarbage\n",
@@ -290,9 +282,8 @@ static void test_lines_that_are_no_headers(void **state)
     assert_int_equal(read_head("GET /\r\n!#$%&'*+-.^_`|~09azAZ:\r\n\r\n"), REQUEST_HEAD_WHOLE);
 }
 
-static void test_request_heads(void **state)
+TEST(request_heads)
 {
-    (void)state;
     static const char *const whole[] = {
         "\r\n",
         "GET / HTTP/1.1\r\n\r\n",
@@ -306,16 +297,5 @@ static void test_request_heads(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_prefixes),
-        cmocka_unit_test(test_bad_prefixes),
-        cmocka_unit_test(test_version_1),
-        cmocka_unit_test(test_version_2),
-        cmocka_unit_test(test_no_header),
-        cmocka_unit_test(test_x_forwarded_for),
-        cmocka_unit_test(test_request_heads),
-        cmocka_unit_test(test_values_of_heads),
-        cmocka_unit_test(test_lines_that_are_no_headers),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return fixture_run();
 }

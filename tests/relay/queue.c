@@ -1,5 +1,5 @@
 #include "session/queue.h"
-#include "unit.h"
+#include "fixture.h"
 
 #include <string.h>
 
@@ -16,9 +16,8 @@ static void push(struct queue *queue, uint8_t value, size_t size, double now,
     queue_push(queue, frame, size, now, drops);
 }
 
-static void test_frames_come_out_in_order_and_whole(void **state)
+TEST(frames_come_out_in_order_and_whole)
 {
-    (void)state;
     struct queue queue = make(1000, 1.0);
     struct queue_drops drops = {0};
     for (uint8_t i = 0; i < 5; i++)
@@ -42,9 +41,8 @@ static void test_frames_come_out_in_order_and_whole(void **state)
     queue_free(&queue);
 }
 
-static void test_the_oldest_goes_when_it_is_too_old(void **state)
+TEST(the_oldest_goes_when_it_is_too_old)
 {
-    (void)state;
     struct queue queue = make(1000, 0.25);
     struct queue_drops drops = {0};
     push(&queue, 1, 10, 0.0, &drops);
@@ -64,9 +62,8 @@ static void test_the_oldest_goes_when_it_is_too_old(void **state)
     queue_free(&queue);
 }
 
-static void test_the_oldest_goes_when_there_is_too_much(void **state)
+TEST(the_oldest_goes_when_there_is_too_much)
 {
-    (void)state;
     struct queue queue = make(100, 10.0);
     struct queue_drops drops = {0};
     for (uint8_t i = 0; i < 10; i++)
@@ -86,9 +83,8 @@ static void test_the_oldest_goes_when_there_is_too_much(void **state)
 }
 
 /* The queue lives long at different fill levels, and is compared with a plain model. */
-static void test_many_rounds_keep_contents(void **state)
+TEST(many_rounds_keep_contents)
 {
-    (void)state;
     struct queue queue = make(4000, 1e9);
     struct queue_drops drops = {0};
     unsigned next_in = 0;
@@ -118,11 +114,5 @@ static void test_many_rounds_keep_contents(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_frames_come_out_in_order_and_whole),
-        cmocka_unit_test(test_the_oldest_goes_when_it_is_too_old),
-        cmocka_unit_test(test_the_oldest_goes_when_there_is_too_much),
-        cmocka_unit_test(test_many_rounds_keep_contents),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return fixture_run();
 }

@@ -5,16 +5,15 @@ import { test } from 'node:test';
 import { ask, connectAs, newKey, PROTOCOL, protocolsOf } from './links.mjs';
 import { patiently, sleep } from '../support/patience.mjs';
 import { pattern } from '../support/pattern.mjs';
-import { assertAddsUp, oneProcess, startRelay, statsUntil } from '../support/relay.mjs';
-import { startUdpServer } from '../support/udp_server.mjs';
+import { assertStats, assertAddsUp, oneProcess, statsUntil } from '../support/relay.mjs';
+import { startServed } from '../support/served.mjs';
 import { binaryFrame, connect, handshake } from '../support/websocket.mjs';
 import { openTcp } from '../support/tcp.mjs';
 
 const waiting = (relay) => statsUntil(relay, ({ sessions_unlinked }) => sessions_unlinked === 1);
 
 test('a WebSocket dies, and the next with its key goes on from the same port', async (t) => {
-  const server = await startUdpServer(t);
-  const relay = await startRelay(t, { upstream: server.upstream });
+  const { server, relay } = await startServed(t);
   const key = newKey();
   const first = await connectAs(t, relay, key);
   assert.equal(first.socket.protocol, PROTOCOL, 'the key is not sent back');
@@ -31,9 +30,7 @@ test('a WebSocket dies, and the next with its key goes on from the same port', a
   assert.equal(await ask(server, second, 'after'), port);
   assert.equal(second.messages.length, 1);
   const stats = await relay.stats();
-  assert.equal(stats.sessions_opened, 1);
-  assert.equal(stats.sessions_open, 1);
-  assert.equal(stats.sessions_resumed, 1);
+  assertStats(stats, { sessions_opened: 1, sessions_open: 1, sessions_resumed: 1 });
   assertAddsUp(stats);
 });
 
@@ -42,8 +39,7 @@ test(
   'the server reaches a browser that says nothing over its new link',
   { skip: oneProcess },
   async (t) => {
-    const server = await startUdpServer(t);
-    const relay = await startRelay(t, { upstream: server.upstream });
+    const { server, relay } = await startServed(t);
     const key = newKey();
     const first = await connectAs(t, relay, key);
     const port = await ask(server, first, 'before');
@@ -56,18 +52,14 @@ test(
 );
 
 test('a link that nobody knows to be dead gives way to the next', async (t) => {
-  const server = await startUdpServer(t);
-  const relay = await startRelay(t, { upstream: server.upstream });
+  const { server, relay } = await startServed(t);
   const key = newKey();
   const first = await connectAs(t, relay, key);
   const port = await ask(server, first, 'before');
   const second = await connectAs(t, relay, key);
   assert.deepEqual(await first.closed(), { code: 4003, reason: 'another link took its place' });
   assert.equal(await ask(server, second, 'after'), port);
-  const stats = await relay.stats();
-  assert.equal(stats.sessions_open, 1);
-  assert.equal(stats.links_joined, 1);
-  assert.equal(stats.sessions_unlinked, 0);
+  assertStats(await relay.stats(), { sessions_open: 1, links_joined: 1, sessions_unlinked: 0 });
 });
 
 for (const [what, end] of Object.entries({
@@ -77,15 +69,16 @@ for (const [what, end] of Object.entries({
   'may not be resumed': { args: ['--resume-seconds', '0'], how: (link) => link.socket.terminate() },
 }))
   test(`a session whose only link ${what} ends at once`, async (t) => {
-    const server = await startUdpServer(t, { answer: (data) => (end.silent ? null : data) });
-    const relay = await startRelay(t, { upstream: server.upstream, args: end.args });
+    const { relay } = await startServed(t, {
+      answer: (data) => (end.silent ? null : data),
+      args: end.args,
+    });
     const link = await connectAs(t, relay, newKey(), end.options);
     link.send(pattern(20));
     if (!end.silent) await link.received(1);
     end.how(link);
     const stats = await statsUntil(relay, ({ sessions_open }) => sessions_open === 0);
-    assert.equal(stats.sessions_ended_client, 1);
-    assert.equal(stats.sessions_unlinked, 0);
+    assertStats(stats, { sessions_ended_client: 1, sessions_unlinked: 0 });
   });
 
 for (const [what, end] of Object.entries({
@@ -94,9 +87,9 @@ for (const [what, end] of Object.entries({
   'is cut': (link) => link.socket.terminate(),
 }))
   test(`a session whose link ${what} ends when no other comes in time`, async (t) => {
-    const server = await startUdpServer(t);
-    const args = ['--resume-seconds', '1', '--max-sessions-per-address', '1'];
-    const relay = await startRelay(t, { upstream: server.upstream, args });
+    const { server, relay } = await startServed(t, {
+      args: ['--resume-seconds', '1', '--max-sessions-per-address', '1'],
+    });
     const key = newKey();
     const link = await connectAs(t, relay, key);
     const port = await ask(server, link, 'before');
@@ -111,9 +104,7 @@ for (const [what, end] of Object.entries({
   });
 
 test('a page that is left, as its browser says with 1001, has 3 s to come back', async (t) => {
-  const server = await startUdpServer(t);
-  const args = ['--resume-seconds', '600'];
-  const relay = await startRelay(t, { upstream: server.upstream, args });
+  const { server, relay } = await startServed(t, { args: ['--resume-seconds', '600'] });
   let losses = 0;
   const lose = async (end) => {
     end();
@@ -145,15 +136,11 @@ test('a page that is left, as its browser says with 1001, has 3 s to come back',
   // The session that has played on waits as long as any other.
   const late = await connectAs(t, relay, back.key);
   assert.equal(await ask(server, late, 'after'), back.port);
-  const stats = await relay.stats();
-  assert.equal(stats.sessions_open, 1);
-  assert.equal(stats.sessions_resumed, 14);
+  assertStats(await relay.stats(), { sessions_open: 1, sessions_resumed: 14 });
 });
 
 test('a session that is resumed again and again is not held to its first loss', async (t) => {
-  const server = await startUdpServer(t);
-  const args = ['--resume-seconds', '2'];
-  const relay = await startRelay(t, { upstream: server.upstream, args });
+  const { server, relay } = await startServed(t, { args: ['--resume-seconds', '2'] });
   const key = newKey();
   let link = await connectAs(t, relay, key);
   const port = await ask(server, link, 'before');
@@ -169,8 +156,7 @@ test('a session that is resumed again and again is not held to its first loss', 
 });
 
 test('the idle timeout holds for a session without a link', async (t) => {
-  const server = await startUdpServer(t);
-  const relay = await startRelay(t, { upstream: server.upstream, args: ['--idle-timeout', '1'] });
+  const { server, relay } = await startServed(t, { args: ['--idle-timeout', '1'] });
   const link = await connectAs(t, relay, newKey());
   await ask(server, link, 'before');
   link.socket.terminate();
@@ -179,9 +165,9 @@ test('the idle timeout holds for a session without a link', async (t) => {
 });
 
 test('a relay that stops does not wait for sessions without a link', async (t) => {
-  const server = await startUdpServer(t);
-  const args = ['--resume-seconds', '1000', '--idle-timeout', '0'];
-  const relay = await startRelay(t, { upstream: server.upstream, args });
+  const { server, relay } = await startServed(t, {
+    args: ['--resume-seconds', '1000', '--idle-timeout', '0'],
+  });
   const [kept, open] = [await connectAs(t, relay, newKey()), await connectAs(t, relay, newKey())];
   await ask(server, kept, 'kept');
   await ask(server, open, 'open');
@@ -195,8 +181,7 @@ test('a relay that stops does not wait for sessions without a link', async (t) =
 });
 
 test('a session that is ending is not joined any more', async (t) => {
-  const server = await startUdpServer(t);
-  const relay = await startRelay(t, { upstream: server.upstream });
+  const { server, relay } = await startServed(t);
   const key = newKey();
   // The client sends text, which ends its session, and never answers the close.
   const stuck = openTcp(t, relay.port);
@@ -214,8 +199,7 @@ test('a session that is ending is not joined any more', async (t) => {
 });
 
 test('another origin with the same key has another session', async (t) => {
-  const server = await startUdpServer(t);
-  const relay = await startRelay(t, { upstream: server.upstream, args: ['--origin', '*'] });
+  const { server, relay } = await startServed(t, { args: ['--origin', '*'] });
   const key = newKey();
   const [ours, theirs] = ['https://game.example', 'https://evil.example'];
   const first = await connectAs(t, relay, key, { origin: ours });
@@ -242,8 +226,7 @@ const bad = {
 };
 for (const [what, protocols] of Object.entries(bad))
   test(`a WebSocket that names a session ${what} is refused`, async (t) => {
-    const server = await startUdpServer(t);
-    const relay = await startRelay(t, { upstream: server.upstream });
+    const { relay } = await startServed(t);
     await assert.rejects(connect(t, relay, { protocols: [PROTOCOL, ...protocols] }), {
       status: 400,
     });
@@ -251,16 +234,14 @@ for (const [what, protocols] of Object.entries(bad))
   });
 
 test('a key without the subprotocol is not enough', async (t) => {
-  const server = await startUdpServer(t);
-  const relay = await startRelay(t, { upstream: server.upstream });
+  const { relay } = await startServed(t);
   await assert.rejects(connect(t, relay, { protocols: protocolsOf(newKey()).slice(1) }), {
     status: 400,
   });
 });
 
 test('a key may stand in a header of its own, and in any order', async (t) => {
-  const server = await startUdpServer(t);
-  const relay = await startRelay(t, { upstream: server.upstream });
+  const { server, relay } = await startServed(t);
   const key = newKey();
   const first = await connectAs(t, relay, key);
   const port = await ask(server, first, 'before');
@@ -275,9 +256,9 @@ test('a key may stand in a header of its own, and in any order', async (t) => {
 });
 
 test('no key is logged', async (t) => {
-  const server = await startUdpServer(t);
-  const args = ['--log-level', 'debug', '--resume-seconds', '600'];
-  const relay = await startRelay(t, { upstream: server.upstream, args });
+  const { server, relay } = await startServed(t, {
+    args: ['--log-level', 'debug', '--resume-seconds', '600'],
+  });
   const key = newKey();
   for (let i = 0; i < 2; i++) {
     const link = await connectAs(t, relay, key);

@@ -5,8 +5,8 @@ import { startDelayPath } from '../support/delay_path.mjs';
 import * as rtc from '../support/rtc.mjs';
 import { connectAs, newKey, openRtcAs, withKey } from './links.mjs';
 import { pattern } from '../support/pattern.mjs';
-import { assertAddsUp, oneProcess, startRelay, statsUntil } from '../support/relay.mjs';
-import { startUdpServer } from '../support/udp_server.mjs';
+import { assertStats, assertAddsUp, oneProcess, statsUntil } from '../support/relay.mjs';
+import { startServed } from '../support/served.mjs';
 import { connect } from '../support/websocket.mjs';
 import { own, repeat } from '../support/fixture.mjs';
 import { until } from '../support/patience.mjs';
@@ -16,8 +16,10 @@ const args = ['--rtc', '127.0.0.1:0'];
 
 /** Starts a game server that the test plays, and a relay in front of it. */
 async function begin(t, options = []) {
-  const server = await startUdpServer(t, { answer: () => null });
-  const relay = await startRelay(t, { upstream: server.upstream, args: [...args, ...options] });
+  const { server, relay } = await startServed(t, {
+    answer: () => null,
+    args: [...args, ...options],
+  });
   const url = `http://127.0.0.1:${relay.port}/`;
   /** Sends a text over a link, and returns the port from which it came to the game server. */
   const tell = async (link, text) => {
@@ -63,10 +65,12 @@ for (const stack of rtc.stacks) {
     assert.equal(better.arrived.at(-1).toString(), 'three');
 
     const stats = await statsUntil(relay, ({ client_datagrams }) => client_datagrams === 4);
-    assert.equal(stats.sessions_opened, 1);
-    assert.equal(stats.sessions_open, 1);
-    assert.equal(stats.links_joined, 2);
-    assert.equal(stats.sessions_unlinked, 0);
+    assertStats(stats, {
+      sessions_opened: 1,
+      sessions_open: 1,
+      links_joined: 2,
+      sessions_unlinked: 0,
+    });
     assertAddsUp(stats);
   });
 
@@ -82,8 +86,7 @@ for (const stack of rtc.stacks) {
       await link.next();
       await end(link, url);
       const stats = await statsUntil(relay, ({ sessions_open }) => sessions_open === 0);
-      assert.equal(stats.sessions_ended_client, 1);
-      assert.equal(stats.sessions_unlinked, 0);
+      assertStats(stats, { sessions_ended_client: 1, sessions_unlinked: 0 });
     });
 }
 
@@ -116,9 +119,7 @@ test('at a distance nothing is lost on the way up', { skip: oneProcess }, async 
   await until('datagrams over WebRTC', () => better.arrived.length > 50);
   clearInterval(timer);
   await until('the last', () => first.messages.length + better.arrived.length === said);
-  const stats = await relay.stats();
-  assert.equal(stats.dropped_unproven, 0);
-  assert.equal(stats.sessions_opened, 1);
+  assertStats(await relay.stats(), { dropped_unproven: 0, sessions_opened: 1 });
 });
 
 test('a path that fails: the next WebSocket takes over before WebRTC is known to be dead', async (t) => {
@@ -212,8 +213,7 @@ test('what ends a session ends all its links', async (t) => {
   assert.equal((await first.closed()).code, 1003);
   await second.closed();
   const stats = await statsUntil(relay, ({ sessions_open }) => sessions_open === 0);
-  assert.equal(stats.sessions_ended_text, 1);
-  assert.equal(stats.sessions_ended_client, 0);
+  assertStats(stats, { sessions_ended_text: 1, sessions_ended_client: 0 });
   const third = await connect(t, relay);
   await tell(third, 'another');
 });

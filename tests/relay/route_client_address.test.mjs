@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { connectAs, newKey, openRtcAs } from './links.mjs';
 import { pattern } from '../support/pattern.mjs';
-import { assertAddsUp, run, startRelay, statsUntil } from '../support/relay.mjs';
+import { assertStats, assertAddsUp, run, startRelay, statsUntil } from '../support/relay.mjs';
 import { startUdpServer } from '../support/udp_server.mjs';
 import { connect } from '../support/websocket.mjs';
 import { until } from '../support/patience.mjs';
@@ -66,8 +66,7 @@ test('the Simple Proxy Protocol is before every datagram, and before answers', a
     answer(from, Buffer.concat([header, pattern(1401)]));
   }
   const stats = await statsUntil(relay, (now) => now.upstream_datagrams === 8);
-  assert.equal(stats.dropped_empty, 2);
-  assert.equal(stats.dropped_oversize, 2);
+  assertStats(stats, { dropped_empty: 2, dropped_oversize: 2 });
   assertAddsUp(stats);
 });
 

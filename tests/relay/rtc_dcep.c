@@ -1,5 +1,5 @@
 /* DCEP: the channels that browsers open, and messages that are malformed. */
-#include "unit.h"
+#include "fixture.h"
 
 #include "relay/rtc/dcep.h"
 
@@ -25,9 +25,8 @@ static enum dcep_type read_exactly(struct dcep_message *message, const uint8_t *
     return type;
 }
 
-static void test_reads_an_open(void **state)
+TEST(reads_an_open)
 {
-    (void)state;
     struct dcep_message message;
     assert_int_equal(read_exactly(&message, open_message, sizeof open_message), DCEP_OPEN);
     assert_true(message.unordered);
@@ -38,9 +37,8 @@ static void test_reads_an_open(void **state)
     read_exactly(&message, open_message, 0);
 }
 
-static void test_tells_the_kinds_apart(void **state)
+TEST(tells_the_kinds_apart)
 {
-    (void)state;
     static const struct {
         uint8_t kind;
         bool unordered;
@@ -57,9 +55,8 @@ static void test_tells_the_kinds_apart(void **state)
     }
 }
 
-static void test_refuses_what_is_malformed(void **state)
+TEST(refuses_what_is_malformed)
 {
-    (void)state;
     struct dcep_message message;
     uint8_t data[sizeof open_message + 1];
     for (size_t size = 0; size < sizeof open_message; size++)
@@ -75,9 +72,8 @@ static void test_refuses_what_is_malformed(void **state)
     assert_int_equal(read_exactly(&message, data, 1), DCEP_MALFORMED);
 }
 
-static void test_writes_and_reads_an_ack(void **state)
+TEST(writes_and_reads_an_ack)
 {
-    (void)state;
     uint8_t ack[DCEP_ACK_SIZE];
     struct dcep_message message;
     dcep_write_ack(ack);
@@ -87,11 +83,5 @@ static void test_writes_and_reads_an_ack(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_reads_an_open),
-        cmocka_unit_test(test_tells_the_kinds_apart),
-        cmocka_unit_test(test_refuses_what_is_malformed),
-        cmocka_unit_test(test_writes_and_reads_an_ack),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return fixture_run();
 }

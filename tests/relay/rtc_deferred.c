@@ -1,7 +1,7 @@
 /* Datagrams that wait come out in their order, and no browser takes more than a share of the
    room. */
+#include "fixture.h"
 #include "rtc/deferred.h"
-#include "unit.h"
 
 #include <stdlib.h>
 
@@ -18,9 +18,8 @@ static void take(struct deferred *deferred, void *owner, uint8_t byte)
     free(first);
 }
 
-static void test_the_oldest_comes_first(void **state)
+TEST(the_oldest_comes_first)
 {
-    (void)state;
     struct deferred deferred = {0};
     int owners[2];
     for (uint8_t i = 0; i < DEFERRED_OF_ONE; i++)
@@ -37,9 +36,8 @@ static void test_the_oldest_comes_first(void **state)
     assert_null(deferred_take(&deferred));
 }
 
-static void test_there_is_room_for_so_many(void **state)
+TEST(there_is_room_for_so_many)
 {
-    (void)state;
     static char owners[DEFERRED_MAX + 1];
     struct deferred deferred = {0};
     for (unsigned i = 0; i <= DEFERRED_MAX; i++)
@@ -50,9 +48,5 @@ static void test_there_is_room_for_so_many(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_the_oldest_comes_first),
-        cmocka_unit_test(test_there_is_room_for_so_many),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return fixture_run();
 }

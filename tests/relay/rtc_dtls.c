@@ -1,6 +1,6 @@
 /* DTLS: certificates that are made and given, and the handshake's timer. */
 #define _GNU_SOURCE
-#include "unit.h"
+#include "fixture.h"
 
 #include "relay/rtc/dtls.h"
 #include "relay/rtc/dtls_memory.h"
@@ -17,9 +17,8 @@
 #include <time.h>
 #include <unistd.h>
 
-static void test_every_certificate_is_new(void **state)
+TEST(every_certificate_is_new)
 {
-    (void)state;
     struct dtls_identity *one = dtls_identity_create();
     struct dtls_identity *other = dtls_identity_create();
     assert_non_null(one);
@@ -30,9 +29,8 @@ static void test_every_certificate_is_new(void **state)
     dtls_identity_destroy(NULL);
 }
 
-static void test_a_certificate_can_be_given(void **state)
+TEST(a_certificate_can_be_given)
 {
-    (void)state;
     struct rtc_identity made;
     char certificate_name[] = "/tmp/causeway-certificate-XXXXXX";
     char key_name[] = "/tmp/causeway-key-XXXXXX";
@@ -71,9 +69,8 @@ static void on_send(void *context, const uint8_t *data, size_t size)
     sent++;
 }
 
-static void test_nothing_is_sent_or_awaited_before_a_hello(void **state)
+TEST(nothing_is_sent_or_awaited_before_a_hello)
 {
-    (void)state;
     static const uint8_t fingerprint[32];
     uint8_t out[100];
     struct dtls_identity *identity = dtls_identity_create();
@@ -154,12 +151,22 @@ static void on_client_send(void *context, const uint8_t *data, size_t size)
     put(&((struct pair *)context)->to_server, data, size);
 }
 
+static void pair_destroy(void *object)
+{
+    struct pair *pair = object;
+    dtls_destroy(pair->server);
+    rtc_client_destroy(&pair->client);
+    rtc_identity_destroy(&pair->client_identity);
+    dtls_identity_destroy(pair->server_identity);
+    free(pair);
+}
+
 /* Makes a pair whose client has sent its ClientHello. */
 static struct pair *pair_create(long mtu)
 {
     static const uint8_t checked[] = {1, 1};
     uint8_t protocols[400];
-    struct pair *pair = calloc(1, sizeof *pair);
+    struct pair *pair = own(calloc(1, sizeof *pair), pair_destroy);
     pair->server_identity = dtls_identity_create();
     rtc_identity_create(&pair->client_identity);
     pair->client = (struct rtc_client){
@@ -173,15 +180,6 @@ static struct pair *pair_create(long mtu)
     SSL_set_alpn_protos(pair->client.ssl, protocols, sizeof protocols);
     rtc_client_receive(&pair->client, checked, sizeof checked);
     return pair;
-}
-
-static void pair_destroy(struct pair *pair)
-{
-    dtls_destroy(pair->server);
-    rtc_client_destroy(&pair->client);
-    rtc_identity_destroy(&pair->client_identity);
-    dtls_identity_destroy(pair->server_identity);
-    free(pair);
 }
 
 static void give_server(struct pair *pair, const uint8_t *data, size_t size)
@@ -234,9 +232,8 @@ static void carry_to_client(struct pair *pair)
         rtc_client_receive(&pair->client, flight.datagrams[i].data, flight.datagrams[i].size);
 }
 
-static void test_flights_may_be_turned_round(void **state)
+TEST(flights_may_be_turned_round)
 {
-    (void)state;
     static const long mtus[] = {1200, 400, 256};
     for (size_t i = 0; i < sizeof mtus / sizeof mtus[0]; i++)
         for (enum order order = IN_TURN; order <= FROM_THE_MIDDLE; order++) {
@@ -250,13 +247,11 @@ static void test_flights_may_be_turned_round(void **state)
             assert_true(pair->client.connected);
             carry_to_server(pair, IN_TURN);
             assert_int_equal(pair->received, 1);
-            pair_destroy(pair);
         }
 }
 
-static void test_lost_flights_come_again(void **state)
+TEST(lost_flights_come_again)
 {
-    (void)state;
     struct pair *pair = pair_create(400);
     /* Each datagram of the client is lost once, and the next one comes twice. */
     for (unsigned lost = 0; lost < 8 && dtls_state(pair->server) != DTLS_CONNECTED; lost++) {
@@ -281,7 +276,6 @@ static void test_lost_flights_come_again(void **state)
     }
     carry_to_client(pair);
     assert_true(pair->client.connected);
-    pair_destroy(pair);
 }
 
 /* Records of strangers: each function writes a record for a round, and returns its size. */
@@ -330,9 +324,8 @@ static size_t seal(uint8_t *out, unsigned round)
 #define MOST_BEFORE_A_HELLO (16384 - 4096)
 #define MOST_BEYOND_A_HELLO 8192
 
-static void test_a_stranger_makes_it_hold_little(void **state)
+TEST(a_stranger_makes_it_hold_little)
 {
-    (void)state;
     size_t (*const floods[])(uint8_t * out, unsigned round) = {announce, announce_next, seal};
     for (size_t i = 0; i < sizeof floods / sizeof floods[0]; i++)
         for (int hello = 0; hello < 2; hello++) {
@@ -346,13 +339,11 @@ static void test_a_stranger_makes_it_hold_little(void **state)
                 give_server(pair, record, floods[i](record, round));
             assert_int_equal(dtls_state(pair->server), DTLS_HANDSHAKE);
             assert_true(held - before <= (hello ? MOST_BEYOND_A_HELLO : MOST_BEFORE_A_HELLO));
-            pair_destroy(pair);
         }
 }
 
-static void test_who_is_connected_makes_it_hold_no_more(void **state)
+TEST(who_is_connected_makes_it_hold_no_more)
 {
-    (void)state;
     struct pair *pair = pair_create(1200);
     for (int i = 0; i < 3; i++) {
         carry_to_server(pair, IN_TURN);
@@ -367,20 +358,10 @@ static void test_who_is_connected_makes_it_hold_no_more(void **state)
     }
     assert_int_equal(dtls_state(pair->server), DTLS_CONNECTED);
     assert_true(held - before <= 4096);
-    pair_destroy(pair);
 }
 
 int main(void)
 {
     CRYPTO_set_mem_functions(count_malloc, count_realloc, count_free);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_certificate_is_new),
-        cmocka_unit_test(test_a_certificate_can_be_given),
-        cmocka_unit_test(test_nothing_is_sent_or_awaited_before_a_hello),
-        cmocka_unit_test(test_flights_may_be_turned_round),
-        cmocka_unit_test(test_lost_flights_come_again),
-        cmocka_unit_test(test_a_stranger_makes_it_hold_little),
-        cmocka_unit_test(test_who_is_connected_makes_it_hold_no_more),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return fixture_run();
 }

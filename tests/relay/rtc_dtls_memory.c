@@ -1,5 +1,5 @@
 /* Memory for OpenSSL: a buffer may be given back, and others are left alone. */
-#include "unit.h"
+#include "fixture.h"
 
 #include "relay/rtc/dtls_memory.h"
 
@@ -25,9 +25,8 @@ static void assert_all(const BUF_MEM *buffer, char value)
         assert_int_equal(buffer->data[i], value);
 }
 
-static void test_a_buffer_is_given_back_and_still_there(void **state)
+TEST(a_buffer_is_given_back_and_still_there)
 {
-    (void)state;
     struct dtls_memory memory = {0};
     dtls_memory_for(&memory);
     BUF_MEM *buffer = fill_buffer();
@@ -41,9 +40,8 @@ static void test_a_buffer_is_given_back_and_still_there(void **state)
     BUF_MEM_free(buffer);
 }
 
-static void test_of_two_buffers_the_first_is_meant(void **state)
+TEST(of_two_buffers_the_first_is_meant)
 {
-    (void)state;
     struct dtls_memory memory = {0};
     dtls_memory_for(&memory);
     BUF_MEM *first = fill_buffer();
@@ -56,9 +54,8 @@ static void test_of_two_buffers_the_first_is_meant(void **state)
     BUF_MEM_free(second);
 }
 
-static void test_a_buffer_that_grew_is_left_alone(void **state)
+TEST(a_buffer_that_grew_is_left_alone)
 {
-    (void)state;
     struct dtls_memory memory = {0};
     dtls_memory_for(&memory);
     BUF_MEM *buffer = fill_buffer();
@@ -70,9 +67,8 @@ static void test_a_buffer_that_grew_is_left_alone(void **state)
     BUF_MEM_free(buffer);
 }
 
-static void test_a_freed_buffer_is_forgotten(void **state)
+TEST(a_freed_buffer_is_forgotten)
 {
-    (void)state;
     struct dtls_memory memory = {0};
     dtls_memory_for(&memory);
     BUF_MEM_free(fill_buffer());
@@ -81,9 +77,8 @@ static void test_a_freed_buffer_is_forgotten(void **state)
     dtls_memory_release(&memory);
 }
 
-static void test_what_is_for_no_handshake_is_left_alone(void **state)
+TEST(what_is_for_no_handshake_is_left_alone)
 {
-    (void)state;
     struct dtls_memory memory = {0};
     BUF_MEM *buffer = fill_buffer();
     dtls_memory_for(&memory);
@@ -100,12 +95,5 @@ static void test_what_is_for_no_handshake_is_left_alone(void **state)
 int main(void)
 {
     dtls_memory_use();
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_buffer_is_given_back_and_still_there),
-        cmocka_unit_test(test_of_two_buffers_the_first_is_meant),
-        cmocka_unit_test(test_a_buffer_that_grew_is_left_alone),
-        cmocka_unit_test(test_a_freed_buffer_is_forgotten),
-        cmocka_unit_test(test_what_is_for_no_handshake_is_left_alone),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return fixture_run();
 }

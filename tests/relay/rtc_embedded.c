@@ -3,9 +3,8 @@
 
 #include "stun_request.h"
 
-static void test_the_handshake_may_come_in_checks(void **state)
+TEST(the_handshake_may_come_in_checks)
 {
-    (void)state;
     struct wire *wire = wire_open();
     wire->client.embeds = true;
     rtc_client_check(&wire->client);
@@ -24,12 +23,10 @@ static void test_the_handshake_may_come_in_checks(void **state)
     assert_int_equal(peer_send(wire->peer, (const uint8_t *)"x", 1, now), PEER_SENT);
     carry(wire);
     assert_int_equal(wire->messages, 1);
-    wire_close(wire);
 }
 
-static void test_what_is_repeated_outside_does_no_harm(void **state)
+TEST(what_is_repeated_outside_does_no_harm)
 {
-    (void)state;
     struct wire *wire = wire_open();
     uint8_t check[STUN_REQUEST_SIZE];
     wire->client.embeds = true;
@@ -43,13 +40,11 @@ static void test_what_is_repeated_outside_does_no_harm(void **state)
     assert_true(give_peer(wire, &wire->path, check, size));
     carry(wire);
     assert_int_equal(peer_state(wire->peer), PEER_OPEN);
-    wire_close(wire);
 }
 
 /* A datagram in a check counts once, as a part of the check. */
-static void test_it_buys_no_more_than_its_size(void **state)
+TEST(it_buys_no_more_than_its_size)
 {
-    (void)state;
     struct wire *wire = wire_open();
     wire->client.embeds = true;
     rtc_client_check(&wire->client);
@@ -58,38 +53,33 @@ static void test_it_buys_no_more_than_its_size(void **state)
     for (int i = 0; i < 5; i++)
         pass_time(wire, 1.5); /* the peer's flight is due again */
     assert_true(wire->went[0] <= 3 * wire->came[0]);
-    wire_close(wire);
 }
 
-static void test_what_is_no_handshake_is_passed_over(void **state)
+TEST(what_is_no_handshake_is_passed_over)
 {
-    (void)state;
     static const uint8_t junk[] = {22, 254, 253, 0, 0, 0, 0, 0, 0, 0, 0, 0, 3, 1, 2, 3};
     static const uint8_t other[] = {0, 1, 2, 3};
-    uint8_t check[STUN_REQUEST_SIZE];
+    uint8_t request[STUN_REQUEST_SIZE];
     struct wire *wire = wire_open();
-    give_peer(wire, &wire->path, check,
-              stun_request_embed(check, UFRAG ":brow", PASSWORD, junk, sizeof junk));
-    give_peer(wire, &wire->path, check,
-              stun_request_embed(check, UFRAG ":brow", PASSWORD, other, sizeof other));
-    give_peer(wire, &wire->path, check,
-              stun_request_embed(check, UFRAG ":brow", PASSWORD, NULL, 0));
+    give_peer(wire, &wire->path, request,
+              stun_request_embed(request, UFRAG ":brow", PASSWORD, junk, sizeof junk));
+    give_peer(wire, &wire->path, request,
+              stun_request_embed(request, UFRAG ":brow", PASSWORD, other, sizeof other));
+    give_peer(wire, &wire->path, request,
+              stun_request_embed(request, UFRAG ":brow", PASSWORD, NULL, 0));
     assert_false(peer_shakes_hands(wire->peer));
-    assert_false(
-        give_peer(wire, &wire->path, check,
-                  stun_request_embed(check, UFRAG ":brow", "another password", junk, sizeof junk)));
+    assert_false(give_peer(
+        wire, &wire->path, request,
+        stun_request_embed(request, UFRAG ":brow", "another password", junk, sizeof junk)));
     wire->count = 0;
     wire->client.embeds = true;
-    rtc_client_check(&wire->client);
-    carry(wire);
+    check(wire);
     assert_int_equal(peer_state(wire->peer), PEER_OPEN);
-    wire_close(wire);
 }
 
 /* A check can be recorded and sent again from anywhere, so it carries nothing but the handshake. */
-static void test_datagrams_do_not_come_in_checks(void **state)
+TEST(datagrams_do_not_come_in_checks)
 {
-    (void)state;
     uint8_t check[STUN_REQUEST_SIZE];
     struct wire *wire = wire_connect();
     rtc_client_send(&wire->client, "hello", 5);
@@ -100,14 +90,12 @@ static void test_datagrams_do_not_come_in_checks(void **state)
     assert_int_equal(wire->datagrams, 0);
     carry(wire);
     assert_int_equal(wire->datagrams, 1);
-    wire_close(wire);
 }
 
 /* After a datagram whose end is no record, a check must not go on reading that datagram: it is
    gone. */
-static void test_a_datagram_is_done_with_when_it_was_read(void **state)
+TEST(a_datagram_is_done_with_when_it_was_read)
 {
-    (void)state;
     static const uint8_t rest[] = {23, 254, 253, 0, 1, 0, 0, 0, 0, 0, 9, 0xff, 0xff};
     uint8_t data[STUN_REQUEST_SIZE];
     struct wire *wire = wire_connect();
@@ -120,18 +108,9 @@ static void test_a_datagram_is_done_with_when_it_was_read(void **state)
     size = stun_request(data, UFRAG ":brow", PASSWORD, 0, 0);
     assert_true(give_peer(wire, &wire->path, data, size));
     assert_int_equal(wire->datagrams, 1);
-    wire_close(wire);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_the_handshake_may_come_in_checks),
-        cmocka_unit_test(test_what_is_repeated_outside_does_no_harm),
-        cmocka_unit_test(test_it_buys_no_more_than_its_size),
-        cmocka_unit_test(test_what_is_no_handshake_is_passed_over),
-        cmocka_unit_test(test_datagrams_do_not_come_in_checks),
-        cmocka_unit_test(test_a_datagram_is_done_with_when_it_was_read),
-    };
-    return cmocka_run_group_tests(tests, wire_set_up, wire_tear_down);
+    return cmocka_run_group_tests(fixture_tests, wire_set_up, wire_tear_down);
 }

@@ -55,8 +55,7 @@ static unsigned stream(struct wire *wire, unsigned count)
         pass_time(wire, 1.0 / 60);
         peer_send(wire->peer, data, sizeof data, now);
         carry(wire);
-        rtc_client_acknowledge(&wire->client);
-        carry(wire);
+        acknowledge(wire);
     }
     return wire->messages - before;
 }
@@ -73,27 +72,23 @@ static void assert_both_ways(struct wire *wire)
     assert_int_equal(wire->messages, messages + 1);
 }
 
-static void test_a_forged_check_moves_nothing(void **state)
+TEST(a_forged_check_moves_nothing)
 {
-    (void)state;
     struct wire *wire = wire_connect();
     for (int i = 0; i < 40; i++) {
         forge_check(wire, 1 + (unsigned)i % 20);
         assert_int_equal(where(wire), 0);
         assert_int_equal(stream(wire, 30), 30);
-        rtc_client_check(&wire->client);
-        carry(wire);
+        check(wire);
     }
     for (unsigned i = 1; i <= 20; i++)
         assert_true(assert_bounded(wire, i) > 0);
     assert_int_equal(peer_state(wire->peer), PEER_OPEN);
-    wire_close(wire);
 }
 
 /* The browser itself lies about its address, and says there all that it can say blindly. */
-static void test_a_browser_cannot_point_elsewhere(void **state)
+TEST(a_browser_cannot_point_elsewhere)
 {
-    (void)state;
     struct wire *wire = wire_connect();
     uint8_t nonce[4 + PATHS_NONCE_SIZE] = {0, 1, 0, sizeof nonce};
     struct sctp_packet packet;
@@ -111,12 +106,10 @@ static void test_a_browser_cannot_point_elsewhere(void **state)
     }
     assert_bounded(wire, 1);
     assert_int_equal(wire->datagrams, 200); /* its own datagrams are taken all the same */
-    wire_close(wire);
 }
 
-static void test_an_unfinished_handshake_draws_little(void **state)
+TEST(an_unfinished_handshake_draws_little)
 {
-    (void)state;
     struct wire *wire = wire_open();
     rtc_client_check(&wire->client);
     while (wire->client.checked == false)
@@ -138,7 +131,6 @@ static void test_an_unfinished_handshake_draws_little(void **state)
         pass_time(wire, 0.1);
     assert_true(wire->went[0] >= before + 10 * 64 + 600);
     assert_bounded(wire, 0);
-    wire_close(wire);
 }
 
 /* Makes a certificate with which the first flight is longer than a short ClientHello allows. */
@@ -170,8 +162,7 @@ static unsigned open_slowly(struct dtls_identity *identity, double seconds)
 {
     struct wire *wire = wire_open();
     wire->common.identity = identity;
-    rtc_client_check(&wire->client);
-    carry(wire);
+    check(wire);
     assert_false(wire->client.connected);
     assert_bounded(wire, 0);
     for (double end = now + seconds; now < end;)
@@ -179,19 +170,16 @@ static unsigned open_slowly(struct dtls_identity *identity, double seconds)
     unsigned checks = 0;
     for (; !wire->client.open; checks++) {
         assert_true(checks < 5);
-        rtc_client_check(&wire->client);
-        carry(wire);
+        check(wire);
         assert_bounded(wire, 0);
     }
     assert_true(checks > 0);
     assert_both_ways(wire);
-    wire_close(wire);
     return checks;
 }
 
-static void test_a_long_flight_waits_for_bytes_and_not_for_time(void **state)
+TEST(a_long_flight_waits_for_bytes_and_not_for_time)
 {
-    (void)state;
     struct dtls_identity *identity = long_identity();
     assert_non_null(identity);
     const unsigned checks = open_slowly(identity, 0.0);
@@ -201,9 +189,8 @@ static void test_a_long_flight_waits_for_bytes_and_not_for_time(void **state)
     dtls_identity_destroy(identity);
 }
 
-static void test_a_move_takes_one_round_trip(void **state)
+TEST(a_move_takes_one_round_trip)
 {
-    (void)state;
     struct wire *wire = wire_connect();
     move(wire, 1);
     /* Nothing from the new address is taken before its check. */
@@ -222,19 +209,16 @@ static void test_a_move_takes_one_round_trip(void **state)
     /* The browser goes back, and moves again and again. */
     for (unsigned i = 2; i < 10; i++) {
         move(wire, i % 2);
-        rtc_client_check(&wire->client);
-        carry(wire);
+        check(wire);
         assert_int_equal(where(wire), i % 2);
         assert_both_ways(wire);
     }
-    wire_close(wire);
 }
 
 /* A NAT has given the browser another port, of which it knows nothing: there is no check for
    seconds. */
-static void test_a_move_without_a_check(void **state)
+TEST(a_move_without_a_check)
 {
-    (void)state;
     struct wire *wire = wire_connect();
     stream(wire, 60);
     for (unsigned i = 1; i < 10; i++) {
@@ -249,14 +233,12 @@ static void test_a_move_without_a_check(void **state)
         assert_both_ways(wire);
         assert_int_equal(stream(wire, 60), 60);
     }
-    wire_close(wire);
 }
 
 /* Datagrams from elsewhere are looked at only when they may be the browser's, and those that are
    not its own change nothing. */
-static void test_strangers_have_not_moved(void **state)
+TEST(strangers_have_not_moved)
 {
-    (void)state;
     struct wire *wire = wire_connect();
     const struct udp_path path = at_port(1);
     uint8_t record[200] = {23, 254, 253, 0, 1, 0, 0, 0, 0, 0, 0, 0, sizeof record - 13};
@@ -276,21 +258,18 @@ static void test_strangers_have_not_moved(void **state)
     assert_int_equal(wire->went[1], 0);
     assert_int_equal(where(wire), 0);
     assert_both_ways(wire);
-    wire_close(wire);
 }
 
 /* The answer and its probes get lost, all but the last. */
-static void test_a_move_survives_loss_within_a_second(void **state)
+TEST(a_move_survives_loss_within_a_second)
 {
-    (void)state;
     for (unsigned lost = 0; lost <= 3; lost++) {
         struct wire *wire = wire_connect();
         stream(wire, 180);
         move(wire, 1);
         const double begun = now;
         wire->lose = lost;
-        rtc_client_check(&wire->client);
-        carry(wire);
+        check(wire);
         while (where(wire) == 0) {
             now = fmax(now, peer_deadline(wire->peer));
             assert_true(now - begun < 1.0);
@@ -298,14 +277,12 @@ static void test_a_move_survives_loss_within_a_second(void **state)
             carry(wire);
         }
         assert_both_ways(wire);
-        wire_close(wire);
     }
 }
 
 /* A browser with two networks checks both, and sends on one. */
-static void test_the_browser_is_where_it_sends_from(void **state)
+TEST(the_browser_is_where_it_sends_from)
 {
-    (void)state;
     struct wire *wire = wire_connect();
     wire->hears_all = true;
     for (unsigned i = 0; i < 20; i++) {
@@ -319,13 +296,11 @@ static void test_the_browser_is_where_it_sends_from(void **state)
         assert_int_equal(wire->messages, messages + 1);
     }
     assert_bounded(wire, 1);
-    wire_close(wire);
 }
 
 /* Someone repeats recorded checks from ever other addresses while the browser moves. */
-static void test_a_move_is_not_crowded_out(void **state)
+TEST(a_move_is_not_crowded_out)
 {
-    (void)state;
     struct wire *wire = wire_connect();
     move(wire, 1);
     for (unsigned i = 2; i < 30; i++)
@@ -346,21 +321,18 @@ static void test_a_move_is_not_crowded_out(void **state)
     assert_both_ways(wire);
     for (unsigned i = 2; i < 30; i++)
         assert_bounded(wire, i);
-    wire_close(wire);
 }
 
 /* The browser's address changes in every step of the set-up. */
-static void test_a_move_in_the_set_up(void **state)
+TEST(a_move_in_the_set_up)
 {
-    (void)state;
     for (unsigned steps = 1; steps < 14; steps++) {
         struct wire *wire = wire_open();
         rtc_client_check(&wire->client);
         for (unsigned i = 0; i < steps; i++)
             carry_one(wire);
         move(wire, 1);
-        rtc_client_check(&wire->client);
-        carry(wire);
+        check(wire);
         for (int i = 0; i < 50 && !wire->client.open; i++) {
             pass_time(wire, 0.1);
             rtc_client_repeat(&wire->client);
@@ -369,14 +341,12 @@ static void test_a_move_in_the_set_up(void **state)
         assert_true(wire->client.open);
         assert_int_equal(where(wire), 1);
         assert_both_ways(wire);
-        wire_close(wire);
     }
 }
 
 /* A stranger who was at an address once may have left it, and go on forging checks. */
-static void test_a_proof_runs_out(void **state)
+TEST(a_proof_runs_out)
 {
-    (void)state;
     static const uint8_t data[1000];
     struct wire *wire = wire_connect();
     /* The proof is renewed as long as the browser is there. */
@@ -404,29 +374,12 @@ static void test_a_proof_runs_out(void **state)
     assert_true(wire->went[0] - went <= 3 * (wire->came[0] - came) + sizeof data + 200);
     /* The browser is back. */
     move(wire, 0);
-    rtc_client_check(&wire->client);
-    carry(wire);
-    rtc_client_acknowledge(&wire->client);
-    carry(wire);
+    check(wire);
+    acknowledge(wire);
     assert_both_ways(wire);
-    wire_close(wire);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_forged_check_moves_nothing),
-        cmocka_unit_test(test_a_browser_cannot_point_elsewhere),
-        cmocka_unit_test(test_an_unfinished_handshake_draws_little),
-        cmocka_unit_test(test_a_long_flight_waits_for_bytes_and_not_for_time),
-        cmocka_unit_test(test_a_move_takes_one_round_trip),
-        cmocka_unit_test(test_a_move_without_a_check),
-        cmocka_unit_test(test_strangers_have_not_moved),
-        cmocka_unit_test(test_a_move_survives_loss_within_a_second),
-        cmocka_unit_test(test_the_browser_is_where_it_sends_from),
-        cmocka_unit_test(test_a_move_is_not_crowded_out),
-        cmocka_unit_test(test_a_move_in_the_set_up),
-        cmocka_unit_test(test_a_proof_runs_out),
-    };
-    return cmocka_run_group_tests(tests, wire_set_up, wire_tear_down);
+    return cmocka_run_group_tests(fixture_tests, wire_set_up, wire_tear_down);
 }

@@ -1,6 +1,6 @@
 /* The paths to one browser: the bytes that each is allowed, its proof, and the path that makes
    room. */
-#include "unit.h"
+#include "fixture.h"
 
 #include "relay/rtc/paths.h"
 
@@ -41,9 +41,8 @@ static void prove(struct paths *paths, struct path *path, double now)
     assert_ptr_equal(paths->current, path);
 }
 
-static void test_nothing_goes_before_something_came(void **state)
+TEST(nothing_goes_before_something_came)
 {
-    (void)state;
     struct paths paths;
     paths_init(&paths);
     assert_true(paths.deadline == INFINITY);
@@ -60,9 +59,8 @@ static void test_nothing_goes_before_something_came(void **state)
     assert_true(paths_spend(path, 1 << 20));
 }
 
-static void test_the_ends_are_both_addresses(void **state)
+TEST(the_ends_are_both_addresses)
 {
-    (void)state;
     struct paths paths;
     paths_init(&paths);
     struct udp_path ends = at_port(1);
@@ -75,9 +73,8 @@ static void test_the_ends_are_both_addresses(void **state)
     assert_null(paths_find(&paths, &ends));
 }
 
-static void test_a_check_is_followed_by_few_probes(void **state)
+TEST(a_check_is_followed_by_few_probes)
 {
-    (void)state;
     struct paths paths;
     paths_init(&paths);
     struct path *path = check(&paths, 1, 10.0);
@@ -100,9 +97,8 @@ static void test_a_check_is_followed_by_few_probes(void **state)
     assert_in_range(probes, 4, 5);
 }
 
-static void test_only_the_nonce_of_a_path_proves_it_and_only_in_time(void **state)
+TEST(only_the_nonce_of_a_path_proves_it_and_only_in_time)
 {
-    (void)state;
     struct paths paths;
     uint8_t nonce[PATHS_NONCE_SIZE];
     paths_init(&paths);
@@ -140,9 +136,8 @@ static void test_only_the_nonce_of_a_path_proves_it_and_only_in_time(void **stat
     assert_memory_not_equal(second->nonce, nonce, sizeof nonce);
 }
 
-static void test_a_proof_is_renewed_or_runs_out(void **state)
+TEST(a_proof_is_renewed_or_runs_out)
 {
-    (void)state;
     struct paths paths;
     paths_init(&paths);
     struct path *path = check(&paths, 1, 10.0);
@@ -162,9 +157,8 @@ static void test_a_proof_is_renewed_or_runs_out(void **state)
     assert_true(paths.deadline == INFINITY);
 }
 
-static void test_an_unproven_browser_is_where_it_speaks(void **state)
+TEST(an_unproven_browser_is_where_it_speaks)
 {
-    (void)state;
     struct paths paths;
     paths_init(&paths);
     struct path *first = check(&paths, 1, 10.0);
@@ -178,9 +172,8 @@ static void test_an_unproven_browser_is_where_it_speaks(void **state)
     assert_ptr_equal(paths.current, first);
 }
 
-static void test_what_only_checks_makes_room(void **state)
+TEST(what_only_checks_makes_room)
 {
-    (void)state;
     struct paths paths;
     paths_init(&paths);
     struct path *first = check(&paths, 1, 10.0);
@@ -212,14 +205,5 @@ static void test_what_only_checks_makes_room(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_nothing_goes_before_something_came),
-        cmocka_unit_test(test_the_ends_are_both_addresses),
-        cmocka_unit_test(test_a_check_is_followed_by_few_probes),
-        cmocka_unit_test(test_only_the_nonce_of_a_path_proves_it_and_only_in_time),
-        cmocka_unit_test(test_a_proof_is_renewed_or_runs_out),
-        cmocka_unit_test(test_an_unproven_browser_is_where_it_speaks),
-        cmocka_unit_test(test_what_only_checks_makes_room),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return fixture_run();
 }

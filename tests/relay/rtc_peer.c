@@ -4,9 +4,8 @@
 
 #include <math.h>
 
-static void test_connects_and_carries_datagrams(void **state)
+TEST(connects_and_carries_datagrams)
 {
-    (void)state;
     struct wire *wire = wire_connect();
     assert_memory_equal(wire->client.remote_fingerprint, dtls_identity_fingerprint(relay_identity),
                         32);
@@ -28,16 +27,13 @@ static void test_connects_and_carries_datagrams(void **state)
         assert_int_equal(wire->message_size, sizes[i]);
     }
     assert_int_equal(peer_send(wire->peer, data, SCTP_MESSAGE_MAX + 1, now), PEER_TOO_LONG);
-    wire_close(wire);
 }
 
-static void test_a_negotiated_channel_needs_no_open(void **state)
+TEST(a_negotiated_channel_needs_no_open)
 {
-    (void)state;
     struct wire *wire = wire_open();
     wire->client.negotiated = true;
-    rtc_client_check(&wire->client);
-    carry(wire);
+    check(wire);
     assert_true(wire->client.open);
     assert_int_equal(peer_state(wire->peer), PEER_CONNECTING);
     assert_int_equal(peer_send(wire->peer, (const uint8_t *)"x", 1, now), PEER_NOT_OPEN);
@@ -48,23 +44,19 @@ static void test_a_negotiated_channel_needs_no_open(void **state)
     assert_int_equal(peer_send(wire->peer, (const uint8_t *)"x", 1, now), PEER_SENT);
     carry(wire);
     assert_int_equal(wire->messages, 1);
-    wire_close(wire);
 }
 
-static void test_refuses_other_channels(void **state)
+TEST(refuses_other_channels)
 {
-    (void)state;
     static const uint8_t kinds[] = {0x00, 0x80, 0x01, 0x02};
     for (size_t i = 0; i < sizeof kinds; i++) {
         struct wire *wire = wire_open();
         wire->client.kind = kinds[i];
-        rtc_client_check(&wire->client);
-        carry(wire);
+        check(wire);
         assert_false(wire->client.open);
         assert_true(wire->client.sctp.ended);
         assert_int_equal(peer_state(wire->peer), PEER_ENDED);
         assert_non_null(strstr(peer_reason(wire->peer), "ordered: false"));
-        wire_close(wire);
     }
 
     /* A second channel is refused. */
@@ -74,14 +66,12 @@ static void test_refuses_other_channels(void **state)
     carry(wire);
     assert_int_equal(peer_state(wire->peer), PEER_ENDED);
     assert_non_null(strstr(peer_reason(wire->peer), "one data channel"));
-    wire_close(wire);
 
     /* A negotiated channel that is ordered is refused. */
     wire = wire_open();
     struct sctp_packet packet;
     wire->client.negotiated = true;
-    rtc_client_check(&wire->client);
-    carry(wire);
+    check(wire);
     sctp_packet_begin(&packet, wire->client.sctp.remote_tag);
     sctp_packet_data(
         &packet,
@@ -91,20 +81,17 @@ static void test_refuses_other_channels(void **state)
     rtc_client_send_packet(&wire->client, &packet);
     carry(wire);
     assert_int_equal(peer_state(wire->peer), PEER_ENDED);
-    wire_close(wire);
 }
 
 /* Before the OPEN is answered the browser sends ordered messages, and the OPEN may be the late
    one. */
-static void test_a_late_open_is_waited_for(void **state)
+TEST(a_late_open_is_waited_for)
 {
-    (void)state;
     struct wire *wire = wire_open();
     struct sctp_packet packet;
     struct sctp_client *sctp = &wire->client.sctp;
     wire->client.negotiated = true; /* the test sends its messages by hand */
-    rtc_client_check(&wire->client);
-    carry(wire);
+    check(wire);
     sctp_packet_begin(&packet, sctp->remote_tag);
     sctp_packet_data(
         &packet,
@@ -129,12 +116,10 @@ static void test_a_late_open_is_waited_for(void **state)
     assert_int_equal(peer_state(wire->peer), PEER_OPEN);
     assert_int_equal(wire->datagrams, 1);
     assert_memory_equal(wire->last, "on time", 7);
-    wire_close(wire);
 }
 
-static void test_text_and_empty_messages_are_told_apart(void **state)
+TEST(text_and_empty_messages_are_told_apart)
 {
-    (void)state;
     static const struct {
         uint32_t ppid;
         bool text;
@@ -150,12 +135,10 @@ static void test_text_and_empty_messages_are_told_apart(void **state)
         assert_int_equal(wire->last_text, cases[i].text);
         assert_int_equal(wire->last_size, cases[i].size);
     }
-    wire_close(wire);
 }
 
-static void test_nothing_is_answered_before_a_verified_check(void **state)
+TEST(nothing_is_answered_before_a_verified_check)
 {
-    (void)state;
     struct wire *wire = wire_open();
     /* DTLS comes from anywhere. */
     rtc_client_receive(&wire->client, (const uint8_t *)"\1\1", 2);
@@ -168,29 +151,24 @@ static void test_nothing_is_answered_before_a_verified_check(void **state)
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         strcpy(wire->client.username, names[i]);
         strcpy(wire->client.password, i == 0 ? "relaypassword/0123456788" : PASSWORD);
-        rtc_client_check(&wire->client);
-        carry(wire);
+        check(wire);
         assert_int_equal(wire->from_relay, 0);
         assert_int_equal(peer_state(wire->peer), PEER_OFFERED);
     }
-    wire_close(wire);
 }
 
-static void test_another_certificate_fails(void **state)
+TEST(another_certificate_fails)
 {
-    (void)state;
     struct rtc_identity other;
     rtc_identity_create(&other);
     struct wire *wire = wire_open();
     rtc_client_destroy(&wire->client);
     wire->client.identity = &other;
     rtc_client_open(&wire->client);
-    rtc_client_check(&wire->client);
-    carry(wire);
+    check(wire);
     assert_false(wire->client.open);
     assert_int_equal(peer_state(wire->peer), PEER_ENDED);
     assert_non_null(strstr(peer_reason(wire->peer), "handshake"));
-    wire_close(wire);
     rtc_identity_destroy(&other);
 }
 
@@ -201,22 +179,19 @@ static void run_to_end(struct wire *wire, bool checks)
         assert_true(deadline < INFINITY);
         now = fmax(deadline, now);
         if (checks)
-            rtc_client_check(&wire->client);
-        carry(wire);
+            check(wire);
         peer_update(wire->peer, now);
         carry(wire);
     }
 }
 
-static void test_every_state_has_its_end(void **state)
+TEST(every_state_has_its_end)
 {
-    (void)state;
     /* No check comes. */
     struct wire *wire = wire_open();
     run_to_end(wire, false);
     assert_int_equal(peer_state(wire->peer), PEER_ENDED);
     assert_true(now == 1000.0 + PEER_CHECK_SECONDS);
-    wire_close(wire);
 
     /* Checks go on, but there is no DTLS. */
     wire = wire_open();
@@ -224,18 +199,15 @@ static void test_every_state_has_its_end(void **state)
     run_to_end(wire, true);
     assert_int_equal(peer_state(wire->peer), PEER_ENDED);
     assert_true(now <= 1010.0 + PEER_SETUP_SECONDS);
-    wire_close(wire);
 
     /* Everything is there but the channel. */
     wire = wire_open();
     wire->client.negotiated = true;
-    rtc_client_check(&wire->client);
-    carry(wire);
+    check(wire);
     run_to_end(wire, true);
     assert_int_equal(peer_state(wire->peer), PEER_ENDED);
     assert_true(now == 1000.0 + PEER_SETUP_SECONDS);
     assert_true(wire->client.sctp.ended);
-    wire_close(wire);
 
     /* The channel is open, then the checks stop. */
     wire = wire_connect();
@@ -243,37 +215,31 @@ static void test_every_state_has_its_end(void **state)
     assert_int_equal(peer_state(wire->peer), PEER_ENDED);
     assert_true(now == 1000.0 + PEER_CONSENT_SECONDS);
     assert_false(peer_left(wire->peer));
-    wire_close(wire);
 
     /* The channel is open, and the checks go on. */
     wire = wire_connect();
     for (int i = 0; i < 100; i++) {
         now += 5.0;
-        rtc_client_check(&wire->client);
-        carry(wire);
+        check(wire);
         peer_update(wire->peer, now);
         carry(wire);
     }
     assert_int_equal(peer_state(wire->peer), PEER_OPEN);
-    wire_close(wire);
 }
 
-static void test_a_closing_browser_ends_it_at_once(void **state)
+TEST(a_closing_browser_ends_it_at_once)
 {
-    (void)state;
     struct wire *wire = wire_connect();
     rtc_client_abort(&wire->client);
     carry(wire);
     assert_int_equal(peer_state(wire->peer), PEER_ENDED);
     assert_true(peer_left(wire->peer));
-    wire_close(wire);
 
     wire = wire_connect();
     SSL_shutdown(wire->client.ssl);
     carry(wire);
     assert_int_equal(peer_state(wire->peer), PEER_ENDED);
     assert_true(peer_left(wire->peer));
-    wire_close(wire);
 
     /* The peer's own close tells the browser. */
     wire = wire_connect();
@@ -282,12 +248,10 @@ static void test_a_closing_browser_ends_it_at_once(void **state)
     assert_true(wire->client.sctp.ended);
     assert_false(peer_left(wire->peer));
     assert_int_equal(peer_send(wire->peer, (const uint8_t *)"x", 1, now), PEER_NOT_OPEN);
-    wire_close(wire);
 }
 
-static void test_a_closed_channel_is_closed_on_both_sides(void **state)
+TEST(a_closed_channel_is_closed_on_both_sides)
 {
-    (void)state;
     struct wire *wire = wire_connect();
     struct sctp_packet packet;
     uint8_t reset[18] = {0, 13, 0, 18, 0, 0, 0x03, 0xe8};
@@ -302,12 +266,10 @@ static void test_a_closed_channel_is_closed_on_both_sides(void **state)
     assert_int_equal(peer_state(wire->peer), PEER_ENDED);
     assert_true(wire->from_relay > before);
     assert_true(peer_left(wire->peer));
-    wire_close(wire);
 }
 
-static void test_the_rate_is_bounded(void **state)
+TEST(the_rate_is_bounded)
 {
-    (void)state;
     static const uint8_t data[1000];
     struct wire *wire = wire_connect();
     wire->common.bytes_per_second = 100000.0;
@@ -317,17 +279,14 @@ static void test_the_rate_is_bounded(void **state)
         if (peer_send(wire->peer, data, sizeof data, now) == PEER_SENT)
             sent++;
         carry(wire);
-        rtc_client_acknowledge(&wire->client);
-        carry(wire);
+        acknowledge(wire);
     }
     /* Two seconds' worth goes out at 1,093 bytes each, and a burst of half a second. */
     assert_in_range(sent, 220, 229);
-    wire_close(wire);
 }
 
-static void test_what_is_not_acknowledged_is_bounded(void **state)
+TEST(what_is_not_acknowledged_is_bounded)
 {
-    (void)state;
     struct wire *wire = wire_connect();
     unsigned sent = 0;
     while (peer_send(wire->peer, (const uint8_t *)"x", 1, now) == PEER_SENT) {
@@ -336,15 +295,12 @@ static void test_what_is_not_acknowledged_is_bounded(void **state)
     }
     assert_int_equal(peer_send(wire->peer, (const uint8_t *)"x", 1, now), PEER_CONGESTED);
     now += 1.0;
-    rtc_client_acknowledge(&wire->client);
-    carry(wire);
+    acknowledge(wire);
     assert_int_equal(peer_send(wire->peer, (const uint8_t *)"x", 1, now), PEER_SENT);
-    wire_close(wire);
 }
 
-static void test_who_is_dismissed_is_told_why(void **state)
+TEST(who_is_dismissed_is_told_why)
 {
-    (void)state;
     struct wire *wire = wire_connect();
     peer_dismiss(wire->peer, 1013, "try later", now);
     assert_int_equal(peer_state(wire->peer), PEER_ENDED);
@@ -354,36 +310,18 @@ static void test_who_is_dismissed_is_told_why(void **state)
     assert_int_equal(wire->message_size, 14);
     assert_memory_equal(wire->message, "1013 try later", 14);
     assert_true(wire->client.sctp.ended);
-    wire_close(wire);
 
     /* Without a channel there is nothing to tell the reason over. */
     wire = wire_open();
     wire->client.negotiated = true;
-    rtc_client_check(&wire->client);
-    carry(wire);
+    check(wire);
     peer_dismiss(wire->peer, 1013, "try later", now);
     carry(wire);
     assert_int_equal(wire->messages, 0);
     assert_true(wire->client.sctp.ended);
-    wire_close(wire);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_connects_and_carries_datagrams),
-        cmocka_unit_test(test_a_negotiated_channel_needs_no_open),
-        cmocka_unit_test(test_refuses_other_channels),
-        cmocka_unit_test(test_a_late_open_is_waited_for),
-        cmocka_unit_test(test_text_and_empty_messages_are_told_apart),
-        cmocka_unit_test(test_nothing_is_answered_before_a_verified_check),
-        cmocka_unit_test(test_another_certificate_fails),
-        cmocka_unit_test(test_every_state_has_its_end),
-        cmocka_unit_test(test_a_closing_browser_ends_it_at_once),
-        cmocka_unit_test(test_a_closed_channel_is_closed_on_both_sides),
-        cmocka_unit_test(test_the_rate_is_bounded),
-        cmocka_unit_test(test_what_is_not_acknowledged_is_bounded),
-        cmocka_unit_test(test_who_is_dismissed_is_told_why),
-    };
-    return cmocka_run_group_tests(tests, wire_set_up, wire_tear_down);
+    return cmocka_run_group_tests(fixture_tests, wire_set_up, wire_tear_down);
 }

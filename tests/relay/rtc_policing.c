@@ -1,7 +1,7 @@
 /* The cost of one browser that floods to the others, in packets: a socket that all share, and a
    relay that can work off a limited number of packets in a millisecond, in virtual time. */
+#include "fixture.h"
 #include "rtc/policing.h"
-#include "unit.h"
 
 #define LIMIT        1500.0 /* packets in a second, as --upstream-packets has it */
 #define MILLISECONDS 10000
@@ -76,9 +76,8 @@ static struct world run(bool polices)
     return world;
 }
 
-static void test_a_flooder_costs_others_nothing(void **state)
+TEST(a_flooder_costs_others_nothing)
 {
-    (void)state;
     const struct world without = run(false);
     print_message("without policing %d of %d lost\n", without.honest_overflowed,
                   without.honest_sent);
@@ -101,9 +100,8 @@ static int take(struct policing *policing, enum policed kind, int count, double 
     return taken;
 }
 
-static void test_who_keeps_to_the_limit_is_not_touched(void **state)
+TEST(who_keeps_to_the_limit_is_not_touched)
 {
-    (void)state;
     struct policing policing;
     policing_init(&policing);
     /* A network holds up all packets of half a second, again and again. */
@@ -115,9 +113,8 @@ static void test_who_keeps_to_the_limit_is_not_touched(void **state)
     assert_int_equal(take(&policing, POLICED_OTHER, 20, 0.0), 20);
 }
 
-static void test_acknowledgements_are_not_counted(void **state)
+TEST(acknowledgements_are_not_counted)
 {
-    (void)state;
     struct policing policing;
     policing_init(&policing);
     for (int ms = 0; ms < MILLISECONDS; ms++) {
@@ -129,9 +126,8 @@ static void test_acknowledgements_are_not_counted(void **state)
 
 /* Packets that anyone can forge use up nothing of the allowance for those that only the browser can
    send. */
-static void test_strangers_use_up_nothing(void **state)
+TEST(strangers_use_up_nothing)
 {
-    (void)state;
     struct policing policing;
     int guesses = 0;
     policing_init(&policing);
@@ -145,9 +141,8 @@ static void test_strangers_use_up_nothing(void **state)
     assert_true(guesses < 300 * MILLISECONDS / 1000);
 }
 
-static void test_without_a_limit_data_have_none(void **state)
+TEST(without_a_limit_data_have_none)
 {
-    (void)state;
     struct policing policing;
     policing_init(&policing);
     for (int i = 0; i < 100000; i++)
@@ -160,12 +155,5 @@ static void test_without_a_limit_data_have_none(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_flooder_costs_others_nothing),
-        cmocka_unit_test(test_who_keeps_to_the_limit_is_not_touched),
-        cmocka_unit_test(test_acknowledgements_are_not_counted),
-        cmocka_unit_test(test_strangers_use_up_nothing),
-        cmocka_unit_test(test_without_a_limit_data_have_none),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return fixture_run();
 }

@@ -3,144 +3,114 @@
 
 #include <math.h>
 
-static void test_opens(void **state)
+TEST(opens)
 {
-    (void)state;
-    struct link link;
-    struct sctp_packet packet;
-    uint8_t out[SCTP_PACKET_MAX];
-    link_open(&link);
-    assert_false(sctp_is_established(link.sctp));
-    assert_true(sctp_deadline(link.sctp) == INFINITY);
-    sctp_client_write_init(&link.client, &packet);
-    give_quietly(&link, &packet);
-    const size_t size = fetch(&link, out);
-    const uint8_t *ack = find_chunk(out, size, 2);
-    assert_non_null(ack);
-    assert_int_equal(load32(out + 4), TAG);
+    struct link *link = link_open();
+    assert_false(sctp_is_established(link->sctp));
+    assert_true(sctp_deadline(link->sctp) == INFINITY);
+    give_quietly_written(link, sctp_client_write_init);
+    const uint8_t *ack = fetch_chunk(link, 2);
+    assert_int_equal(load32(link->fetched + 4), TAG);
     assert_int_equal(load16(ack + 12), 1024); /* no more streams than the other side takes */
-    assert_int_equal(link.client.cookie_size, 24);
+    assert_int_equal(link->client.cookie_size, 24);
 
     /* A lost answer is sent again; the same cookie stays good. */
-    give_quietly(&link, &packet);
-    assert_int_equal(fetch_all(&link), 1);
-    sctp_client_write_cookie(&link.client, &packet);
-    give(&link, &packet);
-    assert_true(next(&link));
-    assert_int_equal(link.event.type, SCTP_ESTABLISHED);
-    assert_true(sctp_is_established(link.sctp));
-    give_quietly(&link, &packet);
-    assert_int_equal(fetch_all(&link), 1);
-    link_close(&link);
+    give_quietly_written(link, sctp_client_write_init);
+    assert_int_equal(fetch_all(link), 1);
+    give_written(link, sctp_client_write_cookie);
+    expect(link, SCTP_ESTABLISHED);
+    assert_true(sctp_is_established(link->sctp));
+    give_quietly_written(link, sctp_client_write_cookie);
+    assert_int_equal(fetch_all(link), 1);
 }
 
-static void test_data_may_come_with_the_cookie(void **state)
+TEST(data_may_come_with_the_cookie)
 {
-    (void)state;
-    struct link link;
     struct sctp_packet packet;
-    link_open(&link);
-    sctp_client_write_init(&link.client, &packet);
-    give_quietly(&link, &packet);
-    fetch_all(&link);
-    begin(&link, &packet);
-    sctp_packet_chunk(&packet, 10, 0, link.client.cookie, link.client.cookie_size);
+    struct link *link = link_open();
+    give_quietly_written(link, sctp_client_write_init);
+    fetch_all(link);
+    begin(link, &packet);
+    sctp_packet_chunk(&packet, 10, 0, link->client.cookie, link->client.cookie_size);
     sctp_packet_data(&packet, (struct sctp_part){.tsn = FIRST_TSN, .flags = SCTP_WHOLE, .ppid = 50},
                      "open", 4);
     sctp_packet_end(&packet);
-    give(&link, &packet);
-    assert_true(next(&link));
-    assert_int_equal(link.event.type, SCTP_ESTABLISHED);
-    assert_true(next(&link));
-    assert_int_equal(link.event.type, SCTP_MESSAGE);
-    assert_memory_equal(link.event.data, "open", 4);
-    assert_false(link.event.unordered);
-    assert_false(next(&link));
-    link_close(&link);
+    give(link, &packet);
+    expect(link, SCTP_ESTABLISHED);
+    expect_only(link, SCTP_MESSAGE);
+    assert_memory_equal(link->event.data, "open", 4);
+    assert_false(link->event.unordered);
 }
 
-static void test_refuses_bad_handshakes(void **state)
+TEST(refuses_bad_handshakes)
 {
-    (void)state;
-    struct link link;
     struct sctp_packet packet;
-    link_open(&link);
+    struct link *link = link_open();
     /* Only an INIT counts, alone, with tag 0. */
-    begin(&link, &packet);
+    begin(link, &packet);
     sctp_packet_data(&packet, (struct sctp_part){.tsn = 1, .flags = SCTP_WHOLE, .ppid = 53}, "x",
                      1);
     sctp_packet_end(&packet);
-    give_quietly(&link, &packet);
-    sctp_client_write_init(&link.client, &packet);
+    give_quietly(link, &packet);
+    sctp_client_write_init(&link->client, &packet);
     packet.data[7] = 1;
     memset(packet.data + 8, 0, 4);
     sctp_packet_end(&packet);
-    give_quietly(&link, &packet);
-    sctp_client_write_init(&link.client, &packet);
+    give_quietly(link, &packet);
+    sctp_client_write_init(&link->client, &packet);
     memset(packet.data + 8, 0, 4);
     sctp_packet_chunk(&packet, 11, 0, NULL, 0);
     sctp_packet_end(&packet);
-    give_quietly(&link, &packet);
-    assert_int_equal(refused(&link), 3);
-    assert_int_equal(fetch_all(&link), 0);
+    give_quietly(link, &packet);
+    assert_int_equal(refused(link), 3);
+    assert_int_equal(fetch_all(link), 0);
 
     /* The cookie is not one of ours. */
-    sctp_client_write_init(&link.client, &packet);
-    give_quietly(&link, &packet);
-    fetch_all(&link);
-    link.client.cookie[20] ^= 1;
-    sctp_client_write_cookie(&link.client, &packet);
-    give_quietly(&link, &packet);
-    assert_false(sctp_is_established(link.sctp));
-    link_close(&link);
+    give_quietly_written(link, sctp_client_write_init);
+    fetch_all(link);
+    link->client.cookie[20] ^= 1;
+    give_quietly_written(link, sctp_client_write_cookie);
+    assert_false(sctp_is_established(link->sctp));
 }
 
-static void test_refuses_a_peer_without_forward_tsn(void **state)
+TEST(refuses_an_endpoint_without_forward_tsn)
 {
-    (void)state;
-    struct link link;
     struct sctp_packet packet;
     uint8_t init[16] = {0xca, 0xfe, 0, 1, 0, 1, 0, 0, 0, 9, 0, 9, 0, 0, 0, 1};
-    link_open(&link);
+    struct link *link = link_open();
     sctp_packet_begin(&packet, 0);
     sctp_packet_chunk(&packet, 1, 0, init, sizeof init);
     sctp_packet_end(&packet);
-    give(&link, &packet);
-    assert_true(next(&link));
-    assert_int_equal(link.event.type, SCTP_ENDED);
-    fetch_all(&link);
-    assert_true(link.client.ended);
-    link_close(&link);
+    give(link, &packet);
+    expect(link, SCTP_ENDED);
+    fetch_all(link);
+    assert_true(link->client.ended);
 }
 
-static void test_every_flipped_bit_is_refused(void **state)
+TEST(every_flipped_bit_is_refused)
 {
-    (void)state;
-    struct link link;
     struct sctp_packet packet;
-    link_up(&link);
-    begin(&link, &packet);
+    struct link *link = link_up();
+    begin(link, &packet);
     sctp_packet_data(&packet, (struct sctp_part){.tsn = FIRST_TSN, .flags = SCTP_WHOLE, .ppid = 53},
                      "data", 4);
     sctp_packet_end(&packet);
     for (size_t bit = 0; bit < packet.size * 8; bit++) {
         packet.data[bit / 8] ^= (uint8_t)(1 << bit % 8);
-        give_quietly(&link, &packet);
+        give_quietly(link, &packet);
         packet.data[bit / 8] ^= (uint8_t)(1 << bit % 8);
     }
-    assert_int_equal(refused(&link), packet.size * 8);
+    assert_int_equal(refused(link), packet.size * 8);
     for (size_t size = 0; size < packet.size; size++) {
-        give_bytes(&link, packet.data, size);
-        assert_false(next(&link));
+        give_bytes(link, packet.data, size);
+        assert_false(next(link));
     }
-    give(&link, &packet);
-    assert_true(next(&link));
-    link_close(&link);
+    give(link, &packet);
+    assert_true(next(link));
 }
 
-static void test_every_truncated_chunk_is_survived(void **state)
+TEST(every_truncated_chunk_is_survived)
 {
-    (void)state;
     /* The packets have every type with every length of value, filled with bytes that look like
        large numbers. */
     uint8_t value[64];
@@ -148,19 +118,14 @@ static void test_every_truncated_chunk_is_survived(void **state)
         memset(value, fill ? 0xff : 0, sizeof value);
         for (unsigned type = 0; type < 256; type++) {
             for (size_t size = 0; size < sizeof value; size += size < 24 ? 1 : 5) {
-                struct link link;
-                struct sctp_packet packet;
-                link_up(&link);
-                begin(&link, &packet);
-                sctp_packet_chunk(&packet, (uint8_t)type, 0, value, size);
-                sctp_packet_end(&packet);
-                give(&link, &packet);
-                for (int i = 0; next(&link); i++)
+                struct link *link = link_up();
+                give_chunk(link, (uint8_t)type, 0, value, size);
+                for (int i = 0; next(link); i++)
                     assert_true(i < 3);
                 uint8_t out[SCTP_PACKET_MAX];
-                for (int i = 0; sctp_transmit(link.sctp, out, sizeof out, link.now) > 0; i++)
+                for (int i = 0; sctp_transmit(link->sctp, out, sizeof out, link->now) > 0; i++)
                     assert_true(i < 3);
-                link_close(&link);
+                fixture_release(NULL);
             }
         }
     }
@@ -168,13 +133,5 @@ static void test_every_truncated_chunk_is_survived(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_opens),
-        cmocka_unit_test(test_data_may_come_with_the_cookie),
-        cmocka_unit_test(test_refuses_bad_handshakes),
-        cmocka_unit_test(test_refuses_a_peer_without_forward_tsn),
-        cmocka_unit_test(test_every_flipped_bit_is_refused),
-        cmocka_unit_test(test_every_truncated_chunk_is_survived),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return fixture_run();
 }

@@ -3,142 +3,108 @@
 
 #include <math.h>
 
-static void test_receives_and_acknowledges_honestly(void **state)
+TEST(receives_and_acknowledges_honestly)
 {
-    (void)state;
-    struct link link;
-    uint8_t out[SCTP_PACKET_MAX];
-    link_up(&link);
-    give_data(&link, FIRST_TSN, SCTP_WHOLE | SCTP_UNORDERED, 4, "one", 3);
-    assert_true(next(&link));
-    assert_int_equal(link.event.type, SCTP_MESSAGE);
-    assert_int_equal(link.event.stream, 4);
-    assert_int_equal(link.event.ppid, PPID_BINARY);
-    assert_true(link.event.unordered);
-    assert_int_equal(link.event.size, 3);
-    assert_false(next(&link));
+    struct link *link = link_up();
+    give_data(link, FIRST_TSN, SCTP_WHOLE | SCTP_UNORDERED, 4, "one", 3);
+    expect_only(link, SCTP_MESSAGE);
+    assert_int_equal(link->event.stream, 4);
+    assert_int_equal(link->event.ppid, PPID_BINARY);
+    assert_true(link->event.unordered);
+    assert_int_equal(link->event.size, 3);
 
     /* The first packet waits for a second one, but not long; the second is acknowledged at once. */
-    assert_int_equal(fetch(&link, out), 0);
-    assert_true(sctp_deadline(link.sctp) > link.now && sctp_deadline(link.sctp) < link.now + 0.2);
-    link.now = sctp_deadline(link.sctp);
-    sctp_update(link.sctp, link.now);
-    size_t size = fetch(&link, out);
-    const uint8_t *sack = find_chunk(out, size, 3);
-    assert_non_null(sack);
+    assert_int_equal(fetch_all(link), 0);
+    assert_true(sctp_deadline(link->sctp) > link->now &&
+                sctp_deadline(link->sctp) < link->now + 0.2);
+    wait_for_deadline(link);
+    const uint8_t *sack = fetch_chunk(link, 3);
     assert_int_equal(load32(sack + 4), FIRST_TSN);
-    assert_true(sctp_deadline(link.sctp) == INFINITY);
+    assert_true(sctp_deadline(link->sctp) == INFINITY);
     for (uint32_t i = 1; i <= 2; i++) {
-        give_data(&link, FIRST_TSN + i, SCTP_WHOLE | SCTP_UNORDERED, 4, "x", 1);
-        assert_true(next(&link));
-        assert_false(next(&link));
+        give_data(link, FIRST_TSN + i, SCTP_WHOLE | SCTP_UNORDERED, 4, "x", 1);
+        expect_only(link, SCTP_MESSAGE);
     }
-    size = fetch(&link, out);
-    sack = find_chunk(out, size, 3);
-    assert_non_null(sack);
+    sack = fetch_chunk(link, 3);
     assert_int_equal(load32(sack + 4), FIRST_TSN + 2);
 
     /* A gap is reported at once and exactly. */
-    give_data(&link, FIRST_TSN + 4, SCTP_WHOLE | SCTP_UNORDERED, 4, "y", 1);
-    assert_true(next(&link));
-    assert_false(next(&link));
-    size = fetch(&link, out);
-    sack = find_chunk(out, size, 3);
-    assert_non_null(sack);
+    give_data(link, FIRST_TSN + 4, SCTP_WHOLE | SCTP_UNORDERED, 4, "y", 1);
+    expect_only(link, SCTP_MESSAGE);
+    sack = fetch_chunk(link, 3);
     assert_int_equal(load32(sack + 4), FIRST_TSN + 2);
     assert_int_equal(load16(sack + 12), 1);
     assert_int_equal(load16(sack + 16), 2);
     assert_int_equal(load16(sack + 18), 2);
 
     /* A duplicate is not delivered twice. */
-    give_data(&link, FIRST_TSN + 4, SCTP_WHOLE | SCTP_UNORDERED, 4, "y", 1);
-    assert_false(next(&link));
-    assert_int_equal(fetch_all(&link), 1);
-    link_close(&link);
+    give_data(link, FIRST_TSN + 4, SCTP_WHOLE | SCTP_UNORDERED, 4, "y", 1);
+    assert_false(next(link));
+    assert_int_equal(fetch_all(link), 1);
 }
 
-static void test_forward_tsn_is_taken(void **state)
+TEST(forward_tsn_is_taken)
 {
-    (void)state;
-    struct link link;
-    struct sctp_packet packet;
-    uint8_t out[SCTP_PACKET_MAX];
     uint8_t tsn[4];
-    link_up(&link);
-    give_data(&link, FIRST_TSN + 1, SCTP_BEGIN | SCTP_UNORDERED, 0, "lost", 4);
-    assert_false(next(&link));
-    fetch_all(&link);
+    struct link *link = link_up();
+    give_data(link, FIRST_TSN + 1, SCTP_BEGIN | SCTP_UNORDERED, 0, "lost", 4);
+    assert_false(next(link));
+    fetch_all(link);
     store32(tsn, FIRST_TSN + 2);
-    begin(&link, &packet);
-    sctp_packet_chunk(&packet, 192, 0, tsn, 4);
-    sctp_packet_end(&packet);
-    give_quietly(&link, &packet);
-    const size_t size = fetch(&link, out);
-    const uint8_t *sack = find_chunk(out, size, 3);
-    assert_non_null(sack);
+    give_chunk(link, 192, 0, tsn, 4);
+    assert_false(next(link));
+    const uint8_t *sack = fetch_chunk(link, 3);
     assert_int_equal(load32(sack + 4), FIRST_TSN + 2);
     assert_int_equal(load16(sack + 12), 0);
     /* The rest of the abandoned message is late: it completes nothing. */
-    give_data(&link, FIRST_TSN + 2, SCTP_END | SCTP_UNORDERED, 0, "lost", 4);
-    assert_false(next(&link));
-    link_close(&link);
+    give_data(link, FIRST_TSN + 2, SCTP_END | SCTP_UNORDERED, 0, "lost", 4);
+    assert_false(next(link));
 }
 
-static void test_fragments_are_put_together(void **state)
+TEST(fragments_are_put_together)
 {
-    (void)state;
-    struct link link;
     uint8_t data[SCTP_MESSAGE_MAX];
     for (size_t i = 0; i < sizeof data; i++)
         data[i] = (uint8_t)(i * 7);
-    link_up(&link);
-    give_data(&link, FIRST_TSN + 2, SCTP_END | SCTP_UNORDERED, 2, data + 1000, 400);
-    assert_false(next(&link));
-    give_data(&link, FIRST_TSN, SCTP_BEGIN | SCTP_UNORDERED, 2, data, 500);
-    assert_false(next(&link));
-    give_data(&link, FIRST_TSN + 1, SCTP_UNORDERED, 2, data + 500, 500);
-    assert_true(next(&link));
-    assert_int_equal(link.event.size, sizeof data);
-    assert_memory_equal(link.event.data, data, sizeof data);
-    assert_false(next(&link));
+    struct link *link = link_up();
+    give_data(link, FIRST_TSN + 2, SCTP_END | SCTP_UNORDERED, 2, data + 1000, 400);
+    assert_false(next(link));
+    give_data(link, FIRST_TSN, SCTP_BEGIN | SCTP_UNORDERED, 2, data, 500);
+    assert_false(next(link));
+    give_data(link, FIRST_TSN + 1, SCTP_UNORDERED, 2, data + 500, 500);
+    assert_true(next(link));
+    assert_int_equal(link->event.size, sizeof data);
+    assert_memory_equal(link->event.data, data, sizeof data);
+    assert_false(next(link));
 
     struct sctp_stats stats;
-    give_data(&link, FIRST_TSN + 3, SCTP_BEGIN | SCTP_UNORDERED, 2, data, 1000);
-    assert_false(next(&link));
-    give_data(&link, FIRST_TSN + 4, SCTP_END | SCTP_UNORDERED, 2, data, 401);
-    assert_false(next(&link));
-    sctp_stats(link.sctp, &stats);
+    give_data(link, FIRST_TSN + 3, SCTP_BEGIN | SCTP_UNORDERED, 2, data, 1000);
+    assert_false(next(link));
+    give_data(link, FIRST_TSN + 4, SCTP_END | SCTP_UNORDERED, 2, data, 401);
+    assert_false(next(link));
+    sctp_stats(link->sctp, &stats);
     assert_int_equal(stats.messages_too_long, 1);
-    link_close(&link);
 }
 
-static void test_sends_now_and_takes_the_acknowledgement_along(void **state)
+TEST(sends_now_and_takes_the_acknowledgement_along)
 {
-    (void)state;
-    struct link link;
-    uint8_t out[SCTP_PACKET_MAX];
-    link_up(&link);
-    give_data(&link, FIRST_TSN, SCTP_WHOLE | SCTP_UNORDERED, 0, "ping", 4);
-    assert_true(next(&link));
-    assert_false(next(&link));
-    assert_int_equal(sctp_send(link.sctp, 6, PPID_BINARY, (const uint8_t *)"pong", 4), SCTP_SENT);
-    assert_int_equal(sctp_send(link.sctp, 6, PPID_BINARY, (const uint8_t *)"pong", 4), SCTP_BUSY);
-    const size_t size = fetch(&link, out);
-    assert_non_null(find_chunk(out, size, 3));
-    const uint8_t *data = find_chunk(out, size, 0);
-    assert_non_null(data);
+    struct link *link = link_up();
+    give_data(link, FIRST_TSN, SCTP_WHOLE | SCTP_UNORDERED, 0, "ping", 4);
+    expect_only(link, SCTP_MESSAGE);
+    assert_int_equal(sctp_send(link->sctp, 6, PPID_BINARY, (const uint8_t *)"pong", 4), SCTP_SENT);
+    assert_int_equal(sctp_send(link->sctp, 6, PPID_BINARY, (const uint8_t *)"pong", 4), SCTP_BUSY);
+    fetch_chunk(link, 3);
+    const uint8_t *data = find_chunk(link->fetched, link->fetched_size, 0);
     assert_int_equal(data[1], SCTP_WHOLE | SCTP_UNORDERED);
-    assert_int_equal(link.messages, 1);
-    assert_memory_equal(link.last, "pong", 4);
-    assert_int_equal(link.last_stream, 6);
-    assert_int_equal(fetch_all(&link), 0);
-    link_close(&link);
+    assert_int_equal(link->messages, 1);
+    assert_memory_equal(link->last, "pong", 4);
+    assert_int_equal(link->last_stream, 6);
+    assert_int_equal(fetch_all(link), 0);
 }
 
-static void test_splits_only_what_does_not_fit(void **state)
+TEST(splits_only_what_does_not_fit)
 {
-    (void)state;
-    struct link link;
+    struct link *link;
     uint8_t data[SCTP_MESSAGE_MAX];
     uint8_t out[SCTP_PACKET_MAX];
     for (size_t i = 0; i < sizeof data; i++)
@@ -148,101 +114,86 @@ static void test_splits_only_what_does_not_fit(void **state)
         unsigned packets;
     } cases[] = {{1, 1}, {SCTP_UNSPLIT_MAX, 1}, {SCTP_UNSPLIT_MAX + 1, 2}, {SCTP_MESSAGE_MAX, 2}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        link_up(&link);
-        assert_int_equal(sctp_send(link.sctp, 0, PPID_BINARY, data, cases[i].size), SCTP_SENT);
-        assert_int_equal(fetch_all(&link), cases[i].packets);
-        assert_int_equal(link.messages, 1);
-        assert_int_equal(link.last_size, cases[i].size);
-        assert_memory_equal(link.last, data, cases[i].size);
-        link_close(&link);
+        link = link_up();
+        assert_int_equal(send_binary(link, data, cases[i].size), SCTP_SENT);
+        assert_int_equal(fetch_all(link), cases[i].packets);
+        assert_int_equal(link->messages, 1);
+        assert_int_equal(link->last_size, cases[i].size);
+        assert_memory_equal(link->last, data, cases[i].size);
     }
 
     /* A held-back acknowledgement does not split a message. */
-    link_up(&link);
-    give_data(&link, FIRST_TSN, SCTP_WHOLE | SCTP_UNORDERED, 0, "ping", 4);
-    assert_true(next(&link));
-    assert_false(next(&link));
-    sctp_send(link.sctp, 0, PPID_BINARY, data, SCTP_UNSPLIT_MAX);
-    const size_t size = fetch(&link, out);
+    link = link_up();
+    give_data(link, FIRST_TSN, SCTP_WHOLE | SCTP_UNORDERED, 0, "ping", 4);
+    expect_only(link, SCTP_MESSAGE);
+    send_binary(link, data, SCTP_UNSPLIT_MAX);
+    const size_t size = fetch(link, out);
     assert_null(find_chunk(out, size, 3));
-    assert_int_equal(fetch_all(&link), 0);
-    assert_int_equal(link.messages, 1);
+    assert_int_equal(fetch_all(link), 0);
+    assert_int_equal(link->messages, 1);
 
-    assert_int_equal(sctp_send(link.sctp, 0, PPID_BINARY, data, 0), SCTP_TOO_LONG);
-    assert_int_equal(sctp_send(link.sctp, 0, PPID_BINARY, data, SCTP_MESSAGE_MAX + 1),
-                     SCTP_TOO_LONG);
-    assert_int_equal(sctp_send(link.sctp, 1024, PPID_BINARY, data, 1), SCTP_NOT_UP);
-    link_close(&link);
+    assert_int_equal(send_binary(link, data, 0), SCTP_TOO_LONG);
+    assert_int_equal(send_binary(link, data, SCTP_MESSAGE_MAX + 1), SCTP_TOO_LONG);
+    assert_int_equal(sctp_send(link->sctp, 1024, PPID_BINARY, data, 1), SCTP_NOT_UP);
 }
 
 /* The other side's answers bound the bytes that go out, and those that would have to be kept. */
-static void test_drops_when_nothing_is_acknowledged(void **state)
+TEST(drops_when_nothing_is_acknowledged)
 {
-    (void)state;
-    struct link link;
     uint8_t data[1000] = {0};
-    link_up(&link);
+    struct link *link = link_up();
     unsigned sent = 0;
-    while (sctp_send(link.sctp, 0, PPID_BINARY, data, 100) == SCTP_SENT) {
-        assert_int_equal(fetch_all(&link), 1);
+    while (send_binary(link, data, 100) == SCTP_SENT) {
+        assert_int_equal(fetch_all(link), 1);
         sent++;
     }
     assert_int_equal(sent, 512);
-    assert_int_equal(sctp_send(link.sctp, 0, PPID_BINARY, data, 100), SCTP_WINDOW_FULL);
-    give_sack(&link, link.client.cumulative, NULL, 0);
-    assert_int_equal(sctp_send(link.sctp, 0, PPID_BINARY, data, 100), SCTP_SENT);
-    fetch_all(&link);
+    assert_int_equal(send_binary(link, data, 100), SCTP_WINDOW_FULL);
+    give_sack(link, link->client.cumulative, NULL, 0);
+    assert_int_equal(send_binary(link, data, 100), SCTP_SENT);
+    fetch_all(link);
 
     /* A closed window lets one message through as a probe. */
-    struct sctp_packet packet;
     uint8_t sack[12] = {0};
-    store32(sack, link.client.cumulative);
-    begin(&link, &packet);
-    sctp_packet_chunk(&packet, 3, 0, sack, sizeof sack);
-    sctp_packet_end(&packet);
-    give_quietly(&link, &packet);
-    assert_int_equal(sctp_send(link.sctp, 0, PPID_BINARY, data, 1000), SCTP_SENT);
-    fetch_all(&link);
-    assert_int_equal(sctp_send(link.sctp, 0, PPID_BINARY, data, 1), SCTP_WINDOW_FULL);
-    link_close(&link);
+    store32(sack, link->client.cumulative);
+    give_chunk(link, 3, 0, sack, sizeof sack);
+    assert_false(next(link));
+    assert_int_equal(send_binary(link, data, 1000), SCTP_SENT);
+    fetch_all(link);
+    assert_int_equal(send_binary(link, data, 1), SCTP_WINDOW_FULL);
 }
 
-/* Parts of a message that have not gone out yet keep their room from reliable messages. */
-static void test_a_message_in_parts_keeps_its_room(void **state)
+/* Parts of a message that have not gone out yet keep their place from reliable messages. */
+TEST(a_message_in_parts_keeps_its_place)
 {
-    (void)state;
-    struct link link;
     static const uint8_t data[SCTP_MESSAGE_MAX];
-    link_up(&link);
+    struct link *link = link_up();
     for (int i = 0; i < 510; i++) {
-        assert_int_equal(sctp_send(link.sctp, 0, PPID_BINARY, data, 1), SCTP_SENT);
-        assert_int_equal(fetch_all(&link), 1);
+        assert_int_equal(send_binary(link, data, 1), SCTP_SENT);
+        assert_int_equal(fetch_all(link), 1);
     }
-    assert_int_equal(sctp_send(link.sctp, 0, PPID_BINARY, data, sizeof data), SCTP_SENT);
-    assert_int_equal(sctp_send_reliable(link.sctp, 0, 50, data, 1), SCTP_WINDOW_FULL);
-    assert_int_equal(fetch_all(&link), 2);
-    give_sack(&link, link.client.cumulative, NULL, 0);
-    assert_int_equal(sctp_send_reliable(link.sctp, 0, 50, data, 1), SCTP_SENT);
-    link_close(&link);
+    assert_int_equal(send_binary(link, data, sizeof data), SCTP_SENT);
+    assert_int_equal(sctp_send_reliable(link->sctp, 0, 50, data, 1), SCTP_WINDOW_FULL);
+    assert_int_equal(fetch_all(link), 2);
+    give_sack(link, link->client.cumulative, NULL, 0);
+    assert_int_equal(sctp_send_reliable(link->sctp, 0, 50, data, 1), SCTP_SENT);
 }
 
-static void test_gives_up_what_was_lost_and_says_so_seldom(void **state)
+TEST(gives_up_what_was_lost_and_says_so_seldom)
 {
-    (void)state;
-    struct link link;
     uint8_t out[SCTP_PACKET_MAX];
     struct sctp_stats stats;
-    link_up(&link);
-    const uint32_t base = link.client.cumulative;
+    struct link *link = link_up();
+    const uint32_t base = link->client.cumulative;
     unsigned forwards = 0;
     /* Every other packet is lost, and each loss is reported: 100 losses in a second. */
     for (uint32_t i = 1; i <= 200; i++) {
-        link.now += 0.005;
-        assert_int_equal(sctp_send(link.sctp, 0, PPID_BINARY, (const uint8_t *)"x", 1), SCTP_SENT);
+        link->now += 0.005;
+        assert_int_equal(send_binary(link, "x", 1), SCTP_SENT);
         size_t size;
-        while ((size = fetch(&link, out)) > 0)
+        while ((size = fetch(link, out)) > 0)
             forwards += find_chunk(out, size, 192) != NULL;
-        const uint32_t forwarded = link.client.forwarded ? link.client.forwarded - base : 0;
+        const uint32_t forwarded = link->client.forwarded ? link->client.forwarded - base : 0;
         uint16_t gaps[128];
         size_t count = 0;
         for (uint32_t at = 2; at <= i; at += 2)
@@ -251,13 +202,12 @@ static void test_gives_up_what_was_lost_and_says_so_seldom(void **state)
                 gaps[count * 2 + 1] = (uint16_t)(at - forwarded);
                 count++;
             }
-        give_sack(&link, base + forwarded, gaps, count);
+        give_sack(link, base + forwarded, gaps, count);
     }
     assert_true(forwards >= 10 && forwards <= 21);
-    sctp_stats(link.sctp, &stats);
+    sctp_stats(link->sctp, &stats);
     assert_true(stats.chunks_abandoned >= 90 && stats.chunks_abandoned <= 100);
     assert_int_equal(stats.forwards_sent, forwards);
-    link_close(&link);
 }
 
 static double rtt(const struct link *link)
@@ -269,124 +219,89 @@ static double rtt(const struct link *link)
 
 static void send_small(struct link *link)
 {
-    assert_int_equal(sctp_send(link->sctp, 0, PPID_BINARY, (const uint8_t *)"x", 1), SCTP_SENT);
+    assert_int_equal(send_binary(link, "x", 1), SCTP_SENT);
     fetch_all(link);
 }
 
-static void test_times_round_trips_of_what_arrives(void **state)
+TEST(times_round_trips_of_what_arrives)
 {
-    (void)state;
     const uint16_t behind_the_first[] = {2, 5};
-    struct link link;
-    link_up(&link);
-    const uint32_t base = link.client.cumulative;
-    assert_true(isnan(rtt(&link)));
-    send_small(&link);
-    link.now += 0.08;
-    give_sack(&link, base + 1, NULL, 0);
-    assert_float_equal(rtt(&link), 0.08, 1e-9);
-    send_small(&link);
-    link.now += 0.16;
-    give_sack(&link, base + 2, NULL, 0);
-    assert_float_equal(rtt(&link), 0.09, 1e-9);
+    struct link *link = link_up();
+    const uint32_t base = link->client.cumulative;
+    assert_true(isnan(rtt(link)));
+    send_small(link);
+    link->now += 0.08;
+    give_sack(link, base + 1, NULL, 0);
+    assert_float_equal(rtt(link), 0.08, 1e-9);
+    send_small(link);
+    link->now += 0.16;
+    give_sack(link, base + 2, NULL, 0);
+    assert_float_equal(rtt(link), 0.09, 1e-9);
 
     /* A lost packet does not tell the round trip time, however late the others report it. */
     for (unsigned i = 0; i < 5; i++)
-        send_small(&link);
-    link.now += 5.0;
-    give_sack(&link, base + 2, behind_the_first, 1);
-    fetch_all(&link);
-    give_sack(&link, base + 7, NULL, 0);
-    assert_float_equal(rtt(&link), 0.09, 1e-9);
-    send_small(&link);
-    link.now += 0.17;
-    give_sack(&link, base + 8, NULL, 0);
-    assert_float_equal(rtt(&link), 0.1, 1e-9);
-    link_close(&link);
+        send_small(link);
+    link->now += 5.0;
+    give_sack(link, base + 2, behind_the_first, 1);
+    fetch_all(link);
+    give_sack(link, base + 7, NULL, 0);
+    assert_float_equal(rtt(link), 0.09, 1e-9);
+    send_small(link);
+    link->now += 0.17;
+    give_sack(link, base + 8, NULL, 0);
+    assert_float_equal(rtt(link), 0.1, 1e-9);
 }
 
-static void test_a_lost_tail_is_given_up_by_time(void **state)
+TEST(a_lost_tail_is_given_up_by_time)
 {
-    (void)state;
-    struct link link;
-    uint8_t out[SCTP_PACKET_MAX];
-    link_up(&link);
-    const uint32_t base = link.client.cumulative;
-    for (int i = 0; i < 3; i++) {
-        sctp_send(link.sctp, 0, PPID_BINARY, (const uint8_t *)"x", 1);
-        fetch_all(&link);
-    }
+    struct link *link = link_up();
+    const uint32_t base = link->client.cumulative;
+    for (int i = 0; i < 3; i++)
+        send_small(link);
     double waits = 0.5;
     for (int i = 0; i < 4; i++) {
-        const double deadline = sctp_deadline(link.sctp);
-        assert_true(deadline - link.now > waits && deadline - link.now < 10);
-        waits = deadline - link.now;
-        link.now = deadline;
-        sctp_update(link.sctp, link.now);
-        const size_t size = fetch(&link, out);
-        const uint8_t *forward = find_chunk(out, size, 192);
-        assert_non_null(forward);
+        const double deadline = sctp_deadline(link->sctp);
+        assert_true(deadline - link->now > waits && deadline - link->now < 10);
+        waits = deadline - link->now;
+        wait_for_deadline(link);
+        const uint8_t *forward = fetch_chunk(link, 192);
         assert_int_equal(load32(forward + 4), base + 3);
-        assert_int_equal(fetch_all(&link), 0);
+        assert_int_equal(fetch_all(link), 0);
     }
-    give_sack(&link, base + 3, NULL, 0);
-    assert_true(sctp_deadline(link.sctp) == INFINITY);
-    link_close(&link);
+    give_sack(link, base + 3, NULL, 0);
+    assert_true(sctp_deadline(link->sctp) == INFINITY);
 }
 
-static void test_reliable_messages_are_repeated(void **state)
+TEST(reliable_messages_are_repeated)
 {
-    (void)state;
-    struct link link;
-    uint8_t out[SCTP_PACKET_MAX];
-    link_up(&link);
-    const uint32_t base = link.client.cumulative;
-    assert_int_equal(sctp_send_reliable(link.sctp, 0, 50, (const uint8_t *)"\2", 1), SCTP_SENT);
-    size_t size = fetch(&link, out);
-    const uint8_t *data = find_chunk(out, size, 0);
-    assert_non_null(data);
+    struct link *link = link_up();
+    const uint32_t base = link->client.cumulative;
+    assert_int_equal(sctp_send_reliable(link->sctp, 0, 50, (const uint8_t *)"\2", 1), SCTP_SENT);
+    const uint8_t *data = fetch_chunk(link, 0);
     assert_int_equal(data[1], SCTP_WHOLE); /* the message is ordered */
     assert_int_equal(load32(data + 4), base + 1);
-    for (int i = 0; i < 20; i++) {
-        sctp_send(link.sctp, 0, PPID_BINARY, (const uint8_t *)"x", 1);
-        fetch_all(&link);
-    }
+    for (int i = 0; i < 20; i++)
+        send_small(link);
     /* Everything later has come, and still it is not given up. */
     const uint16_t gap[2] = {2, 21};
-    give_sack(&link, base, gap, 1);
-    assert_int_equal(fetch_all(&link), 0);
+    give_sack(link, base, gap, 1);
+    assert_int_equal(fetch_all(link), 0);
     for (int i = 0; i < 3; i++) {
-        link.now = sctp_deadline(link.sctp);
-        sctp_update(link.sctp, link.now);
-        size = fetch(&link, out);
-        data = find_chunk(out, size, 0);
-        assert_non_null(data);
+        wait_for_deadline(link);
+        data = fetch_chunk(link, 0);
         assert_int_equal(load32(data + 4), base + 1);
-        assert_null(find_chunk(out, size, 192));
+        assert_null(find_chunk(link->fetched, link->fetched_size, 192));
     }
-    give_sack(&link, base + 21, NULL, 0);
-    assert_true(sctp_deadline(link.sctp) == INFINITY);
+    give_sack(link, base + 21, NULL, 0);
+    assert_true(sctp_deadline(link->sctp) == INFINITY);
 
     for (int i = 0; i < SCTP_RELIABLE_MAX; i++)
-        assert_int_equal(sctp_send_reliable(link.sctp, 0, 50, (const uint8_t *)"\2", 1), SCTP_SENT);
-    assert_int_equal(sctp_send_reliable(link.sctp, 0, 50, (const uint8_t *)"\2", 1), SCTP_BUSY);
-    link_close(&link);
+        assert_int_equal(sctp_send_reliable(link->sctp, 0, 50, (const uint8_t *)"\2", 1),
+                         SCTP_SENT);
+    assert_int_equal(sctp_send_reliable(link->sctp, 0, 50, (const uint8_t *)"\2", 1), SCTP_BUSY);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_receives_and_acknowledges_honestly),
-        cmocka_unit_test(test_forward_tsn_is_taken),
-        cmocka_unit_test(test_fragments_are_put_together),
-        cmocka_unit_test(test_sends_now_and_takes_the_acknowledgement_along),
-        cmocka_unit_test(test_splits_only_what_does_not_fit),
-        cmocka_unit_test(test_drops_when_nothing_is_acknowledged),
-        cmocka_unit_test(test_a_message_in_parts_keeps_its_room),
-        cmocka_unit_test(test_gives_up_what_was_lost_and_says_so_seldom),
-        cmocka_unit_test(test_times_round_trips_of_what_arrives),
-        cmocka_unit_test(test_a_lost_tail_is_given_up_by_time),
-        cmocka_unit_test(test_reliable_messages_are_repeated),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return fixture_run();
 }

@@ -1,5 +1,5 @@
 /* The parts of SCTP: checksum, arrived TSNs, outstanding TSNs, reassembly. */
-#include "unit.h"
+#include "fixture.h"
 
 #include "relay/rtc/crc32c.h"
 #include "relay/rtc/outstanding.h"
@@ -15,9 +15,8 @@ static uint32_t next_random(uint32_t *seed)
     return *seed >> 8;
 }
 
-static void test_crc32c(void **state)
+TEST(checksums_are_those_of_the_standard)
 {
-    (void)state;
     /* These sums are from RFC 3720, B.4. */
     uint8_t data[48] = {0};
     assert_int_equal(crc32c(0, data, 32), 0x8a9136aa);
@@ -33,9 +32,8 @@ static void test_crc32c(void **state)
 }
 
 /* The map is compared with the plainest one there can be, across the wrap. */
-static void test_tsn_map_is_right(void **state)
+TEST(tsn_map_is_right)
 {
-    (void)state;
     for (uint32_t run = 1; run <= 20; run++) {
         uint32_t seed = run;
         const uint32_t first = 0xffffff00u;
@@ -80,9 +78,8 @@ static void test_tsn_map_is_right(void **state)
     }
 }
 
-static void test_tsn_map_bounds(void **state)
+TEST(tsn_map_bounds)
 {
-    (void)state;
     struct tsn_map map;
     tsn_map_reset(&map, 100);
     assert_int_equal(tsn_map_add(&map, 100 + TSN_WINDOW), TSN_TOO_FAR);
@@ -101,9 +98,8 @@ static void test_tsn_map_bounds(void **state)
     assert_false(tsn_map_forward(&map, 99 + 3 * TSN_WINDOW));
 }
 
-static void test_outstanding_counts_the_flight(void **state)
+TEST(outstanding_counts_the_flight)
 {
-    (void)state;
     struct outstanding out;
     outstanding_reset(&out, 0xfffffffe);
     for (uint32_t i = 0; i < 10; i++)
@@ -132,9 +128,8 @@ static void test_outstanding_counts_the_flight(void **state)
     assert_int_equal(out.flight, 0);
 }
 
-static void test_outstanding_keeps_what_must_arrive(void **state)
+TEST(outstanding_keeps_what_must_arrive)
 {
-    (void)state;
     struct outstanding out;
     outstanding_reset(&out, 1);
     for (int i = 0; i < 10; i++)
@@ -150,9 +145,8 @@ static void test_outstanding_keeps_what_must_arrive(void **state)
     assert_int_equal(out.flight, 0);
 }
 
-static void test_outstanding_refuses_what_makes_no_sense(void **state)
+TEST(outstanding_refuses_what_makes_no_sense)
 {
-    (void)state;
     struct outstanding out;
     outstanding_reset(&out, 1);
     for (int i = 0; i < 10; i++)
@@ -173,9 +167,8 @@ static void test_outstanding_refuses_what_makes_no_sense(void **state)
     assert_int_equal(out.acknowledged, 5);
 }
 
-static void test_outstanding_is_bounded(void **state)
+TEST(outstanding_is_bounded)
 {
-    (void)state;
     struct outstanding out;
     outstanding_reset(&out, 7);
     int sent = 0;
@@ -209,9 +202,8 @@ static size_t add(struct reassembly *reassembly, struct sample *sample, uint32_t
                reassembly_add(reassembly, &fragment, sample->data, 1400, &sample->too_long);
 }
 
-static void test_reassembly_in_every_order(void **state)
+TEST(reassembly_in_every_order)
 {
-    (void)state;
     static const int orders[6][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2},
                                      {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
     static const char *const parts[] = {"one ", "two ", "three"};
@@ -230,9 +222,8 @@ static void test_reassembly_in_every_order(void **state)
     }
 }
 
-static void test_reassembly_does_not_mix_messages(void **state)
+TEST(reassembly_does_not_mix_messages)
 {
-    (void)state;
     struct reassembly reassembly = {0};
     struct sample sample;
     /* The end of one message and the beginning of the next lie side by side. */
@@ -251,9 +242,8 @@ static void test_reassembly_does_not_mix_messages(void **state)
     reassembly_clear(&reassembly);
 }
 
-static void test_reassembly_is_bounded(void **state)
+TEST(reassembly_is_bounded)
 {
-    (void)state;
     struct reassembly reassembly = {0};
     struct sample sample;
     char text[1001];
@@ -282,17 +272,5 @@ static void test_reassembly_is_bounded(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_crc32c),
-        cmocka_unit_test(test_tsn_map_is_right),
-        cmocka_unit_test(test_tsn_map_bounds),
-        cmocka_unit_test(test_outstanding_counts_the_flight),
-        cmocka_unit_test(test_outstanding_keeps_what_must_arrive),
-        cmocka_unit_test(test_outstanding_refuses_what_makes_no_sense),
-        cmocka_unit_test(test_outstanding_is_bounded),
-        cmocka_unit_test(test_reassembly_in_every_order),
-        cmocka_unit_test(test_reassembly_does_not_mix_messages),
-        cmocka_unit_test(test_reassembly_is_bounded),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return fixture_run();
 }

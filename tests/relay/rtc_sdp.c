@@ -1,5 +1,5 @@
 /* SDP: the offers of browsers, offers that must be refused and why, and the answer. */
-#include "unit.h"
+#include "fixture.h"
 
 #include "relay/rtc/sdp.h"
 
@@ -53,9 +53,8 @@ static enum sdp_error read_changed(struct sdp_offer *offer, const char *line, co
     return read_exactly(offer, text, size);
 }
 
-static void test_reads_the_offers_of_browsers(void **state)
+TEST(reads_the_offers_of_browsers)
 {
-    (void)state;
     struct sdp_offer offer;
     assert_int_equal(read_exactly(&offer, chromium, strlen(chromium)), SDP_OK);
     assert_string_equal(offer.ufrag, "4ZcD");
@@ -73,9 +72,8 @@ static void test_reads_the_offers_of_browsers(void **state)
     assert_int_equal(offer.fingerprint[31], 0x10);
 }
 
-static void test_the_line_ends_may_be_bare(void **state)
+TEST(the_line_ends_may_be_bare)
 {
-    (void)state;
     char text[4096];
     size_t size = 0;
     for (const char *at = chromium; *at; at++)
@@ -86,9 +84,8 @@ static void test_the_line_ends_may_be_bare(void **state)
     assert_string_equal(offer.mid, "0");
 }
 
-static void test_a_fingerprint_of_the_media_goes_first(void **state)
+TEST(a_fingerprint_of_the_media_goes_first)
 {
-    (void)state;
     struct sdp_offer offer;
     assert_int_equal(read_changed(&offer, "a=group:BUNDLE 0\r\n",
                                   "a=fingerprint:sha-256 FF:FF:FF:FF:FF:FF:FF:FF:FF:FF:FF:FF:FF:FF:"
@@ -107,9 +104,8 @@ static void test_a_fingerprint_of_the_media_goes_first(void **state)
                      SDP_OK);
 }
 
-static void test_a_session_may_be_named_anywhere(void **state)
+TEST(a_session_may_be_named_anywhere)
 {
-    (void)state;
     struct sdp_offer offer;
     assert_int_equal(read_exactly(&offer, chromium, strlen(chromium)), SDP_OK);
     assert_string_equal(offer.session_key, "");
@@ -124,9 +120,8 @@ static void test_a_session_may_be_named_anywhere(void **state)
     assert_string_equal(offer.server, "10.0.0.5_7000");
 }
 
-static void test_says_what_is_wrong(void **state)
+TEST(says_what_is_wrong)
 {
-    (void)state;
     static const struct {
         const char *line;
         const char *other;
@@ -185,9 +180,8 @@ static void test_says_what_is_wrong(void **state)
     }
 }
 
-static void test_bounds_the_size(void **state)
+TEST(bounds_the_size)
 {
-    (void)state;
     char text[SDP_OFFER_MAX + 1];
     struct sdp_offer offer;
     size_t size = strlen(chromium);
@@ -201,18 +195,16 @@ static void test_bounds_the_size(void **state)
     assert_int_equal(read_exactly(&offer, text, sizeof text), SDP_TOO_LONG);
 }
 
-static void test_no_truncation_is_read_past_its_end(void **state)
+TEST(no_truncation_is_read_past_its_end)
 {
-    (void)state;
     struct sdp_offer offer;
     const size_t whole = (size_t)(strstr(chromium, "sctp-port:") + 10 - chromium);
     for (size_t size = 0; size <= whole; size++)
         assert_int_not_equal(read_exactly(&offer, chromium, size), SDP_OK);
 }
 
-static void test_long_names_fit(void **state)
+TEST(long_names_fit)
 {
-    (void)state;
     struct sdp_offer offer;
     char line[300];
     char ufrag[SDP_UFRAG_MAX + 2];
@@ -228,9 +220,8 @@ static void test_long_names_fit(void **state)
     assert_int_equal(strlen(offer.mid), SDP_MID_MAX);
 }
 
-static void test_writes_the_answer(void **state)
+TEST(writes_the_answer)
 {
-    (void)state;
     uint8_t fingerprint[32];
     for (int i = 0; i < 32; i++)
         fingerprint[i] = (uint8_t)(i * 8);
@@ -265,16 +256,5 @@ static void test_writes_the_answer(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_reads_the_offers_of_browsers),
-        cmocka_unit_test(test_the_line_ends_may_be_bare),
-        cmocka_unit_test(test_a_fingerprint_of_the_media_goes_first),
-        cmocka_unit_test(test_a_session_may_be_named_anywhere),
-        cmocka_unit_test(test_says_what_is_wrong),
-        cmocka_unit_test(test_bounds_the_size),
-        cmocka_unit_test(test_no_truncation_is_read_past_its_end),
-        cmocka_unit_test(test_long_names_fit),
-        cmocka_unit_test(test_writes_the_answer),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return fixture_run();
 }

@@ -1,6 +1,6 @@
 /* STUN: the vectors of RFC 5769, every truncation, every flipped bit, and messages that must be
    refused. */
-#include "unit.h"
+#include "fixture.h"
 
 #include "relay/rtc/big_endian.h"
 #include "relay/rtc/stun.h"
@@ -41,9 +41,8 @@ static bool parse_exactly(const uint8_t *data, size_t size)
     return parsed;
 }
 
-static void test_reads_the_sample_request(void **state)
+TEST(reads_the_sample_request)
 {
-    (void)state;
     struct stun_request request;
     assert_true(stun_parse(&request, sample, sizeof sample));
     assert_int_equal(request.username_size, 9);
@@ -55,9 +54,8 @@ static void test_reads_the_sample_request(void **state)
     assert_false(stun_verify(&request, sample, "VOkJxbRl1RmTxUk/WvJxBu"));
 }
 
-static void test_refuses_every_truncation_and_every_flipped_bit(void **state)
+TEST(refuses_every_truncation_and_every_flipped_bit)
 {
-    (void)state;
     for (size_t size = 0; size < sizeof sample; size++)
         assert_false(parse_exactly(sample, size));
     for (size_t bit = 0; bit < sizeof sample * 8; bit++) {
@@ -68,9 +66,8 @@ static void test_refuses_every_truncation_and_every_flipped_bit(void **state)
     }
 }
 
-static void test_signature_covers_what_the_checksum_does_not_protect(void **state)
+TEST(signature_covers_what_the_checksum_does_not_protect)
 {
-    (void)state;
     /* Anyone can make a checksum, so the test changes the user name and repairs it. */
     uint8_t request_data[STUN_REQUEST_SIZE];
     const size_t size = stun_request(request_data, "evtj:h6vY", password, 0, 0);
@@ -83,9 +80,8 @@ static void test_signature_covers_what_the_checksum_does_not_protect(void **stat
     assert_false(stun_verify(&request, request_data, password));
 }
 
-static void test_refuses_what_lacks_a_required_attribute(void **state)
+TEST(refuses_what_lacks_a_required_attribute)
 {
-    (void)state;
     uint8_t data[STUN_REQUEST_SIZE];
     size_t size = stun_request(data, "", password, 0, STUN_WITHOUT_USERNAME);
     assert_false(parse_exactly(data, size));
@@ -95,9 +91,8 @@ static void test_refuses_what_lacks_a_required_attribute(void **state)
     assert_false(parse_exactly(data, size));
 }
 
-static void test_answers_with_the_mapped_address(void **state)
+TEST(answers_with_the_mapped_address)
 {
-    (void)state;
     static const uint8_t mapped_v4[] = {0x00, 0x20, 0x00, 0x08, 0x00, 0x01,
                                         0xa1, 0x47, 0xe1, 0x12, 0xa6, 0x43};
     static const uint8_t mapped_v6[] = {0x00, 0x20, 0x00, 0x14, 0x00, 0x02, 0xa1, 0x47,
@@ -123,9 +118,8 @@ static void test_answers_with_the_mapped_address(void **state)
     assert_int_equal(stun_respond(out, sizeof out - 1, &request, &v6, password, &accepted), 0);
 }
 
-static void test_refuses_a_peer_that_wants_our_role(void **state)
+TEST(refuses_a_peer_that_wants_our_role)
 {
-    (void)state;
     struct stun_request request;
     assert_true(stun_parse(&request, sample, sizeof sample));
     uint8_t out[STUN_RESPONSE_MAX];
@@ -138,9 +132,8 @@ static void test_refuses_a_peer_that_wants_our_role(void **state)
     assert_true(stun_response_is_signed(out, size, password));
 }
 
-static void test_names_an_attribute_that_it_must_know_and_does_not(void **state)
+TEST(names_an_attribute_that_it_must_know_and_does_not)
 {
-    (void)state;
     uint8_t data[STUN_REQUEST_SIZE];
     size_t size = stun_request(data, "a:b", password, 0x0031, 0);
     struct stun_request request;
@@ -174,9 +167,8 @@ static const uint8_t *respond(const uint8_t *data, size_t size, size_t *extra)
     return out + 20 + 24;
 }
 
-static void test_acknowledges_dtls_that_is_embedded(void **state)
+TEST(acknowledges_dtls_that_is_embedded)
 {
-    (void)state;
     /* The check value of CRC-32 is that of these nine digits. */
     static const uint8_t digits[] = "123456789";
     static const uint8_t received[] = {0xc0, 0x71, 0, 4, 0xcb, 0xf4, 0x39, 0x26};
@@ -205,9 +197,8 @@ static void test_acknowledges_dtls_that_is_embedded(void **state)
     assert_int_equal(extra, 0);
 }
 
-static void test_reads_the_longest_that_browsers_send(void **state)
+TEST(reads_the_longest_that_browsers_send)
 {
-    (void)state;
     static const uint8_t dtls[1200];
     uint8_t data[STUN_REQUEST_SIZE];
     struct stun_request request;
@@ -220,16 +211,5 @@ static void test_reads_the_longest_that_browsers_send(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_reads_the_sample_request),
-        cmocka_unit_test(test_refuses_every_truncation_and_every_flipped_bit),
-        cmocka_unit_test(test_signature_covers_what_the_checksum_does_not_protect),
-        cmocka_unit_test(test_refuses_what_lacks_a_required_attribute),
-        cmocka_unit_test(test_answers_with_the_mapped_address),
-        cmocka_unit_test(test_refuses_a_peer_that_wants_our_role),
-        cmocka_unit_test(test_names_an_attribute_that_it_must_know_and_does_not),
-        cmocka_unit_test(test_acknowledges_dtls_that_is_embedded),
-        cmocka_unit_test(test_reads_the_longest_that_browsers_send),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return fixture_run();
 }

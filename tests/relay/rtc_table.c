@@ -1,5 +1,5 @@
 /* The table of browsers: places, names and addresses. */
-#include "unit.h"
+#include "fixture.h"
 
 #include "relay/rtc/table.h"
 
@@ -10,13 +10,23 @@ static struct udp_address at_port(uint16_t port)
     return (struct udp_address){.ip = {0x20, 0x01}, .port = port};
 }
 
-static void test_places_are_bounded_and_used_again(void **state)
+static void destroy(void *table)
 {
-    (void)state;
-    struct rtc_table *table = rtc_table_create(100);
+    rtc_table_destroy(table);
+}
+
+static struct rtc_table *create(size_t capacity)
+{
+    struct rtc_table *table = rtc_table_create(capacity);
+    assert_non_null(table);
+    return own(table, destroy);
+}
+
+TEST(places_are_bounded_and_used_again)
+{
+    struct rtc_table *table = create(100);
     struct rtc_entry entries[101];
     char name[RTC_PLACE_DIGITS + 1];
-    assert_non_null(table);
     for (size_t i = 0; i < 100; i++)
         assert_true(rtc_table_add(table, &entries[i]));
     assert_false(rtc_table_add(table, &entries[100]));
@@ -31,13 +41,11 @@ static void test_places_are_bounded_and_used_again(void **state)
     assert_null(rtc_table_at(table, place));
     assert_true(rtc_table_add(table, &entries[100]));
     assert_int_equal(entries[100].place, place);
-    rtc_table_destroy(table);
 }
 
-static void test_names_of_nobody(void **state)
+TEST(names_of_nobody)
 {
-    (void)state;
-    struct rtc_table *table = rtc_table_create(10);
+    struct rtc_table *table = create(10);
     struct rtc_entry entry;
     assert_true(rtc_table_add(table, &entry));
     static const char *const names[] = {"", "00000", "00000g", "ffffff", "00000A", "-00001"};
@@ -45,13 +53,11 @@ static void test_names_of_nobody(void **state)
         assert_null(rtc_table_named(table, names[i], strlen(names[i])));
     assert_null(rtc_table_named(table, "00\0\0\0\0", 6));
     assert_ptr_equal(rtc_table_named(table, "000000 and more", 15), &entry);
-    rtc_table_destroy(table);
 }
 
-static void test_addresses_change(void **state)
+TEST(addresses_change)
 {
-    (void)state;
-    struct rtc_table *table = rtc_table_create(1000);
+    struct rtc_table *table = create(1000);
     static struct rtc_entry entries[1000];
     static struct rtc_listing listings[1000];
     for (uint16_t i = 0; i < 1000; i++) {
@@ -89,13 +95,11 @@ static void test_addresses_change(void **state)
     rtc_table_unlist(table, &listings[3]);
     rtc_table_remove(table, &entries[3]);
     assert_ptr_equal(rtc_table_from(table, &address), &entries[1]);
-    rtc_table_destroy(table);
 }
 
-static void test_addresses_are_found_without_their_ports(void **state)
+TEST(addresses_are_found_without_their_ports)
 {
-    (void)state;
-    struct rtc_table *table = rtc_table_create(100);
+    struct rtc_table *table = create(100);
     static struct rtc_entry entries[100];
     static struct rtc_listing listings[100];
     struct udp_address address = at_port(1);
@@ -120,16 +124,9 @@ static void test_addresses_are_found_without_their_ports(void **state)
         for (unsigned i = 0; i < 20; i++)
             rtc_table_unlist(table, &listings[left / 20 - 1 + i * 5]);
     }
-    rtc_table_destroy(table);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_places_are_bounded_and_used_again),
-        cmocka_unit_test(test_names_of_nobody),
-        cmocka_unit_test(test_addresses_change),
-        cmocka_unit_test(test_addresses_are_found_without_their_ports),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return fixture_run();
 }

@@ -1,5 +1,5 @@
 /* Hashes of sessions: a hash depends on a key, an origin and a server, and on nothing else. */
-#include "unit.h"
+#include "fixture.h"
 
 #include "session/server.h"
 #include "session/session_index.h"
@@ -14,9 +14,8 @@
 
 static const struct socket_address none;
 
-static void test_a_key_has_one_form(void **state)
+TEST(a_key_has_one_form)
 {
-    (void)state;
     assert_true(session_key_valid(KEY, SESSION_KEY_SIZE));
     assert_false(session_key_valid(KEY, SESSION_KEY_SIZE - 1));
     assert_false(session_key_valid(KEY "A", SESSION_KEY_SIZE + 1));
@@ -30,9 +29,8 @@ static void test_a_key_has_one_form(void **state)
     }
 }
 
-static void test_only_the_same_key_and_origin_find_it(void **state)
+TEST(only_the_same_key_and_origin_find_it)
 {
-    (void)state;
     struct session_index *index = session_index_create(1, NULL);
     struct session_index_entry entry = {0};
     struct session_hash hash;
@@ -74,9 +72,8 @@ static void test_only_the_same_key_and_origin_find_it(void **state)
     session_index_destroy(index);
 }
 
-static void test_without_a_key_there_is_no_hash(void **state)
+TEST(without_a_key_there_is_no_hash)
 {
-    (void)state;
     struct session_index *index = session_index_create(1, NULL);
     struct session_index_entry entry = {0};
     struct session_hash hash;
@@ -93,9 +90,8 @@ static void test_without_a_key_there_is_no_hash(void **state)
 
 /* A stranger can neither work out which place of the table a key takes, nor find the key in
    memory. */
-static void test_a_hash_is_a_secret_of_its_relay(void **state)
+TEST(a_hash_is_a_secret_of_its_relay)
 {
-    (void)state;
     struct session_index *one = session_index_create(1, NULL);
     struct session_index *other = session_index_create(1, NULL);
     struct session_hash first;
@@ -111,9 +107,8 @@ static void test_a_hash_is_a_secret_of_its_relay(void **state)
     session_index_destroy(other);
 }
 
-static void test_many_come_and_go(void **state)
+TEST(many_come_and_go)
 {
-    (void)state;
     enum { MANY = 5000 };
     struct session_index *index = session_index_create(100, NULL);
     struct session_index_entry *entries = calloc(MANY, sizeof *entries);
@@ -140,12 +135,5 @@ static void test_many_come_and_go(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_key_has_one_form),
-        cmocka_unit_test(test_only_the_same_key_and_origin_find_it),
-        cmocka_unit_test(test_without_a_key_there_is_no_hash),
-        cmocka_unit_test(test_a_hash_is_a_secret_of_its_relay),
-        cmocka_unit_test(test_many_come_and_go),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return fixture_run();
 }

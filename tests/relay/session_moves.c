@@ -1,8 +1,7 @@
 /* A session goes from one process to another: here one process plays both, and the game server is a
    real socket. */
-#include "unit.h"
+#include "loop_rig.h"
 
-#include "os/loop.h"
 #include "process/message.h"
 #include "session/session.h"
 #include "stats/stats.h"
@@ -25,7 +24,7 @@ struct process {
     struct sessions *sessions;
     struct session_link link;
     const struct session_farewell *farewell; /* why a link was closed */
-    char heard[64];                          /* the bytes that the browser got */
+    char got[64];                            /* the bytes that the browser got */
 };
 
 struct rig {
@@ -36,7 +35,7 @@ struct rig {
     struct process new;
 };
 
-static struct rig *ends_when_heard;
+static struct rig *ends_when_got;
 
 static struct process *process_of(struct session_link *link)
 {
@@ -53,9 +52,9 @@ static void hear(struct session_link *link, const struct datagram *datagrams, si
 {
     struct process *process = process_of(link);
     const struct datagram *last = &datagrams[count - 1];
-    memcpy(process->heard, last->data, last->size);
-    process->heard[last->size] = '\0';
-    loop_stop(ends_when_heard->loop);
+    memcpy(process->got, last->data, last->size);
+    process->got[last->size] = '\0';
+    loop_stop(ends_when_got->loop);
 }
 
 static void close_link(struct session_link *link, const struct session_farewell *farewell,
@@ -74,17 +73,6 @@ static double rtt_of(const struct session_link *link)
 static const struct transport transport = {
     "test", is_ready, hear, close_link, rtt_of,
 };
-
-static struct loop *create_loop(void)
-{
-    static struct lws_protocols protocols[3] = {
-        {.name = "none", .callback = lws_callback_http_dummy}};
-    protocols[1] = loop_protocol;
-    struct lws_context_creation_info info = {.port = CONTEXT_PORT_NO_LISTEN_SERVER,
-                                             .protocols = protocols};
-    lws_set_log_level(0, NULL);
-    return loop_create(&info);
-}
 
 static void start_process(struct rig *rig, struct process *process, const uint8_t *secret,
                           unsigned max_sessions)
@@ -128,13 +116,13 @@ static void say(struct process *process, const char *text)
 
 static void server_hears(struct rig *rig, const char *text)
 {
-    char heard[64];
+    char got[64];
     struct sockaddr_in from;
     socklen_t size = sizeof from;
     const ssize_t length =
-        recvfrom(rig->server, heard, sizeof heard, 0, (struct sockaddr *)&from, &size);
+        recvfrom(rig->server, got, sizeof got, 0, (struct sockaddr *)&from, &size);
     assert_int_equal(length, strlen(text));
-    assert_memory_equal(heard, text, strlen(text));
+    assert_memory_equal(got, text, strlen(text));
     if (rig->player.sin_port == 0)
         rig->player = from;
     assert_int_equal(from.sin_port, rig->player.sin_port);
@@ -149,155 +137,9 @@ static void server_says(struct rig *rig, const char *text)
 /* Runs the loop until a browser has got this text. */
 static void browser_hears(struct rig *rig, struct process *process, const char *text)
 {
-    ends_when_heard = rig;
+    ends_when_got = rig;
     loop_run(rig->loop, NULL, NULL);
-    assert_string_equal(process->heard, text);
-}
-
-/* Adds a player of the old process whom the game server has answered. */
-static void set_up(struct rig *rig)
-{
-    struct sockaddr_in any = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    *rig = (struct rig){.loop = create_loop(), .server = socket(AF_INET, SOCK_DGRAM, 0)};
-    assert_non_null(rig->loop);
-    assert_int_equal(bind(rig->server, (struct sockaddr *)&any, sizeof any), 0);
-    start_process(rig, &rig->old, NULL, 10);
-    start_process(rig, &rig->new, sessions_secret(rig->old.sessions), 2);
-    open_link(&rig->old, KEY);
-    say(&rig->old, "hello");
-    server_hears(rig, "hello");
-}
-
-static void on_drained(void *context)
-{
-    *(bool *)context = true;
-}
-
-static void tear_down(struct rig *rig)
-{
-    bool drained;
-    sessions_drain(rig->new.sessions, SESSION_END_DRAIN, on_drained, &drained);
-    sessions_end_all(rig->new.sessions);
-    session_link_close(&rig->old.link, SESSION_LINK_CLOSED);
-    session_link_close(&rig->new.link, SESSION_LINK_CLOSED);
-    assert_int_equal(sessions_count(rig->old.sessions), 0);
-    assert_int_equal(sessions_count(rig->new.sessions), 0);
-    sessions_destroy(rig->old.sessions);
-    sessions_destroy(rig->new.sessions);
-    upstreams_destroy(rig->old.upstreams);
-    upstreams_destroy(rig->new.upstreams);
-    close(rig->server);
-    loop_destroy(rig->loop);
-}
-
-static bool take(void *context, const struct session_state *session, int fd)
-{
-    return message_send(*(int *)context, MESSAGE_SESSION, session, sizeof *session, fd);
-}
-
-/* Sends the one session of a process, and receives it from a socket. */
-static void send_session(struct process *process, struct message *out)
-{
-    int pair[2];
-    assert_true(message_pair(pair));
-    assert_true(sessions_export(process->sessions, take, &pair[0]));
-    close(pair[0]);
-    assert_int_equal(message_receive(pair[1], out, true), MESSAGE_RECEIVED);
-    assert_int_equal(out->type, MESSAGE_SESSION);
-    assert_true(out->fd >= 0);
-    assert_int_equal(fcntl(out->fd, F_GETFD), FD_CLOEXEC);
-    struct message none;
-    assert_int_equal(message_receive(pair[1], &none, true), MESSAGE_ENDED);
-    close(pair[1]);
-}
-
-static void test_a_session_goes_on_in_another_process(void **state)
-{
-    (void)state;
-    struct rig rig;
-    struct message carried;
-    bool drained = false;
-    set_up(&rig);
-    server_says(&rig, "welcome");
-    browser_hears(&rig, &rig.old, "welcome");
-
-    send_session(&rig.old, &carried);
-    assert_true(sessions_adopt(rig.new.sessions, carried.data, carried.size, carried.fd));
-    assert_int_equal(rig.new.stats.sessions_adopted, 1);
-    server_says(&rig, "meanwhile"); /* this waits for the new process */
-    sessions_drain(rig.old.sessions, SESSION_END_RESTART, on_drained, &drained);
-    sessions_end_all(rig.old.sessions);
-    assert_int_equal(rig.old.farewell->code, 1012);
-    session_link_close(&rig.old.link, SESSION_LINK_LOST);
-    assert_true(drained);
-    assert_int_equal(rig.old.stats.sessions_ended_restart, 1);
-    assert_int_equal(rig.old.stats.dropped_closing, 0);
-
-    open_link(&rig.new, KEY);
-    assert_int_equal(rig.new.stats.sessions_resumed, 1);
-    browser_hears(&rig, &rig.new, "meanwhile");
-    say(&rig.new, "again");
-    server_hears(&rig, "again");
-    tear_down(&rig);
-}
-
-static void test_what_nobody_answered_does_not_travel(void **state)
-{
-    (void)state;
-    struct rig rig;
-    int pair[2];
-    struct message message;
-    set_up(&rig);
-    assert_true(message_pair(pair));
-    assert_true(sessions_export(rig.old.sessions, take, &pair[0]));
-    assert_int_equal(message_receive(pair[1], &message, false), MESSAGE_NONE);
-    close(pair[0]);
-    close(pair[1]);
-    tear_down(&rig);
-}
-
-static void refuse(struct rig *rig, const void *data, size_t size, int fd)
-{
-    const int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-    assert_false(sessions_adopt(rig->new.sessions, data, size, copy));
-    assert_int_equal(fcntl(copy, F_GETFD), -1); /* the descriptor is closed */
-    assert_int_equal(sessions_count(rig->new.sessions), 0);
-}
-
-static void test_states_that_it_cannot_read_are_refused(void **state)
-{
-    (void)state;
-    struct rig rig;
-    struct message good;
-    struct session_state bad;
-    set_up(&rig);
-    server_says(&rig, "welcome");
-    browser_hears(&rig, &rig.old, "welcome");
-    send_session(&rig.old, &good);
-
-    for (size_t size = 0; size < good.size; size++)
-        refuse(&rig, good.data, size, good.fd);
-    refuse(&rig, good.data, good.size + 1, good.fd);
-    memcpy(&bad, good.data, sizeof bad);
-    bad.opened = INFINITY;
-    refuse(&rig, &bad, sizeof bad, good.fd);
-    memcpy(&bad, good.data, sizeof bad);
-    bad.active = NAN;
-    refuse(&rig, &bad, sizeof bad, good.fd);
-    memcpy(&bad, good.data, sizeof bad);
-    bad.packets.level = NAN;
-    refuse(&rig, &bad, sizeof bad, good.fd);
-    memcpy(&bad, good.data, sizeof bad);
-    bad.header.size = sizeof bad.header.bytes + 1;
-    refuse(&rig, &bad, sizeof bad, good.fd);
-    assert_false(sessions_adopt(rig.new.sessions, good.data, good.size, -1));
-
-    /* The second of two messages for the same session is refused. */
-    assert_true(sessions_adopt(rig.new.sessions, good.data, good.size, dup(good.fd)));
-    assert_false(sessions_adopt(rig.new.sessions, good.data, good.size, dup(good.fd)));
-    assert_int_equal(sessions_count(rig.new.sessions), 1);
-    close(good.fd);
-    tear_down(&rig);
+    assert_string_equal(process->got, text);
 }
 
 /* The questions and reports of a process to the others. */
@@ -355,82 +197,217 @@ static bool on_lookup(void *context, const uint8_t hash[SESSION_HASH_SIZE])
 
 static void set_directory(struct process *process, struct directory *directory)
 {
+    if (!directory)
+        return;
     const struct session_directory calls = {on_publish,     on_set_away, on_withdraw, on_decline,
                                             on_may_contain, on_lookup,   directory};
     sessions_set_directory(process->sessions, &calls);
 }
 
-static void test_a_process_that_is_full_takes_no_more(void **state)
+static void on_drained(void *context)
 {
-    (void)state;
-    struct rig rig;
+    *(bool *)context = true;
+}
+
+static void tear_down(void *object)
+{
+    struct rig *rig = object;
+    bool drained;
+    sessions_drain(rig->new.sessions, SESSION_END_DRAIN, on_drained, &drained);
+    sessions_end_all(rig->new.sessions);
+    session_link_close(&rig->old.link, SESSION_LINK_CLOSED);
+    session_link_close(&rig->new.link, SESSION_LINK_CLOSED);
+    assert_int_equal(sessions_count(rig->old.sessions), 0);
+    assert_int_equal(sessions_count(rig->new.sessions), 0);
+    sessions_destroy(rig->old.sessions);
+    sessions_destroy(rig->new.sessions);
+    upstreams_destroy(rig->old.upstreams);
+    upstreams_destroy(rig->new.upstreams);
+    close(rig->server);
+    loop_destroy(rig->loop);
+    free(rig);
+}
+
+/* Makes a rig with a player of the old process whom the game server has not answered yet. The new
+   process asks the directory, when there is one. */
+static struct rig *set_up(struct directory *of_old, struct directory *of_new)
+{
+    struct rig *rig = calloc(1, sizeof *rig);
+    rig->loop = loop_rig();
+    rig->server = loop_rig_server();
+    start_process(rig, &rig->old, NULL, 10);
+    start_process(rig, &rig->new, sessions_secret(rig->old.sessions), 2);
+    own(rig, tear_down);
+    set_directory(&rig->old, of_old);
+    set_directory(&rig->new, of_new);
+    open_link(&rig->old, KEY);
+    say(&rig->old, "hello");
+    server_hears(rig, "hello");
+    return rig;
+}
+
+static void server_answers(struct rig *rig)
+{
+    server_says(rig, "welcome");
+    browser_hears(rig, &rig->old, "welcome");
+}
+
+static struct rig *set_up_answered(struct directory *of_old, struct directory *of_new)
+{
+    struct rig *rig = set_up(of_old, of_new);
+    server_answers(rig);
+    return rig;
+}
+
+static bool take(void *context, const struct session_state *session, int fd)
+{
+    return message_send(*(int *)context, MESSAGE_SESSION, session, sizeof *session, fd);
+}
+
+/* Sends the one session of a process, and receives it from a socket. */
+static void send_session(struct process *process, struct message *out)
+{
+    int pair[2];
+    assert_true(message_pair(pair));
+    assert_true(sessions_export(process->sessions, take, &pair[0]));
+    close(pair[0]);
+    assert_int_equal(message_receive(pair[1], out, true), MESSAGE_RECEIVED);
+    assert_int_equal(out->type, MESSAGE_SESSION);
+    assert_true(out->fd >= 0);
+    assert_int_equal(fcntl(out->fd, F_GETFD), FD_CLOEXEC);
+    struct message none;
+    assert_int_equal(message_receive(pair[1], &none, true), MESSAGE_ENDED);
+    close(pair[1]);
+}
+
+TEST(a_session_goes_on_in_another_process)
+{
+    struct message carried;
+    bool drained = false;
+    struct rig *rig = set_up_answered(NULL, NULL);
+
+    send_session(&rig->old, &carried);
+    assert_true(sessions_adopt(rig->new.sessions, carried.data, carried.size, carried.fd));
+    assert_int_equal(rig->new.stats.sessions_adopted, 1);
+    server_says(rig, "meanwhile"); /* this waits for the new process */
+    sessions_drain(rig->old.sessions, SESSION_END_RESTART, on_drained, &drained);
+    sessions_end_all(rig->old.sessions);
+    assert_int_equal(rig->old.farewell->code, 1012);
+    session_link_close(&rig->old.link, SESSION_LINK_LOST);
+    assert_true(drained);
+    assert_int_equal(rig->old.stats.sessions_ended_restart, 1);
+    assert_int_equal(rig->old.stats.dropped_closing, 0);
+
+    open_link(&rig->new, KEY);
+    assert_int_equal(rig->new.stats.sessions_resumed, 1);
+    browser_hears(rig, &rig->new, "meanwhile");
+    say(&rig->new, "again");
+    server_hears(rig, "again");
+}
+
+TEST(what_nobody_answered_does_not_travel)
+{
+    int pair[2];
+    struct message message;
+    struct rig *rig = set_up(NULL, NULL);
+    assert_true(message_pair(pair));
+    assert_true(sessions_export(rig->old.sessions, take, &pair[0]));
+    assert_int_equal(message_receive(pair[1], &message, false), MESSAGE_NONE);
+    close(pair[0]);
+    close(pair[1]);
+}
+
+static void refuse(struct rig *rig, const void *data, size_t size, int fd)
+{
+    const int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+    assert_false(sessions_adopt(rig->new.sessions, data, size, copy));
+    assert_int_equal(fcntl(copy, F_GETFD), -1); /* the descriptor is closed */
+    assert_int_equal(sessions_count(rig->new.sessions), 0);
+}
+
+TEST(states_that_it_cannot_read_are_refused)
+{
+    struct message good;
+    struct session_state bad;
+    struct rig *rig = set_up_answered(NULL, NULL);
+    send_session(&rig->old, &good);
+
+    for (size_t size = 0; size < good.size; size++)
+        refuse(rig, good.data, size, good.fd);
+    refuse(rig, good.data, good.size + 1, good.fd);
+    memcpy(&bad, good.data, sizeof bad);
+    bad.opened = INFINITY;
+    refuse(rig, &bad, sizeof bad, good.fd);
+    memcpy(&bad, good.data, sizeof bad);
+    bad.active = NAN;
+    refuse(rig, &bad, sizeof bad, good.fd);
+    memcpy(&bad, good.data, sizeof bad);
+    bad.packets.level = NAN;
+    refuse(rig, &bad, sizeof bad, good.fd);
+    memcpy(&bad, good.data, sizeof bad);
+    bad.header.size = sizeof bad.header.bytes + 1;
+    refuse(rig, &bad, sizeof bad, good.fd);
+    assert_false(sessions_adopt(rig->new.sessions, good.data, good.size, -1));
+
+    /* The second of two messages for the same session is refused. */
+    assert_true(sessions_adopt(rig->new.sessions, good.data, good.size, dup(good.fd)));
+    assert_false(sessions_adopt(rig->new.sessions, good.data, good.size, dup(good.fd)));
+    assert_int_equal(sessions_count(rig->new.sessions), 1);
+    close(good.fd);
+}
+
+TEST(a_process_that_is_full_takes_no_more)
+{
     struct message carried;
     struct directory directory = {0};
-    set_up(&rig);
-    set_directory(&rig.new, &directory);
-    server_says(&rig, "welcome");
-    browser_hears(&rig, &rig.old, "welcome");
-    send_session(&rig.old, &carried);
+    struct rig *rig = set_up_answered(NULL, &directory);
+    send_session(&rig->old, &carried);
     for (int i = 0; i < 3; i++) {
         carried.data[8] ^= (uint8_t)(i + 1); /* each is another hash */
         assert_int_equal(
-            sessions_adopt(rig.new.sessions, carried.data, carried.size, dup(carried.fd)), i < 2);
+            sessions_adopt(rig->new.sessions, carried.data, carried.size, dup(carried.fd)), i < 2);
     }
-    assert_int_equal(sessions_count(rig.new.sessions), 2);
+    assert_int_equal(sessions_count(rig->new.sessions), 2);
     assert_int_equal(directory.declined, 1);
     close(carried.fd);
-    tear_down(&rig);
 }
 
 /* Otherwise the supervisor would for ever think that this process has the session. */
-static void test_a_process_without_descriptors_gives_a_session_back(void **state)
+TEST(a_process_without_descriptors_gives_a_session_back)
 {
-    (void)state;
-    struct rig rig;
     struct message carried;
     struct directory directory = {0};
-    set_up(&rig);
-    set_directory(&rig.new, &directory);
-    server_says(&rig, "welcome");
-    browser_hears(&rig, &rig.old, "welcome");
-    send_session(&rig.old, &carried);
-    assert_false(sessions_adopt(rig.new.sessions, carried.data, carried.size, -1));
-    assert_int_equal(sessions_count(rig.new.sessions), 0);
+    struct rig *rig = set_up_answered(NULL, &directory);
+    send_session(&rig->old, &carried);
+    assert_false(sessions_adopt(rig->new.sessions, carried.data, carried.size, -1));
+    assert_int_equal(sessions_count(rig->new.sessions), 0);
     assert_int_equal(directory.declined, 1);
     close(carried.fd);
-    tear_down(&rig);
 }
 
-static void test_others_hear_of_sessions_that_were_answered(void **state)
+TEST(others_hear_of_sessions_that_were_answered)
 {
-    (void)state;
-    struct rig rig;
     struct directory directory = {0};
-    set_up(&rig);
-    set_directory(&rig.old, &directory);
-    server_says(&rig, "welcome");
-    browser_hears(&rig, &rig.old, "welcome");
+    struct rig *rig = set_up_answered(&directory, NULL);
     assert_int_equal(directory.published, 1);
-    server_says(&rig, "again");
-    browser_hears(&rig, &rig.old, "again");
+    server_says(rig, "again");
+    browser_hears(rig, &rig->old, "again");
     assert_int_equal(directory.published, 1);
-    session_link_close(&rig.old.link, SESSION_LINK_CLOSED);
+    session_link_close(&rig->old.link, SESSION_LINK_CLOSED);
     assert_int_equal(directory.forgotten, 1);
 
     /* Another process goes on with the next link. */
-    open_link(&rig.old, KEY);
-    rig.player.sin_port = 0;
-    say(&rig.old, "hello");
-    server_hears(&rig, "hello");
-    server_says(&rig, "welcome");
-    browser_hears(&rig, &rig.old, "welcome");
+    open_link(&rig->old, KEY);
+    rig->player.sin_port = 0;
+    say(&rig->old, "hello");
+    server_hears(rig, "hello");
+    server_answers(rig);
     struct link_request request = {.client.size = 0};
-    session_identify(rig.old.sessions, KEY, "", &request);
-    sessions_release(rig.old.sessions, request.hash.bytes);
-    assert_int_equal(rig.old.farewell->code, 4003);
+    session_identify(rig->old.sessions, KEY, "", &request);
+    sessions_release(rig->old.sessions, request.hash.bytes);
+    assert_int_equal(rig->old.farewell->code, 4003);
     assert_int_equal(directory.published, 2);
     assert_int_equal(directory.forgotten, 1);
-    tear_down(&rig);
 }
 
 static bool is_away(struct process *process)
@@ -444,168 +421,99 @@ static bool is_away(struct process *process)
 }
 
 /* The page has little time to come back, in any process. */
-static void test_a_page_that_may_be_gone_may_be_so_elsewhere(void **state)
+TEST(a_page_that_may_be_gone_may_be_so_elsewhere)
 {
-    (void)state;
-    struct rig rig;
     struct message carried;
     struct directory directory = {0};
-    set_up(&rig);
-    set_directory(&rig.old, &directory);
-    set_directory(&rig.new, &directory);
-    server_says(&rig, "welcome");
-    browser_hears(&rig, &rig.old, "welcome");
-    assert_false(is_away(&rig.old));
-    session_link_close(&rig.old.link, SESSION_LINK_AWAY);
+    struct rig *rig = set_up_answered(&directory, &directory);
+    assert_false(is_away(&rig->old));
+    session_link_close(&rig->old.link, SESSION_LINK_AWAY);
     assert_true(directory.away);
-    send_session(&rig.old, &carried);
-    assert_true(sessions_adopt(rig.new.sessions, carried.data, carried.size, carried.fd));
-    sessions_release(rig.old.sessions, carried.data + offsetof(struct session_state, hash));
+    send_session(&rig->old, &carried);
+    assert_true(sessions_adopt(rig->new.sessions, carried.data, carried.size, carried.fd));
+    sessions_release(rig->old.sessions, carried.data + offsetof(struct session_state, hash));
 
     /* The next link alone does not show that the page is there. */
-    open_link(&rig.new, KEY);
-    assert_true(is_away(&rig.new));
+    open_link(&rig->new, KEY);
+    assert_true(is_away(&rig->new));
     assert_true(directory.away);
-    say(&rig.new, "again");
-    assert_false(is_away(&rig.new));
+    say(&rig->new, "again");
+    assert_false(is_away(&rig->new));
     assert_false(directory.away);
-    tear_down(&rig);
 }
 
 /* Strangers can open links with keys of their own as fast as they like. */
-static void test_questions_are_few(void **state)
+TEST(questions_are_few)
 {
-    (void)state;
-    struct rig rig;
     struct directory directory = {0};
-    set_up(&rig);
-    set_directory(&rig.new, &directory);
-    open_link(&rig.new, KEY);
+    struct rig *rig = set_up(NULL, &directory);
+    open_link(&rig->new, KEY);
     assert_int_equal(directory.asked, 1);
-    session_link_close(&rig.new.link, SESSION_LINK_CLOSED);
-    open_link(&rig.new, ""); /* this one has no key */
+    session_link_close(&rig->new.link, SESSION_LINK_CLOSED);
+    open_link(&rig->new, ""); /* this one has no key */
     assert_int_equal(directory.asked, 1);
-    session_link_close(&rig.new.link, SESSION_LINK_CLOSED);
+    session_link_close(&rig->new.link, SESSION_LINK_CLOSED);
     const double began = loop_now();
     for (int i = 0; i < 20000; i++) {
-        open_link(&rig.new, KEY);
-        session_link_close(&rig.new.link, SESSION_LINK_CLOSED);
+        open_link(&rig->new, KEY);
+        session_link_close(&rig->new.link, SESSION_LINK_CLOSED);
     }
     assert_true(directory.asked <= 4001.0 + 1000.0 * (loop_now() - began));
 
     /* Hashes that the directory does not have use up no questions. */
     directory.asked = 0;
     directory.ignorant = true;
-    open_link(&rig.new, KEY);
+    open_link(&rig->new, KEY);
     assert_int_equal(directory.asked, 0);
-    tear_down(&rig);
 }
 
-static void test_what_others_were_too_busy_for_they_hear_later(void **state)
+TEST(what_others_were_too_busy_for_they_hear_later)
 {
-    (void)state;
-    struct rig rig;
     struct directory directory = {.busy = true};
-    set_up(&rig);
-    set_directory(&rig.old, &directory);
-    server_says(&rig, "welcome");
-    browser_hears(&rig, &rig.old, "welcome");
+    struct rig *rig = set_up_answered(&directory, NULL);
     directory.busy = false;
-    session_link_close(&rig.old.link, SESSION_LINK_LOST);
+    session_link_close(&rig->old.link, SESSION_LINK_LOST);
     assert_int_equal(directory.published, 1);
-    open_link(&rig.old, KEY);
-    session_link_close(&rig.old.link, SESSION_LINK_CLOSED);
+    open_link(&rig->old, KEY);
+    session_link_close(&rig->old.link, SESSION_LINK_CLOSED);
     assert_int_equal(directory.published, 1);
     assert_int_equal(directory.forgotten, 1);
-    tear_down(&rig);
 }
 
 /* The answer came so late that the link has begun another. */
-static void test_a_session_that_comes_late_takes_its_place(void **state)
+TEST(a_session_that_comes_late_takes_its_place)
 {
-    (void)state;
-    struct rig rig;
     struct message carried;
-    set_up(&rig);
-    server_says(&rig, "welcome");
-    browser_hears(&rig, &rig.old, "welcome");
-    send_session(&rig.old, &carried);
-    open_link(&rig.new, KEY);
-    assert_true(sessions_adopt(rig.new.sessions, carried.data, carried.size, carried.fd));
-    assert_int_equal(rig.new.farewell->code, 1012); /* the page is to come back at once */
-    session_link_close(&rig.new.link, SESSION_LINK_LOST);
-    open_link(&rig.new, KEY);
-    say(&rig.new, "again");
-    server_hears(&rig, "again");
-    tear_down(&rig);
+    struct rig *rig = set_up_answered(NULL, NULL);
+    send_session(&rig->old, &carried);
+    open_link(&rig->new, KEY);
+    assert_true(sessions_adopt(rig->new.sessions, carried.data, carried.size, carried.fd));
+    assert_int_equal(rig->new.farewell->code, 1012); /* the page is to come back at once */
+    session_link_close(&rig->new.link, SESSION_LINK_LOST);
+    open_link(&rig->new, KEY);
+    say(&rig->new, "again");
+    server_hears(rig, "again");
 }
 
 /* While the directory does not answer, another process may have the session, and a datagram from
    here would reach the game server from a second port. */
-static void test_a_session_that_may_be_elsewhere_sends_nothing(void **state)
+TEST(a_session_that_may_be_elsewhere_sends_nothing)
 {
-    (void)state;
-    struct rig rig;
     struct directory directory = {.silent = true};
-    set_up(&rig);
-    set_directory(&rig.new, &directory);
-    open_link(&rig.new, KEY);
-    assert_false(session_receive(rig.new.link.session, (const uint8_t *)"early", 5));
-    assert_int_equal(rig.new.stats.dropped_unanswered, 1);
-    assert_int_equal(recv(rig.server, NULL, 0, MSG_DONTWAIT), -1);
+    struct rig *rig = set_up(NULL, &directory);
+    open_link(&rig->new, KEY);
+    assert_false(session_receive(rig->new.link.session, (const uint8_t *)"early", 5));
+    assert_int_equal(rig->new.stats.dropped_unanswered, 1);
+    assert_int_equal(recv(rig->server, NULL, 0, MSG_DONTWAIT), -1);
     assert_int_equal(errno, EAGAIN);
-    assert_null(rig.new.farewell);
+    assert_null(rig->new.farewell);
     directory.silent = false;
-    rig.player.sin_port = 0; /* no other process has it after all */
-    say(&rig.new, "later");
-    server_hears(&rig, "later");
-    tear_down(&rig);
-}
-
-static void test_messages_stay_whole(void **state)
-{
-    (void)state;
-    int pair[2];
-    uint8_t bytes[MESSAGE_MAX + 8] = {1, 2, 3};
-    struct message message;
-    assert_true(message_pair(pair));
-    assert_true(message_send(pair[0], 1, NULL, 0, -1));
-    assert_true(message_send(pair[0], 2, bytes, MESSAGE_MAX, -1));
-    assert_false(message_send(pair[0], 3, bytes, MESSAGE_MAX + 1, -1));
-    assert_int_equal(errno, EMSGSIZE);
-    assert_int_equal(message_receive(pair[1], &message, false), MESSAGE_RECEIVED);
-    assert_int_equal(message.type, 1);
-    assert_int_equal(message.size, 0);
-    assert_int_equal(message.fd, -1);
-    assert_int_equal(message_receive(pair[1], &message, false), MESSAGE_RECEIVED);
-    assert_int_equal(message.size, MESSAGE_MAX);
-    assert_memory_equal(message.data, bytes, MESSAGE_MAX);
-    assert_int_equal(message_receive(pair[1], &message, false), MESSAGE_NONE);
-    /* Bytes that are no message of ours end the conversation. */
-    assert_true(send(pair[0], bytes, 3, 0) == 3);
-    assert_int_equal(message_receive(pair[1], &message, false), MESSAGE_ENDED);
-    assert_true(send(pair[0], bytes, sizeof bytes, 0) > 0);
-    assert_int_equal(message_receive(pair[1], &message, false), MESSAGE_ENDED);
-    close(pair[0]);
-    assert_int_equal(message_receive(pair[1], &message, true), MESSAGE_ENDED);
-    close(pair[1]);
+    rig->player.sin_port = 0; /* no other process has it after all */
+    say(&rig->new, "later");
+    server_hears(rig, "later");
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_session_goes_on_in_another_process),
-        cmocka_unit_test(test_what_nobody_answered_does_not_travel),
-        cmocka_unit_test(test_states_that_it_cannot_read_are_refused),
-        cmocka_unit_test(test_a_process_that_is_full_takes_no_more),
-        cmocka_unit_test(test_a_process_without_descriptors_gives_a_session_back),
-        cmocka_unit_test(test_others_hear_of_sessions_that_were_answered),
-        cmocka_unit_test(test_a_page_that_may_be_gone_may_be_so_elsewhere),
-        cmocka_unit_test(test_questions_are_few),
-        cmocka_unit_test(test_what_others_were_too_busy_for_they_hear_later),
-        cmocka_unit_test(test_a_session_that_comes_late_takes_its_place),
-        cmocka_unit_test(test_a_session_that_may_be_elsewhere_sends_nothing),
-        cmocka_unit_test(test_messages_stay_whole),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return fixture_run();
 }

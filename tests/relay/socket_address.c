@@ -1,13 +1,12 @@
 #include "os/socket_address.h"
+#include "fixture.h"
 #include "two_families.h"
-#include "unit.h"
 
 #include <stdio.h>
 #include <string.h>
 
-static void test_form(void **state)
+TEST(form)
 {
-    (void)state;
     assert_true(socket_address_valid("127.0.0.1:0", 0));
     assert_true(socket_address_valid("[::1]:65535", 1));
     assert_true(socket_address_valid("a.example:40000", 1));
@@ -35,9 +34,8 @@ static void check_text(const char *text, const char *expected)
     assert_string_equal(out, expected);
 }
 
-static void test_text_and_back(void **state)
+TEST(text_and_back)
 {
-    (void)state;
     check_text("127.0.0.1:40000", "127.0.0.1:40000");
     check_text("[::1]:1", "[::1]:1");
     check_text("[2001:db8::1]:65535", "[2001:db8::1]:65535");
@@ -59,9 +57,8 @@ static void owner_of(const char *text, unsigned char owner[16])
     socket_address_owner(&address, owner);
 }
 
-static void test_owner(void **state)
+TEST(owner)
 {
-    (void)state;
     unsigned char a[16];
     unsigned char b[16];
     owner_of("10.0.0.1:1", a);
@@ -77,9 +74,8 @@ static void test_owner(void **state)
 }
 
 /* Neighbours spread over a table: 4,096 addresses over 1,024 rows, of IPv4 and of IPv6. */
-static void test_neighbours_have_different_hashes(void **state)
+TEST(neighbours_have_different_hashes)
 {
-    (void)state;
     static const char *const forms[] = {"10.0.%u.%u", "[2001:db8:%x:%x::1]"};
     for (size_t form = 0; form < 2; form++) {
         unsigned rows[1024] = {0};
@@ -101,11 +97,5 @@ static void test_neighbours_have_different_hashes(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_form),
-        cmocka_unit_test(test_text_and_back),
-        cmocka_unit_test(test_owner),
-        cmocka_unit_test(test_neighbours_have_different_hashes),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return fixture_run();
 }

@@ -14,7 +14,7 @@ import { holdings, lastWords, Player, startGame } from './churn.mjs';
 import { makePlan, performPlan } from './hostile_tcp_plans.mjs';
 import { patiently, sleep } from '../support/patience.mjs';
 import { isAlive } from '../support/programs.mjs';
-import { assertAddsUp, startRelay, statsUntil } from '../support/relay.mjs';
+import { assertStats, assertAddsUp, startRelay, statsUntil } from '../support/relay.mjs';
 import { handshake } from '../support/websocket.mjs';
 import { choicesFrom } from '../support/random.mjs';
 
@@ -188,8 +188,7 @@ async function startChurn(t, { seed, args }) {
       await all(leave);
       const stats = await lastWords(relay, pid, from);
       assertAddsUp(stats);
-      assert.equal(stats.sessions_open, 0);
-      assert.equal(stats.sessions_ended_drain, 0);
+      assertStats(stats, { sessions_open: 0, sessions_ended_drain: 0 });
       assert.ok(!isAlive(pid));
     },
   };

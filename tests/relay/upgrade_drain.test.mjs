@@ -1,8 +1,7 @@
 // A relay that is asked to end lets those who play go on for a while.
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { startRelay } from '../support/relay.mjs';
-import { startUdpServer } from '../support/udp_server.mjs';
+import { startPlayed, startServed } from '../support/served.mjs';
 import { connect } from '../support/websocket.mjs';
 
 const KEY = 'AAAAAAAAAAAAAAAAAAAAAA';
@@ -10,12 +9,9 @@ const named = { protocols: ['causeway.v1', `causeway.session.${KEY}`] };
 
 /** Starts a relay that is draining, and a player whom it still carries. */
 async function startDraining(t, seconds, protocols = named) {
-  const server = await startUdpServer(t);
-  const args = ['--drain-timeout', seconds];
-  const relay = await startRelay(t, { upstream: server.upstream, args });
+  const { relay } = await startServed(t, { args: ['--drain-timeout', seconds] });
   const player = await connect(t, relay, protocols);
-  player.send(Buffer.from('before'));
-  await player.received(1);
+  await player.echo('before');
   relay.kill('SIGTERM');
   await relay.logged(/draining on SIGTERM: 1 session may go on/);
   return { relay, player };
@@ -25,8 +21,7 @@ test('a draining relay refuses newcomers with 1001, and ends when the last playe
   const { relay, player } = await startDraining(t, '1000');
   const newcomer = await connect(t, relay);
   assert.deepEqual(await newcomer.closed(), { code: 1001, reason: 'relay is stopping' });
-  player.send(Buffer.from('during'));
-  await player.received(2);
+  await player.echo('during');
   assert.equal((await relay.stats()).sessions_refused_draining, 1);
   player.close(1000);
   assert.deepEqual(await relay.ended(), { code: 0, signal: null });
@@ -38,17 +33,14 @@ test('a player who loses the link to a draining relay has the next one there', a
   player.socket.terminate();
   await player.closed();
   const again = await connect(t, relay, named);
-  again.send(Buffer.from('again'));
-  await again.received(1);
+  await again.echo('again');
   assert.equal((await relay.stats()).sessions_opened, 1);
   again.close(1000);
   assert.equal((await relay.ended()).code, 0);
 });
 
 test('a draining relay without sessions ends at once', async (t) => {
-  const server = await startUdpServer(t);
-  const args = ['--drain-timeout', '1000'];
-  const relay = await startRelay(t, { upstream: server.upstream, args });
+  const { relay } = await startServed(t, { args: ['--drain-timeout', '1000'] });
   relay.kill('SIGTERM');
   assert.deepEqual(await relay.ended(), { code: 0, signal: null });
 });
@@ -66,10 +58,7 @@ test('who still plays after --drain-timeout is told, as after a second SIGTERM',
 });
 
 test('SIGINT does not drain', async (t) => {
-  const server = await startUdpServer(t);
-  const args = ['--drain-timeout', '1000'];
-  const relay = await startRelay(t, { upstream: server.upstream, args });
-  const player = await connect(t, relay);
+  const { relay, client: player } = await startPlayed(t, { args: ['--drain-timeout', '1000'] });
   relay.kill('SIGINT');
   assert.equal((await player.closed()).code, 1001);
   assert.equal((await relay.ended()).code, 0);

@@ -8,7 +8,8 @@ import { ask, connectAs, newKey, openRtcAs } from './links.mjs';
 import { sleep, until } from '../support/patience.mjs';
 import { pattern } from '../support/pattern.mjs';
 import { childrenOf, isAlive } from '../support/programs.mjs';
-import { assertAddsUp, program, startRelay, statsUntil } from '../support/relay.mjs';
+import { assertStats, assertAddsUp, program, startRelay, statsUntil } from '../support/relay.mjs';
+import { startServed } from '../support/served.mjs';
 import { startUdpServer } from '../support/udp_server.mjs';
 import { connect } from '../support/websocket.mjs';
 import { temporaryFolder } from '../support/fixture.mjs';
@@ -18,8 +19,7 @@ const RESTART = { code: 1012, reason: 'relay restarts' };
 const ended = (pid) => until(`the end of process ${pid}`, () => !isAlive(pid));
 
 test('sessions go on in the successor, from the same ports', async (t) => {
-  const server = await startUdpServer(t);
-  const relay = await startRelay(t, { upstream: server.upstream });
+  const { server, relay } = await startServed(t);
   const keys = [newKey(), newKey(), newKey()];
   const links = await Promise.all(keys.map((key) => connectAs(t, relay, key)));
   const ports = [];
@@ -36,9 +36,7 @@ test('sessions go on in the successor, from the same ports', async (t) => {
   for (const [i, key] of keys.entries())
     assert.equal(await ask(server, await connectAs(t, relay, key), `after ${i}`), ports[i]);
   const stats = await relay.stats();
-  assert.equal(stats.sessions_adopted, 3);
-  assert.equal(stats.sessions_opened, 0);
-  assert.equal(stats.sessions_resumed, 3);
+  assertStats(stats, { sessions_adopted: 3, sessions_opened: 0, sessions_resumed: 3 });
   assertAddsUp(stats);
   await relay.logged(/sessions_ended_restart=3/);
 
@@ -48,8 +46,7 @@ test('sessions go on in the successor, from the same ports', async (t) => {
 });
 
 test('a session that cannot go on is told to begin anew', async (t) => {
-  const server = await startUdpServer(t, { answer: (data) => (data[0] === 33 ? data : null) });
-  const relay = await startRelay(t, { upstream: server.upstream });
+  const { relay } = await startServed(t, { answer: (data) => (data[0] === 33 ? data : null) });
   const unanswered = await connectAs(t, relay, newKey());
   unanswered.send(pattern(20));
   const nameless = await connect(t, relay);
@@ -71,14 +68,12 @@ test('the first process of a container refuses, because all would end with it', 
   const link = await connect(t, relay);
   process.kill(first, 'SIGUSR2');
   await relay.logged(/no upgrade: the container would end with this process/);
-  link.send(pattern(10));
-  await link.received(1);
+  await link.echo(pattern(10));
   process.kill(first, 'SIGINT');
 });
 
 test('no connection is refused meanwhile', async (t) => {
-  const server = await startUdpServer(t);
-  const relay = await startRelay(t, { upstream: server.upstream });
+  const { relay } = await startServed(t);
   let going = true;
   let count = 0;
   const knocking = (async () => {
@@ -98,8 +93,7 @@ test('no connection is refused meanwhile', async (t) => {
 });
 
 test('WebRTC goes on at its port', async (t) => {
-  const server = await startUdpServer(t);
-  const relay = await startRelay(t, { upstream: server.upstream, args: ['--rtc', '127.0.0.1:0'] });
+  const { server, relay } = await startServed(t, { args: ['--rtc', '127.0.0.1:0'] });
   const rtcPort = async (from) => (await relay.logged(/webrtc on udp \S+:(\d+)\n/, from))[1];
   const first = await rtcPort(0);
   const from = relay.log().length;
@@ -133,8 +127,7 @@ test('a successor that cannot start leaves everything as it is', async (t) => {
     await chmod(path, 0o755);
   };
   await copyFile(program, path);
-  const server = await startUdpServer(t);
-  const relay = await startRelay(t, { upstream: server.upstream, path });
+  const { server, relay } = await startServed(t, { path });
   const link = await connectAs(t, relay, newKey());
   const port = await ask(server, link, 'before');
 
@@ -164,8 +157,7 @@ test('a successor that cannot start leaves everything as it is', async (t) => {
 });
 
 test('a relay that is stopping is not upgraded', async (t) => {
-  const server = await startUdpServer(t);
-  const relay = await startRelay(t, { upstream: server.upstream });
+  const { relay } = await startServed(t);
   const link = await connectAs(t, relay, newKey());
   link.socket.pause(); // the client never answers the close
   relay.kill('SIGTERM');

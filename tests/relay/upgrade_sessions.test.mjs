@@ -5,8 +5,7 @@ import { test } from 'node:test';
 import { openTransport } from '../support/causeway.mjs';
 import { reportGap } from '../support/player.mjs';
 import { patiently, sleep } from '../support/patience.mjs';
-import { startRelay } from '../support/relay.mjs';
-import { startUdpServer } from '../support/udp_server.mjs';
+import { startServed } from '../support/served.mjs';
 import { WebSocket } from '../support/websocket.mjs';
 import { own } from '../support/fixture.mjs';
 
@@ -17,17 +16,13 @@ const SPEAKERS = 20;
 test(`an upgrade loses none of ${SESSIONS} sessions`, async (t) => {
   const ports = new Map();
   const moved = [];
-  const server = await startUdpServer(t, {
+  const { relay } = await startServed(t, {
     answer: (data, { port }) => {
       const number = data.readUInt16LE();
       if (ports.has(number) && ports.get(number) !== port) moved.push(number);
       ports.set(number, port);
       return data;
-    },
-  });
-  const relay = await startRelay(t, {
-    upstream: server.upstream,
-    // The first sessions say nothing until the last has come.
+    }, // The first sessions say nothing until the last has come.
     args: [
       ...['--max-sessions-per-address', '0', '--max-sessions', String(2 * SESSIONS)],
       ...['--request-timeout', '600'],

@@ -6,7 +6,8 @@ import { test } from 'node:test';
 import { connectAs, newKey, openRtcAs } from './links.mjs';
 import { sleep, until } from '../support/patience.mjs';
 import { childrenOf, isAlive } from '../support/programs.mjs';
-import { assertAddsUp, run, startRelay, statsUntil } from '../support/relay.mjs';
+import { assertStats, assertAddsUp, run, startRelay, statsUntil } from '../support/relay.mjs';
+import { startServed } from '../support/served.mjs';
 import { startUdpServer } from '../support/udp_server.mjs';
 import { temporaryFolder } from '../support/fixture.mjs';
 
@@ -57,9 +58,7 @@ test('a session moves to the worker where its next link comes', async (t) => {
   await move(t, rig, key, port, 3);
   assert.deepEqual(await first.closed(), { code: 4003, reason: 'another link took its place' });
   const stats = await relay.stats();
-  assert.equal(stats.sessions_open, 1);
-  assert.equal(stats.sessions_opened, 1);
-  assert.equal(stats.sessions_adopted, 3);
+  assertStats(stats, { sessions_open: 1, sessions_opened: 1, sessions_adopted: 3 });
   assertAddsUp(stats);
 });
 
@@ -172,9 +171,7 @@ test('a key that nobody knows begins a session', async (t) => {
   const { server, relay } = await begin(t);
   for (let i = 0; i < 10; i++)
     await ask(server, await connectAs(t, relay, newKey()), `stranger ${i}`);
-  const stats = await relay.stats();
-  assert.equal(stats.sessions_opened, 10);
-  assert.equal(stats.sessions_adopted, 0);
+  assertStats(await relay.stats(), { sessions_opened: 10, sessions_adopted: 0 });
 });
 
 test('a session that has ended is nowhere any more', async (t) => {
@@ -364,16 +361,13 @@ test('workers do not outlive their supervisor', async (t) => {
 });
 
 test('more sessions than the supervisor may have files open end no worker', async (t) => {
-  const server = await startUdpServer(t);
-  const relay = await startRelay(t, {
-    upstream: server.upstream,
+  const { relay } = await startServed(t, {
     shell: 'ulimit -n 400',
     args: ['--workers', '16', '--max-sessions', '2000', '--max-sessions-per-address', '0'],
   });
   const open = async () => {
     const link = await connectAs(t, relay, newKey());
-    link.send(Buffer.from('hello'));
-    await link.received(1);
+    await link.echo('hello');
   };
   for (let opened = 0; opened < 420; opened += 20)
     await Promise.all(Array.from({ length: 20 }, open));

@@ -1,11 +1,13 @@
 /* The sockets to game servers, which are real ones here. */
 #include "session/upstream.h"
-#include "unit.h"
+
+#include "loop_rig.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -65,31 +67,23 @@ static void until(struct rig *rig, const uint64_t *counter, uint64_t count)
     assert_int_equal(*counter, count);
 }
 
-static int set_up(void **state)
+static void tear_down(void *object)
 {
-    static struct rig rig;
-    static struct lws_protocols protocols[3] = {
-        {.name = "none", .callback = lws_callback_http_dummy}};
-    const struct sockaddr_in any = {.sin_family = AF_INET,
-                                    .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    struct lws_context_creation_info info = {.port = CONTEXT_PORT_NO_LISTEN_SERVER,
-                                             .protocols = protocols};
-    protocols[1] = loop_protocol;
-    lws_set_log_level(0, NULL);
-    rig = (struct rig){.loop = loop_create(&info), .server = socket(AF_INET, SOCK_DGRAM, 0)};
-    rig.common = upstream_common_create(rig.loop, &rig.stats);
-    *state = &rig;
-    return bind(rig.server, (const struct sockaddr *)&any, sizeof any);
-}
-
-static int tear_down(void **state)
-{
-    struct rig *rig = *state;
+    struct rig *rig = object;
     send_error = 0;
     close(rig->server);
     loop_destroy(rig->loop);
     upstream_common_destroy(rig->common);
-    return 0;
+    free(rig);
+}
+
+static struct rig *set_up(void)
+{
+    struct rig *rig = own(calloc(1, sizeof *rig), tear_down);
+    rig->loop = loop_rig();
+    rig->server = loop_rig_server();
+    rig->common = upstream_common_create(rig->loop, &rig->stats);
+    return rig;
 }
 
 static void join(struct rig *rig, struct player *player)
@@ -127,9 +121,9 @@ static void join_and_speak(struct rig *rig, struct player *player)
     gets(rig, "hello", &player->seen);
 }
 
-static void test_what_comes_together_is_one_run(void **state)
+TEST(what_comes_together_is_one_run)
 {
-    struct rig *rig = *state;
+    struct rig *rig = set_up();
     struct player players[2];
     for (int i = 0; i < 2; i++)
         join_and_speak(rig, &players[i]);
@@ -150,9 +144,9 @@ static void test_what_comes_together_is_one_run(void **state)
         upstream_close(&players[i].upstream);
 }
 
-static void test_a_long_datagram_does_not_count_as_one(void **state)
+TEST(a_long_datagram_does_not_count_as_one)
 {
-    struct rig *rig = *state;
+    struct rig *rig = set_up();
     struct player player;
     char data[SESSION_DATAGRAM_MAX + CLIENT_HEADER_MAX + 2];
     memset(data, 'a', sizeof data);
@@ -166,9 +160,9 @@ static void test_a_long_datagram_does_not_count_as_one(void **state)
     upstream_close(&player.upstream);
 }
 
-static void test_who_takes_a_run_may_close(void **state)
+TEST(who_takes_a_run_may_close)
 {
-    struct rig *rig = *state;
+    struct rig *rig = set_up();
     struct player player;
     struct socket_address local;
     join_and_speak(rig, &player);
@@ -181,9 +175,9 @@ static void test_who_takes_a_run_may_close(void **state)
     assert_false(upstream_local(&player.upstream, &local));
 }
 
-static void test_what_waits_at_the_end_is_counted(void **state)
+TEST(what_waits_at_the_end_is_counted)
 {
-    struct rig *rig = *state;
+    struct rig *rig = set_up();
     struct player player;
     join_and_speak(rig, &player);
     answer(rig, &player, "one");
@@ -195,9 +189,9 @@ static void test_what_waits_at_the_end_is_counted(void **state)
     assert_int_equal(player.runs, 0);
 }
 
-static void test_another_process_goes_on(void **state)
+TEST(another_process_goes_on)
 {
-    struct rig *rig = *state;
+    struct rig *rig = set_up();
     struct player player;
     struct player next;
     struct client_header header;
@@ -216,9 +210,9 @@ static void test_another_process_goes_on(void **state)
     upstream_close(&next.upstream);
 }
 
-static void test_the_answer_of_a_closed_port_costs_nothing_else(void **state)
+TEST(the_answer_of_a_closed_port_costs_nothing_else)
 {
-    struct rig *rig = *state;
+    struct rig *rig = set_up();
     struct player player;
     struct player other;
     join_and_speak(rig, &other);
@@ -235,9 +229,9 @@ static void test_the_answer_of_a_closed_port_costs_nothing_else(void **state)
     upstream_close(&other.upstream);
 }
 
-static void test_what_cannot_be_sent_is_a_line_in_the_log(void **state)
+TEST(what_cannot_be_sent_is_a_line_in_the_log)
 {
-    struct rig *rig = *state;
+    struct rig *rig = set_up();
     struct player player;
     char line[512] = "";
     int pipe_ends[2];
@@ -262,18 +256,7 @@ static void test_what_cannot_be_sent_is_a_line_in_the_log(void **state)
     upstream_close(&player.upstream);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        TEST(test_what_comes_together_is_one_run),
-        TEST(test_a_long_datagram_does_not_count_as_one),
-        TEST(test_who_takes_a_run_may_close),
-        TEST(test_what_waits_at_the_end_is_counted),
-        TEST(test_another_process_goes_on),
-        TEST(test_the_answer_of_a_closed_port_costs_nothing_else),
-        TEST(test_what_cannot_be_sent_is_a_line_in_the_log),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return fixture_run();
 }

@@ -1,5 +1,5 @@
 /* The allow-list of game servers: the servers that it holds, and those that it never does. */
-#include "unit.h"
+#include "loop_rig.h"
 
 #include "session/server.h"
 #include "session/upstreams.h"
@@ -73,6 +73,12 @@ static void read_server(const char *text, struct socket_address *out)
         fail_msg("not read: %s", text);
 }
 
+static void destroy(void *upstreams)
+{
+    upstreams_destroy(upstreams);
+}
+
+/* Makes a list that the test owns; NULL when that fails. */
 static struct upstreams *create(const char *const *texts, size_t count)
 {
     struct upstream_list list = {.count = 0};
@@ -80,7 +86,7 @@ static struct upstreams *create(const char *const *texts, size_t count)
     const char *error;
     for (size_t i = 0; i < count; i++)
         assert_true(upstream_list_add(&list, texts[i]));
-    return upstreams_create(&list, loop, &unknown, &error);
+    return own(upstreams_create(&list, loop, &unknown, &error), destroy);
 }
 
 /* Returns where a page gets that asks for this; "" when it gets nowhere. */
@@ -97,9 +103,8 @@ static const char *chosen(const struct upstreams *upstreams, const char *asked)
     return text;
 }
 
-static void test_a_server_has_one_form(void **state)
+TEST(a_server_has_one_form)
 {
-    (void)state;
     static const char *const good[][2] = {
         {"10.0.0.5_7000", "10.0.0.5:7000"}, {"2001-db8--5_7000", "[2001:db8::5]:7000"},
         {"--1_65535", "[::1]:65535"},       {"--ffff-10.0.0.5_1", "10.0.0.5:1"},
@@ -125,9 +130,8 @@ static void test_a_server_has_one_form(void **state)
     }
 }
 
-static void test_rules_have_three_forms(void **state)
+TEST(rules_have_three_forms)
 {
-    (void)state;
     static const char *const good[] = {"10.0.0.5:7000",
                                        "[::1]:7000",
                                        "game.example:7000",
@@ -172,19 +176,16 @@ static void test_rules_have_three_forms(void **state)
     assert_false(upstream_list_add(&list, good[0]));
 }
 
-static void test_a_single_server_takes_all(void **state)
+TEST(a_single_server_takes_all)
 {
-    (void)state;
     static const char *const one[] = {"10.0.0.5:7000"};
     struct upstreams *upstreams = create(one, 1);
     assert_string_equal(chosen(upstreams, NULL), "10.0.0.5:7000");
     assert_string_equal(chosen(upstreams, "169.254.169.254_80"), "10.0.0.5:7000");
-    upstreams_destroy(upstreams);
 }
 
-static void test_of_several_the_page_names_one(void **state)
+TEST(of_several_the_page_names_one)
 {
-    (void)state;
     static const char *const several[] = {"10.0.0.0/16:7000-7999", "[2001:db8::]/32:7000",
                                           "127.0.0.2:9"};
     static const char *const refused[] = {
@@ -203,13 +204,11 @@ static void test_of_several_the_page_names_one(void **state)
         if (*chosen(upstreams, refused[i]))
             fail_msg("allowed: %s", refused[i]);
     }
-    upstreams_destroy(upstreams);
 }
 
 /* Addresses that mean this machine or this link are not in a network of others. */
-static void test_a_wide_prefix_holds_no_local_addresses(void **state)
+TEST(a_wide_prefix_holds_no_local_addresses)
 {
-    (void)state;
     static const char *const wide[] = {"0.0.0.0/0:1-65535", "[::]/0:1-65535"};
     static const char *const narrow[] = {"127.0.0.0/8:1-65535", "[fe80::]/64:1-65535"};
     static const char *const local[] = {
@@ -234,21 +233,17 @@ static void test_a_wide_prefix_holds_no_local_addresses(void **state)
         if (*chosen(upstreams, local[i]))
             fail_msg("allowed: %s", local[i]);
     }
-    upstreams_destroy(upstreams);
     /* The prefix of all IPv6 addresses has no IPv4 address in it. */
     upstreams = create(wide + 1, 1);
     assert_string_equal(chosen(upstreams, "8.8.8.8_53"), "");
-    upstreams_destroy(upstreams);
     upstreams = create(narrow, 2);
     assert_string_equal(chosen(upstreams, "127.0.0.1_7000"), "127.0.0.1:7000");
     assert_string_equal(chosen(upstreams, "fe80--1_7000"), "[fe80::1]:7000");
-    upstreams_destroy(upstreams);
 }
 
 /* The relay's own addresses are listed one by one. */
-static void test_a_prefix_holds_no_own_addresses(void **state)
+TEST(a_prefix_holds_no_own_addresses)
 {
-    (void)state;
     static const char *const ranges[] = {"10.0.0.0/8:7000-7001", "[2001:db8::]/32:7000-7001",
                                          "[64:ff9b::]/96:7000-7001"};
     static const char *const single[] = {"10.0.0.0/8:7000", "10.1.2.3:7001",
@@ -263,24 +258,20 @@ static void test_a_prefix_holds_no_own_addresses(void **state)
     assert_string_equal(chosen(upstreams, "10.1.2.4_7000"), "10.1.2.4:7000");
     assert_string_equal(chosen(upstreams, "2001-db8--8_7000"), "[2001:db8::8]:7000");
     assert_string_equal(chosen(upstreams, "64-ff9b--10.1.2.4_7000"), "[64:ff9b::a01:204]:7000");
-    upstreams_destroy(upstreams);
     upstreams = create(single, 3);
     assert_string_equal(chosen(upstreams, "10.1.2.3_7000"), "");
     assert_string_equal(chosen(upstreams, "10.1.2.3_7001"), "10.1.2.3:7001");
     assert_string_equal(chosen(upstreams, "2001-db8--7_7000"), "[2001:db8::7]:7000");
-    upstreams_destroy(upstreams);
     /* The same holds when the system does not tell which these are, as for want of memory. */
     told = false;
     upstreams = create(ranges, 3);
     assert_string_equal(chosen(upstreams, "10.1.2.3_7000"), "10.1.2.3:7000");
     told = true;
-    upstreams_destroy(upstreams);
 }
 
 /* An IPv6 address that leads to an IPv4 address is judged by that. */
-static void test_embedded_addresses_are_judged_as_what_they_embed(void **state)
+TEST(embedded_addresses_are_judged_as_what_they_embed)
 {
-    (void)state;
     static const char *const wide[] = {"[::]/0:1-65535", "192.0.2.0/24:1-65535"};
     static const char *const exact[] = {"[64:ff9b::7f00:1]:7000", "[::127.0.0.1]:7000",
                                         "[::]/0:7001"};
@@ -325,12 +316,10 @@ static void test_embedded_addresses_are_judged_as_what_they_embed(void **state)
     }
     for (size_t i = 0; i < sizeof allowed / sizeof allowed[0]; i++)
         assert_string_equal(chosen(upstreams, allowed[i][0]), allowed[i][1]);
-    upstreams_destroy(upstreams);
     upstreams = create(exact, 3);
     assert_string_equal(chosen(upstreams, "64-ff9b--7f00-1_7000"), "[64:ff9b::7f00:1]:7000");
     assert_string_equal(chosen(upstreams, "--127.0.0.1_7000"), "[::127.0.0.1]:7000");
     assert_string_equal(chosen(upstreams, "64-ff9b--7f00-1_7001"), "");
-    upstreams_destroy(upstreams);
 }
 
 static void stop(void *context)
@@ -350,9 +339,8 @@ static void look_up_again(struct upstreams *upstreams, const char *text)
     loop_run(loop, NULL, NULL);
 }
 
-static void test_names_are_looked_up_again(void **state)
+TEST(names_are_looked_up_again)
 {
-    (void)state;
     static const char *const name[] = {"game.example:7000"};
     static const char *const range[] = {"game.example:7000-7001"};
     struct upstream_list list = {.count = 0};
@@ -382,12 +370,10 @@ static void test_names_are_looked_up_again(void **state)
     answer = 0;
     look_up_again(upstreams, "other.example:7000");
     assert_string_equal(chosen(upstreams, NULL), "");
-    upstreams_destroy(upstreams);
 }
 
-static void test_one_name_of_several_may_be_unknown(void **state)
+TEST(one_name_of_several_may_be_unknown)
 {
-    (void)state;
     static const char *const some[] = {"other.example:7000", "game.example:7001", "10.0.0.9:7002"};
     struct upstream_list list = {.count = 0};
     const struct upstream_rule *unknown;
@@ -397,13 +383,11 @@ static void test_one_name_of_several_may_be_unknown(void **state)
     assert_non_null(upstreams);
     assert_string_equal(chosen(upstreams, "10.0.0.9_7002"), "10.0.0.9:7002");
     assert_string_equal(chosen(upstreams, "10.0.0.4_7001"), "");
-    upstreams_destroy(upstreams);
 
     answer = 0x0a000004;
     upstreams = create(some, 2);
     assert_non_null(upstreams);
     assert_string_equal(chosen(upstreams, "10.0.0.4_7001"), "10.0.0.4:7001");
-    upstreams_destroy(upstreams);
 
     answer = 0; /* it is an error when no name is known at all */
     for (size_t i = 0; i < 2; i++)
@@ -416,14 +400,8 @@ static void test_one_name_of_several_may_be_unknown(void **state)
 static int create_loop(void **state)
 {
     (void)state;
-    static struct lws_protocols protocols[3] = {
-        {.name = "none", .callback = lws_callback_http_dummy}};
-    protocols[1] = loop_protocol;
-    struct lws_context_creation_info info = {.port = CONTEXT_PORT_NO_LISTEN_SERVER,
-                                             .protocols = protocols};
-    lws_set_log_level(0, NULL);
-    loop = loop_create(&info);
-    return loop ? 0 : -1;
+    loop = loop_rig();
+    return 0;
 }
 
 static int destroy_loop(void **state)
@@ -435,16 +413,5 @@ static int destroy_loop(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_server_has_one_form),
-        cmocka_unit_test(test_rules_have_three_forms),
-        cmocka_unit_test(test_a_single_server_takes_all),
-        cmocka_unit_test(test_of_several_the_page_names_one),
-        cmocka_unit_test(test_a_wide_prefix_holds_no_local_addresses),
-        cmocka_unit_test(test_a_prefix_holds_no_own_addresses),
-        cmocka_unit_test(test_embedded_addresses_are_judged_as_what_they_embed),
-        cmocka_unit_test(test_names_are_looked_up_again),
-        cmocka_unit_test(test_one_name_of_several_may_be_unknown),
-    };
-    return cmocka_run_group_tests(tests, create_loop, destroy_loop);
+    return cmocka_run_group_tests(fixture_tests, create_loop, destroy_loop);
 }

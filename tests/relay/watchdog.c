@@ -1,5 +1,5 @@
 /* The processes that the watchdog ends, and those that it leaves alone. */
-#include "unit.h"
+#include "fixture.h"
 
 #include "process/watchdog.h"
 
@@ -125,25 +125,22 @@ static void assert_ended(void (*child)(void))
     assert_non_null(strstr(text, "work_without_a_turn"));
 }
 
-static void test_a_loop_that_does_not_turn_is_ended_and_its_stack_told(void **state)
+TEST(a_loop_that_does_not_turn_is_ended_and_its_stack_told)
 {
-    (void)state;
     assert_ended(never_turn);
     assert_ended(never_turn_with_signals_blocked);
 }
 
-static void test_one_that_works_or_waits_is_left_alone(void **state)
+TEST(one_that_works_or_waits_is_left_alone)
 {
-    (void)state;
     assert_left_alone(work_in_turns);
     assert_left_alone(wait_for_long);
     assert_left_alone(stop_in_a_turn);
     assert_left_alone(stop_the_watchdog);
 }
 
-static void test_it_ends_also_when_nobody_reads_its_stack(void **state)
+TEST(it_ends_also_when_nobody_reads_its_stack)
 {
-    (void)state;
     int ends[2];
     static const char filler[1 << 20];
     assert_int_equal(pipe(ends), 0);
@@ -159,10 +156,5 @@ static void test_it_ends_also_when_nobody_reads_its_stack(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_loop_that_does_not_turn_is_ended_and_its_stack_told),
-        cmocka_unit_test(test_one_that_works_or_waits_is_left_alone),
-        cmocka_unit_test(test_it_ends_also_when_nobody_reads_its_stack),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return fixture_run();
 }

@@ -153,6 +153,12 @@ export function assertAddsUp(stats) {
   assert.equal(sum(['delivered_datagrams', ...droppedToBrowser]), stats.upstream_datagrams, text);
 }
 
+/** Checks some of the counters. */
+export function assertStats(stats, expected) {
+  const names = Object.keys(expected);
+  assert.deepEqual(Object.fromEntries(names.map((name) => [name, stats[name]])), expected);
+}
+
 /** Polls the counters until they satisfy the condition. */
 export async function statsUntil(relay, condition) {
   let stats;

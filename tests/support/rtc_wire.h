@@ -3,7 +3,7 @@
 #ifndef CAUSEWAY_TESTS_RTC_WIRE_H
 #define CAUSEWAY_TESTS_RTC_WIRE_H
 
-#include "unit.h"
+#include "fixture.h"
 
 #include "relay/rtc/peer.h"
 #include "rtc_client.h"
@@ -168,6 +168,19 @@ static inline void carry(struct wire *wire)
     }
 }
 
+/* Has the client send a check, and carries that and what it leads to. */
+static inline void check(struct wire *wire)
+{
+    rtc_client_check(&wire->client);
+    carry(wire);
+}
+
+static inline void acknowledge(struct wire *wire)
+{
+    rtc_client_acknowledge(&wire->client);
+    carry(wire);
+}
+
 static inline void set_port(struct udp_path *path, uint16_t port)
 {
     *path = (struct udp_path){
@@ -182,10 +195,20 @@ static inline void pass_time(struct wire *wire, double seconds)
         peer_update(wire->peer, now);
 }
 
+static inline void wire_close(void *object)
+{
+    struct wire *wire = object;
+    peer_destroy(wire->peer);
+    rtc_client_destroy(&wire->client);
+    free(wire);
+}
+
+/* The test owns the wire. */
 static inline struct wire *wire_open(void)
 {
     struct wire *wire = calloc(1, sizeof *wire);
     assert_non_null(wire);
+    own(wire, wire_close);
     now = 1000.0;
     wire->common =
         (struct peer_common){.identity = relay_identity, .send = on_relay_send, .context = wire};
@@ -212,18 +235,10 @@ static inline struct wire *wire_open(void)
 static inline struct wire *wire_connect(void)
 {
     struct wire *wire = wire_open();
-    rtc_client_check(&wire->client);
-    carry(wire);
+    check(wire);
     assert_true(wire->client.open);
     assert_int_equal(peer_state(wire->peer), PEER_OPEN);
     return wire;
-}
-
-static inline void wire_close(struct wire *wire)
-{
-    peer_destroy(wire->peer);
-    rtc_client_destroy(&wire->client);
-    free(wire);
 }
 
 static inline int wire_set_up(void **state)

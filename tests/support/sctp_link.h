@@ -2,7 +2,7 @@
 #ifndef CAUSEWAY_TESTS_SCTP_LINK_H
 #define CAUSEWAY_TESTS_SCTP_LINK_H
 
-#include "unit.h"
+#include "fixture.h"
 
 #include "relay/rtc/big_endian.h"
 #include "relay/rtc/sctp.h"
@@ -22,6 +22,8 @@ struct link {
     struct sctp_event event;
     uint8_t *given; /* the packet, in a block of its exact size */
     double now;
+    uint8_t fetched[SCTP_PACKET_MAX]; /* the packet of the latest fetch_chunk */
+    size_t fetched_size;
     unsigned messages;
     uint8_t whole[SCTP_MESSAGE_MAX]; /* a buffer for the messages of sctp that come in parts */
     uint8_t last[2000];
@@ -40,8 +42,18 @@ static inline void on_message(void *context, uint16_t stream, uint32_t ppid, con
     link->last_stream = stream;
 }
 
-static inline void link_open(struct link *link)
+static inline void link_close(void *object)
 {
+    struct link *link = object;
+    sctp_destroy(link->sctp);
+    free(link->given);
+    free(link);
+}
+
+/* Makes a link that the test owns. */
+static inline struct link *link_open(void)
+{
+    struct link *link = own(malloc(sizeof *link), link_close);
     struct sctp_config config = {.local_port = 5000, .remote_port = 5000, .message = link->whole};
     for (size_t i = 0; i < sizeof config.random; i++)
         config.random[i] = (uint8_t)(0xf0 + i);
@@ -50,12 +62,7 @@ static inline void link_open(struct link *link)
     sctp_client_init(&link->client, TAG, FIRST_TSN);
     link->client.message = on_message;
     link->client.context = link;
-}
-
-static inline void link_close(struct link *link)
-{
-    sctp_destroy(link->sctp);
-    free(link->given);
+    return link;
 }
 
 static inline void give_bytes(struct link *link, const uint8_t *data, size_t size)
@@ -84,6 +91,46 @@ static inline void give_quietly(struct link *link, const struct sctp_packet *pac
     assert_false(next(link));
 }
 
+static inline void give_written(struct link *link,
+                                void (*write)(struct sctp_client *, struct sctp_packet *))
+{
+    struct sctp_packet packet;
+    write(&link->client, &packet);
+    give(link, &packet);
+}
+
+static inline void give_quietly_written(struct link *link,
+                                        void (*write)(struct sctp_client *, struct sctp_packet *))
+{
+    give_written(link, write);
+    assert_false(next(link));
+}
+
+static inline void expect(struct link *link, enum sctp_event_type type)
+{
+    assert_true(next(link));
+    assert_int_equal(link->event.type, type);
+}
+
+/* Checks that this event comes, and no other. */
+static inline void expect_only(struct link *link, enum sctp_event_type type)
+{
+    expect(link, type);
+    struct sctp_event none;
+    assert_false(sctp_next(link->sctp, &none, link->now));
+}
+
+static inline void wait_for_deadline(struct link *link)
+{
+    link->now = sctp_deadline(link->sctp);
+    sctp_update(link->sctp, link->now);
+}
+
+static inline enum sctp_send send_binary(struct link *link, const void *data, size_t size)
+{
+    return sctp_send(link->sctp, 0, PPID_BINARY, data, size);
+}
+
 /* Fetches one packet and has the client read it; returns its size, 0 when there is none. */
 static inline size_t fetch(struct link *link, uint8_t out[SCTP_PACKET_MAX])
 {
@@ -103,20 +150,16 @@ static inline unsigned fetch_all(struct link *link)
     return count;
 }
 
-static inline void link_up(struct link *link)
+static inline struct link *link_up(void)
 {
-    struct sctp_packet packet;
-    link_open(link);
-    sctp_client_write_init(&link->client, &packet);
-    give_quietly(link, &packet);
+    struct link *link = link_open();
+    give_quietly_written(link, sctp_client_write_init);
     assert_int_equal(fetch_all(link), 1);
-    sctp_client_write_cookie(&link->client, &packet);
-    give(link, &packet);
-    assert_true(next(link));
-    assert_int_equal(link->event.type, SCTP_ESTABLISHED);
-    assert_false(next(link));
+    give_written(link, sctp_client_write_cookie);
+    expect_only(link, SCTP_ESTABLISHED);
     assert_int_equal(fetch_all(link), 1);
     assert_true(link->client.established);
+    return link;
 }
 
 /* Returns the first chunk of a type in a packet; NULL when it has none. */
@@ -128,9 +171,28 @@ static inline const uint8_t *find_chunk(const uint8_t *packet, size_t size, uint
     return NULL;
 }
 
+/* Fetches a packet that has a chunk of this type, and returns that. */
+static inline const uint8_t *fetch_chunk(struct link *link, uint8_t type)
+{
+    link->fetched_size = fetch(link, link->fetched);
+    const uint8_t *chunk = find_chunk(link->fetched, link->fetched_size, type);
+    assert_non_null(chunk);
+    return chunk;
+}
+
 static inline void begin(struct link *link, struct sctp_packet *packet)
 {
     sctp_packet_begin(packet, link->client.remote_tag);
+}
+
+static inline void give_chunk(struct link *link, uint8_t type, uint8_t flags, const void *value,
+                              size_t size)
+{
+    struct sctp_packet packet;
+    begin(link, &packet);
+    sctp_packet_chunk(&packet, type, flags, value, size);
+    sctp_packet_end(&packet);
+    give(link, &packet);
 }
 
 static inline void give_data(struct link *link, uint32_t tsn, uint8_t flags, uint16_t stream,

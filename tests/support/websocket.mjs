@@ -56,6 +56,16 @@ export async function connect(
     }),
     'the WebSocket to open',
   );
+  const received = (count) =>
+    patiently(
+      messages.length >= count
+        ? Promise.resolve()
+        : new Promise((resolve) => {
+            waiting.push({ count, resolve });
+            waiting.sort((a, b) => a.count - b.count);
+          }),
+      `message ${count}; ${messages.length} have come`,
+    );
   return {
     socket,
     messages,
@@ -63,15 +73,12 @@ export async function connect(
     close: (code) => socket.close(code),
     closed: () => patiently(closed, 'the close of the WebSocket'),
     /** Resolves when `count` messages have come in all. */
-    received: (count) =>
-      patiently(
-        messages.length >= count
-          ? Promise.resolve()
-          : new Promise((resolve) => {
-              waiting.push({ count, resolve });
-              waiting.sort((a, b) => a.count - b.count);
-            }),
-        `message ${count}; ${messages.length} have come`,
-      ),
+    received,
+    /** Sends a text or a datagram, and resolves when one more message has come. */
+    async echo(data) {
+      const count = messages.length + 1;
+      socket.send(Buffer.from(data));
+      await received(count);
+    },
   };
 }
