@@ -3,6 +3,7 @@
    value is too long. Until the first datagram that is not the other end's, every bunch arrives as
    it was sent. */
 #include "causeway/protocols/bunch.h"
+#include "target.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -19,12 +20,6 @@ struct world {
     bool busy;   /* the application takes no events */
     uint8_t sent[2], arrived[2];
 };
-
-static void expect(bool condition)
-{
-    if (!condition)
-        abort();
-}
 
 static void take_events(struct world *world, int at)
 {

@@ -2,6 +2,7 @@
    Nothing crashes, nothing beyond a datagram is read, there is no event for a packet that was not
    sent, and no packet is longer than agreed. */
 #include "copy_packet.h"
+#include "target.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,11 +11,6 @@
 #define MAX_DATAGRAM 512
 
 enum { RECEIVE, SEND, ANSWER, DAMAGE, WAIT, TAKE, ACCEPT, RESET, ACTIONS };
-
-struct input {
-    const uint8_t *data;
-    size_t size;
-};
 
 struct world {
     struct cw_endpoint *ours;
@@ -27,14 +23,6 @@ struct world {
 };
 
 enum { SENT = 1, ACKED = 2, LOST = 4 };
-
-static unsigned take(struct input *input, unsigned bytes)
-{
-    unsigned value = 0;
-    for (; bytes && input->size; bytes--, input->size--)
-        value = value << 8 | *input->data++;
-    return value;
-}
 
 static void take_events(struct world *world)
 {
@@ -106,15 +94,12 @@ static void send_packet(struct world *world, bool theirs, unsigned size, unsigne
 
 static void act(struct world *world, struct input *input)
 {
+    const uint8_t *data;
     unsigned size, lost, place;
     switch (take(input, 1) % ACTIONS) {
     case RECEIVE:
-        size = take(input, 2) % (MAX_DATAGRAM + 1);
-        if (size > input->size)
-            size = (unsigned)input->size;
-        receive(world, input->data, size);
-        input->data += size;
-        input->size -= size;
+        size = take_bytes(input, take(input, 2) % (MAX_DATAGRAM + 1), &data);
+        receive(world, data, size);
         break;
     case SEND:
         size = take(input, 2);

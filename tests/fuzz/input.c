@@ -6,6 +6,7 @@
    */
 #include "causeway/input.h"
 #include "causeway/clock_sync.h"
+#include "target.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -28,13 +29,7 @@ struct ends {
     uint32_t tick;
 };
 
-static void expect(bool condition)
-{
-    if (!condition)
-        abort();
-}
-
-static void take(struct ends *ends)
+static void take_events(struct ends *ends)
 {
     struct play play;
     memset(&play, 0xAA, sizeof play);
@@ -79,7 +74,7 @@ static void call(struct ends *ends, uint8_t what, const uint8_t *data, size_t si
         cw_clock_echo_receive(&ends->echo, data, size, ends->now);
         break;
     case 4:
-        take(ends);
+        take_events(ends);
         break;
     default:
         step(ends, (double)size / 64);

@@ -2,6 +2,7 @@
    in between. Nothing crashes, nothing beyond a datagram is read, and the buffers never hold more
    bytes than fit. An end that gets only what the other one sent reads exactly that. */
 #include "lab/window.h"
+#include "target.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,25 +13,12 @@
 
 enum { RECEIVE, SEND, PASS, DAMAGE, WAIT, READ, RESET, ACTIONS };
 
-struct input {
-    const uint8_t *data;
-    size_t size;
-};
-
 struct world {
     struct cw_window *ends[2];
     double now;
     uint32_t given[2], taken[2]; /* the bytes that each end sent, and that came out at the other */
     bool damaged;                /* something arrived that no end sent */
 };
-
-static unsigned take(struct input *input, unsigned bytes)
-{
-    unsigned value = 0;
-    for (; bytes && input->size; bytes--, input->size--)
-        value = value << 8 | *input->data++;
-    return value;
-}
 
 static void receive(struct world *world, unsigned to, const uint8_t *data, size_t size)
 {
@@ -97,16 +85,13 @@ static void check(const struct world *world)
 static void act(struct world *world, struct input *input)
 {
     const unsigned action = take(input, 1), end = action / ACTIONS % 2;
+    const uint8_t *data;
     unsigned size, place;
     switch (action % ACTIONS) {
     case RECEIVE:
-        size = take(input, 1);
-        if (size > input->size)
-            size = (unsigned)input->size;
+        size = take_bytes(input, take(input, 1), &data);
         world->damaged = true;
-        receive(world, end, input->data, size);
-        input->data += size;
-        input->size -= size;
+        receive(world, end, data, size);
         break;
     case SEND:
         send_bytes(world, end, take(input, 2));

@@ -6,6 +6,7 @@
    for its size and its bytes. In half of the calls the first four bytes are read as the numbers of
    a packet, relative to what can be valid. */
 #include "causeway/protocols/notify.h"
+#include "target.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -20,12 +21,6 @@ struct world {
     uint64_t overflowed; /* the packets that had overflowed by then */
 };
 
-static void expect(bool condition)
-{
-    if (!condition)
-        abort();
-}
-
 /* Returns whether a packet can be newer than the last one. After an overflow every packet can be,
    since which packets overflowed is not known here. */
 static bool is_newer(struct world *world, uint16_t sequence)
@@ -38,7 +33,7 @@ static bool is_newer(struct world *world, uint16_t sequence)
     return stats.packets_overflowed > before || (ahead > 0 && ahead < CW_NOTIFY_SEQUENCES / 2);
 }
 
-static void take(struct world *world)
+static void take_events(struct world *world)
 {
     struct cw_notify_event event;
     while (cw_notify_next(world->notify, &event)) {
@@ -105,7 +100,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             cw_notify_update(world.notify);
         }
         if (what & 128)
-            take(&world);
+            take_events(&world);
         data += 2 + next;
         size -= 2 + next;
     }

@@ -2,17 +2,12 @@
    printable line that says where the file is wrong. The copy that workers get says the same as the
    file. */
 #include "options/options_internal.h"
+#include "target.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-
-static void expect(bool condition)
-{
-    if (!condition)
-        abort();
-}
 
 static void check_error(const struct options_error *error)
 {

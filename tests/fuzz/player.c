@@ -4,6 +4,7 @@
    list of steps, each of which is a kind, a variant, a count of bytes, and these bytes. */
 #include "causeway/server.h"
 #include "packet/packet_header.h"
+#include "target.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -36,12 +37,6 @@ static void fill(void *context, uint8_t *out, size_t size)
     memset(out, ++*counter, size);
 }
 
-static void require(bool right)
-{
-    if (!right)
-        abort();
-}
-
 static void make_token(void)
 {
     static uint8_t counter = 100;
@@ -55,9 +50,9 @@ static void make_token(void)
     grant.addresses = &server_address;
     grant.address_count = 1;
     grant.random = (struct cw_random){fill, &counter};
-    require(cw_schema_create(&config, &schema) == CW_OK);
-    require(cw_token_generate(&grant, private_key, token_bytes) == CW_OK);
-    require(cw_token_read(token_bytes, sizeof token_bytes, &token) == CW_OK);
+    expect(cw_schema_create(&config, &schema) == CW_OK);
+    expect(cw_token_generate(&grant, private_key, token_bytes) == CW_OK);
+    expect(cw_token_read(token_bytes, sizeof token_bytes, &token) == CW_OK);
 }
 
 struct world {
@@ -102,11 +97,11 @@ static void transmit(struct world *world)
     struct cw_address to;
     size_t size;
     while ((size = cw_server_transmit(world->server, out, sizeof out, world->now, &to)) > 0) {
-        require(cw_secure_read(out, size,
-                               &(struct cw_secure_key){.protocol_id = 7,
-                                                       .direction = CW_TO_CLIENT,
-                                                       .bytes = token.server_to_client_key},
-                               NULL, body, &packet) == CW_OK);
+        expect(cw_secure_read(out, size,
+                              &(struct cw_secure_key){.protocol_id = 7,
+                                                      .direction = CW_TO_CLIENT,
+                                                      .bytes = token.server_to_client_key},
+                              NULL, body, &packet) == CW_OK);
         if (packet.type == CW_SECURE_CHALLENGE)
             memcpy(world->challenge, body, sizeof world->challenge);
         else if (packet.type == CW_SECURE_PAYLOAD)
@@ -119,8 +114,8 @@ static void take_events(struct world *world)
     struct cw_server_event event;
     while (cw_server_next(world->server, &event))
         if (event.type == CW_SERVER_EVENT_MESSAGE)
-            require(cw_message_check(event.message) == CW_FIELD_NONE &&
-                    cw_message_release(event.message) == CW_OK);
+            expect(cw_message_check(event.message) == CW_FIELD_NONE &&
+                   cw_message_release(event.message) == CW_OK);
 }
 
 /* Writes a header with the number that is due and honest acks; `how` falsifies one of them. */
@@ -276,16 +271,14 @@ static void open_world(struct world *world)
     config.unix_offset_seconds = UNIX;
     config.random = (struct cw_random){fill, &counter};
     config.connection = &connection;
-    require(cw_server_create(&config, &world->server) == CW_OK);
+    expect(cw_server_create(&config, &world->server) == CW_OK);
     cw_request_write(&token, request);
-    require(cw_server_receive(world->server, &player_address, request, sizeof request,
-                              world->now) == CW_OK);
+    expect(cw_server_receive(world->server, &player_address, request, sizeof request, world->now) ==
+           CW_OK);
     transmit(world);
     give(world, CW_SECURE_RESPONSE, world->challenge, sizeof world->challenge);
-    require(cw_server_connection(world->server, 0) != NULL);
+    expect(cw_server_connection(world->server, 0) != NULL);
 }
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -11,6 +11,7 @@
 #include "relay/rtc/peer.h"
 #include "sctp_client.h"
 #include "stun_request.h"
+#include "target.h"
 
 #define UFRAG       "relayufrag"
 #define PASSWORD    "relaypassword/0123456789"
@@ -37,12 +38,6 @@ int RAND_bytes(unsigned char *out, int size)
 {
     memset(out, ++random_byte, (size_t)size);
     return 1;
-}
-
-static void expect(bool condition)
-{
-    if (!condition)
-        abort();
 }
 
 /* Reads a packet with any tag: the browser may have named another in an INIT that it made by hand.
@@ -204,8 +199,6 @@ static void step(struct world *world, uint8_t what, const uint8_t *data, size_t 
     /* A deadline that has passed would keep the relay busy with nothing else. */
     expect(peer_state(world->peer) == PEER_ENDED || peer_deadline(world->peer) > world->now);
 }
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

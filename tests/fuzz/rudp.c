@@ -3,6 +3,7 @@
    more is kept than agreed, and packages come in order. The other end, which only gets what ours
    sends, still gets each of our packages whole and in order, or is told that it has expired. */
 #include "causeway/protocols/rudp.h"
+#include "target.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -15,11 +16,6 @@
 
 enum { RECEIVE, SEND, PASS, ANSWER, DAMAGE, WAIT, TAKE, RESET, ACTIONS };
 
-struct input {
-    const uint8_t *data;
-    size_t size;
-};
-
 struct world {
     struct cw_rudp *ours;
     struct cw_rudp *theirs;
@@ -27,20 +23,6 @@ struct world {
     uint64_t ours_taken; /* the events of packages that ours gave */
     uint64_t theirs_taken;
 };
-
-static void expect(bool condition)
-{
-    if (!condition)
-        abort();
-}
-
-static unsigned take(struct input *input, unsigned bytes)
-{
-    unsigned value = 0;
-    for (; bytes && input->size; bytes--, input->size--)
-        value = value << 8 | *input->data++;
-    return value;
-}
 
 /* Makes package `id` of ours: its size and all its bytes follow from the id. */
 static size_t make_package(uint64_t id, uint8_t out[MAX_PACKAGE])
@@ -131,15 +113,12 @@ static void pass(struct world *world, bool theirs, unsigned lost, unsigned place
 
 static void act(struct world *world, struct input *input)
 {
+    const uint8_t *data;
     unsigned size, lost, place;
     switch (take(input, 1) % ACTIONS) {
     case RECEIVE:
-        size = take(input, 2) % (MAX_DATAGRAM + 1);
-        if (size > input->size)
-            size = (unsigned)input->size;
-        receive(world->ours, input->data, size);
-        input->data += size;
-        input->size -= size;
+        size = take_bytes(input, take(input, 2) % (MAX_DATAGRAM + 1), &data);
+        receive(world->ours, data, size);
         break;
     case SEND:
         send_package(world);

@@ -3,6 +3,7 @@
 
    An input is a list of snapshots, each with its size in a byte before it. */
 #include "causeway/snapshot.h"
+#include "target.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -29,12 +30,6 @@ CW_MESSAGE(player, PLAYER_FIELDS)
 CW_MESSAGE(group, GROUP_FIELDS)
 
 #define ENTITIES 20
-
-static void expect(bool condition)
-{
-    if (!condition)
-        abort();
-}
 
 static void receive(const struct cw_schema *schema, struct cw_snapshot_client *client,
                     const uint8_t *data, size_t size)

@@ -2,6 +2,7 @@
    read is written, measured and read again the same. The first byte chooses between the table, a
    function by hand and the bytes of a schema. */
 #include "causeway/schema.h"
+#include "target.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -67,12 +68,6 @@ CW_SERIALIZE(serialize_by_hand, struct by_hand, stream, message)
            (!message->named || cw_stream_string(stream, message->name, sizeof message->name)) &&
            cw_stream_count(stream, &message->size, sizeof message->data) &&
            cw_stream_bytes(stream, message->data, message->size);
-}
-
-static void expect(bool condition)
-{
-    if (!condition)
-        abort();
 }
 
 static void fuzz_message(const struct cw_schema *schema, uint32_t type, const uint8_t *data,

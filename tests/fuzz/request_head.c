@@ -1,20 +1,15 @@
 /* The first bytes of a connection arrive in any pieces. The readers of the PROXY header and of the
    head of a request read nothing beyond the bytes, and do not change their mind when more come. The
    first two bytes of an input say how many of the others come first. */
-#include "http/proxy_protocol.h"
 #include "http/request_head.h"
+#include "http/proxy_protocol.h"
+#include "target.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 /* The size of a value's buffer, so small that some values do not fit. */
 #define VALUE_MAX 32
-
-static void expect(bool condition)
-{
-    if (!condition)
-        abort();
-}
 
 struct verdict {
     enum proxy_protocol header;
