@@ -102,15 +102,16 @@ test('what waited for a slow browser is in the histogram of ages', async (t) => 
   });
   const player = await connect(t, relay);
   player.send(pattern(10));
-  await until('the client', () => server.peers.size > 0);
-  const [peer] = server.peers.values();
+  await until('the client', () => server.addresses.size > 0);
+  const [address] = server.addresses.values();
   player.socket.pause();
   // Waits until the system takes no more bytes.
   const queued = async () => {
     const { upstream_datagrams, delivered_datagrams } = await relay.stats();
     return upstream_datagrams - delivered_datagrams;
   };
-  while ((await queued()) === 0) for (let i = 0; i < 50; i++) server.send(pattern(1200, i), peer);
+  while ((await queued()) === 0)
+    for (let i = 0; i < 50; i++) server.send(pattern(1200, i), address);
   const waiting = await queued();
   player.socket.resume();
   await statsUntil(relay, (now) => now.delivered_datagrams === now.upstream_datagrams);

@@ -50,8 +50,8 @@ test(
     const before = await relay.stats();
     // The relay is stopped while the burst arrives: then it finds all of it in its socket.
     relay.kill('SIGSTOP');
-    const [peer] = server.peers.values();
-    for (let i = 0; i < 60; i++) server.send(pattern(64, i), peer);
+    const [address] = server.addresses.values();
+    for (let i = 0; i < 60; i++) server.send(pattern(64, i), address);
     await new Promise((resolve) => setTimeout(resolve, 200));
     relay.kill('SIGCONT');
     await client.received(260);
@@ -72,7 +72,7 @@ test('--coalesce-us serves together what comes within that time', async (t) => {
     args: ['--coalesce-us', String(1000 * COALESCE_MS)],
   });
   await client.echo(pattern(64));
-  const [from] = server.peers.values();
+  const [from] = server.addresses.values();
   // Two writes at most are sure to be sent within that time, also on a machine that stalls: the first after a pause
   // goes out at once.
   let [begun, most] = [-Infinity, 1];
@@ -105,10 +105,10 @@ test('each session has a socket of its own, and nobody sees the datagrams of ano
       Array.from({ length: 10 }, (_, n) => `client ${i} message ${n}`),
     );
   }
-  assert.equal(server.peers.size, 20);
-  // A datagram to one peer reaches one client.
+  assert.equal(server.addresses.size, 20);
+  // A datagram to one address reaches one client.
   const one = server.received.find(({ data }) => data.toString().startsWith('client 7 ')).port;
-  server.send(Buffer.from('only seven'), server.peers.get(one));
+  server.send(Buffer.from('only seven'), server.addresses.get(one));
   await clients[7].received(11);
   for (const client of clients) client.send(Buffer.from('end'));
   await Promise.all(clients.map((client, i) => client.received(i === 7 ? 12 : 11)));
@@ -145,9 +145,9 @@ test('the subprotocol is agreed on, compression is not', async (t) => {
 test('a datagram too long for a browser is dropped and counted', async (t) => {
   const { server, relay, client } = await startPlayed(t);
   await client.echo('hello');
-  const [peer] = server.peers.values();
-  server.send(pattern(1401), peer);
-  server.send(pattern(1400), peer);
+  const [address] = server.addresses.values();
+  server.send(pattern(1401), address);
+  server.send(pattern(1400), address);
   await client.received(2);
   assert.equal(client.messages[1].data.length, 1400);
   assert.equal((await relay.stats()).dropped_oversize, 1);
@@ -200,6 +200,6 @@ test(
       await client.echo(pattern(77));
       assert.deepEqual(client.messages[0].data, pattern(77));
     }
-    assert.equal([...server.peers.values()][0].family, 'IPv6');
+    assert.equal([...server.addresses.values()][0].family, 'IPv6');
   },
 );

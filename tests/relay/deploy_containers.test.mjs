@@ -77,7 +77,7 @@ test('a pod has longer than its relay drains', () =>
   assert.ok(pod.terminationGracePeriodSeconds > Number(option('drain-timeout'))));
 
 test('the relay answers the probes, and has the metric that it is scaled by', async (t) => {
-  const relay = await startWatched(t, { upstream: '127.0.0.1:9' });
+  const { relay } = await startWatched(t);
   for (const { httpGet } of [container.livenessProbe, container.readinessProbe]) {
     assert.equal((await relay.ask(httpGet.path)).status, 200);
     assert.ok(port(httpGet.port));

@@ -35,7 +35,7 @@ test('a session has a line at its end that tells all of it', async (t) => {
   );
   assert.match(client, /^127\.0\.0\.1:\d+$/);
   assert.equal(upstream, server.upstream);
-  assert.deepEqual([...server.peers.keys()], [Number(port)]);
+  assert.deepEqual([...server.addresses.keys()], [Number(port)]);
 });
 
 test('in JSON each line is an object', async (t) => {

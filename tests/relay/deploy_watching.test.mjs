@@ -27,7 +27,7 @@ test('the dashboard shows what each alert is about', () => {
 });
 
 test('the relay has all metrics of the alerts and the dashboard', async (t) => {
-  const relay = await startWatched(t, { upstream: '127.0.0.1:9' });
+  const { relay } = await startWatched(t);
   const { text } = await relay.ask('/metrics');
   const known = new Set([...text.matchAll(/^# TYPE (\S+) /gm)].map(([, name]) => name));
   const expressions = [

@@ -80,8 +80,8 @@ test('datagrams that wait for a session which ends', async (t) => {
   }
   await whileStopped(relay, () => {
     clients.forEach(({ socket }) => socket.terminate());
-    for (const peer of server.peers.values())
-      for (let i = 0; i < 50; i++) server.send(pattern(SIZE), peer);
+    for (const address of server.addresses.values())
+      for (let i = 0; i < 50; i++) server.send(pattern(SIZE), address);
   });
   const stats = await statsUntil(relay, ({ sessions_open }) => sessions_open === 0);
   assert.equal(stats.upstream_datagrams, 20 * (1 + 50));
@@ -91,10 +91,10 @@ test('datagrams that wait for a session which ends', async (t) => {
 test('what finds the socket towards the game server full is counted', async (t) => {
   const { server, relay, client } = await startPlayed(t);
   await client.echo(pattern(SIZE));
-  const [peer] = server.peers.values();
+  const [address] = server.addresses.values();
   for (const most of [5000, 10000]) {
     await whileStopped(relay, async () => {
-      for (let i = 0; i < 5000; i++) server.send(pattern(SIZE), peer);
+      for (let i = 0; i < 5000; i++) server.send(pattern(SIZE), address);
       await sleep(500);
     });
     const stats = await statsUntil(
@@ -107,7 +107,7 @@ test('what finds the socket towards the game server full is counted', async (t) 
   // A datagram is counted also when the socket goes before anybody asks.
   await whileStopped(relay, async () => {
     client.socket.terminate();
-    for (let i = 0; i < 5000; i++) server.send(pattern(SIZE), peer);
+    for (let i = 0; i < 5000; i++) server.send(pattern(SIZE), address);
     await sleep(500);
   });
   await sleep(200);
@@ -142,8 +142,8 @@ test('what finds the WebRTC port full, or is too long for it, is counted', async
 test('empty and overlong datagrams of the game server', async (t) => {
   const { server, relay, client } = await startPlayed(t);
   await client.echo(pattern(SIZE));
-  const [peer] = server.peers.values();
-  for (const size of [0, 1401, 1400]) server.send(pattern(size), peer);
+  const [address] = server.addresses.values();
+  for (const size of [0, 1401, 1400]) server.send(pattern(size), address);
   await client.received(2);
   const stats = await relay.stats();
   assertStats(stats, { dropped_empty: 1, dropped_oversize: 1 });

@@ -120,7 +120,7 @@ const hellos = {
 // A PROXY header; the states below are those before a proxy has named its client, and behind that.
 const v1 = 'PROXY TCP4 203.0.113.7 127.0.0.1 4711 443\r\n';
 const v2 = '\r\n\r\n\0\r\nQUIT\n';
-const prefaces = {
+const proxied = {
   'nothing sent': () => {},
   'half a PROXY header': send('PROXY TCP4'),
   'half a signature of version 2': send(v2.slice(0, 7)),
@@ -265,6 +265,6 @@ test('TLS, and the port that sends requests there', async (t) => {
 
 test('behind a proxy', async (t) => {
   const relay = await start(t, ['--trusted-proxy', PROXY]);
-  await assertAllEnd(t, relay.port, prefaces, { localAddress: PROXY });
+  await assertAllEnd(t, relay.port, proxied, { localAddress: PROXY });
   await assertNothingLeft(relay);
 });

@@ -118,7 +118,7 @@ test('what the game server says comes at most once, however many links come', as
   const timer = repeat(
     t,
     () => {
-      for (let i = 0; i < 5; i++) server.send(Buffer.from(`${said++}`), server.peers.get(port));
+      for (let i = 0; i < 5; i++) server.send(Buffer.from(`${said++}`), server.addresses.get(port));
     },
     5,
   );

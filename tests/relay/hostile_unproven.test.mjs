@@ -117,8 +117,8 @@ test('a session that the game server has left keeps no place', async (t) => {
   repeat(
     t,
     () => {
-      for (const [port, peer] of server.peers)
-        if (!left.has(port)) server.send(packet(KEEP_ALIVE, 8), peer);
+      for (const [port, address] of server.addresses)
+        if (!left.has(port)) server.send(packet(KEEP_ALIVE, 8), address);
     },
     50,
   );

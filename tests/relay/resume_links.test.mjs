@@ -23,7 +23,7 @@ test('a WebSocket dies, and the next with its key goes on from the same port', a
   assert.equal(kept.sessions_open, 1);
 
   // Datagrams that come meanwhile are dropped, not kept.
-  for (let i = 0; i < 5; i++) server.send(pattern(10, i), server.peers.get(port));
+  for (let i = 0; i < 5; i++) server.send(pattern(10, i), server.addresses.get(port));
   await statsUntil(relay, ({ dropped_unlinked }) => dropped_unlinked === 5);
 
   const second = await connectAs(t, relay, key);
@@ -46,7 +46,7 @@ test(
     first.socket.terminate();
     await waiting(relay);
     const second = await connectAs(t, relay, key);
-    server.send(pattern(100), server.peers.get(port));
+    server.send(pattern(100), server.addresses.get(port));
     await second.received(1);
   },
 );

@@ -27,7 +27,7 @@ async function begin(t, options = []) {
     const find = () => server.received.find(({ data }) => data.toString() === text);
     return (await until(text, find)).port;
   };
-  const say = (port, text) => void server.send(Buffer.from(text), server.peers.get(port));
+  const say = (port, text) => void server.send(Buffer.from(text), server.addresses.get(port));
   return { server, relay, url, tell, say };
 }
 
@@ -113,7 +113,11 @@ test('at a distance nothing is lost on the way up', { skip: oneProcess }, async 
   const first = await connectAs(t, relay, key);
   const player = await tell(first, 'over WebSocket');
   let said = 0;
-  const timer = repeat(t, () => server.send(pattern(1000, said++), server.peers.get(player)), 10);
+  const timer = repeat(
+    t,
+    () => server.send(pattern(1000, said++), server.addresses.get(player)),
+    10,
+  );
   // The first message of the new link comes before that has proven its address.
   const better = await openRtcAs(t, path, key);
   await until('datagrams over WebRTC', () => better.arrived.length > 50);

@@ -42,7 +42,7 @@ async function begin(t, format, { args = [], ...options } = {}) {
   });
   /** Resolves with the next datagram that comes to the server, and the port that it comes from. */
   const next = async () => until('a datagram', () => server.received.shift() ?? null);
-  const answer = (to, data) => void server.send(data, server.peers.get(to));
+  const answer = (to, data) => void server.send(data, server.addresses.get(to));
   return { server, relay, next, answer };
 }
 

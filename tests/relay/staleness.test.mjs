@@ -12,8 +12,8 @@ const FRAME = SIZE + 4;
 
 /** Sends to the first client at 60 Hz from its first datagram on; resolves with the number sent. */
 async function sendStates(server, seconds) {
-  await until('the client', () => server.peers.size !== 0, 5);
-  const [peer] = server.peers.values();
+  await until('the client', () => server.addresses.size !== 0, 5);
+  const [address] = server.addresses.values();
   const start = performance.now();
   let sent = 0;
   while (sent < seconds * 60) {
@@ -21,7 +21,7 @@ async function sendStates(server, seconds) {
     for (; sent < due && sent < seconds * 60; sent++) {
       const data = Buffer.alloc(SIZE, sent & 0xff);
       data.writeBigUInt64LE(process.hrtime.bigint());
-      server.send(data, peer);
+      server.send(data, address);
     }
     await sleep(4);
   }

@@ -31,7 +31,7 @@ test('sessions go on in the successor, from the same ports', async (t) => {
   for (const link of links.slice(0, 2)) assert.deepEqual(await link.closed(), RESTART);
   await ended(before);
   // Datagrams that come before the links do are lost, as on any path, but nothing is disturbed.
-  for (const port of ports) server.send(pattern(10), server.peers.get(port));
+  for (const port of ports) server.send(pattern(10), server.addresses.get(port));
   await statsUntil(relay, ({ dropped_unlinked }) => dropped_unlinked === 3);
   for (const [i, key] of keys.entries())
     assert.equal(await ask(server, await connectAs(t, relay, key), `after ${i}`), ports[i]);

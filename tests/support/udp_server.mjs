@@ -16,10 +16,10 @@ export async function startUdpServer(
     type: isIPv6(host) ? 'udp6' : 'udp4',
     recvBufferSize: 1 << 20,
   });
-  const peers = new Map();
+  const addresses = new Map();
   const received = [];
   socket.on('message', (data, from) => {
-    peers.set(from.port, from);
+    addresses.set(from.port, from);
     received.push({ data, port: from.port, address: from.address });
     for (const reply of [answer(data, from) || []].flat())
       socket.send(reply, from.port, from.address);
@@ -33,7 +33,8 @@ export async function startUdpServer(
   return {
     port: address.port,
     upstream: isIPv6(host) ? `[${host}]:${address.port}` : `${host}:${address.port}`,
-    peers,
+    /** The addresses of its clients, by port. */
+    addresses,
     received,
     send: (data, to, done) => socket.send(data, to.port, to.address, done),
     close,
