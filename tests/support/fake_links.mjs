@@ -28,7 +28,7 @@ class FakeLink {
 /** A platform that hands out links, and keeps how many were asked for and with which keys. */
 export class FakePlatform {
   sockets = [];
-  peers = [];
+  rtcs = [];
   /** The bodies of requests to `/rtc`. */
   offers = [];
 
@@ -72,7 +72,7 @@ export class FakePlatform {
 
       constructor() {
         super();
-        platform.peers.push(this);
+        platform.rtcs.push(this);
       }
 
       createDataChannel() {
@@ -114,7 +114,7 @@ export class FakePlatform {
     return this.sockets.at(-1);
   }
 
-  get peer() {
-    return this.peers.at(-1);
+  get rtc() {
+    return this.rtcs.at(-1);
   }
 }

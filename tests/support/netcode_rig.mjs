@@ -9,6 +9,7 @@ import { NetcodeServer } from './netcode_standard_server.mjs';
 import { own } from './fixture.mjs';
 import { next } from './patience.mjs';
 import { startProgram } from './programs.mjs';
+import { startRelay } from './relay.mjs';
 
 export const PROTOCOL = 0x8877665544332211n;
 export const privateKey = randomBytes(32);
@@ -66,6 +67,14 @@ export async function startForeignServer(t, { host, slots, tickMs } = {}) {
   await server.listen(host);
   own(t, () => server.close());
   return server;
+}
+
+/** Starts a server of the second implementation behind a relay with WebRTC. */
+export async function startForeignPlace(t, options) {
+  const server = await startForeignServer(t, options);
+  const args = ['--protocol-id', String(PROTOCOL), '--rtc', '127.0.0.1:0'];
+  const relay = await startRelay(t, { upstream: server.address, gated: true, args });
+  return { server, relay, url: relay.url };
 }
 
 /** Starts a client of the second implementation, which begins to connect. */

@@ -52,10 +52,10 @@ const transports = {
     globalThis.fetch = platform.fetch;
     const transport = WebRtcTransport.connect('http://relay.test/', { ...options, ...platform });
     for (let i = 0; i < 8; i++) await turn();
-    platform.peer.open();
-    const { channel } = platform.peer;
+    platform.rtc.open();
+    const { channel } = platform.rtc;
     const jam = (bytes) => (channel.bufferedAmount = bytes);
-    return { transport: await transport, sent: channel.sent, jam, end: () => platform.peer.end() };
+    return { transport: await transport, sent: channel.sent, jam, end: () => platform.rtc.end() };
   },
   udp: async (options) => {
     const sent = [];

@@ -4,21 +4,13 @@ import assert from 'node:assert/strict';
 import { getEventListeners } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { afterEach, beforeEach, test } from 'node:test';
-import {
-  ConnectError,
-  CoreError,
-  connect,
-  dist,
-  loadCore,
-  reliable,
-  require,
-} from '../support/causeway.mjs';
-import { messages, packetType, startSecureServer, typeOf } from '../support/secure.mjs';
+import { ConnectError, CoreError, dist, loadCore, reliable } from '../support/causeway.mjs';
+import { packetType, startSecureServer, typeOf } from '../support/secure.mjs';
+import { join as joinPlace } from '../support/join.mjs';
 import { startRelay } from '../support/relay.mjs';
 import { until } from '../support/patience.mjs';
 import { failure, refusedAs } from '../support/failure.mjs';
 
-const { WebSocket } = require('ws');
 let demo;
 let goodbyes;
 let deaf;
@@ -44,14 +36,7 @@ afterEach(async () => {
   await until('no timer is left', () => timers() === 1);
 });
 
-const join = async (options = {}) =>
-  connect(demo.url, {
-    token: await demo.server.token(),
-    schema: messages,
-    transports: ['websocket'],
-    WebSocket,
-    ...options,
-  });
+const join = (options, place = demo) => joinPlace(place, options);
 
 /** Returns a transport of which some parts are replaced. */
 const changed = (transport, parts) =>
@@ -105,12 +90,8 @@ test('the end of server and relay is told with its reason', async (t) => {
   const [one, two] = [await join(), await join()];
   assert.deepEqual([one.slot.index, two.slot.index], [0, 1]);
   const other = await startRelay(t, { upstream: demo.path.upstream, gated: true });
-  const three = await connect(other.url, {
-    token: await demo.server.token({ timeoutSeconds: 2 }),
-    schema: messages,
-    transports: ['websocket'],
-    WebSocket,
-  });
+  const token = await demo.server.token({ timeoutSeconds: 2 });
+  const three = await join({ token }, other);
   await other.stop();
   const { reason, message } = await three.closed;
   assert.equal(reason, 'transport');
@@ -245,14 +226,9 @@ test('a signal that is aborted ends the attempt before the transport is open, an
 test('the end of the relay in the middle is told with its stage', async (t) => {
   deaf = true;
   const relay = await startRelay(t, { upstream: demo.path.upstream, gated: true });
-  const options = {
-    schema: messages,
-    transports: ['websocket'],
-    WebSocket,
-    token: await demo.server.token({ timeoutSeconds: 1 }),
-    onstate: at('responding', () => relay.stop()),
-  };
-  const error = await refusedAs('RELAY_STOPPING', 'response', connect(relay.url, options));
+  const token = await demo.server.token({ timeoutSeconds: 1 });
+  const onstate = at('responding', () => relay.stop());
+  const error = await refusedAs('RELAY_STOPPING', 'response', join({ token, onstate }, relay));
   assert.match(error.message, /\(1001 relay is stopping\): it is stopping$/);
   assert.equal(error.retryable, true);
 });
@@ -263,19 +239,12 @@ test('what a server answers is believed, whatever the clock says', async (t) => 
   const tryLater = async (place, options) => {
     t.mock.method(Date, 'now', () => later);
     try {
-      return await failure(
-        connect(place.url, { schema: messages, transports: ['websocket'], WebSocket, ...options }),
-      );
+      return await failure(join(options, place));
     } finally {
       t.mock.restoreAll();
     }
   };
-  const first = await connect(small.url, {
-    token: await small.server.token(),
-    schema: messages,
-    transports: ['websocket'],
-    WebSocket,
-  });
+  const first = await join({}, small);
   const full = await tryLater(small, { token: await small.server.token() });
   assert.equal(full.code, 'DENIED');
   const channels = [reliable()];

@@ -7,12 +7,11 @@ import {
   connect,
   openSecureTransport,
   openTransport,
-  require,
 } from '../support/causeway.mjs';
 import { messages, startSecureServer } from '../support/secure.mjs';
+import { WebSocket, join as joinPlace } from '../support/join.mjs';
 import { sleep, until } from '../support/patience.mjs';
 
-const { WebSocket } = require('ws');
 let page;
 let asked;
 const clients = [];
@@ -39,13 +38,7 @@ const token = () => {
 };
 
 async function join(options = {}) {
-  const client = await connect(place.url, {
-    token,
-    schema: messages,
-    transports: ['websocket'],
-    WebSocket,
-    ...options,
-  });
+  const client = await joinPlace(place, { token, ...options });
   clients.push(client);
   const told = [];
   client.addEventListener('state', ({ state }) => told.push(state));

@@ -9,17 +9,16 @@ import {
   Endpoint,
   TransportError,
   WebRtcTransport,
-  connect,
   dist,
   loadCore,
   require,
 } from '../support/causeway.mjs';
-import { messages, startSecureServer } from '../support/secure.mjs';
+import { startSecureServer } from '../support/secure.mjs';
+import { join } from '../support/join.mjs';
 import { RTCPeerConnection } from '../support/wrtc.mjs';
 import { until } from '../support/patience.mjs';
 
 const { parse } = require('acorn');
-const { WebSocket } = require('ws');
 
 const scripts = readdirSync(dist, { recursive: true }).filter((name) => name.endsWith('.js'));
 
@@ -70,18 +69,12 @@ test('without Symbol.dispose no method is called "undefined"', async () => {
   endpoint.destroy();
 });
 
-for (const [transport, options] of Object.entries({
-  websocket: { WebSocket },
-  webrtc: { RTCPeerConnection },
-})) {
+for (const transport of ['websocket', 'webrtc']) {
+  const options = { transports: [transport], RTCPeerConnection };
+
   test(`${transport}: messages travel both ways`, async (t) => {
     const place = await startSecureServer(t);
-    const client = await connect(place.url, {
-      token: await place.server.token(),
-      schema: messages,
-      transports: [transport],
-      ...options,
-    });
+    const client = await join(place, options);
     client.send(0, 'say', { text: 'hello' });
     for await (const { type, value } of client)
       if (type === 'said') {
@@ -94,10 +87,8 @@ for (const [transport, options] of Object.entries({
   test(`${transport}: an aborted attempt rejects and leaves nothing open`, async (t) => {
     const place = await startSecureServer(t);
     const controller = new AbortController();
-    const attempt = connect(place.url, {
+    const attempt = join(place, {
       token: await place.server.token({ privateKey: new Uint8Array(32).fill(1) }),
-      schema: messages,
-      transports: [transport],
       signal: controller.signal,
       onstate: (state) => state === 'requesting' && controller.abort(),
       ...options,

@@ -5,7 +5,6 @@ import { test } from 'node:test';
 import {
   Connection,
   ConnectionHost,
-  Simulator,
   bytes,
   connect,
   fingerprint,
@@ -17,7 +16,6 @@ import {
   schema,
   uint,
   unreliable,
-  yojimboDefaults,
 } from '../support/causeway.mjs';
 
 const core = await loadCore();
@@ -82,73 +80,6 @@ test('packets in fragments are taken by default, and none is sent', () => {
   assert.ok(near.stats().fragmentsReceived > 50);
   assert.equal(near.stats().fragmentsSent, 0);
   assert.ok(longest <= near.maxDatagramSize && near.maxDatagramSize + 25 <= 1100);
-});
-
-/** The number of bursts, one each 100 ms. The messages of a burst fill four packets of 8,192 bytes. */
-const BURSTS = 40;
-const BURST = 32;
-const BURST_TICKS = 6;
-
-/** Returns a path that delays each datagram by up to so much, and loses some: the same ones each time. */
-const pathOf = (jitterSeconds, loss, seed) => {
-  const config = { latencySeconds: 0.02, jitterSeconds, seed, maxDatagrams: 8192 };
-  const delay = new Simulator(core, config);
-  let random = seed;
-  return {
-    /** Takes a datagram, and returns whether it will arrive. */
-    take(datagram, now) {
-      random = (Math.imul(random, 1664525) + 1013904223) >>> 0;
-      if ((random >>> 16) % 100 < loss * 100) return false;
-      delay.receive(datagram, now);
-      return true;
-    },
-    give(to, now) {
-      for (let out = delay.transmit(now); out; out = delay.transmit(now)) to.receive(out, now);
-    },
-  };
-};
-
-/**
- * Sends bursts of a foreign end to one with this config; returns how many of its packets came whole, of how many that
- * could.
- */
-const receiveBursts = (config, jitterSeconds, loss) => {
-  const near = new Connection(core, types, config);
-  const endpoint = { ...config.endpoint, fragmentAbove: 8192 };
-  const far = new Connection(core, types, { ...config, endpoint });
-  const [there, back] = [7, 8].map((seed) => pathOf(jitterSeconds, loss, seed));
-  const next = [0, 1];
-  let [whole, sent, now] = [0, 0, 0];
-  for (let tick = 0; next[0] + next[1] < 2 * BURSTS * BURST + 1; now = ++tick * TICK) {
-    assert.ok(tick < 1500, `${next} of ${sent} messages, ${JSON.stringify(near.stats())}`);
-    if (tick % BURST_TICKS === 0)
-      for (let i = 0; i < BURST && sent < BURSTS * BURST; i++, sent++)
-        far.send(sent % 2, 'load', { n: sent, raw: new Uint8Array(1000).fill(sent) }, now);
-    there.give(near, now);
-    back.give(far, now);
-    [far, near].forEach((end) => end.update(now));
-    for (let out = far.transmit(now); out; out = far.transmit(now))
-      if (fragments(out).filter((piece) => !there.take(piece, now)).length === 0) whole++;
-    for (let out = near.transmit(now); out; out = near.transmit(now)) back.take(out, now);
-    for (let event = near.next(); event; event = near.next()) {
-      assert.equal(event.message.value.n, next[event.message.channel]);
-      next[event.message.channel] += 2;
-    }
-  }
-  there.give(near, now + 1);
-  return { whole, stats: near.stats() };
-};
-
-// The C test core.connection_foreign has the same.
-test("with yojimbo's defaults all bursts of long packets arrive, whatever overtakes", () => {
-  for (const jitterSeconds of [0, 0.05, 0.1])
-    for (const loss of [0, 0.05]) {
-      const { whole, stats } = receiveBursts(yojimboDefaults(), jitterSeconds, loss);
-      const what = `${jitterSeconds} s of jitter, ${loss} lost`;
-      assert.ok(whole > 4 * BURSTS * (1 - loss) ** 9, what);
-      assert.equal(stats.packetsReceived, whole, what);
-      assert.equal(stats.packetsRefused + stats.packetsMalformed, 0, what);
-    }
 });
 
 test('long packets that come whole are taken whole', () => {

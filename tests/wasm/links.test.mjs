@@ -11,6 +11,8 @@ let platform;
 let page;
 /** The time in milliseconds. */
 let now;
+/** The transports of the test that runs. */
+const transports = [];
 
 beforeEach(() => {
   now = 0;
@@ -26,6 +28,7 @@ beforeEach(() => {
 });
 
 afterEach(() => {
+  for (const transport of transports.splice(0)) transport.close();
   mock.timers.reset();
   mock.restoreAll();
   globalThis.fetch = fetch;
@@ -48,21 +51,53 @@ const pass = async (seconds) => {
 };
 
 /** Lets time pass until the next attempt with WebRTC, which comes within so many seconds. */
-const passToPeer = async (seconds) => {
-  const { length } = platform.peers;
-  for (let i = 0; i < seconds && platform.peers.length === length; i++) await pass(1);
-  assert.equal(platform.peers.length, length + 1);
+const passToRtc = async (seconds) => {
+  const { length } = platform.rtcs;
+  for (let i = 0; i < seconds && platform.rtcs.length === length; i++) await pass(1);
+  assert.equal(platform.rtcs.length, length + 1);
 };
+
+/** Begins to open a transport. */
+const begin = (options = {}) => {
+  const { WebSocket, RTCPeerConnection } = platform;
+  const opening = openTransport('https://relay.example/', {
+    ...{ WebSocket, RTCPeerConnection },
+    ...options,
+  });
+  opening.then(
+    (transport) => transports.push(transport),
+    () => {},
+  );
+  return opening;
+};
+
+const openSocket = async () => {
+  platform.socket.open();
+  await settle();
+};
+
+const openRtc = async () => {
+  platform.rtc.open();
+  await settle();
+};
+
+const loseSocket = async (...how) => {
+  platform.socket.end(...how);
+  await settle();
+};
+
+/** Has the page's network come back. */
+const online = async () => {
+  page.dispatchEvent(new Event('online'));
+  await settle();
+};
+
+const onlyWebSocket = { transports: ['websocket'] };
+const bytes = (...values) => Uint8Array.from(values);
 
 /** Starts a transport over a WebSocket, with the events that it reported, while WebRTC is still being opened. */
 const start = async (options = {}) => {
-  const { WebSocket, RTCPeerConnection } = platform;
-  const opening = openTransport('https://relay.example/', {
-    WebSocket,
-    RTCPeerConnection,
-    ...options,
-  });
-  opening.catch(() => {});
+  const opening = begin(options);
   await settle();
   platform.socket.open();
   const transport = await opening;
@@ -77,9 +112,8 @@ const start = async (options = {}) => {
 /** Starts the same and lets it move to WebRTC. */
 const startUpgraded = async () => {
   const started = await start();
-  platform.peer.open();
-  await settle();
-  platform.peer.channel.deliver(0);
+  await openRtc();
+  platform.rtc.channel.deliver(0);
   await settle();
   assert.equal(started.transport.kind, 'webrtc');
   started.told.length = 0;
@@ -90,9 +124,9 @@ const startUpgraded = async () => {
 const keyOf = (socket) => /^causeway\.session\.(.*)$/.exec(socket.protocols[1])[1];
 
 test('both kinds start at once, with the same key', async () => {
-  const { transport } = await start();
+  await start();
   assert.equal(platform.sockets.length, 1);
-  assert.equal(platform.peers.length, 1);
+  assert.equal(platform.rtcs.length, 1);
   const [socket] = platform.sockets;
   assert.equal(socket.url, 'wss://relay.example/');
   assert.equal(socket.protocols.length, 2);
@@ -101,45 +135,40 @@ test('both kinds start at once, with the same key', async () => {
   const [offer] = platform.offers;
   assert.match(offer, /^v=0\r\ns=-\r\na=x-causeway-session:[\w-]{22}\r\nm=application\r\n/);
   assert.ok(offer.includes(`:${keyOf(socket)}\r\n`));
-  const other = await start();
+  await start();
   assert.notEqual(keyOf(platform.socket), keyOf(socket));
-  transport.close();
-  other.transport.close();
 });
 
 test('what opens first carries, and the better kind takes over when it brings something', async () => {
   const { transport, told, received } = await start();
   assert.equal(transport.kind, 'websocket');
-  transport.send(new Uint8Array([1]));
-  platform.peer.open();
-  await settle();
+  transport.send(bytes(1));
+  await openRtc();
   // An open link need not carry this session yet.
   assert.equal(transport.kind, 'websocket');
-  transport.send(new Uint8Array([2]));
+  transport.send(bytes(2));
   platform.socket.deliver(3);
-  platform.peer.channel.deliver(4);
-  transport.send(new Uint8Array([5]));
+  platform.rtc.channel.deliver(4);
+  transport.send(bytes(5));
   await settle();
   assert.deepEqual(told, ['webrtc']);
   assert.deepEqual(platform.socket.sent, [[1], [2]]);
-  assert.deepEqual(platform.peer.channel.sent, [[2], [5]]);
+  assert.deepEqual(platform.rtc.channel.sent, [[2], [5]]);
   assert.deepEqual(received, [[3], [4]]);
   assert.equal(platform.socket.closedWith, 1000);
   assert.equal(transport.state, 'open');
   assert.equal(transport.stats().datagramsSent, 4);
   assert.equal(transport.stats().datagramsReceived, 2);
   await pass(120);
-  assert.equal(platform.sockets.length + platform.peers.length, 2);
-  transport.close();
+  assert.equal(platform.sockets.length + platform.rtcs.length, 2);
 });
 
 test('the relay learns of the better link by what goes over it, ten times a second', async () => {
   const { transport, told } = await start();
-  platform.peer.open();
-  await settle();
-  const { channel } = platform.peer;
+  await openRtc();
+  const { channel } = platform.rtc;
   for (let i = 0; i < 10; i++) {
-    transport.send(new Uint8Array([i]));
+    transport.send(bytes(i));
     await pass(0.05);
   }
   assert.equal(platform.socket.sent.length, 10);
@@ -148,124 +177,110 @@ test('the relay learns of the better link by what goes over it, ten times a seco
   assert.deepEqual(told, []);
   channel.deliver(1);
   assert.deepEqual(told, ['webrtc']);
-  transport.close();
 });
 
 test('as long as nothing comes at all, both links stay', async () => {
   const { transport, told } = await start();
-  platform.peer.open();
+  platform.rtc.open();
   await pass(5);
   assert.deepEqual(told, []);
-  assert.equal(platform.peer.closed, false);
-  transport.send(new Uint8Array([1]));
+  assert.equal(platform.rtc.closed, false);
+  transport.send(bytes(1));
   // The answer may be faster than the relay's message about the new link.
   platform.socket.deliver(2);
   await pass(5);
-  assert.equal(platform.peer.closed, false);
-  platform.peer.channel.deliver(3);
+  assert.equal(platform.rtc.closed, false);
+  platform.rtc.channel.deliver(3);
   assert.deepEqual(told, ['webrtc']);
-  transport.close();
 });
 
 test('a better kind of another session is given up, and tried again in a minute', async () => {
   const { transport, told } = await start();
-  platform.peer.open();
+  platform.rtc.open();
   for (let i = 0; i < 12; i++) {
-    assert.equal(platform.peer.closed, false);
-    transport.send(new Uint8Array([i]));
+    assert.equal(platform.rtc.closed, false);
+    transport.send(bytes(i));
     platform.socket.deliver(1);
     await pass(0.1);
   }
   assert.deepEqual(told, []);
   assert.equal(transport.kind, 'websocket');
   assert.equal(platform.socket.closedWith, undefined);
-  assert.equal(platform.peer.closed, true);
+  assert.equal(platform.rtc.closed, true);
   await pass(28);
-  assert.equal(platform.peers.length, 1);
-  await passToPeer(62);
-  platform.peer.open();
-  await settle();
-  platform.peer.channel.deliver(2);
+  assert.equal(platform.rtcs.length, 1);
+  await passToRtc(62);
+  await openRtc();
+  platform.rtc.channel.deliver(2);
   assert.deepEqual(told, ['webrtc']);
-  transport.close();
 });
 
 test('a better kind that is far away has the time that its opening took, and a second', async () => {
   const { transport, told } = await start();
   await pass(8);
-  platform.peer.open();
+  platform.rtc.open();
   const talk = async (seconds) => {
     for (let i = 0; i < seconds * 10; i++) {
-      transport.send(new Uint8Array([i]));
+      transport.send(bytes(i));
       platform.socket.deliver(1);
       await pass(0.1);
     }
   };
   await talk(8.8);
-  assert.equal(platform.peer.closed, false);
+  assert.equal(platform.rtc.closed, false);
   await talk(0.4);
-  assert.equal(platform.peer.closed, true);
-  await passToPeer(91);
+  assert.equal(platform.rtc.closed, true);
+  await passToRtc(91);
   await pass(8);
-  platform.peer.open();
+  platform.rtc.open();
   await talk(5);
-  platform.peer.channel.deliver(2);
+  platform.rtc.channel.deliver(2);
   assert.deepEqual(told, ['webrtc']);
-  transport.close();
 });
 
 test('WebRTC that is too far away to connect in ten seconds has half a minute later', async () => {
-  const { transport, told } = await start();
+  const { told } = await start();
   await pass(9.9);
-  assert.equal(platform.peer.closed, false);
+  assert.equal(platform.rtc.closed, false);
   await pass(0.2);
-  assert.equal(platform.peer.closed, true);
-  await passToPeer(91);
+  assert.equal(platform.rtc.closed, true);
+  await passToRtc(91);
   await pass(28);
-  assert.equal(platform.peer.closed, false);
-  platform.peer.open();
-  await settle();
-  platform.peer.channel.deliver(1);
+  assert.equal(platform.rtc.closed, false);
+  await openRtc();
+  platform.rtc.channel.deliver(1);
   assert.deepEqual(told, ['webrtc']);
-  transport.close();
 });
 
 test('WebRTC that opens first leaves no WebSocket', async () => {
-  const { WebSocket, RTCPeerConnection } = platform;
-  const opening = openTransport('https://relay.example/', { WebSocket, RTCPeerConnection });
+  const opening = begin();
   await settle();
-  platform.peer.open();
+  platform.rtc.open();
   const transport = await opening;
   assert.equal(transport.kind, 'webrtc');
   assert.equal(platform.socket.closedWith, 1000);
-  transport.close();
 });
 
 test('WebRTC that fails is tried again after a minute, and when the network changes', async () => {
   const { transport, told } = await start();
-  platform.peer.fail();
+  platform.rtc.fail();
   await pass(29);
-  assert.equal(platform.peers.length, 1);
-  await passToPeer(62);
-  platform.peer.fail();
+  assert.equal(platform.rtcs.length, 1);
+  await passToRtc(62);
+  platform.rtc.fail();
   await settle();
-  page.dispatchEvent(new Event('online'));
-  await settle();
-  assert.equal(platform.peers.length, 3);
-  platform.peer.open();
-  await settle();
-  platform.peer.channel.deliver(1);
+  await online();
+  assert.equal(platform.rtcs.length, 3);
+  await openRtc();
+  platform.rtc.channel.deliver(1);
   assert.equal(transport.kind, 'webrtc');
   assert.deepEqual(told, ['webrtc']);
-  transport.close();
 });
 
 test('when no kind opens, each tells why', async () => {
-  const { WebSocket, RTCPeerConnection } = platform;
-  const opening = openTransport('https://relay.example/', { WebSocket, RTCPeerConnection });
-  opening.catch(() => {});
+  const opening = begin();
   await settle();
-  platform.peer.fail();
+  platform.rtc.fail();
   platform.socket.end(1006);
   await assert.rejects(opening, (error) => {
     assert.ok(error instanceof ConnectError);
@@ -275,25 +290,24 @@ test('when no kind opens, each tells why', async () => {
     );
     return true;
   });
-  assert.equal(platform.sockets.length + platform.peers.length, 2);
+  assert.equal(platform.sockets.length + platform.rtcs.length, 2);
 });
 
 test('a lost link is replaced with the same key, and what was sent meanwhile is lost', async () => {
   const { transport, told, received } = await start();
   const [first] = platform.sockets;
-  transport.send(new Uint8Array([1]));
+  transport.send(bytes(1));
   first.deliver(2);
   first.end();
   await settle();
   assert.deepEqual(told, ['reconnecting']);
   assert.equal(transport.state, 'reconnecting');
-  assert.equal(transport.send(new Uint8Array([3])), false);
+  assert.equal(transport.send(bytes(3)), false);
   assert.equal(platform.sockets.length, 2);
   assert.equal(keyOf(platform.socket), keyOf(first));
   assert.ok(platform.offers.at(-1).includes(keyOf(first)));
-  platform.socket.open();
-  await settle();
-  transport.send(new Uint8Array([4]));
+  await openSocket();
+  transport.send(bytes(4));
   platform.socket.deliver(5);
   assert.deepEqual(told, ['reconnecting', 'open']);
   assert.deepEqual(received, [[2], [5]]);
@@ -307,26 +321,22 @@ test('a lost link is replaced with the same key, and what was sent meanwhile is 
       droppedClosed: 1,
     },
   );
-  transport.close();
 });
 
 test('a lost WebRTC link is replaced by what opens first', async () => {
-  const { transport, told } = await startUpgraded();
-  platform.peer.end();
+  const { told } = await startUpgraded();
+  platform.rtc.end();
   await settle();
-  assert.deepEqual([platform.sockets.length, platform.peers.length], [2, 2]);
-  platform.socket.open();
-  await settle();
-  platform.peer.open();
-  await settle();
-  platform.peer.channel.deliver(1);
+  assert.deepEqual([platform.sockets.length, platform.rtcs.length], [2, 2]);
+  await openSocket();
+  await openRtc();
+  platform.rtc.channel.deliver(1);
   await settle();
   assert.deepEqual(told, ['reconnecting', 'websocket', 'open', 'webrtc']);
-  transport.close();
 });
 
 test('attempts to replace a link come at growing, uneven times', async () => {
-  const { transport } = await start({ transports: ['websocket'] });
+  await start(onlyWebSocket);
   let at = 0;
   const times = [];
   let known = platform.sockets.length;
@@ -348,19 +358,16 @@ test('attempts to replace a link come at growing, uneven times', async () => {
   );
   assert.ok(gaps[0] < 0.4 && Math.max(...gaps) < 4.6, String(gaps));
   assert.ok(gaps.length >= 5 && gaps.length <= 14, String(gaps));
-  transport.close();
 });
 
 test('links that open and bring nothing come at growing times', async () => {
-  const { transport } = await start({ transports: ['websocket'] });
+  const { transport } = await start(onlyWebSocket);
   transport.keep();
   platform.socket.deliver(1);
-  platform.socket.end(1012);
-  await settle();
+  await loseSocket(1012);
   for (let i = 0; i < 14 * 20; i++) {
     if (platform.socket.closedWith === undefined) {
-      platform.socket.open();
-      await settle();
+      await openSocket();
       platform.socket.end(1012);
     }
     await pass(0.05);
@@ -368,18 +375,15 @@ test('links that open and bring nothing come at growing times', async () => {
   const count = platform.sockets.length;
   assert.ok(count >= 6 && count <= 16, String(count));
   while (platform.socket.closedWith !== undefined) await pass(0.05);
-  platform.socket.open();
-  await settle();
+  await openSocket();
   platform.socket.deliver(2);
   const before = platform.sockets.length;
-  platform.socket.end(1012);
-  await settle();
+  await loseSocket(1012);
   assert.equal(platform.sockets.length, before + 1, 'one that has brought something');
-  transport.close();
 });
 
 test('a session that no link takes up for 15 s is over', async () => {
-  const { transport, told } = await start({ transports: ['websocket'] });
+  const { transport, told } = await start(onlyWebSocket);
   const closed = transport.closed;
   platform.socket.end(1006, 'gone');
   await pass(14.8);
@@ -393,35 +397,27 @@ test('a session that no link takes up for 15 s is over', async () => {
 });
 
 test('an attempt that hangs is given up for the next one', async () => {
-  const { transport } = await start({ transports: ['websocket'] });
+  const { transport } = await start(onlyWebSocket);
   platform.socket.end();
   await pass(1);
   const hanging = platform.sockets.length;
   assert.equal(hanging, 2);
   await pass(5);
   assert.equal(platform.sockets.length, 3);
-  platform.socket.open();
-  await settle();
+  await openSocket();
   assert.equal(transport.state, 'open');
-  transport.close();
 });
 
 test('an attempt to replace a link has twice the time that the last one took', async () => {
-  const { WebSocket, RTCPeerConnection } = platform;
-  const opening = openTransport('https://relay.example/', {
-    ...{ WebSocket, RTCPeerConnection, transports: ['websocket'] },
-    timeoutSeconds: 60,
-  });
+  const opening = begin({ transports: ['websocket'], timeoutSeconds: 60 });
   await pass(5);
   platform.socket.open();
   const transport = await opening;
   platform.socket.end();
   await pass(9.9);
   assert.equal(platform.sockets.length, 2);
-  platform.socket.open();
-  await settle();
+  await openSocket();
   assert.equal(transport.state, 'open');
-  transport.close();
 });
 
 for (const [what, say] of Object.entries({
@@ -429,7 +425,7 @@ for (const [what, say] of Object.entries({
   'the page is looked at': () => document.dispatchEvent(new Event('visibilitychange')),
 }))
   test(`a lost link is replaced at once when ${what}`, async () => {
-    const { transport } = await start({ transports: ['websocket'] });
+    const { transport } = await start(onlyWebSocket);
     platform.socket.end();
     for (let i = 0; i < 12; i++) {
       await pass(0.5);
@@ -443,78 +439,68 @@ for (const [what, say] of Object.entries({
     say();
     await settle();
     assert.equal(platform.sockets.length, before + 2);
-    platform.socket.open();
-    await settle();
+    await openSocket();
     assert.equal(transport.state, 'open');
-    transport.close();
   });
 
 test('a page that is hidden changes nothing', async () => {
-  const { transport } = await start({ transports: ['websocket'] });
-  platform.socket.end();
-  await settle();
+  await start(onlyWebSocket);
+  await loseSocket();
   document.visibilityState = 'hidden';
   document.dispatchEvent(new Event('visibilitychange'));
   await settle();
   assert.equal(platform.sockets.length, 2);
-  transport.close();
 });
 
 test('a link that is open on a network that changed gets one beside it', async () => {
-  const { transport, told } = await start({ transports: ['websocket'] });
+  const { transport, told } = await start(onlyWebSocket);
   const relinks = [];
   transport.addEventListener('relink', () => relinks.push(platform.sockets.length));
   const [first] = platform.sockets;
-  page.dispatchEvent(new Event('online'));
-  await settle();
-  platform.socket.open();
-  await settle();
-  transport.send(new Uint8Array([1]));
+  await online();
+  await openSocket();
+  transport.send(bytes(1));
   assert.deepEqual(platform.socket.sent, [[1]]);
   platform.socket.deliver(2);
   await settle();
   assert.equal(first.closedWith, 1000);
   assert.deepEqual(told, []);
   assert.deepEqual(relinks, [2]);
-  transport.close();
 });
 
 test('a link that only seemed silent stays when the new one is of another session', async () => {
-  const { transport } = await start({ transports: ['websocket'] });
+  const { transport } = await start(onlyWebSocket);
   const [first] = platform.sockets;
   transport.renew();
   await settle();
-  platform.socket.open();
-  await settle();
+  await openSocket();
   first.deliver(1);
   first.deliver(2);
   first.deliver(3);
   await pass(1.2);
   assert.equal(platform.socket.closedWith, 1000);
-  transport.send(new Uint8Array([2]));
+  transport.send(bytes(2));
   assert.deepEqual(first.sent, [[2]]);
-  transport.close();
 });
 
 test('a link that only seemed silent carries again while a far one of another session is tried', async () => {
-  const { transport, told } = await start({ transports: ['websocket'] });
+  const { transport, told } = await start(onlyWebSocket);
   const relinks = [];
   transport.addEventListener('relink', () => relinks.push(platform.socket.sent.length));
   const [first] = platform.sockets;
   transport.renew();
   await pass(4);
-  platform.socket.open();
-  await settle();
-  transport.send(new Uint8Array([1]));
+  await openSocket();
+  transport.send(bytes(1));
   assert.deepEqual([first.sent, platform.socket.sent], [[], [[1]]]);
   first.deliver(1);
   first.deliver(2);
-  transport.send(new Uint8Array([2]));
+  transport.send(bytes(2));
   assert.deepEqual(first.sent, []);
   first.deliver(3);
   // Some of these also go over the new link, to see whether it still brings something.
   for (let i = 0; i < 4; i++) {
-    transport.send(new Uint8Array([3 + i]));
+    transport.send(bytes(3 + i));
     await pass(0.05);
   }
   assert.deepEqual(first.sent, [[3], [4], [5], [6]]);
@@ -524,54 +510,45 @@ test('a link that only seemed silent carries again while a far one of another se
   assert.equal(platform.socket.closedWith, 1000);
   assert.equal(first.closedWith, undefined);
   assert.deepEqual(told, []);
-  transport.close();
 });
 
 test('the loss of one of two links interrupts nothing', async () => {
   const { transport, told } = await start();
-  platform.peer.open();
-  await settle();
-  platform.socket.end();
-  await settle();
-  transport.send(new Uint8Array([1]));
-  assert.deepEqual(platform.peer.channel.sent, [[1]]);
+  await openRtc();
+  await loseSocket();
+  transport.send(bytes(1));
+  assert.deepEqual(platform.rtc.channel.sent, [[1]]);
   assert.deepEqual(told, ['webrtc']);
   assert.equal(transport.state, 'open');
   const second = await start();
-  platform.peer.open();
+  await openRtc();
+  platform.rtc.end();
   await settle();
-  platform.peer.end();
-  await settle();
-  second.transport.send(new Uint8Array([2]));
+  second.transport.send(bytes(2));
   assert.deepEqual(platform.socket.sent, [[2]]);
   assert.deepEqual(second.told, []);
-  transport.close();
-  second.transport.close();
 });
 
 test('a link whose place a newer one takes is no loss', async () => {
-  const { transport, told } = await start({ transports: ['websocket'] });
+  const { transport, told } = await start(onlyWebSocket);
   const [first] = platform.sockets;
   transport.renew();
   await settle();
   // The relay knows of the new link before this side does.
   first.end(4003, 'another link took its place');
   await settle();
-  platform.socket.open();
-  await settle();
+  await openSocket();
   assert.equal(platform.sockets.length, 2);
   assert.equal(keyOf(platform.socket), keyOf(first));
   assert.deepEqual(told, ['reconnecting', 'open']);
   transport.renew();
   await settle();
   const second = platform.sockets[1];
-  platform.socket.open();
-  await settle();
+  await openSocket();
   second.end(4003, 'another link took its place');
   await settle();
   assert.equal(platform.sockets.length, 3);
   assert.deepEqual(told, ['reconnecting', 'open']);
-  transport.close();
 });
 
 test('what the relay ends for a reason of its own is over', async () => {
@@ -580,7 +557,7 @@ test('what the relay ends for a reason of its own is over', async () => {
   assert.deepEqual(await transport.closed, { code: 4000, reason: 'idle' });
   assert.deepEqual(told, ['closed']);
   await settle();
-  assert.equal(platform.peer.closed, true);
+  assert.equal(platform.rtc.closed, true);
 });
 
 test('closing ends every link and every attempt', async () => {
@@ -591,22 +568,20 @@ test('closing ends every link and every attempt', async () => {
   assert.equal((await transport.closed).code, 1000);
   assert.deepEqual(told, ['closing', 'closed']);
   assert.equal(platform.socket.closedWith, 1000);
-  assert.equal(platform.peer.closed, true);
-  platform.peer.open();
+  assert.equal(platform.rtc.closed, true);
+  platform.rtc.open();
   await pass(100);
-  assert.equal(platform.sockets.length + platform.peers.length, 2);
-  assert.equal(transport.send(new Uint8Array([1])), false);
+  assert.equal(platform.sockets.length + platform.rtcs.length, 2);
+  assert.equal(transport.send(bytes(1)), false);
 });
 
 test('closing while there is no link ends at once', async () => {
-  const { transport } = await start({ transports: ['websocket'] });
-  platform.socket.end();
-  await settle();
+  const { transport } = await start(onlyWebSocket);
+  await loseSocket();
   transport.close();
   assert.equal(transport.state, 'closed');
   assert.equal((await transport.closed).code, 1000);
-  platform.socket.open();
-  await settle();
+  await openSocket();
   assert.equal(platform.socket.closedWith, 1000);
 });
 
@@ -620,18 +595,13 @@ test('a page that goes closes its bare transport', async () => {
 
 test('an aborted signal ends the attempt with its reason', async () => {
   const controller = new AbortController();
-  const { WebSocket, RTCPeerConnection } = platform;
-  const opening = openTransport('https://relay.example/', {
-    WebSocket,
-    RTCPeerConnection,
-    signal: controller.signal,
-  });
+  const opening = begin({ signal: controller.signal });
   await settle();
   const reason = new Error('enough');
   controller.abort(reason);
   await assert.rejects(opening, reason);
   assert.equal(platform.socket.closedWith, 1000);
-  assert.equal(platform.peer.closed, true);
+  assert.equal(platform.rtc.closed, true);
 });
 
 test('what is no address of a relay is one clear error', async () => {

@@ -11,9 +11,8 @@ import {
   schema,
   string,
 } from '../support/causeway.mjs';
-import { PROTOCOL, foreignToken, privateKey, startForeignServer } from '../support/netcode_rig.mjs';
+import { PROTOCOL, foreignToken, privateKey, startForeignPlace } from '../support/netcode_rig.mjs';
 import { readRequest, readToken, requestPacket } from '../support/netcode_standard.mjs';
-import { startRelay } from '../support/relay.mjs';
 import { RTCPeerConnection } from '../support/wrtc.mjs';
 import { next } from '../support/patience.mjs';
 
@@ -32,14 +31,9 @@ const ownToken = ({ addresses, ...options }) =>
   });
 const tokens = { 'a token of ours': ownToken, 'a foreign token': foreignToken };
 
-/** Starts a foreign server behind a relay; returns it with a function that joins it. */
+/** Starts a server of the second implementation, and returns it with a function that joins it. */
 async function begin(t, options) {
-  const server = await startForeignServer(t, options);
-  const relay = await startRelay(t, {
-    upstream: server.address,
-    gated: true,
-    args: ['--protocol-id', String(PROTOCOL), '--rtc', '127.0.0.1:0'],
-  });
+  const { server, relay } = await startForeignPlace(t, options);
   const join = (token, kind) =>
     connect(relay.url, {
       token,

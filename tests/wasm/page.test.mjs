@@ -6,15 +6,13 @@ import {
   ClosedError,
   WebRtcTransport,
   WebSocketTransport,
-  connect,
   openTransport,
-  require,
 } from '../support/causeway.mjs';
-import { messages, packetType, startSecureServer, typeOf } from '../support/secure.mjs';
+import { packetType, startSecureServer, typeOf } from '../support/secure.mjs';
+import { WebSocket, join as joinPlace } from '../support/join.mjs';
 import { RTCPeerConnection } from '../support/wrtc.mjs';
 import { until } from '../support/patience.mjs';
 
-const { WebSocket } = require('ws');
 const HOUR = 3600;
 let page;
 
@@ -30,14 +28,8 @@ afterEach(() => {
 });
 
 const listeners = () => getEventListeners(page, 'pagehide').length;
-const join = async ({ url, server }, options = {}) =>
-  connect(url, {
-    token: await server.token({ timeoutSeconds: HOUR }),
-    schema: messages,
-    transports: ['websocket'],
-    WebSocket,
-    ...options,
-  });
+const join = async (place, options) =>
+  joinPlace(place, { token: await place.server.token({ timeoutSeconds: HOUR }), ...options });
 
 /** Resolves when the only place of the server is free, which takes an hour if the client says nothing. */
 const placeIsFree = (place) =>

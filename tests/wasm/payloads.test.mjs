@@ -9,21 +9,15 @@ import {
   openSecureTransport,
   require,
 } from '../support/causeway.mjs';
-import { PROTOCOL, foreignToken, startForeignServer } from '../support/netcode_rig.mjs';
-import { startRelay } from '../support/relay.mjs';
+import { foreignToken, startForeignPlace } from '../support/netcode_rig.mjs';
 import { RTCPeerConnection } from '../support/wrtc.mjs';
 import { next } from '../support/patience.mjs';
 
 const { WebSocket } = require('ws');
 
-/** Starts a foreign server behind a relay; returns it with a function that joins it. */
+/** Starts a server of the second implementation, and returns it with a function that joins it. */
 async function begin(t, options) {
-  const server = await startForeignServer(t, options);
-  const relay = await startRelay(t, {
-    upstream: server.address,
-    gated: true,
-    args: ['--protocol-id', String(PROTOCOL), '--rtc', '127.0.0.1:0'],
-  });
+  const { server, relay } = await startForeignPlace(t, options);
   const join = (kind, more) =>
     openSecureTransport(relay.url, {
       token: foreignToken({ addresses: [server.address] }),

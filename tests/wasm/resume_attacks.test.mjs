@@ -4,7 +4,6 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connectAs, newKey } from '../relay/links.mjs';
-import { connect, require } from '../support/causeway.mjs';
 import {
   Replay,
   Type,
@@ -15,11 +14,10 @@ import {
 } from '../support/netcode_standard.mjs';
 import { until as eventually } from '../support/patience.mjs';
 import { reportGap, startPlayer, until } from '../support/player.mjs';
-import { messages, startSecureServer, typeOf } from '../support/secure.mjs';
+import { startSecureServer, typeOf } from '../support/secure.mjs';
+import { WebSocket, join } from '../support/join.mjs';
 import { own, repeat } from '../support/fixture.mjs';
 import { randomFrom } from '../support/random.mjs';
-
-const { WebSocket } = require('ws');
 
 /** The bit that is set in the number of a response that moves a slot, beside the slot's number. */
 const MOVES = 1n << 63n;
@@ -58,12 +56,8 @@ async function play(t) {
       super.send(data);
     }
   }
-  const client = await connect(place.url, {
-    token: await place.server.token({ timeoutSeconds: 10 }),
-    schema: messages,
-    transports: ['websocket'],
-    WebSocket: Tapped,
-  });
+  const token = await place.server.token({ timeoutSeconds: 10 });
+  const client = await join(place, { token, WebSocket: Tapped });
   own(t, () => client.disconnect());
   const player = startPlayer(client);
   return Object.assign(player, {

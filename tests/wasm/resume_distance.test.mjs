@@ -2,16 +2,14 @@
 // are in distance.test.mjs: here only the events count, and their order.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { connect, require } from '../support/causeway.mjs';
 import { startDelayPath } from '../support/delay_path.mjs';
 import { until as eventually } from '../support/patience.mjs';
 import { RTTS, TIMES } from '../support/distance.mjs';
 import { startPlayer, until } from '../support/player.mjs';
-import { messages, startSecureServer } from '../support/secure.mjs';
+import { startSecureServer } from '../support/secure.mjs';
+import { join } from '../support/join.mjs';
 import { RTCPeerConnection } from '../support/wrtc.mjs';
 import { own } from '../support/fixture.mjs';
-
-const { WebSocket } = require('ws');
 
 /**
  * The milliseconds of a round trip that is longer than the time in which a nearby server must be heard over a new link.
@@ -27,12 +25,8 @@ async function talk(client) {
 }
 
 async function play(t, { path, server }) {
-  const client = await connect(path.url, {
-    token: await server.token({ timeoutSeconds: 10 }),
-    schema: messages,
-    WebSocket,
-    RTCPeerConnection,
-  });
+  const token = await server.token({ timeoutSeconds: 10 });
+  const client = await join(path, { token, transports: undefined, RTCPeerConnection });
   own(t, () => client.disconnect());
   await talk(client);
   const player = startPlayer(client);

@@ -1,24 +1,22 @@
 // Many players lose their links at the same time, and all of them come back.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { connect, openTransport, require } from '../support/causeway.mjs';
+import { openTransport } from '../support/causeway.mjs';
 import { startDelayPath } from '../support/delay_path.mjs';
 import { until as eventually } from '../support/patience.mjs';
 import { reportGap, startPlayer, until } from '../support/player.mjs';
-import { startRelay } from '../support/relay.mjs';
-import { startUdpServer } from '../support/udp_server.mjs';
-import { messages, startGate, startSecureServer } from '../support/secure.mjs';
+import { assertStats } from '../support/relay.mjs';
+import { startServed } from '../support/served.mjs';
+import { startGate, startSecureServer } from '../support/secure.mjs';
+import { WebSocket, join } from '../support/join.mjs';
 import { own } from '../support/fixture.mjs';
-
-const { WebSocket } = require('ws');
 
 const LINKS = 500;
 const PLAYERS = 30;
 
 test(`${LINKS} transports whose links are cut are all back in their sessions`, async (t) => {
-  const server = await startUdpServer(t);
   const args = ['--max-sessions-per-address', '0'];
-  const relay = await startRelay(t, { upstream: server.upstream, args });
+  const { server, relay } = await startServed(t, { args });
   const sockets = new Set();
   class Kept extends WebSocket {
     constructor(url, protocols) {
@@ -60,11 +58,7 @@ test(`${LINKS} transports whose links are cut are all back in their sessions`, a
   assert.deepEqual(await ports(2), before);
   t.diagnostic(`all were back after ${Math.round(performance.now() - began)} ms`);
   assert.ok(players.every(({ transport }) => transport.state === 'open'));
-  const { sessions_opened, links_joined } = await relay.stats();
-  assert.deepEqual(
-    { sessions_opened, links_joined },
-    { sessions_opened: LINKS, links_joined: LINKS },
-  );
+  assertStats(await relay.stats(), { sessions_opened: LINKS, links_joined: LINKS });
 });
 
 test(`a relay that crashes and is back loses none of ${PLAYERS} players`, async (t) => {
@@ -73,13 +67,8 @@ test(`a relay that crashes and is back loses none of ${PLAYERS} players`, async 
   path.to(relay);
   const players = await Promise.all(
     Array.from({ length: PLAYERS }, async () => {
-      const client = await connect(path.url, {
-        token: await server.token({ timeoutSeconds: 10 }),
-        schema: messages,
-        transports: ['websocket'],
-        WebSocket,
-      });
-      return startPlayer(client, { everyMs: 500 });
+      const token = await server.token({ timeoutSeconds: 10 });
+      return startPlayer(await join(path, { token }), { everyMs: 500 });
     }),
   );
   await eventually('all are heard', () => players.every(({ said }) => said.length > 0));

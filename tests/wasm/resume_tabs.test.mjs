@@ -2,11 +2,10 @@
 import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { connect, require } from '../support/causeway.mjs';
-import { messages, startSecureServer } from '../support/secure.mjs';
+import { startSecureServer } from '../support/secure.mjs';
+import { join } from '../support/join.mjs';
 import { RTCPeerConnection } from '../support/wrtc.mjs';
 
-const { WebSocket } = require('ws');
 const names = ['addEventListener', 'removeEventListener'];
 const clients = [];
 
@@ -23,16 +22,11 @@ async function begin(t, options) {
   /** Opens another tab. The later a token is made, the later it expires. */
   const openTab = async (transports) => {
     const tab = { asked: 0, told: [] };
-    tab.client = await connect(place.url, {
-      token: () => {
-        tab.asked++;
-        return place.server.token({ clientId: 77, expireSeconds: 300 + tokens++ });
-      },
-      schema: messages,
-      transports,
-      WebSocket,
-      RTCPeerConnection,
-    });
+    const token = () => {
+      tab.asked++;
+      return place.server.token({ clientId: 77, expireSeconds: 300 + tokens++ });
+    };
+    tab.client = await join(place, { token, transports, RTCPeerConnection });
     clients.push(tab.client);
     tab.client.addEventListener('state', ({ state }) => tab.told.push(state));
     return tab;
