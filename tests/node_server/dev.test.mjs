@@ -1,6 +1,6 @@
 // npx causeway-net init and dev, as a web developer uses them, in a real Chromium.
 import assert from 'node:assert/strict';
-import { spawn, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
   appendFileSync,
@@ -20,6 +20,7 @@ import { require } from '../support/packages.mjs';
 import { modules, packedProject } from '../support/packed.mjs';
 import { startChromium } from '../support/browsers.mjs';
 import { own } from '../support/fixture.mjs';
+import { startProgram } from '../support/programs.mjs';
 
 const WebSocket = require('ws');
 const program = 'node_modules/causeway-net/bin/causeway-net.mjs';
@@ -39,7 +40,8 @@ const causeway = (...args) =>
 async function startDev(t, ...args) {
   const { scripts } = JSON.parse(readFileSync(join(game, 'package.json'), 'utf8'));
   const [, ...command] = scripts.dev.split(' ');
-  const child = spawn(
+  const child = startProgram(
+    t,
     process.execPath,
     [join('..', program), ...command, '--listen', '127.0.0.1:0', ...args],
     { cwd: game, stdio: ['ignore', 'pipe', 'pipe'] },

@@ -55,6 +55,18 @@ test('a file that fails before its tests leaves no process behind', async (t) =>
   await until('the end of the relay', () => !isAlive(pid));
 });
 
+test('a file that crashes takes the programs with it that it has started', async (t) => {
+  // The run ends only when nobody has its output open any more.
+  const { stdout } = await runTest(
+    t,
+    relay.replace('(t,', '(test,'),
+    'console.log(`pid ${relay.pid}.`);',
+    "process.kill(process.pid, 'SIGSEGV');",
+  );
+  const pid = Number(/pid (\d+)\./.exec(stdout)[1]);
+  await until('the end of the relay', () => !isAlive(pid));
+});
+
 test('all is released, the newest first, even if one release fails, and that fails the test', async (t) => {
   const { code, stdout } = await runTest(
     t,

@@ -1,10 +1,11 @@
 // The relay is not held up by a reader of the log who is slow, reads nothing, or has closed it.
 import assert from 'node:assert/strict';
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import fs, { constants } from 'node:fs';
 import test from 'node:test';
 import { startRig } from './hostile_rig.mjs';
 import { patiently, sleep } from '../support/patience.mjs';
+import { startProgram } from '../support/programs.mjs';
 import { program, statsUntil } from '../support/relay.mjs';
 import { startUdpServer } from '../support/udp_server.mjs';
 import { connect } from '../support/websocket.mjs';
@@ -46,10 +47,9 @@ async function startBehind(t, shell) {
   const server = await startUdpServer(t);
   const port = await freePort('tcp');
   const args = ['--listen', `127.0.0.1:${port}`, '--upstream', server.upstream, '--raw'];
-  const child = spawn('sh', ['-c', `${shell}; exec "$0" "$@"`, program, ...args], {
+  const child = startProgram(t, 'sh', ['-c', `${shell}; exec "$0" "$@"`, program, ...args], {
     stdio: 'ignore',
   });
-  own(t, () => child.kill('SIGKILL'));
   const begun = async () => {
     for (;;) {
       try {

@@ -1,10 +1,9 @@
 // An attacker of the WebRTC port, in a process of its own: tests/support/rtc_attack.c has its attacks.
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { request } from './packets.mjs';
 import { patiently } from '../support/patience.mjs';
-import { own } from '../support/fixture.mjs';
+import { startProgram } from '../support/programs.mjs';
 
 let attacks = 0;
 
@@ -17,10 +16,9 @@ export async function startAttack(t, relay, name, { peers = 5, rate = 3000, seco
   // prettier-ignore
   const args = [name, relay.port, udpPort, `127.4.0.${++attacks}`, peers, rate, seconds,
     request().toString('hex')];
-  const child = spawn(process.env.CAUSEWAY_RTC_ATTACK, args.map(String), {
+  const child = startProgram(t, process.env.CAUSEWAY_RTC_ATTACK, args.map(String), {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  own(t, () => child.kill('SIGKILL'));
   const lines = createInterface(child.stdout);
   const said = [];
   lines.on('line', (line) => said.push(line));

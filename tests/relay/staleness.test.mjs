@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { describe, test } from 'node:test';
 import { patiently, sleep, until } from '../support/patience.mjs';
+import { startProgram } from '../support/programs.mjs';
 import { startRelay } from '../support/relay.mjs';
 import { startUdpServer } from '../support/udp_server.mjs';
-import { own } from '../support/fixture.mjs';
 
 const SIZE = 500;
 const FRAME = SIZE + 4;
@@ -31,10 +30,9 @@ async function sendStates(server, seconds) {
 async function stall(t, { seconds, receiveBuffer, sendSeconds = seconds + 1, args = [] }) {
   const server = await startUdpServer(t, { answer: () => null });
   const relay = await startRelay(t, { upstream: server.upstream, args });
-  const child = spawn(process.env.CAUSEWAY_STALL, [relay.port, seconds, receiveBuffer], {
+  const child = startProgram(t, process.env.CAUSEWAY_STALL, [relay.port, seconds, receiveBuffer], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  own(t, () => child.kill('SIGKILL'));
   let output = '';
   child.stdout.on('data', (text) => (output += text));
   const closed = once(child, 'close');

@@ -26,3 +26,5 @@ process.once('message', async ({ tokens, worlds }) => {
     });
   }
 });
+
+process.on('disconnect', () => process.exit());

@@ -6,18 +6,16 @@ import { createInterface } from 'node:readline';
 import { own } from './fixture.mjs';
 import { patiently } from './patience.mjs';
 
-/** The programs that run: none of them outlives this process, whatever ends it. */
-const running = new Set();
-process.on('exit', () => running.forEach((child) => child.kill('SIGKILL')));
-
-/** Starts a program that is killed when the test ends. */
+/**
+ * Starts a program that is killed when the test ends. The kernel kills it when this process ends, even by a crash:
+ * otherwise the program would keep the output open that node:test reads to its end.
+ */
 export function startProgram(t, program, args, options) {
   if (!program) throw new Error('the environment must name the program: run the test by CTest');
-  const child = spawn(program, args, options);
-  const ended = once(child, 'exit').finally(() => running.delete(child));
-  running.add(child);
+  const child = spawn('setpriv', ['--pdeathsig', 'KILL', program, ...args], options);
+  const ended = once(child, 'exit');
   own(t, async () => {
-    if (!running.has(child)) return;
+    if (child.exitCode !== null || child.signalCode !== null) return;
     child.kill('SIGKILL');
     await patiently(ended, `the end of ${program}`);
   });

@@ -51,7 +51,8 @@ export async function startRelay(
   );
   const child = startProgram(t, 'sh', ['-c', `${shell}; exec "$0" "$@"`, ...command], {
     env: { ...process.env, ...env },
-    stdio: ['ignore', 'inherit', 'pipe'],
+    // A successor outlives this process if that crashes, and must not keep the output open that node:test reads.
+    stdio: ['ignore', 'ignore', 'pipe'],
   });
   const watchers = new Set();
   child.stderr.setEncoding('utf8');
