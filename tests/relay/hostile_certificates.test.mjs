@@ -1,8 +1,6 @@
 // Certificates and keys are replaced while clients come: by others, by halves, by noise, in the wrong order, with
 // reloads at any moment. Every client is shown a pair that belongs together, connected clients stay, and the last good
 // pair is there in the end.
-//
-//   CAUSEWAY_FUZZ_SEED  the seed (default: one of this moment)
 import assert from 'node:assert/strict';
 import { X509Certificate } from 'node:crypto';
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
@@ -13,10 +11,9 @@ import { startRelay } from '../support/relay.mjs';
 import { startUdpServer } from '../support/udp_server.mjs';
 import { connect } from '../support/websocket.mjs';
 import { temporaryFolder } from '../support/fixture.mjs';
-import { choicesFrom } from '../support/random.mjs';
+import { SEED, choicesFrom } from '../support/random.mjs';
 import { certify } from '../support/certificate.mjs';
 
-const SEED = Number(process.env.CAUSEWAY_FUZZ_SEED ?? Date.now() % 2 ** 32);
 const STEPS = 150;
 
 const folder = temporaryFolder(test);
@@ -69,7 +66,7 @@ const shown = (relay, maxVersion) =>
 
 for (const workers of [1, 2])
   test(`pairs that do not belong together are never shown, with ${workers} serving`, async (t) => {
-    t.diagnostic(`CAUSEWAY_FUZZ_SEED=${SEED}`);
+    t.diagnostic(`CAUSEWAY_SEED=${SEED}`);
     const random = choicesFrom(SEED);
     putPair(pairs[0]);
     const { upstream } = await startUdpServer(t);

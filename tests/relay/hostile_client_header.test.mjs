@@ -7,7 +7,7 @@ import { pattern } from '../support/pattern.mjs';
 import { assertAddsUp, startRelay, statsUntil } from '../support/relay.mjs';
 import { startUdpServer } from '../support/udp_server.mjs';
 import { connect } from '../support/websocket.mjs';
-import { choicesFrom } from '../support/random.mjs';
+import { SEED, choicesFrom } from '../support/random.mjs';
 
 const LARGEST = 1400; // bytes of a datagram
 const UNPROVEN = 10; // datagrams that are forwarded before the server has spoken
@@ -84,15 +84,14 @@ for (const format of ['spp', 'ppv2'])
     ['::1', '::1'],
   ])
     test(`${format} from ${from} to ${host}: nobody is taken for another`, async (t) => {
-      const seed = Date.now() % 2 ** 32;
-      t.diagnostic(`seed ${seed}`);
+      t.diagnostic(`CAUSEWAY_SEED=${SEED}`);
       // A server that reads the second format expects no header in its own answers.
       const answer = (data) => (format === 'spp' ? data : readers.ppv2(data).payload);
       const server = await startUdpServer(t, { host, answer });
       const upstream = `${server.upstream},client-address=${format}`;
       const relay = await startRelay(t, { upstream, listen: '[::]:0' });
       const to = net.isIPv6(from) ? '[::1]' : '127.0.0.1';
-      const random = choicesFrom(seed);
+      const random = choicesFrom(SEED);
       const clients = [];
       for (let i = 0; i < 2; i++) {
         const client = await connect(t, relay, { host: to, localAddress: from });

@@ -2,7 +2,6 @@
 // answers, carries a player's datagrams, is idle, and has closed all that it should.
 //
 //   CAUSEWAY_FUZZ_TIMES  how many times the rounds that a test asks for (default 1)
-//   CAUSEWAY_FUZZ_SEED   the seed (default: one of this moment)
 //   CAUSEWAY_FUZZ_ROUND  only this round
 import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -13,9 +12,8 @@ import { startRelay, statsUntil } from '../support/relay.mjs';
 import { startUdpServer } from '../support/udp_server.mjs';
 import { temporaryFolder } from '../support/fixture.mjs';
 import { descriptorsOf, processorTime } from '../support/programs.mjs';
-import { choicesFrom } from '../support/random.mjs';
+import { SEED, choicesFrom } from '../support/random.mjs';
 
-const SEED = Number(process.env.CAUSEWAY_FUZZ_SEED ?? Date.now() % 2 ** 32);
 const ONLY = process.env.CAUSEWAY_FUZZ_ROUND;
 const CONNECTIONS = 8;
 
@@ -76,7 +74,7 @@ export async function fuzz(t, relay, { rounds, player, get, open }) {
   const most = descriptorsOf(relay.pid) + 4 * CONNECTIONS;
   const first = ONLY === undefined ? 0 : Number(ONLY);
   const end = ONLY === undefined ? rounds * times : first + 1;
-  t.diagnostic(`CAUSEWAY_FUZZ_SEED=${SEED}`);
+  t.diagnostic(`CAUSEWAY_SEED=${SEED}`);
   for (let round = first; round < end; round++) {
     const random = choicesFrom(SEED + Math.imul(round, 0x9e3779b1));
     const plans = Array.from({ length: CONNECTIONS }, () => makePlan(random, offer));
@@ -87,7 +85,7 @@ export async function fuzz(t, relay, { rounds, player, get, open }) {
     } catch (error) {
       const lines = plans.map(describePlan).join('\n');
       throw new Error(
-        `CAUSEWAY_FUZZ_SEED=${SEED} CAUSEWAY_FUZZ_ROUND=${round}: ${error.message}\n${lines}`,
+        `CAUSEWAY_SEED=${SEED} CAUSEWAY_FUZZ_ROUND=${round}: ${error.message}\n${lines}`,
         { cause: error },
       );
     }

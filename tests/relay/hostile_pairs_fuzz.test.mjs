@@ -2,7 +2,6 @@
 // addresses open links, speak, close and vanish, over WebSocket and with offers of WebRTC; sessions are listed and
 // ended, addresses blocked, options changed. No honest player notices, and nothing is left of it.
 //
-//   CAUSEWAY_FUZZ_SEED   the seed (default: one of this moment)
 //   CAUSEWAY_FUZZ_STEPS  how many things are done (default 500)
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -17,10 +16,9 @@ import { patiently, sleep, until } from '../support/patience.mjs';
 import { statsUntil } from '../support/relay.mjs';
 import { binaryFrame, handshake } from '../support/websocket.mjs';
 import { temporaryFolder } from '../support/fixture.mjs';
-import { choicesFrom } from '../support/random.mjs';
+import { SEED, choicesFrom } from '../support/random.mjs';
 import { childrenOf, descriptorsOf } from '../support/programs.mjs';
 
-const SEED = Number(process.env.CAUSEWAY_FUZZ_SEED ?? Date.now() % 2 ** 32);
 const STEPS = Number(process.env.CAUSEWAY_FUZZ_STEPS ?? 500);
 const LINKS = 12; // links at a time
 const ADDRESSES = 8;
@@ -157,7 +155,7 @@ function strangers(relay, adminPort, random) {
 
 for (const workers of [1, 2])
   test(`pairs of links, admin and reload, with ${workers} serving`, async (t) => {
-    t.diagnostic(`CAUSEWAY_FUZZ_SEED=${SEED}`);
+    t.diagnostic(`CAUSEWAY_SEED=${SEED}`);
     writeFileSync(config, '');
     const several = workers > 1 ? ['--workers', String(workers)] : [];
     const args = ['--rtc', '127.0.0.1:0', '--admin', '127.0.0.1:0', '--config', config, ...several];

@@ -2,14 +2,13 @@ import assert from 'node:assert/strict';
 import net from 'node:net';
 import test from 'node:test';
 import { patiently } from '../support/patience.mjs';
-import { choicesFrom } from '../support/random.mjs';
+import { SEED, choicesFrom } from '../support/random.mjs';
 import { startRelay } from '../support/relay.mjs';
 import { startUdpServer } from '../support/udp_server.mjs';
 import { connect, handshake as opening } from '../support/websocket.mjs';
 
 const CONNECTIONS = 600;
 const handshake = Buffer.from(opening);
-const seed = Number(process.env.CAUSEWAY_SEED ?? Date.now() % 1_000_000);
 
 /** Makes a frame of any kind: text, control frames, wrong operations, wrong lengths, fragments, no mask. */
 function frame(random) {
@@ -56,12 +55,12 @@ async function disturb(relay, random) {
   if (resets) socket.resetAndDestroy();
   else socket.end();
   if (!reads) socket.resume();
-  await patiently(closed, `the end of a connection (seed ${seed})`);
+  await patiently(closed, `the end of a connection (seed ${SEED})`);
 }
 
 test('noise ends connections, never the relay', async (t) => {
-  t.diagnostic(`CAUSEWAY_SEED=${seed}`);
-  const random = choicesFrom(seed);
+  t.diagnostic(`CAUSEWAY_SEED=${SEED}`);
+  const random = choicesFrom(SEED);
   const server = await startUdpServer(t);
   const relay = await startRelay(t, {
     upstream: server.upstream,

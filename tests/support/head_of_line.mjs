@@ -4,13 +4,13 @@
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { SEED } from './random.mjs';
 import { startRelay } from './relay.mjs';
 import { open } from './rtc.mjs';
 import { startUdpServer } from './udp_server.mjs';
 
 const DELAY = 50; // milliseconds each way
 const LOSS = 5; // percent each way
-const SEED = Number(process.env.CAUSEWAY_SEED ?? 1);
 const RATE = 60; // datagrams a second
 const SECONDS = { clean: 3, lossy: 15 };
 

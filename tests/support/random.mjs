@@ -1,5 +1,8 @@
 // Random numbers that are the same for the same seed.
 
+/** The seed of the tests that make things up: always the same one, unless CAUSEWAY_SEED is another. */
+export const SEED = Number(process.env.CAUSEWAY_SEED ?? 1);
+
 /** Returns a source of numbers from 0 to 1 (mulberry32). */
 export const randomFrom = (seed) => {
   let state = seed;
