@@ -3,11 +3,14 @@
 import { isMainThread, Worker, workerData } from 'node:worker_threads';
 import { dist, require } from './causeway.mjs';
 
-/** Opens a thread that looks like a Worker of a page. */
-export function openThread() {
+/**
+ * Opens a thread that looks like a Worker of a page.
+ * @param sent a shared Int32Array, the first of whose numbers counts the datagrams that it sends
+ */
+export function openThread(sent = null) {
   const { port1, port2 } = new MessageChannel();
   const thread = new Worker(new URL(import.meta.url), {
-    workerData: { port: port2 },
+    workerData: { port: port2, sent },
     transferList: [port2],
   });
   const worker = {
@@ -27,8 +30,15 @@ export function openThread() {
 
 if (!isMainThread && workerData?.port) {
   const { serve } = await import(new URL('worker/serve.js', dist));
-  globalThis.WebSocket ??= require('ws').WebSocket;
-  const { port } = workerData;
+  const { port, sent } = workerData;
+  globalThis.WebSocket = class extends require('ws').WebSocket {
+    send(datagram) {
+      super.send(datagram);
+      if (!sent) return;
+      Atomics.add(sent, 0, 1);
+      Atomics.notify(sent, 0);
+    }
+  };
   const self = {
     onmessage: null,
     postMessage: (message, transfer) => port.postMessage(message, transfer),

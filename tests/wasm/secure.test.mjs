@@ -46,7 +46,7 @@ const refusedAs = async (code, stage, promise) => {
   return error;
 };
 
-describe('ten seconds of messages at 5 % loss', { concurrency: true }, () => {
+describe('messages at 5 % loss', { concurrency: true }, () => {
   for (const kind of kinds)
     test(kind, async (t) => {
       const lossy = await startSecureServer(t, { loss: 0.05 });
@@ -66,19 +66,18 @@ describe('ten seconds of messages at 5 % loss', { concurrency: true }, () => {
         }
       });
       const sent = [];
-      const end = performance.now() + 10_000;
-      while (performance.now() < end) {
+      while (sent.length < 200 || worlds <= 50) {
         sent.push(`message ${sent.length}`);
         client.send(0, 'say', { text: sent.at(-1) });
         client.send(1, 'move', { x: Math.random(), y: 0.25 });
         await sleep(50);
       }
-      // Messages that are still on their way arrive, however often they get lost.
-      for (let i = 0; i < 200 && said.length < sent.length; i++) await sleep(50);
+      const all = () => said.length >= sent.length;
+      await until('what is still on its way, however often it gets lost', all);
       assert.deepEqual(said, sent);
       const { packetsLost, packetsAcked, secure, transport } = client.stats();
       const { up, upLost, downLost } = lossy.path.counts;
-      assert.ok(upLost > 0 && downLost > 0 && packetsLost > 0 && packetsAcked > 100 && worlds > 50);
+      assert.ok(upLost > 0 && downLost > 0 && packetsLost > 0 && packetsAcked > 100);
       assert.ok(upLost < up / 5);
       const { datagramsSent, datagramsWaiting, droppedBacklog } = transport;
       assert.equal(secure.datagramsSent, datagramsSent + datagramsWaiting + droppedBacklog);
@@ -132,8 +131,8 @@ for (const kind of kinds) {
     // The place of a client that leaves is free again, once the server has heard of it.
     first.disconnect();
     await first.closed;
-    await sleep(300);
-    const second = await join(small, options);
+    const isFull = (error) => assert.equal(error.code, 'DENIED');
+    const second = await until('the place', () => join(small, options).catch(isFull));
     assert.equal(second.slot.index, 0);
     second.disconnect();
   });

@@ -183,7 +183,7 @@ test('a relay that is not there fails in the signalling', () =>
 test('an answer that is none fails in the signalling', async () => {
   answer = (_, response) => response.writeHead(201, { location: '/rtc/7' }).end('hello');
   await failsAt('signalling', WebRtcTransport.connect(url, options), /no description/);
-  await new Promise((resolve) => setTimeout(resolve, 50));
+  await until('the end of the session', () => deleted.length > 0);
   assert.deepEqual(deleted, ['/rtc/7']);
 });
 
@@ -215,11 +215,7 @@ test('an aborted signal ends the attempt with its reason', async () => {
 
 test('the best transport that opens carries in the end', async () => {
   const transport = await openTransport(url, options);
-  for (let i = 0; transport.kind !== 'webrtc'; i++) {
-    assert.ok(i < 500);
-    transport.send(bytes(5));
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
+  await until('WebRTC', () => transport.send(bytes(5)) && transport.kind === 'webrtc');
   transport.send(bytes(6));
   for (let last; last !== 6;) [last] = await arrival(transport);
   transport.close();

@@ -224,8 +224,7 @@ test('datagrams are dropped while too many bytes wait', () =>
         maxWaitSeconds: 0,
       });
       const datagram = new Uint8Array(1000);
-      const deadline = Date.now() + 10_000;
-      while (transport.send(datagram) && Date.now() < deadline)
+      while (transport.send(datagram))
         if (transport.stats().datagramsSent % 100 === 0) await new Promise(setImmediate);
       assert.equal(transport.stats().droppedBacklog, 1);
       assert.equal(transport.state, 'open');
