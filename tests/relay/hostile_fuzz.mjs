@@ -5,20 +5,19 @@
 //   CAUSEWAY_FUZZ_ROUND  only this round
 import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { setTimeout } from 'node:timers/promises';
 import { describePlan, makePlan, performPlan } from './hostile_tcp_plans.mjs';
 import { patiently, sleep } from '../support/patience.mjs';
 import { startRelay, statsUntil } from '../support/relay.mjs';
 import { startUdpServer } from '../support/udp_server.mjs';
 import { temporaryFolder } from '../support/fixture.mjs';
-import { descriptorsOf, processorTime } from '../support/programs.mjs';
+import { descriptorsOf, inTime, processorTime, startClock } from '../support/programs.mjs';
 import { SEED, choicesFrom } from '../support/random.mjs';
 
 const ONLY = process.env.CAUSEWAY_FUZZ_ROUND;
 const CONNECTIONS = 8;
 
 // Shorter than the ten seconds after which the relay abandons a connection that does nothing: a connection that ends
-// only then counts as stuck.
+// only then counts as stuck. The time in which the relay or this process waits for a core does not count.
 const STUCK_MS = 8000;
 
 const offer = readFileSync(new URL('../fuzz/corpus/sdp/chromium', import.meta.url), 'latin1');
@@ -44,25 +43,22 @@ async function idle(relay) {
 }
 
 async function check(relay, { player, get }, most) {
+  const clock = startClock(process.pid, relay.pid);
   let what;
   const all = async () => {
-    what = 'reply to a GET';
+    what = 'the reply to a GET';
     assert.match(await get(relay), /^HTTP\/1\.1 200 [^]*index$/);
-    what = 'echo of a datagram';
+    what = 'the echo of a datagram';
     const heard = player.messages.length;
     player.send(Buffer.from('still there'));
     await player.received(heard + 1);
-    what = 'idle relay';
+    what = 'an idle relay';
     await idle(relay);
     // The descriptors of a round are closed soon: they do not pile up.
-    what = `end of ${descriptorsOf(relay.pid) - most} descriptors`;
+    what = `the end of ${descriptorsOf(relay.pid) - most} descriptors`;
     while (descriptorsOf(relay.pid) > most) await sleep(10);
-    return true;
   };
-  const timer = new AbortController();
-  const late = setTimeout(STUCK_MS, false, { signal: timer.signal }).catch(() => {});
-  assert.ok(await Promise.race([all(), late]), `waited in vain for the ${what}`);
-  timer.abort();
+  await inTime(all(), STUCK_MS, clock, () => what);
 }
 
 /**

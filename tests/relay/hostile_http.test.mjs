@@ -10,7 +10,7 @@ import { startRelay } from '../support/relay.mjs';
 import { startUdpServer } from '../support/udp_server.mjs';
 import { repeat, temporaryFolder } from '../support/fixture.mjs';
 import { openTcp } from '../support/tcp.mjs';
-import { processorTime } from '../support/programs.mjs';
+import { processorTime, startClock } from '../support/programs.mjs';
 
 const large = pattern(3_000_000);
 
@@ -201,11 +201,11 @@ for (const [name, [headers, code]] of Object.entries(framings)) {
     const relay = await start(t);
     const upgrade = { Upgrade: 'websocket', Connection: 'Upgrade', ...headers };
     for (const [method, path, all = headers] of [...targets, ['GET', '/', upgrade]]) {
-      const begun = performance.now();
+      const clock = startClock(process.pid, relay.pid);
       const reply = await converse(t, relay, [request(method, path, all)]);
       assert.deepEqual(statuses(reply), [code], `${method} ${path}`);
       // this is far below the time after which the relay abandons a body
-      assert.ok(performance.now() - begun < 8000);
+      assert.ok(clock() < 8000);
     }
     await assertServing(t, relay);
   });
@@ -233,10 +233,10 @@ test('a body that is too long is refused before it comes, one without a length t
     [{}, 411],
     [{ 'Content-Length': '' }, 411],
   ]) {
-    const begun = performance.now();
+    const clock = startClock(process.pid, relay.pid);
     const reply = await converse(t, relay, [request('POST', '/rtc', headers)]);
     assert.equal(status(reply), code);
-    assert.ok(performance.now() - begun < 8000);
+    assert.ok(clock() < 8000);
   }
   // Space around a number is not part of it.
   const spaced = request('POST', '/rtc', { 'Content-Length': '  1 \t' }, 'a');

@@ -2,6 +2,7 @@
 // does not hold them up. Messages say what they are to do; see hostile_rig.mjs.
 import { Buffer } from 'node:buffer';
 import { sleep } from '../support/patience.mjs';
+import { inTime, startClock } from '../support/programs.mjs';
 import { WebSocket } from '../support/websocket.mjs';
 
 const DATAGRAM_SIZE = 120;
@@ -15,7 +16,11 @@ const ENOUGH = 20;
 // When nothing has come for so long, missing datagrams are lost.
 const PATIENCE_MS = 5_000;
 
-let config; // { port, rtc, request }
+// Shorter than the ten seconds after which the relay itself ends idle connections: newcomers that had to wait for that
+// end count as shut out. The time in which relay, server or players wait for a core does not count.
+const NEWCOMER_MS = 8_000;
+
+let config; // { port, processes, request }
 const players = [];
 const timers = [];
 
@@ -86,8 +91,8 @@ const commands = {
     for (const player of players) timers.push(setInterval(player.send, 1000 / hertz));
   },
   /** Lets one more player come, send a datagram, get it back and go. */
-  async newcomer({ localAddress, rtc, within }) {
-    const began = Date.now();
+  async newcomer({ localAddress, rtc }) {
+    const clock = startClock(process.pid, ...config.processes);
     const visit = async () => {
       const player = await enter(localAddress, rtc);
       player.send();
@@ -95,11 +100,7 @@ const commands = {
       player.close();
       if (player.received === 0) throw new Error(player.end);
     };
-    await Promise.race([
-      visit(),
-      sleep(within).then(() => Promise.reject(new Error(`not within ${within} ms`))),
-    ]);
-    return Date.now() - began;
+    await inTime(visit(), NEWCOMER_MS, clock, () => 'an answer');
   },
   tally: () =>
     players.map(({ sent, received, foreign, slowest, end }) => ({

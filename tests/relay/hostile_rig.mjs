@@ -17,10 +17,6 @@ import { assertAddsUp, startRelay } from '../support/relay.mjs';
 import { own } from '../support/fixture.mjs';
 import { processorTime } from '../support/programs.mjs';
 
-// Shorter than the ten seconds after which the relay itself ends idle connections: newcomers that had to wait for that
-// end count as shut out.
-const NEWCOMER_MS = 8_000;
-
 function start(t, file, ...args) {
   const child = fork(new URL(file, import.meta.url), args, {
     execArgv: [],
@@ -98,6 +94,7 @@ export async function startRig(
   const ask = startPlayers(t);
   await ask('begin', {
     port: relay.port,
+    processes: [server.pid, relay.pid],
     request: request().toString('base64'),
     sessions,
     rtcSessions,
@@ -112,10 +109,10 @@ export async function startRig(
     tally: () => ask('tally'),
     /**
      * One more player comes from an address of its own, gets a datagram back and goes. It tries once, and an error says
-     * why it was shut out. Resolves with the milliseconds that it took.
+     * why it was shut out.
      */
-    newcomer: ({ rtc = false, localAddress = `127.2.0.${++comers}`, within = NEWCOMER_MS } = {}) =>
-      ask('newcomer', { rtc, localAddress, within }).catch((error) => {
+    newcomer: ({ rtc = false, localAddress = `127.2.0.${++comers}` } = {}) =>
+      ask('newcomer', { rtc, localAddress }).catch((error) => {
         throw new Error(`a newcomer was shut out: ${error.message}`, { cause: error });
       }),
     /** Has the players stop sending; resolves with the tally when all that was on its way has come. */

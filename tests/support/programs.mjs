@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { readFileSync, readdirSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { own } from './fixture.mjs';
-import { patiently } from './patience.mjs';
+import { patiently, sleep } from './patience.mjs';
 
 /**
  * Starts a program that is killed when the test ends. The kernel kills it when this process ends, even by a crash:
@@ -68,6 +68,40 @@ export const childrenOf = (pid) =>
 /** Returns the milliseconds of processor time that a process has used. */
 export const processorTime = (pid) =>
   Number(readFileSync(`/proc/${pid}/schedstat`, 'ascii').split(' ')[0]) / 1e6;
+
+/** Returns the milliseconds for which the threads of a process were ready to run and had no core. */
+function waitOf(pid) {
+  let sum = 0;
+  for (const thread of readdirSync(`/proc/${pid}/task`)) {
+    try {
+      const schedule = readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'ascii');
+      sum += Number(schedule.split(' ')[1]) / 1e6;
+    } catch {
+      // The thread has ended meanwhile.
+    }
+  }
+  return sum;
+}
+
+/**
+ * Starts a clock that stands still while one of these processes waits for a core, so that what it shows does not depend
+ * on what else the machine does. Returns a function that returns the milliseconds since its start.
+ */
+export function startClock(...pids) {
+  const now = () => performance.now() - pids.reduce((sum, pid) => sum + waitOf(pid), 0);
+  const begun = now();
+  return () => now() - begun;
+}
+
+/** Rejects when the promise takes more than so many milliseconds of a clock; `what` makes the message. */
+export function inTime(promise, milliseconds, clock, what) {
+  let over = false;
+  const late = async () => {
+    while (!over && clock() < milliseconds) await sleep(50);
+    if (!over) throw new Error(`waited in vain for ${what()}`);
+  };
+  return Promise.race([promise, late()]).finally(() => (over = true));
+}
 
 /** Returns the kilobytes of memory that a process has. */
 export const memoryOf = (pid) =>
