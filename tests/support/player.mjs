@@ -9,7 +9,10 @@ const echoed = (client) => {
   return ({ type, value }) => type === 'said' && value.player === index;
 };
 
-/** `isEcho(message)` tells the echoes of this client's words from all other messages. */
+/**
+ * `isEcho(message)` tells the echoes of this client's words from all other messages. When `everyMs` is 0, the player says
+ * only what the test has it say.
+ */
 export function startPlayer(client, { isEcho = echoed(client), everyMs = 50 } = {}) {
   const { slot } = client;
   const player = { client, said: [], sent: 0, states: [], transports: [], gap: 0 };
@@ -22,10 +25,11 @@ export function startPlayer(client, { isEcho = echoed(client), everyMs = 50 } = 
   client.addEventListener('state', ({ state }) => player.states.push(state));
   client.addEventListener('transport', ({ transport }) => player.transports.push(transport));
   player.say = () => client.send(0, 'say', { text: String(player.sent++) });
-  const timer = setInterval(() => {
+  const speak = () => {
     if (client.state === 'disconnected') return clearInterval(timer);
     player.say();
-  }, everyMs);
+  };
+  const timer = everyMs > 0 && setInterval(speak, everyMs);
   /** Says one last thing, and waits until all that was said has come back, each once and in order. */
   player.rest = async () => {
     clearInterval(timer);

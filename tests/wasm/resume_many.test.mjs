@@ -58,7 +58,10 @@ test(`${LINKS} transports whose links are cut are all back in their sessions`, a
   assert.deepEqual(await ports(2), before);
   t.diagnostic(`all were back after ${Math.round(performance.now() - began)} ms`);
   assert.ok(players.every(({ transport }) => transport.state === 'open'));
-  assertStats(await relay.stats(), { sessions_opened: LINKS, links_joined: LINKS });
+  const { sessions_opened, links_joined } = await relay.stats();
+  assert.equal(sessions_opened, LINKS);
+  // A machine that stalls lets links fall silent, which are replaced too.
+  assert.ok(links_joined >= LINKS, `${links_joined} links`);
 });
 
 test(`a relay that crashes and is back loses none of ${PLAYERS} players`, async (t) => {
@@ -68,11 +71,15 @@ test(`a relay that crashes and is back loses none of ${PLAYERS} players`, async 
   const players = await Promise.all(
     Array.from({ length: PLAYERS }, async () => {
       const token = await server.token({ timeoutSeconds: 10 });
-      return startPlayer(await join(path, { token }), { everyMs: 500 });
+      return startPlayer(await join(path, { token }), { everyMs: 0 });
     }),
   );
+  // The server keeps 256 messages for a player who is away, so that each may say a few in all.
+  const speak = () => players.forEach(({ say }) => say());
+  speak();
   await eventually('all are heard', () => players.every(({ said }) => said.length > 0));
   await relay.stop('SIGKILL');
+  for (let i = 0; i < 3; i++) speak();
   const next = await startGate(t, server, path.relayOptions);
   path.to(next);
   await Promise.all(players.map(({ client }) => until(client, 'state', 'reconnecting')));
