@@ -1,5 +1,5 @@
 /* A browser whose network stalls: becomes a WebSocket of the relay, sends one datagram, reads
-   nothing for a while, then reads all that comes for two seconds. Writes JSON: how many bytes its
+   nothing for a while, then reads all that comes for four seconds. Writes JSON: how many bytes its
    own socket had held, and for each datagram its size, when it was sent (its first eight bytes,
    nanoseconds of the monotonic clock, little endian) and when it was read.
 
@@ -14,7 +14,7 @@
 #include <sys/ioctl.h>
 #include <time.h>
 
-#define READ_SECONDS 2.0
+#define READ_SECONDS 4.0
 
 static uint64_t now(void)
 {
