@@ -40,7 +40,7 @@ for (const [name, { start, prepare }] of Object.entries(engines))
         const page = await openOldPage(t);
         const came = await attempt(page, await place.server.token(), { transports: [transport] });
         assert.deepEqual(came, { transport });
-        const { sent, said } = await chat(page, 500);
+        const { sent, said } = await chat(page, 10);
         assert.deepEqual(said, sent);
         await leave(page);
         assert.equal(await ending(page), 'client');

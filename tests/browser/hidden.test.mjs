@@ -84,7 +84,7 @@ test('hidden pages over WebSocket keep their players', { timeout }, async () => 
     // A machine that stalls lets the link fall silent, which the client answers.
     assert.match(states.join(), /^(reconnecting,connected(,|$))*$/, what);
     await page.bringToFront();
-    const { sent, said } = await chat(page, 1000);
+    const { sent, said } = await chat(page, 20);
     assert.deepEqual(said, sent, what);
     await leave(page);
     await Promise.all([page.close(), front.close()]);

@@ -40,7 +40,7 @@ for (const inWorker of [false, true])
   test(`it shows transport, round trip, loss and bandwidth${inWorker ? ' of a Worker' : ''}`, async (t) => {
     const page = await openOverlay(t, undefined, inWorker);
     const box = shown(page);
-    await chat(page, 3000);
+    await chat(page, 60);
     const text = await box.evaluate(({ shadowRoot }) => shadowRoot.firstElementChild.innerText);
     assert.match(text, /WebSocket/);
     assert.match(text, /\d+(\.\d)? ms/);

@@ -48,7 +48,7 @@ for (const [name, start] of Object.entries(browsers))
         const end = await seen();
         assert.match(end[0], /(^|,)disconnected$/);
         await sleep(1000);
-        const { sent, said } = await chat(newer, 2000);
+        const { sent, said } = await chat(newer, 40);
         assert.deepEqual(said, sent);
         assert.deepEqual(await seen(), end);
         assert.doesNotMatch(await newer.evaluate(() => globalThis.states.join()), /disconnected/);

@@ -45,7 +45,7 @@ for (const name of ['chromium', 'firefox'])
       // Firefox carries the WebSockets of Workers by way of their page.
       const offloaded = kind === 'webrtc' || name === 'chromium';
       assert.equal(await page.evaluate(() => globalThis.client.offloaded), offloaded);
-      const { sent, said } = await chat(page, 500);
+      const { sent, said } = await chat(page, 10);
       assert.deepEqual(said, sent);
       if (offloaded) {
         const lost = await lostToBusyPage(page);

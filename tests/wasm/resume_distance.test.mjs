@@ -36,7 +36,7 @@ async function play(t, { path, server }) {
   // A machine that stalls lets links fall silent, which the client answers; distance.test.mjs shows in virtual time
   // that nothing else makes it do so.
   assert.match(player.states.join(), /^(reconnecting,connected(,|$))*$/);
-  assert.equal(client.transport, 'webrtc');
+  await until(client, 'transport', 'webrtc');
   await eventually('the WebSocket is closed', () => path.connections === 0);
   client.disconnect();
 }
