@@ -2,6 +2,7 @@
    every function gets NULL wherever it takes a pointer, NaN or an infinity wherever it takes a
    time, and numbers at their limits. Nothing happens then, and each function that can return an
    error does so. */
+#define OWN_MAIN
 #include "fixture.h"
 #include "netcode.h"
 

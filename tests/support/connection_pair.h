@@ -1,29 +1,16 @@
-/* Two connections and the path between them, in virtual time. */
+/* Two connections and the path between them, in virtual time. The test owns them. */
 #ifndef CAUSEWAY_TESTS_CONNECTION_PAIR_H
 #define CAUSEWAY_TESTS_CONNECTION_PAIR_H
 
+#include "bad_paths.h"
 #include "connections.h"
 
-#include "causeway/simulator.h"
-
 struct pair {
-    struct cw_schema *schema;
     struct cw_connection *sides[2];
     struct cw_simulator *paths[2]; /* the paths from each side to the other */
     double now;
     int ticks;
 };
-
-static inline struct cw_simulator *path_with(const struct cw_simulator_path *path, uint64_t seed)
-{
-    struct cw_simulator_config config = cw_simulator_config_default();
-    struct cw_simulator *simulator = NULL;
-    config.seed = seed;
-    config.path = *path;
-    config.max_datagrams = 8192;
-    assert_int_equal(cw_simulator_create(&config, &simulator), CW_OK);
-    return simulator;
-}
 
 /* The RTT keeps arrivals off the very moment of a tick, where rounding would decide. */
 static inline struct cw_simulator_path path_of(double rtt, double loss)
@@ -34,52 +21,60 @@ static inline struct cw_simulator_path path_of(double rtt, double loss)
     return path;
 }
 
-/* The pair owns the config's schema from here on. */
 static inline struct pair pair_open(const struct cw_connection_config *config, double rtt,
                                     double loss)
 {
-    const struct cw_simulator_path path = path_of(rtt, loss);
-    struct pair pair = {.schema = (struct cw_schema *)(uintptr_t)config->schema};
+    struct pair pair = {.now = 0};
+    struct cw_simulator_config simulator = cw_simulator_config_default();
+    simulator.path = path_of(rtt, loss);
+    simulator.max_datagrams = 8192;
     for (int i = 0; i < 2; i++) {
+        simulator.seed = 7 + (uint64_t)i;
         pair.sides[i] = connection_with(config);
-        pair.paths[i] = path_with(&path, 7 + (uint64_t)i);
+        pair.paths[i] = path_with(&simulator);
     }
     return pair;
+}
+
+/* Changes the paths of both sides. */
+static inline void pair_change(struct pair *pair, const struct cw_simulator_path *path)
+{
+    for (int i = 0; i < 2; i++)
+        assert_ok(cw_simulator_change(pair->paths[i], path));
 }
 
 static inline void pair_set_loss(struct pair *pair, double loss, double rtt)
 {
     const struct cw_simulator_path path = path_of(rtt, loss);
-    for (int i = 0; i < 2; i++)
-        assert_int_equal(cw_simulator_change(pair->paths[i], &path), CW_OK);
+    pair_change(pair, &path);
 }
 
-static inline void pair_close(struct pair *pair)
+/* Lets what is due arrive at a side. */
+static inline void pair_arrive(struct pair *pair, int side)
 {
-    for (int i = 0; i < 2; i++) {
-        cw_connection_destroy(pair->sides[i]);
-        cw_simulator_destroy(pair->paths[i]);
-    }
-    cw_schema_destroy(pair->schema);
+    uint8_t datagram[2048];
+    for (size_t size; (size = cw_simulator_transmit(pair->paths[!side], datagram, sizeof datagram,
+                                                    pair->now)) > 0;)
+        receive_exact(pair->sides[side], datagram, size, pair->now);
+}
+
+/* Puts a round of a side's packets on its path. */
+static inline void pair_send(struct pair *pair, int side)
+{
+    uint8_t datagram[2048];
+    cw_connection_update(pair->sides[side], pair->now);
+    for (size_t size; (size = transmit(pair->sides[side], datagram, pair->now)) > 0;)
+        assert_ok(cw_simulator_receive(pair->paths[side], datagram, size, pair->now));
 }
 
 /* A tick of both sides: all that is due arrives, then a round of packets goes out. The messages
    that arrived wait for the test to take them. */
 static inline void pair_tick(struct pair *pair)
 {
-    uint8_t datagram[2048];
-    for (int i = 0; i < 2; i++) {
-        size_t size;
-        while ((size = cw_simulator_transmit(pair->paths[!i], datagram, sizeof datagram,
-                                             pair->now)) > 0)
-            receive_exact(pair->sides[i], datagram, size, pair->now);
-    }
-    for (int i = 0; i < 2; i++) {
-        cw_connection_update(pair->sides[i], pair->now);
-        for (size_t size; (size = transmit(pair->sides[i], datagram, pair->now)) > 0;)
-            assert_int_equal(cw_simulator_receive(pair->paths[i], datagram, size, pair->now),
-                             CW_OK);
-    }
+    for (int i = 0; i < 2; i++)
+        pair_arrive(pair, i);
+    for (int i = 0; i < 2; i++)
+        pair_send(pair, i);
     pair->now = ++pair->ticks * TICK;
 }
 

@@ -1,10 +1,10 @@
 /* Connections in tests: a small schema, datagrams on heap blocks of exactly their size, and a peer
-   that sends any payload. */
+   that sends any payload. The test owns them all. */
 #ifndef CAUSEWAY_TESTS_CONNECTIONS_H
 #define CAUSEWAY_TESTS_CONNECTIONS_H
 
 #include "copy_packet.h"
-#include "unit.h"
+#include "fixture.h"
 
 #include "causeway/connection.h"
 
@@ -46,6 +46,21 @@ CW_SERIALIZE(serialize_small_note, struct note, stream, note)
     return cw_stream_uint(stream, &note->number, 0, 1);
 }
 
+/* The number of blocks that release_parcel has released since the schema was made. */
+static int parcels_released;
+
+static inline void schema_end(void *schema)
+{
+    cw_schema_destroy(schema);
+}
+
+static inline struct cw_schema *schema_with(const struct cw_schema_config *config)
+{
+    struct cw_schema *schema = NULL;
+    assert_int_equal(cw_schema_create(config, &schema), CW_OK);
+    return own(schema, schema_end);
+}
+
 static inline struct cw_schema *notes_schema(void)
 {
     const struct cw_message_type types[] = {
@@ -54,9 +69,18 @@ static inline struct cw_schema *notes_schema(void)
         {.name = "small_note", .size = sizeof(struct note), .serialize = serialize_small_note},
     };
     const struct cw_schema_config config = {.types = types, .count = 3};
-    struct cw_schema *schema = NULL;
-    assert_int_equal(cw_schema_create(&config, &schema), CW_OK);
-    return schema;
+    parcels_released = 0;
+    return schema_with(&config);
+}
+
+static inline struct cw_connection_config notes_config(void)
+{
+    return cw_connection_config_default(notes_schema());
+}
+
+static inline void connection_end(void *connection)
+{
+    cw_connection_destroy(connection);
 }
 
 static inline struct cw_connection *connection_with(const struct cw_connection_config *config)
@@ -64,7 +88,7 @@ static inline struct cw_connection *connection_with(const struct cw_connection_c
     struct cw_connection *connection = NULL;
     assert_int_equal(cw_connection_create(config, &connection), CW_OK);
     assert_non_null(connection);
-    return connection;
+    return own(connection, connection_end);
 }
 
 static inline struct cw_message *make_note(struct cw_connection *from, uint32_t type,
@@ -101,9 +125,6 @@ static inline uint8_t block_byte(uint32_t number, size_t i)
 {
     return (uint8_t)(number * 31 + i * 7 + i / 251);
 }
-
-/* The number of blocks that release_parcel has released. */
-static int parcels_released;
 
 static inline void release_parcel(void *context, uint8_t *block, size_t size)
 {
@@ -191,17 +212,6 @@ static inline uint32_t drain(struct cw_connection *at)
     return count;
 }
 
-/* Closes two connections and the schema of their config. Messages that b has not taken are
-   released. */
-static inline void close_both(struct cw_connection *a, struct cw_connection *b,
-                              const struct cw_connection_config *config)
-{
-    drain(b);
-    cw_connection_destroy(a);
-    cw_connection_destroy(b);
-    cw_schema_destroy((struct cw_schema *)(uintptr_t)config->schema);
-}
-
 static inline struct cw_connection_stats stats_of(const struct cw_connection *connection)
 {
     struct cw_connection_stats stats;
@@ -253,12 +263,17 @@ static inline uint32_t round_of(struct cw_connection *from, struct cw_connection
     return count;
 }
 
+static inline void peer_end(void *peer)
+{
+    cw_endpoint_destroy(peer);
+}
+
 /* Returns an endpoint that sends any payload and tells whether it was acked. */
 static inline struct cw_endpoint *peer_of(const struct cw_connection_config *config)
 {
     struct cw_endpoint *peer = NULL;
     assert_int_equal(cw_endpoint_create(&config->endpoint, &peer), CW_OK);
-    return peer;
+    return own(peer, peer_end);
 }
 
 static inline enum cw_error peer_send(struct cw_endpoint *peer, struct cw_connection *to,

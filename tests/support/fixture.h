@@ -1,6 +1,7 @@
-/* Tests need no list, and objects need no destroy: TEST(name) { ... } adds itself to the tests that
-   fixture_run runs, and the objects that a test owns are released when it ends, also by a failed
-   assertion. */
+/* Tests need no list and no main, and objects need no destroy: TEST(name) { ... } adds itself to
+   the tests of its program, and the objects that a test owns are released when it ends, also by a
+   failed assertion. A program that does more than run its tests defines OWN_MAIN and calls
+   fixture_run. */
 #ifndef CAUSEWAY_TESTS_FIXTURE_H
 #define CAUSEWAY_TESTS_FIXTURE_H
 
@@ -14,7 +15,7 @@ static size_t fixture_test_count;
 
 /* The function that a program calls before each of its tests, or NULL. Its objects are owned
    too. */
-static CMFixtureFunction fixture_before;
+static void (*fixture_before)(void **state);
 
 /* An object of the test that runs; they are listed in the order in which they were made. */
 struct fixture_owned {
@@ -46,7 +47,9 @@ static inline void *own(void *object, void (*release)(void *object))
 
 static inline int fixture_start(void **state)
 {
-    return fixture_before ? fixture_before(state) : 0;
+    if (fixture_before)
+        fixture_before(state);
+    return 0;
 }
 
 static inline void fixture_add(const char *name, CMUnitTestFunction function)
@@ -65,6 +68,15 @@ static inline void fixture_add(const char *name, CMUnitTestFunction function)
     }                                                                                              \
     static void name(__attribute__((unused)) void **state)
 
+/* BEFORE_EACH_TEST { ... } runs before each test of the program. */
+#define BEFORE_EACH_TEST                                                                           \
+    static void before_each_test(void **state);                                                    \
+    __attribute__((constructor)) static void set_before_each_test(void)                            \
+    {                                                                                              \
+        fixture_before = before_each_test;                                                         \
+    }                                                                                              \
+    static void before_each_test(__attribute__((unused)) void **state)
+
 /* The macro serves both kinds of errors: CW_OK and CW_PROTOCOL_OK are 0. */
 #define assert_ok(call) assert_int_equal(call, 0)
 
@@ -72,5 +84,12 @@ static inline int fixture_run(void)
 {
     return cmocka_run_group_tests(fixture_tests, NULL, NULL);
 }
+
+#ifndef OWN_MAIN
+int main(void)
+{
+    return fixture_run();
+}
+#endif
 
 #endif

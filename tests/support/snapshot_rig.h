@@ -1,7 +1,11 @@
-/* A world of two types of entities, a server of snapshots and its clients. */
+/* A world of two types of entities, a server of snapshots and its clients. The tests of a program
+   that defines EVERY_CODING run with each. */
 #ifndef CAUSEWAY_TESTS_SNAPSHOT_RIG_H
 #define CAUSEWAY_TESTS_SNAPSHOT_RIG_H
 
+#ifdef EVERY_CODING
+#define OWN_MAIN
+#endif
 #include "fixture.h"
 
 #include "causeway/snapshot.h"
@@ -34,6 +38,18 @@ static struct cw_snapshot_server *rig_server;
 static struct cw_snapshot_client *rig_client;
 static uint32_t rig_tick;
 
+#ifdef EVERY_CODING
+int main(void)
+{
+    int failed = 0;
+    for (int coding = 0; coding < CW_SNAPSHOT_CODING_COUNT; coding++) {
+        rig_coding = (enum cw_snapshot_coding)coding;
+        failed += fixture_run();
+    }
+    return failed;
+}
+#endif
+
 static inline void rig_close(void *config)
 {
     (void)config;
@@ -55,29 +71,10 @@ static inline void rig_open(void)
     own(&rig_config, rig_close);
 }
 
-/* Runs the tests with every coding. */
-#define rig_run_codings()                                                                          \
-    do {                                                                                           \
-        for (; rig_coding < CW_SNAPSHOT_CODING_COUNT; rig_coding++) {                              \
-            const int failed = fixture_run();                                                      \
-            if (failed)                                                                            \
-                return failed;                                                                     \
-        }                                                                                          \
-        return 0;                                                                                  \
-    } while (0)
-
 static inline void rig_start(void)
 {
     assert_int_equal(cw_snapshot_server_create(&rig_config, &rig_server), CW_OK);
     assert_int_equal(cw_snapshot_client_create(&rig_config, &rig_client), CW_OK);
-}
-
-static inline int rig_setup(void **state)
-{
-    (void)state;
-    rig_open();
-    rig_start();
-    return 0;
 }
 
 /* Starts again with the present rig_config. */

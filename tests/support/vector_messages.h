@@ -39,15 +39,6 @@ static inline const struct cw_message_type *vector_type(const struct cw_message 
     return cw_schema_type(vector_tables, message->type);
 }
 
-static inline struct cw_schema *vector_schema_with(const struct cw_message_type *types,
-                                                   uint32_t count)
-{
-    const struct cw_schema_config config = {.types = types, .count = count};
-    struct cw_schema *schema = NULL;
-    assert_int_equal(cw_schema_create(&config, &schema), CW_OK);
-    return schema;
-}
-
 static inline const cJSON *find_named(const cJSON *list, const char *name)
 {
     const cJSON *item;
@@ -110,24 +101,23 @@ static inline struct cw_schema *vector_schema(const cJSON *types)
                                                 .block = cJSON_IsTrue(vectors_get(type, "block"))};
         count++;
     }
-    cw_schema_destroy(vector_tables);
-    vector_tables = vector_schema_with(table, count);
+    const struct cw_schema_config config = {.types = table, .count = count};
+    vector_tables = schema_with(&config);
     for (uint32_t i = 0; vector_by_hand && i < count; i++)
         table[i] = (struct cw_message_type){.name = "type",
                                             .size = cw_schema_type(vector_tables, i)->size,
                                             .serialize = vector_functions[i],
                                             .block = table[i].block};
-    return vector_schema_with(table, count);
+    return schema_with(&config);
 }
 
-static inline struct cw_connection_config vector_config(const cJSON *file, const char *name,
-                                                        struct cw_schema **schema)
+static inline struct cw_connection_config vector_config(const cJSON *file, const char *name)
 {
     const cJSON *from = find_named(vectors_get(file, "configs"), name);
     const cJSON *reliable = vectors_get(from, "reliable");
-    *schema = vector_schema(vectors_get(vectors_get(file, "message_types"),
+    struct cw_schema *schema = vector_schema(vectors_get(vectors_get(file, "message_types"),
                                         cJSON_GetStringValue(vectors_get(from, "message_types"))));
-    struct cw_connection_config config = cw_connection_config_default(*schema);
+    struct cw_connection_config config = cw_connection_config_default(schema);
     config.channel_count = (uint32_t)vectors_int(from, "num_channels");
     config.max_messages = 4096;
     config.max_packets_per_update = 1;

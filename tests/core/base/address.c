@@ -233,8 +233,3 @@ TEST(a_mapped_address_is_its_ipv4_address)
         assert_false(cw_address_equal(&mapped, &others[i]));
     }
 }
-
-int main(void)
-{
-    return fixture_run();
-}

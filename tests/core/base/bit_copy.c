@@ -48,8 +48,3 @@ TEST(test_every_place)
         }
     }
 }
-
-int main(void)
-{
-    return fixture_run();
-}

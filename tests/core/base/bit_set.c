@@ -40,8 +40,3 @@ TEST(bits_beyond_the_count_do_not_count)
     cw_bit_clear(bits, 70);
     assert_int_equal(bits[1], 0);
 }
-
-int main(void)
-{
-    return fixture_run();
-}

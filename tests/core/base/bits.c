@@ -14,6 +14,11 @@ static uint32_t random_number(void)
     return (uint32_t)(seed >> 32);
 }
 
+BEFORE_EACH_TEST
+{
+    printf("seed %llu\n", (unsigned long long)seed);
+}
+
 static uint32_t random_bits(unsigned bits)
 {
     return (uint32_t)(random_number() & (((uint64_t)1 << bits) - 1));
@@ -273,10 +278,4 @@ TEST(test_bits_loaded_ahead_are_those_that_are_read)
         assert_false(cw_bit_reader_skip(&ahead, 1));
         free(bytes);
     }
-}
-
-int main(void)
-{
-    printf("seed %llu\n", (unsigned long long)seed);
-    return fixture_run();
 }

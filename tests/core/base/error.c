@@ -73,8 +73,3 @@ TEST(test_other_errors_have_no_field)
     assert_string_equal(name, "");
     assert_false(cw_error_field(CW_ERROR_CONFIG, NULL));
 }
-
-int main(void)
-{
-    return fixture_run();
-}

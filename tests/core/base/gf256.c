@@ -115,8 +115,3 @@ TEST(test_bytes_that_are_not_zero_are_found)
         }
     }
 }
-
-int main(void)
-{
-    return fixture_run();
-}

@@ -94,8 +94,3 @@ TEST(hashes_depend_on_the_seed_and_all_of_an_address)
             assert_int_not_equal(hashes[i], hashes[k]);
     }
 }
-
-int main(void)
-{
-    return fixture_run();
-}

@@ -42,8 +42,3 @@ TEST(bytes_are_copied)
     assert_ptr_equal(in, bytes + 4);
     assert_memory_equal(back, "abc", 3);
 }
-
-int main(void)
-{
-    return fixture_run();
-}

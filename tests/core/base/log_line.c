@@ -37,8 +37,3 @@ TEST(a_log_wants_what_its_level_includes)
     assert_false(cw_log_wants(&at, CW_LOG_DEBUG));
     assert_false(cw_log_wants(&none, CW_LOG_WARNING));
 }
-
-int main(void)
-{
-    return fixture_run();
-}

@@ -99,8 +99,3 @@ TEST(an_arena_begins_with_zeros)
     const struct cw_allocator none = {.allocate = allocate_nothing};
     assert_null(cw_arena_create(&none, 64).base);
 }
-
-int main(void)
-{
-    return fixture_run();
-}

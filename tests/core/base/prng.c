@@ -50,8 +50,3 @@ TEST(every_number_below_a_limit_comes)
     for (int i = 0; i < 7; i++)
         assert_in_range(counts[i], 9500, 10500);
 }
-
-int main(void)
-{
-    return fixture_run();
-}

@@ -33,8 +33,3 @@ TEST(test_difference_takes_the_shorter_way)
     assert_int_equal(cw_sequence_difference(65535, 1), -2);
     assert_int_equal(cw_sequence_difference(32768, 0), -32768);
 }
-
-int main(void)
-{
-    return fixture_run();
-}

@@ -136,8 +136,3 @@ TEST(test_matches_a_model_over_many_laps)
     assert_true(next > 10 * 65536);
     cw_sequence_buffer_destroy(&buffer);
 }
-
-int main(void)
-{
-    return fixture_run();
-}

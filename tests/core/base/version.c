@@ -8,8 +8,3 @@ TEST(test_headers_library_and_build_agree)
     assert_string_equal(cw_version(), CAUSEWAY_VERSION);
     assert_string_equal(cw_version(), CAUSEWAY_BUILD_VERSION);
 }
-
-int main(void)
-{
-    return fixture_run();
-}

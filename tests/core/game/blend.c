@@ -97,8 +97,3 @@ TEST(rotations_at_the_ends)
     cw_slerp(same, out, 0.5f, out);
     assert_near(angle_between(out, same), PI / 2, 0.001);
 }
-
-int main(void)
-{
-    return fixture_run();
-}

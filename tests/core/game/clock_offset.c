@@ -112,8 +112,3 @@ TEST(a_clock_does_not_stay_for_long)
     }
     assert_true(moved > 10);
 }
-
-int main(void)
-{
-    return fixture_run();
-}

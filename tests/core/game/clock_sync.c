@@ -590,8 +590,3 @@ TEST(one_allocation_is_all)
     assert_int_equal(cw_clock_sync_create(&config, &sync), CW_ERROR_NO_MEMORY);
     assert_null(sync);
 }
-
-int main(void)
-{
-    return fixture_run();
-}

@@ -137,8 +137,3 @@ TEST(a_cube_that_is_left_alone_rests)
     print_message("%u came to rest\n", rested);
     assert_true(rested > 20);
 }
-
-int main(void)
-{
-    return fixture_run();
-}

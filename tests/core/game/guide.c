@@ -292,8 +292,3 @@ TEST(a_hidden_tab_catches_up)
     assert_all_agree(&world);
     stop(&world);
 }
-
-int main(void)
-{
-    return fixture_run();
-}

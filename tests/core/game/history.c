@@ -309,8 +309,3 @@ TEST(impossible_configs_are_refused)
     }
     assert_null(history);
 }
-
-int main(void)
-{
-    return fixture_run();
-}

@@ -742,8 +742,3 @@ TEST(a_server_that_begins_anew_is_followed)
     }
     input_rig_stop(rig);
 }
-
-int main(void)
-{
-    return fixture_run();
-}

@@ -443,8 +443,3 @@ TEST(impossible_configs_are_refused)
     }
     assert_null(interpolation);
 }
-
-int main(void)
-{
-    return fixture_run();
-}

@@ -597,8 +597,3 @@ TEST(impossible_configs_are_refused)
     refuse(&rig.config, "smooth_limits");
     cw_schema_destroy(rig.schema);
 }
-
-int main(void)
-{
-    return fixture_run();
-}

@@ -229,8 +229,3 @@ TEST(the_size_is_exact)
         assert_int_equal(done && cw_range_ended(&reader), off == 0);
     }
 }
-
-int main(void)
-{
-    return fixture_run();
-}

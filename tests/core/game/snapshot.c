@@ -1,10 +1,15 @@
 /* Tests of snapshots: what arrives, what it costs, and which baseline it refers to. */
-#include "fixture.h"
 
 #include "config_error.h"
 #include "snapshot_rig.h"
 
 #include "counted.h"
+
+BEFORE_EACH_TEST
+{
+    rig_open();
+    rig_start();
+}
 
 TEST(test_a_config_that_cannot_work_is_refused)
 {
@@ -382,10 +387,4 @@ TEST(test_a_reset_forgets_everything)
     assert_int_equal(exchange().number, 1);
     assert_null(body_at(3));
     assert_non_null(body_at(9));
-}
-
-int main(void)
-{
-    fixture_before = rig_setup;
-    return fixture_run();
 }

@@ -1,18 +1,16 @@
 /* Tests of entities that do not fit, and of those that a client is not interested in. */
-#include "fixture.h"
 
+#define EVERY_CODING
 #include "snapshot_rig.h"
 
 #define ENTITIES 300
 
-static int setup(void **state)
+BEFORE_EACH_TEST
 {
-    (void)state;
     rig_open();
     rig_config.max_entities = ENTITIES;
     rig_config.max_bytes = 6000;
     rig_start();
-    return 0;
 }
 
 static uint32_t known(void)
@@ -202,10 +200,4 @@ TEST(test_an_old_state_is_told_whole)
     for (uint32_t tick = 0; tick < 60; tick++)
         exchange_up_to(200, 0);
     assert_int_equal(body_at(0)->x, (3 * rig_config.window - 1) * 9);
-}
-
-int main(void)
-{
-    fixture_before = setup;
-    rig_run_codings();
 }

@@ -1,6 +1,5 @@
 /* Tests of the codings with motion: what goes on as before costs next to nothing, and every other
    motion arrives all the same. */
-#include "fixture.h"
 
 #include "snapshot_rig.h"
 
@@ -10,13 +9,11 @@
 
 #define ENTITIES 40
 
-static int setup(void **state)
+BEFORE_EACH_TEST
 {
-    (void)state;
     rig_open();
     rig_config.max_entities = ENTITIES;
     rig_start();
-    return 0;
 }
 
 static void use(enum cw_snapshot_coding coding)
@@ -159,10 +156,4 @@ TEST(test_bodies_are_shared_with_both_baselines)
     assert_memory_not_equal(sent[0].bytes + 3, sent[2].bytes + 3, 12);
     cw_snapshot_server_stats(rig_server, &stats);
     assert_int_equal(stats.shared, 2 + 2 + 1 + 1);
-}
-
-int main(void)
-{
-    fixture_before = setup;
-    return fixture_run();
 }

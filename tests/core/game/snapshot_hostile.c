@@ -1,6 +1,6 @@
 /* Tests of bytes that no server has sent: they are read within their size or refused whole. */
-#include "fixture.h"
 
+#define EVERY_CODING
 #include "snapshot_rig.h"
 
 #include "random_schema.h"
@@ -9,14 +9,12 @@
 
 #define ENTITIES 24
 
-static int setup(void **state)
+BEFORE_EACH_TEST
 {
-    (void)state;
     rig_open();
     rig_config.max_entities = ENTITIES;
     rig_config.window = 4;
     rig_start();
-    return 0;
 }
 
 /* Receives from memory of exactly that size, for the sanitizer. */
@@ -232,10 +230,4 @@ TEST(test_what_comes_before_the_range_coder_agrees_with_it)
         cw_snapshot_server_restart(rig_server, 0);
     }
     assert_in_range(taken, 1, 5);
-}
-
-int main(void)
-{
-    fixture_before = setup;
-    rig_run_codings();
 }

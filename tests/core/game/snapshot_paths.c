@@ -1,9 +1,9 @@
 /* Tests of snapshots over paths that lose, double and reorder them: every client sees each entity
    go forward only, and in the end has exactly the world that it should have. */
-#include "fixture.h"
 
 #include "message/schema_delta.h"
 
+#define EVERY_CODING
 #include "snapshot_rig.h"
 
 #include "random_schema.h"
@@ -275,18 +275,10 @@ TEST(test_outages_longer_than_the_window)
     }
 }
 
-static int setup(void **state)
+BEFORE_EACH_TEST
 {
-    (void)state;
     rig_open();
     rig_config.max_entities = ENTITIES;
     rig_config.max_clients = CLIENTS;
     rig_start();
-    return 0;
-}
-
-int main(void)
-{
-    fixture_before = setup;
-    rig_run_codings();
 }

@@ -1,10 +1,9 @@
 /* Tests of snapshots as messages of a connection, acked by receipts: over a path that loses, and
    when the application lets messages lie until the connection throws them away. */
-#include "fixture.h"
+#define EVERY_CODING
+#include "snapshot_rig.h"
 
 #include "connection_pair.h"
-
-#include "snapshot_rig.h"
 
 #define SNAPSHOT_FIELDS(FIELD) FIELD(body, CW_BYTES(600))
 CW_MESSAGE(snapshot, SNAPSHOT_FIELDS)
@@ -14,9 +13,7 @@ enum { UNRELIABLE = 1, ENTITIES = 20 };
 static struct pair open_pair(double loss)
 {
     const struct cw_schema_config types = {.types = &snapshot_type, .count = 1};
-    struct cw_schema *schema;
-    assert_int_equal(cw_schema_create(&types, &schema), CW_OK);
-    const struct cw_connection_config config = cw_connection_config_default(schema);
+    const struct cw_connection_config config = cw_connection_config_default(schema_with(&types));
     return pair_open(&config, 0.1, loss);
 }
 
@@ -60,6 +57,12 @@ static void expect_x(uint32_t x)
         assert_int_equal(body_at(i)->x, i + x);
 }
 
+BEFORE_EACH_TEST
+{
+    rig_open();
+    rig_start();
+}
+
 TEST(test_receipts_tell_the_baseline)
 {
     struct pair pair = open_pair(0.2);
@@ -77,7 +80,6 @@ TEST(test_receipts_tell_the_baseline)
     struct cw_snapshot_server_stats stats;
     cw_snapshot_server_stats(rig_server, &stats);
     assert_in_range(stats.whole, 1, 30);
-    pair_close(&pair);
 }
 
 /* There are more messages than the connection holds: the oldest are gone, although they were acked.
@@ -104,11 +106,4 @@ TEST(test_a_client_that_slept_begins_anew)
         take_snapshots(&pair);
     }
     expect_x(399);
-    pair_close(&pair);
-}
-
-int main(void)
-{
-    fixture_before = rig_setup;
-    rig_run_codings();
 }

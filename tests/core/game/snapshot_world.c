@@ -24,19 +24,17 @@ static void end_schema(void *made)
     cw_schema_destroy(made);
 }
 
-static int setup(void **state)
+BEFORE_EACH_TEST
 {
-    (void)state;
     const struct cw_message_type types[] = {player_type, crate_type};
     const struct cw_schema_config config = {.types = types, .count = 2};
     struct cw_arena measured = {0}, arena = {.base = memory, .size = sizeof memory};
     memset(memory, 0, sizeof memory);
-    if (cw_schema_create(&config, &schema) != CW_OK)
-        return -1;
+    assert_int_equal(cw_schema_create(&config, &schema), CW_OK);
     own(schema, end_schema);
     cw_snapshot_world_layout(NULL, &measured, schema, ENTITIES, WINDOW);
     cw_snapshot_world_layout(&world, &arena, schema, ENTITIES, WINDOW);
-    return arena.used == measured.used ? 0 : -1;
+    assert_int_equal(arena.used, measured.used);
 }
 
 static enum cw_error set(uint32_t entity, uint32_t type, float x)
@@ -164,10 +162,4 @@ TEST(reset_makes_it_empty)
     assert_false(cw_snapshot_world_knows(&world, 1));
     assert_int_equal(cw_snapshot_world_tick(&world, 1), CW_OK);
     assert_int_equal(cw_snapshot_world_changes(&world, 1)[4], 0);
-}
-
-int main(void)
-{
-    fixture_before = setup;
-    return fixture_run();
 }

@@ -411,8 +411,3 @@ TEST(protocols_have_names_of_their_own)
             assert_string_not_equal(cw_lab_protocol_name(i), cw_lab_protocol_name(other));
     }
 }
-
-int main(void)
-{
-    return fixture_run();
-}

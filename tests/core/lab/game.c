@@ -147,8 +147,3 @@ TEST(faults_of_a_protocol_are_counted)
     assert_true(stats.oldest_seconds == 2);
     free(game);
 }
-
-int main(void)
-{
-    return fixture_run();
-}

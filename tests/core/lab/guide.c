@@ -13,8 +13,3 @@ TEST(the_guide_tries_a_protocol)
         assert_true(p99 > 0.1 && p99 < 10);
     }
 }
-
-int main(void)
-{
-    return fixture_run();
-}

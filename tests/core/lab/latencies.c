@@ -48,8 +48,3 @@ TEST(what_is_out_of_range_has_a_place)
     cw_lab_latencies_add(&latencies, (double)NAN);
     assert_int_equal(latencies.count, 2);
 }
-
-int main(void)
-{
-    return fixture_run();
-}

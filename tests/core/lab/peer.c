@@ -81,8 +81,3 @@ TEST(nothing_is_written_beyond_the_end)
     cw_lab_item_write(&message, 1, data, 64);
     assert_memory_equal(data, before, sizeof data);
 }
-
-int main(void)
-{
-    return fixture_run();
-}

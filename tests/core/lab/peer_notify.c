@@ -117,8 +117,3 @@ TEST(only_the_right_bytes_are_an_item)
         assert_int_equal(type->next(peer, &arrival), traffic != CW_LAB_STATE);
     }
 }
-
-int main(void)
-{
-    return fixture_run();
-}

@@ -124,8 +124,3 @@ TEST(only_the_right_bytes_are_an_item)
         assert_false(cw_lab_peer_rudp.next(peer, &arrival));
     }
 }
-
-int main(void)
-{
-    return fixture_run();
-}

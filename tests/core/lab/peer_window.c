@@ -154,8 +154,3 @@ TEST(it_answers_between_the_turns)
     }
     assert_true(between > 10);
 }
-
-int main(void)
-{
-    return fixture_run();
-}

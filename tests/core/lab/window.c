@@ -164,8 +164,3 @@ TEST(mistakes_are_refused)
     assert_int_equal(cw_window_transmit(rig.a, out, sizeof out - 1, 10), 0);
     assert_int_equal(cw_window_transmit(rig.a, out, sizeof out, 10), CW_WINDOW_HEADER_SIZE + 1);
 }
-
-int main(void)
-{
-    return fixture_run();
-}

@@ -198,8 +198,3 @@ TEST(a_window_of_any_size_lets_everything_through)
         }
     }
 }
-
-int main(void)
-{
-    return fixture_run();
-}

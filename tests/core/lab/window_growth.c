@@ -159,8 +159,3 @@ TEST(a_window_that_is_not_used_does_not_grow)
         assert_near(cwnd_of(&rig), after);
     }
 }
-
-int main(void)
-{
-    return fixture_run();
-}

@@ -171,8 +171,3 @@ TEST(changed_datagrams_do_no_harm)
         }
     }
 }
-
-int main(void)
-{
-    return fixture_run();
-}

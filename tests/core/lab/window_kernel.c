@@ -128,8 +128,3 @@ TEST(its_latency_is_of_the_order_of_the_kernels)
         assert_true(within_times(own.p99, theirs.p99, 3));
     }
 }
-
-int main(void)
-{
-    return fixture_run();
-}

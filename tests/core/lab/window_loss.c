@@ -255,8 +255,3 @@ TEST(sequence_numbers_wrap)
         }
     }
 }
-
-int main(void)
-{
-    return fixture_run();
-}

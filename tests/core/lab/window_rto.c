@@ -143,8 +143,3 @@ TEST(an_ack_of_new_bytes_starts_the_timer_again)
     arrive(last, 0, rig.a, rig.now);
     assert_true(window_stats(rig.a).timer_due > 1e300); /* nothing is in flight */
 }
-
-int main(void)
-{
-    return fixture_run();
-}

@@ -119,8 +119,3 @@ TEST(every_byte_arrives_in_order)
         for (uint64_t seed = 1; seed <= SEEDS; seed++)
             run(seed, losses[i]);
 }
-
-int main(void)
-{
-    return fixture_run();
-}

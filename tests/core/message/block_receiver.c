@@ -137,8 +137,3 @@ TEST(what_does_not_fit_is_malformed)
     assert_int_equal(check(&rig, 2, 1, 2, 5), CW_OK);
     channel_rig_stop(&rig.channel);
 }
-
-int main(void)
-{
-    return fixture_run();
-}

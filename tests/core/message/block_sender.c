@@ -140,8 +140,3 @@ TEST(with_others_to_send_it_waits_longer)
     cw_block_sender_due(&sender, &timing, false, &due);
     assert_int_equal(due, CW_DUE_AGAIN);
 }
-
-int main(void)
-{
-    return fixture_run();
-}

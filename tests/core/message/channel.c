@@ -115,8 +115,3 @@ TEST(test_blocks_must_fit)
     config.blocks = false;
     assert_int_equal(check(&config), CW_OK);
 }
-
-int main(void)
-{
-    return fixture_run();
-}

@@ -83,8 +83,3 @@ TEST(what_is_malformed_leaves_nothing)
     assert_false(cw_channel_read_type(&reader, &common, &type));
     channel_rig_stop(&rig);
 }
-
-int main(void)
-{
-    return fixture_run();
-}

@@ -1,4 +1,5 @@
 /* Tests of the functions that a connection calls on its channels, for each kind. */
+#define OWN_MAIN
 #include "fixture.h"
 
 #include "message/channel_internal.h"
@@ -30,7 +31,7 @@ static void stop(void *object)
     channel_rig_stop(&rig->common);
 }
 
-static int start(void **state)
+BEFORE_EACH_TEST
 {
     static struct rig the_rig;
     struct rig *rig = *state = &the_rig;
@@ -48,7 +49,6 @@ static int start(void **state)
     }
     assert_int_equal(rig->arena.used, rig->arena.size);
     own(rig, stop);
-    return 0;
 }
 
 static enum cw_error send_number(struct rig *rig, uint32_t number, const char *block)
@@ -240,7 +240,6 @@ TEST(test_a_reset_leaves_nothing)
 
 int main(void)
 {
-    fixture_before = start;
     int failed = 0;
     for (kind = CW_CHANNEL_RELIABLE_ORDERED; kind <= CW_CHANNEL_RELIABLE_UNORDERED; kind++)
         failed += fixture_run();

@@ -2,7 +2,8 @@
 #include "fixture.h"
 
 #include "config_error.h"
-#include "notes_schema.h"
+#include "connections.h"
+#include "counted.h"
 
 #include "causeway/schema.h"
 
@@ -10,6 +11,7 @@
 
 TEST(test_the_defaults_are_as_told)
 {
+    struct cw_schema *schema = notes_schema();
     const struct cw_connection_config config = cw_connection_config_default(schema);
     assert_ptr_equal(config.schema, schema);
     assert_int_equal(config.channel_count, 2);
@@ -24,30 +26,6 @@ TEST(test_the_defaults_are_as_told)
     assert_int_equal(config.max_received_messages, CW_AUTO);
     assert_int_equal(config.max_packets_per_update, 32);
     assert_true(unit_same(config.idle_interval_seconds, 0.1));
-}
-
-struct counted {
-    size_t allocations, bytes, released;
-};
-
-static void *count_allocate(void *context, size_t size)
-{
-    struct counted *counted = context;
-    counted->allocations++;
-    counted->bytes += size;
-    return malloc(size);
-}
-
-static void count_release(void *context, void *memory, size_t size)
-{
-    ((struct counted *)context)->released += size;
-    free(memory);
-}
-
-static void *refuse(void *context, size_t size)
-{
-    (void)context, (void)size;
-    return NULL;
 }
 
 static void use(struct cw_connection *a, struct cw_connection *b)
@@ -65,20 +43,17 @@ static void use(struct cw_connection *a, struct cw_connection *b)
 TEST(test_all_memory_is_one_allocation_of_the_size_that_is_told)
 {
     for (int blocks = 0; blocks < 2; blocks++) {
-        struct counted counted = {0};
-        struct cw_connection_config config = cw_connection_config_default(schema);
-        config.allocator = (struct cw_allocator){count_allocate, count_release, &counted};
-        config.channels[0].blocks = config.channels[1].blocks = blocks;
-        struct cw_connection *a = connection_with(&config);
-        assert_int_equal(counted.allocations, 1);
-        assert_int_equal(counted.bytes, cw_connection_memory(&config));
-        struct cw_connection *b = connection_with(&config);
+        struct counted memory = {0};
+        struct cw_connection_config used = notes_config();
+        used.channels[0].blocks = used.channels[1].blocks = blocks;
+        assert_one_allocation(connection, used, CW_ERROR_NO_MEMORY);
+        used.allocator = counted_allocator(&memory);
+        struct cw_connection *a = connection_with(&used), *b = connection_with(&used);
         use(a, b);
         cw_connection_reset(a);
-        assert_int_equal(counted.allocations, 2);
-        cw_connection_destroy(a);
-        cw_connection_destroy(b);
-        assert_int_equal(counted.released, counted.bytes);
+        assert_int_equal(memory.allocations, 2);
+        fixture_release(NULL);
+        assert_int_equal(memory.releases, 2);
     }
     cw_connection_destroy(NULL);
 }
@@ -89,13 +64,11 @@ TEST(test_a_default_connection_of_64_byte_messages_takes_at_most_136_kb)
         .name = "bytes", .kind = CW_KIND_BYTES, .max = 60}; /* with 4 bytes for their count */
     const struct cw_message_type type = {.name = "state", .fields = &field, .field_count = 1};
     const struct cw_schema_config schema_config = {.types = &type, .count = 1};
-    struct cw_schema *states;
-    assert_int_equal(cw_schema_create(&schema_config, &states), CW_OK);
+    struct cw_schema *states = schema_with(&schema_config);
     assert_int_equal(cw_schema_message_size(states), 64);
     const struct cw_connection_config config = cw_connection_config_default(states);
     print_message("%zu bytes\n", cw_connection_memory(&config));
     assert_true(cw_connection_memory(&config) <= 136 * 1024);
-    cw_schema_destroy(states);
 }
 
 static void check_refused(const struct cw_connection_config *config, const char *field)
@@ -108,7 +81,7 @@ static void check_refused(const struct cw_connection_config *config, const char 
 
 TEST(test_a_config_that_cannot_work_is_refused)
 {
-    const struct cw_connection_config good = cw_connection_config_default(schema);
+    const struct cw_connection_config good = notes_config();
     struct cw_connection_config config = good;
     config.schema = NULL;
     check_refused(&config, "schema");
@@ -134,11 +107,6 @@ TEST(test_a_config_that_cannot_work_is_refused)
     config.channels[0].blocks = true;
     config.channels[0].block_fragment_size = config.endpoint.max_packet_size - 15;
     check_refused(&config, "block_fragment_size");
-    struct cw_connection *connection = NULL;
-    config = good;
-    config.allocator.allocate = refuse;
-    assert_int_equal(cw_connection_create(&config, &connection), CW_ERROR_NO_MEMORY);
-    assert_null(connection);
     /* The config of a channel that is not used may have any values. */
     config = good;
     config.channels[2].weight = 0;
@@ -147,7 +115,7 @@ TEST(test_a_config_that_cannot_work_is_refused)
 
 TEST(test_messages_come_from_a_pool_of_a_fixed_size)
 {
-    struct cw_connection_config config = cw_connection_config_default(schema);
+    struct cw_connection_config config = notes_config();
     config.max_messages = 2;
     struct cw_connection *connection = connection_with(&config);
     struct cw_message *first = make_note(connection, NOTE, 1, 2), *second = NULL, *third = NULL;
@@ -165,7 +133,6 @@ TEST(test_messages_come_from_a_pool_of_a_fixed_size)
     cw_message_release(first);
     cw_message_release(second);
     assert_int_equal(stats_of(connection).messages_in_use, 0);
-    cw_connection_destroy(connection);
 }
 
 /* Sends a message that must be refused; nothing may have changed, and it must still be the
@@ -192,7 +159,7 @@ static void check_send(struct cw_connection *connection, uint32_t channel,
 
 TEST(test_every_error_of_send_changes_nothing)
 {
-    struct cw_connection_config config = cw_connection_config_default(schema);
+    struct cw_connection_config config = notes_config();
     config.channels[0].packet_budget = 500;
     struct cw_connection *plain = connection_with(&config), *other = connection_with(&config);
     config.channels[0].blocks = config.channels[1].blocks = true;
@@ -222,14 +189,11 @@ TEST(test_every_error_of_send_changes_nothing)
     struct cw_message *long_body = make_parcel(blocks, 1, 3000);
     ((struct note *)long_body->data)->padding = 100;
     check_send(blocks, 0, long_body, CW_ERROR_MESSAGE_TOO_LARGE);
-    cw_connection_destroy(plain);
-    cw_connection_destroy(other);
-    cw_connection_destroy(blocks);
 }
 
 TEST(test_a_value_is_sent_as_a_copy_or_nothing_is_left_of_it)
 {
-    struct cw_connection_config config = cw_connection_config_default(schema);
+    struct cw_connection_config config = notes_config();
     config.max_messages = 1;
     struct cw_connection *a = connection_with(&config), *b = connection_with(&config);
     struct note note = {7, 20};
@@ -247,13 +211,11 @@ TEST(test_a_value_is_sent_as_a_copy_or_nothing_is_left_of_it)
     assert_int_equal(cw_connection_send_value(a, 0, NOTE, &note, TICK), CW_OK);
     round_of(a, b, 2 * TICK);
     expect_note(b, 0, 8);
-    cw_connection_destroy(a);
-    cw_connection_destroy(b);
 }
 
 TEST(test_a_full_queue_refuses_and_recovers)
 {
-    struct cw_connection_config config = cw_connection_config_default(schema);
+    struct cw_connection_config config = notes_config();
     config.channels[0].send_queue_size = config.channels[1].send_queue_size = 8;
     struct cw_connection *a = connection_with(&config), *b = connection_with(&config);
     for (uint32_t channel = 0; channel < 2; channel++) {
@@ -267,8 +229,6 @@ TEST(test_a_full_queue_refuses_and_recovers)
     round_of(b, a, 0);
     send_note(a, 0, 8, 0, 0);
     assert_int_equal(drain(b), 16);
-    cw_connection_destroy(a);
-    cw_connection_destroy(b);
 }
 
 /* The default limits keep this rule too, where each queue is as long as all that may be made. */
@@ -277,7 +237,7 @@ TEST(test_a_full_channel_starves_no_other)
     static const uint32_t most[] = {256, 4, 1000, 64, 2};
     static const uint32_t counts[] = {2, 4, 5, 64, 2};
     for (int i = 0; i < 5; i++) {
-        struct cw_connection_config config = cw_connection_config_default(schema);
+        struct cw_connection_config config = notes_config();
         config.channel_count = counts[i];
         config.max_messages = most[i];
         for (uint32_t full = 0; full < counts[i]; full += 1 + counts[i] / 5) {
@@ -290,14 +250,13 @@ TEST(test_a_full_channel_starves_no_other)
             for (uint32_t j = 0; j < counts[i]; j++)
                 if (j != full)
                     send_note(a, j, j, 0, 0);
-            cw_connection_destroy(a);
         }
     }
 }
 
 TEST(test_the_room_of_a_channel_is_what_it_still_takes)
 {
-    struct cw_connection_config config = cw_connection_config_default(schema);
+    struct cw_connection_config config = notes_config();
     config.channels[0].send_queue_size = 16;
     config.channels[1].send_queue_size = 8;
     config.max_messages = 20;
@@ -318,14 +277,12 @@ TEST(test_the_room_of_a_channel_is_what_it_still_takes)
         round_of(b, i % 5 ? a : NULL, i * TICK);
         drain(b);
     }
-    cw_connection_destroy(a);
-    cw_connection_destroy(b);
 }
 
 /* Other libraries took a message too large for its channel, which clogged it for ever. */
 TEST(test_whatever_send_accepts_fits_into_a_packet)
 {
-    struct cw_connection_config config = cw_connection_config_default(schema);
+    struct cw_connection_config config = notes_config();
     config.channels[0].blocks = config.channels[1].blocks = true;
     for (uint32_t budget = 0; budget < 1200; budget += budget < 30 ? 1 : 97) {
         config.channels[0].packet_budget = config.channels[1].packet_budget =
@@ -351,26 +308,16 @@ TEST(test_whatever_send_accepts_fits_into_a_packet)
             }
         }
         assert_int_equal(stats_of(a).messages_in_use, 0);
-        cw_connection_destroy(a);
-        cw_connection_destroy(b);
     }
 }
 
 TEST(test_the_budget_may_be_any_number)
 {
-    struct cw_connection_config config = cw_connection_config_default(schema);
+    struct cw_connection_config config = notes_config();
     config.channels[0].packet_budget = config.channels[1].packet_budget = 0x20000001;
     config.channels[0].redundancy_budget = UINT32_MAX;
     struct cw_connection *a = connection_with(&config), *b = connection_with(&config);
     send_note(a, 0, 1, 900, 0);
     round_of(a, b, 0);
     expect_note(b, 0, 1);
-    cw_connection_destroy(a);
-    cw_connection_destroy(b);
-}
-
-int main(void)
-{
-    fixture_before = set_up;
-    return fixture_run();
 }

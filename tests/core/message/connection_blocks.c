@@ -2,14 +2,13 @@
 #include "fixture.h"
 
 #include "connection_pair.h"
-#include "notes_schema.h"
 
 #define FRAGMENT 200
 #define MAX_SIZE 5000
 
 static struct cw_connection_config config_of_blocks(void)
 {
-    struct cw_connection_config config = cw_connection_config_default(schema);
+    struct cw_connection_config config = notes_config();
     for (int i = 0; i < 2; i++) {
         config.channels[i].blocks = true;
         config.channels[i].block_fragment_size = FRAGMENT;
@@ -56,8 +55,6 @@ TEST(test_blocks_of_every_size_arrive)
         }
     }
     assert_int_equal(channel_of(a, 0).resent, 0);
-    cw_connection_destroy(a);
-    cw_connection_destroy(b);
 }
 
 TEST(test_a_block_waits_its_turn_among_messages)
@@ -82,8 +79,6 @@ TEST(test_a_block_waits_its_turn_among_messages)
             cw_message_release(message);
         }
     }
-    cw_connection_destroy(a);
-    cw_connection_destroy(b);
 }
 
 TEST(test_a_block_that_is_held_makes_the_next_one_wait)
@@ -108,8 +103,6 @@ TEST(test_a_block_that_is_held_makes_the_next_one_wait)
     rounds(a, b, 20, &now);
     expect_note(b, 0, 3);
     assert_int_equal(stats_of(a).messages_in_use + stats_of(b).messages_in_use, 0);
-    cw_connection_destroy(a);
-    cw_connection_destroy(b);
 }
 
 TEST(test_a_held_block_outlives_a_reset)
@@ -133,19 +126,16 @@ TEST(test_a_held_block_outlives_a_reset)
         cw_connection_reset(a);
         cw_connection_reset(b);
     }
-    cw_connection_destroy(a);
-    cw_connection_destroy(b);
 }
 
 TEST(test_a_block_is_released_once_whatever_happens)
 {
-    struct cw_connection_config config = config_of_blocks();
-    config.max_packets_per_update = 1;
     for (int way = 0; way < 5; way++) {
         for (uint32_t channel = 0; channel < 2; channel++) {
+            struct cw_connection_config config = config_of_blocks();
+            config.max_packets_per_update = 1;
             struct cw_connection *a = connection_with(&config), *b = connection_with(&config);
             double now = 0;
-            parcels_released = 0;
             send_parcel(a, channel, 1, 900, now);
             send_parcel(a, channel, 2, 900, now);
             if (way == 0) /* nothing was sent yet */
@@ -163,9 +153,7 @@ TEST(test_a_block_is_released_once_whatever_happens)
                 cw_connection_reset(b);
                 cw_connection_reset(a);
             }
-            cw_connection_destroy(a);
-            assert_int_equal(parcels_released, 2);
-            cw_connection_destroy(b);
+            fixture_release(NULL);
             assert_int_equal(parcels_released, 2);
         }
     }
@@ -174,14 +162,12 @@ TEST(test_a_block_is_released_once_whatever_happens)
 TEST(test_blocks_get_through_loss_and_only_lost_fragments_go_again)
 {
     struct cw_connection_config config = config_of_blocks();
-    config.schema = notes_schema(); /* the pair destroys it */
     struct pair pair = pair_open(&config, 0.1, 0.2);
     struct cw_simulator_path path = path_of(0.1, 0.2);
     path.reorder = 0.05;
     path.reorder_delay_seconds =
         0.1; /* so that a packet given up is acked after all, and its copy too */
-    for (int i = 0; i < 2; i++)
-        assert_int_equal(cw_simulator_change(pair.paths[i], &path), CW_OK);
+    pair_change(&pair, &path);
     const uint32_t count = 40, fragments = MAX_SIZE / FRAGMENT;
     for (uint32_t i = 0; i < count; i++)
         send_parcel(pair.sides[0], 0, i, MAX_SIZE, 0);
@@ -199,12 +185,11 @@ TEST(test_blocks_get_through_loss_and_only_lost_fragments_go_again)
     print_message("%g fragments of %u sent again\n", resent, count * fragments);
     assert_true(resent < 0.36 * count * fragments);
     assert_int_equal(parcels_released, count);
-    pair_close(&pair);
 }
 
 TEST(test_a_long_block_fills_every_packet)
 {
-    struct cw_connection_config config = cw_connection_config_default(notes_schema());
+    struct cw_connection_config config = notes_config();
     config.channels[0].blocks = true;
     config.max_packets_per_update = 4;
     config.congestion.mode = CW_CONGESTION_NONE;
@@ -222,7 +207,6 @@ TEST(test_a_long_block_fills_every_packet)
     cw_message_release(message);
     pair_run(&pair, 60);
     assert_int_equal(channel_of(pair.sides[0], 0).resent, 0);
-    pair_close(&pair);
 }
 
 /* Takes `count` parcels in order, as soon as they arrive. */
@@ -241,7 +225,7 @@ static void take_parcels(struct pair *pair, uint32_t count, uint32_t size)
 TEST(test_one_block_follows_another_without_a_pause)
 {
     const uint32_t size = 64 * 1024, count = 10;
-    struct cw_connection_config config = cw_connection_config_default(notes_schema());
+    struct cw_connection_config config = notes_config();
     config.channels[0].blocks = true;
     config.max_packets_per_update = 4;
     config.congestion.mode = CW_CONGESTION_NONE;
@@ -253,7 +237,6 @@ TEST(test_one_block_follows_another_without_a_pause)
        a round trip between the blocks they would take 60 ticks more. */
     assert_in_range(pair.ticks, count * 16, count * 17 + 6);
     assert_int_equal(stats_of(pair.sides[1]).packets_refused, 0);
-    pair_close(&pair);
 }
 
 /* Sends two notes of 600 bytes a tick, and the fragments of a few parcels. Returns how many parcels
@@ -279,7 +262,6 @@ static uint32_t run_beside_notes(struct pair *pair, int ticks)
 TEST(test_messages_that_fill_the_window_starve_no_block)
 {
     struct cw_connection_config config = config_of_blocks();
-    config.schema = notes_schema();
     config.channels[1] = config.channels[0];
     config.channels[1].block_fragment_size = 1000;
     struct pair pair = pair_open(&config, 0.4, 0);
@@ -289,7 +271,6 @@ TEST(test_messages_that_fill_the_window_starve_no_block)
     assert_int_equal(cw_simulator_change(pair.paths[0], &path), CW_OK);
     for (int i = 0; i < 12; i++)
         assert_in_range(run_beside_notes(&pair, 300), 5, 50);
-    pair_close(&pair);
 }
 
 TEST(test_early_blocks_survive_losses_and_other_orders)
@@ -297,20 +278,17 @@ TEST(test_early_blocks_survive_losses_and_other_orders)
     const uint32_t size = 20 * FRAGMENT + 7, count = 100;
     struct cw_connection_config config = config_of_blocks();
     for (int step = 0; step < 4; step++) {
-        config.schema = notes_schema(); /* the pair destroys it */
         struct pair pair = pair_open(&config, 0.1, 0);
         struct cw_simulator_path path = path_of(0.1, 0.005 * step);
         path.reorder = 0.05;
         path.reorder_delay_seconds = 0.02 + 0.02 * step;
-        for (int i = 0; i < 2; i++)
-            assert_int_equal(cw_simulator_change(pair.paths[i], &path), CW_OK);
+        pair_change(&pair, &path);
         for (uint32_t i = 0; i < count; i++)
             send_parcel(pair.sides[0], 0, i, size, 0);
         take_parcels(&pair, count, size);
         pair_run(&pair, 60);
         assert_int_equal(stats_of(pair.sides[0]).messages_in_use, 0);
         assert_int_equal(stats_of(pair.sides[1]).packets_invalid, 0);
-        pair_close(&pair);
     }
 }
 
@@ -338,12 +316,4 @@ TEST(test_unreliable_blocks_beyond_what_can_be_held_are_dropped)
     send_parcel(a, 1, 77, 500, now);
     rounds(a, b, 1, &now);
     expect_parcel(b, 1, 77, 500);
-    cw_connection_destroy(a);
-    cw_connection_destroy(b);
-}
-
-int main(void)
-{
-    fixture_before = set_up;
-    return fixture_run();
 }

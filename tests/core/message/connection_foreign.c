@@ -4,7 +4,6 @@
 #include "fixture.h"
 
 #include "connection_pair.h"
-#include "notes_schema.h"
 
 #define FOREIGN_PACKET   8192
 #define FOREIGN_FRAGMENT 1024
@@ -131,10 +130,6 @@ static void end_talk(struct talk *talk, size_t longest)
     assert_int_equal(stats.endpoint.fragments_sent, 0);
     assert_true(stats.endpoint.fragments_received > 0);
     assert_true(talk->longest > longest && talk->longest + 25 <= 1100);
-    cw_simulator_destroy(talk->to_ours);
-    cw_simulator_destroy(talk->to_foreign);
-    cw_connection_destroy(talk->ours);
-    cw_connection_destroy(talk->foreign);
 }
 
 /* Takes the reliable notes that have arrived, which must go on from *next. */
@@ -153,7 +148,7 @@ static void take_notes(struct cw_connection *at, uint32_t *next)
 TEST(test_a_default_connection_understands_packets_in_fragments)
 {
     const uint32_t count = 400;
-    const struct cw_connection_config config = cw_connection_config_default(schema);
+    const struct cw_connection_config config = notes_config();
     for (uint32_t loss_percent = 0; loss_percent <= 10; loss_percent += 5) {
         struct talk talk = talk_of(&config, loss_percent);
         uint32_t sent[2] = {0}, received[2] = {0};
@@ -182,7 +177,7 @@ TEST(test_a_default_connection_understands_packets_in_fragments)
    is as long as a packet's, so that every packet with one comes in two. */
 TEST(test_with_the_channels_of_yojimbo_blocks_pass_too)
 {
-    struct cw_connection_config config = cw_connection_config_default(schema);
+    struct cw_connection_config config = notes_config();
     config.channels[1].kind = CW_CHANNEL_RELIABLE_ORDERED;
     config.channels[0].blocks = config.channels[1].blocks = true;
     struct talk talk = talk_of(&config, 3);
@@ -223,12 +218,16 @@ static void take_from_both(struct cw_connection *at, uint32_t next[2])
    does. */
 static void receive_bursts(double jitter_seconds, uint32_t loss_percent)
 {
-    const struct cw_connection_config config = cw_connection_config_yojimbo(schema);
-    const struct cw_simulator_path path = {.latency_seconds = 0.02,
-                                           .jitter_seconds = jitter_seconds};
+    const struct cw_connection_config config = cw_connection_config_yojimbo(notes_schema());
+    struct cw_simulator_config simulator = cw_simulator_config_default();
+    simulator.path.latency_seconds = 0.02;
+    simulator.path.jitter_seconds = jitter_seconds;
+    simulator.max_datagrams = 8192;
     struct talk talk = talk_of(&config, loss_percent);
-    talk.to_ours = path_with(&path, 7);
-    talk.to_foreign = path_with(&path, 8);
+    simulator.seed = 7;
+    talk.to_ours = path_with(&simulator);
+    simulator.seed = 8;
+    talk.to_foreign = path_with(&simulator);
     uint32_t sent = 0, next[2] = {0, 1};
     double now = 0;
     for (uint32_t tick = 0; next[0] + next[1] < 2 * BURSTS * BURST + 1; now = ++tick * TICK) {
@@ -260,10 +259,4 @@ TEST(test_bursts_of_long_packets_all_arrive_whatever_overtakes)
         receive_bursts(jitter / 1000.0, 0);
         receive_bursts(jitter / 1000.0, 5);
     }
-}
-
-int main(void)
-{
-    fixture_before = set_up;
-    return fixture_run();
 }

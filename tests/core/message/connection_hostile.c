@@ -3,20 +3,11 @@
 
 #include "connections.h"
 
-static struct cw_schema *schema;
 static uint32_t random_state;
 
-static void end_schema(void *made)
+BEFORE_EACH_TEST
 {
-    cw_schema_destroy(made);
-}
-
-static int set_up(void **state)
-{
-    (void)state;
-    schema = own(notes_schema(), end_schema);
     random_state = 4711;
-    return 0;
 }
 
 static uint32_t random_below(uint32_t end)
@@ -27,7 +18,7 @@ static uint32_t random_below(uint32_t end)
 
 static struct cw_connection_config config_of_blocks(void)
 {
-    struct cw_connection_config config = cw_connection_config_default(schema);
+    struct cw_connection_config config = notes_config();
     config.channel_count = 4; /* the last is only for packets made by hand */
     config.channels[2] = config.channels[0];
     for (int i = 0; i < 4; i++) {
@@ -76,9 +67,6 @@ static size_t honest_payloads(struct packet *packets, size_t most)
         drain(b);
         round_of(b, a, i * TICK);
     }
-    cw_endpoint_destroy(ear);
-    cw_connection_destroy(a);
-    cw_connection_destroy(b);
     return count;
 }
 
@@ -150,8 +138,6 @@ TEST(test_corrupted_packets_do_no_harm)
         drain(connection);
         cw_connection_reset(connection);
         assert_int_equal(stats_of(connection).messages_in_use, 0);
-        cw_endpoint_destroy(peer);
-        cw_connection_destroy(connection);
     }
     assert_true(invalid > 3000 && taken > 3000);
 }
@@ -170,9 +156,6 @@ TEST(test_random_bytes_do_no_harm)
         drain(payloads);
         drain(raw);
     }
-    cw_endpoint_destroy(peer);
-    cw_connection_destroy(payloads);
-    cw_connection_destroy(raw);
 }
 
 /* A payload that is written bit by bit, least significant first. */
@@ -265,8 +248,6 @@ TEST(test_a_fragment_where_there_are_no_blocks_and_packets_of_nothing_are_refuse
     assert_int_equal(send_bits(peer, connection, &bits), CW_OK);
     assert_true(peer_acked(peer, connection, 0));
     assert_int_equal(drain(connection), 1);
-    cw_endpoint_destroy(peer);
-    cw_connection_destroy(connection);
 }
 
 TEST(test_a_fragment_comes_alone_on_its_channel)
@@ -285,8 +266,6 @@ TEST(test_a_fragment_comes_alone_on_its_channel)
     bits = put_note(put_fragment(two, 2, 0), 0, 0);
     assert_int_equal(send_bits(peer, connection, &bits), CW_OK);
     assert_int_equal(drain(connection), 2);
-    cw_endpoint_destroy(peer);
-    cw_connection_destroy(connection);
 }
 
 TEST(test_the_same_message_twice_in_a_packet_is_delivered_once)
@@ -299,15 +278,13 @@ TEST(test_the_same_message_twice_in_a_packet_is_delivered_once)
     assert_int_equal(drain(connection), 1);
     assert_int_equal(channel_of(connection, 0).received, 1);
     assert_int_equal(stats_of(connection).messages_in_use, 0);
-    cw_endpoint_destroy(peer);
-    cw_connection_destroy(connection);
 }
 
 TEST(test_ids_from_the_past_and_the_far_future_are_not_kept)
 {
-    const struct cw_connection_config config = config_of_blocks();
     const struct bits one = put((struct bits){0}, 1, 3);
     for (uint32_t id = 0; id < 65536; id += id < 600 || id > 65000 ? 1 : 97) {
+        const struct cw_connection_config config = config_of_blocks();
         struct cw_connection *connection = connection_with(&config);
         struct cw_endpoint *peer = peer_of(&config);
         const struct bits bits = put_note(one, 0, id);
@@ -316,13 +293,6 @@ TEST(test_ids_from_the_past_and_the_far_future_are_not_kept)
         assert_int_equal(error, is_old || fits ? CW_OK : CW_ERROR_RECEIVER_FULL);
         assert_int_equal(stats_of(connection).messages_in_use, fits);
         assert_int_equal(drain(connection), id == 0);
-        cw_endpoint_destroy(peer);
-        cw_connection_destroy(connection);
+        fixture_release(NULL);
     }
-}
-
-int main(void)
-{
-    fixture_before = set_up;
-    return fixture_run();
 }

@@ -8,7 +8,7 @@
 
 static struct cw_connection_config config_of(enum cw_channel_kind kind)
 {
-    struct cw_connection_config config = cw_connection_config_default(notes_schema());
+    struct cw_connection_config config = notes_config();
     config.channel_count = 1;
     config.channels[0] = cw_channel_config_default(kind);
     return config;
@@ -54,7 +54,6 @@ TEST(sequenced_drops_what_is_older_than_the_latest)
     assert_int_equal(channel_of(b, 0).received, 6);
     assert_int_equal(channel_of(b, 0).dropped, 6);
     assert_int_equal(stats_of(b).messages_in_use, 0);
-    close_both(a, b, &config);
 }
 
 /* A message that found no room in a packet goes before those that would still fit, or is dropped.
@@ -69,7 +68,6 @@ TEST(sequenced_sends_in_order)
     for (uint32_t i = 0; i < 8; i++)
         expect_note(b, 0, i);
     assert_int_equal(channel_of(b, 0).dropped, 0);
-    close_both(a, b, &config);
 }
 
 /* The numbers wrap while the channel is in use, and while it is silent. */
@@ -94,7 +92,6 @@ TEST(sequenced_survives_the_wrap)
         drain(b);
     }
     assert_int_equal(channel_of(b, 0).dropped, 0);
-    close_both(a, b, &config);
 }
 
 /* The numbers only ever rise, also over a bad path. */
@@ -123,7 +120,6 @@ TEST(sequenced_never_goes_back)
            (uint32_t)channel_of(pair.sides[1], 0).dropped);
     assert_in_range(received, 500, 2700);
     assert_true(channel_of(pair.sides[1], 0).dropped > 100);
-    pair_close(&pair);
 }
 
 TEST(unordered_waits_for_no_older_message)
@@ -153,7 +149,6 @@ TEST(unordered_waits_for_no_older_message)
     assert_null(next_message(b, NULL));
     assert_int_equal(channel_of(a, 0).delivered, 4);
     assert_int_equal(stats_of(a).messages_in_use, 0);
-    close_both(a, b, &config);
 }
 
 /* A missing message holds up those that are receive_queue_size behind it, and no others. */
@@ -174,7 +169,6 @@ TEST(unordered_has_a_bounded_window)
         taken += drain(b);
     }
     assert_int_equal(taken, 20);
-    close_both(a, b, &config);
 }
 
 /* A reader that takes nothing holds the sender back, as on an ordered channel. */
@@ -196,7 +190,6 @@ TEST(unordered_holds_the_sender_back)
         expect_note(b, 0, i);
     cw_connection_reset(b);
     assert_int_equal(stats_of(b).messages_in_use, 0);
-    close_both(a, b, &config);
 }
 
 /* A reset also forgets which messages were taken before older ones. */
@@ -221,7 +214,6 @@ TEST(unordered_is_as_new_after_a_reset)
         assert_null(next_message(b, NULL));
         assert_int_equal(stats_of(b).messages_in_use, 0);
     }
-    close_both(a, b, &config);
 }
 
 /* A block goes through, between messages before and behind it. */
@@ -244,7 +236,6 @@ TEST(blocks_go_through_unordered)
             cw_message_release(message);
         }
     }
-    pair_close(&pair);
 }
 
 /* Checks that each number arrived as often as it should, and returns the mean time from send to
@@ -273,7 +264,6 @@ static double latency_of(enum cw_channel_kind kind, bool repair)
             cw_message_release(message);
         }
     }
-    pair_close(&pair);
     return sum / COUNT;
 }
 
@@ -309,7 +299,6 @@ static size_t bytes_of(enum cw_channel_kind kind, uint8_t *out)
         }
         round_of(b, a, i * TICK);
     }
-    close_both(a, b, &config);
     return size;
 }
 
@@ -339,10 +328,4 @@ TEST(every_kind_has_a_fingerprint_of_its_own)
         for (uint32_t other = 0; other < kind; other++)
             assert_true(prints[kind] != prints[other]);
     }
-    cw_schema_destroy((struct cw_schema *)(uintptr_t)config.schema);
-}
-
-int main(void)
-{
-    return fixture_run();
 }

@@ -3,7 +3,6 @@
 #include "fixture.h"
 
 #include "connections.h"
-#include "notes_schema.h"
 
 #include <math.h>
 
@@ -114,7 +113,7 @@ static bool is_done(const struct course *course, const struct end *end)
 
 static struct cw_connection_config config_of(const struct course *course)
 {
-    struct cw_connection_config config = cw_connection_config_default(schema);
+    struct cw_connection_config config = notes_config();
     config.channel_count = CHANNELS;
     config.max_packets_per_update = course->packets_per_update;
     for (uint32_t i = 0; i < CHANNELS; i++)
@@ -156,13 +155,6 @@ static double run(const struct course *course, struct end ends[2])
             return now;
     }
     return 0;
-}
-
-static void end_course(struct end ends[2])
-{
-    for (int i = 0; i < 2; i++) {
-        cw_connection_destroy(ends[i].connection);
-    }
 }
 
 static void fail_course(const struct course *course, const char *what, double figure)
@@ -209,7 +201,7 @@ TEST(test_on_a_short_path_everything_is_sent_once)
                 fail_course(&course, "sent, as a ratio to once:", ratio);
             worst = ratio > worst ? ratio : worst;
         }
-        end_course(ends);
+        fixture_release(NULL);
     }
     print_message("at most %.3f of what has to be sent\n", worst);
 }
@@ -238,7 +230,7 @@ TEST(test_all_of_it_arrives_however_long_the_path_is)
         if (seconds == 0)
             fail_course(&course, "not done after", course.limit);
         worst = fmax(worst, seconds / course.limit);
-        end_course(ends);
+        fixture_release(NULL);
     }
     print_message("at most %.2f of the time allowed\n", worst);
 }
@@ -267,7 +259,7 @@ TEST(test_all_of_it_arrives_after_an_outage)
         if (seconds == 0)
             fail_course(&course, "not done after", course.limit);
         worst = fmax(worst, (seconds - course.mend_at) / (course.limit - course.mend_at));
-        end_course(ends);
+        fixture_release(NULL);
     }
     print_message("at most %.2f of the time allowed\n", worst);
 }
@@ -292,7 +284,6 @@ TEST(test_who_hears_nothing_sends_ever_less)
         assert_true(sent[0] > windows[i] / 2);
         assert_true(sent[0] < 2 * windows[i]);
         assert_in_range(sent[1] - sent[0], 12, windows[i] / 8 > 12 ? windows[i] / 8 : 12);
-        cw_connection_destroy(connection);
     }
 }
 
@@ -311,11 +302,4 @@ TEST(test_an_ack_is_not_waited_for_for_ever)
     for (int i = 0; i < 12 * 60; i++)
         round_of(connection, NULL, start + i * TICK);
     assert_true(channel_of(connection, CHATS).resent > before);
-    end_course(ends);
-}
-
-int main(void)
-{
-    fixture_before = set_up;
-    return fixture_run();
 }

@@ -6,7 +6,7 @@
 
 static struct cw_connection_config config_of_notes(void)
 {
-    struct cw_connection_config config = cw_connection_config_default(notes_schema());
+    struct cw_connection_config config = notes_config();
     config.channel_count = 1;
     config.max_messages = 2048;
     return config;
@@ -62,10 +62,8 @@ TEST(test_all_messages_arrive_once_and_in_order_over_a_bad_path)
         path.duplicate = 0.2;
         path.reorder = 0.1;
         path.reorder_delay_seconds = 0.2;
-        for (int j = 0; j < 2; j++)
-            assert_int_equal(cw_simulator_change(pair.paths[j], &path), CW_OK);
+        pair_change(&pair, &path);
         exchange(&pair, losses[i] > 0.8 ? 200 : 1000, 40000);
-        pair_close(&pair);
     }
 }
 
@@ -80,7 +78,6 @@ TEST(test_nothing_is_sent_twice_without_loss)
                 fail_msg("%u messages sent again at %d ms",
                          (unsigned)channel_of(pair.sides[i], 0).resent, rtt);
         }
-        pair_close(&pair);
     }
 }
 
@@ -103,7 +100,6 @@ static double recovery(double rtt)
     drain(pair.sides[1]);
     assert_int_equal(channel_of(pair.sides[0], 0).resent, 1);
     pair_run(&pair, 120);
-    pair_close(&pair);
     return took;
 }
 
@@ -169,9 +165,6 @@ TEST(test_it_is_sent_again_in_the_tick_nearest_to_the_time)
         cw_connection_reset(a);
         cw_connection_reset(b);
     }
-    cw_connection_destroy(a);
-    cw_connection_destroy(b);
-    cw_schema_destroy((struct cw_schema *)(uintptr_t)config.schema);
 }
 
 /* Sends a note a tick with `redundancy` copies; returns the messages sent again per message. */
@@ -192,7 +185,6 @@ static double copies(uint32_t redundancy, uint32_t budget, double loss, uint32_t
     pair_run(&pair, 600);
     drain(pair.sides[1]);
     assert_int_equal(channel_of(pair.sides[1], 0).received, 3000);
-    pair_close(&pair);
     return (double)stats.resent / (double)stats.sent;
 }
 
@@ -239,7 +231,6 @@ TEST(test_copies_open_no_packets_of_their_own)
     assert_true(stats.resent > 1000); /* one copy a tick, and what was lost */
     assert_true(stats.resent < 1000 + 4000 * 35 / 100);
     assert_true(stats_of(pair.sides[0]).endpoint.packets_sent < 2500);
-    pair_close(&pair);
 }
 
 TEST(test_a_slow_reader_holds_the_sender_back_and_nothing_more)
@@ -277,7 +268,6 @@ TEST(test_a_slow_reader_holds_the_sender_back_and_nothing_more)
     assert_int_equal(received, sent);
     assert_int_equal(channel_of(a, 0).in_flight, 0);
     assert_int_equal(stats_of(a).messages_in_use + stats_of(b).messages_in_use, 0);
-    pair_close(&pair);
 }
 
 TEST(test_a_packet_beyond_the_pool_is_not_acked_and_its_messages_come_again)
@@ -306,9 +296,6 @@ TEST(test_a_packet_beyond_the_pool_is_not_acked_and_its_messages_come_again)
         expect_note(b, 0, i);
     round_of(b, a, 0);
     assert_int_equal(channel_of(a, 0).delivered, 20);
-    cw_connection_destroy(a);
-    cw_connection_destroy(b);
-    cw_schema_destroy((struct cw_schema *)(uintptr_t)config.schema);
 }
 
 TEST(test_two_ends_with_all_their_messages_under_way_receive_each_other)
@@ -344,7 +331,6 @@ TEST(test_two_ends_with_all_their_messages_under_way_receive_each_other)
         pair_run(&pair, 300);
         for (int i = 0; i < 2; i++)
             drain(pair.sides[i]);
-        pair_close(&pair);
     }
 }
 
@@ -371,9 +357,6 @@ TEST(test_what_came_out_of_order_leaves_room_for_what_is_next)
         take_in_order(b, &next);
     }
     assert_int_equal(next, 10);
-    cw_connection_destroy(a);
-    cw_connection_destroy(b);
-    cw_schema_destroy((struct cw_schema *)(uintptr_t)config.schema);
 }
 
 TEST(test_nothing_is_sent_that_the_receiver_has_no_room_for)
@@ -390,7 +373,6 @@ TEST(test_nothing_is_sent_that_the_receiver_has_no_room_for)
     }
     assert_true(received > 1000);
     assert_int_equal(stats_of(pair.sides[1]).packets_refused, 0);
-    pair_close(&pair);
 }
 
 TEST(test_thousands_of_small_messages_may_be_under_way)
@@ -409,7 +391,6 @@ TEST(test_thousands_of_small_messages_may_be_under_way)
     }
     assert_int_equal(channel_of(pair.sides[0], 0).resent, 0);
     assert_true(channel_of(pair.sides[0], 0).delivered > 270 * 800);
-    pair_close(&pair);
 }
 
 TEST(test_the_delivery_latency_is_from_send_to_ack)
@@ -424,10 +405,4 @@ TEST(test_the_delivery_latency_is_from_send_to_ack)
     const double latency = channel_of(pair.sides[0], 0).delivery_latency_seconds;
     assert_true(latency >= 0.2 && latency <= 0.2 + 2 * TICK);
     assert_true(channel_of(pair.sides[1], 0).delivery_latency_seconds == 0);
-    pair_close(&pair);
-}
-
-int main(void)
-{
-    return fixture_run();
 }

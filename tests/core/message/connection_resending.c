@@ -3,8 +3,6 @@
 
 #include "connection_pair.h"
 
-#include "notes_schema.h"
-
 struct outcome {
     double resent;  /* repeats per message */
     double latency; /* the mean seconds from send to receive */
@@ -14,13 +12,12 @@ struct outcome {
 static struct outcome send_over(const struct cw_simulator_path *path, uint32_t redundancy,
                                 uint32_t notes)
 {
-    struct cw_connection_config config = cw_connection_config_default(notes_schema());
+    struct cw_connection_config config = notes_config();
     config.max_messages = 2048;
     config.channels[0].redundancy = redundancy;
     struct pair pair = pair_open(&config, 0.1, 0);
     double latency = 0;
-    for (int i = 0; i < 2; i++)
-        assert_int_equal(cw_simulator_change(pair.paths[i], path), CW_OK);
+    pair_change(&pair, path);
     for (uint32_t i = 0; i < notes; i++) {
         send_note(pair.sides[0], 0, i, 50, pair.now);
         pair_tick(&pair);
@@ -32,7 +29,6 @@ static struct outcome send_over(const struct cw_simulator_path *path, uint32_t r
     const struct cw_channel_stats stats = channel_of(pair.sides[0], 0);
     const double received = (double)channel_of(pair.sides[1], 0).received;
     assert_true(received > 0.98 * notes);
-    pair_close(&pair);
     return (struct outcome){.resent = (double)stats.resent / notes, .latency = latency / received};
 }
 
@@ -69,7 +65,7 @@ static double send_to_slow(uint32_t ticks_between, double loss,
 {
     enum { NOTES = 12000 };
     static int latencies[NOTES];
-    struct cw_connection_config config = cw_connection_config_default(notes_schema());
+    struct cw_connection_config config = notes_config();
     config.max_messages = 2048;
     struct pair pair = pair_open(&config, 0.1, loss);
     struct cw_connection *a = pair.sides[0], *b = pair.sides[1];
@@ -96,7 +92,6 @@ static double send_to_slow(uint32_t ticks_between, double loss,
     }
     *connection = stats_of(a);
     *resent = (double)channel_of(a, 0).resent / NOTES;
-    pair_close(&pair);
     uint32_t late = 0;
     for (int most = 0;; most++, late = 0) {
         for (int i = 0; i < NOTES - 120; i++)
@@ -126,9 +121,4 @@ TEST(test_a_slow_receiver_gets_what_is_lost_as_early_as_it_can)
     double resent;
     assert_true(send_to_slow(12, 0.05, &stats, &resent) < 0.358);
     assert_true(resent < 0.5);
-}
-
-int main(void)
-{
-    return fixture_run();
 }

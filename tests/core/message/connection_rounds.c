@@ -2,11 +2,10 @@
 #include "fixture.h"
 
 #include "connection_pair.h"
-#include "notes_schema.h"
 
 TEST(test_a_round_is_one_packet_and_more_while_messages_are_due)
 {
-    struct cw_connection_config config = cw_connection_config_default(schema);
+    struct cw_connection_config config = notes_config();
     config.max_packets_per_update = 4;
     struct cw_connection *a = connection_with(&config), *b = connection_with(&config);
     uint8_t datagram[2048];
@@ -25,8 +24,6 @@ TEST(test_a_round_is_one_packet_and_more_while_messages_are_due)
     assert_int_equal(round_of(a, b, 0), 1);
     for (uint32_t i = 0; i < 20; i++)
         expect_note(b, 0, i);
-    cw_connection_destroy(a);
-    cw_connection_destroy(b);
 }
 
 static void peer_loses(struct cw_endpoint *peer, uint32_t count)
@@ -43,7 +40,7 @@ static void peer_loses(struct cw_endpoint *peer, uint32_t count)
    packets the next round of the connection has, and stores how many of the peer's they ack. */
 static uint32_t acks_for(uint32_t arrive, uint32_t lost_between, uint32_t *acked)
 {
-    struct cw_connection_config config = cw_connection_config_default(schema);
+    struct cw_connection_config config = notes_config();
     config.max_packets_per_update = 1;
     struct cw_connection *connection = connection_with(&config);
     struct cw_endpoint *peer = peer_of(&config);
@@ -64,8 +61,6 @@ static uint32_t acks_for(uint32_t arrive, uint32_t lost_between, uint32_t *acked
     struct cw_endpoint_stats stats;
     cw_endpoint_stats(peer, &stats);
     *acked = (uint32_t)stats.packets_acked;
-    cw_connection_destroy(connection);
-    cw_endpoint_destroy(peer);
     return packets;
 }
 
@@ -102,7 +97,7 @@ static uint32_t answers(struct cw_connection *connection, struct cw_endpoint *pe
 
 TEST(test_many_packets_are_acked_twice_where_some_are_lost)
 {
-    struct cw_connection_config config = cw_connection_config_default(schema);
+    struct cw_connection_config config = notes_config();
     config.idle_interval_seconds = 0; /* packets without messages get an answer too */
     struct cw_connection *connection = connection_with(&config);
     struct cw_endpoint *peer = peer_of(&config);
@@ -114,13 +109,11 @@ TEST(test_many_packets_are_acked_twice_where_some_are_lost)
     assert_int_equal(answers(connection, peer, 13, round++ * TICK), 2);
     assert_int_equal(answers(connection, peer, 12, round++ * TICK), 1);
     assert_int_equal(answers(connection, peer, 1, round++ * TICK), 1);
-    cw_connection_destroy(connection);
-    cw_endpoint_destroy(peer);
 }
 
 TEST(test_who_cuts_rounds_short_acks_the_newest)
 {
-    const struct cw_connection_config config = cw_connection_config_default(schema);
+    const struct cw_connection_config config = notes_config();
     struct cw_connection *connection = connection_with(&config);
     struct cw_endpoint *peer = peer_of(&config);
     for (int round = 0; round < 20; round++) {
@@ -138,13 +131,11 @@ TEST(test_who_cuts_rounds_short_acks_the_newest)
         }
         assert_true(newest || round == 0);
     }
-    cw_connection_destroy(connection);
-    cw_endpoint_destroy(peer);
 }
 
 TEST(test_a_datagram_with_encryption_is_never_longer_than_1100_bytes)
 {
-    struct cw_connection_config config = cw_connection_config_default(schema);
+    struct cw_connection_config config = notes_config();
     config.channels[0].blocks = config.channels[1].blocks = true;
     /* Packets in fragments are received, but not sent. */
     for (uint32_t max_packet_size = 1064; max_packet_size <= 4256; max_packet_size += 3192) {
@@ -170,8 +161,6 @@ TEST(test_a_datagram_with_encryption_is_never_longer_than_1100_bytes)
         assert_true(longest > 1040 && longest + 25 <= 1100);
         assert_int_equal(stats_of(a).endpoint.fragments_sent, 0);
         assert_int_equal(channel_of(a, 0).delivered, 1);
-        cw_connection_destroy(a);
-        cw_connection_destroy(b);
     }
 }
 
@@ -179,7 +168,7 @@ TEST(test_a_datagram_with_encryption_is_never_longer_than_1100_bytes)
    round brings of each. */
 static void share(const uint32_t *weights, uint32_t sizes[2], uint32_t received[2])
 {
-    struct cw_connection_config config = cw_connection_config_default(schema);
+    struct cw_connection_config config = notes_config();
     config.max_packets_per_update = 1;
     config.channels[1] = config.channels[0];
     config.max_messages = 1024;
@@ -198,8 +187,6 @@ static void share(const uint32_t *weights, uint32_t sizes[2], uint32_t received[
     }
     for (uint32_t channel = 0; channel < 2; channel++)
         received[channel] = (uint32_t)channel_of(b, channel).received * (sizes[channel] + 6);
-    cw_connection_destroy(a);
-    cw_connection_destroy(b);
 }
 
 TEST(test_channels_share_by_weight_what_cannot_hold_all)
@@ -221,7 +208,7 @@ TEST(test_channels_share_by_weight_what_cannot_hold_all)
 
 TEST(test_an_idle_channel_saves_nothing_up)
 {
-    struct cw_connection_config config = cw_connection_config_default(schema);
+    struct cw_connection_config config = notes_config();
     config.max_packets_per_update = 1;
     config.channels[1] = config.channels[0];
     config.max_messages = 1024;
@@ -236,13 +223,11 @@ TEST(test_an_idle_channel_saves_nothing_up)
         round_of(b, a, i * TICK);
     }
     assert_in_range(channel_of(b, 1).received, 20 * 7, 20 * 9);
-    cw_connection_destroy(a);
-    cw_connection_destroy(b);
 }
 
 TEST(test_whatever_the_mix_a_packet_holds_what_was_picked)
 {
-    struct cw_connection_config config = cw_connection_config_default(schema);
+    struct cw_connection_config config = notes_config();
     config.channel_count = 4;
     config.channels[2] = config.channels[0];
     for (int i = 0; i < 4; i++)
@@ -276,13 +261,11 @@ TEST(test_whatever_the_mix_a_packet_holds_what_was_picked)
     assert_int_equal(received + dropped, sent);
     assert_true(dropped < sent / 10);
     assert_int_equal(stats_of(b).packets_invalid, 0);
-    cw_connection_destroy(a);
-    cw_connection_destroy(b);
 }
 
 TEST(test_messages_as_large_as_a_packet_get_their_share)
 {
-    struct cw_connection_config config = cw_connection_config_default(schema);
+    struct cw_connection_config config = notes_config();
     config.max_packets_per_update = 1;
     config.channel_count = 4;
     config.max_messages = 2048;
@@ -302,13 +285,11 @@ TEST(test_messages_as_large_as_a_packet_get_their_share)
         round_of(b, a, now);
     }
     assert_in_range(channel_of(b, 3).received, 200, 300);
-    cw_connection_destroy(a);
-    cw_connection_destroy(b);
 }
 
 TEST(test_a_channel_keeps_to_its_packet_budget)
 {
-    struct cw_connection_config config = cw_connection_config_default(schema);
+    struct cw_connection_config config = notes_config();
     config.max_packets_per_update = 1;
     config.channels[0].packet_budget = 200;
     struct cw_connection *a = connection_with(&config), *b = connection_with(&config);
@@ -327,13 +308,11 @@ TEST(test_a_channel_keeps_to_its_packet_budget)
     receive_exact(b, datagram, size, 0);
     assert_int_equal(channel_of(b, 1).received, 20);
     assert_int_equal(channel_of(b, 0).received, 14);
-    cw_connection_destroy(a);
-    cw_connection_destroy(b);
 }
 
 TEST(test_next_gives_the_messages_of_all_channels)
 {
-    struct cw_connection_config config = cw_connection_config_default(schema);
+    struct cw_connection_config config = notes_config();
     config.channel_count = CW_MAX_CHANNELS;
     struct cw_connection *a = connection_with(&config), *b = connection_with(&config);
     for (uint32_t i = 0; i < 2 * CW_MAX_CHANNELS; i++)
@@ -351,13 +330,11 @@ TEST(test_next_gives_the_messages_of_all_channels)
     assert_int_equal(count, 2 * CW_MAX_CHANNELS);
     struct cw_channel_stats stats;
     assert_int_equal(cw_connection_channel_stats(b, CW_MAX_CHANNELS, &stats), CW_ERROR_CHANNEL);
-    cw_connection_destroy(a);
-    cw_connection_destroy(b);
 }
 
 TEST(test_the_fingerprint_is_of_what_both_ends_must_agree_on)
 {
-    const struct cw_connection_config good = cw_connection_config_default(schema);
+    const struct cw_connection_config good = notes_config();
     const uint64_t fingerprint = cw_connection_fingerprint(&good);
     struct cw_connection_config config;
 #define AFTER(change)    (config = good, (void)(change), cw_connection_fingerprint(&config))
@@ -400,17 +377,14 @@ TEST(test_the_fingerprint_is_of_what_both_ends_must_agree_on)
     const struct cw_field fields[] = {{.name = "x", .kind = CW_KIND_UINT, .max = 7}};
     const struct cw_message_type type = {.name = "move", .fields = fields, .field_count = 1};
     const struct cw_schema_config schema_config = {.types = &type, .count = 1};
-    struct cw_schema *moves;
-    assert_int_equal(cw_schema_create(&schema_config, &moves), CW_OK);
-    CHANGES(config.schema = moves);
-    cw_schema_destroy(moves);
+    CHANGES(config.schema = schema_with(&schema_config));
 }
 
 /* A reset leaves nothing of the old life, unlike in other libraries, where statistics survived it.
  */
 TEST(test_reset_leaves_nothing)
 {
-    struct cw_connection_config config = cw_connection_config_default(schema);
+    struct cw_connection_config config = notes_config();
     config.channel_count = 3;
     config.channels[2] = config.channels[0];
     config.channels[0].blocks = config.channels[2].blocks = true;
@@ -489,8 +463,6 @@ TEST(test_reset_leaves_nothing)
     for (int i = 0; i < 2; i++) {
         const struct cw_connection_stats a = stats_of(used[i]), b = stats_of(fresh[i]);
         assert_memory_equal(&a, &b, sizeof a);
-        cw_connection_destroy(fresh[i]);
-        cw_connection_destroy(used[i]);
     }
 }
 
@@ -498,7 +470,7 @@ TEST(test_reset_leaves_nothing)
  */
 static uint64_t course_from(double start)
 {
-    struct cw_connection_config config = cw_connection_config_default(schema);
+    struct cw_connection_config config = notes_config();
     struct cw_connection *sides[2] = {connection_with(&config), connection_with(&config)};
     uint64_t hash = 0;
     for (uint32_t i = 0; i < 600; i++) {
@@ -518,8 +490,6 @@ static uint64_t course_from(double start)
             drain(sides[side]);
         }
     }
-    cw_connection_destroy(sides[0]);
-    cw_connection_destroy(sides[1]);
     return hash;
 }
 
@@ -534,7 +504,7 @@ TEST(test_a_clock_may_begin_anywhere)
 
 TEST(test_messages_that_the_application_holds_outlive_a_reset)
 {
-    const struct cw_connection_config config = cw_connection_config_default(schema);
+    const struct cw_connection_config config = notes_config();
     struct cw_connection *a = connection_with(&config), *b = connection_with(&config);
     send_note(a, 0, 77, 5, 0);
     round_of(a, b, 0);
@@ -544,12 +514,4 @@ TEST(test_messages_that_the_application_holds_outlive_a_reset)
     assert_int_equal(stats_of(b).messages_in_use, 1);
     cw_message_release(held);
     assert_int_equal(stats_of(b).messages_in_use, 0);
-    cw_connection_destroy(a);
-    cw_connection_destroy(b);
-}
-
-int main(void)
-{
-    fixture_before = set_up;
-    return fixture_run();
 }

@@ -3,7 +3,6 @@
 #include "fixture.h"
 
 #include "connection_pair.h"
-#include "notes_schema.h"
 
 enum { RELIABLE, UNRELIABLE };
 
@@ -12,7 +11,6 @@ enum { RELIABLE, UNRELIABLE };
 static struct pair open_pair(const struct cw_connection_config *config)
 {
     struct pair pair = pair_open(config, 0.05, 0.02);
-    pair.schema = NULL; /* The schema is owned. */
     return pair;
 }
 
@@ -34,7 +32,7 @@ static uint32_t read_all(struct cw_connection *at, uint32_t *next)
 
 TEST(test_who_reads_nothing_for_8_seconds_sends_on)
 {
-    const struct cw_connection_config config = cw_connection_config_default(schema);
+    const struct cw_connection_config config = notes_config();
     struct pair pair = open_pair(&config);
     struct cw_connection *fast = pair.sides[0], *slow = pair.sides[1];
     uint32_t sent = 0, read = 0, answers = 0, heard = 0, unreliable = 0;
@@ -59,7 +57,6 @@ TEST(test_who_reads_nothing_for_8_seconds_sends_on)
     }
     assert_int_equal(read, sent);
     assert_int_equal(heard, answers);
-    pair_close(&pair);
 }
 
 /* Neither budget takes anything from the other, whatever their shares. */
@@ -67,7 +64,7 @@ TEST(test_all_that_may_be_made_can_be_made_while_nothing_is_read)
 {
     for (uint32_t most = 1; most <= 256; most *= 4) {
         for (uint32_t received = 0; received <= 256; received = received * 8 + 1) {
-            struct cw_connection_config config = cw_connection_config_default(schema);
+            struct cw_connection_config config = notes_config();
             config.channel_count = 1; /* another channel would reserve some */
             config.max_messages = most;
             config.max_received_messages = received > 0 ? received : CW_AUTO;
@@ -100,14 +97,13 @@ TEST(test_all_that_may_be_made_can_be_made_while_nothing_is_read)
             assert_int_equal(read, sent);
             assert_int_equal(channel_of(a, RELIABLE).received, most);
             drain(a);
-            pair_close(&pair);
         }
     }
 }
 
 TEST(test_of_unreliable_messages_the_latest_wait)
 {
-    struct cw_connection_config config = cw_connection_config_default(schema);
+    struct cw_connection_config config = notes_config();
     struct cw_connection *a = connection_with(&config), *b = connection_with(&config);
     for (uint32_t i = 0; i < 1000; i++) {
         send_note(a, UNRELIABLE, i, 0, i * TICK);
@@ -138,13 +134,11 @@ TEST(test_of_unreliable_messages_the_latest_wait)
         assert_int_equal(number_of(held[i]), i);
         cw_message_release(held[i]);
     }
-    cw_connection_destroy(a);
-    cw_connection_destroy(b);
 }
 
 TEST(test_unreliable_messages_make_room_for_reliable_ones)
 {
-    struct cw_connection_config config = cw_connection_config_default(schema);
+    struct cw_connection_config config = notes_config();
     config.channel_count = 3;
     config.max_received_messages = 100;
     struct cw_connection *a = connection_with(&config), *b = connection_with(&config);
@@ -166,13 +160,11 @@ TEST(test_unreliable_messages_make_room_for_reliable_ones)
     assert_int_equal(stats_of(b).packets_refused, 0);
     assert_int_equal(stats_of(b).messages_in_use, 100);
     drain(b);
-    cw_connection_destroy(a);
-    cw_connection_destroy(b);
 }
 
 TEST(test_of_unreliable_blocks_the_latest_8_wait)
 {
-    struct cw_connection_config config = cw_connection_config_default(schema);
+    struct cw_connection_config config = notes_config();
     config.channels[UNRELIABLE].blocks = true;
     struct cw_connection *a = connection_with(&config), *b = connection_with(&config);
     for (uint32_t i = 0; i < 50; i++) {
@@ -188,15 +180,13 @@ TEST(test_of_unreliable_blocks_the_latest_8_wait)
             expect_parcel(b, UNRELIABLE, 100 + i, 10 + i);
     }
     assert_null(next_message(b, NULL));
-    cw_connection_destroy(a);
-    cw_connection_destroy(b);
 }
 
 /* More arrives than the application reads, and yet reliable messages do not wait behind the rest.
  */
 TEST(test_who_reads_a_message_a_tick_reads_of_each_channel_in_turn)
 {
-    const struct cw_connection_config config = cw_connection_config_default(schema);
+    const struct cw_connection_config config = notes_config();
     struct cw_connection *a = connection_with(&config), *b = connection_with(&config);
     uint32_t next = 0, unreliable = 0, sent = 0;
     for (uint32_t tick = 0; tick < 600; tick++) {
@@ -216,13 +206,11 @@ TEST(test_who_reads_a_message_a_tick_reads_of_each_channel_in_turn)
     }
     assert_true(next >= sent - 1 && next + unreliable == 600);
     drain(b);
-    cw_connection_destroy(a);
-    cw_connection_destroy(b);
 }
 
 TEST(test_a_message_that_arrived_can_be_sent_back)
 {
-    const struct cw_connection_config config = cw_connection_config_default(schema);
+    const struct cw_connection_config config = notes_config();
     struct pair pair = open_pair(&config);
     uint32_t sent = 0, back = 0;
     for (int tick = 0; tick < 400; tick++) {
@@ -235,11 +223,4 @@ TEST(test_a_message_that_arrived_can_be_sent_back)
     }
     assert_int_equal(back, 300);
     assert_int_equal(stats_of(pair.sides[1]).messages_in_use, 0);
-    pair_close(&pair);
-}
-
-int main(void)
-{
-    fixture_before = set_up;
-    return fixture_run();
 }

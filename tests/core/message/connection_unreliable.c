@@ -5,7 +5,7 @@
 
 static struct cw_connection_config config_of_notes(void)
 {
-    struct cw_connection_config config = cw_connection_config_default(notes_schema());
+    struct cw_connection_config config = notes_config();
     config.channel_count = 1;
     config.channels[0].kind = CW_CHANNEL_UNRELIABLE;
     return config;
@@ -33,7 +33,6 @@ TEST(test_what_finds_no_room_in_a_round_is_dropped_and_counted)
     round_of(a, b, 1);
     assert_null(next_message(b, NULL));
     assert_int_equal(channel_of(b, 0).received, 3);
-    close_both(a, b, &config);
 }
 
 /* An application that transmits one packet per update never ends a round, so that messages without
@@ -61,7 +60,6 @@ TEST(test_only_messages_that_wait_take_room_in_the_queue)
     round_of(a, b, 200 * TICK);
     assert_int_equal(channel_of(a, 0).queued, 0);
     assert_int_equal(channel_of(a, 0).dropped, 180);
-    close_both(a, b, &config);
 }
 
 TEST(test_a_packet_holds_no_more_messages_than_agreed)
@@ -74,7 +72,6 @@ TEST(test_a_packet_holds_no_more_messages_than_agreed)
     assert_int_equal(round_of(a, b, 0), 3);
     for (uint32_t i = 0; i < 10; i++)
         expect_note(b, 0, i);
-    close_both(a, b, &config);
 }
 
 TEST(test_a_lost_message_stays_lost)
@@ -90,7 +87,6 @@ TEST(test_a_lost_message_stays_lost)
     assert_null(next_message(b, NULL));
     assert_int_equal(channel_of(a, 0).resent, 0);
     assert_int_equal(stats_of(a).messages_in_use, 0);
-    close_both(a, b, &config);
 }
 
 TEST(test_nothing_arrives_twice_or_changed_over_a_bad_path)
@@ -122,7 +118,6 @@ TEST(test_nothing_arrives_twice_or_changed_over_a_bad_path)
     }
     assert_in_range(received, 3800, 4200);
     assert_int_equal(channel_of(pair.sides[1], 0).received, received);
-    pair_close(&pair);
 }
 
 TEST(test_a_reader_who_does_not_read_loses_the_oldest_and_no_more)
@@ -145,7 +140,6 @@ TEST(test_a_reader_who_does_not_read_loses_the_oldest_and_no_more)
     send_note(a, 0, 1000, 0, 100);
     round_of(a, b, 100);
     expect_note(b, 0, 1000);
-    close_both(a, b, &config);
 }
 
 TEST(test_unreliable_messages_do_not_take_the_last_of_the_pool)
@@ -172,7 +166,6 @@ TEST(test_unreliable_messages_do_not_take_the_last_of_the_pool)
         round_of(b, a, i * TICK);
     }
     assert_int_equal(next, 10);
-    close_both(a, b, &config);
 }
 
 /* When any part of a packet is wrong, its other messages must not be taken either, nor the pool
@@ -196,11 +189,4 @@ TEST(test_a_packet_that_is_refused_gives_all_back)
     }
     assert_int_equal(peer_send(peer, b, datagram + header, size - header, 0), CW_OK);
     assert_int_equal(drain(b), 3);
-    cw_endpoint_destroy(peer);
-    close_both(a, b, &config);
-}
-
-int main(void)
-{
-    return fixture_run();
 }

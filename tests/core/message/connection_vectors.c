@@ -1,39 +1,9 @@
 /* Tests of connections against the reference: what it sends is read, what it refuses is refused,
    and what we send is what it would. */
+#define OWN_MAIN
 #include "vector_messages.h"
 
-#include "vectors.h"
-
 static cJSON *file;
-
-static int load(void **state)
-{
-    (void)state;
-    file = vectors_load("yojimbo_packets.json");
-    return 0;
-}
-
-static int unload(void **state)
-{
-    (void)state;
-    cJSON_Delete(file);
-    cw_schema_destroy(vector_tables);
-    return 0;
-}
-
-static int by_table(void **state)
-{
-    (void)state;
-    vector_by_hand = false;
-    return 0;
-}
-
-static int by_hand(void **state)
-{
-    (void)state;
-    vector_by_hand = true;
-    return 0;
-}
 
 static const char *text(const cJSON *object, const char *key)
 {
@@ -97,10 +67,9 @@ static void expect_messages(struct cw_connection *at, const cJSON *messages, con
    connections. */
 static void read_scenario(const cJSON *scenario, bool defaults, size_t *packets, size_t *received)
 {
-    struct cw_schema *schema;
-    struct cw_connection_config config = vector_config(file, text(scenario, "config"), &schema);
+    struct cw_connection_config config = vector_config(file, text(scenario, "config"));
     if (defaults)
-        config.endpoint = cw_connection_config_default(schema).endpoint;
+        config.endpoint = cw_connection_config_default(config.schema).endpoint;
     struct cw_connection *a = connection_with(&config), *b = connection_with(&config);
     warm_up(a, b, vectors_get(scenario, "warmup"));
     const cJSON *packet, *datagram;
@@ -120,14 +89,10 @@ static void read_scenario(const cJSON *scenario, bool defaults, size_t *packets,
     assert_int_equal(stats_of(a).packets_refused + stats_of(b).packets_refused, 0);
     assert_int_equal(stats_of(a).messages_in_use, 0);
     assert_int_equal(stats_of(b).messages_in_use, 0);
-    cw_connection_destroy(a);
-    cw_connection_destroy(b);
-    cw_schema_destroy(schema);
 }
 
-static void test_every_packet_of_the_reference_is_read(void **state)
+TEST(test_every_packet_of_the_reference_is_read)
 {
-    (void)state;
     if (!file)
         skip();
     for (int defaults = 0; defaults < 2; defaults++) {
@@ -142,7 +107,6 @@ static void test_every_packet_of_the_reference_is_read(void **state)
 
 /* A fresh connection that has received what comes before the packet of an entry. */
 struct entry {
-    struct cw_schema *schema;
     struct cw_connection *connection;
     struct cw_endpoint *peer;
     uint8_t *payload;
@@ -153,8 +117,7 @@ struct entry {
 static struct entry begin_entry(const cJSON *item)
 {
     struct entry entry = {0};
-    const struct cw_connection_config config =
-        vector_config(file, text(item, "config"), &entry.schema);
+    const struct cw_connection_config config = vector_config(file, text(item, "config"));
     entry.connection = connection_with(&config);
     entry.peer = peer_of(&config);
     const cJSON *prior;
@@ -170,17 +133,8 @@ static struct entry begin_entry(const cJSON *item)
     return entry;
 }
 
-static void end_entry(struct entry *entry)
+TEST(test_what_the_reference_refuses_is_refused_whole)
 {
-    cw_endpoint_destroy(entry->peer);
-    cw_connection_destroy(entry->connection);
-    cw_schema_destroy(entry->schema);
-    free(entry->payload);
-}
-
-static void test_what_the_reference_refuses_is_refused_whole(void **state)
-{
-    (void)state;
     if (!file)
         skip();
     const cJSON *item;
@@ -197,13 +151,12 @@ static void test_what_the_reference_refuses_is_refused_whole(void **state)
             peer_acked(entry.peer, entry.connection, 1))
             fail_msg("not refused: %s (%s): %s", text(item, "payload"), text(item, "reason"),
                      cw_error_string(error));
-        end_entry(&entry);
+        free(entry.payload);
     }
 }
 
-static void test_what_the_reference_takes_is_taken(void **state)
+TEST(test_what_the_reference_takes_is_taken)
 {
-    (void)state;
     if (!file)
         skip();
     const cJSON *item;
@@ -217,7 +170,7 @@ static void test_what_the_reference_takes_is_taken(void **state)
             !peer_acked(entry.peer, entry.connection, 1))
             fail_msg("not taken: %s (%s): %s, %u messages", text(item, "payload"),
                      text(item, "note"), cw_error_string(error), entry.received);
-        end_entry(&entry);
+        free(entry.payload);
     }
 }
 
@@ -269,22 +222,17 @@ static void send_contents(const cJSON *scenario, const cJSON *packet,
                  vectors_int(packet, "tick"), text(packet, "payload"));
     (*same)++;
     free(expected);
-    cw_connection_destroy(from);
-    cw_connection_destroy(to);
 }
 
-static void test_the_same_messages_make_the_same_bytes(void **state)
+TEST(test_the_same_messages_make_the_same_bytes)
 {
-    (void)state;
     if (!file)
         skip();
     size_t same = 0, too_large = 0;
     const cJSON *scenario, *packet;
     cJSON_ArrayForEach(scenario, vectors_get(file, "scenarios"))
     {
-        struct cw_schema *schema;
-        const struct cw_connection_config config =
-            vector_config(file, text(scenario, "config"), &schema);
+        const struct cw_connection_config config = vector_config(file, text(scenario, "config"));
         cJSON_ArrayForEach(packet, vectors_get(scenario, "packets"))
         {
             if (strlen(text(packet, "payload")) / 2 > config.endpoint.fragment_above)
@@ -292,7 +240,6 @@ static void test_the_same_messages_make_the_same_bytes(void **state)
             else
                 send_contents(scenario, packet, &config, &same);
         }
-        cw_schema_destroy(schema);
     }
     print_message("%zu payloads are the same; %zu are too large for a packet of ours\n", same,
                   too_large);
@@ -303,9 +250,7 @@ static void test_the_same_messages_make_the_same_bytes(void **state)
  */
 static size_t send_scenario(const cJSON *scenario)
 {
-    struct cw_schema *schema;
-    const struct cw_connection_config config =
-        vector_config(file, text(scenario, "config"), &schema);
+    const struct cw_connection_config config = vector_config(file, text(scenario, "config"));
     struct cw_connection *a = connection_with(&config), *b = connection_with(&config);
     warm_up(a, b, vectors_get(scenario, "warmup"));
     size_t same = 0;
@@ -344,15 +289,11 @@ static size_t send_scenario(const cJSON *scenario)
         if (!goes_on)
             break;
     }
-    cw_connection_destroy(a);
-    cw_connection_destroy(b);
-    cw_schema_destroy(schema);
     return same;
 }
 
-static void test_the_same_choice_makes_the_same_datagrams(void **state)
+TEST(test_the_same_choice_makes_the_same_datagrams)
 {
-    (void)state;
     if (!file)
         skip();
     const cJSON *scenario;
@@ -368,21 +309,13 @@ static void test_the_same_choice_makes_the_same_datagrams(void **state)
     }
 }
 
-/* Runs a test with bodies by tables of fields, and by the functions of a stream. */
-#define BOTH_WAYS(test)                                                                            \
-    {#test " by table", test, by_table, NULL, NULL},                                               \
-    {                                                                                              \
-#test " by hand", test, by_hand, NULL, NULL                                                \
-    }
-
+/* The tests run with bodies by tables of fields, and by the functions of a stream. */
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        BOTH_WAYS(test_every_packet_of_the_reference_is_read),
-        BOTH_WAYS(test_what_the_reference_refuses_is_refused_whole),
-        BOTH_WAYS(test_what_the_reference_takes_is_taken),
-        BOTH_WAYS(test_the_same_messages_make_the_same_bytes),
-        BOTH_WAYS(test_the_same_choice_makes_the_same_datagrams),
-    };
-    return cmocka_run_group_tests_name("connection_vectors", tests, load, unload);
+    file = vectors_load("yojimbo_packets.json");
+    int failed = fixture_run();
+    vector_by_hand = true;
+    failed += fixture_run();
+    cJSON_Delete(file);
+    return failed;
 }

@@ -1,7 +1,7 @@
 /* Tests of numbers that wrap, and of packets that come twice or late. */
 #include "fixture.h"
 
-#include "notes_schema.h"
+#include "connections.h"
 
 static void empty_rounds(struct cw_connection *a, struct cw_connection *b, long count, double *now)
 {
@@ -14,7 +14,7 @@ static void empty_rounds(struct cw_connection *a, struct cw_connection *b, long 
 /* Other libraries failed after more than 32768 packets between two reliable messages. */
 TEST(test_any_number_of_packets_may_pass_between_two_messages)
 {
-    struct cw_connection_config config = cw_connection_config_default(schema);
+    struct cw_connection_config config = notes_config();
     config.channels[0].blocks = true;
     static const long gaps[] = {256, 32767, 32769, 65536, 70000};
     struct cw_connection *a = connection_with(&config), *b = connection_with(&config);
@@ -31,8 +31,6 @@ TEST(test_any_number_of_packets_may_pass_between_two_messages)
     }
     assert_int_equal(channel_of(a, 0).resent, 0);
     assert_int_equal(stats_of(a).endpoint.packets_lost, 0);
-    cw_connection_destroy(a);
-    cw_connection_destroy(b);
 }
 
 /* Nothing of one end arrives for more than a lap, while it hears the other, whose old acks must not
@@ -40,7 +38,7 @@ TEST(test_any_number_of_packets_may_pass_between_two_messages)
 TEST(test_half_a_block_waits_through_a_lap_of_silence)
 {
     static const long silences[] = {100, 32000, 65536};
-    struct cw_connection_config config = cw_connection_config_default(schema);
+    struct cw_connection_config config = notes_config();
     config.channels[0].blocks = true;
     for (size_t i = 0; i < sizeof silences / sizeof *silences; i++) {
         struct cw_connection *a = connection_with(&config), *b = connection_with(&config);
@@ -61,8 +59,6 @@ TEST(test_half_a_block_waits_through_a_lap_of_silence)
         expect_parcel(b, 0, 1, 8000);
         empty_rounds(a, b, 300, &now);
         assert_int_equal(channel_of(a, 0).delivered, 1);
-        cw_connection_destroy(a);
-        cw_connection_destroy(b);
     }
 }
 
@@ -70,7 +66,7 @@ TEST(test_half_a_block_waits_through_a_lap_of_silence)
    list has gone round, it says nothing of the messages that stand there now. */
 TEST(test_an_ack_from_long_ago_acks_nothing_else)
 {
-    struct cw_connection_config config = cw_connection_config_default(schema);
+    struct cw_connection_config config = notes_config();
     config.channels[0].send_queue_size = config.channels[0].receive_queue_size = 128;
     config.endpoint.sent_window = 32;
     struct cw_connection *a = connection_with(&config), *b = connection_with(&config);
@@ -95,15 +91,13 @@ TEST(test_an_ack_from_long_ago_acks_nothing_else)
         expect_note(b, 0, i);
     empty_rounds(a, b, 60, &now);
     assert_int_equal(channel_of(a, 0).delivered, count);
-    cw_connection_destroy(a);
-    cw_connection_destroy(b);
 }
 
 /* Ids wrap as well: an ack for a packet that is a lap of ids old is none for the message that has
    the same id now. */
 TEST(test_an_ack_from_a_lap_of_ids_ago_acks_no_newer_message)
 {
-    struct cw_connection_config config = cw_connection_config_default(schema);
+    struct cw_connection_config config = notes_config();
     config.endpoint.sent_window = config.endpoint.received_window = 16384;
     struct cw_connection *a = connection_with(&config), *b = connection_with(&config);
     static uint8_t late[2048];
@@ -136,13 +130,11 @@ TEST(test_an_ack_from_a_lap_of_ids_ago_acks_no_newer_message)
     empty_rounds(a, b, 60, &now);
     while (received < sent)
         expect_note(b, 0, received++);
-    cw_connection_destroy(a);
-    cw_connection_destroy(b);
 }
 
 TEST(test_ids_wrap_many_times_under_loss)
 {
-    struct cw_connection_config config = cw_connection_config_default(schema);
+    struct cw_connection_config config = notes_config();
     config.max_messages = 4096;
     config.channels[0].send_queue_size = config.channels[0].receive_queue_size = 1024;
     struct cw_connection *a = connection_with(&config), *b = connection_with(&config);
@@ -169,13 +161,11 @@ TEST(test_ids_wrap_many_times_under_loss)
         assert_true(now < 3600);
     }
     assert_null(next_message(b, NULL));
-    cw_connection_destroy(a);
-    cw_connection_destroy(b);
 }
 
 TEST(test_almost_nothing_arrives_while_numbers_wrap)
 {
-    const struct cw_connection_config config = cw_connection_config_default(schema);
+    const struct cw_connection_config config = notes_config();
     struct cw_connection *a = connection_with(&config), *b = connection_with(&config);
     uint32_t sent = 0, received = 0, random = 5;
     double now = 0;
@@ -196,14 +186,12 @@ TEST(test_almost_nothing_arrives_while_numbers_wrap)
     while (received < sent)
         expect_note(b, 0, received++);
     assert_int_equal(stats_of(a).messages_in_use + stats_of(b).messages_in_use, 0);
-    cw_connection_destroy(a);
-    cw_connection_destroy(b);
 }
 
 /* Other libraries delivered a duplicate inside the window twice. */
 TEST(test_a_datagram_that_comes_again_is_not_taken_again)
 {
-    struct cw_connection_config config = cw_connection_config_default(schema);
+    struct cw_connection_config config = notes_config();
     config.channels[0].blocks = config.channels[1].blocks = true;
     struct cw_connection *a = connection_with(&config), *b = connection_with(&config);
     static struct {
@@ -231,15 +219,13 @@ TEST(test_a_datagram_that_comes_again_is_not_taken_again)
         }
     }
     assert_int_equal(channel_of(b, 1).received, 420);
-    cw_connection_destroy(a);
-    cw_connection_destroy(b);
 }
 
 /* The acks of a packet count also when the application of the other end takes nothing for a long
    time, and when the packet holds nothing else. */
 TEST(test_acks_come_through_whatever_the_packet_holds)
 {
-    struct cw_connection_config config = cw_connection_config_default(schema);
+    struct cw_connection_config config = notes_config();
     config.channels[0].receive_queue_size = 4;
     struct cw_connection *a = connection_with(&config), *b = connection_with(&config);
     double now = 0;
@@ -259,12 +245,4 @@ TEST(test_acks_come_through_whatever_the_packet_holds)
         expect_note(a, 0, i);
         empty_rounds(b, a, 4, &now);
     }
-    cw_connection_destroy(a);
-    cw_connection_destroy(b);
-}
-
-int main(void)
-{
-    fixture_before = set_up;
-    return fixture_run();
 }

@@ -10,9 +10,9 @@
 #define TICKS 20000
 
 /* Returns the values of yojimbo's configuration, spelled out. */
-static struct cw_connection_config spelled_out(const struct cw_schema *schema)
+static struct cw_connection_config spelled_out(void)
 {
-    struct cw_connection_config config = cw_connection_config_default(schema);
+    struct cw_connection_config config = notes_config();
     config.max_messages = 2048;
     config.endpoint.max_packet_size = 8192;
     config.endpoint.fragment_above = 1024;
@@ -30,12 +30,10 @@ static struct cw_connection_config spelled_out(const struct cw_schema *schema)
     return config;
 }
 
-static void test_the_preset_is_what_yojimbo_has(void **state)
+TEST(test_the_preset_is_what_yojimbo_has)
 {
-    (void)state;
-    struct cw_schema *schema = notes_schema();
-    const struct cw_connection_config wanted = spelled_out(schema);
-    const struct cw_connection_config preset = cw_connection_config_yojimbo(schema);
+    const struct cw_connection_config wanted = spelled_out();
+    const struct cw_connection_config preset = cw_connection_config_yojimbo(wanted.schema);
     assert_int_equal(preset.channel_count, 2);
     assert_int_equal(preset.max_messages, wanted.max_messages);
     assert_int_equal(preset.endpoint.max_packet_size, wanted.endpoint.max_packet_size);
@@ -52,27 +50,21 @@ static void test_the_preset_is_what_yojimbo_has(void **state)
         assert_int_equal(is->max_block_size, be->max_block_size);
         assert_int_equal(is->block_fragment_size, be->block_fragment_size);
     }
-    cw_schema_destroy(schema);
 }
 
 /* The npm package's preset gives the same number for this message: see wasm.yojimbo. */
-static void test_the_preset_of_the_package_is_the_same(void **state)
+TEST(test_the_preset_of_the_package_is_the_same)
 {
-    (void)state;
     const struct cw_field field = {.name = "number", .kind = CW_KIND_UINT, .max = 1000};
     const struct cw_message_type type = {.name = "note", .fields = &field, .field_count = 1};
-    struct cw_schema *schema;
-    assert_int_equal(cw_schema_create(&(struct cw_schema_config){&type, 1, {0}}, &schema), CW_OK);
-    const struct cw_connection_config preset = cw_connection_config_yojimbo(schema);
+    const struct cw_connection_config preset =
+        cw_connection_config_yojimbo(schema_with(&(struct cw_schema_config){&type, 1, {0}}));
     assert_int_equal(cw_connection_fingerprint(&preset), 0x8a5e74094d342b78);
-    cw_schema_destroy(schema);
 }
 
-static void test_every_config_check_takes_them(void **state)
+TEST(test_every_config_check_takes_them)
 {
-    (void)state;
-    struct cw_schema *schema = notes_schema();
-    const struct cw_connection_config config = cw_connection_config_yojimbo(schema);
+    const struct cw_connection_config config = cw_connection_config_yojimbo(notes_schema());
     assert_int_equal(cw_endpoint_config_check(&config.endpoint), CW_OK);
     assert_int_equal(cw_channel_config_check(&config.channels[0], config.endpoint.max_packet_size),
                      CW_OK);
@@ -89,7 +81,6 @@ static void test_every_config_check_takes_them(void **state)
     server.netcode.address_count = 1;
     server.netcode.max_clients = 1;
     assert_true(cw_server_memory(&server) > cw_connection_memory(&config));
-    cw_schema_destroy(schema);
 }
 
 /* Sends a block with a long body, then notes, on both channels of both ends. */
@@ -118,9 +109,8 @@ static void take_all(struct cw_connection *at, uint32_t next[2])
     }
 }
 
-static void test_blocks_and_messages_pass_between_two_ends(void **state)
+TEST(test_blocks_and_messages_pass_between_two_ends)
 {
-    (void)state;
     for (int lossy = 0; lossy < 2; lossy++) {
         const struct cw_connection_config config = cw_connection_config_yojimbo(notes_schema());
         struct pair pair = pair_open(&config, 0.05, lossy ? 0.05 : 0);
@@ -143,15 +133,13 @@ static void test_blocks_and_messages_pass_between_two_ends(void **state)
             assert_int_equal(cw_connection_max_datagram_size(pair.sides[i]), 1024 + 5 + 9);
         }
         print_message("%d ticks, loss %d %%\n", pair.ticks, lossy * 5);
-        pair_close(&pair);
     }
 }
 
 /* Only a packet with a block goes in fragments: one message more or less does not cost a datagram.
  */
-static void test_packets_of_messages_go_whole(void **state)
+TEST(test_packets_of_messages_go_whole)
 {
-    (void)state;
     const struct cw_connection_config config = cw_connection_config_yojimbo(notes_schema());
     struct pair pair = pair_open(&config, 0.05, 0);
     for (uint32_t i = 0; i < NOTES; i++)
@@ -162,17 +150,4 @@ static void test_packets_of_messages_go_whole(void **state)
     }
     assert_int_equal(stats_of(pair.sides[0]).endpoint.fragments_sent, 0);
     drain(pair.sides[1]);
-    pair_close(&pair);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_the_preset_is_what_yojimbo_has),
-        cmocka_unit_test(test_the_preset_of_the_package_is_the_same),
-        cmocka_unit_test(test_every_config_check_takes_them),
-        cmocka_unit_test(test_blocks_and_messages_pass_between_two_ends),
-        cmocka_unit_test(test_packets_of_messages_go_whole),
-    };
-    return cmocka_run_group_tests_name("connection_yojimbo", tests, NULL, NULL);
 }

@@ -25,7 +25,7 @@ static void tear_down(void *object)
     free(fixture);
 }
 
-static int set_up(void **state)
+BEFORE_EACH_TEST
 {
     const struct cw_message_type types[] = {{.name = "ping"}, move_type};
     const struct cw_schema_config schema = {.types = types, .count = 2};
@@ -36,7 +36,6 @@ static int set_up(void **state)
     config.capacity = 3;
     assert_int_equal(cw_message_pool_create(&config, &fixture->pool), CW_OK);
     *state = own(fixture, tear_down);
-    return 0;
 }
 
 static struct cw_message *make_move(struct fixture *fixture)
@@ -282,10 +281,4 @@ TEST(test_a_copy_has_the_struct_and_nothing_else)
     cw_message_release(to);
     cw_message_release(ping);
     cw_message_pool_destroy(pool);
-}
-
-int main(void)
-{
-    fixture_before = set_up;
-    return fixture_run();
 }

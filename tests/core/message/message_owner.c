@@ -2,7 +2,7 @@
    and nothing happens to it. */
 #include "fixture.h"
 
-#include "notes_schema.h"
+#include "connections.h"
 
 #define TICKS 60
 
@@ -11,17 +11,16 @@ struct ends {
     double now;
 };
 
-static struct ends open_ends(void)
+static struct ends ends_with(const struct cw_connection_config *config)
 {
-    struct cw_connection_config config = cw_connection_config_default(schema);
-    config.channels[0].blocks = true;
-    return (struct ends){.a = connection_with(&config), .b = connection_with(&config)};
+    return (struct ends){.a = connection_with(config), .b = connection_with(config)};
 }
 
-static void close_ends(struct ends *ends)
+static struct ends open_ends(void)
 {
-    cw_connection_destroy(ends->a);
-    cw_connection_destroy(ends->b);
+    struct cw_connection_config config = notes_config();
+    config.channels[0].blocks = true;
+    return ends_with(&config);
 }
 
 static void run(struct ends *ends)
@@ -56,7 +55,6 @@ TEST(test_a_message_that_was_sent_is_not_the_senders)
         expect_note(ends.b, channel, 7);
         assert_int_equal(drain(ends.b), 0);
         assert_int_equal(stats_of(ends.a).messages_in_use, 0);
-        close_ends(&ends);
     }
 }
 
@@ -69,7 +67,6 @@ TEST(test_a_block_stays_with_the_message_that_was_sent)
     run(&ends);
     expect_parcel(ends.b, 0, 3, 5000);
     assert_int_equal(parcels_released, 1);
-    close_ends(&ends);
 }
 
 TEST(test_a_message_is_released_once)
@@ -83,7 +80,6 @@ TEST(test_a_message_is_released_once)
     assert_int_equal(cw_message_release(other), CW_OK);
     assert_int_equal(cw_message_release(NULL), CW_OK);
     assert_int_equal(stats_of(ends.a).messages_in_use, 0);
-    close_ends(&ends);
 }
 
 /* An application that acquires a message before it sends it may release it once after that, at any
@@ -106,7 +102,6 @@ TEST(test_a_message_that_was_acquired_is_kept)
             run(&ends);
         expect_note(ends.b, 0, 7);
         assert_int_equal(stats_of(ends.a).messages_in_use, 0);
-        close_ends(&ends);
     }
 }
 
@@ -133,7 +128,6 @@ TEST(test_a_message_that_was_taken_is_the_takers)
         expect_not_owned(&ends, message);
         expect_note(ends.a, channel, 9);
     }
-    close_ends(&ends);
 }
 
 /* A message stays the caller's when sending fails for another reason. */
@@ -145,14 +139,14 @@ TEST(test_a_message_that_is_refused_stays_the_callers)
     assert_int_equal(cw_connection_send(ends.a, 9, message, ends.now), CW_ERROR_CHANNEL);
     assert_int_equal(cw_message_release(message), CW_OK);
     assert_int_equal(stats_of(ends.a).messages_in_use, 0);
-    close_ends(&ends);
 }
 
 /* A server passes a message of one player on to another as a copy, because each connection sends
    only its own messages. */
 TEST(test_a_message_is_passed_on_as_a_copy)
 {
-    struct ends ends = open_ends(), others = open_ends();
+    const struct cw_connection_config config = notes_config(); /* copies need one schema */
+    struct ends ends = ends_with(&config), others = ends_with(&config);
     send_note(ends.b, 0, 7, 20, ends.now);
     run(&ends);
     struct cw_message *message = next_message(ends.a, NULL), *copy;
@@ -167,12 +161,4 @@ TEST(test_a_message_is_passed_on_as_a_copy)
     run(&others);
     expect_note(others.b, 0, 7);
     expect_note(others.b, 0, 7);
-    close_ends(&ends);
-    close_ends(&others);
-}
-
-int main(void)
-{
-    fixture_before = set_up;
-    return fixture_run();
 }

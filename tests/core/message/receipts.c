@@ -113,8 +113,3 @@ TEST(a_reset_forgets_all)
     for (uint32_t number = 1; number <= CAPACITY; number++)
         check_next(&receipts, number, true);
 }
-
-int main(void)
-{
-    return fixture_run();
-}

@@ -426,8 +426,3 @@ TEST(blocks_begin_early_only_behind_blocks_on_good_paths)
     assert_int_equal(make_packet(&rig, 800).count, 0);
     stop(&rig);
 }
-
-int main(void)
-{
-    return fixture_run();
-}

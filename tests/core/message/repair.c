@@ -11,7 +11,7 @@
 
 static struct cw_connection_config config_with(bool repair)
 {
-    struct cw_connection_config config = cw_connection_config_default(notes_schema());
+    struct cw_connection_config config = notes_config();
     config.channel_count = 1;
     config.max_messages = 2048;
     config.channels[0].repair = repair;
@@ -49,8 +49,7 @@ static void exchange(const struct cw_connection_config *config,
 {
     struct pair pair = pair_open(config, RTT, 0);
     uint32_t sent[2] = {0}, received[2] = {0};
-    for (int i = 0; i < 2; i++)
-        assert_int_equal(cw_simulator_change(pair.paths[i], path), CW_OK);
+    pair_change(&pair, path);
     for (int tick = 0; tick < 300 || received[0] < sent[1] || received[1] < sent[0]; tick++) {
         assert_true(tick < 30000);
         for (uint32_t i = 0; i < 2 * per_tick && tick < 300; i++)
@@ -70,7 +69,6 @@ static void exchange(const struct cw_connection_config *config,
         assert_int_equal(stats_of(pair.sides[i]).messages_in_use, 0);
         assert_int_equal(stats_of(pair.sides[i]).packets_invalid, 0);
     }
-    pair_close(&pair);
 }
 
 TEST(test_all_messages_arrive_once_and_in_order)
@@ -118,7 +116,6 @@ static uint32_t ticks_late(bool repair, double loss, uint64_t *bytes)
     *bytes = stats_of(pair.sides[0]).endpoint.bytes_sent;
     if (repair) /* the sender hears what was repaired, and does not send it again */
         assert_in_range(channel_of(pair.sides[0], 0).resent, 0, 100);
-    pair_close(&pair);
     return late;
 }
 
@@ -156,7 +153,6 @@ TEST(test_a_slow_reader_loses_nothing)
         if (tick % 100 > 60)
             take_in_order(pair.sides[1], &received);
     }
-    pair_close(&pair);
 }
 
 TEST(test_both_ends_must_have_it)
@@ -168,10 +164,4 @@ TEST(test_both_ends_must_have_it)
     assert_in_range(cw_connection_memory(&with) - cw_connection_memory(&without), 20000, 45000);
     unreliable.repair = true;
     assert_error_names(cw_channel_config_check(&unreliable, 1100), "repair");
-    cw_schema_destroy((struct cw_schema *)(uintptr_t)with.schema);
-}
-
-int main(void)
-{
-    return fixture_run();
 }

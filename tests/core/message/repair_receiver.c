@@ -290,8 +290,3 @@ TEST(test_malformed_ranges_are_refused)
         }
     }
 }
-
-int main(void)
-{
-    return fixture_run();
-}

@@ -2,6 +2,7 @@
    instructions, whatever its few bytes ask for. repair_work SCENE runs one scene, of which only the
    last packet is counted. */
 #define _GNU_SOURCE
+#define OWN_MAIN
 #include "fixture.h"
 
 #include "connections.h"
@@ -211,17 +212,13 @@ static void (*const scenes[])(struct world *world) = {
 
 static void run(size_t scene)
 {
-    struct world world = {.config = cw_connection_config_default(notes_schema()),
-                          .padding = LONG_PADDING};
+    struct world world = {.config = notes_config(), .padding = LONG_PADDING};
     world.config.channel_count = 1;
     world.config.channels[0].repair = true;
     world.connection = connection_with(&world.config);
     world.peer = peer_of(&world.config);
     scenes[scene](&world);
     drain(world.connection);
-    cw_endpoint_destroy(world.peer);
-    cw_connection_destroy(world.connection);
-    cw_schema_destroy((struct cw_schema *)(uintptr_t)world.config.schema);
 }
 
 /* Returns the instructions, or -1 without callgrind, which does not run under sanitizers either. */

@@ -8,6 +8,11 @@
 #include <math.h>
 #include <stdio.h>
 
+BEFORE_EACH_TEST
+{
+    printf("seed %llu\n", (unsigned long long)random_state);
+}
+
 #define ALL_FIELDS(FIELD)                                                                          \
     FIELD(flag, CW_BOOL)                                                                           \
     FIELD(small, CW_INT(-100, 100))                                                                \
@@ -479,10 +484,4 @@ TEST(test_random_bytes_give_valid_messages_or_none)
         }
         cw_schema_destroy(schema);
     }
-}
-
-int main(void)
-{
-    printf("seed %llu\n", (unsigned long long)random_state);
-    return fixture_run();
 }

@@ -4,6 +4,11 @@
 #include "fixture.h"
 #include "random_schema.h"
 
+BEFORE_EACH_TEST
+{
+    printf("seed %llu\n", (unsigned long long)random_state);
+}
+
 #define MOVE_FIELDS(FIELD)                                                                         \
     FIELD(dir, CW_INT(-1, 7))                                                                      \
     FIELD(up, CW_OPTIONAL(CW_BOOL))                                                                \
@@ -324,10 +329,4 @@ TEST(test_a_fingerprint_is_the_same_for_ever)
     assert_true(cw_schema_fingerprint(schema, (const uint8_t *)"channels", 8) ==
                 0x0c9c037af51f6ec0);
     cw_schema_destroy(schema);
-}
-
-int main(void)
-{
-    printf("seed %llu\n", (unsigned long long)random_state);
-    return fixture_run();
 }

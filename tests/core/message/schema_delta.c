@@ -279,8 +279,3 @@ TEST(test_types_without_a_table_are_refused)
     assert_false(cw_schema_delta(schema, 0, NULL, &number, &number));
     cw_schema_destroy(schema);
 }
-
-int main(void)
-{
-    return fixture_run();
-}

@@ -154,8 +154,3 @@ TEST(numbers_in_structs_are_listed_with_what_they_hang_on)
                          i == 0 || i == 2 || i == 6);
     cw_schema_destroy(rig.schema);
 }
-
-int main(void)
-{
-    return fixture_run();
-}

@@ -40,8 +40,3 @@ TEST(test_random_structs_come_back_through_their_steps)
     }
     assert_true(other > 100);
 }
-
-int main(void)
-{
-    return fixture_run();
-}

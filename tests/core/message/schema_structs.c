@@ -364,8 +364,3 @@ TEST(test_structs_are_only_so_deep)
     fields[0] = (struct cw_field){.name = "self", .kind = CW_KIND_STRUCT, .type = &types[0]};
     assert_int_equal(try(&schema, &types[0]), CW_ERROR_SCHEMA_FIELD);
 }
-
-int main(void)
-{
-    return fixture_run();
-}

@@ -276,8 +276,3 @@ TEST(test_a_schema_refuses_as_the_standard)
     expect_tally(&tally, 60);
     cJSON_Delete(file);
 }
-
-int main(void)
-{
-    return fixture_run();
-}

@@ -1,4 +1,5 @@
 /* Tests of streams: edges of each kind, random streams, and golden bytes. */
+#define OWN_MAIN
 #include "fixture.h"
 #include "golden.h"
 #include "operations.h"

@@ -99,8 +99,3 @@ TEST(test_refuses_a_relative_number_that_wraps)
     assert_false(cw_stream_relative(&reader, UINT32_MAX, &current));
     assert_int_equal(current, 7);
 }
-
-int main(void)
-{
-    return fixture_run();
-}

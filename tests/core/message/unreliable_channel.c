@@ -210,8 +210,3 @@ TEST(blocks_wait_in_a_few_buffers)
         cw_message_drop(held[i]);
     stop(&rig);
 }
-
-int main(void)
-{
-    return fixture_run();
-}

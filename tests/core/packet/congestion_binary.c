@@ -351,8 +351,3 @@ TEST(test_what_was_sent_too_much_is_made_up_for_within_a_burst)
     assert_int_equal(allowed_at(&c, 0.45), 0);
     assert_int_equal(allowed_at(&c, 0.5), 1);
 }
-
-int main(void)
-{
-    return fixture_run();
-}

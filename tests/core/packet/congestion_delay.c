@@ -177,8 +177,3 @@ TEST(test_what_messages_took_is_soon_forgotten)
     run(&path, 1);
     assert_true(path.sent - before > 20);
 }
-
-int main(void)
-{
-    return fixture_run();
-}

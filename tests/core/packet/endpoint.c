@@ -7,11 +7,9 @@
 
 static struct seen seen;
 
-static int clear_seen(void **state)
+BEFORE_EACH_TEST
 {
-    (void)state;
     seen_clear(&seen);
-    return 0;
 }
 
 TEST(test_packets_are_numbered_from_0_and_wrap)
@@ -419,10 +417,4 @@ TEST(test_the_oldest_incomplete_packet_gives_way)
     assert_int_equal(seen.count, 4);
     for (uint16_t s = 0; s < 4; s++)
         assert_int_equal(seen.events[s].sequence, 11 + s);
-}
-
-int main(void)
-{
-    fixture_before = clear_seen;
-    return fixture_run();
 }

@@ -250,8 +250,3 @@ TEST(bandwidth_is_that_of_the_path)
     assert_true(fabs(acked / true_received - 1) < 0.02);
     destroy(&world);
 }
-
-int main(void)
-{
-    return fixture_run();
-}

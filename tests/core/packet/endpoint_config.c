@@ -216,8 +216,3 @@ TEST(test_destroying_nothing_is_allowed)
 {
     cw_endpoint_destroy(NULL);
 }
-
-int main(void)
-{
-    return fixture_run();
-}

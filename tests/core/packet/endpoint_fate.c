@@ -6,12 +6,10 @@
 
 static struct seen at_a, at_b;
 
-static int clear_seen(void **state)
+BEFORE_EACH_TEST
 {
-    (void)state;
     seen_clear(&at_a);
     seen_clear(&at_b);
-    return 0;
 }
 
 TEST(test_an_ack_is_told_once_however_often_it_comes)
@@ -370,10 +368,4 @@ TEST(test_a_header_that_comes_late_still_acks_what_only_it_knows)
     for (uint16_t s = 0; s <= 50; s++)
         assert_int_equal(seen_times(&at_a, CW_ENDPOINT_EVENT_ACKED, s), 1);
     wire_free(&early);
-}
-
-int main(void)
-{
-    fixture_before = clear_seen;
-    return fixture_run();
 }

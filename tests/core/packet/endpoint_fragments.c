@@ -5,12 +5,10 @@
 
 static struct seen at_a, at_b;
 
-static int clear_seen(void **state)
+BEFORE_EACH_TEST
 {
-    (void)state;
     seen_clear(&at_a);
     seen_clear(&at_b);
-    return 0;
 }
 
 static struct cw_endpoint *with_fragments_of_100(uint32_t max_packet_size)
@@ -234,10 +232,4 @@ TEST(test_a_half_packet_is_given_up_when_64_later_ones_began)
     assert_int_equal(stats_of(e).packets_abandoned, 1);
     assert_int_equal(receive_fragment(e, 10, 1, 2, 100, &at_a), CW_ERROR_STALE);
     assert_int_equal(at_a.count, 0);
-}
-
-int main(void)
-{
-    fixture_before = clear_seen;
-    return fixture_run();
 }

@@ -1,6 +1,7 @@
 /* Tests that two endpoints talk over a bad path, from the first packet on and again across the
    wrap, with every datagram and every event as it was when the shared vectors passed. A failure
    prints the ten steps that differ. */
+#define OWN_MAIN
 #include "fixture.h"
 
 #include "endpoints.h"

@@ -5,12 +5,10 @@
 
 static struct seen at_a, at_b;
 
-static int clear_seen(void **state)
+BEFORE_EACH_TEST
 {
-    (void)state;
     seen_clear(&at_a);
     seen_clear(&at_b);
-    return 0;
 }
 
 TEST(test_nothing_is_delivered_twice_at_any_distance)
@@ -118,10 +116,4 @@ TEST(test_a_number_far_ahead_moves_the_window_at_most_half_way)
     assert_int_equal(receive_crafted(e, 301, 0, &at_a), CW_ERROR_STALE);
     assert_int_equal(receive_crafted(e, 32814, 0, &at_a), CW_OK);
     assert_int_equal(stats_of(e).packets_received, 3);
-}
-
-int main(void)
-{
-    fixture_before = clear_seen;
-    return fixture_run();
 }

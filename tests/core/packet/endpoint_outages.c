@@ -234,8 +234,3 @@ TEST(test_no_packet_waits_longer_than_ten_seconds)
         assert_int_equal(seen_times(&at_a, CW_ENDPOINT_EVENT_LOST, lost), 1);
     }
 }
-
-int main(void)
-{
-    return fixture_run();
-}

@@ -5,12 +5,10 @@
 
 static struct seen at_a, at_b;
 
-static int clear_seen(void **state)
+BEFORE_EACH_TEST
 {
-    (void)state;
     seen_clear(&at_a);
     seen_clear(&at_b);
-    return 0;
 }
 
 static uint64_t hash(uint64_t h, const void *data, size_t size)
@@ -98,10 +96,4 @@ TEST(test_reset_leaves_nothing_of_the_old_life)
         seen_clear(&at_b);
         assert_true(live(a, b, 0) == fresh);
     }
-}
-
-int main(void)
-{
-    fixture_before = clear_seen;
-    return fixture_run();
 }

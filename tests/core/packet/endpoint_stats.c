@@ -5,12 +5,10 @@
 
 static struct seen at_a, at_b;
 
-static int clear_seen(void **state)
+BEFORE_EACH_TEST
 {
-    (void)state;
     seen_clear(&at_a);
     seen_clear(&at_b);
-    return 0;
 }
 
 static void assert_close(double value, double expected, double tolerance)
@@ -333,10 +331,4 @@ TEST(test_rtt_takes_few_samples_from_headers_after_a_gap)
     lose(b, 16.1);
     pass(b, a, 16.2, &at_a);
     assert_close(stats_of(a).rtt, 0.11, 1e-9);
-}
-
-int main(void)
-{
-    fixture_before = clear_seen;
-    return fixture_run();
 }

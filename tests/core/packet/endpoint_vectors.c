@@ -260,8 +260,3 @@ TEST(test_traces_repeat_datagram_by_datagram)
     }
     cJSON_Delete(file);
 }
-
-int main(void)
-{
-    return fixture_run();
-}

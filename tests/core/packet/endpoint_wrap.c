@@ -5,12 +5,10 @@
 
 static struct seen at_a, at_b;
 
-static int clear_seen(void **state)
+BEFORE_EACH_TEST
 {
-    (void)state;
     seen_clear(&at_a);
     seen_clear(&at_b);
-    return 0;
 }
 
 static void send_large(struct cw_endpoint *from, struct cw_endpoint *to, uint32_t seed)
@@ -245,10 +243,4 @@ TEST(test_a_number_is_no_duplicate_of_the_lap_before)
         seen_clear(&at_a);
     }
     assert_int_equal(stats_of(b).packets_duplicate, 0);
-}
-
-int main(void)
-{
-    fixture_before = clear_seen;
-    return fixture_run();
 }

@@ -12,9 +12,8 @@
 static struct seen seen;
 static struct cw_endpoint *e;
 
-static int set_up(void **state)
+BEFORE_EACH_TEST
 {
-    (void)state;
     struct cw_endpoint_config config = cw_endpoint_config_default();
     config.fragment_size = FRAGMENT;
     config.max_packet_size = LARGEST;
@@ -22,7 +21,6 @@ static int set_up(void **state)
     for (int i = 0; i < SENT; i++)
         lose(e, 0);
     seen_clear(&seen);
-    return 0;
 }
 
 static enum cw_error give(const uint8_t *bytes, size_t size)
@@ -246,10 +244,4 @@ TEST(test_windows)
     assert_int_equal(receive_fragment(e, 937, 1, 2, 1, &seen), CW_OK);
     assert_int_equal(receive_fragment(e, 936, 1, 2, 1, &seen), CW_ERROR_STALE);
     assert_int_equal(receive_crafted(e, 1000 + 32513, 0, &seen), CW_OK);
-}
-
-int main(void)
-{
-    fixture_before = set_up;
-    return fixture_run();
 }

@@ -166,8 +166,3 @@ TEST(loss_follows_what_happens)
         share = cw_loss_sample(share, false);
     assert_true(share >= 0 && share < 0.001);
 }
-
-int main(void)
-{
-    return fixture_run();
-}

@@ -93,8 +93,3 @@ TEST(fragments)
     bytes[0] = 3;
     assert_false(cw_fragment_header_read(&read, bytes, 5));
 }
-
-int main(void)
-{
-    return fixture_run();
-}

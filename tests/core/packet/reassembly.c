@@ -128,8 +128,3 @@ TEST(old_packets_are_given_up)
     assert_int_equal(receive(&rig, 3, 0, 2, FRAGMENT_SIZE, &complete), CW_OK);
     assert_non_null(complete);
 }
-
-int main(void)
-{
-    return fixture_run();
-}

@@ -153,8 +153,3 @@ TEST(what_the_other_end_waits_for)
     }
     close_window(&received);
 }
-
-int main(void)
-{
-    return fixture_run();
-}

@@ -166,8 +166,3 @@ TEST(packets_are_spread_over_a_round_trip)
     assert_true(cw_sent_packets_spread(&sent, 4, 12.5));
     close_window(&sent);
 }
-
-int main(void)
-{
-    return fixture_run();
-}

@@ -449,8 +449,3 @@ TEST(a_path_without_bursts_ends_a_burst)
     assert_int_equal(stats_of(simulator).datagrams_lost, 10);
     cw_simulator_destroy(simulator);
 }
-
-int main(void)
-{
-    return fixture_run();
-}

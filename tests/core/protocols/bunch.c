@@ -437,8 +437,3 @@ TEST(without_a_time_nothing_is_sent_but_what_waits)
     assert_int_equal(parcel_of(pair.a).size, 8 + 5 + 5);
     assert_int_equal(parcel_of(pair.a).size, 0);
 }
-
-int main(void)
-{
-    return fixture_run();
-}

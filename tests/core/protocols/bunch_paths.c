@@ -174,8 +174,3 @@ TEST(test_outages)
         fixture_release(NULL);
     }
 }
-
-int main(void)
-{
-    return fixture_run();
-}

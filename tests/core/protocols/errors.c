@@ -16,8 +16,3 @@ TEST(each_error_has_a_sentence_of_its_own)
     assert_string_equal(cw_protocol_error_string(CW_PROTOCOL_ERROR_COUNT), "unknown error");
     assert_string_equal(cw_protocol_error_string((enum cw_protocol_error) - 1), "unknown error");
 }
-
-int main(void)
-{
-    return fixture_run();
-}

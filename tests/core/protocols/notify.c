@@ -368,8 +368,3 @@ TEST(reset_begins_anew)
     assert_int_equal(one.size, other.size);
     assert_memory_equal(one.data, other.data, one.size);
 }
-
-int main(void)
-{
-    return fixture_run();
-}

@@ -71,8 +71,3 @@ TEST(numbers_wrap_at_fourteen_bits)
     assert_false(cw_notify_newer(8192, 0)); /* half the round */
     assert_false(cw_notify_newer(0, 8192));
 }
-
-int main(void)
-{
-    return fixture_run();
-}

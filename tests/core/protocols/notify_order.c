@@ -147,8 +147,3 @@ TEST(payloads_stay_with_their_packets)
         }
     }
 }
-
-int main(void)
-{
-    return fixture_run();
-}

@@ -169,8 +169,3 @@ TEST(test_outages)
     }
     assert_true(overflowed > 0);
 }
-
-int main(void)
-{
-    return fixture_run();
-}

@@ -216,8 +216,3 @@ TEST(a_heartbeat_makes_an_end_ask_for_what_may_be_next)
     /* Each heartbeat is answered once, behind the gaps. */
     rudp_play(other, ">00 <00050002b2 >020001020003 >020001");
 }
-
-int main(void)
-{
-    return fixture_run();
-}

@@ -130,8 +130,3 @@ TEST(test_ours_asks_for_the_end)
         assert_int_equal(arrived, PACKAGES);
     }
 }
-
-int main(void)
-{
-    return fixture_run();
-}

@@ -242,8 +242,3 @@ TEST(reset_forgets_everything)
     assert_memory_equal(&stats, &none, sizeof stats);
     rudp_play(rudp, "= . >00 +03 >05000003 <050001b1 . >020000");
 }
-
-int main(void)
-{
-    return fixture_run();
-}

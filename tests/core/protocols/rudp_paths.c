@@ -191,8 +191,3 @@ TEST(the_same_seed_gives_the_same_run)
     assert_true(run(5, 40, &path).hash == hash);
     assert_true(run(6, 40, &path).hash != hash);
 }
-
-int main(void)
-{
-    return fixture_run();
-}

@@ -162,8 +162,3 @@ TEST(test_a_recorded_run_repeats_datagram_by_datagram)
     assert_int_equal(steps, 240);
     cJSON_Delete(file);
 }
-
-int main(void)
-{
-    return fixture_run();
-}
