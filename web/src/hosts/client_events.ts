@@ -2,7 +2,7 @@ import type { Schema } from '../messages/schema.js';
 import type { Farewell } from '../secure/core_client.js';
 import type { TransportKind } from '../transports/transport.js';
 import type { DisconnectReason } from './ending.js';
-import type { ReceivedEvent } from './message_target.js';
+import type { ReceivedEvent } from './host.js';
 
 /**
  * The states of a client, in this order: its transport is being opened, it asks the server for a connection, it answers
@@ -37,21 +37,15 @@ export class DisconnectedEvent extends Event implements Disconnect {
 
 /** The client is in another state. */
 export class StateEvent extends Event {
-  readonly state: ClientHostState;
-
-  constructor(state: ClientHostState) {
+  constructor(readonly state: ClientHostState) {
     super('state');
-    this.state = state;
   }
 }
 
 /** The connection goes over another kind of transport. */
 export class TransportEvent extends Event {
-  readonly transport: TransportKind;
-
-  constructor(transport: TransportKind) {
+  constructor(readonly transport: TransportKind) {
     super('transport');
-    this.transport = transport;
   }
 }
 

@@ -5,14 +5,14 @@ import type { Schema } from '../messages/schema.js';
 import type { ConnectionConfig } from '../messages/types.js';
 import { checkOptions } from '../options.js';
 import { Client } from '../secure/client.js';
-import { Policy } from '../secure/policy.js';
 import { openSession, type TransportOptions } from '../transports/race.js';
 import { relayAddress } from '../transports/session.js';
 import type { Transport } from '../transports/transport.js';
 import { attemptWith } from './attempt.js';
+import { tickInterval } from './carrier.js';
 import type { ClientHostState } from './client_events.js';
-import { ClientHost, type Access } from './client_host.js';
-import { tickInterval } from './host.js';
+import { ClientHost } from './client_host.js';
+import type { Access } from './client_runner.js';
 import { Tokens, type TokenOption } from './token.js';
 
 /** A function that puts something between a transport and its user, as `through` of {@link SimulatedNetwork} does. */
@@ -57,16 +57,18 @@ export async function connectBy<const Of extends Schema>(
   const tokens = new Tokens(core, options.token, () =>
     fingerprint(core, schema, options.channels, options.endpoint),
   );
-  const client = new Client(core, schema, options);
-  const access: Access = { tokens, open, through: options.through ?? ((transport) => transport) };
-  const policy = new Policy(core, tokens.renewable);
-  const host = new ClientHost(client, policy, access, interval);
+  const host = new ClientHost(core, new Client(core, schema, options), {
+    tokens,
+    returns: tokens.renewable,
+    open,
+    through: options.through ?? ((transport) => transport),
+    interval,
+  });
   try {
     await attemptWith(options, host, (attempt) => host.reconnect({ signal: attempt }));
     return host;
   } catch (error) {
-    client.destroy();
-    policy.destroy();
+    host.destroy();
     throw error;
   }
 }

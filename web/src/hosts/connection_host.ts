@@ -1,10 +1,17 @@
+import { seconds } from '../clock.js';
 import type { Core } from '../core.js';
 import { Connection } from '../messages/connection.js';
 import type { Schema } from '../messages/schema.js';
-import type { ConnectionConfig } from '../messages/types.js';
-import type { Transport, TransportClose, TransportState } from '../transports/transport.js';
-import { Host, fitsTransport, tickInterval } from './host.js';
-import type { ReceivedEvent } from './message_target.js';
+import type { ChannelStats, ConnectionConfig } from '../messages/types.js';
+import type {
+  Transport,
+  TransportClose,
+  TransportKind,
+  TransportState,
+} from '../transports/transport.js';
+import { Carrier, fitsTransport, tickInterval } from './carrier.js';
+import { Host, type HostStats, type ReceivedEvent } from './host.js';
+import { Messages } from './messages.js';
 
 /** The options of a {@link ConnectionHost}. */
 export interface ConnectionHostConfig extends ConnectionConfig {
@@ -35,6 +42,10 @@ export interface ConnectionHostEvents<Of extends Schema> {
 export class ConnectionHost<Of extends Schema = Schema> extends Host<Of, ConnectionHostEvents<Of>> {
   /** Resolves when the connection has ended, for whatever reason; never rejects. */
   readonly closed: Promise<TransportClose>;
+  readonly #connection: Connection<Of>;
+  readonly #transport: Transport;
+  /** @internal */
+  protected override readonly messages: Messages<Of>;
 
   /**
    * @throws {@link CoreError} with a code that says which part of schema or config cannot work;
@@ -42,25 +53,54 @@ export class ConnectionHost<Of extends Schema = Schema> extends Host<Of, Connect
    */
   constructor(core: Core, schema: Of, transport: Transport, config: ConnectionHostConfig = {}) {
     const interval = tickInterval(config.ticksPerSecond);
-    super(new Connection(core, schema, config));
-    fitsTransport(this.connection.maxDatagramSize, transport);
+    super();
+    const connection = (this.#connection = new Connection(core, schema, config));
+    fitsTransport(connection.maxDatagramSize, transport);
+    this.#transport = transport;
+    const messages = (this.messages = new Messages(
+      connection,
+      this,
+      () => this.state === 'open' || this.state === 'reconnecting',
+    ));
+    const carrier = new Carrier(connection, transport);
     this.closed = transport.closed.then((close) => {
+      carrier.stop();
+      messages.giveUp();
       this.finish(new ClosedEvent(close));
       return close;
     });
-    this.start(transport, interval);
+    const arrived = (datagram: Uint8Array): void => {
+      connection.receive(datagram, seconds());
+      messages.progress();
+      this.hand();
+    };
+    const tick = (): void => {
+      connection.update(seconds());
+      carrier.transmit();
+      messages.progress();
+    };
+    carrier.start(interval, arrived, tick);
   }
 
   get state(): TransportState {
-    return this.carrier.state;
+    return this.#transport.state;
   }
 
-  protected override get open(): boolean {
-    return this.state === 'open' || this.state === 'reconnecting';
+  /** The kind of transport that carries the connection. */
+  get transport(): TransportKind {
+    return this.#transport.kind;
+  }
+
+  stats(): HostStats {
+    return { ...this.#connection.stats(), transport: this.#transport.stats() };
+  }
+
+  channelStats(channel: number): ChannelStats {
+    return this.#connection.channelStats(channel);
   }
 
   /** Ends the connection; `closed` resolves when it has ended. Nothing can be sent afterwards. */
   close(code?: number, reason?: string): void {
-    this.carrier.close(code, reason);
+    this.#transport.close(code, reason);
   }
 }

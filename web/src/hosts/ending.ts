@@ -8,27 +8,26 @@ import type { ClientState } from '../secure/core_client.js';
 export type DisconnectReason =
   'client' | 'kicked' | 'stopping' | 'replaced' | 'server' | 'timeout' | 'transport';
 
-/**
- * The end of a connection by the core: a reason for connections with messages, and a close code of WebSocket for those
- * with bytes.
- */
-export interface Ending {
+/** The end of a connection by the core. */
+interface Ending {
   readonly reason: DisconnectReason;
-  readonly closeCode: number;
   readonly message: string;
 }
 
-const endings: Partial<Record<ClientState, Omit<Ending, 'message'>>> = {
-  TIMED_OUT: { reason: 'timeout', closeCode: 1006 },
-  KICKED: { reason: 'kicked', closeCode: 1000 },
-  REPLACED: { reason: 'replaced', closeCode: 1000 },
-  STOPPING: { reason: 'stopping', closeCode: 1001 },
+const reasons: Partial<Record<ClientState, DisconnectReason>> = {
+  TIMED_OUT: 'timeout',
+  KICKED: 'kicked',
+  REPLACED: 'replaced',
+  STOPPING: 'stopping',
 };
 
-/** Returns how the connection of a client ended that was connected and is not any more. */
+/** Returns how the connection of a client ended that was connected. */
 export const endingOf = (client: { readonly state: ClientState; explain(): string }): Ending => {
-  const ending = endings[client.state];
-  return ending
-    ? { ...ending, message: client.explain() }
-    : { reason: 'server', closeCode: 1000, message: 'the server has disconnected this client' };
+  const { state } = client;
+  if (state === 'CONNECTED')
+    return { reason: 'timeout', message: 'the server does not know this client any more' };
+  const reason = reasons[state];
+  return reason
+    ? { reason, message: client.explain() }
+    : { reason: 'server', message: 'the server has disconnected this client' };
 };

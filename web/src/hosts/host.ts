@@ -1,102 +1,159 @@
-import type { DatagramEnd } from '../messages/message_end.js';
-import type { Schema } from '../messages/schema.js';
-import type { ConnectionStats } from '../messages/types.js';
-import type { Transport, TransportKind, TransportStats } from '../transports/transport.js';
-import { MessagePeer, seconds } from './message_peer.js';
-import type { ReceivedEvent } from './message_target.js';
-import { Ticks } from './ticks.js';
+import type { MessageArguments, MessageName, Schema } from '../messages/schema.js';
+import type { ConnectionStats, Fate, Message } from '../messages/types.js';
+import type { TransportStats } from '../transports/transport.js';
+import { standInOf, wasHandled } from './listeners.js';
 
 /** Statistics of a connection, and of the transport that carries it. */
 export interface HostStats extends ConnectionStats {
   readonly transport: TransportStats;
 }
 
-/** Returns the milliseconds from tick to tick, at a rate per second that the user may have given. */
-export const tickInterval = (ticksPerSecond = 60): number => {
-  if (!(ticksPerSecond > 0 && ticksPerSecond <= 1000))
-    throw new RangeError(`ticksPerSecond: ${ticksPerSecond} is not above 0 and at most 1000`);
-  return 1000 / ticksPerSecond;
-};
+/** A message has arrived. */
+export class ReceivedEvent<Of extends Schema = Schema> extends Event {
+  constructor(readonly message: Message<Of>) {
+    super('message');
+  }
+}
 
-/** @throws RangeError when a transport does not take datagrams of so many bytes. */
-export const fitsTransport = (size: number, { maxDatagramSize }: Transport): void => {
-  if (maxDatagramSize < size)
-    throw new RangeError(
-      `maxDatagramSize: the transport takes ${maxDatagramSize} bytes of the ${size} that are needed; ` +
-        'raise it, or lower fragmentAbove of the endpoint',
-    );
-};
+/** The messages of one end of a connection; `Sent` is the result of sending one. @internal */
+export interface HostMessages<Of extends Schema, Sent> {
+  isWritable(): boolean;
+  send<Name extends MessageName<Of>>(...message: MessageArguments<Of, Name>): Sent;
+  track<Name extends MessageName<Of>>(...message: MessageArguments<Of, Name>): Promise<Fate>;
+  /** Takes the next message that arrived, `undefined` when there is none now. */
+  take(): Message<Of> | undefined;
+}
 
 /**
- * One end of a connection over a transport, which it takes over, with a tick of its own. Messages that arrive go to the
+ * The end of a connection that an application sees: it sends messages, and messages arrive at it. They go to the
  * listeners of `message` events; while there is none they wait to be taken by `for await`, one by one with `next`, or
  * by the next listener. An application that takes none holds the sender back; nothing is lost and no memory grows.
  * Messages that have arrived can still be taken when the connection has ended.
  */
 export abstract class Host<
   Of extends Schema,
-  Events extends { message: ReceivedEvent<Of>; drain: Event },
-  End extends DatagramEnd<Of> = DatagramEnd<Of>,
-> extends MessagePeer<Of, Events, End> {
-  /** The transport that carries the connection. @internal */
-  protected carrier!: Transport;
-  #ticks: Ticks | undefined;
+  Events extends { message: ReceivedEvent<Of> },
+  Sent = void,
+> extends EventTarget {
+  /** @internal */
+  protected abstract readonly messages: HostMessages<Of, Sent>;
+  /** A message for which there was no listener; it is the next to be taken. */
+  #unhandled: Message<Of> | undefined;
+  #handing = false;
+  #ended = false;
+  /** The event that tells of the end, after the last message. */
+  #last: Event | undefined;
+  /** The loops that wait for a message. */
+  #waiting: (() => void)[] = [];
+
+  /** True when each channel takes a message now. A `drain` event tells that all are half empty again. */
+  get writable(): boolean {
+    return this.messages.isWritable();
+  }
 
   /**
-   * Begins to tick and to take the datagrams of a transport, also those that arrived before.
+   * Sends a message on a channel, with the next datagrams, within a tick. The arguments are the channel, the type, the
+   * value and, for a message whose type carries a block, the bytes that go along.
+   * @throws RangeError or TypeError that names the channel or field that does not fit; {@link CoreError}
+   *   `QUEUE_FULL`, `POOL_EMPTY`, `MESSAGE_TOO_LARGE`, `BLOCK_...`, `INVALID_ARGUMENT` for null;
+   *   {@link ClosedError} when the connection has ended. Nothing is sent then.
+   */
+  send<Name extends MessageName<Of>>(...message: MessageArguments<Of, Name>): Sent {
+    return this.messages.send(...message);
+  }
+
+  /**
+   * Sends a message like {@link send}, and resolves with what became of it. A reliable one is `lost` only
+   * when the connection ended before it was acked.
+   * @throws what {@link send} throws, and {@link CoreError} `RECEIPTS_FULL` when the fate of 256 earlier
+   *   messages is still open
+   */
+  track<Name extends MessageName<Of>>(...message: MessageArguments<Of, Name>): Promise<Fate> {
+    return this.messages.track(...message);
+  }
+
+  /** Takes the next message that arrived, `undefined` when there is none now. */
+  next(): Message<Of> | undefined {
+    const unheard = this.#unhandled;
+    this.#unhandled = undefined;
+    return unheard ?? this.messages.take();
+  }
+
+  /** Takes messages as they arrive, until the connection ends. */
+  async *[Symbol.asyncIterator](): AsyncGenerator<Message<Of>, void> {
+    for (;;) {
+      for (let message = this.next(); message; message = this.next()) yield message;
+      if (this.#ended) return;
+      await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    }
+  }
+
+  override addEventListener<Type extends keyof Events>(
+    type: Type,
+    listener: (event: Events[Type]) => void,
+    options?: boolean | AddEventListenerOptions,
+  ): void;
+  override addEventListener(...of: Parameters<EventTarget['addEventListener']>): void;
+  override addEventListener(
+    ...[type, listener, options]: Parameters<EventTarget['addEventListener']>
+  ): void {
+    super.addEventListener(type, type === 'message' ? standInOf(listener) : listener, options);
+    this.hand();
+  }
+
+  override removeEventListener<Type extends keyof Events>(
+    type: Type,
+    listener: (event: Events[Type]) => void,
+    options?: boolean | EventListenerOptions,
+  ): void;
+  override removeEventListener(...of: Parameters<EventTarget['removeEventListener']>): void;
+  override removeEventListener(
+    ...[type, listener, options]: Parameters<EventTarget['removeEventListener']>
+  ): void {
+    super.removeEventListener(type, type === 'message' ? standInOf(listener) : listener, options);
+  }
+
+  /** Begins a connection; messages of an earlier one are gone. @internal */
+  protected begin(): void {
+    this.#unhandled = undefined;
+    this.#ended = false;
+  }
+
+  /** Ends the loops over messages when they have taken the last one. @internal */
+  protected finish(last: Event): void {
+    this.#ended = true;
+    this.#last = last;
+    this.hand();
+  }
+
+  /**
+   * Hands messages to listeners while there are some, and says to loops that there may be messages.
    * @internal
    */
-  protected start(carrier: Transport, interval: number): void {
-    this.carrier = carrier;
-    this.begin();
-    const ticks = (this.#ticks = new Ticks(interval, () => this.tick()));
-    carrier.ondatagram = (datagram) => {
-      this.arrived(datagram);
-      ticks.catchUp();
-    };
+  protected hand(): void {
+    // A listener that causes another call would put messages out of order, so its messages follow later in this loop.
+    if (this.#handing) return;
+    this.#handing = true;
+    try {
+      while (this.#handNext());
+    } finally {
+      this.#handing = false;
+    }
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    waiting.forEach((wake) => wake());
+    const last = this.#last;
+    this.#last = undefined;
+    if (last) this.dispatchEvent(last);
   }
 
-  /** The kind of transport that carries the connection. */
-  get transport(): TransportKind {
-    return this.carrier.kind;
-  }
-
-  stats(): HostStats {
-    return { ...this.connection.stats(), transport: this.carrier.stats() };
-  }
-
-  /** Takes a datagram that arrived; returns whether it was one of this connection. @internal */
-  protected arrived(datagram: Uint8Array<ArrayBuffer>): boolean {
-    const taken = this.connection.receive(datagram, seconds());
-    this.tellOfRoom();
-    this.hand();
-    return taken;
-  }
-
-  /** @internal */
-  protected tick(): void {
-    this.connection.update(seconds());
-    this.settle();
-    this.transmit();
-    this.tellOfRoom();
-  }
-
-  /** Sends the datagrams that are due; `last` says that they are the last. @internal */
-  protected transmit(last = false): void {
-    const now = seconds();
-    for (let out = this.connection.transmit(now); out; out = this.connection.transmit(now))
-      this.carrier.send(out, last);
-  }
-
-  /** Stops the ticks; messages that have not been acked are lost. @internal */
-  protected stop(): void {
-    this.#ticks?.stop();
-    this.giveUp();
-  }
-
-  /** Stops the host; loops over messages end when they have taken the last one. @internal */
-  protected override finish(last: Event): void {
-    this.stop();
-    super.finish(last);
+  /** Hands over one message; returns false when there is none, or no listener for it. */
+  #handNext(): boolean {
+    const message = this.next();
+    if (!message) return false;
+    const event = new ReceivedEvent(message);
+    this.dispatchEvent(event);
+    if (!wasHandled(event)) this.#unhandled = message;
+    return wasHandled(event);
   }
 }

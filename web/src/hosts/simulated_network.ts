@@ -1,9 +1,9 @@
+import { seconds } from '../clock.js';
 import type { Core } from '../core.js';
 import { DATAGRAM_MAX } from '../generated.js';
 import { Simulator, type SimulatorPath } from '../simulator.js';
 import { BaseTransport } from '../transports/base.js';
 import type { Transport, TransportClose, TransportStats } from '../transports/transport.js';
-import { seconds } from './message_peer.js';
 
 /** A transport with a simulator for each way. */
 class SimulatedTransport extends BaseTransport {

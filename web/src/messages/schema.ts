@@ -38,6 +38,14 @@ export type MessageBlock<Of extends Schema, Name extends MessageName<Of>> = Type
     ? []
     : [block?: Uint8Array];
 
+/** The arguments that send a message: its channel, type and value, and its block if its type carries one. */
+export type MessageArguments<Of extends Schema, Name extends MessageName<Of>> = [
+  channel: number,
+  type: Name,
+  value: MessageValue<Of, Name>,
+  ...block: MessageBlock<Of, Name>,
+];
+
 /**
  * Declares a type of message by its fields, in the order in which they go over the wire:
  * `message('move', { x: f32(), direction: int(0, 7), name: string(32) })`.

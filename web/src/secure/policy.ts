@@ -1,3 +1,4 @@
+import { seconds, worldSeconds } from '../clock.js';
 import { CoreObject, type Core } from '../core.js';
 import {
   CLIENT_SILENCE_SECONDS,
@@ -8,12 +9,6 @@ import {
   clientStates,
 } from '../generated.js';
 import type { ClientState } from './core_client.js';
-
-/** Returns the time of this machine's clock, which may stand while it sleeps. */
-const seconds = (): number => performance.now() / 1000;
-
-/** Returns the time of the world's clock, which goes on. */
-const worldSeconds = (): number => Date.now() / 1000;
 
 /** The attempts that a client makes in all to connect anew after an absence. */
 const ATTEMPTS = 6;

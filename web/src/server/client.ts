@@ -1,18 +1,16 @@
-import { ReceivedEvent } from '../hosts/message_target.js';
-import { MessagePeer } from '../hosts/message_peer.js';
+import { Deferred } from '../deferred.js';
 import { ClosedError } from '../errors.js';
-import type { MessageBlock, MessageName, MessageValue, Schema } from '../messages/schema.js';
-import type { ChannelStats, ConnectionEvent, ConnectionStats, Message } from '../messages/types.js';
+import { Host, type ReceivedEvent } from '../hosts/host.js';
+import { Messages } from '../hosts/messages.js';
+import type { MessageArguments, MessageName, Schema } from '../messages/schema.js';
+import type { ChannelStats, ConnectionEvent, ConnectionStats } from '../messages/types.js';
 import type { SlotConnection } from './server.js';
 import type { ServerClientInfo, ServerDisconnectReason } from './types.js';
 
 /** The connection with a client has ended. */
 export class ClientDisconnectedEvent extends Event {
-  readonly reason: ServerDisconnectReason;
-
-  constructor(reason: ServerDisconnectReason) {
+  constructor(readonly reason: ServerDisconnectReason) {
     super('disconnect');
-    this.reason = reason;
   }
 }
 
@@ -38,10 +36,7 @@ export interface ClientOwner<Of extends Schema> {
   clients: ReadonlySet<ServerClient<Of>>;
   broadcastTo<Name extends MessageName<Of>>(
     clients: Iterable<ServerClient<Of>>,
-    channel: number,
-    type: Name,
-    value: MessageValue<Of, Name>,
-    ...block: MessageBlock<Of, Name>
+    ...message: MessageArguments<Of, Name>
   ): ServerClient<Of>[];
 }
 
@@ -51,33 +46,29 @@ export interface ClientOwner<Of extends Schema> {
  * that takes none holds the client back; nothing is lost and no memory grows. Messages that have arrived can still be
  * taken when the connection has ended.
  */
-export class ServerClient<Of extends Schema = Schema> extends MessagePeer<
-  Of,
-  ServerClientEvents<Of>,
-  SlotConnection<Of>
-> {
+export class ServerClient<Of extends Schema = Schema> extends Host<Of, ServerClientEvents<Of>> {
   /** The client's place in the server, from 0; another client gets the place later. */
   readonly slot: number;
-  /** Resolves when the connection has ended, for whatever reason; never rejects. */
-  readonly closed: Promise<ServerDisconnectReason>;
+  readonly #connection: SlotConnection<Of>;
+  /** @internal */
+  protected override readonly messages: Messages<Of>;
   readonly #owner: ClientOwner<Of>;
   #info: ServerClientInfo;
   #open = true;
   /** True when the slot belongs to another client. */
   #gone = false;
-  /** The messages that had arrived when the connection ended. */
-  readonly #left: Message<Of>[] = [];
-  #resolveClosed!: (reason: ServerDisconnectReason) => void;
+  readonly #closed = new Deferred<ServerDisconnectReason>();
+  /** Resolves when the connection has ended, for whatever reason; never rejects. */
+  readonly closed = this.#closed.promise;
 
   /** @internal */
   constructor(connection: SlotConnection<Of>, slot: number, owner: ClientOwner<Of>) {
-    super(connection);
+    super();
+    this.#connection = connection;
+    this.messages = new Messages(connection, this, () => this.#open);
     this.slot = slot;
     this.#owner = owner;
     this.#info = owner.info(slot)!;
-    this.closed = new Promise((resolve) => {
-      this.#resolveClosed = resolve;
-    });
   }
 
   /** The number of the player, which the backend has put into the token. */
@@ -104,10 +95,6 @@ export class ServerClient<Of extends Schema = Schema> extends MessagePeer<
     return this.#open ? 'connected' : 'disconnected';
   }
 
-  protected override get open(): boolean {
-    return this.#open;
-  }
-
   /**
    * Ends the connection: the player's client is told `'kicked'`, with the code and this text, of which at most 128
    * bytes are sent. Nothing can be sent to it afterwards.
@@ -125,13 +112,10 @@ export class ServerClient<Of extends Schema = Schema> extends MessagePeer<
    * @throws what {@link send} throws because of the message. Nothing is sent then.
    */
   broadcast<Name extends MessageName<Of>>(
-    channel: number,
-    type: Name,
-    value: MessageValue<Of, Name>,
-    ...block: MessageBlock<Of, Name>
+    ...message: MessageArguments<Of, Name>
   ): ServerClient<Of>[] {
     const others = [...this.#owner.clients].filter((client) => client !== this);
-    return this.#owner.broadcastTo(others, channel, type, value, ...block);
+    return this.#owner.broadcastTo(others, ...message);
   }
 
   /**
@@ -140,26 +124,24 @@ export class ServerClient<Of extends Schema = Schema> extends MessagePeer<
    */
   stats(): ConnectionStats {
     this.#look();
-    return this.connection.stats();
+    return this.#connection.stats();
   }
 
   /** @throws {@link ClosedError} when the connection has ended; RangeError when there is no such channel. */
-  override channelStats(channel: number): ChannelStats {
+  channelStats(channel: number): ChannelStats {
     this.#look();
-    return super.channelStats(channel);
+    return this.#connection.channelStats(channel);
   }
 
   /** Handles that something has arrived from the client. @internal */
   arrived(): void {
-    this.settle();
-    this.tellOfRoom();
+    this.messages.progress();
     this.hand();
   }
 
   /** Takes an event of the connection that came just before its end. @internal */
   leave(event: ConnectionEvent<Of>): void {
-    if (event.type === 'message') this.#left.push(event.message);
-    else this.tell(event.receipt, event.type);
+    this.messages.leave(event);
   }
 
   /**
@@ -170,21 +152,12 @@ export class ServerClient<Of extends Schema = Schema> extends MessagePeer<
   end(reason: ServerDisconnectReason): () => void {
     this.#open = false;
     this.#gone = true;
+    this.messages.gone();
     return () => {
-      this.giveUp();
-      this.#resolveClosed(reason);
+      this.messages.giveUp();
+      this.#closed.resolve(reason);
       this.finish(new ClientDisconnectedEvent(reason));
     };
-  }
-
-  /** @internal */
-  protected override take(): Message<Of> | undefined {
-    return this.#gone ? this.#left.shift() : super.take();
-  }
-
-  /** @internal */
-  protected override settle(): void {
-    if (!this.#gone) super.settle();
   }
 
   /** Returns what is known of the client now, or was when it left. */

@@ -3,11 +3,8 @@ import type { ServerClient } from './client.js';
 
 /** A client has connected. */
 export class ConnectEvent<Of extends Schema = Schema> extends Event {
-  readonly client: ServerClient<Of>;
-
-  constructor(client: ServerClient<Of>) {
+  constructor(readonly client: ServerClient<Of>) {
     super('connect');
-    this.client = client;
   }
 }
 
@@ -24,11 +21,8 @@ export class TickEvent extends Event {
 
 /** The system has reported an error of the socket, which stays open. */
 export class SocketErrorEvent extends Event {
-  readonly error: Error;
-
-  constructor(error: Error) {
+  constructor(readonly error: Error) {
     super('error');
-    this.error = error;
   }
 }
 

@@ -1,6 +1,6 @@
+import { seconds, worldSeconds } from '../clock.js';
 import { ClosedError } from '../errors.js';
-import { seconds } from '../hosts/message_peer.js';
-import type { MessageBlock, MessageName, MessageValue, Schema } from '../messages/schema.js';
+import type { MessageArguments, MessageName, Schema } from '../messages/schema.js';
 import {
   generateConnectToken,
   generateInsecureToken,
@@ -29,13 +29,23 @@ export type TokenBase = Omit<ConnectTokenOptions, keyof OwnTokenOptions> & {
   readonly insecure: boolean;
 };
 
-const worldOffset = (now: number): number => Date.now() / 1000 - now;
+/** A function by which listeners for these events come or go. */
+type Listening<Events> = (<Type extends keyof Events>(
+  type: Type,
+  listener: (event: Events[Type]) => void,
+  options?: boolean | AddEventListenerOptions,
+) => void) &
+  EventTarget['addEventListener'];
+
+const worldOffset = (now: number): number => worldSeconds() - now;
 
 /**
  * A game server on a UDP socket; {@link listen} makes one. A `connect` event brings each client. Once in each tick it
  * dispatches a `tick` event, and then sends what is due.
  */
 export class ServerHost<Of extends Schema = Schema> extends EventTarget {
+  declare readonly addEventListener: Listening<ServerHostEvents<Of>>;
+  declare readonly removeEventListener: Listening<ServerHostEvents<Of>>;
   /** The address where the server listens: `'127.0.0.1:40000'`. */
   readonly address: string;
   readonly #server: Server<Of>;
@@ -74,26 +84,6 @@ export class ServerHost<Of extends Schema = Schema> extends EventTarget {
     });
   }
 
-  override addEventListener<Type extends keyof ServerHostEvents<Of>>(
-    type: Type,
-    listener: (event: ServerHostEvents<Of>[Type]) => void,
-    options?: boolean | AddEventListenerOptions,
-  ): void;
-  override addEventListener(...of: Parameters<EventTarget['addEventListener']>): void;
-  override addEventListener(...of: Parameters<EventTarget['addEventListener']>): void {
-    super.addEventListener(...of);
-  }
-
-  override removeEventListener<Type extends keyof ServerHostEvents<Of>>(
-    type: Type,
-    listener: (event: ServerHostEvents<Of>[Type]) => void,
-    options?: boolean | EventListenerOptions,
-  ): void;
-  override removeEventListener(...of: Parameters<EventTarget['removeEventListener']>): void;
-  override removeEventListener(...of: Parameters<EventTarget['removeEventListener']>): void {
-    super.removeEventListener(...of);
-  }
-
   /** The clients that are connected now. */
   get clients(): ReadonlySet<ServerClient<Of>> {
     return this.#clients;
@@ -111,28 +101,18 @@ export class ServerHost<Of extends Schema = Schema> extends EventTarget {
    *   closed. Nothing is sent then.
    */
   broadcast<Name extends MessageName<Of>>(
-    channel: number,
-    type: Name,
-    value: MessageValue<Of, Name>,
-    ...block: MessageBlock<Of, Name>
+    ...message: MessageArguments<Of, Name>
   ): ServerClient<Of>[] {
-    this.#look();
-    this.#server.broadcast(channel, type, value, { now: seconds(), block: block[0] });
-    return this.#refused();
+    return this.#broadcast(message);
   }
 
   /** Sends a message to some clients, like {@link broadcast}. Clients that are not connected any more are skipped. */
   broadcastTo<Name extends MessageName<Of>>(
     clients: Iterable<ServerClient<Of>>,
-    channel: number,
-    type: Name,
-    value: MessageValue<Of, Name>,
-    ...block: MessageBlock<Of, Name>
+    ...message: MessageArguments<Of, Name>
   ): ServerClient<Of>[] {
-    this.#look();
     const to = [...clients].filter((client) => this.#clients.has(client)).map(({ slot }) => slot);
-    this.#server.broadcast(channel, type, value, { now: seconds(), to, block: block[0] });
-    return this.#refused();
+    return this.#broadcast(message, to);
   }
 
   /** Makes a connect token for this server, as the backend of a game does for a player whom it knows. */
@@ -181,8 +161,12 @@ export class ServerHost<Of extends Schema = Schema> extends EventTarget {
     this.#clients.delete(client);
   }
 
-  /** Returns the clients that had no room for the latest broadcast. */
-  #refused(): ServerClient<Of>[] {
+  #broadcast<Name extends MessageName<Of>>(
+    [channel, type, value, block]: MessageArguments<Of, Name>,
+    to?: readonly number[],
+  ): ServerClient<Of>[] {
+    this.#look();
+    this.#server.broadcast(channel, type, value, { now: seconds(), block, ...(to && { to }) });
     return [...this.#clients].filter(({ slot }) => this.#server.broadcastRefused(slot));
   }
 

@@ -1,7 +1,7 @@
+import { seconds, worldSeconds } from '../clock.js';
 import { CoreError } from '../errors.js';
-import { tickInterval } from '../hosts/host.js';
+import { tickInterval } from '../hosts/carrier.js';
 import type { Schema } from '../messages/schema.js';
-import { seconds } from '../hosts/message_peer.js';
 import { checkOptions } from '../options.js';
 import { addressList } from '../secure/checks.js';
 import { generateKey } from '../secure/token.js';
@@ -84,7 +84,7 @@ export async function listen<const Of extends Schema>(
       ...(maxTokenLifeSeconds !== undefined && { maxTokenLifeSeconds }),
     };
     const now = seconds();
-    const server = new Server(core, schema, config, Date.now() / 1000 - now);
+    const server = new Server(core, schema, config, worldSeconds() - now);
     const tokens = {
       core,
       protocolId: options.protocolId,

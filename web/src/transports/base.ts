@@ -1,3 +1,4 @@
+import { Deferred } from '../deferred.js';
 import { DATAGRAM_MAX } from '../generated.js';
 import { Backlog, type BacklogOptions } from './backlog.js';
 import type {
@@ -17,11 +18,11 @@ type DatagramHandler = (datagram: Uint8Array<ArrayBuffer>) => void;
 export abstract class BaseTransport implements Transport {
   abstract readonly kind: TransportKind;
   readonly maxDatagramSize: number;
-  readonly closed: Promise<TransportClose>;
+  readonly #closed = new Deferred<TransportClose>();
+  readonly closed = this.#closed.promise;
   ondrop: DatagramHandler | null = null;
 
   #state: TransportState = 'open';
-  #ended!: (close: TransportClose) => void;
   #handler: DatagramHandler | null = null;
   #kept: Uint8Array<ArrayBuffer>[] = [];
   readonly #backlog: Backlog;
@@ -52,9 +53,6 @@ export abstract class BaseTransport implements Transport {
       },
       options,
     );
-    this.closed = new Promise((resolve) => {
-      this.#ended = resolve;
-    });
   }
 
   get state(): TransportState {
@@ -110,7 +108,7 @@ export abstract class BaseTransport implements Transport {
   protected ended(close: TransportClose): void {
     this.#state = 'closed';
     this.#giveUp();
-    this.#ended(close);
+    this.#closed.resolve(close);
   }
 
   /** Hands a datagram to the platform, and returns whether the platform takes it. */

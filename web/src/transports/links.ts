@@ -1,3 +1,4 @@
+import { Deferred } from '../deferred.js';
 import { ConnectError } from '../errors.js';
 import { RESUME_SECONDS, closeCodes } from '../generated.js';
 import { Dialer, type OpenLink } from './dialer.js';
@@ -75,10 +76,12 @@ interface Trial {
  */
 export class SessionTransport extends EventTarget implements Transport {
   readonly maxDatagramSize: number;
-  readonly closed: Promise<TransportClose>;
+  readonly #closed = new Deferred<TransportClose>();
+  readonly closed = this.#closed.promise;
   ondrop: Transport['ondrop'] = null;
+  readonly #firstLink = new Deferred<void>();
   /** Resolves when the first link has opened. @internal */
-  readonly opened: Promise<void>;
+  readonly opened = this.#firstLink.promise;
   readonly #source: LinkSource;
   /** The dialers by kind, the best first. */
   readonly #dialers: ReadonlyMap<TransportKind, Dialer>;
@@ -103,22 +106,12 @@ export class SessionTransport extends EventTarget implements Transport {
   /** The links whose figures are not yet in the sums of links that are gone. */
   readonly #counted = new Set<Transport>();
   #past: TransportStats | undefined;
-  #resolveOpened!: () => void;
-  #rejectOpened!: (reason: unknown) => void;
-  #resolveClosed!: (close: TransportClose) => void;
 
   /** @internal */
   constructor(source: LinkSource) {
     super();
     this.#source = source;
     this.maxDatagramSize = source.maxDatagramSize;
-    this.opened = new Promise((resolve, reject) => {
-      this.#resolveOpened = resolve;
-      this.#rejectOpened = reject;
-    });
-    this.closed = new Promise((resolve) => {
-      this.#resolveClosed = resolve;
-    });
     this.#dialers = new Map(
       [...source.kinds].map(([kind, open]) => [
         kind,
@@ -254,7 +247,7 @@ export class SessionTransport extends EventTarget implements Transport {
     for (const [kind, dialer] of this.#dialers)
       if (this.#rank(kind) >= this.#rank(link.kind)) dialer.stop();
       else if (!dialer.isBusy && spared?.kind !== kind) dialer.dialIn(UPGRADE_SECONDS);
-    this.#resolveOpened();
+    this.#firstLink.resolve();
     this.#enter('open');
   }
 
@@ -306,7 +299,7 @@ export class SessionTransport extends EventTarget implements Transport {
     if (!current) {
       this.#errors.set(kind, error);
       if (this.#errors.size < this.#dialers.size) return;
-      this.#rejectOpened(
+      this.#firstLink.reject(
         new ConnectError([...this.#dialers.keys()].map((each) => this.#errors.get(each))),
       );
     } else if (this.#state === 'reconnecting') dialer.replaceLater();
@@ -368,7 +361,7 @@ export class SessionTransport extends EventTarget implements Transport {
   #end(close: TransportClose): void {
     this.#stop();
     this.#enter('closed');
-    this.#resolveClosed(close);
+    this.#closed.resolve(close);
   }
 }
 

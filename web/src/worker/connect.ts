@@ -1,7 +1,7 @@
 import { LoadError } from '../errors.js';
 import { attemptWith } from '../hosts/attempt.js';
 import type { ConnectOptions } from '../hosts/connect.js';
-import { tickInterval } from '../hosts/host.js';
+import { tickInterval } from '../hosts/carrier.js';
 import type { Schema } from '../messages/schema.js';
 import { checkOptions } from '../options.js';
 import { relayAddress } from '../transports/session.js';

@@ -2,7 +2,7 @@ import { Abort } from '../abort.js';
 import { ClosedError } from '../errors.js';
 import type { ClientHost } from '../hosts/client_host.js';
 import { connect } from '../hosts/connect.js';
-import type { ReceivedEvent } from '../hosts/message_target.js';
+import type { ReceivedEvent } from '../hosts/host.js';
 import type { Schema } from '../messages/schema.js';
 import { Line, type Port } from './line.js';
 import { RemotePeers } from './remote_peer.js';

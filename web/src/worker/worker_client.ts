@@ -1,4 +1,5 @@
 import { reasonOf, throwIfAborted } from '../abort.js';
+import { Deferred } from '../deferred.js';
 import { ClosedError, CoreError, LoadError } from '../errors.js';
 import {
   DisconnectedEvent,
@@ -9,11 +10,12 @@ import {
   type Disconnect,
 } from '../hosts/client_events.js';
 import type { ClientHostStats } from '../hosts/client_host.js';
+import { Host, type HostMessages } from '../hosts/host.js';
+import { PageVisit } from '../hosts/page_visit.js';
 import { reasonFor } from '../hosts/refusal.js';
-import { MessageTarget } from '../hosts/message_target.js';
 import type { TokenOption } from '../hosts/token.js';
-import type { MessageBlock, MessageName, MessageValue, Schema } from '../messages/schema.js';
-import type { ChannelStats, Fate, Message } from '../messages/types.js';
+import type { Schema } from '../messages/schema.js';
+import type { ChannelStats, Message } from '../messages/types.js';
 import type { TransportKind } from '../transports/transport.js';
 import { Line, type Port } from './line.js';
 import { PagePeers } from './page_peers.js';
@@ -63,46 +65,66 @@ const nowhere: ClientStatus = {
 
 /**
  * A connection with a game server that lives in a Worker: ticks, packets and encryption do not wait for the page.
- * {@link connectInWorker} makes one. It is used like a `ClientHost`, but methods that ask the Worker return promises.
+ * {@link connectInWorker} makes one. It is used like a `ClientHost`, but methods that ask the Worker return promises:
+ * `send` resolves when the message is in the queue, and rejects with what `ClientHost.send` throws. Messages leave in
+ * the order of the calls. `writable` is that of the last answer of the Worker.
  */
-export class WorkerClient<Of extends Schema = Schema> extends MessageTarget<
+export class WorkerClient<Of extends Schema = Schema> extends Host<
   Of,
-  ClientHostEvents<Of>
+  ClientHostEvents<Of>,
+  Promise<void>
 > {
+  /** @internal */
+  protected override readonly messages: HostMessages<Of, Promise<void>> = {
+    isWritable: () => this.#status.writable,
+    send: async (...message) => {
+      this.#ask();
+      const writable = await this.#line.call('send', ...message);
+      this.#status = { ...this.#status, writable };
+    },
+    track: async (...message) => {
+      this.#ask();
+      return this.#line.call('track', ...message);
+    },
+    take: () => {
+      const message = this.#received.shift();
+      if (message && ++this.#taken % BATCH === 0) this.#line.tell('taken', BATCH);
+      return message;
+    },
+  };
   readonly #access: WorkerAccess;
+  readonly #visit: PageVisit;
   #line!: Line<WorkerSide>;
   #worker: WorkerLike | undefined;
   #peers!: PagePeers;
   #status = nowhere;
   #received: Message<Of>[] = [];
   #taken = 0;
-  #closed!: Promise<Disconnect>;
-  #resolveClosed!: (how: Disconnect) => void;
+  #closed!: Deferred<Disconnect>;
   #lastStats: ClientHostStats | undefined;
   /**
    * The error of the application's function that was asked for a token. It is kept here because not every error goes
    * through a port.
    */
   #noToken: { readonly why: unknown } | undefined;
-  /** Tells the server of the end when the page goes, because its Worker goes with it. */
-  readonly #pageGoes = (): void => {
-    this.disconnect();
-    // A Worker does not outlive this event, and nothing says when it has said goodbye.
-    const end = performance.now() + GOODBYE;
-    while (performance.now() < end);
-    if (this.#renewable) globalThis.addEventListener?.('pageshow', this.#pageComes);
-  };
-  readonly #pageComes = (event: Event): void => {
-    globalThis.removeEventListener?.('pageshow', this.#pageComes);
-    if (!(event as PageTransitionEvent).persisted) return;
-    // A client that fails tells so by a `disconnect` event.
-    this.#closed.then(() => this.reconnect()).catch(() => {});
-  };
 
   /** @internal */
   constructor(access: WorkerAccess) {
     super();
     this.#access = access;
+    // The server is told of the end when the page goes, because its Worker goes with it.
+    this.#visit = new PageVisit(
+      () => {
+        this.disconnect();
+        // A Worker does not outlive this event, and nothing says when it has said goodbye.
+        const end = performance.now() + GOODBYE;
+        while (performance.now() < end);
+      },
+      // A client that fails tells so by a `disconnect` event.
+      this.#renewable
+        ? () => void this.#closed.promise.then(() => this.reconnect()).catch(() => {})
+        : undefined,
+    );
   }
 
   get state(): ClientHostState {
@@ -127,44 +149,9 @@ export class WorkerClient<Of extends Schema = Schema> extends MessageTarget<
     return this.#status.slot;
   }
 
-  /**
-   * True when each channel took a message at the last answer of the Worker. A `drain` event tells that all are half
-   * empty again.
-   */
-  get writable(): boolean {
-    return this.#status.writable;
-  }
-
   /** Resolves when the connection has ended, for whatever reason; never rejects. */
   get closed(): Promise<Disconnect> {
-    return this.#closed;
-  }
-
-  /**
-   * Sends a message as `ClientHost.send` does. Messages leave in the order of the calls.
-   * @returns resolves when the message is in the queue
-   * @throws what `ClientHost.send` throws, as a rejection
-   */
-  async send<Name extends MessageName<Of>>(
-    channel: number,
-    type: Name,
-    value: MessageValue<Of, Name>,
-    ...block: MessageBlock<Of, Name>
-  ): Promise<void> {
-    this.#ask();
-    const writable = await this.#line.call('send', channel, type, value, ...block);
-    this.#status = { ...this.#status, writable };
-  }
-
-  /** Sends a message as `ClientHost.track` does, and resolves with its fate. */
-  async track<Name extends MessageName<Of>>(
-    channel: number,
-    type: Name,
-    value: MessageValue<Of, Name>,
-    ...block: MessageBlock<Of, Name>
-  ): Promise<Fate> {
-    this.#ask();
-    return this.#line.call('track', channel, type, value, ...block);
+    return this.#closed.promise;
   }
 
   /** Returns the statistics, which are the last ones after the end. */
@@ -235,13 +222,6 @@ export class WorkerClient<Of extends Schema = Schema> extends MessageTarget<
     }
   }
 
-  /** @internal */
-  protected override take(): Message<Of> | undefined {
-    const message = this.#received.shift();
-    if (message && ++this.#taken % BATCH === 0) this.#line.tell('taken', BATCH);
-    return message;
-  }
-
   /** True when there can be another connection. */
   get #renewable(): boolean {
     return typeof this.#access.token === 'function';
@@ -252,9 +232,7 @@ export class WorkerClient<Of extends Schema = Schema> extends MessageTarget<
     this.#received = [];
     this.#taken = 0;
     this.#lastStats = this.#noToken = undefined;
-    this.#closed = new Promise((resolve) => {
-      this.#resolveClosed = resolve;
-    });
+    this.#closed = new Deferred();
     this.#status = nowhere;
     const worker = (this.#worker = this.#access.open());
     const peers = new PagePeers(() => line);
@@ -264,8 +242,7 @@ export class WorkerClient<Of extends Schema = Schema> extends MessageTarget<
     worker.onerror = ({ message }) => {
       if (this.#worker === worker) this.#failed(message);
     };
-    globalThis.removeEventListener?.('pageshow', this.#pageComes);
-    globalThis.addEventListener?.('pagehide', this.#pageGoes);
+    this.#visit.begin();
   }
 
   #calls(worker: WorkerLike, peers: PagePeers): PageSide {
@@ -342,9 +319,9 @@ export class WorkerClient<Of extends Schema = Schema> extends MessageTarget<
       peers.close();
       worker.terminate();
     }, FAREWELL);
-    globalThis.removeEventListener?.('pagehide', this.#pageGoes);
+    this.#visit.end();
     this.#know({ ...this.#status, state: 'disconnected', writable: false });
     this.finish(new DisconnectedEvent(how));
-    this.#resolveClosed(how);
+    this.#closed.resolve(how);
   }
 }
