@@ -5,7 +5,6 @@ import { openTransport } from '../support/causeway.mjs';
 import { startDelayPath } from '../support/delay_path.mjs';
 import { until as eventually } from '../support/patience.mjs';
 import { reportGap, startPlayer, until } from '../support/player.mjs';
-import { assertStats } from '../support/relay.mjs';
 import { startServed } from '../support/served.mjs';
 import { startGate, startSecureServer } from '../support/secure.mjs';
 import { WebSocket, join } from '../support/join.mjs';
