@@ -249,7 +249,7 @@ void cw_client_host_core_flush_and_disconnect(struct cw_client_host_core *host,
     end_flush(host, now);
 }
 
-/* What the host does with an event of either kind. */
+/* The parts of an event of either kind that the host needs. */
 struct event {
     bool connected, disconnected;
     enum cw_client_state *state;

@@ -1,5 +1,5 @@
-/* What the hosts of a client for messages and of one for payloads have in common, which is all but
-   their types. This header is not installed. */
+/* The host of a client for messages and that of one for payloads share all but their types. This
+   header is not installed. */
 #ifndef CAUSEWAY_NATIVE_CLIENT_HOST_CORE_H
 #define CAUSEWAY_NATIVE_CLIENT_HOST_CORE_H
 
@@ -13,8 +13,8 @@
 struct cw_client_host_core {
     struct cw_allocator allocator;
     struct cw_log log;
-    struct cw_client *client;          /* of a host for messages; otherwise NULL */
-    struct cw_netcode_client *netcode; /* the one below it, or a host's for payloads */
+    struct cw_client *client;          /* NULL in a host for payloads */
+    struct cw_netcode_client *netcode; /* the one below it, or the only one */
     struct cw_socket *socket;
     struct cw_client_policy policy;
     double look_time;         /* when to look at the network next */
@@ -32,7 +32,7 @@ struct cw_client_host_core {
     CW_ONE_THREAD_MEMBER;
 };
 
-/* What the configs of both have in common, and the config of one of the clients. */
+/* The parts that both configs have, and the config of one of the clients. */
 struct cw_client_host_core_config {
     const struct cw_client_config *messages;
     const struct cw_netcode_client_config *netcode; /* read when messages is NULL */

@@ -5,7 +5,7 @@
 #include "causeway/log.h"
 #include "causeway/netcode_client.h"
 
-/* what: "connecting to " or "connected to ". */
+/* The line begins with `what`: "connecting to " or "connected to ". */
 void cw_client_host_log_server(const struct cw_log *log, const char *what,
                                const struct cw_netcode_client *client);
 /* Logs that the client may have another address now. */

@@ -1,5 +1,5 @@
-/* What the hosts of a server for messages and of one for payloads have in common, which is all but
-   their types. This header is not installed. */
+/* The host of a server for messages and that of one for payloads share all but their types. This
+   header is not installed. */
 #ifndef CAUSEWAY_NATIVE_HOST_CORE_H
 #define CAUSEWAY_NATIVE_HOST_CORE_H
 
@@ -19,8 +19,8 @@ struct cw_host_batch {
 
 struct cw_host_core {
     struct cw_allocator allocator;
-    struct cw_server *server;          /* of a host for messages; otherwise NULL */
-    struct cw_netcode_server *netcode; /* the one below it, or a host's for payloads */
+    struct cw_server *server;          /* NULL in a host for payloads */
+    struct cw_netcode_server *netcode; /* the one below it, or the only one */
     struct cw_socket *socket;
     struct cw_proxied *proxied; /* NULL: no proxy is trusted */
     struct cw_address address;

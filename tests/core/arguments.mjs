@@ -21,7 +21,8 @@ const CONFIG = {
   cw_server_config: 'fit_server(&config.netcode); config.connection = the_messages();',
   cw_bunch_config: 'config.properties = 1;',
   cw_netcode_server_config: 'fit_server(&config);',
-  cw_host_config: 'config.server.netcode.private_key[0] = 1; config.server.connection = the_messages();',
+  cw_host_config:
+    'config.server.netcode.private_key[0] = 1; config.server.connection = the_messages();',
   cw_netcode_host_config: 'config.server.private_key[0] = 1;',
   cw_client_host_config: 'config.client.connection = the_messages();',
   cw_socket_config: 'config.address = here; config.address.port = 0;',

@@ -39,8 +39,3 @@ TEST(the_first_is_the_earliest)
     }
     deadlines_free(&deadlines);
 }
-
-int main(void)
-{
-    return fixture_run();
-}

@@ -1,5 +1,6 @@
 /* Messages of the relay to the service manager that started it: systemd's protocol, with the test
    in the place of systemd. */
+#define OWN_MAIN
 #include "fixture.h"
 
 #include <fcntl.h>

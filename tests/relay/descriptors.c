@@ -1,4 +1,5 @@
 /* The division of the descriptors that the system allows. */
+#define OWN_MAIN
 #include "http/descriptors.h"
 
 #include "fixture.h"

@@ -144,8 +144,3 @@ TEST(what_has_no_place_is_closed)
     assert_int_equal(directory.count, 1);
     directory_destroy(&directory);
 }
-
-int main(void)
-{
-    return fixture_run();
-}

@@ -122,8 +122,3 @@ TEST(an_address_has_its_number)
     half_open_leave(set, &entries[2]);
     half_open_destroy(set);
 }
-
-int main(void)
-{
-    return fixture_run();
-}

@@ -49,8 +49,3 @@ TEST(those_of_offers_come_first)
     now += 2.0 * HANDSHAKE_STRETCH / HANDSHAKE_SHARE;
     assert_true(handshake_budget_wait(&budget, HANDSHAKE_TLS, now) <= 0.0);
 }
-
-int main(void)
-{
-    return fixture_run();
-}

@@ -1,5 +1,6 @@
 /* Messages between processes of the relay: bytes that are no message of this version end the
    channel, and a process that another version has started says so and ends. */
+#define OWN_MAIN
 #include "fixture.h"
 
 #include "process/message.h"

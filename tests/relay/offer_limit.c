@@ -116,8 +116,3 @@ TEST(an_ipv6_network_is_one_client)
     assert_in_range(passed, 15, 20);
     offer_limit_destroy(limit);
 }
-
-int main(void)
-{
-    return fixture_run();
-}

@@ -67,8 +67,3 @@ TEST(bad_entries)
         assert_true(origin_list_add(&list, "https://game.example"));
     assert_false(origin_list_add(&list, "https://game.example"));
 }
-
-int main(void)
-{
-    return fixture_run();
-}

@@ -294,8 +294,3 @@ TEST(request_heads)
         assert_int_equal(read_head(whole[i]), REQUEST_HEAD_WHOLE);
     assert_int_equal(read_head("GET / HTTP/1.1\r\nForwarded: \r \r\n"), REQUEST_HEAD_MORE);
 }
-
-int main(void)
-{
-    return fixture_run();
-}

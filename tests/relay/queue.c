@@ -111,8 +111,3 @@ TEST(many_rounds_keep_contents)
     assert_true(next_in > 10000);
     queue_free(&queue);
 }
-
-int main(void)
-{
-    return fixture_run();
-}

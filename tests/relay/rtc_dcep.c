@@ -80,8 +80,3 @@ TEST(writes_and_reads_an_ack)
     assert_int_equal(ack[0], 2);
     assert_int_equal(read_exactly(&message, ack, sizeof ack), DCEP_ACK);
 }
-
-int main(void)
-{
-    return fixture_run();
-}

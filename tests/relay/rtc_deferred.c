@@ -45,8 +45,3 @@ TEST(there_is_room_for_so_many)
                          i < DEFERRED_MAX);
     deferred_forget(&deferred, NULL);
 }
-
-int main(void)
-{
-    return fixture_run();
-}

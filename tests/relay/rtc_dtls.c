@@ -1,5 +1,6 @@
 /* DTLS: certificates that are made and given, and the handshake's timer. */
 #define _GNU_SOURCE
+#define OWN_MAIN
 #include "fixture.h"
 
 #include "relay/rtc/dtls.h"

@@ -1,4 +1,5 @@
 /* Memory for OpenSSL: a buffer may be given back, and others are left alone. */
+#define OWN_MAIN
 #include "fixture.h"
 
 #include "relay/rtc/dtls_memory.h"

@@ -1,4 +1,5 @@
 /* A peer whose browser embeds the DTLS handshake in its checks. */
+#define OWN_MAIN
 #include "rtc_wire.h"
 
 #include "stun_request.h"

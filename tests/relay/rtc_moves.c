@@ -1,6 +1,7 @@
 /* A peer whose browser moves, or seems to: the address that the peer follows, how soon, and the
    bytes that go to addresses without proof. */
 #define _GNU_SOURCE
+#define OWN_MAIN
 #include "rtc_wire.h"
 #include "stun_request.h"
 

@@ -202,8 +202,3 @@ TEST(what_only_checks_makes_room)
     assert_true(knows(&paths, 299));
     assert_false(knows(&paths, 200));
 }
-
-int main(void)
-{
-    return fixture_run();
-}

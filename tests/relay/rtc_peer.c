@@ -1,5 +1,6 @@
 /* A peer and a client that has a browser's side of everything: set-up, the channel, the bounds in
    time and rate. */
+#define OWN_MAIN
 #include "rtc_wire.h"
 
 #include <math.h>

@@ -152,8 +152,3 @@ TEST(without_a_limit_data_have_none)
         checks += policing_take(&policing, POLICED_CHECK, 0.0, 0.0);
     assert_true(checks > 0 && checks < 1000);
 }
-
-int main(void)
-{
-    return fixture_run();
-}

@@ -130,8 +130,3 @@ TEST(every_truncated_chunk_is_survived)
         }
     }
 }
-
-int main(void)
-{
-    return fixture_run();
-}

@@ -196,8 +196,3 @@ TEST(bad_answers_are_passed_over)
     assert_int_equal(refused(link), 1);
     assert_int_equal(fetch_all(link), 0);
 }
-
-int main(void)
-{
-    return fixture_run();
-}

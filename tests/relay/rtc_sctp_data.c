@@ -300,8 +300,3 @@ TEST(reliable_messages_are_repeated)
                          SCTP_SENT);
     assert_int_equal(sctp_send_reliable(link->sctp, 0, 50, (const uint8_t *)"\2", 1), SCTP_BUSY);
 }
-
-int main(void)
-{
-    return fixture_run();
-}

@@ -189,8 +189,3 @@ TEST(ends)
     chunk = fetch_chunk(link, 6);
     assert_int_equal(load16(chunk + 4), 9);
 }
-
-int main(void)
-{
-    return fixture_run();
-}

@@ -269,8 +269,3 @@ TEST(reassembly_is_bounded)
     assert_true(sample.too_long);
     assert_int_equal(reassembly.count, 0);
 }
-
-int main(void)
-{
-    return fixture_run();
-}

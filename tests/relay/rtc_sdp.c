@@ -253,8 +253,3 @@ TEST(writes_the_answer)
     assert_int_equal(sdp_write_answer(exact, sizeof exact, &answer), strlen(expected));
     assert_int_equal(sdp_write_answer(exact, sizeof exact - 1, &answer), 0);
 }
-
-int main(void)
-{
-    return fixture_run();
-}

@@ -208,8 +208,3 @@ TEST(reads_the_longest_that_browsers_send)
     assert_false(
         stun_parse(&request, data, stun_request_embed(data, "a:b", password, dtls, sizeof dtls)));
 }
-
-int main(void)
-{
-    return fixture_run();
-}

@@ -125,8 +125,3 @@ TEST(addresses_are_found_without_their_ports)
             rtc_table_unlist(table, &listings[left / 20 - 1 + i * 5]);
     }
 }
-
-int main(void)
-{
-    return fixture_run();
-}

@@ -132,8 +132,3 @@ TEST(many_come_and_go)
     free(entries);
     session_index_destroy(index);
 }
-
-int main(void)
-{
-    return fixture_run();
-}

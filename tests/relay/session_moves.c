@@ -512,8 +512,3 @@ TEST(a_session_that_may_be_elsewhere_sends_nothing)
     say(&rig->new, "later");
     server_hears(rig, "later");
 }
-
-int main(void)
-{
-    return fixture_run();
-}

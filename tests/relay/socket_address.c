@@ -94,8 +94,3 @@ TEST(neighbours_have_different_hashes)
         assert_in_range(most, 4, 20);
     }
 }
-
-int main(void)
-{
-    return fixture_run();
-}

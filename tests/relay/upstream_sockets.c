@@ -255,8 +255,3 @@ TEST(what_cannot_be_sent_is_a_line_in_the_log)
     assert_int_equal(rig->stats.forwarded_datagrams, 1);
     upstream_close(&player.upstream);
 }
-
-int main(void)
-{
-    return fixture_run();
-}

@@ -1,4 +1,5 @@
 /* The allow-list of game servers: the servers that it holds, and those that it never does. */
+#define OWN_MAIN
 #include "loop_rig.h"
 
 #include "session/server.h"

@@ -153,8 +153,3 @@ TEST(it_ends_also_when_nobody_reads_its_stack)
     close(ends[0]);
     close(ends[1]);
 }
-
-int main(void)
-{
-    return fixture_run();
-}

@@ -85,7 +85,7 @@ void cw_client_disconnect(struct cw_client *client);
 
 enum cw_client_state cw_client_state(const struct cw_client *client);
 
-/* What carries the client: it knows the server, the slot, what the server said at the end and the
+/* The netcode client below knows the server, the slot, what the server said at the end and the
    statistics of datagrams, and it moves the client to another address. Call no other function of it
    that changes it. It is valid as long as the client is. */
 struct cw_netcode_client *cw_client_netcode(struct cw_client *client);

@@ -136,8 +136,8 @@ void cw_server_disconnect_all(struct cw_server *server);
 void cw_server_flush_and_disconnect(struct cw_server *server, uint32_t client, uint32_t code,
                                     const char *text, double flush_seconds, double now);
 
-/* What the server knows of a client, and the application's pointer for it; see
-   cw_netcode_server_client and cw_netcode_server_set_user. */
+/* These do what cw_netcode_server_client, _set_user and _user do: they tell about a client, and
+   keep the application's pointer for it. */
 bool cw_server_client(const struct cw_server *server, uint32_t client,
                       struct cw_netcode_server_client *about);
 void cw_server_set_user(struct cw_server *server, uint32_t client, void *user);
@@ -146,7 +146,7 @@ void *cw_server_user(const struct cw_server *server, uint32_t client);
 /* Datagrams for which receive returned this error, counted since create; 0 for CW_OK. */
 uint64_t cw_server_dropped(const struct cw_server *server, enum cw_error error);
 
-/* What carries the clients: it has the statistics, the addresses of clients and the clock. Call
+/* The netcode server below has the statistics, the addresses of clients and the clock. Call
    none of its functions that have their like here. It is valid as long as the server is. */
 struct cw_netcode_server *cw_server_netcode(struct cw_server *server);
 

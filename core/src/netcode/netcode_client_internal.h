@@ -14,7 +14,7 @@ struct cw_netcode_client {
     enum cw_client_state state;
     bool connected_waits; /* events */
     bool disconnected_waits;
-    size_t payload_size; /* of the payload in body, until it is taken; 0: none */
+    size_t payload_size; /* bytes in body, until they are taken; 0: none */
 
     struct cw_token token;
     uint8_t used_mac[CW_MAC_BYTES]; /* the MAC of the token before */

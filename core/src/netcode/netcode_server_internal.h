@@ -1,7 +1,9 @@
-/* A server above a netcode server, and a host, use more of it than everyone does. What is above has
-   payloads of its own for each slot, which it writes and reads without a copy. */
+/* A server above a netcode server, and a host, use more of it than everyone does. The server above
+   has payloads of its own for each slot, which it writes and reads without a copy. */
 #ifndef CAUSEWAY_NETCODE_SERVER_INTERNAL_H
 #define CAUSEWAY_NETCODE_SERVER_INTERNAL_H
+
+#include "netcode/server_slots.h"
 
 #include "causeway/netcode_server.h"
 
@@ -11,12 +13,6 @@ enum cw_error cw_netcode_server_check(const struct cw_netcode_server_config *con
 /* The most clients, connected or still connecting, that it speaks to at a time. */
 uint32_t cw_netcode_server_most_clients(const struct cw_netcode_server *server);
 
-enum cw_slot_state {
-    CW_SLOT_FREE = 0,
-    CW_SLOT_CONNECTED,
-    CW_SLOT_CLOSED,
-    CW_SLOT_KEPT /* free, but only for the client that has replaced the last one */
-};
 enum cw_slot_state cw_netcode_server_slot(const struct cw_netcode_server *server, uint32_t client);
 
 /* Returns a slot that has a new state, each once; CW_SERVER_NOBODY when there is none. */

@@ -4,7 +4,6 @@
 #define CAUSEWAY_SERVER_SLOTS_H
 
 #include "base/hash_index.h"
-#include "netcode/netcode_server_internal.h"
 #include "netcode/server_events.h"
 #include "netcode/server_log.h"
 
@@ -18,6 +17,13 @@ struct cw_peer {
     uint8_t client_to_server_key[CW_KEY_BYTES];
     uint8_t server_to_client_key[CW_KEY_BYTES];
     uint8_t user_data[CW_USER_DATA_SIZE];
+};
+
+enum cw_slot_state {
+    CW_SLOT_FREE = 0,
+    CW_SLOT_CONNECTED,
+    CW_SLOT_CLOSED,
+    CW_SLOT_KEPT /* free, but only for the client that has replaced the last one */
 };
 
 struct cw_slot {

@@ -36,7 +36,7 @@ enum cw_error cw_netcode_client_host_connect_insecure(struct cw_netcode_client_h
                                                       uint64_t client_id);
 bool cw_netcode_client_host_reconnects(const struct cw_netcode_client_host *host);
 
-/* What was sent is done when the payload has been transmitted. */
+/* The end comes when the payload that was sent has been transmitted. */
 void cw_netcode_client_host_flush_and_disconnect(struct cw_netcode_client_host *host,
                                                  double flush_seconds);
 
