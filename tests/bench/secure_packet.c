@@ -28,9 +28,9 @@ static void check(bool good)
     }
 }
 
-static struct cw_server_config server_config(void)
+static struct cw_netcode_server_config server_config(void)
 {
-    struct cw_server_config config = cw_server_config_default();
+    struct cw_netcode_server_config config = cw_netcode_server_config_default();
     config.protocol_id = 7;
     memcpy(config.private_key, private_key, sizeof private_key);
     config.addresses = &server_address;
@@ -45,15 +45,22 @@ static struct cw_server_config server_config(void)
 #define NOTE_FIELDS(FIELD) FIELD(text, CW_STRING(63))
 CW_MESSAGE(note, NOTE_FIELDS)
 
+static size_t memory_of(const struct cw_server_config *config)
+{
+    return config->connection ? cw_server_memory(config)
+                              : cw_netcode_server_memory(&config->netcode);
+}
+
 /* Returns the bytes per slot, without those that a server has once. */
 static size_t slot_bytes(const struct cw_connection_config *connection)
 {
-    struct cw_server_config config = server_config();
+    struct cw_server_config config = cw_server_config_default();
+    config.netcode = server_config();
     config.connection = connection;
-    config.token_history = 1024;
-    const size_t many = cw_server_memory(&config);
-    config.max_clients = 1;
-    return (many - cw_server_memory(&config)) / (SLOTS - 1);
+    config.netcode.token_history = 1024;
+    const size_t many = memory_of(&config);
+    config.netcode.max_clients = 1;
+    return (many - memory_of(&config)) / (SLOTS - 1);
 }
 
 static void print_memory(void)
@@ -77,45 +84,46 @@ static void make_token(uint8_t out[CW_TOKEN_SIZE], uint64_t protocol_id, uint64_
     check(cw_token_generate(&grant, private_key, out) == CW_OK);
 }
 
-static void up(struct cw_client *client, struct cw_server *server, double now)
+static void up(struct cw_netcode_client *client, struct cw_netcode_server *server, double now)
 {
     uint8_t datagram[CW_SECURE_MAX];
-    struct cw_server_event event;
+    struct cw_netcode_server_event event;
     size_t size;
-    while ((size = cw_client_transmit(client, datagram, sizeof datagram, now, NULL)) > 0) {
-        cw_server_receive(server, &client_address, datagram, size, now);
-        while (cw_server_next(server, &event))
+    while ((size = cw_netcode_client_transmit(client, datagram, sizeof datagram, now, NULL)) > 0) {
+        cw_netcode_server_receive(server, &client_address, datagram, size, now);
+        while (cw_netcode_server_next(server, &event))
             ;
     }
 }
 
-static void down(struct cw_client *client, struct cw_server *server, double now)
+static void down(struct cw_netcode_client *client, struct cw_netcode_server *server, double now)
 {
     uint8_t datagram[CW_SECURE_MAX];
     struct cw_address to;
-    struct cw_client_event event;
+    struct cw_netcode_client_event event;
     size_t size;
-    while ((size = cw_server_transmit(server, datagram, sizeof datagram, now, &to)) > 0) {
-        cw_client_receive(client, &server_address, datagram, size, now);
-        while (cw_client_next(client, &event))
+    while ((size = cw_netcode_server_transmit(server, datagram, sizeof datagram, now, &to)) > 0) {
+        cw_netcode_client_receive(client, &server_address, datagram, size, now);
+        while (cw_netcode_client_next(client, &event))
             ;
     }
 }
 
 /* Plays ticks of two packets each. */
-static void packets(struct cw_client *client, struct cw_server *server, size_t size, long rounds)
+static void packets(struct cw_netcode_client *client, struct cw_netcode_server *server, size_t size,
+                    long rounds)
 {
     static const uint8_t payload[CW_PAYLOAD_MAX] = {1, 2, 3};
     for (long i = 0; i < rounds; i++) {
         const double now = 1 + (double)i / 60;
-        check(cw_client_send(client, payload, size) == CW_OK);
+        check(cw_netcode_client_send(client, payload, size) == CW_OK);
         up(client, server, now);
-        check(cw_server_send(server, 0, payload, size) == CW_OK);
+        check(cw_netcode_server_send(server, 0, payload, size) == CW_OK);
         down(client, server, now);
     }
 }
 
-static void junk(struct cw_server *server, const char *kind, long rounds)
+static void junk(struct cw_netcode_server *server, const char *kind, long rounds)
 {
     uint8_t token[CW_TOKEN_SIZE], datagram[CW_REQUEST_SIZE];
     struct cw_token read;
@@ -135,14 +143,15 @@ static void junk(struct cw_server *server, const char *kind, long rounds)
         from.port = 5;
     for (long i = 0; i < rounds; i++) {
         const double now = 1 + (double)i / 1000;
-        check(cw_server_receive(server, &from, datagram, size, now) != CW_OK);
-        check(cw_server_transmit(server, datagram, sizeof datagram, now, &to) == 0);
+        check(cw_netcode_server_receive(server, &from, datagram, size, now) != CW_OK);
+        check(cw_netcode_server_transmit(server, datagram, sizeof datagram, now, &to) == 0);
     }
 }
 
 /* Sends a request of the connected client from another address, again and again. Each gets a
    challenge and no more. */
-static void replays(struct cw_server *server, const uint8_t token[CW_TOKEN_SIZE], long rounds)
+static void replays(struct cw_netcode_server *server, const uint8_t token[CW_TOKEN_SIZE],
+                    long rounds)
 {
     uint8_t request[CW_REQUEST_SIZE], answer[CW_SECURE_MAX];
     struct cw_token read;
@@ -152,14 +161,14 @@ static void replays(struct cw_server *server, const uint8_t token[CW_TOKEN_SIZE]
     cw_request_write(&read, request);
     for (long i = 0; i < rounds; i++) {
         const double now = 1 + (double)i / 1000;
-        cw_server_receive(server, &from, request, sizeof request, now);
-        cw_server_transmit(server, answer, sizeof answer, now, &to);
+        cw_netcode_server_receive(server, &from, request, sizeof request, now);
+        cw_netcode_server_transmit(server, answer, sizeof answer, now, &to);
     }
 }
 
 int main(int argc, char **argv)
 {
-    const struct cw_server_config config = server_config();
+    const struct cw_netcode_server_config config = server_config();
     if (argc == 1) {
         printf("count packet_64_instructions 2000: packets 64 1100 - packets 64 100\n"
                "count packet_1000_instructions 2000: packets 1000 1100 - packets 1000 100\n"
@@ -176,26 +185,26 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: bench_secure_packet [packets SIZE ROUNDS | KIND ROUNDS]\n");
         return 2;
     }
-    const struct cw_client_config client_config = cw_client_config_default();
-    struct cw_server *server;
-    struct cw_client *client;
+    const struct cw_netcode_client_config client_config = cw_netcode_client_config_default();
+    struct cw_netcode_server *server;
+    struct cw_netcode_client *client;
     uint8_t token[CW_TOKEN_SIZE];
     make_token(token, 7, UNIX);
-    check(cw_server_create(&config, &server) == CW_OK);
-    check(cw_client_create(&client_config, &client) == CW_OK);
-    check(cw_client_connect(client, token, sizeof token, 0) == CW_OK);
+    check(cw_netcode_server_create(&config, &server) == CW_OK);
+    check(cw_netcode_client_create(&client_config, &client) == CW_OK);
+    check(cw_netcode_client_connect(client, token, sizeof token, 0) == CW_OK);
     for (int i = 0; i < 3; i++) {
         up(client, server, 0);
         down(client, server, 0);
     }
-    check(cw_client_state(client) == CW_CLIENT_CONNECTED);
+    check(cw_netcode_client_state(client) == CW_CLIENT_CONNECTED);
     if (strcmp(argv[1], "packets") == 0)
         packets(client, server, (size_t)atol(argv[2]), argc > 3 ? atol(argv[3]) : 0);
     else if (strcmp(argv[1], "replayed") == 0)
         replays(server, token, atol(argv[2]));
     else
         junk(server, argv[1], atol(argv[2]));
-    cw_client_destroy(client);
-    cw_server_destroy(server);
+    cw_netcode_client_destroy(client);
+    cw_netcode_server_destroy(server);
     return 0;
 }

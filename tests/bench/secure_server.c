@@ -61,14 +61,14 @@ static struct cw_server *make_server(const struct cw_connection_config *connecti
 {
     struct cw_server_config config = cw_server_config_default();
     struct cw_server *server;
-    config.protocol_id = 7;
-    memcpy(config.private_key, private_key, sizeof private_key);
-    config.addresses = &server_address;
-    config.address_count = 1;
-    config.max_clients = SLOTS;
-    config.max_token_life_seconds = 0;
-    config.unix_offset_seconds = UNIX;
-    config.random = (struct cw_random){fill, NULL};
+    config.netcode.protocol_id = 7;
+    memcpy(config.netcode.private_key, private_key, sizeof private_key);
+    config.netcode.addresses = &server_address;
+    config.netcode.address_count = 1;
+    config.netcode.max_clients = SLOTS;
+    config.netcode.max_token_life_seconds = 0;
+    config.netcode.unix_offset_seconds = UNIX;
+    config.netcode.random = (struct cw_random){fill, NULL};
     config.connection = connection;
     check(cw_server_create(&config, &server) == CW_OK);
     return server;

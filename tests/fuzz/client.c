@@ -17,11 +17,17 @@ static void fill(void *context, uint8_t *out, size_t size)
 }
 
 struct world {
-    struct cw_client *client;
+    struct cw_client *client; /* NULL: payloads */
+    struct cw_netcode_client *netcode;
     struct cw_token token;
     double now;
     uint64_t sequence;
 };
+
+/* Calls a function that clients of both kinds have. */
+#define CALL(world, function, ...)                                                                 \
+    ((world)->client ? cw_client_##function((world)->client, __VA_ARGS__)                          \
+                     : cw_netcode_client_##function((world)->netcode, __VA_ARGS__))
 
 /* Gives a datagram from a block of exactly its size. */
 static void give(struct world *world, const uint8_t *bytes, size_t size)
@@ -29,7 +35,7 @@ static void give(struct world *world, const uint8_t *bytes, size_t size)
     uint8_t *exact = malloc(size);
     if (size)
         memcpy(exact, bytes, size);
-    cw_client_receive(world->client, NULL, exact, size, world->now);
+    CALL(world, receive, NULL, exact, size, world->now);
     free(exact);
 }
 
@@ -59,20 +65,29 @@ static void give_sealed(struct world *world, bool made_up, const uint8_t *data, 
     give(world, out, written);
 }
 
-static void take_events(struct cw_client *client)
+static void check_end(const char *text)
+{
+    if (!memchr(text, '\0', CW_FAREWELL_TEXT_MAX + 1) || !cw_text_valid(text, strlen(text)))
+        abort();
+}
+
+static void take_events(struct world *world)
 {
     struct cw_client_event event;
-    while (cw_client_next(client, &event)) {
-        if (event.type == CW_CLIENT_EVENT_PAYLOAD &&
-            (event.size < 1 || event.size > CW_PAYLOAD_MAX || cw_client_connection(client)))
-            abort();
+    while (world->client && cw_client_next(world->client, &event)) {
         if ((event.type == CW_CLIENT_EVENT_MESSAGE) != (event.message != NULL))
             abort();
         cw_message_release(event.message);
-        if (event.type == CW_CLIENT_EVENT_DISCONNECTED &&
-            (!memchr(event.text, '\0', CW_FAREWELL_TEXT_MAX + 1) ||
-             !cw_text_valid(event.text, strlen(event.text))))
+        if (event.type == CW_CLIENT_EVENT_DISCONNECTED)
+            check_end(event.text);
+    }
+    struct cw_netcode_client_event plain;
+    while (!world->client && cw_netcode_client_next(world->netcode, &plain)) {
+        if (plain.type == CW_NETCODE_CLIENT_EVENT_PAYLOAD &&
+            (plain.size < 1 || plain.size > CW_PAYLOAD_MAX))
             abort();
+        if (plain.type == CW_NETCODE_CLIENT_EVENT_DISCONNECTED)
+            check_end(plain.text);
     }
 }
 
@@ -80,7 +95,7 @@ static void transmit(struct world *world)
 {
     uint8_t out[CW_SECURE_MAX], body[CW_PAYLOAD_MAX];
     size_t size;
-    while ((size = cw_client_transmit(world->client, out, sizeof(out), world->now, NULL)) > 0) {
+    while ((size = CALL(world, transmit, out, sizeof(out), world->now, NULL)) > 0) {
         struct cw_secure_packet packet;
         if (out[0] != CW_SECURE_REQUEST &&
             cw_secure_read(out, size,
@@ -115,23 +130,25 @@ static void step(struct world *world, uint8_t what, const uint8_t *data, size_t 
         break;
     case 3:
         world->now += size ? data[0] / 32.0 : 0;
-        cw_client_update(world->client, world->now);
+        CALL(world, update, world->now);
         break;
     case 4:
         transmit(world);
         break;
     case 5:
-        take_events(world->client);
+        take_events(world);
         break;
     default:
-        if (size == 0)
+        if (size == 0 && world->client)
             cw_client_disconnect(world->client);
+        else if (size == 0)
+            cw_netcode_client_disconnect(world->netcode);
         else if (size == 1)
-            cw_netcode_client_move(cw_client_netcode(world->client), world->now);
-        else if (cw_client_connection(world->client))
+            cw_netcode_client_move(world->netcode, world->now);
+        else if (world->client)
             send_message(world, data[0]);
         else
-            cw_client_send(world->client, data, size);
+            cw_netcode_client_send(world->netcode, data, size);
     }
 }
 
@@ -150,13 +167,17 @@ static void begin(struct world *world, bool with_connection)
         schema = rich_schema();
     const struct cw_connection_config connection = rich_config(schema);
     struct cw_client_config config = cw_client_config_default();
-    config.connection = with_connection ? &connection : NULL;
-    config.fingerprint = 0;
+    config.connection = &connection;
+    config.netcode.fingerprint = 0;
     uint8_t bytes[CW_TOKEN_SIZE];
     if (cw_token_generate(&grant, private_key, bytes) != CW_OK ||
         cw_token_read(bytes, sizeof(bytes), &world->token) != CW_OK ||
-        cw_client_create(&config, &world->client) != CW_OK ||
-        cw_client_connect(world->client, bytes, sizeof(bytes), world->now) != CW_OK)
+        (with_connection ? cw_client_create(&config, &world->client)
+                         : cw_netcode_client_create(&config.netcode, &world->netcode)) != CW_OK)
+        abort();
+    if (world->client)
+        world->netcode = cw_client_netcode(world->client);
+    if (CALL(world, connect, bytes, sizeof(bytes), world->now) != CW_OK)
         abort();
 }
 
@@ -180,7 +201,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         size -= length;
     }
     transmit(&world);
-    take_events(world.client);
-    cw_client_destroy(world.client);
+    take_events(&world);
+    if (world.client)
+        cw_client_destroy(world.client);
+    else
+        cw_netcode_client_destroy(world.netcode);
     return 0;
 }

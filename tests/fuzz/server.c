@@ -49,7 +49,8 @@ static void make_tokens(void)
 }
 
 struct world {
-    struct cw_server *server;
+    struct cw_server *server; /* NULL: payloads */
+    struct cw_netcode_server *netcode;
     double now;
     uint64_t sequences[CLIENTS], responses[CLIENTS];
     uint8_t challenges[CLIENTS][CW_CHALLENGE_BODY_SIZE];
@@ -62,6 +63,11 @@ static struct cw_address address_of(uint32_t n)
         .type = CW_ADDRESS_IPV4, .port = (uint16_t)(1000 + n), .bytes = {10, 0, 0, 1}};
 }
 
+/* Calls a function that servers of both kinds have. */
+#define CALL(world, function, ...)                                                                 \
+    ((world)->server ? cw_server_##function((world)->server, __VA_ARGS__)                          \
+                     : cw_netcode_server_##function((world)->netcode, __VA_ARGS__))
+
 /* Gives a datagram from a block of exactly its size. */
 static void give(struct world *world, uint32_t who, const uint8_t *bytes, size_t size)
 {
@@ -69,7 +75,7 @@ static void give(struct world *world, uint32_t who, const uint8_t *bytes, size_t
     uint8_t *exact = malloc(size);
     if (size)
         memcpy(exact, bytes, size);
-    cw_server_receive(world->server, &from, exact, size, world->now);
+    CALL(world, receive, &from, exact, size, world->now);
     free(exact);
 }
 
@@ -78,7 +84,7 @@ static void transmit(struct world *world)
     uint8_t out[CW_SECURE_MAX], body[CW_PAYLOAD_MAX];
     struct cw_address to;
     size_t size;
-    while ((size = cw_server_transmit(world->server, out, sizeof(out), world->now, &to)) > 0) {
+    while ((size = CALL(world, transmit, out, sizeof(out), world->now, &to)) > 0) {
         struct cw_secure_packet packet;
         uint32_t who = 0;
         if (to.port - 1000u >= CLIENTS)
@@ -102,28 +108,37 @@ static void check_clients(struct world *world)
 {
     struct cw_netcode_server_client one, other;
     const uint32_t both = 3;
-    if ((world->connected & both) == both && cw_server_client(world->server, 0, &one) &&
-        cw_server_client(world->server, 1, &other) &&
+    if ((world->connected & both) == both && cw_netcode_server_client(world->netcode, 0, &one) &&
+        cw_netcode_server_client(world->netcode, 1, &other) &&
         (one.id == other.id || cw_address_equal(&one.address, &other.address)))
         abort();
+}
+
+static void take_change(struct world *world, uint32_t client, bool comes)
+{
+    const uint32_t bit = 1u << client;
+    if (comes == ((world->connected & bit) != 0))
+        abort();
+    world->connected ^= bit;
 }
 
 static void take_events(struct world *world)
 {
     struct cw_server_event event;
-    while (cw_server_next(world->server, &event)) {
-        const uint32_t bit = 1u << event.client;
-        if (event.type == CW_SERVER_EVENT_CONNECTED && world->connected & bit)
+    while (world->server && cw_server_next(world->server, &event))
+        if (event.type == CW_SERVER_EVENT_CONNECTED || event.type == CW_SERVER_EVENT_DISCONNECTED)
+            take_change(world, event.client, event.type == CW_SERVER_EVENT_CONNECTED);
+        else if (!(world->connected & 1u << event.client))
             abort();
-        if (event.type != CW_SERVER_EVENT_CONNECTED && !(world->connected & bit))
-            abort();
-        if (event.type == CW_SERVER_EVENT_MESSAGE)
+        else if (event.type == CW_SERVER_EVENT_MESSAGE)
             cw_message_release(event.message);
-        else if (event.type != CW_SERVER_EVENT_PAYLOAD)
-            world->connected ^= bit;
-        else if (event.size < 1 || event.size > CW_PAYLOAD_MAX)
+    struct cw_netcode_server_event plain;
+    while (!world->server && cw_netcode_server_next(world->netcode, &plain))
+        if (plain.type != CW_NETCODE_SERVER_EVENT_PAYLOAD)
+            take_change(world, plain.client, plain.type == CW_NETCODE_SERVER_EVENT_CONNECTED);
+        else if (!(world->connected & 1u << plain.client) || plain.size < 1 ||
+                 plain.size > CW_PAYLOAD_MAX)
             abort();
-    }
 }
 
 static void send_note(struct cw_connection *connection, uint8_t number, double now)
@@ -186,7 +201,7 @@ static void step(struct world *world, uint8_t what, uint32_t who, const uint8_t 
         break;
     case 4:
         world->now += size ? bytes[0] / 32.0 : 0;
-        cw_server_update(world->server, world->now);
+        CALL(world, update, world->now);
         break;
     case 5:
         transmit(world);
@@ -196,14 +211,14 @@ static void step(struct world *world, uint8_t what, uint32_t who, const uint8_t 
         break;
     default:
         if (size == 0)
-            cw_server_disconnect(world->server, who, 0, NULL);
+            CALL(world, disconnect, who, 0, NULL);
+        else if (!world->server)
+            cw_netcode_server_send(world->netcode, who, bytes, size);
         else if (size == 1 && bytes[0] % 8 == 7)
             cw_server_flush_and_disconnect(world->server, who, 0, NULL, bytes[0] / 32.0,
                                            world->now);
         else if (cw_server_connection(world->server, who))
             send_note(cw_server_connection(world->server, who), bytes[0], world->now);
-        else
-            cw_server_send(world->server, who, bytes, size);
     }
 }
 
@@ -215,17 +230,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct world world = {.now = 0.5};
     uint8_t counter = 0;
     struct cw_server_config config = cw_server_config_default();
-    config.protocol_id = 7;
-    memcpy(config.private_key, private_key, sizeof(private_key));
-    config.addresses = &server_address;
-    config.address_count = 1;
-    config.max_clients = 2;
-    config.max_pending = 2;
-    config.token_history = 3;
-    config.max_token_life_seconds = 0;
-    config.unix_offset_seconds = UNIX;
-    config.takeover = size == 0 || !(data[0] & 2);
-    config.random = (struct cw_random){fill, &counter};
+    config.netcode.protocol_id = 7;
+    memcpy(config.netcode.private_key, private_key, sizeof(private_key));
+    config.netcode.addresses = &server_address;
+    config.netcode.address_count = 1;
+    config.netcode.max_clients = 2;
+    config.netcode.max_pending = 2;
+    config.netcode.token_history = 3;
+    config.netcode.max_token_life_seconds = 0;
+    config.netcode.unix_offset_seconds = UNIX;
+    config.netcode.takeover = size == 0 || !(data[0] & 2);
+    config.netcode.random = (struct cw_random){fill, &counter};
     static struct cw_schema *schema;
     if (!schema) {
         const struct cw_message_type types[] = {note_type, file_type};
@@ -237,10 +252,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     connection.max_messages = 8;
     connection.channels[0].blocks = connection.channels[1].blocks = true;
     connection.channels[0].max_block_size = connection.channels[1].max_block_size = 3000;
-    if (size > 0 && data[0] & 1)
-        config.connection = &connection;
-    if (cw_server_create(&config, &world.server) != CW_OK)
+    config.connection = &connection;
+    if ((size > 0 && data[0] & 1
+             ? cw_server_create(&config, &world.server)
+             : cw_netcode_server_create(&config.netcode, &world.netcode)) != CW_OK)
         abort();
+    if (world.server)
+        world.netcode = cw_server_netcode(world.server);
     data += size > 0;
     size -= size > 0;
 
@@ -255,13 +273,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         data += length;
         size -= length;
         struct cw_netcode_server_stats stats;
-        cw_netcode_server_stats(cw_server_netcode(world.server), &stats);
+        cw_netcode_server_stats(world.netcode, &stats);
         if (stats.clients > 2 || stats.pending > 2)
             abort();
         check_clients(&world);
     }
     transmit(&world);
     take_events(&world);
-    cw_server_destroy(world.server);
+    if (world.server)
+        cw_server_destroy(world.server);
+    else
+        cw_netcode_server_destroy(world.netcode);
     return 0;
 }

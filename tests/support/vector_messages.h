@@ -115,8 +115,9 @@ static inline struct cw_connection_config vector_config(const cJSON *file, const
 {
     const cJSON *from = find_named(vectors_get(file, "configs"), name);
     const cJSON *reliable = vectors_get(from, "reliable");
-    struct cw_schema *schema = vector_schema(vectors_get(vectors_get(file, "message_types"),
-                                        cJSON_GetStringValue(vectors_get(from, "message_types"))));
+    struct cw_schema *schema =
+        vector_schema(vectors_get(vectors_get(file, "message_types"),
+                                  cJSON_GetStringValue(vectors_get(from, "message_types"))));
     struct cw_connection_config config = cw_connection_config_default(schema);
     config.channel_count = (uint32_t)vectors_int(from, "num_channels");
     config.max_messages = 4096;

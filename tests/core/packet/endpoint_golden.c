@@ -27,7 +27,7 @@ static struct {
     size_t size;
 } late[2][MOST_LATE];
 
-/* What happened in the latest steps, of which the golden file has the hash. */
+/* These things happened in the latest steps, of which the golden file has the hash. */
 static char happened[STEPS_A_LINE * 4096];
 static size_t happened_size;
 
