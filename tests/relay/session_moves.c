@@ -359,7 +359,8 @@ TEST(states_that_it_cannot_read_are_refused)
 TEST(a_process_that_is_full_takes_no_more)
 {
     struct message carried;
-    struct directory directory = {0};
+    static struct directory directory; /* the sessions still call it when they are released */
+    directory = (struct directory){0};
     struct rig *rig = set_up_answered(NULL, &directory);
     send_session(&rig->old, &carried);
     for (int i = 0; i < 3; i++) {
@@ -376,7 +377,8 @@ TEST(a_process_that_is_full_takes_no_more)
 TEST(a_process_without_descriptors_gives_a_session_back)
 {
     struct message carried;
-    struct directory directory = {0};
+    static struct directory directory; /* the sessions still call it when they are released */
+    directory = (struct directory){0};
     struct rig *rig = set_up_answered(NULL, &directory);
     send_session(&rig->old, &carried);
     assert_false(sessions_adopt(rig->new.sessions, carried.data, carried.size, -1));
@@ -387,7 +389,8 @@ TEST(a_process_without_descriptors_gives_a_session_back)
 
 TEST(others_hear_of_sessions_that_were_answered)
 {
-    struct directory directory = {0};
+    static struct directory directory; /* the sessions still call it when they are released */
+    directory = (struct directory){0};
     struct rig *rig = set_up_answered(&directory, NULL);
     assert_int_equal(directory.published, 1);
     server_says(rig, "again");
@@ -424,7 +427,8 @@ static bool is_away(struct process *process)
 TEST(a_page_that_may_be_gone_may_be_so_elsewhere)
 {
     struct message carried;
-    struct directory directory = {0};
+    static struct directory directory; /* the sessions still call it when they are released */
+    directory = (struct directory){0};
     struct rig *rig = set_up_answered(&directory, &directory);
     assert_false(is_away(&rig->old));
     session_link_close(&rig->old.link, SESSION_LINK_AWAY);
@@ -445,7 +449,8 @@ TEST(a_page_that_may_be_gone_may_be_so_elsewhere)
 /* Strangers can open links with keys of their own as fast as they like. */
 TEST(questions_are_few)
 {
-    struct directory directory = {0};
+    static struct directory directory; /* the sessions still call it when they are released */
+    directory = (struct directory){0};
     struct rig *rig = set_up(NULL, &directory);
     open_link(&rig->new, KEY);
     assert_int_equal(directory.asked, 1);
@@ -469,7 +474,8 @@ TEST(questions_are_few)
 
 TEST(what_others_were_too_busy_for_they_hear_later)
 {
-    struct directory directory = {.busy = true};
+    static struct directory directory; /* the sessions still call it when they are released */
+    directory = (struct directory){.busy = true};
     struct rig *rig = set_up_answered(&directory, NULL);
     directory.busy = false;
     session_link_close(&rig->old.link, SESSION_LINK_LOST);
@@ -499,7 +505,8 @@ TEST(a_session_that_comes_late_takes_its_place)
    here would reach the game server from a second port. */
 TEST(a_session_that_may_be_elsewhere_sends_nothing)
 {
-    struct directory directory = {.silent = true};
+    static struct directory directory; /* the sessions still call it when they are released */
+    directory = (struct directory){.silent = true};
     struct rig *rig = set_up(NULL, &directory);
     open_link(&rig->new, KEY);
     assert_false(session_receive(rig->new.link.session, (const uint8_t *)"early", 5));
