@@ -262,11 +262,11 @@ static size_t sent(struct cw_netcode_server *server, size_t size)
     return size;
 }
 
-size_t cw_netcode_server_announce(struct cw_netcode_server *server, uint32_t client, uint8_t *out,
-                                  size_t capacity, double now, struct cw_address *to)
+size_t cw_netcode_server_announce(struct cw_netcode_server *server, uint32_t client,
+                                  uint8_t out[CW_SECURE_MAX], double now, struct cw_address *to)
 {
     struct cw_slots *slots = &server->slots;
-    return sent(server, cw_slots_announce(slots, &slots->slots[client], out, capacity, now, to));
+    return sent(server, cw_slots_announce(slots, &slots->slots[client], out, now, to));
 }
 
 uint8_t *cw_netcode_server_body(const struct cw_netcode_server *server, uint32_t client,
@@ -275,13 +275,12 @@ uint8_t *cw_netcode_server_body(const struct cw_netcode_server *server, uint32_t
     return out + cw_secure_body_offset(server->slots.slots[client].sequence);
 }
 
-size_t cw_netcode_server_seal(struct cw_netcode_server *server, uint32_t client, uint8_t *out,
-                              size_t capacity, size_t size, double now, struct cw_address *to)
+size_t cw_netcode_server_seal(struct cw_netcode_server *server, uint32_t client,
+                              uint8_t out[CW_SECURE_MAX], size_t size, double now,
+                              struct cw_address *to)
 {
-    const uint8_t *body = cw_netcode_server_body(server, client, out);
     struct cw_slots *slots = &server->slots;
-    return sent(server,
-                cw_slots_seal(slots, &slots->slots[client], body, size, out, capacity, now, to));
+    return sent(server, cw_slots_seal(slots, &slots->slots[client], out, size, now, to));
 }
 
 size_t cw_netcode_server_transmit(struct cw_netcode_server *server, uint8_t *out, size_t capacity,

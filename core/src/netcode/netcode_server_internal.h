@@ -37,15 +37,16 @@ void cw_netcode_server_charge(struct cw_netcode_server *server, uint32_t client,
 
 /* Writes the keep-alive that a connected client must get before its next payload: that it is
    connected, or has moved. Returns its size, or 0 when there is none, and sets *to. */
-size_t cw_netcode_server_announce(struct cw_netcode_server *server, uint32_t client, uint8_t *out,
-                                  size_t capacity, double now, struct cw_address *to);
+size_t cw_netcode_server_announce(struct cw_netcode_server *server, uint32_t client,
+                                  uint8_t out[CW_SECURE_MAX], double now, struct cw_address *to);
 
 /* Where in `out` the next payload for a connected client must lie for seal. */
 uint8_t *cw_netcode_server_body(const struct cw_netcode_server *server, uint32_t client,
                                 uint8_t *out);
 
 /* Makes the datagram of a payload of `size` bytes. Returns its size and sets *to. */
-size_t cw_netcode_server_seal(struct cw_netcode_server *server, uint32_t client, uint8_t *out,
-                              size_t capacity, size_t size, double now, struct cw_address *to);
+size_t cw_netcode_server_seal(struct cw_netcode_server *server, uint32_t client,
+                              uint8_t out[CW_SECURE_MAX], size_t size, double now,
+                              struct cw_address *to);
 
 #endif

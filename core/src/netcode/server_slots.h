@@ -122,10 +122,10 @@ enum cw_error cw_slots_receive(struct cw_slots *slots, struct cw_slot *slot, con
 enum cw_error cw_slots_send(struct cw_slots *slots, uint32_t client, const uint8_t *payload,
                             size_t size);
 /* As cw_netcode_server_announce, cw_netcode_server_seal and cw_netcode_server_transmit. */
-size_t cw_slots_announce(struct cw_slots *slots, struct cw_slot *slot, uint8_t *out,
-                         size_t capacity, double now, struct cw_address *to);
-size_t cw_slots_seal(struct cw_slots *slots, struct cw_slot *slot, const uint8_t *body, size_t size,
-                     uint8_t *out, size_t capacity, double now, struct cw_address *to);
+size_t cw_slots_announce(struct cw_slots *slots, struct cw_slot *slot, uint8_t out[CW_SECURE_MAX],
+                         double now, struct cw_address *to);
+size_t cw_slots_seal(struct cw_slots *slots, struct cw_slot *slot, uint8_t out[CW_SECURE_MAX],
+                     size_t size, double now, struct cw_address *to);
 size_t cw_slots_transmit(struct cw_slots *slots, uint8_t *out, size_t capacity, double now,
                          struct cw_address *to);
 void cw_slots_update(struct cw_slots *slots, double now);

@@ -102,17 +102,19 @@ static size_t sent(struct cw_slot *slot, size_t size, double now, struct cw_addr
     return size;
 }
 
-size_t cw_slots_announce(struct cw_slots *slots, struct cw_slot *slot, uint8_t *out,
-                         size_t capacity, double now, struct cw_address *to)
+size_t cw_slots_announce(struct cw_slots *slots, struct cw_slot *slot, uint8_t out[CW_SECURE_MAX],
+                         double now, struct cw_address *to)
 {
-    return must_announce(slot) ? sent(slot, write_announcement(slots, slot, out, capacity), now, to)
-                               : 0;
+    return must_announce(slot)
+               ? sent(slot, write_announcement(slots, slot, out, CW_SECURE_MAX), now, to)
+               : 0;
 }
 
-size_t cw_slots_seal(struct cw_slots *slots, struct cw_slot *slot, const uint8_t *body, size_t size,
-                     uint8_t *out, size_t capacity, double now, struct cw_address *to)
+size_t cw_slots_seal(struct cw_slots *slots, struct cw_slot *slot, uint8_t out[CW_SECURE_MAX],
+                     size_t size, double now, struct cw_address *to)
 {
-    return sent(slot, write_payload(slots, slot, body, size, out, capacity), now, to);
+    const uint8_t *body = out + cw_secure_body_offset(slot->sequence);
+    return sent(slot, write_payload(slots, slot, body, size, out, CW_SECURE_MAX), now, to);
 }
 
 size_t cw_slots_transmit(struct cw_slots *slots, uint8_t *out, size_t capacity, double now,

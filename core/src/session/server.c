@@ -176,20 +176,20 @@ enum cw_error cw_server_receive(struct cw_server *server, const struct cw_addres
 }
 
 /* Writes the next datagram of a connection, or what its client must get before it; 0: none. */
-static size_t transmit_one(struct cw_server *server, uint32_t client, uint8_t *out, size_t capacity,
+static size_t transmit_one(struct cw_server *server, uint32_t client, uint8_t out[CW_SECURE_MAX],
                            double now, struct cw_address *to)
 {
     struct cw_netcode_server *netcode = server->netcode;
-    const size_t announced = cw_netcode_server_announce(netcode, client, out, capacity, now, to);
+    const size_t announced = cw_netcode_server_announce(netcode, client, out, now, to);
     if (announced > 0)
         return announced;
     const size_t size =
         cw_connection_transmit(server->sessions[client].connection,
                                cw_netcode_server_body(netcode, client, out), CW_PAYLOAD_MAX, now);
-    return size > 0 ? cw_netcode_server_seal(netcode, client, out, capacity, size, now, to) : 0;
+    return size > 0 ? cw_netcode_server_seal(netcode, client, out, size, now, to) : 0;
 }
 
-static size_t transmit_round(struct cw_server *server, uint8_t *out, size_t capacity, double now,
+static size_t transmit_round(struct cw_server *server, uint8_t out[CW_SECURE_MAX], double now,
                              struct cw_address *to)
 {
     for (;;) {
@@ -200,7 +200,7 @@ static size_t transmit_round(struct cw_server *server, uint8_t *out, size_t capa
         if (client == CW_BIT_NONE)
             return 0;
         server->round_cursor = client;
-        const size_t size = transmit_one(server, client, out, capacity, now, to);
+        const size_t size = transmit_one(server, client, out, now, to);
         if (size > 0)
             return size;
         cw_bit_clear(server->round_open, client);
@@ -214,7 +214,7 @@ size_t cw_server_transmit(struct cw_server *server, uint8_t *out, size_t capacit
     if (!server || !isfinite(now) || !to || !out || capacity < CW_SECURE_MAX)
         return 0;
     /* A payload is a keep-alive too, so payloads go first. */
-    size_t size = transmit_round(server, out, capacity, now, to);
+    size_t size = transmit_round(server, out, now, to);
     if (size == 0) {
         size = cw_netcode_server_transmit(server->netcode, out, capacity, now, to);
         follow(server);
