@@ -15,6 +15,7 @@ const host = '127.0.0.1';
 const RETRANSMIT_MS = 200;
 /** Timers fire up to a millisecond late, so all that is due within this time goes at once. */
 const SLACK_MS = 0.5;
+const KINDS = ['tcp up', 'tcp down', 'udp up', 'udp down'];
 
 /** A queue: what is put in comes out when it is due, in order, and waits while `isHeld` says so. */
 class Line {
@@ -81,7 +82,7 @@ class Connection {
     );
     const kind = trips === 1 ? 'tcp up' : 'tcp down';
     const put = (leave) => {
-      const retransmission = path.loses() ? Math.max(path.rtt, RETRANSMIT_MS) : 0;
+      const retransmission = path.loses(kind) ? Math.max(path.rtt, RETRANSMIT_MS) : 0;
       const sent = Math.max(performance.now(), this.#begun + trips * path.rtt);
       line.put(leave, sent + path.rtt / 2 + retransmission);
     };
@@ -134,9 +135,10 @@ class Flow {
   }
 
   #put(line, data) {
-    this.#path.watch?.(line === this.#up ? 'udp up' : 'udp down', data);
+    const kind = line === this.#up ? 'udp up' : 'udp down';
+    this.#path.watch?.(kind, data);
     const { paused, rtt } = this.#path;
-    if (!paused && !this.#path.loses()) line.put(data, performance.now() + rtt / 2);
+    if (!paused && !this.#path.loses(kind)) line.put(data, performance.now() + rtt / 2);
   }
 
   send(data) {
@@ -155,10 +157,10 @@ class DelayPath {
   rtt;
   /** The share of what is sent that gets lost, 0 to 1; may be changed at any time. TCP repeats what was lost. */
   loss;
-  /** A function that gets all that is sent: 'tcp up', 'tcp down', 'udp up' or 'udp down', and the bytes. */
+  /** A function that gets all that is sent: one of KINDS, and the bytes. */
   watch = null;
   paused = false;
-  #random;
+  #random = new Map();
   #target = null;
   #server = createServer({ noDelay: true, allowHalfOpen: true }, (client) => this.#accept(client));
   #front = createSocket('udp4');
@@ -168,7 +170,7 @@ class DelayPath {
   constructor({ rtt, loss = 0, seed = 1 }) {
     this.rtt = rtt;
     this.loss = loss;
-    this.#random = seed;
+    KINDS.forEach((kind, i) => this.#random.set(kind, seed + i * 0x9e3779b9));
     this.#front.on('message', (data, from) => this.#send(data, from));
   }
 
@@ -240,10 +242,14 @@ class DelayPath {
     await once(this.#server, 'close');
   }
 
-  /** Returns whether the next one gets lost; the same seed gives the same losses. */
-  loses() {
-    this.#random = (Math.imul(this.#random, 1664525) + 1013904223) >>> 0;
-    return this.#random / 2 ** 32 < this.loss;
+  /**
+   * Returns whether the next one of this kind gets lost. Each kind has random numbers of its own: how the two ways
+   * interleave depends on the machine's speed, and the same seed must give the same losses.
+   */
+  loses(kind) {
+    const random = (Math.imul(this.#random.get(kind), 1664525) + 1013904223) >>> 0;
+    this.#random.set(kind, random);
+    return random / 2 ** 32 < this.loss;
   }
 
   #accept(client) {
