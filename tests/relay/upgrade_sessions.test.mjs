@@ -22,10 +22,11 @@ test(`an upgrade loses none of ${SESSIONS} sessions`, async (t) => {
       if (ports.has(number) && ports.get(number) !== port) moved.push(number);
       ports.set(number, port);
       return data;
-    }, // The first sessions say nothing until the last has come.
+    },
+    // The first sessions say nothing until the last has come, and a busy machine takes long to link them all again.
     args: [
       ...['--max-sessions-per-address', '0', '--max-sessions', String(2 * SESSIONS)],
-      ...['--request-timeout', '600'],
+      ...['--request-timeout', '600', '--resume-seconds', '600'],
     ],
   });
   class Plain extends WebSocket {
