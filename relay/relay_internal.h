@@ -31,7 +31,7 @@ struct relay {
     struct tls_turns *tls_turns; /* NULL without --tls-certificate */
     struct loop *loop;
     struct pre_session_limit *pre_session_limit;
-    struct prefaces *prefaces;
+    struct proxy_connections *proxy_connections;
     struct upstreams *upstreams;
     struct sessions *sessions;
     struct websockets *websockets;
