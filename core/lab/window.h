@@ -9,7 +9,7 @@
 #ifndef CAUSEWAY_LAB_WINDOW_H
 #define CAUSEWAY_LAB_WINDOW_H
 
-#include "causeway/allocator.h"
+#include "causeway/base.h"
 #include "causeway/protocols/error.h"
 
 #include <stdbool.h>

@@ -5,7 +5,7 @@
 #define _XOPEN_SOURCE 700
 
 #include "causeway/client.h"
-#include "causeway/key.h"
+#include "causeway/token.h"
 #include "causeway/native/clock.h"
 #include "causeway/native/socket.h"
 

@@ -3,6 +3,7 @@
    an address, a count of bytes, and these bytes. The lowest bit of the first byte says whether
    there are connections or raw payloads, the next whether a newer token takes over. */
 #include "causeway/server.h"
+#include "netcode/secure_packet.h"
 
 #include <stdlib.h>
 #include <string.h>

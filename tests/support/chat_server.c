@@ -5,7 +5,7 @@
    tokens. */
 #include "chat_schema.h"
 
-#include "causeway/key.h"
+#include "causeway/token.h"
 #include "causeway/native/clock.h"
 #include "causeway/native/host.h"
 

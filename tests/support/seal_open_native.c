@@ -2,7 +2,7 @@
    that it took. */
 #include "seal_open.h"
 
-#include "causeway/crypto.h"
+#include "netcode/crypto.h"
 #include "causeway/native/clock.h"
 
 #include <inttypes.h>

@@ -3,8 +3,8 @@
 #ifndef CAUSEWAY_ADDRESS_H
 #define CAUSEWAY_ADDRESS_H
 
+#include "causeway/base.h"
 #include "causeway/error.h"
-#include "causeway/linkage.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -9,7 +9,7 @@
 #ifndef CAUSEWAY_BITS_H
 #define CAUSEWAY_BITS_H
 
-#include "causeway/linkage.h"
+#include "causeway/base.h"
 
 #include <assert.h>
 #include <stdbool.h>

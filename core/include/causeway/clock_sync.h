@@ -13,9 +13,8 @@
 #ifndef CAUSEWAY_CLOCK_SYNC_H
 #define CAUSEWAY_CLOCK_SYNC_H
 
-#include "causeway/allocator.h"
+#include "causeway/base.h"
 #include "causeway/error.h"
-#include "causeway/linkage.h"
 
 #include <math.h>
 #include <stdbool.h>

@@ -3,10 +3,10 @@
 #ifndef CAUSEWAY_CONNECTION_H
 #define CAUSEWAY_CONNECTION_H
 
+#include "causeway/base.h"
 #include "causeway/channel.h"
 #include "causeway/congestion.h"
 #include "causeway/endpoint.h"
-#include "causeway/linkage.h"
 #include "causeway/message.h"
 
 CW_BEGIN_DECLARATIONS

@@ -4,9 +4,8 @@
 #ifndef CAUSEWAY_ENDPOINT_H
 #define CAUSEWAY_ENDPOINT_H
 
-#include "causeway/allocator.h"
+#include "causeway/base.h"
 #include "causeway/error.h"
-#include "causeway/linkage.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -19,9 +19,8 @@
 #ifndef CAUSEWAY_INPUT_H
 #define CAUSEWAY_INPUT_H
 
-#include "causeway/allocator.h"
+#include "causeway/base.h"
 #include "causeway/error.h"
-#include "causeway/linkage.h"
 #include "causeway/schema.h"
 
 #include <stdbool.h>

@@ -16,9 +16,8 @@
 #ifndef CAUSEWAY_INTERPOLATION_H
 #define CAUSEWAY_INTERPOLATION_H
 
-#include "causeway/allocator.h"
+#include "causeway/base.h"
 #include "causeway/error.h"
-#include "causeway/linkage.h"
 
 #include <stdbool.h>
 #include <stddef.h>

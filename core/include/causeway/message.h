@@ -2,7 +2,7 @@
 #ifndef CAUSEWAY_MESSAGE_H
 #define CAUSEWAY_MESSAGE_H
 
-#include "causeway/linkage.h"
+#include "causeway/base.h"
 #include "causeway/schema.h"
 
 CW_BEGIN_DECLARATIONS

@@ -20,9 +20,8 @@
 #ifndef CAUSEWAY_PREDICTION_H
 #define CAUSEWAY_PREDICTION_H
 
-#include "causeway/allocator.h"
+#include "causeway/base.h"
 #include "causeway/error.h"
-#include "causeway/linkage.h"
 #include "causeway/schema.h"
 
 CW_BEGIN_DECLARATIONS

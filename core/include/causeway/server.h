@@ -3,8 +3,8 @@
 #ifndef CAUSEWAY_SERVER_H
 #define CAUSEWAY_SERVER_H
 
+#include "causeway/base.h"
 #include "causeway/connection.h"
-#include "causeway/linkage.h"
 #include "causeway/netcode_server.h"
 
 CW_BEGIN_DECLARATIONS

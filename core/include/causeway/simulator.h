@@ -4,9 +4,8 @@
 #ifndef CAUSEWAY_SIMULATOR_H
 #define CAUSEWAY_SIMULATOR_H
 
-#include "causeway/allocator.h"
+#include "causeway/base.h"
 #include "causeway/error.h"
-#include "causeway/linkage.h"
 
 #include <stddef.h>
 #include <stdint.h>

@@ -18,9 +18,8 @@
 #ifndef CAUSEWAY_SNAPSHOT_H
 #define CAUSEWAY_SNAPSHOT_H
 
-#include "causeway/allocator.h"
+#include "causeway/base.h"
 #include "causeway/error.h"
-#include "causeway/linkage.h"
 #include "causeway/schema.h"
 
 #include <stdbool.h>

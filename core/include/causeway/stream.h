@@ -21,8 +21,8 @@
 #ifndef CAUSEWAY_STREAM_H
 #define CAUSEWAY_STREAM_H
 
+#include "causeway/base.h"
 #include "causeway/bits.h"
-#include "causeway/linkage.h"
 
 CW_BEGIN_DECLARATIONS
 

@@ -3,7 +3,7 @@
 #include "base/config_fields.h"
 #include "base/little_endian.h"
 #include "base/memory.h"
-#include "causeway/sequence.h"
+#include "base/sequence.h"
 #include "game/clock_offset.h"
 #include "packet/measure.h"
 

@@ -3,7 +3,7 @@
 #include "game/snapshot_reader.h"
 #include "message/schema_quantized.h"
 
-#include "causeway/sequence.h"
+#include "base/sequence.h"
 
 /* The newest known state of an entity. The newest snapshot may leave the entity out. */
 struct known {

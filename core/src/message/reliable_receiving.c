@@ -1,7 +1,7 @@
 /* The receiving half of a reliable channel. */
 #include "message/reliable_channel_internal.h"
 
-#include "causeway/sequence.h"
+#include "base/sequence.h"
 
 enum keep { KEEP, IGNORE, REFUSE };
 

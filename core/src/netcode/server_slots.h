@@ -4,6 +4,8 @@
 #define CAUSEWAY_SERVER_SLOTS_H
 
 #include "base/hash_index.h"
+#include "netcode/crypto.h"
+#include "netcode/secure_packet.h"
 #include "netcode/server_events.h"
 #include "netcode/server_log.h"
 

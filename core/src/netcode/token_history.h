@@ -5,7 +5,7 @@
 
 #include "base/hash_index.h"
 
-#include "causeway/crypto.h"
+#include "netcode/crypto.h"
 #include "causeway/error.h"
 
 #include <stdbool.h>

@@ -8,7 +8,7 @@
 #ifndef CAUSEWAY_CLIENT_POLICY_H
 #define CAUSEWAY_CLIENT_POLICY_H
 
-#include "causeway/crypto.h"
+#include "netcode/crypto.h"
 #include "causeway/netcode_client.h"
 
 /* A link stays open for so long after the packets that tell the server of the end, because what is

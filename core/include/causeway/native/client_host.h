@@ -11,9 +11,8 @@
 #ifndef CAUSEWAY_NATIVE_CLIENT_HOST_H
 #define CAUSEWAY_NATIVE_CLIENT_HOST_H
 
+#include "causeway/base.h"
 #include "causeway/client.h"
-#include "causeway/linkage.h"
-#include "causeway/log.h"
 
 CW_BEGIN_DECLARATIONS
 

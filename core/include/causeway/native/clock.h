@@ -2,7 +2,7 @@
 #ifndef CAUSEWAY_NATIVE_CLOCK_H
 #define CAUSEWAY_NATIVE_CLOCK_H
 
-#include "causeway/linkage.h"
+#include "causeway/base.h"
 
 CW_BEGIN_DECLARATIONS
 

@@ -11,7 +11,7 @@
 #ifndef CAUSEWAY_NATIVE_HOST_H
 #define CAUSEWAY_NATIVE_HOST_H
 
-#include "causeway/linkage.h"
+#include "causeway/base.h"
 #include "causeway/server.h"
 
 CW_BEGIN_DECLARATIONS

@@ -3,8 +3,7 @@
 #ifndef CAUSEWAY_NATIVE_NETCODE_CLIENT_HOST_H
 #define CAUSEWAY_NATIVE_NETCODE_CLIENT_HOST_H
 
-#include "causeway/linkage.h"
-#include "causeway/log.h"
+#include "causeway/base.h"
 #include "causeway/netcode_client.h"
 
 CW_BEGIN_DECLARATIONS

@@ -3,7 +3,7 @@
 #ifndef CAUSEWAY_NATIVE_NETCODE_HOST_H
 #define CAUSEWAY_NATIVE_NETCODE_HOST_H
 
-#include "causeway/linkage.h"
+#include "causeway/base.h"
 #include "causeway/netcode_server.h"
 
 CW_BEGIN_DECLARATIONS

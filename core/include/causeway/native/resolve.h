@@ -3,8 +3,8 @@
 #define CAUSEWAY_NATIVE_RESOLVE_H
 
 #include "causeway/address.h"
+#include "causeway/base.h"
 #include "causeway/error.h"
-#include "causeway/linkage.h"
 
 CW_BEGIN_DECLARATIONS
 

@@ -12,8 +12,8 @@
 #ifndef CAUSEWAY_NATIVE_RUN_H
 #define CAUSEWAY_NATIVE_RUN_H
 
+#include "causeway/base.h"
 #include "causeway/error.h"
-#include "causeway/linkage.h"
 
 #include <stdbool.h>
 

@@ -3,9 +3,8 @@
 #define CAUSEWAY_NATIVE_SOCKET_H
 
 #include "causeway/address.h"
-#include "causeway/allocator.h"
+#include "causeway/base.h"
 #include "causeway/error.h"
-#include "causeway/linkage.h"
 
 #include <stdbool.h>
 #include <stddef.h>

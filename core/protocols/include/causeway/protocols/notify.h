@@ -25,8 +25,7 @@
 #ifndef CAUSEWAY_PROTOCOLS_NOTIFY_H
 #define CAUSEWAY_PROTOCOLS_NOTIFY_H
 
-#include "causeway/allocator.h"
-#include "causeway/linkage.h"
+#include "causeway/base.h"
 #include "causeway/protocols/error.h"
 
 #include <stdbool.h>

@@ -21,8 +21,7 @@
 #ifndef CAUSEWAY_PROTOCOLS_RUDP_H
 #define CAUSEWAY_PROTOCOLS_RUDP_H
 
-#include "causeway/allocator.h"
-#include "causeway/linkage.h"
+#include "causeway/base.h"
 #include "causeway/protocols/error.h"
 
 #include <stdbool.h>
