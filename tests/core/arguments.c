@@ -10,16 +10,15 @@
 #include "causeway/native/client_host.h"
 #include "causeway/native/clock.h"
 #include "causeway/native/host.h"
-#include "causeway/native/netcode_client_host.h"
-#include "causeway/native/netcode_host.h"
-#include "causeway/native/resolve.h"
-#include "causeway/native/run.h"
 #include "causeway/native/socket.h"
 #include "causeway/protocols/bunch.h"
 #include "causeway/protocols/rudp.h"
 #include "lab/column.h"
 #include "lab/peers.h"
 #include "lab/window.h"
+#include "message/message_pool.h"
+#include "netcode/crypto.h"
+#include "netcode/secure_packet.h"
 
 #include <math.h>
 

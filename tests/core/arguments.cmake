@@ -5,7 +5,7 @@ function(cw_write_arguments target)
     set(core ${here}/../../core)
     set(folders ${core}/include/causeway ${core}/include/causeway/native ${core}/protocols/include/causeway/protocols
                 ${core}/lab)
-    set(private netcode/crypto.h netcode/token.h netcode/secure_packet.h)
+    set(private message/message_pool.h netcode/crypto.h netcode/secure_packet.h netcode/token.h)
     list(TRANSFORM private PREPEND ${core}/src/)
     list(TRANSFORM folders APPEND /*.h OUTPUT_VARIABLE patterns)
     file(GLOB headers CONFIGURE_DEPENDS ${patterns})

@@ -7,7 +7,6 @@
 #include "causeway/causeway.h"
 #include "causeway/native/client_host.h"
 #include "causeway/native/host.h"
-#include "causeway/native/resolve.h"
 #include "causeway/native/socket.h"
 
 #define ALL_FIELDS(FIELD)                                                                          \

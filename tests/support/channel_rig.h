@@ -4,6 +4,7 @@
 #define CAUSEWAY_TESTS_CHANNEL_RIG_H
 
 #include "message/channel_common.h"
+#include "message/message_pool.h"
 #include "unit.h"
 
 #include <stdalign.h>

@@ -4,6 +4,7 @@
 #define CONNECTION_STATE_H
 
 #include "message/connection_internal.h"
+#include "message/message_pool.h"
 #include "message/reliable_channel_internal.h"
 
 #include <inttypes.h>

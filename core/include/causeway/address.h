@@ -1,5 +1,5 @@
 /* IPv4 and IPv6 addresses with a port: parse, format, compare. This file does no lookups;
-   causeway/native/resolve.h resolves host names. */
+   causeway/native/socket.h resolves host names. */
 #ifndef CAUSEWAY_ADDRESS_H
 #define CAUSEWAY_ADDRESS_H
 

@@ -1,4 +1,5 @@
 #include "message/channel_internal.h"
+#include "message/message_pool.h"
 
 #include "base/config_fields.h"
 #include "base/memory.h"

@@ -1,4 +1,5 @@
 #include "message/channel_common.h"
+#include "message/message_pool.h"
 
 #include <string.h>
 

@@ -1,4 +1,5 @@
 #include "causeway/message.h"
+#include "message/message_pool.h"
 
 #include "base/config_fields.h"
 #include "base/memory.h"

@@ -1,4 +1,5 @@
 /* The receiving half of a reliable channel. */
+#include "message/message_pool.h"
 #include "message/reliable_channel_internal.h"
 
 #include "base/sequence.h"

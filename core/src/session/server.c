@@ -1,5 +1,6 @@
 #include "base/config_fields.h"
 #include "base/memory.h"
+#include "message/message_pool.h"
 #include "netcode/netcode_server_internal.h"
 #include "session/payload.h"
 #include "session/server_internal.h"

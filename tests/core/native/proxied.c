@@ -1,6 +1,6 @@
 /* Players behind proxies that say whose a datagram is: what the headers look like, whom a server
    believes, and where its datagrams go. */
-#include "causeway/native/netcode_host.h"
+#include "causeway/native/host.h"
 
 #include "causeway/native/clock.h"
 #include "causeway/native/socket.h"

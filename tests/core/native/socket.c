@@ -5,7 +5,6 @@
 #include "causeway/native/socket.h"
 
 #include "causeway/native/clock.h"
-#include "causeway/native/resolve.h"
 
 #include "unit.h"
 

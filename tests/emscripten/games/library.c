@@ -3,8 +3,6 @@
 
 #include <causeway/causeway.h>
 #include <causeway/native/clock.h>
-#include <causeway/native/resolve.h>
-#include <causeway/native/run.h>
 #include <causeway/native/socket.h>
 
 #include <math.h>
