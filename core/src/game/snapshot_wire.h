@@ -17,6 +17,7 @@
 #ifndef CAUSEWAY_SNAPSHOT_WIRE_H
 #define CAUSEWAY_SNAPSHOT_WIRE_H
 
+#include "base/bits_ahead.h"
 #include "game/snapshot_predict.h"
 
 #include "causeway/snapshot.h"

@@ -1,5 +1,6 @@
 /* Tests of the bit reader and writer against a plain model, on blocks of exactly their size. */
 #include "causeway/bits.h"
+#include "base/bits_ahead.h"
 
 #include "fixture.h"
 
