@@ -137,7 +137,7 @@ struct cw_window_stats {
     bool timed_out;   /* the segments in flight at a timeout are being sent again */
 };
 
-void cw_window_stats(const struct cw_window *window, struct cw_window_stats *stats);
+void cw_window_get_stats(const struct cw_window *window, struct cw_window_stats *stats);
 
 CW_END_DECLARATIONS
 

@@ -553,7 +553,7 @@ TEST(a_socket_has_the_smallest_buffers)
     struct cw_socket *socket;
     assert_int_equal(cw_socket_open(&config, &socket), CW_OK);
     own(socket, end_cw_socket);
-    cw_socket_stats(socket, &stats);
+    cw_socket_get_stats(socket, &stats);
     assert_in_range(stats.send_buffer_size, 1, 16384);
     assert_in_range(stats.receive_buffer_size, 1, 16384);
 }

@@ -107,7 +107,7 @@ static void transmit(struct world *world)
 /* Checks that no two clients have the same address or id. */
 static void check_clients(struct world *world)
 {
-    struct cw_netcode_server_client one, other;
+    struct cw_server_client_info one, other;
     const uint32_t both = 3;
     if ((world->connected & both) == both && cw_netcode_server_client(world->netcode, 0, &one) &&
         cw_netcode_server_client(world->netcode, 1, &other) &&
@@ -274,7 +274,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         data += length;
         size -= length;
         struct cw_netcode_server_stats stats;
-        cw_netcode_server_stats(world.netcode, &stats);
+        cw_netcode_server_get_stats(world.netcode, &stats);
         if (stats.clients > 2 || stats.pending > 2)
             abort();
         check_clients(&world);

@@ -21,20 +21,16 @@
 #define CW_END_EXPORTS
 #endif
 
-#if !defined(__cplusplus)
-#define CW_BEGIN_DECLARATIONS CW_BEGIN_EXPORTS
-#define CW_END_DECLARATIONS   CW_END_EXPORTS
-#elif defined(__GNUC__)
+#if defined(__cplusplus)
 #define CW_BEGIN_DECLARATIONS                                                                      \
-    CW_BEGIN_EXPORTS                                                                               \
-    _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wshadow\"") extern "C"       \
+    CW_BEGIN_EXPORTS extern "C"                                                                    \
     {
 #define CW_END_DECLARATIONS                                                                        \
     }                                                                                              \
-    _Pragma("GCC diagnostic pop") CW_END_EXPORTS
+    CW_END_EXPORTS
 #else
-#define CW_BEGIN_DECLARATIONS extern "C" {
-#define CW_END_DECLARATIONS   }
+#define CW_BEGIN_DECLARATIONS CW_BEGIN_EXPORTS
+#define CW_END_DECLARATIONS   CW_END_EXPORTS
 #endif
 
 CW_BEGIN_DECLARATIONS

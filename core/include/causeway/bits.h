@@ -83,7 +83,7 @@ CW_INLINE void cw_bit_writer_set_limit(struct cw_bit_writer *writer)
 }
 
 /* A writer into data, which has room for capacity bytes. */
-CW_INLINE struct cw_bit_writer cw_bit_writer(uint8_t *data, size_t capacity)
+CW_INLINE struct cw_bit_writer cw_bit_writer_begin(uint8_t *data, size_t capacity)
 {
     struct cw_bit_writer writer = {data, capacity, 0, 0, 0, 0, false};
     cw_bit_writer_set_limit(&writer);
@@ -185,7 +185,7 @@ struct cw_bit_reader {
 uint64_t cw_bits_load_end(const uint8_t *data, ptrdiff_t position, ptrdiff_t end);
 
 /* A reader of the size bytes at data. */
-CW_INLINE struct cw_bit_reader cw_bit_reader(const uint8_t *data, size_t size)
+CW_INLINE struct cw_bit_reader cw_bit_reader_begin(const uint8_t *data, size_t size)
 {
     const struct cw_bit_reader reader = {data, (ptrdiff_t)size - 4, 0, 0, 0, false};
     return reader;

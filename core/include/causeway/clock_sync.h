@@ -157,8 +157,8 @@ struct cw_clock_sync_stats {
     uint64_t restarts;     /* RESTART events */
 };
 
-void cw_clock_sync_stats(const struct cw_clock_sync *sync, double now,
-                         struct cw_clock_sync_stats *stats);
+void cw_clock_sync_get_stats(const struct cw_clock_sync *sync, double now,
+                             struct cw_clock_sync_stats *stats);
 
 CW_END_DECLARATIONS
 

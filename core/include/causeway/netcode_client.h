@@ -179,8 +179,8 @@ struct cw_netcode_client_stats {
     uint64_t datagrams_dropped; /* received datagrams for which receive returned an error */
 };
 
-void cw_netcode_client_stats(const struct cw_netcode_client *client,
-                             struct cw_netcode_client_stats *stats);
+void cw_netcode_client_get_stats(const struct cw_netcode_client *client,
+                                 struct cw_netcode_client_stats *stats);
 
 /* Datagrams for which receive returned this error, counted since connect; 0 for CW_OK. */
 uint64_t cw_netcode_client_dropped(const struct cw_netcode_client *client, enum cw_error error);

@@ -172,7 +172,7 @@ void cw_netcode_server_disconnect(struct cw_netcode_server *server, uint32_t cli
 void cw_netcode_server_disconnect_all(struct cw_netcode_server *server);
 
 /* The server knows this of the client in a slot. */
-struct cw_netcode_server_client {
+struct cw_server_client_info {
     uint64_t id; /* as the backend gave it */
     struct cw_address address;
     const uint8_t *user_data; /* CW_USER_DATA_SIZE bytes, the backend's; valid while the slot is */
@@ -185,7 +185,7 @@ struct cw_netcode_server_client {
 /* False when the slot has no client. A client whose DISCONNECTED event is still waiting counts as
    one. */
 bool cw_netcode_server_client(const struct cw_netcode_server *server, uint32_t client,
-                              struct cw_netcode_server_client *about);
+                              struct cw_server_client_info *about);
 
 /* Sets a pointer of the application's for the client in a slot, for example to its player. Every
    event of the client has it, DISCONNECTED too, and a move keeps it. It is NULL for a client that
@@ -219,8 +219,8 @@ struct cw_netcode_server_stats {
     uint64_t datagrams_dropped; /* received datagrams for which receive returned an error */
 };
 
-void cw_netcode_server_stats(const struct cw_netcode_server *server,
-                             struct cw_netcode_server_stats *stats);
+void cw_netcode_server_get_stats(const struct cw_netcode_server *server,
+                                 struct cw_netcode_server_stats *stats);
 
 /* Datagrams for which receive returned this error, counted since create; 0 for CW_OK. */
 uint64_t cw_netcode_server_dropped(const struct cw_netcode_server *server, enum cw_error error);

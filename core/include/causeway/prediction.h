@@ -98,7 +98,8 @@ struct cw_prediction_stats {
     uint32_t desync_tick; /* the last such tick */
 };
 
-void cw_prediction_stats(const struct cw_prediction *prediction, struct cw_prediction_stats *stats);
+void cw_prediction_get_stats(const struct cw_prediction *prediction,
+                             struct cw_prediction_stats *stats);
 
 CW_END_DECLARATIONS
 

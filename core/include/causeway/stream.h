@@ -76,7 +76,7 @@ CW_INLINE struct cw_stream cw_stream_writer(uint8_t *data, size_t capacity)
 {
     struct cw_stream stream;
     stream.mode = CW_STREAM_WRITE;
-    stream.writer = cw_bit_writer(data, capacity);
+    stream.writer = cw_bit_writer_begin(data, capacity);
     return stream;
 }
 
@@ -85,7 +85,7 @@ CW_INLINE struct cw_stream cw_stream_reader(const uint8_t *data, size_t size)
 {
     struct cw_stream stream;
     stream.mode = CW_STREAM_READ;
-    stream.reader = cw_bit_reader(data, size);
+    stream.reader = cw_bit_reader_begin(data, size);
     return stream;
 }
 

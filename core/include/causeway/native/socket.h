@@ -22,7 +22,7 @@ struct cw_socket_config {
        the same; 0.0.0.0 means IPv4 only. */
     struct cw_address address;
 
-    /* Bytes to ask the system for, which may grant less; see cw_socket_stats. 0: the system's
+    /* Bytes to ask the system for, which may grant less; see cw_socket_get_stats. 0: the system's
        minimum; default 4 MiB. */
     uint32_t send_buffer_size;
     uint32_t receive_buffer_size;
@@ -101,7 +101,7 @@ struct cw_socket_stats {
     uint64_t datagrams_truncated; /* datagrams not delivered: longer than the caller's capacity */
 };
 
-void cw_socket_stats(const struct cw_socket *socket, struct cw_socket_stats *stats);
+void cw_socket_get_stats(const struct cw_socket *socket, struct cw_socket_stats *stats);
 
 /* Reads everything that cw_address_parse reads, and also "example.com" and "example.com:40000". For
    names it asks the system's resolver, which may block for seconds. It takes the first IPv4

@@ -144,7 +144,7 @@ struct cw_notify_stats {
     uint32_t history_size;  /* packets whose fate the next history has to tell, 0 to 256 */
 };
 
-void cw_notify_stats(const struct cw_notify *notify, struct cw_notify_stats *stats);
+void cw_notify_get_stats(const struct cw_notify *notify, struct cw_notify_stats *stats);
 
 CW_END_DECLARATIONS
 

@@ -141,7 +141,7 @@ struct cw_rudp_stats {
     uint64_t datagrams_malformed;
 };
 
-void cw_rudp_stats(const struct cw_rudp *rudp, struct cw_rudp_stats *stats);
+void cw_rudp_get_stats(const struct cw_rudp *rudp, struct cw_rudp_stats *stats);
 
 CW_END_DECLARATIONS
 
