@@ -1,4 +1,4 @@
-/* One peer of a conversation: an endpoint with channels of messages on top. Packets are in yojimbo
+/* One end of a conversation: an endpoint with channels of messages on top. Packets are in yojimbo
    1.0 format. */
 #ifndef CAUSEWAY_CONNECTION_H
 #define CAUSEWAY_CONNECTION_H

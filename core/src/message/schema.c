@@ -1,8 +1,8 @@
 #include "causeway/schema.h"
 
 #include "base/memory.h"
-#include "message/schema_checked.h"
 #include "message/schema_internal.h"
+#include "message/schema_unchecked.h"
 
 #include <math.h>
 
@@ -351,7 +351,8 @@ const struct cw_message_type *cw_schema_type(const struct cw_schema *schema, uin
     return schema && type < schema->count ? &schema->types[type].public : NULL;
 }
 
-const struct cw_message_type *cw_schema_type_checked(const struct cw_schema *schema, uint32_t type)
+const struct cw_message_type *cw_schema_type_unchecked(const struct cw_schema *schema,
+                                                       uint32_t type)
 {
     return &schema->types[type].public;
 }
@@ -369,7 +370,7 @@ static bool aligns(const struct cw_message_type *type)
 
 bool cw_schema_aligns(const struct cw_schema *schema, uint32_t type)
 {
-    return aligns(cw_schema_type_checked(schema, type));
+    return aligns(cw_schema_type_unchecked(schema, type));
 }
 
 size_t cw_schema_message_size(const struct cw_schema *schema)

@@ -1,5 +1,5 @@
-#include "message/schema_checked.h"
 #include "message/schema_internal.h"
+#include "message/schema_unchecked.h"
 
 /* Steps, and the struct to which they belong. */
 struct body {
@@ -161,8 +161,8 @@ CW_SERIALIZE(serialize_steps, struct body, stream, body)
     return true;
 }
 
-bool cw_schema_serialize_checked(const struct cw_schema *schema, uint32_t type,
-                                 struct cw_stream *stream, void *message)
+bool cw_schema_serialize_unchecked(const struct cw_schema *schema, uint32_t type,
+                                   struct cw_stream *stream, void *message)
 {
     const struct cw_schema_type *const of = &schema->types[type];
     return of->public.serialize ? of->public.serialize(stream, message)
@@ -176,7 +176,7 @@ bool cw_schema_serialize(const struct cw_schema *schema, uint32_t type, struct c
         return false;
     if (!schema || type >= schema->count || (!message && schema->types[type].public.size > 0))
         return cw_stream_fail(stream);
-    return cw_schema_serialize_checked(schema, type, stream, message);
+    return cw_schema_serialize_unchecked(schema, type, stream, message);
 }
 
 /* Returns whether compressed floats are in range: a stream takes any value for one and sends the

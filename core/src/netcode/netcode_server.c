@@ -370,9 +370,9 @@ bool cw_netcode_server_client(const struct cw_netcode_server *server, uint32_t c
     if (!slot)
         return false;
     *about = (struct cw_server_client_info){
-        .id = slot->peer.id,
-        .address = slot->peer.address,
-        .user_data = slot->peer.user_data,
+        .id = slot->identity.id,
+        .address = slot->identity.address,
+        .user_data = slot->identity.user_data,
         .confirmed = slot->confirmed,
         .datagrams_refused = slot->datagrams_refused,
     };

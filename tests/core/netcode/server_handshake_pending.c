@@ -92,7 +92,7 @@ static void a_response_moves_a_client_to_a_slot(void **state)
     assert_int_equal(fixture.handshake.active_count, 0);
     assert_int_equal(fixture.slots.clients, 1);
     assert_non_null(cw_slots_by_id(&fixture.slots, 1));
-    assert_int_equal(cw_slots_get(&fixture.slots, 0)->peer.user_data[0], 1);
+    assert_int_equal(cw_slots_get(&fixture.slots, 0)->identity.user_data[0], 1);
     assert_false(answer(&fixture, client));
     cw_netcode_client_destroy(client);
 }

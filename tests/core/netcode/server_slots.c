@@ -33,9 +33,9 @@ static void fixture_open(struct fixture *fixture)
     cw_slots_start(&fixture->slots);
 }
 
-static struct cw_peer peer_of(uint8_t number)
+static struct cw_client_identity identity_of(uint8_t number)
 {
-    return (struct cw_peer){
+    return (struct cw_client_identity){
         .address = {.type = CW_ADDRESS_IPV4, .port = 4000, .bytes = {10, 0, 0, number}},
         .id = 100u + number,
         .timeout_seconds = 5,
@@ -60,29 +60,30 @@ static void expect_no_event(struct fixture *fixture)
     assert_false(cw_slots_next(&fixture->slots, &event));
 }
 
-/* Connects peer number to the slot that it must get. */
+/* Connects client number to the slot that it must get. */
 static void connect_to(struct fixture *fixture, uint8_t number, uint32_t client)
 {
-    const struct cw_peer peer = peer_of(number);
-    cw_slots_connect(&fixture->slots, &peer, 0);
+    const struct cw_client_identity identity = identity_of(number);
+    cw_slots_connect(&fixture->slots, &identity, 0);
     expect_event(fixture, CW_NETCODE_SERVER_EVENT_CONNECTED, client);
-    assert_memory_equal(&cw_slots_get(&fixture->slots, client)->peer, &peer, sizeof(peer));
+    assert_memory_equal(&cw_slots_get(&fixture->slots, client)->identity, &identity,
+                        sizeof(identity));
 }
 
-/* The type of the next packet, which must go to that peer. */
+/* The type of the next packet, which must go to that identity. */
 static enum cw_secure_type next_packet(struct fixture *fixture, uint8_t number, double now)
 {
     uint8_t datagram[CW_SECURE_MAX], body[CW_PAYLOAD_MAX];
     struct cw_address to;
     const size_t size = cw_slots_transmit(&fixture->slots, datagram, sizeof(datagram), now, &to);
     assert_int_not_equal(size, 0);
-    const struct cw_peer peer = peer_of(number);
-    assert_true(cw_address_equal(&to, &peer.address));
+    const struct cw_client_identity identity = identity_of(number);
+    assert_true(cw_address_equal(&to, &identity.address));
     struct cw_secure_packet packet;
     assert_int_equal(cw_secure_read(datagram, size,
                                     &(struct cw_secure_key){.protocol_id = PROTOCOL,
                                                             .direction = CW_TO_CLIENT,
-                                                            .bytes = peer.server_to_client_key},
+                                                            .bytes = identity.server_to_client_key},
                                     NULL, body, &packet),
                      CW_OK);
     return packet.type;
@@ -98,14 +99,14 @@ static void expect_silence(struct fixture *fixture, double now)
 static enum cw_error give(struct fixture *fixture, uint8_t number, enum cw_secure_type type,
                           uint64_t sequence, const void *body, size_t body_size)
 {
-    const struct cw_peer peer = peer_of(number);
-    struct cw_slot *slot = cw_slots_by_address(&fixture->slots, &peer.address);
+    const struct cw_client_identity identity = identity_of(number);
+    struct cw_slot *slot = cw_slots_by_address(&fixture->slots, &identity.address);
     assert_non_null(slot);
     uint8_t datagram[CW_SECURE_MAX];
     const size_t size = cw_secure_write(
         &(struct cw_secure_packet){
             .type = type, .sequence = sequence, .body = body, .size = body_size},
-        &(struct cw_secure_key){.protocol_id = PROTOCOL, .bytes = peer.client_to_server_key},
+        &(struct cw_secure_key){.protocol_id = PROTOCOL, .bytes = identity.client_to_server_key},
         datagram, sizeof(datagram));
     return cw_slots_receive(&fixture->slots, slot, datagram, size, 1);
 }
@@ -116,19 +117,19 @@ static void peers_are_found_while_they_are_connected(void **state)
     struct fixture fixture;
     fixture_open(&fixture);
     for (uint8_t number = 0; number < CLIENTS; number++) {
-        const struct cw_peer peer = peer_of(number);
+        const struct cw_client_identity identity = identity_of(number);
         assert_false(cw_slots_full(&fixture.slots));
         assert_null(cw_slots_get(&fixture.slots, number));
-        assert_null(cw_slots_by_address(&fixture.slots, &peer.address));
-        assert_null(cw_slots_by_id(&fixture.slots, peer.id));
+        assert_null(cw_slots_by_address(&fixture.slots, &identity.address));
+        assert_null(cw_slots_by_id(&fixture.slots, identity.id));
         connect_to(&fixture, number, number);
-        assert_ptr_equal(cw_slots_by_address(&fixture.slots, &peer.address),
+        assert_ptr_equal(cw_slots_by_address(&fixture.slots, &identity.address),
                          cw_slots_get(&fixture.slots, number));
-        assert_non_null(cw_slots_by_id(&fixture.slots, peer.id));
+        assert_non_null(cw_slots_by_id(&fixture.slots, identity.id));
     }
     assert_true(cw_slots_full(&fixture.slots));
     assert_null(cw_slots_get(&fixture.slots, CLIENTS));
-    const struct cw_peer gone = peer_of(1);
+    const struct cw_client_identity gone = identity_of(1);
     cw_slots_disconnect(&fixture.slots, 1, &kick);
     assert_null(cw_slots_by_address(&fixture.slots, &gone.address));
     assert_null(cw_slots_by_id(&fixture.slots, gone.id));
