@@ -10,7 +10,7 @@
 /* Messages: what players and servers say to each other. */
 #include "causeway/channel.h"    /* messages: reliable or not, in order or not */
 #include "causeway/connection.h" /* one end of a conversation: channels and packets together */
-#include "causeway/message.h"    /* one message, and the pools that they come from */
+#include "causeway/message.h"    /* one message, with its block and its owner */
 #include "causeway/schema.h"     /* types of messages, as tables of fields */
 #include "causeway/stream.h"     /* one function that writes and reads a type, by hand */
 

@@ -9,7 +9,7 @@
 #include "netcode/server_events.h"
 #include "netcode/server_log.h"
 
-/* Who a client is, as its token says. */
+/* The client that a token admits. */
 struct cw_client_identity {
     struct cw_address address;
     uint64_t id;

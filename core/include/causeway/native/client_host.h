@@ -104,8 +104,8 @@ bool cw_client_host_next(struct cw_client_host *host, double until, struct cw_cl
    client asks the server to move it. Call it once per tick. */
 void cw_client_host_update(struct cw_client_host *host);
 
-/* The same for payloads of the application's own, without messages; see netcode_client.h. What is
-   not said here is as for a cw_client_host. */
+/* The same for payloads of the application's own, without messages; see netcode_client.h. All
+   else is as for a cw_client_host. */
 struct cw_netcode_client_host;
 
 struct cw_netcode_client_host_config {
