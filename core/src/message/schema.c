@@ -268,7 +268,7 @@ static struct cw_schema_steps make_steps(struct cw_arena *arena, const struct cw
     return steps;
 }
 
-static enum cw_error lay_out_type(struct cw_schema_type *type, struct cw_arena *arena,
+static enum cw_error lay_out_type(struct cw_compiled_type *type, struct cw_arena *arena,
                                   const struct cw_message_type *from, uint32_t *size)
 {
     if (!from->name || (from->serialize && from->field_count > 0) ||
@@ -282,7 +282,7 @@ static enum cw_error lay_out_type(struct cw_schema_type *type, struct cw_arena *
     *size = to.size;
     const struct cw_schema_steps steps = make_steps(arena, type ? &to : from, CW_FIELD_NONE);
     if (type)
-        *type = (struct cw_schema_type){to, steps};
+        *type = (struct cw_compiled_type){to, steps};
     return CW_OK;
 }
 
@@ -293,7 +293,7 @@ static enum cw_error lay_out(struct cw_schema **out, struct cw_arena *arena,
     if (!config || !config->types || config->count < 1 || config->count > 65536)
         return CW_ERROR_SCHEMA_TYPES;
     struct cw_schema *const schema = cw_arena_take(arena, sizeof *schema);
-    struct cw_schema_type *const types = cw_arena_take(arena, config->count * sizeof *types);
+    struct cw_compiled_type *const types = cw_arena_take(arena, config->count * sizeof *types);
     size_t largest = 0;
     for (uint32_t i = 0; i < config->count; ++i) {
         uint32_t size;
