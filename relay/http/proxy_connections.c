@@ -13,9 +13,7 @@
 /* Seconds for the first bytes to come. */
 #define PROXY_CONNECTION_SECONDS 10.0
 
-/* Bytes at the start of a connection within which a PROXY header, or the head of a request, must
- * end.
- */
+/* The first bytes of a connection, in which a PROXY header, or the head of a request, must end. */
 #define LOOKED_AT_MAX 8192
 
 struct proxy_connection {

@@ -73,7 +73,7 @@ struct cw_client_policy {
     double handshake_seconds; /* from then until the server took the client */
     double last_received; /* when something came, or could not come for a reason that is known */
     double back;          /* when the program ran again and had a link */
-    double tried;         /* when another link was, or the patience was lowered */
+    double tried;         /* when another link was tried, or the patience was lowered */
     double patience;
     double silence;         /* the longest that ended by itself, lately */
     double earlier_silence; /* and in the time of calm before */
