@@ -283,7 +283,7 @@ static void compose(struct cw_connection *c, struct filling *packet)
     if (limit == CW_CONGESTION_LIMIT_NONE)
         fill_with_fragments(c, packet);
     else
-        cw_congestion_held_back(&c->congestion, limit);
+        cw_congestion_held(&c->congestion, limit);
 }
 
 /* Returns the bytes written to payload, which has room for most. */
@@ -352,7 +352,7 @@ static bool is_due(struct cw_connection *c, bool first)
         return true;
     const enum cw_congestion_limit limit = bulk_limit(c);
     if (limit != CW_CONGESTION_LIMIT_NONE)
-        cw_congestion_held_back(&c->congestion, limit);
+        cw_congestion_held(&c->congestion, limit);
     return limit == CW_CONGESTION_LIMIT_NONE;
 }
 
@@ -375,7 +375,7 @@ static bool is_within_rate(struct cw_connection *c)
     if (!counts_all(c) || cw_congestion_limit(&c->congestion, false) == CW_CONGESTION_LIMIT_NONE)
         return true;
     if (c->more_due)
-        cw_congestion_held_back(&c->congestion, CW_CONGESTION_LIMIT_RATE);
+        cw_congestion_held(&c->congestion, CW_CONGESTION_LIMIT_RATE);
     return false;
 }
 

@@ -91,7 +91,7 @@ enum cw_congestion_limit cw_congestion_limit(const struct cw_congestion *c, bool
     return c->delay.budget > 0 ? CW_CONGESTION_LIMIT_NONE : CW_CONGESTION_LIMIT_PACING;
 }
 
-void cw_congestion_held_back(struct cw_congestion *c, enum cw_congestion_limit limit)
+void cw_congestion_held(struct cw_congestion *c, enum cw_congestion_limit limit)
 {
     c->limit = limit;
 }

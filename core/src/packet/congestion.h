@@ -22,12 +22,12 @@ struct cw_congestion_binary {
 /* A round of the mode DELAY: it lasts from one packet to the ack of the first one sent after its
    ack. */
 struct cw_congestion_round {
-    bool began;                /* its last packet has been sent: `last` is known */
-    uint16_t last;             /* when this packet is acked or lost, the round is over */
-    uint32_t ticks, held_back; /* ticks in the round, and ticks in which packets were held back */
-    double start;              /* seconds */
-    double least;              /* the least RTT in the round */
-    double acked, lost;        /* bytes */
+    bool began;           /* its last packet has been sent: `last` is known */
+    uint16_t last;        /* when this packet is acked or lost, the round is over */
+    uint32_t ticks, held; /* ticks in the round, and ticks in which packets were held back */
+    double start;         /* seconds */
+    double least;         /* the least RTT in the round */
+    double acked, lost;   /* bytes */
 };
 
 /* The state of the mode DELAY. */
@@ -79,7 +79,7 @@ void cw_congestion_update(struct cw_congestion *congestion, double rtt, double t
 enum cw_congestion_limit cw_congestion_limit(const struct cw_congestion *congestion, bool bulk);
 
 /* Reports that a packet waits because of that limit. */
-void cw_congestion_held_back(struct cw_congestion *congestion, enum cw_congestion_limit limit);
+void cw_congestion_held(struct cw_congestion *congestion, enum cw_congestion_limit limit);
 
 /* Reports that a packet was sent: its sequence number and its size in bytes. In the mode BINARY,
    packets beyond what is allowed are subtracted from what is allowed later, up to one burst. */

@@ -121,7 +121,7 @@ static void cut(struct cw_congestion_delay *d, double queue)
    that was not used is not proven. */
 static bool is_limited(const struct cw_congestion_delay *d)
 {
-    return 2 * d->round.held_back >= d->round.ticks;
+    return 2 * d->round.held >= d->round.ticks;
 }
 
 /* The window grows by a packet each fifth of a second, however long a round is, but never fast. */
@@ -341,7 +341,7 @@ void cw_delay_update(struct cw_congestion *c, double rtt, double tick_seconds, d
     if (base_of(d) < INFINITY)
         d->target = most(d->target, BASE_OF_TARGET * base_of(d));
     d->round.ticks++;
-    d->round.held_back += c->limited != CW_CONGESTION_LIMIT_NONE;
+    d->round.held += c->limited != CW_CONGESTION_LIMIT_NONE;
     if (d->phase == SLOW_START && d->least < INFINITY)
         watch_slow_start(d, now);
     d->least = INFINITY;

@@ -58,7 +58,7 @@ static void run(struct path *path, double seconds)
             cw_congestion_sent(&path->c, true, (uint16_t)path->sent++, BYTES);
         }
         if (limit != CW_CONGESTION_LIMIT_NONE)
-            cw_congestion_held_back(&path->c, limit);
+            cw_congestion_held(&path->c, limit);
     }
 }
 
