@@ -1,5 +1,5 @@
 # cw_export(TARGET HEADERS...): a shared library for Windows exports the functions that these public headers
-# declare, and nothing else. Elsewhere causeway/linkage.h marks them.
+# declare, and nothing else. Elsewhere causeway/base.h marks them.
 function(cw_export target)
     file(GLOB headers CONFIGURE_DEPENDS ${ARGN})
     set(exports "EXPORTS\n")

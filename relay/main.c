@@ -1,5 +1,5 @@
 /* causeway-relay forwards datagrams between browsers and UDP game servers. */
-#include "causeway/version.h"
+#include "causeway/base.h"
 #include "http/descriptors.h"
 #include "options/options.h"
 #include "os/log.h"

@@ -184,7 +184,7 @@ void relay_destroy(struct relay *relay)
     admin_close(relay->admin);
     shutdown_cancel(&relay->shutdown);
     loop_timer_stop(&relay->worker.timer);
-    prefaces_destroy(relay->prefaces);
+    proxy_connections_destroy(relay->proxy_connections);
     webrtc_destroy(relay->webrtc);
     lingers_close(relay->lingers);
     upstreams_destroy(relay->upstreams);

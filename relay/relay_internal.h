@@ -1,5 +1,5 @@
 /* Declarations that the parts of the relay share: relay.c runs it, relay_open.c opens its parts,
-   and relay_handover.c gives them to a successor, or takes them over. */
+   and relay_upgrade.c gives them to a successor, or takes them over. */
 #ifndef CAUSEWAY_RELAY_RELAY_INTERNAL_H
 #define CAUSEWAY_RELAY_RELAY_INTERNAL_H
 
@@ -31,7 +31,7 @@ struct relay {
     struct tls_turns *tls_turns; /* NULL without --tls-certificate */
     struct loop *loop;
     struct pre_session_limit *pre_session_limit;
-    struct prefaces *prefaces;
+    struct proxy_connections *proxy_connections;
     struct upstreams *upstreams;
     struct sessions *sessions;
     struct websockets *websockets;

@@ -163,7 +163,7 @@ static bool open_listeners(struct relay *relay, struct startup *startup)
         .loop = relay->loop,
         .http = relay->http,
         .pre_sessions = relay->pre_session_limit,
-        .prefaces = relay->prefaces,
+        .proxy_connections = relay->proxy_connections,
         .proxies = &relay->pages.proxies,
         .inherited = &startup->sockets,
     };
@@ -290,10 +290,10 @@ bool relay_open(struct relay *relay, struct startup *startup)
         relay->descriptors.pre_session, options->max_per_address, &relay->counters->stats);
     relay->sessions = sessions_create(&sessions, relay->loop, &relay->counters->stats);
     if (relay->pre_session_limit)
-        relay->prefaces =
-            prefaces_create(relay->loop, relay->pre_session_limit, &relay->counters->stats,
-                            relay->tls ? NULL : &relay->pages.proxies);
-    if (relay->prefaces && relay->sessions)
+        relay->proxy_connections =
+            proxy_connections_create(relay->loop, relay->pre_session_limit, &relay->counters->stats,
+                                     relay->tls ? NULL : &relay->pages.proxies);
+    if (relay->proxy_connections && relay->sessions)
         relay->websockets =
             websockets_create(&websockets, relay->loop, relay->sessions, &relay->counters->stats);
     if (relay->tls)

@@ -3,7 +3,6 @@
 #include <causeway/causeway.h>
 #include <causeway/native/client_host.h>
 #include <causeway/native/clock.h>
-#include <causeway/native/run.h>
 
 #include <stdio.h>
 #include <stdlib.h>

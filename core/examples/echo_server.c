@@ -1,7 +1,6 @@
 /* An echo server: it sends each message of a player back to that player.
      CAUSEWAY_KEY=... echo_server [ADDRESS:PORT] */
 #include <causeway/causeway.h>
-#include <causeway/key.h>
 #include <causeway/native/clock.h>
 #include <causeway/native/host.h>
 

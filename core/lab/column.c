@@ -273,9 +273,9 @@ static void send_datagram(struct cw_lab_column *column, uint32_t sender, size_t 
 {
     struct end *end = &column->ends[sender];
     struct cw_simulator_stats before, after;
-    cw_simulator_stats(end->path, &before);
+    cw_simulator_get_stats(end->path, &before);
     cw_simulator_receive(end->path, column->datagram, size, now);
-    cw_simulator_stats(end->path, &after);
+    cw_simulator_get_stats(end->path, &after);
     const bool lost = after.datagrams_lost > before.datagrams_lost;
     const bool overflowed = after.datagrams_overflowed > before.datagrams_overflowed;
     struct cw_lab_column_event event = {.type = CW_LAB_COLUMN_EVENT_SENT,
@@ -402,7 +402,8 @@ void cw_lab_column_item_stats(const struct cw_lab_column *column, uint32_t sende
         return;
     *stats = (struct cw_lab_game_stats){0};
     if (sender < 2)
-        cw_lab_game_stats(&column->ends[sender].game, traffic, cw_lab_column_time(column), stats);
+        cw_lab_game_get_stats(&column->ends[sender].game, traffic, cw_lab_column_time(column),
+                              stats);
 }
 
 double cw_lab_column_quantile(const struct cw_lab_column *column, uint32_t sender,

@@ -4,9 +4,8 @@
 #ifndef CAUSEWAY_LAB_COLUMN_H
 #define CAUSEWAY_LAB_COLUMN_H
 
-#include "causeway/allocator.h"
+#include "causeway/base.h"
 #include "causeway/error.h"
-#include "causeway/linkage.h"
 #include "lab/game.h"
 #include "lab/peer.h"
 

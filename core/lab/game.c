@@ -89,8 +89,8 @@ bool cw_lab_game_settle(struct cw_lab_game *game, const struct cw_lab_arrival *a
     return true;
 }
 
-void cw_lab_game_stats(const struct cw_lab_game *game, enum cw_lab_traffic traffic, double now,
-                       struct cw_lab_game_stats *stats)
+void cw_lab_game_get_stats(const struct cw_lab_game *game, enum cw_lab_traffic traffic, double now,
+                           struct cw_lab_game_stats *stats)
 {
     if (!game || !isfinite(now) || !stats)
         return;

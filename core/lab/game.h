@@ -62,8 +62,8 @@ bool cw_lab_game_settle(struct cw_lab_game *game, const struct cw_lab_arrival *a
                         double *seconds);
 
 /* Fills in zeros when there is no such traffic. */
-void cw_lab_game_stats(const struct cw_lab_game *game, enum cw_lab_traffic traffic, double now,
-                       struct cw_lab_game_stats *stats);
+void cw_lab_game_get_stats(const struct cw_lab_game *game, enum cw_lab_traffic traffic, double now,
+                           struct cw_lab_game_stats *stats);
 
 /* Begins the statistics anew. */
 void cw_lab_game_restart_stats(struct cw_lab_game *game);

@@ -2,7 +2,7 @@
 #ifndef CAUSEWAY_LAB_LATENCIES_H
 #define CAUSEWAY_LAB_LATENCIES_H
 
-#include "causeway/linkage.h"
+#include "causeway/base.h"
 
 #include <stdint.h>
 

@@ -2,8 +2,7 @@
 #ifndef CAUSEWAY_LAB_PEER_H
 #define CAUSEWAY_LAB_PEER_H
 
-#include "causeway/allocator.h"
-#include "causeway/linkage.h"
+#include "causeway/base.h"
 
 #include <stdbool.h>
 #include <stddef.h>

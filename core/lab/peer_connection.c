@@ -168,8 +168,8 @@ static enum cw_lab_waiting waiting(const void *peer, double now, uint32_t *numbe
     struct cw_channel_stats stats;
     struct cw_connection_stats connection;
     (void)now;
-    cw_connection_channel_stats(p->connection, CHANNEL_MESSAGES, &stats);
-    cw_connection_stats(p->connection, &connection);
+    cw_connection_get_channel_stats(p->connection, CHANNEL_MESSAGES, &stats);
+    cw_connection_get_stats(p->connection, &connection);
     if (stats.received > p->messages_taken) {
         *number = p->messages_taken;
         return CW_LAB_WAITING_MESSAGE;

@@ -114,7 +114,7 @@ static enum cw_lab_waiting waiting(const void *peer, double now, uint32_t *numbe
         return CW_LAB_WAITING_MESSAGE;
     }
     if (p->queue_full) {
-        cw_bunch_stats(p->bunch, &stats);
+        cw_bunch_get_stats(p->bunch, &stats);
         *number = (uint32_t)(stats.notify.packets_acked + stats.notify.packets_nakked);
         return CW_LAB_WAITING_ACK;
     }

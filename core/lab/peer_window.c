@@ -139,7 +139,7 @@ static enum cw_lab_waiting waiting(const void *peer, double now, uint32_t *numbe
 {
     const struct window_peer *p = peer;
     struct cw_window_stats stats;
-    cw_window_stats(p->window, &stats);
+    cw_window_get_stats(p->window, &stats);
     if (stats.ranges_early > 0) {
         *number = stats.bytes_missing_at;
         return CW_LAB_WAITING_BYTE;

@@ -268,7 +268,7 @@ size_t cw_window_read(struct cw_window *window, uint8_t *out, size_t capacity)
     return cw_window_receiver_read(&window->receiver, out, capacity);
 }
 
-void cw_window_stats(const struct cw_window *window, struct cw_window_stats *stats)
+void cw_window_get_stats(const struct cw_window *window, struct cw_window_stats *stats)
 {
     if (!window || !stats)
         return;

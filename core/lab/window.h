@@ -9,7 +9,7 @@
 #ifndef CAUSEWAY_LAB_WINDOW_H
 #define CAUSEWAY_LAB_WINDOW_H
 
-#include "causeway/allocator.h"
+#include "causeway/base.h"
 #include "causeway/protocols/error.h"
 
 #include <stdbool.h>
@@ -137,7 +137,7 @@ struct cw_window_stats {
     bool timed_out;   /* the segments in flight at a timeout are being sent again */
 };
 
-void cw_window_stats(const struct cw_window *window, struct cw_window_stats *stats);
+void cw_window_get_stats(const struct cw_window *window, struct cw_window_stats *stats);
 
 CW_END_DECLARATIONS
 

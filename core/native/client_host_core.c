@@ -3,7 +3,7 @@
 #include "base/config_fields.h"
 #include "base/memory.h"
 #include "causeway/native/clock.h"
-#include "causeway/native/resolve.h"
+#include "causeway/native/socket.h"
 #include "message/connection_internal.h"
 #include "native/client_host_log.h"
 #include "native/host_loop.h"

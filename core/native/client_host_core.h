@@ -4,8 +4,8 @@
 #define CAUSEWAY_NATIVE_CLIENT_HOST_CORE_H
 
 #include "base/one_thread.h"
+#include "causeway/base.h"
 #include "causeway/client.h"
-#include "causeway/log.h"
 #include "causeway/native/socket.h"
 #include "netcode/netcode_client_internal.h"
 #include "session/client_policy.h"

@@ -2,7 +2,7 @@
 #ifndef CAUSEWAY_NATIVE_CLIENT_HOST_LOG_H
 #define CAUSEWAY_NATIVE_CLIENT_HOST_LOG_H
 
-#include "causeway/log.h"
+#include "causeway/base.h"
 #include "causeway/netcode_client.h"
 
 /* The line begins with `what`: "connecting to " or "connected to ". */

@@ -1,4 +1,4 @@
-#include "causeway/native/netcode_client_host.h"
+#include "causeway/native/client_host.h"
 
 #include "native/client_host_core.h"
 

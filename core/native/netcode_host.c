@@ -1,4 +1,4 @@
-#include "causeway/native/netcode_host.h"
+#include "causeway/native/host.h"
 
 #include "native/host_core.h"
 

@@ -3,7 +3,7 @@
 #ifndef CAUSEWAY_NATIVE_PROXIED_H
 #define CAUSEWAY_NATIVE_PROXIED_H
 
-#include "causeway/allocator.h"
+#include "causeway/base.h"
 #include "causeway/native/socket.h"
 #include "native/proxy_header.h"
 

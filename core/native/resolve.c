@@ -1,4 +1,4 @@
-#include "causeway/native/resolve.h"
+#include "causeway/native/socket.h"
 
 #include "native/resolve_internal.h"
 

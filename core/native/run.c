@@ -1,5 +1,3 @@
-#include "causeway/native/run.h"
-
 #include "causeway/native/clock.h"
 
 #include <math.h>

@@ -1,6 +1,4 @@
 /* The loop of a page: the browser calls it, and must not be kept waiting. */
-#include "causeway/native/run.h"
-
 #include "causeway/native/clock.h"
 
 #include <emscripten/emscripten.h>

@@ -163,7 +163,7 @@ bool cw_socket_wait(const struct cw_socket *socket, double seconds)
     return cw_system_wait(socket, milliseconds);
 }
 
-void cw_socket_stats(const struct cw_socket *socket, struct cw_socket_stats *stats)
+void cw_socket_get_stats(const struct cw_socket *socket, struct cw_socket_stats *stats)
 {
     if (socket && stats)
         *stats = socket->stats;

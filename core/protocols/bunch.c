@@ -226,7 +226,7 @@ bool cw_bunch_missing(const struct cw_bunch *bunch, uint32_t channel, uint16_t *
            cw_bunch_receiver_missing(&bunch->receiver, channel, part);
 }
 
-void cw_bunch_stats(const struct cw_bunch *bunch, struct cw_bunch_stats *stats)
+void cw_bunch_get_stats(const struct cw_bunch *bunch, struct cw_bunch_stats *stats)
 {
     if (!bunch || !stats)
         return;
@@ -237,5 +237,5 @@ void cw_bunch_stats(const struct cw_bunch *bunch, struct cw_bunch_stats *stats)
                                      .properties_sent = bunch->sender.properties_sent,
                                      .properties_lost = bunch->sender.properties_lost,
                                      .packets_refused = bunch->packets_refused};
-    cw_notify_stats(bunch->notify, &stats->notify);
+    cw_notify_get_stats(bunch->notify, &stats->notify);
 }

@@ -436,7 +436,7 @@ void cw_notify_refuse(struct cw_notify *notify)
     notify->stats.packets_delivered--;
 }
 
-void cw_notify_stats(const struct cw_notify *notify, struct cw_notify_stats *stats)
+void cw_notify_get_stats(const struct cw_notify *notify, struct cw_notify_stats *stats)
 {
     if (!notify || !stats)
         return;

@@ -457,7 +457,7 @@ bool cw_rudp_waiting(const struct cw_rudp *rudp, uint64_t *id)
     return true;
 }
 
-void cw_rudp_stats(const struct cw_rudp *rudp, struct cw_rudp_stats *stats)
+void cw_rudp_get_stats(const struct cw_rudp *rudp, struct cw_rudp_stats *stats)
 {
     if (!rudp || !stats)
         return;

@@ -1,8 +1,7 @@
 /* Makes connect tokens, and keys for them, on the command line: for backends in any language. */
 #include "causeway/address.h"
-#include "causeway/key.h"
+#include "causeway/base.h"
 #include "causeway/token.h"
-#include "causeway/version.h"
 
 #include "binary_stdout.h"
 
@@ -104,8 +103,7 @@ static int print_new_key(void)
 {
     uint8_t key[CW_KEY_BYTES];
     char hex[KEY_HEX_SIZE + 1];
-    const struct cw_random os = {0};
-    cw_random_fill(&os, key, sizeof key);
+    randombytes_buf(key, sizeof key);
     puts(sodium_bin2hex(hex, sizeof hex, key, sizeof key));
     return 0;
 }
@@ -229,12 +227,12 @@ static int print_new_token(struct arguments *arguments)
     arguments->grant.create_time = (uint64_t)time(NULL);
     arguments->grant.addresses = arguments->servers;
     const enum cw_error error = cw_token_generate(&arguments->grant, key, token);
-    cw_crypto_wipe(key, sizeof key);
+    sodium_memzero(key, sizeof key);
     if (error != CW_OK)
         fail(error == CW_ERROR_NO_RANDOM || error == CW_ERROR_KEY ? 1 : 2, "%s",
              cw_error_string(error));
     print_token(token, arguments->binary);
-    cw_crypto_wipe(token, sizeof token);
+    sodium_memzero(token, sizeof token);
     return 0;
 }
 
@@ -242,7 +240,7 @@ int main(int argc, char **argv)
 {
     struct arguments arguments = {.grant = cw_token_grant_default()};
     binary_stdout();
-    if (!cw_crypto_init())
+    if (sodium_init() < 0)
         fail(1, "this machine has no source of random bytes");
     int option;
     while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {

@@ -1,6 +1,6 @@
 #include "http/descriptors.h"
 
-#include "http/preface.h"
+#include "http/proxy_connections.h"
 #include "os/linger.h"
 #include "os/log.h"
 
@@ -16,7 +16,7 @@
 
 /* Descriptors that are neither: listeners, timers, the log and the like, replies that are still
    being read, connections of proxies that have not begun, and those of the operator. */
-#define OWN (32 + LINGERS_MAX + PREFACES_MAX + DESCRIPTORS_ADMIN)
+#define OWN (32 + LINGERS_MAX + PROXY_CONNECTIONS_MAX + DESCRIPTORS_ADMIN)
 
 /* The most connections that are no sessions; one more closes the oldest (hostile.descriptors). */
 #define PRE_SESSION_MAX 1024

@@ -20,9 +20,9 @@ static bool read_address(const char *text, size_t size, struct socket_address *o
 }
 
 struct socket_address forwarded_client(const struct prefix_list *proxies,
-                                       const struct socket_address *peer, const char *value)
+                                       const struct socket_address *source, const char *value)
 {
-    struct socket_address client = *peer;
+    struct socket_address client = *source;
     const char *end = value + strlen(value);
     while (end > value && prefix_list_holds(proxies, &client)) {
         const char *comma = memrchr(value, ',', (size_t)(end - value));

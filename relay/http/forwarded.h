@@ -10,12 +10,12 @@
 /* Bytes of the longest value, which names the addresses of a chain of proxies. */
 #define FORWARDED_MAX 1024
 
-/* Returns the client of a request that came from `peer`: the last address in the value of the
+/* Returns the client of a request that came from `source`: the last address in the value of the
    header that is not a trusted proxy's, since each proxy adds the address that it was asked from,
    and only what trusted proxies have added can be believed. An address that cannot be read ends the
-   search there, at the proxy that added it. Returns the address in `peer` itself when it is not
+   search there, at the proxy that added it. Returns the address in `source` itself when it is not
    trusted, or the value is "". */
 struct socket_address forwarded_client(const struct prefix_list *proxies,
-                                       const struct socket_address *peer, const char *value);
+                                       const struct socket_address *source, const char *value);
 
 #endif

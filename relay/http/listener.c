@@ -54,7 +54,7 @@ static void begin(struct listener *listener, int fd, const struct socket_address
                                             .vhost = http_vhost(config->http),
                                             .owner = config->http};
     if (config->proxies && prefix_list_holds(config->proxies, client))
-        preface_begin(config->prefaces, config->http, fd, client);
+        proxy_connection_begin(config->proxy_connections, config->http, fd, client);
     else
         pre_session_limit_enter(config->pre_sessions, fd, &start);
 }

@@ -2,7 +2,7 @@
 #ifndef CAUSEWAY_RELAY_LISTENER_H
 #define CAUSEWAY_RELAY_LISTENER_H
 
-#include "http/preface.h"
+#include "http/proxy_connections.h"
 #include "limits/pre_session_limit.h"
 #include "os/inherited_sockets.h"
 #include "os/loop.h"
@@ -16,8 +16,8 @@ struct listener_config {
     struct loop *loop;
     struct http *http; /* the server of the connections */
     struct pre_session_limit *pre_sessions;
-    struct prefaces *prefaces;
-    /* proxies whose connections begin with a preface; NULL = none */
+    struct proxy_connections *proxy_connections;
+    /* proxies whose connections are read first; NULL = none */
     const struct prefix_list *proxies;
     struct inherited_sockets *inherited; /* sockets that may be open already */
 };

@@ -52,7 +52,7 @@ static bool same_origin(const char *listed, const char *origin)
 bool origin_list_add(struct origin_list *list, const char *origin)
 {
     if (strcmp(origin, "*") == 0) {
-        list->all = true;
+        list->any = true;
         return true;
     }
     const char *authority = authority_of(origin);
@@ -65,7 +65,7 @@ bool origin_list_add(struct origin_list *list, const char *origin)
 
 bool origin_allowed(const struct origin_list *list, const char *origin, const char *host)
 {
-    if (list->all || origin[0] == '\0')
+    if (list->any || origin[0] == '\0')
         return true;
     if (list->count == 0)
         return same_host(origin, host);

@@ -10,7 +10,7 @@
 struct origin_list {
     const char *origins[ORIGIN_LIST_MAX];
     unsigned count;
-    bool all;
+    bool any;
 };
 
 /* Adds "scheme://host[:port]" or "*". The text must outlive the list. Returns false when it has

@@ -31,14 +31,14 @@ static bool keep(struct own_addresses *own, const struct ifaddrs *entries)
     size_t most = 1;
     for (const struct ifaddrs *entry = entries; entry; entry = entry->ifa_next)
         most++;
-    unsigned char(*all)[16] = calloc(most, sizeof *all);
-    if (!all)
+    unsigned char(*addresses)[16] = calloc(most, sizeof *addresses);
+    if (!addresses)
         return false;
-    free(own->all);
-    own->all = all;
+    free(own->addresses);
+    own->addresses = addresses;
     own->count = 0;
     for (const struct ifaddrs *entry = entries; entry; entry = entry->ifa_next) {
-        if (read_address(entry, all[own->count]))
+        if (read_address(entry, addresses[own->count]))
             own->count++;
     }
     return true;
@@ -52,7 +52,7 @@ static void ask(struct own_addresses *own)
     const bool kept = told && keep(own, entries);
     if (told)
         freeifaddrs(entries);
-    if (!kept && !own->all)
+    if (!kept && !own->addresses)
         log_error("cannot tell which addresses are this machine's (%s): a range of --upstream may "
                   "include them",
                   strerror(error));
@@ -68,7 +68,7 @@ bool own_addresses_hold(struct own_addresses *own, const struct socket_address *
         ask(own);
     }
     for (size_t i = 0; i < own->count; i++) {
-        if (memcmp(own->all[i], bytes, sizeof bytes) == 0)
+        if (memcmp(own->addresses[i], bytes, sizeof bytes) == 0)
             return true;
     }
     return false;
@@ -76,6 +76,6 @@ bool own_addresses_hold(struct own_addresses *own, const struct socket_address *
 
 void own_addresses_free(struct own_addresses *own)
 {
-    free(own->all);
+    free(own->addresses);
     *own = (struct own_addresses){0};
 }

@@ -6,7 +6,7 @@
 
 /* The last list of the addresses. Zero it before use. */
 struct own_addresses {
-    unsigned char (*all)[16]; /* the addresses, as socket_address_bytes gives them */
+    unsigned char (*addresses)[16]; /* the addresses, as socket_address_bytes gives them */
     size_t count;
     double due; /* the time at which the system is asked again */
 };

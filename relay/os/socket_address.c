@@ -1,6 +1,6 @@
 #include "os/socket_address.h"
 
-#include "causeway/native/resolve.h"
+#include "causeway/native/socket.h"
 
 #include <arpa/inet.h>
 #include <netdb.h>

@@ -85,12 +85,12 @@ static bool begins(const uint8_t *data, size_t size, const uint8_t *with, size_t
 }
 
 bool client_header_belongs(const struct client_header *header, const uint8_t *data, size_t size,
-                           bool heard)
+                           bool answered)
 {
     if (header->format != CLIENT_HEADER_PPV2)
         return header->format == CLIENT_HEADER_SPP;
     struct cw_request request;
-    return !heard || begins(data, size, spp_magic, sizeof spp_magic) ||
+    return !answered || begins(data, size, spp_magic, sizeof spp_magic) ||
            begins(data, size, ppv2_signature, sizeof ppv2_signature) ||
            cw_request_parse(data, size, &request) == CW_OK;
 }

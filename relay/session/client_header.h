@@ -31,12 +31,12 @@ struct client_header {
 void client_header_write(enum client_header_format format, const struct socket_address *client,
                          const struct socket_address *proxy, struct client_header *out);
 
-/* Returns whether the header belongs before a datagram. `heard` tells that the game server has
+/* Returns whether the header belongs before a datagram. `answered` tells that the game server has
    spoken. The header always belongs before a datagram that the game server could take for a header
    itself, and before one that asks for a connection, because the game server at that address may be
    another by now. */
 bool client_header_belongs(const struct client_header *header, const uint8_t *data, size_t size,
-                           bool heard);
+                           bool answered);
 
 /* Returns the size of the header before an answer of the game server: 0 when there is none. */
 size_t client_header_of_answer(const struct client_header *header, const uint8_t *data,

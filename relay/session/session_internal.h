@@ -28,7 +28,7 @@ struct session {
     struct session_index_entry entry;
     struct deadline deadline; /* none while the session is ending */
     double opened;
-    double active;      /* when it last came a step on, or a datagram came, from either side */
+    double active;      /* when its state last changed, or a datagram came from either side */
     double last_answer; /* when the game server last spoke to it, other than by a challenge */
     double unlinked;    /* when it lost its last link; INFINITY while it has one */
     unsigned long id;

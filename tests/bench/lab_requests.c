@@ -47,7 +47,7 @@ int main(int argc, char **argv)
             abort();
         transmit_all(rudp);
     }
-    cw_rudp_stats(rudp, &stats);
+    cw_rudp_get_stats(rudp, &stats);
     if (stats.packages_resent != (uint64_t)rounds * PACKAGES)
         abort();
     cw_rudp_destroy(rudp);

@@ -72,7 +72,7 @@ static uint64_t tick(struct side *self, struct side *other, double now)
 static bool is_delivered(const struct cw_connection *connection)
 {
     struct cw_channel_stats stats;
-    check(cw_connection_channel_stats(connection, 0, &stats));
+    check(cw_connection_get_channel_stats(connection, 0, &stats));
     return stats.delivered > 0;
 }
 

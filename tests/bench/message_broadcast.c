@@ -5,6 +5,7 @@
    answers are given to each of them. Its work, a 64th of a player's, is counted too. Without
    arguments the program says what tests/bench/run shall count. */
 #include "message/broadcast.h"
+#include "message/message_pool.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,8 +4,10 @@
      bench_secure_packet KIND ROUNDS            gives the server one datagram of the kind per
                                                 round: random, protocol, expired, forged or
                                                 spoofed */
+#include "netcode/secure_packet.h"
 #include "causeway/client.h"
 #include "causeway/server.h"
+#include "netcode/crypto.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -10,16 +10,15 @@
 #include "causeway/native/client_host.h"
 #include "causeway/native/clock.h"
 #include "causeway/native/host.h"
-#include "causeway/native/netcode_client_host.h"
-#include "causeway/native/netcode_host.h"
-#include "causeway/native/resolve.h"
-#include "causeway/native/run.h"
 #include "causeway/native/socket.h"
 #include "causeway/protocols/bunch.h"
 #include "causeway/protocols/rudp.h"
 #include "lab/column.h"
 #include "lab/peers.h"
 #include "lab/window.h"
+#include "message/message_pool.h"
+#include "netcode/crypto.h"
+#include "netcode/secure_packet.h"
 
 #include <math.h>
 
@@ -554,7 +553,7 @@ TEST(a_socket_has_the_smallest_buffers)
     struct cw_socket *socket;
     assert_int_equal(cw_socket_open(&config, &socket), CW_OK);
     own(socket, end_cw_socket);
-    cw_socket_stats(socket, &stats);
+    cw_socket_get_stats(socket, &stats);
     assert_in_range(stats.send_buffer_size, 1, 16384);
     assert_in_range(stats.receive_buffer_size, 1, 16384);
 }

@@ -1,7 +1,7 @@
-// Writes the calls that core.arguments makes, from the public headers. Every function that a header declares gets NULL,
+// Writes the calls that core.arguments makes, from the headers. Every function that a header declares gets NULL,
 // numbers at their limits and times that are none, one at a time. Every field of every config gets values that its
 // comment forbids, and 0. A new function or field needs a line here only where it needs a special value.
-//   node arguments.mjs FOLDER... > OUT    the folders have the headers
+//   node arguments.mjs FOLDER|HEADER... > OUT    the folders have public headers; private ones are named
 import { readFileSync, readdirSync } from 'node:fs';
 
 // The tables. Each key is a regular expression for "function", "function.parameter", "config" or "config.field".
@@ -199,11 +199,16 @@ const declaration = (text) => {
   return { type: array ? `${type}*` : type.trim(), name, array };
 };
 
-const headers = process.argv.slice(2).flatMap((folder) =>
-  readdirSync(folder)
-    .filter((file) => file.endsWith('.h') && !LEFT_OUT.test(file))
-    .map((file) => readFileSync(`${folder}/${file}`, 'utf8')),
-);
+const headers = process.argv
+  .slice(2)
+  .flatMap((path) =>
+    path.endsWith('.h')
+      ? path
+      : readdirSync(path)
+          .filter((file) => file.endsWith('.h') && !LEFT_OUT.test(file))
+          .map((file) => `${path}/${file}`),
+  )
+  .map((path) => readFileSync(path, 'utf8'));
 
 /** All functions, each with the comment before it. */
 const functions = headers.flatMap((text) =>

@@ -5,9 +5,9 @@
 #define _XOPEN_SOURCE 700
 
 #include "causeway/client.h"
-#include "causeway/key.h"
 #include "causeway/native/clock.h"
 #include "causeway/native/socket.h"
+#include "causeway/token.h"
 
 #include "unit.h"
 

@@ -3,6 +3,7 @@
    bit of the first byte says whether there is a connection or raw payloads. */
 #include "causeway/client.h"
 #include "causeway/stream.h"
+#include "netcode/secure_packet.h"
 #include "rich_schema.h"
 
 #include <stdlib.h>

@@ -75,7 +75,7 @@ static void check(const struct world *world)
 {
     for (int i = 0; i < 2; i++) {
         struct cw_window_stats stats;
-        cw_window_stats(world->ends[i], &stats);
+        cw_window_get_stats(world->ends[i], &stats);
         if (stats.bytes_queued > BUFFER || stats.bytes_readable > BUFFER ||
             stats.bytes_unsent > stats.bytes_queued || !(stats.cwnd >= 1) || !(stats.rto > 0))
             abort();

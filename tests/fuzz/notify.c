@@ -28,7 +28,7 @@ static bool is_newer(struct world *world, uint16_t sequence)
     const uint32_t ahead = (uint32_t)(sequence - world->last) % CW_NOTIFY_SEQUENCES;
     const uint64_t before = world->overflowed;
     struct cw_notify_stats stats;
-    cw_notify_stats(world->notify, &stats);
+    cw_notify_get_stats(world->notify, &stats);
     world->overflowed = stats.packets_overflowed;
     return stats.packets_overflowed > before || (ahead > 0 && ahead < CW_NOTIFY_SEQUENCES / 2);
 }
@@ -61,7 +61,7 @@ static void send(struct world *world)
         world->sent++;
     const size_t size = cw_notify_transmit(world->notify, out, sizeof out);
     expect(size == 0 || (size >= 8 && size <= CW_NOTIFY_HEADER_SIZE));
-    cw_notify_stats(world->notify, &stats);
+    cw_notify_get_stats(world->notify, &stats);
     expect(stats.history_size <= CW_NOTIFY_HISTORY);
     expect(stats.packets_acked + stats.packets_nakked == world->told);
 }

@@ -3,6 +3,7 @@
    the input reaches the states of channels, blocks, fragments, acks and broadcasts. An input is a
    list of steps, each of which is a kind, a variant, a count of bytes, and these bytes. */
 #include "causeway/server.h"
+#include "netcode/secure_packet.h"
 #include "packet/packet_header.h"
 #include "target.h"
 

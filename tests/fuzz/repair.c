@@ -72,7 +72,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         const uint8_t what = data[0];
         const size_t length = data[1] > size - 2 ? size - 2 : data[1];
         receive(c, sequence, data + 2, length, now);
-        cw_connection_stats(c, &stats);
+        cw_connection_get_stats(c, &stats);
         if (stats.messages_in_use > pool)
             abort();
         if (what & SEND)
@@ -88,7 +88,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         now += 1.0 / 60;
     }
     cw_connection_reset(c);
-    cw_connection_stats(c, &stats);
+    cw_connection_get_stats(c, &stats);
     if (stats.messages_in_use > 0)
         abort();
     return 0;

@@ -63,13 +63,13 @@ static void check(const struct world *world)
 {
     struct cw_rudp_stats stats;
     uint64_t id = 0;
-    cw_rudp_stats(world->ours, &stats);
+    cw_rudp_get_stats(world->ours, &stats);
     expect(stats.packages_kept + stats.packages_queued <= WINDOW);
     expect(stats.packages_sent + stats.packages_queued == world->sent);
     expect(stats.packages_received + stats.packages_missing <= world->ours_taken + WINDOW);
     if (cw_rudp_waiting(world->ours, &id))
         expect(id == world->ours_taken);
-    cw_rudp_stats(world->theirs, &stats);
+    cw_rudp_get_stats(world->theirs, &stats);
     expect(stats.datagrams_malformed == 0);
 }
 

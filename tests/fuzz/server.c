@@ -3,6 +3,7 @@
    an address, a count of bytes, and these bytes. The lowest bit of the first byte says whether
    there are connections or raw payloads, the next whether a newer token takes over. */
 #include "causeway/server.h"
+#include "netcode/secure_packet.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -106,7 +107,7 @@ static void transmit(struct world *world)
 /* Checks that no two clients have the same address or id. */
 static void check_clients(struct world *world)
 {
-    struct cw_netcode_server_client one, other;
+    struct cw_server_client_info one, other;
     const uint32_t both = 3;
     if ((world->connected & both) == both && cw_netcode_server_client(world->netcode, 0, &one) &&
         cw_netcode_server_client(world->netcode, 1, &other) &&
@@ -273,7 +274,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         data += length;
         size -= length;
         struct cw_netcode_server_stats stats;
-        cw_netcode_server_stats(world.netcode, &stats);
+        cw_netcode_server_get_stats(world.netcode, &stats);
         if (stats.clients > 2 || stats.pending > 2)
             abort();
         check_clients(&world);

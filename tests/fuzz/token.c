@@ -1,7 +1,8 @@
 /* The readers of tokens and packets get any bytes. They neither crash nor read too far, and what
    they take is what was written. The first byte chooses the reader; the keys are known, and inputs
    are sealed where only sealed ones would be looked at. */
-#include "causeway/secure_packet.h"
+#include "netcode/crypto.h"
+#include "netcode/secure_packet.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #include "http/descriptors.h"
 
 #include "fixture.h"
-#include "http/preface.h"
+#include "http/proxy_connections.h"
 #include "os/linger.h"
 
 #include <errno.h>
@@ -50,7 +50,7 @@ static rlim_t allowed(void)
 static rlim_t needed(const struct descriptors *divided)
 {
     return 2 * (rlim_t)divided->sessions + 2 * (rlim_t)divided->pre_session + 32 + LINGERS_MAX +
-           PREFACES_MAX + DESCRIPTORS_ADMIN;
+           PROXY_CONNECTIONS_MAX + DESCRIPTORS_ADMIN;
 }
 
 TEST(a_low_limit_is_raised)

@@ -220,8 +220,8 @@ static void check_stats(struct world *world, int at)
 {
     struct cw_endpoint_stats stats, other;
     const struct side *side = &world->sides[at];
-    cw_endpoint_stats(side->endpoint, &stats);
-    cw_endpoint_stats(world->sides[!at].endpoint, &other);
+    cw_endpoint_get_stats(side->endpoint, &stats);
+    cw_endpoint_get_stats(world->sides[!at].endpoint, &other);
     if (stats.packets_sent != side->sent || other.packets_received != side->delivered)
         fail(world, at, "packets counted wrongly", 0);
     if (stats.packets_malformed)
@@ -249,7 +249,7 @@ static void check_fates(struct world *world, int at)
     struct cw_endpoint_stats stats;
     for (unsigned i = 0; i < RECORDS; i++)
         check_fate(world, at, i);
-    cw_endpoint_stats(side->endpoint, &stats);
+    cw_endpoint_get_stats(side->endpoint, &stats);
     if (stats.packets_acked != side->acked)
         fail(world, at, "acked packets counted wrongly", 0);
     if (stats.packets_acked + stats.packets_lost != stats.packets_sent)

@@ -128,7 +128,7 @@ static inline void set_text(struct cw_bunch *bunch, uint32_t property, const cha
 static inline struct cw_bunch_stats bunch_stats(const struct cw_bunch *bunch)
 {
     struct cw_bunch_stats stats;
-    cw_bunch_stats(bunch, &stats);
+    cw_bunch_get_stats(bunch, &stats);
     return stats;
 }
 

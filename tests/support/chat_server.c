@@ -5,9 +5,9 @@
    tokens. */
 #include "chat_schema.h"
 
-#include "causeway/key.h"
 #include "causeway/native/clock.h"
 #include "causeway/native/host.h"
+#include "causeway/token.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -52,7 +52,7 @@ static void send_to_all(struct cw_server *server, uint32_t channel, uint32_t typ
 static void write_address(const struct cw_server *server, uint32_t client, char *out,
                           size_t capacity)
 {
-    struct cw_netcode_server_client about;
+    struct cw_server_client_info about;
     char text[CW_ADDRESS_TEXT_SIZE];
     if (cw_server_client(server, client, &about))
         snprintf(out, capacity, "%s", cw_address_format(&about.address, text));

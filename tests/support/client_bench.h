@@ -2,6 +2,7 @@
 #ifndef CAUSEWAY_TESTS_CLIENT_BENCH_H
 #define CAUSEWAY_TESTS_CLIENT_BENCH_H
 
+#include "netcode/secure_packet.h"
 #include "secure_rig.h"
 
 struct bench {

@@ -4,6 +4,7 @@
 #define CONNECTION_STATE_H
 
 #include "message/connection_internal.h"
+#include "message/message_pool.h"
 #include "message/reliable_channel_internal.h"
 
 #include <inttypes.h>
@@ -59,7 +60,7 @@ static void print_connection_state(const struct cw_connection *c, const char *na
     struct cw_connection_stats stats;
     if (!c)
         return;
-    cw_connection_stats(c, &stats);
+    cw_connection_get_stats(c, &stats);
     const struct cw_sent_packets *sent = cw_endpoint_sent(c->endpoint);
     fprintf(stderr,
             "%s: %u of %u messages made, %u of %u arrived; packets of %u bytes, %u a round, window "

@@ -3,7 +3,7 @@
 #ifndef CAUSEWAY_TESTS_COUNTED_H
 #define CAUSEWAY_TESTS_COUNTED_H
 
-#include "causeway/allocator.h"
+#include "causeway/base.h"
 
 #include <stdbool.h>
 #include <stdint.h>

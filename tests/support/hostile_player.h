@@ -5,6 +5,7 @@
 
 #include "secure_message_rig.h"
 
+#include "netcode/secure_packet.h"
 #include "packet/packet_header.h"
 
 struct player {

@@ -2,7 +2,7 @@
 #ifndef CAUSEWAY_TESTS_KEPT_LOG_H
 #define CAUSEWAY_TESTS_KEPT_LOG_H
 
-#include "causeway/log.h"
+#include "causeway/base.h"
 #include "unit.h"
 
 #include <stdbool.h>

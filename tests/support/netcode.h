@@ -3,7 +3,8 @@
 #ifndef CAUSEWAY_TESTS_NETCODE_H
 #define CAUSEWAY_TESTS_NETCODE_H
 
-#include "causeway/secure_packet.h"
+#include "netcode/crypto.h"
+#include "netcode/secure_packet.h"
 #include "vectors.h"
 
 #include <stdlib.h>

@@ -58,7 +58,7 @@ static void obey(struct cw_netcode_server *server, const char *line)
 static void tell(struct cw_netcode_server *server)
 {
     struct cw_netcode_server_event event;
-    struct cw_netcode_server_client about;
+    struct cw_server_client_info about;
     while (cw_netcode_server_next(server, &event)) {
         if (event.type == CW_NETCODE_SERVER_EVENT_CONNECTED) {
             check(cw_netcode_server_client(server, event.client, &about), "no client in the slot");

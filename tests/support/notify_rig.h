@@ -120,7 +120,7 @@ static inline void deliver_to(struct cw_notify *notify, const struct datagram *d
 static inline struct cw_notify_stats notify_stats(const struct cw_notify *notify)
 {
     struct cw_notify_stats stats;
-    cw_notify_stats(notify, &stats);
+    cw_notify_get_stats(notify, &stats);
     return stats;
 }
 

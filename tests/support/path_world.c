@@ -95,9 +95,9 @@ static void put(struct path_world *world, uint32_t at, const uint8_t *data, size
     struct path_link *link = &world->links[at];
     struct cw_simulator_stats before, after;
     drain(link, world->now);
-    cw_simulator_stats(link->simulator, &before);
+    cw_simulator_get_stats(link->simulator, &before);
     check(cw_simulator_receive(link->simulator, data, size, world->now));
-    cw_simulator_stats(link->simulator, &after);
+    cw_simulator_get_stats(link->simulator, &after);
     link->sent++;
     if (after.datagrams_overflowed > before.datagrams_overflowed)
         link->dropped++;

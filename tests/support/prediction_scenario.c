@@ -269,7 +269,7 @@ struct prediction_result prediction_scenario_run(uint64_t seed, uint32_t ticks)
         step_client(&game, tick + LEAD - 1, tick / RATE);
     }
     struct cw_prediction_stats stats = {0};
-    cw_prediction_stats(game.client.prediction, &stats);
+    cw_prediction_get_stats(game.client.prediction, &stats);
     game.result.corrections = stats.corrections;
     game.result.replayed = stats.replayed;
     game.result.desyncs = stats.desyncs;

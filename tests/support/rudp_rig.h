@@ -139,7 +139,7 @@ static inline void rudp_play(struct cw_rudp *rudp, const char *script)
 static inline struct cw_rudp_stats rudp_stats(const struct cw_rudp *rudp)
 {
     struct cw_rudp_stats stats;
-    cw_rudp_stats(rudp, &stats);
+    cw_rudp_get_stats(rudp, &stats);
     return stats;
 }
 

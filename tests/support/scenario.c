@@ -112,10 +112,10 @@ static void receive_packets(struct scenario *s, int side, double now)
 static void hash_stats(struct scenario *s, int side)
 {
     struct cw_endpoint_stats endpoint;
-    cw_endpoint_stats(s->ends[side], &endpoint);
+    cw_endpoint_get_stats(s->ends[side], &endpoint);
     hash_bytes(s, &endpoint, sizeof endpoint);
     struct cw_simulator_stats simulator;
-    cw_simulator_stats(s->paths[side], &simulator);
+    cw_simulator_get_stats(s->paths[side], &simulator);
     hash_bytes(s, &simulator, sizeof simulator);
 }
 

@@ -1,6 +1,6 @@
 #include "seal_open.h"
 
-#include "causeway/secure_packet.h"
+#include "netcode/secure_packet.h"
 
 #include <string.h>
 

@@ -2,8 +2,8 @@
    that it took. */
 #include "seal_open.h"
 
-#include "causeway/crypto.h"
 #include "causeway/native/clock.h"
+#include "netcode/crypto.h"
 
 #include <inttypes.h>
 #include <stdio.h>

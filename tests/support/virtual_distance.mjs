@@ -10,6 +10,9 @@ export const OPEN_TRIPS = { websocket: 2, webrtc: 7 };
 /** Milliseconds between the rounds of the server. */
 export const TICK_MS = 1000 / 60;
 
+/** The address of the page, as the server sees it. Other clients of the rig have others. */
+const PAGE = { host: '10.0.0.1', port: 49999 };
+
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 /** Lets everything happen that is due now. */
@@ -20,9 +23,13 @@ const settle = async () => {
 export class VirtualDistance {
   now = 0;
   #rtt;
-  #rig = new Rig();
+  rig = new Rig();
+  platform = new FakePlatform();
+  /** Returns whether a datagram of the server or to it is lost. */
+  loses = () => false;
+  /** True when the relay cannot be reached: links do not open. */
+  unreachable = false;
   #due = [];
-  #platform = new FakePlatform();
   /** The links that have opened, the newest last. */
   #opened = [];
   /** The link over which the relay sends: the newest that has brought something. */
@@ -35,13 +42,13 @@ export class VirtualDistance {
     mock.timers.enable({ apis: ['setTimeout', 'setInterval', 'Date'], now: began });
     mock.method(performance, 'now', () => this.now);
     mock.method(Math, 'random', randomFrom(1));
-    globalThis.fetch = this.#platform.fetch;
-    this.#rig.transmit = () => this.#serverSends();
-    this.options = { ...this.#links(), schema: this.#rig.schema };
+    globalThis.fetch = this.platform.fetch;
+    this.rig.transmit = () => this.#serverSends();
+    this.options = { ...this.#links(), schema: this.rig.schema };
   }
 
-  token() {
-    return this.#rig.token();
+  token(options) {
+    return this.rig.token(options);
   }
 
   stop() {
@@ -55,7 +62,7 @@ export class VirtualDistance {
     for (const end = this.now + most; !isSo();) {
       if (this.now > end) throw new Error(`${what}: not within ${most} ms`);
       this.now++;
-      this.#rig.now += 0.001;
+      this.rig.now += 0.001;
       mock.timers.tick(1);
       this.#arrive();
       if (Math.floor(this.now / TICK_MS) > Math.floor((this.now - 1) / TICK_MS))
@@ -77,9 +84,10 @@ export class VirtualDistance {
 
   /** Makes both kinds of links, which open by themselves and send to the server over the distance. */
   #links() {
-    const { WebSocket, RTCPeerConnection } = this.#platform;
+    const { WebSocket, RTCPeerConnection } = this.platform;
     const begin = (kind, opens, link, trips = OPEN_TRIPS[kind]) => {
       this.#after(trips, () => {
+        if (this.unreachable) return opens.end();
         this.#opened.push(link);
         opens.open();
       });
@@ -107,28 +115,53 @@ export class VirtualDistance {
   #relayTakes(link, datagram) {
     const age = (each) => this.#opened.indexOf(each);
     if (!this.#link || age(link) > age(this.#link)) this.#link = link;
-    this.#rig.deliver(datagram, '10.0.0.1', 50000);
+    if (!this.loses(datagram)) this.rig.deliver(datagram, PAGE.host, PAGE.port);
   }
 
   #serverSends() {
-    const { server, now } = this.#rig;
+    const { server, now } = this.rig;
     for (let out = server.transmit(now); out; out = server.transmit(now)) {
       const datagram = [...out.datagram];
       const link = this.#link;
-      this.#after(0.5, () => link.deliver(...datagram));
+      if (out.port !== PAGE.port) this.#deliverTo(out);
+      else if (!this.loses(datagram)) this.#after(0.5, () => link.deliver(...datagram));
     }
+  }
+
+  /** Delivers a datagram to a client of the rig, which is near. */
+  #deliverTo({ datagram, host, port }) {
+    const { clients, now } = this.rig;
+    const to = clients.find((client) => client.host === host && client.port === port);
+    to?.client.receive(datagram, now);
   }
 
   /** Sends back what the client has said, and what is due. */
   #serverTicks() {
-    const rig = this.#rig;
+    const rig = this.rig;
     rig.follow();
     for (const [slot, connection] of rig.connections) {
       rig.take(slot);
       for (const { type, value } of rig.taken.get(slot)?.splice(0) ?? [])
         if (type === 'say') connection.send(0, 'said', { player: slot, ...value }, rig.now);
     }
+    for (const other of rig.clients) {
+      other.client.update(rig.now);
+      other.transmit();
+    }
     rig.server.update(rig.now, rig.offset);
     rig.transmit();
+  }
+
+  /** Lets time pass in which the page's machine sleeps, so that nothing reaches it. */
+  sleep(milliseconds) {
+    const { loses } = this;
+    this.loses = () => true;
+    for (let passed = 0; passed < milliseconds; passed += TICK_MS) {
+      this.now += TICK_MS;
+      this.rig.now += TICK_MS / 1000;
+      this.#serverTicks();
+    }
+    mock.timers.setTime(Date.now() + milliseconds);
+    this.loses = loses;
   }
 }

@@ -68,7 +68,7 @@ static inline struct window_rig rig_default(void)
 static inline struct cw_window_stats window_stats(const struct cw_window *window)
 {
     struct cw_window_stats stats;
-    cw_window_stats(window, &stats);
+    cw_window_get_stats(window, &stats);
     return stats;
 }
 

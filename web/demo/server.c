@@ -3,7 +3,6 @@
    The environment variable CAUSEWAY_KEY holds the key with which the backend makes tokens. */
 #include "game.h"
 
-#include "causeway/key.h"
 #include "causeway/native/clock.h"
 #include "causeway/native/host.h"
 

@@ -82,7 +82,7 @@ const offsets = [
   'server_config',
   'server_event',
   'netcode_server_config',
-  'netcode_server_client',
+  'server_client_info',
   'netcode_server_stats',
   'simulator_config',
   'token',

@@ -229,7 +229,9 @@ export class Endpoint extends CoreObject {
   /** Returns the statistics of the path. */
   stats(): EndpointStats {
     const { core, address } = this;
-    return core.read(endpointStatsStruct, (out) => core.exports.cw_endpoint_stats(address, out));
+    return core.read(endpointStatsStruct, (out) =>
+      core.exports.cw_endpoint_get_stats(address, out),
+    );
   }
 
   /** Goes back to the state after the constructor. */

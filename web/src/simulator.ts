@@ -124,6 +124,8 @@ export class Simulator extends CoreObject {
   /** Returns the truth about the path. */
   stats(): SimulatorStats {
     const { core, address } = this;
-    return core.read(simulatorStatsStruct, (out) => core.exports.cw_simulator_stats(address, out));
+    return core.read(simulatorStatsStruct, (out) =>
+      core.exports.cw_simulator_get_stats(address, out),
+    );
   }
 }

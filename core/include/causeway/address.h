@@ -1,10 +1,10 @@
 /* IPv4 and IPv6 addresses with a port: parse, format, compare. This file does no lookups;
-   causeway/native/resolve.h resolves host names. */
+   causeway/native/socket.h resolves host names. */
 #ifndef CAUSEWAY_ADDRESS_H
 #define CAUSEWAY_ADDRESS_H
 
+#include "causeway/base.h"
 #include "causeway/error.h"
-#include "causeway/linkage.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -9,7 +9,7 @@
 #ifndef CAUSEWAY_BITS_H
 #define CAUSEWAY_BITS_H
 
-#include "causeway/linkage.h"
+#include "causeway/base.h"
 
 #include <assert.h>
 #include <stdbool.h>
@@ -83,7 +83,7 @@ CW_INLINE void cw_bit_writer_set_limit(struct cw_bit_writer *writer)
 }
 
 /* A writer into data, which has room for capacity bytes. */
-CW_INLINE struct cw_bit_writer cw_bit_writer(uint8_t *data, size_t capacity)
+CW_INLINE struct cw_bit_writer cw_bit_writer_begin(uint8_t *data, size_t capacity)
 {
     struct cw_bit_writer writer = {data, capacity, 0, 0, 0, 0, false};
     cw_bit_writer_set_limit(&writer);
@@ -185,7 +185,7 @@ struct cw_bit_reader {
 uint64_t cw_bits_load_end(const uint8_t *data, ptrdiff_t position, ptrdiff_t end);
 
 /* A reader of the size bytes at data. */
-CW_INLINE struct cw_bit_reader cw_bit_reader(const uint8_t *data, size_t size)
+CW_INLINE struct cw_bit_reader cw_bit_reader_begin(const uint8_t *data, size_t size)
 {
     const struct cw_bit_reader reader = {data, (ptrdiff_t)size - 4, 0, 0, 0, false};
     return reader;
@@ -228,48 +228,6 @@ CW_INLINE bool cw_bit_reader_bits(struct cw_bit_reader *reader, unsigned bits, u
     reader->scratch >>= bits;
     reader->available -= bits;
     return true;
-}
-
-/* Loads bits ahead of reading them, so that scratch holds at least 32, or all that are left, with
-   zeros after them. Until cw_bit_reader_settle, call only this function and the next. */
-CW_INLINE void cw_bit_reader_fill(struct cw_bit_reader *reader)
-{
-    if (reader->available >= 32)
-        return;
-    if (CW_LIKELY(reader->position <= reader->last)) {
-        const uint8_t *const in = reader->data + reader->position;
-        const uint32_t word =
-            (uint32_t)in[0] | (uint32_t)in[1] << 8 | (uint32_t)in[2] << 16 | (uint32_t)in[3] << 24;
-        reader->scratch |= (uint64_t)word << reader->available;
-        reader->available += 32;
-        reader->position += 4;
-    } else {
-        const ptrdiff_t end = reader->last + 4;
-        const uint64_t rest = cw_bits_load_end(reader->data, reader->position, end);
-        reader->scratch |= rest << reader->available;
-        reader->available += (unsigned)(end - reader->position) * 8;
-        reader->position = end;
-    }
-}
-
-/* Skips the next 0 to 32 bits of scratch. Returns false when fewer are left. */
-CW_INLINE bool cw_bit_reader_skip(struct cw_bit_reader *reader, unsigned bits)
-{
-    if (reader->available < bits)
-        return cw_bit_reader_fail(reader);
-    reader->scratch >>= bits;
-    reader->available -= bits;
-    return true;
-}
-
-/* Gives back the bits that were loaded ahead. */
-CW_INLINE void cw_bit_reader_settle(struct cw_bit_reader *reader)
-{
-    if (reader->available >= 32) {
-        reader->available -= 32;
-        reader->position -= 4;
-        reader->scratch &= ((uint64_t)1 << reader->available) - 1;
-    }
 }
 
 /* Skips to the next byte. Returns false when a skipped bit is not zero. */

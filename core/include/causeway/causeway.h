@@ -9,20 +9,18 @@
 
 /* Messages: what players and servers say to each other. */
 #include "causeway/channel.h"    /* messages: reliable or not, in order or not */
-#include "causeway/connection.h" /* one peer: channels and packets together */
-#include "causeway/message.h"    /* one message, and the pools that they come from */
+#include "causeway/connection.h" /* one end of a conversation: channels and packets together */
+#include "causeway/message.h"    /* one message, with its block and its owner */
 #include "causeway/schema.h"     /* types of messages, as tables of fields */
 #include "causeway/stream.h"     /* one function that writes and reads a type, by hand */
 
 /* Tokens and keys: who may connect. */
-#include "causeway/crypto.h" /* the ciphers, random bytes */
-#include "causeway/key.h"    /* keys as text */
-#include "causeway/token.h"  /* connect tokens, which a backend gives to players */
+#include "causeway/token.h" /* keys, and connect tokens, which a backend gives to players */
 
 /* Connections for bytes of your own, without messages. */
 #include "causeway/netcode_client.h" /* a client's end */
 #include "causeway/netcode_server.h" /* a server with its clients in slots */
-#include "causeway/secure_packet.h"  /* their packets, and the window that keeps replays out */
+#include "causeway/secure_packet.h"  /* their packets, for programs that carry them */
 
 /* A fast game: each part uses messages of yours. */
 #include "causeway/clock_sync.h"    /* one tick number on both ends */
@@ -38,12 +36,9 @@
 #include "causeway/simulator.h"  /* a bad network for tests, from a seed */
 
 /* Basics that all of them use. */
-#include "causeway/address.h"   /* IP addresses with ports */
-#include "causeway/allocator.h" /* memory, and rules that all configs have in common */
-#include "causeway/bits.h"      /* numbers of any width in bits, written and read */
-#include "causeway/error.h"     /* everything that can go wrong */
-#include "causeway/log.h"       /* rare events as lines of text */
-#include "causeway/sequence.h"  /* numbers that wrap around */
-#include "causeway/version.h"   /* the version of these headers and of the library */
+#include "causeway/address.h" /* IP addresses with ports */
+#include "causeway/base.h"    /* version, memory, log, and rules that all configs have in common */
+#include "causeway/bits.h"    /* numbers of any width in bits, written and read */
+#include "causeway/error.h"   /* everything that can go wrong */
 
 #endif

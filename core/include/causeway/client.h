@@ -2,8 +2,8 @@
 #ifndef CAUSEWAY_CLIENT_H
 #define CAUSEWAY_CLIENT_H
 
+#include "causeway/base.h"
 #include "causeway/connection.h"
-#include "causeway/linkage.h"
 #include "causeway/netcode_client.h"
 
 CW_BEGIN_DECLARATIONS

@@ -13,9 +13,8 @@
 #ifndef CAUSEWAY_CLOCK_SYNC_H
 #define CAUSEWAY_CLOCK_SYNC_H
 
-#include "causeway/allocator.h"
+#include "causeway/base.h"
 #include "causeway/error.h"
-#include "causeway/linkage.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -158,8 +157,8 @@ struct cw_clock_sync_stats {
     uint64_t restarts;     /* RESTART events */
 };
 
-void cw_clock_sync_stats(const struct cw_clock_sync *sync, double now,
-                         struct cw_clock_sync_stats *stats);
+void cw_clock_sync_get_stats(const struct cw_clock_sync *sync, double now,
+                             struct cw_clock_sync_stats *stats);
 
 CW_END_DECLARATIONS
 

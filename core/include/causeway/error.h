@@ -7,7 +7,7 @@
 #ifndef CAUSEWAY_ERROR_H
 #define CAUSEWAY_ERROR_H
 
-#include "causeway/linkage.h"
+#include "causeway/base.h"
 
 #include <stdbool.h>
 

@@ -22,10 +22,9 @@
 #ifndef CAUSEWAY_HISTORY_H
 #define CAUSEWAY_HISTORY_H
 
-#include "causeway/allocator.h"
+#include "causeway/base.h"
 #include "causeway/error.h"
 #include "causeway/interpolation.h"
-#include "causeway/linkage.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -19,9 +19,8 @@
 #ifndef CAUSEWAY_INPUT_H
 #define CAUSEWAY_INPUT_H
 
-#include "causeway/allocator.h"
+#include "causeway/base.h"
 #include "causeway/error.h"
-#include "causeway/linkage.h"
 #include "causeway/schema.h"
 
 #include <stdbool.h>
@@ -139,8 +138,8 @@ struct cw_input_receiver_stats {
     uint32_t waiting;        /* coming ticks in a row whose inputs are here */
 };
 
-void cw_input_receiver_stats(const struct cw_input_receiver *receiver,
-                             struct cw_input_receiver_stats *stats);
+void cw_input_receiver_get_stats(const struct cw_input_receiver *receiver,
+                                 struct cw_input_receiver_stats *stats);
 
 CW_END_DECLARATIONS
 

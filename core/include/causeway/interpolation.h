@@ -16,9 +16,8 @@
 #ifndef CAUSEWAY_INTERPOLATION_H
 #define CAUSEWAY_INTERPOLATION_H
 
-#include "causeway/allocator.h"
+#include "causeway/base.h"
 #include "causeway/error.h"
-#include "causeway/linkage.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -89,8 +88,8 @@ struct cw_interpolation_stats {
     uint64_t jumps; /* jumps ahead, because the view was more than max_delay_seconds behind */
 };
 
-void cw_interpolation_stats(const struct cw_interpolation *interpolation,
-                            struct cw_interpolation_stats *stats);
+void cw_interpolation_get_stats(const struct cw_interpolation *interpolation,
+                                struct cw_interpolation_stats *stats);
 
 /* The functions below blend two states. fraction 0 is from and 1 is to; a fraction above 1 goes
    beyond to. */

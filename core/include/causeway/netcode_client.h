@@ -3,8 +3,7 @@
 #ifndef CAUSEWAY_NETCODE_CLIENT_H
 #define CAUSEWAY_NETCODE_CLIENT_H
 
-#include "causeway/allocator.h"
-#include "causeway/linkage.h"
+#include "causeway/base.h"
 #include "causeway/secure_packet.h"
 
 CW_BEGIN_DECLARATIONS
@@ -75,9 +74,13 @@ enum cw_error cw_netcode_client_connect(struct cw_netcode_client *client, const 
 
 /* Takes a datagram. from is the address that it came from; a datagram from any address but the
    server's is dropped. Pass NULL where the path itself proves the sender, as a relay's does. Take
-   the events with next before the following receive. On an error the datagram was dropped: those of
-   cw_secure_read, CW_ERROR_WRONG_SENDER, CW_ERROR_UNEXPECTED for a packet that does not belong in
-   this state, and CW_ERROR_EVENTS_PENDING. */
+   the events with next before the following receive. On an error the datagram was dropped.
+
+   Errors, in the order of the checks: CW_ERROR_WRONG_SENDER; CW_ERROR_EVENTS_PENDING;
+   CW_ERROR_PACKET_SHORT; CW_ERROR_PACKET_TYPE (unknown, or not for a client);
+   CW_ERROR_PACKET_SEQUENCE (number of sequence bytes); CW_ERROR_STALE and CW_ERROR_DUPLICATE;
+   CW_ERROR_NOT_AUTHENTIC; CW_ERROR_BODY_SIZE; CW_ERROR_UNEXPECTED for a packet that does not belong
+   in this state. */
 enum cw_error cw_netcode_client_receive(struct cw_netcode_client *client,
                                         const struct cw_address *from, const uint8_t *data,
                                         size_t size, double now);
@@ -176,8 +179,8 @@ struct cw_netcode_client_stats {
     uint64_t datagrams_dropped; /* received datagrams for which receive returned an error */
 };
 
-void cw_netcode_client_stats(const struct cw_netcode_client *client,
-                             struct cw_netcode_client_stats *stats);
+void cw_netcode_client_get_stats(const struct cw_netcode_client *client,
+                                 struct cw_netcode_client_stats *stats);
 
 /* Datagrams for which receive returned this error, counted since connect; 0 for CW_OK. */
 uint64_t cw_netcode_client_dropped(const struct cw_netcode_client *client, enum cw_error error);

@@ -5,9 +5,7 @@
 #ifndef CAUSEWAY_NETCODE_SERVER_H
 #define CAUSEWAY_NETCODE_SERVER_H
 
-#include "causeway/allocator.h"
-#include "causeway/linkage.h"
-#include "causeway/log.h"
+#include "causeway/base.h"
 #include "causeway/secure_packet.h"
 
 CW_BEGIN_DECLARATIONS
@@ -22,8 +20,8 @@ struct cw_netcode_server_config {
     struct cw_random random;       /* for the challenge key; zero: the operating system's */
 
     uint64_t protocol_id;              /* the same as in the tokens; any number; default 0 */
-    uint8_t private_key[CW_KEY_BYTES]; /* shared with the backend that makes the tokens; see key.h;
-                                          no default; all zero is refused, and so is
+    uint8_t private_key[CW_KEY_BYTES]; /* shared with the backend that makes the tokens; see
+                                          cw_key_parse; no default; all zero is refused, and so is
                                           CW_TOKEN_INSECURE_KEY */
     const struct cw_address
         *addresses; /* this server's, as they stand in the tokens; copied by create; no default */
@@ -107,15 +105,17 @@ void cw_netcode_server_set_unix_offset(struct cw_netcode_server *server,
    told the old client. When several clients with one id are still connecting, only the one with the
    newest token counts; another that came first is denied and told CW_CLIENT_ID_CONNECTED.
 
-   Errors for a request: those of cw_request_parse, cw_request_check and cw_request_open,
-   CW_ERROR_TOKEN_LIFE, CW_ERROR_TOO_MANY_REQUESTS, CW_ERROR_TOKEN_SERVER, CW_ERROR_CONNECTED (the
-   address is connected already, or the client's id is connected or connecting with a newer token),
-   CW_ERROR_TOKEN_USED (it was used before, or 16 newer ones of its client id were),
-   CW_ERROR_HISTORY_FULL and CW_ERROR_PENDING_FULL.
+   Errors for a request: those of cw_request_parse and cw_request_check,
+   CW_ERROR_NOT_AUTHENTIC, CW_ERROR_TOKEN_ADDRESSES, CW_ERROR_TOKEN_LIFE,
+   CW_ERROR_TOO_MANY_REQUESTS, CW_ERROR_TOKEN_SERVER, CW_ERROR_CONNECTED (the address is connected
+   already, or the client's id is connected or connecting with a newer token), CW_ERROR_TOKEN_USED
+   (it was used before, or 16 newer ones of its client id were), CW_ERROR_HISTORY_FULL and
+   CW_ERROR_PENDING_FULL.
 
-   Errors for any other packet: CW_ERROR_NOT_CONNECTED, those of cw_secure_read,
-   CW_ERROR_UNEXPECTED, CW_ERROR_STALE (a response to an old challenge), CW_ERROR_CONNECTED,
-   CW_ERROR_TOO_MANY_REQUESTS, CW_ERROR_TOO_MANY_DATAGRAMS and CW_ERROR_EVENTS_PENDING.
+   Errors for any other packet: CW_ERROR_NOT_CONNECTED, those of packets that
+   cw_netcode_client_receive gives too, CW_ERROR_UNEXPECTED, CW_ERROR_STALE (a response to an old
+   challenge), CW_ERROR_CONNECTED, CW_ERROR_TOO_MANY_REQUESTS, CW_ERROR_TOO_MANY_DATAGRAMS and
+   CW_ERROR_EVENTS_PENDING.
 
    CW_ERROR_SERVER_FULL and CW_ERROR_SCHEMA also send the client a denial, as does
    CW_ERROR_CONNECTED for its id when the config allows no takeover. */
@@ -172,7 +172,7 @@ void cw_netcode_server_disconnect(struct cw_netcode_server *server, uint32_t cli
 void cw_netcode_server_disconnect_all(struct cw_netcode_server *server);
 
 /* The server knows this of the client in a slot. */
-struct cw_netcode_server_client {
+struct cw_server_client_info {
     uint64_t id; /* as the backend gave it */
     struct cw_address address;
     const uint8_t *user_data; /* CW_USER_DATA_SIZE bytes, the backend's; valid while the slot is */
@@ -185,7 +185,7 @@ struct cw_netcode_server_client {
 /* False when the slot has no client. A client whose DISCONNECTED event is still waiting counts as
    one. */
 bool cw_netcode_server_client(const struct cw_netcode_server *server, uint32_t client,
-                              struct cw_netcode_server_client *about);
+                              struct cw_server_client_info *about);
 
 /* Sets a pointer of the application's for the client in a slot, for example to its player. Every
    event of the client has it, DISCONNECTED too, and a move keeps it. It is NULL for a client that
@@ -219,8 +219,8 @@ struct cw_netcode_server_stats {
     uint64_t datagrams_dropped; /* received datagrams for which receive returned an error */
 };
 
-void cw_netcode_server_stats(const struct cw_netcode_server *server,
-                             struct cw_netcode_server_stats *stats);
+void cw_netcode_server_get_stats(const struct cw_netcode_server *server,
+                                 struct cw_netcode_server_stats *stats);
 
 /* Datagrams for which receive returned this error, counted since create; 0 for CW_OK. */
 uint64_t cw_netcode_server_dropped(const struct cw_netcode_server *server, enum cw_error error);

@@ -20,9 +20,8 @@
 #ifndef CAUSEWAY_PREDICTION_H
 #define CAUSEWAY_PREDICTION_H
 
-#include "causeway/allocator.h"
+#include "causeway/base.h"
 #include "causeway/error.h"
-#include "causeway/linkage.h"
 #include "causeway/schema.h"
 
 CW_BEGIN_DECLARATIONS
@@ -99,7 +98,8 @@ struct cw_prediction_stats {
     uint32_t desync_tick; /* the last such tick */
 };
 
-void cw_prediction_stats(const struct cw_prediction *prediction, struct cw_prediction_stats *stats);
+void cw_prediction_get_stats(const struct cw_prediction *prediction,
+                             struct cw_prediction_stats *stats);
 
 CW_END_DECLARATIONS
 

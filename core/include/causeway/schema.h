@@ -24,9 +24,8 @@
 #ifndef CAUSEWAY_SCHEMA_H
 #define CAUSEWAY_SCHEMA_H
 
-#include "causeway/allocator.h"
+#include "causeway/base.h"
 #include "causeway/error.h"
-#include "causeway/linkage.h"
 #include "causeway/stream.h"
 
 CW_BEGIN_DECLARATIONS

@@ -3,8 +3,8 @@
 #ifndef CAUSEWAY_SERVER_H
 #define CAUSEWAY_SERVER_H
 
+#include "causeway/base.h"
 #include "causeway/connection.h"
-#include "causeway/linkage.h"
 #include "causeway/netcode_server.h"
 
 CW_BEGIN_DECLARATIONS
@@ -139,7 +139,7 @@ void cw_server_flush_and_disconnect(struct cw_server *server, uint32_t client, u
 /* These do what cw_netcode_server_client, _set_user and _user do: they tell about a client, and
    keep the application's pointer for it. */
 bool cw_server_client(const struct cw_server *server, uint32_t client,
-                      struct cw_netcode_server_client *about);
+                      struct cw_server_client_info *about);
 void cw_server_set_user(struct cw_server *server, uint32_t client, void *user);
 void *cw_server_user(const struct cw_server *server, uint32_t client);
 

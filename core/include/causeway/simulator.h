@@ -4,9 +4,8 @@
 #ifndef CAUSEWAY_SIMULATOR_H
 #define CAUSEWAY_SIMULATOR_H
 
-#include "causeway/allocator.h"
+#include "causeway/base.h"
 #include "causeway/error.h"
-#include "causeway/linkage.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -97,7 +96,7 @@ struct cw_simulator_stats {
     uint64_t bytes_transmitted;
 };
 
-void cw_simulator_stats(const struct cw_simulator *simulator, struct cw_simulator_stats *stats);
+void cw_simulator_get_stats(const struct cw_simulator *simulator, struct cw_simulator_stats *stats);
 
 CW_END_DECLARATIONS
 

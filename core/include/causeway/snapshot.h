@@ -18,9 +18,8 @@
 #ifndef CAUSEWAY_SNAPSHOT_H
 #define CAUSEWAY_SNAPSHOT_H
 
-#include "causeway/allocator.h"
+#include "causeway/base.h"
 #include "causeway/error.h"
-#include "causeway/linkage.h"
 #include "causeway/schema.h"
 
 #include <stdbool.h>
@@ -135,8 +134,8 @@ struct cw_snapshot_server_stats {
     uint32_t entities;      /* entities in the world now */
 };
 
-void cw_snapshot_server_stats(const struct cw_snapshot_server *server,
-                              struct cw_snapshot_server_stats *stats);
+void cw_snapshot_server_get_stats(const struct cw_snapshot_server *server,
+                                  struct cw_snapshot_server_stats *stats);
 
 /* The client's end: the world as the client knows it. */
 struct cw_snapshot_client;
@@ -199,8 +198,8 @@ struct cw_snapshot_client_stats {
     uint32_t entities; /* entities that are known now */
 };
 
-void cw_snapshot_client_stats(const struct cw_snapshot_client *client,
-                              struct cw_snapshot_client_stats *stats);
+void cw_snapshot_client_get_stats(const struct cw_snapshot_client *client,
+                                  struct cw_snapshot_client_stats *stats);
 
 CW_END_DECLARATIONS
 

@@ -21,8 +21,8 @@
 #ifndef CAUSEWAY_STREAM_H
 #define CAUSEWAY_STREAM_H
 
+#include "causeway/base.h"
 #include "causeway/bits.h"
-#include "causeway/linkage.h"
 
 CW_BEGIN_DECLARATIONS
 
@@ -76,7 +76,7 @@ CW_INLINE struct cw_stream cw_stream_writer(uint8_t *data, size_t capacity)
 {
     struct cw_stream stream;
     stream.mode = CW_STREAM_WRITE;
-    stream.writer = cw_bit_writer(data, capacity);
+    stream.writer = cw_bit_writer_begin(data, capacity);
     return stream;
 }
 
@@ -85,7 +85,7 @@ CW_INLINE struct cw_stream cw_stream_reader(const uint8_t *data, size_t size)
 {
     struct cw_stream stream;
     stream.mode = CW_STREAM_READ;
-    stream.reader = cw_bit_reader(data, size);
+    stream.reader = cw_bit_reader_begin(data, size);
     return stream;
 }
 
@@ -298,18 +298,19 @@ CW_INLINE bool cw_stream_bytes(struct cw_stream *stream, uint8_t *bytes, size_t 
 /* These functions are not inlined. Most do so much work that a call does not matter. The two
    functions for ranges and the one for bytes repeat inline ones, for builds where size matters more
    than speed. */
-bool cw_stream_far_uint(struct cw_stream *stream, uint32_t *value, uint32_t min, uint32_t max);
-bool cw_stream_far_uint_64(struct cw_stream *stream, uint64_t *value, uint64_t min, uint64_t max);
-bool cw_stream_far_bytes(struct cw_stream *stream, uint8_t *bytes, size_t count);
-bool cw_stream_far_string(struct cw_stream *stream, char *string, size_t size);
-bool cw_stream_far_compressed_float(struct cw_stream *stream, float *value, float min, float max,
-                                    float resolution);
-bool cw_stream_far_relative(struct cw_stream *stream, uint32_t previous, uint32_t *current);
+bool cw_stream_outlined_uint(struct cw_stream *stream, uint32_t *value, uint32_t min, uint32_t max);
+bool cw_stream_outlined_uint_64(struct cw_stream *stream, uint64_t *value, uint64_t min,
+                                uint64_t max);
+bool cw_stream_outlined_bytes(struct cw_stream *stream, uint8_t *bytes, size_t count);
+bool cw_stream_outlined_string(struct cw_stream *stream, char *string, size_t size);
+bool cw_stream_outlined_compressed_float(struct cw_stream *stream, float *value, float min,
+                                         float max, float resolution);
+bool cw_stream_outlined_relative(struct cw_stream *stream, uint32_t previous, uint32_t *current);
 
 /* Serializes the rest of cw_stream_relative_sequence after its first bit, for a number that is not
    the next. */
-bool cw_stream_far_relative_sequence(struct cw_stream *stream, uint16_t previous,
-                                     uint16_t *current);
+bool cw_stream_outlined_relative_sequence(struct cw_stream *stream, uint16_t previous,
+                                          uint16_t *current);
 
 /* The functions below pass a copy of the stream to those above, because a stream whose address is
    known elsewhere cannot stay in registers. */
@@ -321,7 +322,7 @@ bool cw_stream_far_relative_sequence(struct cw_stream *stream, uint16_t previous
 CW_INLINE bool cw_stream_string(struct cw_stream *stream, char *string, size_t size)
 {
     struct cw_stream copy = *stream;
-    const bool done = cw_stream_far_string(&copy, string, size);
+    const bool done = cw_stream_outlined_string(&copy, string, size);
     *stream = copy;
     return done;
 }
@@ -333,7 +334,7 @@ CW_INLINE bool cw_stream_compressed_float(struct cw_stream *stream, float *value
                                           float max, float resolution)
 {
     struct cw_stream copy = *stream;
-    const bool done = cw_stream_far_compressed_float(&copy, value, min, max, resolution);
+    const bool done = cw_stream_outlined_compressed_float(&copy, value, min, max, resolution);
     *stream = copy;
     return done;
 }
@@ -343,7 +344,7 @@ CW_INLINE bool cw_stream_compressed_float(struct cw_stream *stream, float *value
 CW_INLINE bool cw_stream_relative(struct cw_stream *stream, uint32_t previous, uint32_t *current)
 {
     struct cw_stream copy = *stream;
-    const bool done = cw_stream_far_relative(&copy, previous, current);
+    const bool done = cw_stream_outlined_relative(&copy, previous, current);
     *stream = copy;
     return done;
 }
@@ -361,7 +362,7 @@ CW_INLINE bool cw_stream_relative_sequence(struct cw_stream *stream, uint16_t pr
         return true;
     }
     struct cw_stream copy = *stream;
-    const bool done = cw_stream_far_relative_sequence(&copy, previous, current);
+    const bool done = cw_stream_outlined_relative_sequence(&copy, previous, current);
     *stream = copy;
     return done;
 }

@@ -1,13 +1,12 @@
-/* Connect tokens and challenge tokens of netcode 1.02. A web backend makes a connect token for a
-   player it knows, and the player's client connects with it. The game server needs only the private
-   key that it shares with the backend. */
+/* Connect tokens of netcode 1.02, and the keys that they are made with. A web backend makes a
+   connect token for a player it knows, and the player's client connects with it. The game server
+   needs only the private key that it shares with the backend. */
 #ifndef CAUSEWAY_TOKEN_H
 #define CAUSEWAY_TOKEN_H
 
 #include "causeway/address.h"
-#include "causeway/crypto.h"
+#include "causeway/base.h"
 #include "causeway/error.h"
-#include "causeway/linkage.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -15,27 +14,12 @@
 
 CW_BEGIN_DECLARATIONS
 
-#define CW_TOKEN_SIZE           2048 /* a whole connect token */
-#define CW_TOKEN_PRIVATE_SIZE   1024 /* its encrypted part, MAC included */
-#define CW_TOKEN_MAX_ADDRESSES  32
-#define CW_USER_DATA_SIZE       256
-#define CW_CHALLENGE_TOKEN_SIZE 300
-
-/* The version named by all tokens and packets: 12 characters and a zero. */
-#define CW_NETCODE_VERSION      "NETCODE 1.02"
-#define CW_NETCODE_VERSION_SIZE 13
-
-/* The part that only the backend and the server can read. */
-struct cw_token_private {
-    uint64_t client_id;      /* the player's number, which the backend chooses */
-    int32_t timeout_seconds; /* the connection ends after this long without a packet; 0 and below:
-                                never, for debugging only */
-    uint32_t address_count;  /* 1 to CW_TOKEN_MAX_ADDRESSES */
-    struct cw_address addresses[CW_TOKEN_MAX_ADDRESSES]; /* the addresses in the servers' configs */
-    uint8_t client_to_server_key[CW_KEY_BYTES];
-    uint8_t server_to_client_key[CW_KEY_BYTES];
-    uint8_t user_data[CW_USER_DATA_SIZE]; /* bytes from the backend to the server's application */
-};
+#define CW_KEY_BYTES           32
+#define CW_TOKEN_SIZE          2048 /* a whole connect token */
+#define CW_TOKEN_PRIVATE_SIZE  1024 /* its encrypted part, MAC included */
+#define CW_LONG_NONCE_BYTES    24   /* its nonce */
+#define CW_TOKEN_MAX_ADDRESSES 32
+#define CW_USER_DATA_SIZE      256
 
 /* A connect token as its client sees it. */
 struct cw_token {
@@ -51,6 +35,12 @@ struct cw_token {
     uint8_t server_to_client_key[CW_KEY_BYTES];
     uint64_t fingerprint; /* the fingerprint of the token's schema; 0: none */
 };
+
+/* Reads a private key from its text, the form that causeway-token prints and configuration files
+   hold: exactly 2 * CW_KEY_BYTES hexadecimal digits, for example
+   cw_key_parse(getenv("CAUSEWAY_KEY"), config.private_key). Returns CW_ERROR_KEY for any other text
+   and for NULL. */
+enum cw_error cw_key_parse(const char *text, uint8_t key[CW_KEY_BYTES]);
 
 /* The backend's decisions about a token. */
 struct cw_token_grant {
@@ -96,47 +86,9 @@ enum cw_error cw_token_insecure(const struct cw_token_grant *grant, uint8_t out[
    use. */
 enum cw_error cw_token_read(const uint8_t *data, size_t size, struct cw_token *token);
 
-/* Does the opposite of read. Errors: CW_ERROR_TOKEN_TIMES, CW_ERROR_TOKEN_ADDRESSES. */
-enum cw_error cw_token_write(const struct cw_token *token, uint8_t out[CW_TOKEN_SIZE]);
-
-/* Encrypts the private part. Errors: CW_ERROR_TOKEN_ADDRESSES. */
-enum cw_error cw_token_seal(const struct cw_token_private *token, uint64_t protocol_id,
-                            uint64_t expire_time, const uint8_t nonce[CW_LONG_NONCE_BYTES],
-                            const uint8_t private_key[CW_KEY_BYTES],
-                            uint8_t out[CW_TOKEN_PRIVATE_SIZE]);
-
-/* Decrypts and parses the private part. Errors: CW_ERROR_NOT_AUTHENTIC when anything differs from
-   what was sealed with this key; CW_ERROR_TOKEN_ADDRESSES. The token holds keys: wipe it after
-   use. */
-enum cw_error cw_token_open(const uint8_t sealed[CW_TOKEN_PRIVATE_SIZE], uint64_t protocol_id,
-                            uint64_t expire_time, const uint8_t nonce[CW_LONG_NONCE_BYTES],
-                            const uint8_t private_key[CW_KEY_BYTES],
-                            struct cw_token_private *token);
-
-/* A server gives this to a client, which hands it back to prove that it can be reached at its
-   address. */
-struct cw_challenge_token {
-    uint64_t client_id;
-    uint8_t user_data[CW_USER_DATA_SIZE];
-};
-
-/* sequence must never be used twice with one key. */
-void cw_challenge_token_seal(const struct cw_challenge_token *token, uint64_t sequence,
-                             const uint8_t key[CW_KEY_BYTES], uint8_t out[CW_CHALLENGE_TOKEN_SIZE]);
-
-/* Returns false when anything differs from what was sealed. */
-bool cw_challenge_token_open(const uint8_t sealed[CW_CHALLENGE_TOKEN_SIZE], uint64_t sequence,
-                             const uint8_t key[CW_KEY_BYTES], struct cw_challenge_token *token);
-
 /* The bytes of user data that the application can use when there is a fingerprint. The other 16
    hold a mark and the fingerprint. */
 #define CW_USER_DATA_FREE_SIZE 240
-
-/* Puts a schema's fingerprint at the end of the user data; 0 clears those bytes. */
-void cw_user_data_set_fingerprint(uint8_t user_data[CW_USER_DATA_SIZE], uint64_t fingerprint);
-
-/* The fingerprint in the user data; 0 when there is none, as in tokens of other backends. */
-uint64_t cw_user_data_fingerprint(const uint8_t user_data[CW_USER_DATA_SIZE]);
 
 CW_END_DECLARATIONS
 

@@ -1,6 +1,6 @@
 #include "base/config_fields.h"
 
-#include "causeway/allocator.h"
+#include "causeway/base.h"
 
 #include <math.h>
 #include <stdbool.h>

@@ -3,7 +3,7 @@
 #define CAUSEWAY_LOG_LINE_H
 
 #include "causeway/address.h"
-#include "causeway/log.h"
+#include "causeway/base.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -2,7 +2,7 @@
 #ifndef CAUSEWAY_MEMORY_H
 #define CAUSEWAY_MEMORY_H
 
-#include "causeway/allocator.h"
+#include "causeway/base.h"
 
 #include <stddef.h>
 #include <stdint.h>

@@ -21,7 +21,7 @@ struct cw_range_model {
 
 /* A model that begins with a chance out of 65536, which counts like `seen` bits. 32768 and 0 know
    nothing yet. */
-static inline struct cw_range_model cw_range_model(uint16_t chance, uint8_t seen)
+static inline struct cw_range_model cw_range_model_begin(uint16_t chance, uint8_t seen)
 {
     return (struct cw_range_model){chance, seen};
 }

@@ -2,9 +2,9 @@
 #ifndef CAUSEWAY_SEQUENCE_BUFFER_H
 #define CAUSEWAY_SEQUENCE_BUFFER_H
 
-#include "causeway/allocator.h"
+#include "base/sequence.h"
+#include "causeway/base.h"
 #include "causeway/error.h"
-#include "causeway/sequence.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-#include "causeway/version.h"
+#include "causeway/base.h"
 
 const char *cw_version(void)
 {

@@ -33,7 +33,7 @@ unsigned cw_ring_index(double integer, unsigned size)
     return (unsigned)(integer - size * floor(integer / size));
 }
 
-struct cw_offset_limits cw_offset_limits(double low, double high, double now)
+struct cw_offset_limits cw_offset_limits_make(double low, double high, double now)
 {
     return (struct cw_offset_limits){
         .period = floor(now / CW_OFFSET_PERIOD_SECONDS),

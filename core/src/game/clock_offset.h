@@ -28,7 +28,7 @@ struct cw_offset {
 void cw_offset_reset(struct cw_offset *offset);
 
 /* The limits set by an answer that arrives now and puts the offset between low and high. */
-struct cw_offset_limits cw_offset_limits(double low, double high, double now);
+struct cw_offset_limits cw_offset_limits_make(double low, double high, double now);
 
 /* Returns true when an answer's limits contradict the known ones: a clock has been set. */
 bool cw_offset_contradicted(const struct cw_offset *offset, const struct cw_offset_limits *answer);

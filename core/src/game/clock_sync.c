@@ -3,7 +3,7 @@
 #include "base/config_fields.h"
 #include "base/little_endian.h"
 #include "base/memory.h"
-#include "causeway/sequence.h"
+#include "base/sequence.h"
 #include "game/clock_offset.h"
 #include "packet/measure.h"
 
@@ -288,7 +288,7 @@ enum cw_error cw_clock_sync_receive(struct cw_clock_sync *sync, const uint8_t *d
 
     const double sent = (unwrap(sync, tick, now) + part) * sync->tick_seconds;
     const struct cw_offset_limits limits =
-        cw_offset_limits(sent - now, sent - hold_seconds - made, now);
+        cw_offset_limits_make(sent - now, sent - hold_seconds - made, now);
     const bool overtaken = made + hold_seconds < sync->echoed;
     if (overtaken && cw_offset_contradicted(&sync->offset, &limits))
         return CW_ERROR_STALE; /* the answer is from before the jump that the newest one reported */
@@ -409,8 +409,8 @@ double cw_clock_sync_client_time(const struct cw_clock_sync *sync, double now)
     return course_at(&sync->client, now) / sync->tick_seconds;
 }
 
-void cw_clock_sync_stats(const struct cw_clock_sync *sync, double now,
-                         struct cw_clock_sync_stats *stats)
+void cw_clock_sync_get_stats(const struct cw_clock_sync *sync, double now,
+                             struct cw_clock_sync_stats *stats)
 {
     if (!sync || !stats || !isfinite(now))
         return;

@@ -302,8 +302,8 @@ size_t cw_input_receiver_transmit(const struct cw_input_receiver *receiver, uint
     return CW_INPUT_REPORT_SIZE;
 }
 
-void cw_input_receiver_stats(const struct cw_input_receiver *receiver,
-                             struct cw_input_receiver_stats *stats)
+void cw_input_receiver_get_stats(const struct cw_input_receiver *receiver,
+                                 struct cw_input_receiver_stats *stats)
 {
     if (!receiver || !stats)
         return;

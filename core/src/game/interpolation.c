@@ -318,8 +318,8 @@ const void *cw_interpolation_entry(const struct cw_interpolation *interpolation,
                                                       : NULL;
 }
 
-void cw_interpolation_stats(const struct cw_interpolation *interpolation,
-                            struct cw_interpolation_stats *stats)
+void cw_interpolation_get_stats(const struct cw_interpolation *interpolation,
+                                struct cw_interpolation_stats *stats)
 {
     if (!interpolation || !stats)
         return;

@@ -403,7 +403,8 @@ void cw_prediction_smooth(struct cw_prediction *prediction, void *state, double 
     }
 }
 
-void cw_prediction_stats(const struct cw_prediction *prediction, struct cw_prediction_stats *stats)
+void cw_prediction_get_stats(const struct cw_prediction *prediction,
+                             struct cw_prediction_stats *stats)
 {
     if (prediction && stats)
         *stats = prediction->stats;

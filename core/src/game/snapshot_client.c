@@ -3,7 +3,7 @@
 #include "game/snapshot_reader.h"
 #include "message/schema_quantized.h"
 
-#include "causeway/sequence.h"
+#include "base/sequence.h"
 
 /* The newest known state of an entity. The newest snapshot may leave the entity out. */
 struct known {
@@ -62,7 +62,7 @@ static struct cw_snapshot_client *lay_out(struct cw_arena *arena,
     parts.untold = cw_snapshot_take(arena, entities / 64 + 1, sizeof *parts.untold);
     if (client) {
         *client = parts;
-        client->reader.wire = cw_snapshot_wire(parts.quantized, config);
+        client->reader.wire = cw_snapshot_wire_make(parts.quantized, config);
         for (uint32_t i = 0; i < cw_schema_count(config->schema); ++i) {
             const struct cw_schema_steps *const steps = &parts.quantized->types[i].steps;
             parts.reader.kinds[1 + i] = (struct cw_snapshot_kind){
@@ -364,8 +364,8 @@ bool cw_snapshot_client_next(struct cw_snapshot_client *client, struct cw_snapsh
     }
 }
 
-void cw_snapshot_client_stats(const struct cw_snapshot_client *client,
-                              struct cw_snapshot_client_stats *stats)
+void cw_snapshot_client_get_stats(const struct cw_snapshot_client *client,
+                                  struct cw_snapshot_client_stats *stats)
 {
     if (client && stats)
         *stats = client->stats;

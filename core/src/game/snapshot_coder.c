@@ -7,7 +7,7 @@
 static void reset(struct cw_range_model *models, size_t count, uint16_t chance, uint8_t seen)
 {
     for (size_t i = 0; i < count; ++i)
-        models[i] = cw_range_model(chance, seen);
+        models[i] = cw_range_model_begin(chance, seen);
 }
 
 void cw_snapshot_coder_start(struct cw_snapshot_coder *coder, struct cw_range_coder range)
@@ -17,7 +17,7 @@ void cw_snapshot_coder_start(struct cw_snapshot_coder *coder, struct cw_range_co
     /* the first chances: an entity at rest mostly stays at rest, and a moving one goes on */
     reset(coder->changed[0], 2, 600, 4);
     reset(coder->changed[1], 2, 60000, 4);
-    coder->plain = cw_range_model(60000, 4);
+    coder->plain = cw_range_model_begin(60000, 4);
     reset(coder->kept, CW_SCHEMA_GROUP, 58000, 2);
     reset(coder->small[0], sizeof coder->small / sizeof coder->small[0][0], UNKNOWN, 0);
     reset(coder->field[0], sizeof coder->field / sizeof coder->field[0][0], UNKNOWN, 0);

@@ -94,7 +94,7 @@ static struct cw_snapshot_server *lay_out(struct cw_arena *arena,
     cw_snapshot_world_layout(server ? &server->world : NULL, arena, config->schema,
                              config->max_entities, config->window);
     if (server)
-        server->wire = cw_snapshot_wire(server->world.quantized, config);
+        server->wire = cw_snapshot_wire_make(server->world.quantized, config);
     return server;
 }
 
@@ -455,8 +455,8 @@ void cw_snapshot_server_acked(struct cw_snapshot_server *server, uint32_t client
         c->acked = acked;
 }
 
-void cw_snapshot_server_stats(const struct cw_snapshot_server *server,
-                              struct cw_snapshot_server_stats *stats)
+void cw_snapshot_server_get_stats(const struct cw_snapshot_server *server,
+                                  struct cw_snapshot_server_stats *stats)
 {
     if (!server || !stats)
         return;

@@ -2,8 +2,8 @@
 
 #include "message/schema_delta.h"
 
-struct cw_snapshot_wire cw_snapshot_wire(const struct cw_schema *quantized,
-                                         const struct cw_snapshot_config *config)
+struct cw_snapshot_wire cw_snapshot_wire_make(const struct cw_schema *quantized,
+                                              const struct cw_snapshot_config *config)
 {
     return (struct cw_snapshot_wire){.schema = quantized,
                                      .coding = config->coding,

@@ -17,6 +17,7 @@
 #ifndef CAUSEWAY_SNAPSHOT_WIRE_H
 #define CAUSEWAY_SNAPSHOT_WIRE_H
 
+#include "base/bits_ahead.h"
 #include "game/snapshot_predict.h"
 
 #include "causeway/snapshot.h"
@@ -37,8 +38,8 @@ struct cw_snapshot_wire {
     uint32_t last_type;
 };
 
-struct cw_snapshot_wire cw_snapshot_wire(const struct cw_schema *quantized,
-                                         const struct cw_snapshot_config *config);
+struct cw_snapshot_wire cw_snapshot_wire_make(const struct cw_schema *quantized,
+                                              const struct cw_snapshot_config *config);
 
 /* Returns the fields of a type when they are sent by prediction, otherwise NULL. */
 const struct cw_schema_steps *cw_snapshot_moving(const struct cw_snapshot_wire *wire,

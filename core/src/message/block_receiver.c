@@ -77,6 +77,6 @@ struct cw_message *cw_block_receiver_take(struct cw_block_receiver *receiver,
     receiver->in_use = true;
     struct cw_message *complete = receiver->message;
     receiver->message = NULL;
-    cw_message_attach_held(complete, receiver->buffer, receiver->size, free_buffer, receiver);
+    cw_message_attach_owned(complete, receiver->buffer, receiver->size, free_buffer, receiver);
     return complete;
 }

@@ -1,4 +1,5 @@
 #include "message/broadcast.h"
+#include "message/message_pool.h"
 
 #include "base/bit_copy.h"
 #include "message/connection_internal.h"

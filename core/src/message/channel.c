@@ -1,4 +1,5 @@
 #include "message/channel_internal.h"
+#include "message/message_pool.h"
 
 #include "base/config_fields.h"
 #include "base/memory.h"
@@ -171,7 +172,8 @@ void cw_channel_reset(struct cw_channel *channel)
 static enum cw_error check_block(const struct cw_channel *channel, const struct cw_message *message)
 {
     const struct cw_channel_config *config = &channel->common.config;
-    const bool is_block_type = cw_schema_type_checked(channel->common.schema, message->type)->block;
+    const bool is_block_type =
+        cw_schema_type_unchecked(channel->common.schema, message->type)->block;
     if (message->block && (!config->blocks || !is_block_type))
         return CW_ERROR_BLOCK_NOT_ALLOWED;
     if (is_block_type && (!message->block || message->block_size == 0))

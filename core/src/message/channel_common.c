@@ -1,4 +1,5 @@
 #include "message/channel_common.h"
+#include "message/message_pool.h"
 
 #include <string.h>
 
@@ -17,16 +18,16 @@ bool cw_channel_read_body(struct cw_stream *stream, const struct cw_channel_comm
     *message = NULL;
     parsed->messages++;
     if (keep && cw_message_pool_used(common->pool) < parsed->pool_limit &&
-        cw_message_create_held(common->pool, type, message) == CW_OK) {
-        if (cw_schema_serialize_checked(common->schema, type, stream, (*message)->data))
+        cw_message_create_owned(common->pool, type, message) == CW_OK) {
+        if (cw_schema_serialize_unchecked(common->schema, type, stream, (*message)->data))
             return true;
         cw_message_drop(*message);
         return false;
     }
     parsed->missing += keep;
     /* Fields are read without a look at the memory; a function may look. */
-    const struct cw_message_type *of = cw_schema_type_checked(common->schema, type);
+    const struct cw_message_type *of = cw_schema_type_unchecked(common->schema, type);
     if (of->serialize)
         memset(common->scratch, 0, of->size);
-    return cw_schema_serialize_checked(common->schema, type, stream, common->scratch);
+    return cw_schema_serialize_unchecked(common->schema, type, stream, common->scratch);
 }

@@ -9,6 +9,7 @@
 #ifndef CAUSEWAY_DIFFERENCE_H
 #define CAUSEWAY_DIFFERENCE_H
 
+#include "base/bits_ahead.h"
 #include "causeway/bits.h"
 
 /* An integer with at most this many bits goes as it is. */

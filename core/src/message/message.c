@@ -1,9 +1,10 @@
 #include "causeway/message.h"
+#include "message/message_pool.h"
 
 #include "base/config_fields.h"
 #include "base/memory.h"
 #include "message/message_owner.h"
-#include "message/schema_checked.h"
+#include "message/schema_unchecked.h"
 
 struct cw_message_pool {
     struct cw_allocator allocator;
@@ -136,7 +137,7 @@ enum cw_error cw_message_create(struct cw_message_pool *pool, uint32_t type,
         return CW_ERROR_INVALID_ARGUMENT;
     if (!cw_schema_type(pool->schema, type))
         return CW_ERROR_MESSAGE_TYPE;
-    const enum cw_error error = cw_message_create_held(pool, type, out);
+    const enum cw_error error = cw_message_create_owned(pool, type, out);
     if (error == CW_OK)
         (*out)->owned = false;
     return error;
@@ -155,24 +156,24 @@ enum cw_error cw_message_create_copy(struct cw_message_pool *pool, struct cw_mes
     struct cw_message *const copy = take(pool, of->type);
     if (!copy)
         return CW_ERROR_POOL_EMPTY;
-    memcpy(copy->data, of->data, cw_schema_type_checked(pool->schema, of->type)->size);
+    memcpy(copy->data, of->data, cw_schema_type_unchecked(pool->schema, of->type)->size);
     copy->receipt = of->receipt;
     if (of->block) {
         ++of->references;
         ++pool->borrowed;
-        cw_message_attach_held(copy, of->block, of->block_size, release_original, of);
+        cw_message_attach_owned(copy, of->block, of->block_size, release_original, of);
     }
     *out = copy;
     return CW_OK;
 }
 
-enum cw_error cw_message_create_held(struct cw_message_pool *pool, uint32_t type,
-                                     struct cw_message **out)
+enum cw_error cw_message_create_owned(struct cw_message_pool *pool, uint32_t type,
+                                      struct cw_message **out)
 {
     struct cw_message *const message = take(pool, type);
     if (!message)
         return CW_ERROR_POOL_EMPTY;
-    memset(message->data, 0, cw_schema_type_checked(pool->schema, type)->size);
+    memset(message->data, 0, cw_schema_type_unchecked(pool->schema, type)->size);
     message->owned = true;
     *out = message;
     return CW_OK;
@@ -193,7 +194,7 @@ enum cw_error cw_message_copy(const struct cw_message *from, struct cw_message *
         return CW_ERROR_MESSAGE_NOT_OWNED;
     if (from->pool->schema != to->pool->schema || from->type != to->type)
         return CW_ERROR_MESSAGE_TYPE;
-    memmove(to->data, from->data, cw_schema_type_checked(to->pool->schema, to->type)->size);
+    memmove(to->data, from->data, cw_schema_type_unchecked(to->pool->schema, to->type)->size);
     return CW_OK;
 }
 
@@ -254,13 +255,13 @@ enum cw_error cw_message_attach(struct cw_message *message, uint8_t *block, uint
         return CW_ERROR_INVALID_ARGUMENT;
     if (!is_owned(message) || message->owned)
         return CW_ERROR_MESSAGE_NOT_OWNED;
-    cw_message_attach_held(message, block, size, release, context);
+    cw_message_attach_owned(message, block, size, release, context);
     return CW_OK;
 }
 
-void cw_message_attach_held(struct cw_message *message, uint8_t *block, uint32_t size,
-                            void (*release)(void *context, uint8_t *block, size_t size),
-                            void *context)
+void cw_message_attach_owned(struct cw_message *message, uint8_t *block, uint32_t size,
+                             void (*release)(void *context, uint8_t *block, size_t size),
+                             void *context)
 {
     let_block_go(message);
     message->block = block;
@@ -272,7 +273,8 @@ void cw_message_attach_held(struct cw_message *message, uint8_t *block, uint32_t
 bool cw_message_serialize(struct cw_stream *stream, struct cw_message *message)
 {
     return stream && message &&
-           cw_schema_serialize_checked(message->pool->schema, message->type, stream, message->data);
+           cw_schema_serialize_unchecked(message->pool->schema, message->type, stream,
+                                         message->data);
 }
 
 bool cw_message_measure(struct cw_message *message, size_t *bits)

@@ -8,8 +8,8 @@
 
 /* Makes a message that the connection owns, of a type that the schema has; see cw_message_create.
    Returns CW_ERROR_POOL_EMPTY when all are in use. */
-enum cw_error cw_message_create_held(struct cw_message_pool *pool, uint32_t type,
-                                     struct cw_message **out);
+enum cw_error cw_message_create_owned(struct cw_message_pool *pool, uint32_t type,
+                                      struct cw_message **out);
 
 /* Makes a copy of a message from a pool with the same schema. A block is not copied: until the copy
    is released it holds a reference to the message. */
@@ -27,8 +27,8 @@ uint32_t cw_message_pool_borrowed(const struct cw_message_pool *pool);
 void cw_message_drop(struct cw_message *message);
 
 /* Does the work of cw_message_attach for a message that the connection owns. */
-void cw_message_attach_held(struct cw_message *message, uint8_t *block, uint32_t size,
-                            void (*release)(void *context, uint8_t *block, size_t size),
-                            void *context);
+void cw_message_attach_owned(struct cw_message *message, uint8_t *block, uint32_t size,
+                             void (*release)(void *context, uint8_t *block, size_t size),
+                             void *context);
 
 #endif

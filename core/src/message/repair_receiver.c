@@ -1,6 +1,6 @@
 #include "message/repair_receiver.h"
 
-#include "causeway/sequence.h"
+#include "base/sequence.h"
 
 #include <string.h>
 

@@ -1,8 +1,8 @@
 #include "causeway/schema.h"
 
 #include "base/memory.h"
-#include "message/schema_checked.h"
 #include "message/schema_internal.h"
+#include "message/schema_unchecked.h"
 
 #include <math.h>
 
@@ -268,7 +268,7 @@ static struct cw_schema_steps make_steps(struct cw_arena *arena, const struct cw
     return steps;
 }
 
-static enum cw_error lay_out_type(struct cw_schema_type *type, struct cw_arena *arena,
+static enum cw_error lay_out_type(struct cw_compiled_type *type, struct cw_arena *arena,
                                   const struct cw_message_type *from, uint32_t *size)
 {
     if (!from->name || (from->serialize && from->field_count > 0) ||
@@ -282,7 +282,7 @@ static enum cw_error lay_out_type(struct cw_schema_type *type, struct cw_arena *
     *size = to.size;
     const struct cw_schema_steps steps = make_steps(arena, type ? &to : from, CW_FIELD_NONE);
     if (type)
-        *type = (struct cw_schema_type){to, steps};
+        *type = (struct cw_compiled_type){to, steps};
     return CW_OK;
 }
 
@@ -293,7 +293,7 @@ static enum cw_error lay_out(struct cw_schema **out, struct cw_arena *arena,
     if (!config || !config->types || config->count < 1 || config->count > 65536)
         return CW_ERROR_SCHEMA_TYPES;
     struct cw_schema *const schema = cw_arena_take(arena, sizeof *schema);
-    struct cw_schema_type *const types = cw_arena_take(arena, config->count * sizeof *types);
+    struct cw_compiled_type *const types = cw_arena_take(arena, config->count * sizeof *types);
     size_t largest = 0;
     for (uint32_t i = 0; i < config->count; ++i) {
         uint32_t size;
@@ -351,7 +351,8 @@ const struct cw_message_type *cw_schema_type(const struct cw_schema *schema, uin
     return schema && type < schema->count ? &schema->types[type].public : NULL;
 }
 
-const struct cw_message_type *cw_schema_type_checked(const struct cw_schema *schema, uint32_t type)
+const struct cw_message_type *cw_schema_type_unchecked(const struct cw_schema *schema,
+                                                       uint32_t type)
 {
     return &schema->types[type].public;
 }
@@ -369,7 +370,7 @@ static bool aligns(const struct cw_message_type *type)
 
 bool cw_schema_aligns(const struct cw_schema *schema, uint32_t type)
 {
-    return aligns(cw_schema_type_checked(schema, type));
+    return aligns(cw_schema_type_unchecked(schema, type));
 }
 
 size_t cw_schema_message_size(const struct cw_schema *schema)

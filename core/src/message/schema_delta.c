@@ -85,7 +85,7 @@ bool cw_schema_equal(const struct cw_schema *schema, uint32_t type, const void *
 static bool flag(struct cw_stream *stream, bool *value)
 {
     uint32_t number = *value;
-    if (!cw_stream_far_uint(stream, &number, 0, 1))
+    if (!cw_stream_outlined_uint(stream, &number, 0, 1))
         return false;
     *value = number != 0;
     return true;
@@ -148,7 +148,7 @@ static bool serialize_values(struct cw_stream *stream, const struct cw_schema_st
     const uint32_t most = step->optional ? 1 : step->array;
     const uint32_t old_count = cw_schema_value_count(step, baseline);
     uint32_t count = reading ? 0 : cw_schema_value_count(step, message);
-    if (!cw_stream_far_uint(stream, &count, 0, most))
+    if (!cw_stream_outlined_uint(stream, &count, 0, most))
         return false;
     if (reading && step->optional)
         message[step->offset] = (uint8_t)count;

@@ -42,7 +42,7 @@ struct cw_schema_step {
     struct cw_schema_steps nested; /* the fields of a struct's item, with offsets within it */
 };
 
-struct cw_schema_type {
+struct cw_compiled_type {
     struct cw_message_type public;
     struct cw_schema_steps steps;
 };
@@ -52,7 +52,7 @@ struct cw_schema {
     size_t memory;
     size_t message_size;
     uint32_t count;
-    struct cw_schema_type *types;
+    struct cw_compiled_type *types;
 };
 
 /* Returns the number of values that the field has in the struct at message, by the struct's own

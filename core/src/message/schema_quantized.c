@@ -44,11 +44,11 @@ static struct cw_schema_steps quantize_steps(const struct cw_schema_steps *from,
 struct cw_schema *cw_schema_quantized(const struct cw_schema *schema, struct cw_arena *arena)
 {
     struct cw_schema *const quantized = cw_arena_take(arena, sizeof *quantized);
-    struct cw_schema_type *const types = cw_arena_take(arena, schema->count * sizeof *types);
+    struct cw_compiled_type *const types = cw_arena_take(arena, schema->count * sizeof *types);
     for (uint32_t i = 0; i < schema->count; ++i) {
         const struct cw_schema_steps steps = quantize_steps(&schema->types[i].steps, arena);
         if (quantized)
-            types[i] = (struct cw_schema_type){schema->types[i].public, steps};
+            types[i] = (struct cw_compiled_type){schema->types[i].public, steps};
     }
     if (quantized) {
         *quantized = *schema;

@@ -1,5 +1,5 @@
-#include "message/schema_checked.h"
 #include "message/schema_internal.h"
+#include "message/schema_unchecked.h"
 
 /* Steps, and the struct to which they belong. */
 struct body {
@@ -17,8 +17,8 @@ static bool serialize_bytes(struct cw_stream *stream, const struct cw_schema_ste
     uint32_t size = 0;
     if (!reading)
         memcpy(&size, value, sizeof size);
-    if (!cw_stream_far_uint(stream, &size, 0, (uint32_t)step->range) ||
-        !cw_stream_far_bytes(stream, value + sizeof size, size))
+    if (!cw_stream_outlined_uint(stream, &size, 0, (uint32_t)step->range) ||
+        !cw_stream_outlined_bytes(stream, value + sizeof size, size))
         return false;
     if (reading)
         memcpy(value, &size, sizeof size);
@@ -36,7 +36,7 @@ bool cw_schema_serialize_value(struct cw_stream *stream, const struct cw_schema_
     case CW_CODE_PLAIN_BOOL:
     case CW_CODE_BOOL: {
         uint32_t set = !reading && *value != 0;
-        done = cw_stream_far_uint(stream, &set, 0, 1);
+        done = cw_stream_outlined_uint(stream, &set, 0, 1);
         if (done && reading)
             *value = (uint8_t)set;
         return done;
@@ -49,7 +49,7 @@ bool cw_schema_serialize_value(struct cw_stream *stream, const struct cw_schema_
         if (!reading)
             memcpy(&number, value, sizeof number);
         number -= min;
-        done = cw_stream_far_uint(stream, &number, 0, (uint32_t)step->range);
+        done = cw_stream_outlined_uint(stream, &number, 0, (uint32_t)step->range);
         number += min;
         if (done && reading)
             memcpy(value, &number, sizeof number);
@@ -60,7 +60,7 @@ bool cw_schema_serialize_value(struct cw_stream *stream, const struct cw_schema_
         if (!reading)
             memcpy(&number, value, sizeof number);
         number -= step->min;
-        done = cw_stream_far_uint_64(stream, &number, 0, step->range);
+        done = cw_stream_outlined_uint_64(stream, &number, 0, step->range);
         number += step->min;
         if (done && reading)
             memcpy(value, &number, sizeof number);
@@ -70,8 +70,8 @@ bool cw_schema_serialize_value(struct cw_stream *stream, const struct cw_schema_
         float number = 0;
         if (!reading)
             memcpy(&number, value, sizeof number);
-        done = cw_stream_far_compressed_float(stream, &number, field->float_min, field->float_max,
-                                              field->resolution);
+        done = cw_stream_outlined_compressed_float(stream, &number, field->float_min,
+                                                   field->float_max, field->resolution);
         if (done && reading)
             memcpy(value, &number, sizeof number);
         return done;
@@ -81,7 +81,7 @@ bool cw_schema_serialize_value(struct cw_stream *stream, const struct cw_schema_
     case CW_CODE_STRUCT:
         return serialize_steps(stream, &(struct body){&step->nested, value});
     default:
-        return cw_stream_far_string(stream, (char *)value, step->stride);
+        return cw_stream_outlined_string(stream, (char *)value, step->stride);
     }
 }
 
@@ -98,7 +98,7 @@ static bool serialize_field(struct cw_stream *stream, const struct cw_schema_ste
         const uint32_t most = step->optional ? 1 : step->array;
         if (!reading)
             count = cw_schema_value_count(step, message);
-        if (!cw_stream_far_uint(stream, &count, 0, most))
+        if (!cw_stream_outlined_uint(stream, &count, 0, most))
             return false;
         if (reading && step->optional)
             *member = (uint8_t)count;
@@ -161,10 +161,10 @@ CW_SERIALIZE(serialize_steps, struct body, stream, body)
     return true;
 }
 
-bool cw_schema_serialize_checked(const struct cw_schema *schema, uint32_t type,
-                                 struct cw_stream *stream, void *message)
+bool cw_schema_serialize_unchecked(const struct cw_schema *schema, uint32_t type,
+                                   struct cw_stream *stream, void *message)
 {
-    const struct cw_schema_type *const of = &schema->types[type];
+    const struct cw_compiled_type *const of = &schema->types[type];
     return of->public.serialize ? of->public.serialize(stream, message)
                                 : serialize_steps(stream, &(struct body){&of->steps, message});
 }
@@ -176,7 +176,7 @@ bool cw_schema_serialize(const struct cw_schema *schema, uint32_t type, struct c
         return false;
     if (!schema || type >= schema->count || (!message && schema->types[type].public.size > 0))
         return cw_stream_fail(stream);
-    return cw_schema_serialize_checked(schema, type, stream, message);
+    return cw_schema_serialize_unchecked(schema, type, stream, message);
 }
 
 /* Returns whether compressed floats are in range: a stream takes any value for one and sends the
@@ -205,7 +205,7 @@ uint32_t cw_schema_check(const struct cw_schema *schema, uint32_t type, const vo
 {
     if (!schema || type >= schema->count || (!message && schema->types[type].public.size > 0))
         return 0;
-    const struct cw_schema_type *const of = &schema->types[type];
+    const struct cw_compiled_type *const of = &schema->types[type];
     struct cw_stream stream = cw_stream_measurer();
     /* a measuring stream only looks */
     uint8_t *const bytes = (uint8_t *)(uintptr_t)message;

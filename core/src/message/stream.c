@@ -3,13 +3,14 @@
 #include "base/utf8.h"
 #include "message/compressed_float.h"
 
-bool cw_stream_far_uint(struct cw_stream *stream, uint32_t *value, uint32_t min, uint32_t max)
+bool cw_stream_outlined_uint(struct cw_stream *stream, uint32_t *value, uint32_t min, uint32_t max)
 {
     return cw_stream_uint(stream, value, min, max);
 }
 
 /* The value goes out in two groups, as in cw_stream_uint_64. */
-bool cw_stream_far_uint_64(struct cw_stream *stream, uint64_t *value, uint64_t min, uint64_t max)
+bool cw_stream_outlined_uint_64(struct cw_stream *stream, uint64_t *value, uint64_t min,
+                                uint64_t max)
 {
     const bool reading = stream->mode == CW_STREAM_READ;
     const uint64_t range = max - min;
@@ -18,8 +19,8 @@ bool cw_stream_far_uint_64(struct cw_stream *stream, uint64_t *value, uint64_t m
     if (min > max || (!reading && offset > range))
         return cw_stream_fail(stream);
     const uint32_t low_most = range > UINT32_MAX ? UINT32_MAX : (uint32_t)range;
-    if (!cw_stream_far_uint(stream, &low, 0, low_most) ||
-        !cw_stream_far_uint(stream, &high, 0, (uint32_t)(range >> 32)))
+    if (!cw_stream_outlined_uint(stream, &low, 0, low_most) ||
+        !cw_stream_outlined_uint(stream, &high, 0, (uint32_t)(range >> 32)))
         return false;
     const uint64_t read = (uint64_t)high << 32 | low;
     if (read > range)
@@ -29,7 +30,7 @@ bool cw_stream_far_uint_64(struct cw_stream *stream, uint64_t *value, uint64_t m
     return true;
 }
 
-bool cw_stream_far_bytes(struct cw_stream *stream, uint8_t *bytes, size_t count)
+bool cw_stream_outlined_bytes(struct cw_stream *stream, uint8_t *bytes, size_t count)
 {
     return cw_stream_bytes(stream, bytes, count);
 }
@@ -39,7 +40,7 @@ bool cw_text_valid(const char *text, size_t length)
     return cw_utf8_valid(text, length);
 }
 
-bool cw_stream_far_string(struct cw_stream *stream, char *string, size_t size)
+bool cw_stream_outlined_string(struct cw_stream *stream, char *string, size_t size)
 {
     const bool reading = stream->mode == CW_STREAM_READ;
     uint32_t length = 0;
@@ -51,8 +52,8 @@ bool cw_stream_far_string(struct cw_stream *stream, char *string, size_t size)
             return cw_stream_fail(stream);
         length = (uint32_t)(end - string);
     }
-    if (!cw_stream_far_uint(stream, &length, 0, (uint32_t)(size - 1)) ||
-        !cw_stream_far_bytes(stream, (uint8_t *)string, length))
+    if (!cw_stream_outlined_uint(stream, &length, 0, (uint32_t)(size - 1)) ||
+        !cw_stream_outlined_bytes(stream, (uint8_t *)string, length))
         return false;
     if (!reading)
         return true;
@@ -60,8 +61,8 @@ bool cw_stream_far_string(struct cw_stream *stream, char *string, size_t size)
     return cw_utf8_valid(string, length) || cw_stream_fail(stream);
 }
 
-bool cw_stream_far_compressed_float(struct cw_stream *stream, float *value, float min, float max,
-                                    float resolution)
+bool cw_stream_outlined_compressed_float(struct cw_stream *stream, float *value, float min,
+                                         float max, float resolution)
 {
     const bool usable = max > min && resolution > 0 && isfinite(max - min);
     assert(usable);
@@ -71,7 +72,7 @@ bool cw_stream_far_compressed_float(struct cw_stream *stream, float *value, floa
     uint32_t step = 0;
     if (stream->mode != CW_STREAM_READ)
         step = cw_compressed_float_step(*value, min, max, steps);
-    if (!cw_stream_far_uint(stream, &step, 0, (uint32_t)steps))
+    if (!cw_stream_outlined_uint(stream, &step, 0, (uint32_t)steps))
         return false;
     if (stream->mode == CW_STREAM_READ)
         *value = cw_compressed_float_value(step, min, max, steps);
@@ -94,11 +95,11 @@ static bool relative_from(struct cw_stream *stream, size_t tier, uint32_t previo
         return cw_stream_fail(stream);
     for (size_t i = tier; i < sizeof tiers / sizeof tiers[0]; ++i) {
         uint32_t here = difference <= tiers[i].high;
-        if (!cw_stream_far_uint(stream, &here, 0, 1))
+        if (!cw_stream_outlined_uint(stream, &here, 0, 1))
             return false;
         if (here == 0)
             continue;
-        if (!cw_stream_far_uint(stream, &difference, tiers[i].low, tiers[i].high))
+        if (!cw_stream_outlined_uint(stream, &difference, tiers[i].low, tiers[i].high))
             return false;
         if (!reading)
             return true;
@@ -108,7 +109,7 @@ static bool relative_from(struct cw_stream *stream, size_t tier, uint32_t previo
         return true;
     }
     uint32_t absolute = reading ? 0 : *current;
-    if (!cw_stream_far_uint(stream, &absolute, 0, UINT32_MAX))
+    if (!cw_stream_outlined_uint(stream, &absolute, 0, UINT32_MAX))
         return false;
     if (absolute <= previous)
         return cw_stream_fail(stream);
@@ -116,12 +117,13 @@ static bool relative_from(struct cw_stream *stream, size_t tier, uint32_t previo
     return true;
 }
 
-bool cw_stream_far_relative(struct cw_stream *stream, uint32_t previous, uint32_t *current)
+bool cw_stream_outlined_relative(struct cw_stream *stream, uint32_t previous, uint32_t *current)
 {
     return relative_from(stream, 0, previous, current);
 }
 
-bool cw_stream_far_relative_sequence(struct cw_stream *stream, uint16_t previous, uint16_t *current)
+bool cw_stream_outlined_relative_sequence(struct cw_stream *stream, uint16_t previous,
+                                          uint16_t *current)
 {
     const bool reading = stream->mode == CW_STREAM_READ;
     uint32_t lifted = 0;

@@ -6,7 +6,7 @@
 #define ANSWER_SECONDS 1.0
 
 /* A server that is heard but does not challenge for so long knows no moves, or none is needed. */
-#define HEARD_SECONDS 2.0
+#define RECEIVED_SECONDS 2.0
 
 /* For tokens without a timeout. */
 #define MOVE_SECONDS 10.0
@@ -15,7 +15,7 @@ void cw_move_start(struct cw_move *move, double now)
 {
     move->step = CW_MOVE_REQUEST;
     move->due = true;
-    move->heard = false;
+    move->received = false;
     move->first_challenge = 0;
     move->started = now;
 }
@@ -44,7 +44,7 @@ bool cw_move_challenge(struct cw_move *move, const struct cw_secure_packet *chal
 
 void cw_move_heard(struct cw_move *move, const struct cw_secure_packet *packet)
 {
-    move->heard = true;
+    move->received = true;
     if (packet->type != CW_SECURE_KEEP_ALIVE || move->first_challenge == 0)
         return;
     uint32_t index, number;
@@ -58,7 +58,7 @@ void cw_move_heard(struct cw_move *move, const struct cw_secure_packet *packet)
 
 bool cw_move_holds(const struct cw_move *move)
 {
-    return move->step == CW_MOVE_REQUEST && !move->heard;
+    return move->step == CW_MOVE_REQUEST && !move->received;
 }
 
 void cw_move_update(struct cw_move *move, double resend_seconds, int32_t timeout_seconds,
@@ -68,7 +68,7 @@ void cw_move_update(struct cw_move *move, double resend_seconds, int32_t timeout
         return;
     const double longest = timeout_seconds > 0 ? timeout_seconds : MOVE_SECONDS;
     const bool in_vain =
-        move->step == CW_MOVE_REQUEST && move->heard && now - move->started >= HEARD_SECONDS;
+        move->step == CW_MOVE_REQUEST && move->received && now - move->started >= RECEIVED_SECONDS;
     if (in_vain || now - move->started >= longest) {
         move->step = CW_MOVE_NONE;
         return;

@@ -3,7 +3,7 @@
 #ifndef CAUSEWAY_CLIENT_MOVE_H
 #define CAUSEWAY_CLIENT_MOVE_H
 
-#include "causeway/secure_packet.h"
+#include "netcode/secure_packet.h"
 
 enum cw_move_step { CW_MOVE_NONE = 0, CW_MOVE_REQUEST, CW_MOVE_RESPONSE };
 
@@ -11,7 +11,7 @@ enum cw_move_step { CW_MOVE_NONE = 0, CW_MOVE_REQUEST, CW_MOVE_RESPONSE };
 struct cw_move {
     enum cw_move_step step;
     bool due;
-    bool heard; /* a packet from the slot has arrived since the move began */
+    bool received; /* a packet from the slot has arrived since the move began */
     double started;
     double last_sent;
     double challenged;

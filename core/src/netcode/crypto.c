@@ -1,4 +1,4 @@
-#include "causeway/crypto.h"
+#include "netcode/crypto.h"
 
 #include <sodium.h>
 

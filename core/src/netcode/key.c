@@ -1,4 +1,5 @@
-#include "causeway/key.h"
+#include "causeway/token.h"
+#include "netcode/crypto.h"
 
 #include <sodium.h>
 #include <string.h>

@@ -74,7 +74,7 @@ void cw_netcode_client_forget_keys(struct cw_netcode_client *client)
     cw_crypto_wipe(client->token.server_to_client_key, CW_KEY_BYTES);
 }
 
-/* Connected or not, it is over: to is what the application is told. */
+/* Ends the connection or the attempt in the state `to`, of which the application is told. */
 static void finish(struct cw_netcode_client *client, enum cw_client_state to, bool tell_server)
 {
     client->state = to;
@@ -94,7 +94,8 @@ static void try_server(struct cw_netcode_client *client, uint32_t index, double 
     start_request(client, now);
 }
 
-/* This server will not do: the next one of the token, or the end. */
+/* Goes from a server that does not take the client to the next one of the token. The attempt ends
+   for this reason when there is none. */
 static void next_server(struct cw_netcode_client *client, enum cw_client_state reason, double now)
 {
     if (client->address + 1 >= client->token.address_count) {

@@ -76,8 +76,8 @@ uint32_t cw_netcode_client_max_clients(const struct cw_netcode_client *client)
     return client ? client->max_clients : 0;
 }
 
-void cw_netcode_client_stats(const struct cw_netcode_client *client,
-                             struct cw_netcode_client_stats *stats)
+void cw_netcode_client_get_stats(const struct cw_netcode_client *client,
+                                 struct cw_netcode_client_stats *stats)
 {
     if (client && stats)
         *stats = client->stats;

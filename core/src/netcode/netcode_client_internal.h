@@ -7,6 +7,7 @@
 #include "base/one_thread.h"
 #include "causeway/netcode_client.h"
 #include "netcode/client_move.h"
+#include "netcode/crypto.h"
 
 struct cw_netcode_client {
     struct cw_netcode_client_config config;

@@ -364,15 +364,15 @@ void cw_netcode_server_disconnect_all(struct cw_netcode_server *server)
 }
 
 bool cw_netcode_server_client(const struct cw_netcode_server *server, uint32_t client,
-                              struct cw_netcode_server_client *about)
+                              struct cw_server_client_info *about)
 {
     const struct cw_slot *slot = server && about ? cw_slots_get(&server->slots, client) : NULL;
     if (!slot)
         return false;
-    *about = (struct cw_netcode_server_client){
-        .id = slot->peer.id,
-        .address = slot->peer.address,
-        .user_data = slot->peer.user_data,
+    *about = (struct cw_server_client_info){
+        .id = slot->identity.id,
+        .address = slot->identity.address,
+        .user_data = slot->identity.user_data,
         .confirmed = slot->confirmed,
         .datagrams_refused = slot->datagrams_refused,
     };
@@ -400,8 +400,8 @@ uint32_t cw_netcode_server_client_at(const struct cw_netcode_server *server,
     return slot ? cw_slots_number(&server->slots, slot) : CW_SERVER_NOBODY;
 }
 
-void cw_netcode_server_stats(const struct cw_netcode_server *server,
-                             struct cw_netcode_server_stats *stats)
+void cw_netcode_server_get_stats(const struct cw_netcode_server *server,
+                                 struct cw_netcode_server_stats *stats)
 {
     if (!server || !stats)
         return;

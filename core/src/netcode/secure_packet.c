@@ -1,4 +1,5 @@
-#include "causeway/secure_packet.h"
+#include "netcode/secure_packet.h"
+#include "netcode/crypto.h"
 
 #include "base/little_endian.h"
 #include "base/utf8.h"

@@ -1,4 +1,5 @@
 #include "netcode/server_challenges.h"
+#include "netcode/crypto.h"
 
 /* Packets outside a slot count from a random number on: the servers that a token names, and one
    that started anew, encrypt with the same keys. There is room to count below the bits that say why

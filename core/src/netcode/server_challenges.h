@@ -3,6 +3,7 @@
 #define CAUSEWAY_SERVER_CHALLENGES_H
 
 #include "causeway/netcode_server.h"
+#include "netcode/secure_packet.h"
 
 struct cw_challenges {
     const struct cw_netcode_server_config *config;

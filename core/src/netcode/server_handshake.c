@@ -57,7 +57,7 @@ static struct cw_pending *find_pending(struct cw_handshake *handshake,
     uint32_t number, probe = 0;
     while ((number = cw_hash_index_find(&handshake->by_address, hash, &probe)) !=
            CW_HASH_INDEX_NONE)
-        if (cw_address_equal(&handshake->pending[number].peer.address, address))
+        if (cw_address_equal(&handshake->pending[number].identity.address, address))
             return &handshake->pending[number];
     return NULL;
 }
@@ -67,7 +67,7 @@ static struct cw_pending *find_pending_by_id(struct cw_handshake *handshake, uin
     const uint64_t hash = cw_hash_index_hash(handshake->hash_seed, id);
     uint32_t number, probe = 0;
     while ((number = cw_hash_index_find(&handshake->by_id, hash, &probe)) != CW_HASH_INDEX_NONE)
-        if (handshake->pending[number].peer.id == id)
+        if (handshake->pending[number].identity.id == id)
             return &handshake->pending[number];
     return NULL;
 }
@@ -81,8 +81,8 @@ static struct cw_pending *add_pending(struct cw_handshake *handshake,
     struct cw_pending *pending = &handshake->pending[number];
     handshake->first_free = pending->place;
     pending->active = true;
-    pending->peer.address = *address;
-    pending->peer.id = id;
+    pending->identity.address = *address;
+    pending->identity.id = id;
     pending->place = handshake->active_count;
     handshake->active[handshake->active_count++] = number;
     cw_hash_index_add(&handshake->by_address,
@@ -94,7 +94,7 @@ static struct cw_pending *add_pending(struct cw_handshake *handshake,
 static void remove_id(struct cw_handshake *handshake, const struct cw_pending *pending)
 {
     cw_hash_index_remove(&handshake->by_id,
-                         cw_hash_index_hash(handshake->hash_seed, pending->peer.id),
+                         cw_hash_index_hash(handshake->hash_seed, pending->identity.id),
                          (uint32_t)(pending - handshake->pending));
 }
 
@@ -107,9 +107,9 @@ static void remove_pending(struct cw_handshake *handshake, struct cw_pending *pe
     } else {
         remove_id(handshake, pending);
     }
-    cw_hash_index_remove(&handshake->by_address,
-                         cw_hash_index_hash_address(handshake->hash_seed, &pending->peer.address),
-                         number);
+    cw_hash_index_remove(
+        &handshake->by_address,
+        cw_hash_index_hash_address(handshake->hash_seed, &pending->identity.address), number);
     const uint32_t last = handshake->active[--handshake->active_count];
     handshake->active[pending->place] = last;
     handshake->pending[last].place = pending->place;
@@ -176,7 +176,7 @@ static bool is_ignored(const struct cw_handshake *handshake, const struct cw_add
     const struct cw_slot *there = cw_slots_by_address(handshake->slots, address);
     const struct cw_slot *old = cw_slots_by_id(handshake->slots, id);
     return (there && there != old) ||
-           (old && handshake->config->takeover && expire_time < old->peer.expire_time);
+           (old && handshake->config->takeover && expire_time < old->identity.expire_time);
 }
 
 /* Denies a client for which there is no place. */
@@ -198,7 +198,7 @@ static enum cw_error find_place(struct cw_handshake *handshake, const struct cw_
 /* A pending client is forgotten this long after its last request, an heir after its response. */
 static void set_deadline(struct cw_pending *pending, double now)
 {
-    pending->deadline = now + cw_challenge_seconds(pending->peer.timeout_seconds);
+    pending->deadline = now + cw_challenge_seconds(pending->identity.timeout_seconds);
 }
 
 /* Returns whether a client may have the place of its id. A client with a token that expires
@@ -209,10 +209,10 @@ static bool claim_id(struct cw_handshake *handshake, uint64_t id, uint64_t expir
     struct cw_pending *other = find_pending_by_id(handshake, id);
     if (!other)
         return true;
-    if (expire_time < other->peer.expire_time ||
-        (expire_time == other->peer.expire_time && !is_new))
+    if (expire_time < other->identity.expire_time ||
+        (expire_time == other->identity.expire_time && !is_new))
         return false;
-    deny(handshake, &other->peer.address, other->peer.server_to_client_key,
+    deny(handshake, &other->identity.address, other->identity.server_to_client_key,
          CW_SEQUENCE_ID_CONNECTED);
     remove_pending(handshake, other);
     return true;
@@ -226,13 +226,13 @@ static struct cw_pending *enter(struct cw_handshake *handshake, const struct cw_
     struct cw_pending *pending = add_pending(handshake, from, token->client_id);
     if (!pending)
         return NULL;
-    pending->peer.timeout_seconds = token->timeout_seconds;
-    pending->peer.expire_time = request->expire_time;
+    pending->identity.timeout_seconds = token->timeout_seconds;
+    pending->identity.expire_time = request->expire_time;
     pending->first_challenge = handshake->challenges.number;
-    memcpy(pending->peer.mac, request->mac, CW_MAC_BYTES);
-    memcpy(pending->peer.client_to_server_key, token->client_to_server_key, CW_KEY_BYTES);
-    memcpy(pending->peer.server_to_client_key, token->server_to_client_key, CW_KEY_BYTES);
-    memcpy(pending->peer.user_data, token->user_data, CW_USER_DATA_SIZE);
+    memcpy(pending->identity.mac, request->mac, CW_MAC_BYTES);
+    memcpy(pending->identity.client_to_server_key, token->client_to_server_key, CW_KEY_BYTES);
+    memcpy(pending->identity.server_to_client_key, token->server_to_client_key, CW_KEY_BYTES);
+    memcpy(pending->identity.user_data, token->user_data, CW_USER_DATA_SIZE);
     return pending;
 }
 
@@ -262,7 +262,7 @@ static enum cw_error admit(struct cw_handshake *handshake, const struct cw_addre
         return error;
 
     struct cw_pending *pending = find_pending(handshake, from);
-    if (pending && memcmp(pending->peer.mac, request->mac, CW_MAC_BYTES) != 0) {
+    if (pending && memcmp(pending->identity.mac, request->mac, CW_MAC_BYTES) != 0) {
         /* The same client with another token: what it asks for now counts. */
         remove_pending(handshake, pending);
         pending = NULL;
@@ -349,13 +349,13 @@ bool cw_handshake_settle(struct cw_handshake *handshake, double now)
     bool any = false;
     for (uint32_t i = handshake->active_count; handshake->heirs > 0 && i-- > 0;) {
         struct cw_pending *pending = &handshake->pending[handshake->active[i]];
-        const struct cw_peer *peer = &pending->peer;
+        const struct cw_client_identity *identity = &pending->identity;
         if (!pending->heir)
             continue;
         /* Meanwhile there may be a third session of the same client, or somebody at its address. */
-        const bool late = cw_slots_by_id(handshake->slots, peer->id) ||
-                          cw_slots_by_address(handshake->slots, &peer->address);
-        if (!late && !cw_slots_connect_kept(handshake->slots, pending->slot, peer, now))
+        const bool late = cw_slots_by_id(handshake->slots, identity->id) ||
+                          cw_slots_by_address(handshake->slots, &identity->address);
+        if (!late && !cw_slots_connect_kept(handshake->slots, pending->slot, identity, now))
             continue;
         any = any || !late;
         remove_pending(handshake, pending);
@@ -375,7 +375,7 @@ static enum cw_error take_response(struct cw_handshake *handshake, struct cw_pen
         cw_secure_read(data, size,
                        &(struct cw_secure_key){.protocol_id = handshake->config->protocol_id,
                                                .direction = CW_TO_SERVER,
-                                               .bytes = pending->peer.client_to_server_key},
+                                               .bytes = pending->identity.client_to_server_key},
                        NULL, body, &packet);
     if (error)
         return error;
@@ -385,23 +385,23 @@ static enum cw_error take_response(struct cw_handshake *handshake, struct cw_pen
     uint64_t number;
     struct cw_challenge_token token;
     if (!cw_challenges_open(&handshake->challenges, body, &number, &token) ||
-        token.client_id != pending->peer.id || number < pending->first_challenge ||
+        token.client_id != pending->identity.id || number < pending->first_challenge ||
         number & CW_CHALLENGE_MOVE)
         return CW_ERROR_NOT_AUTHENTIC;
-    const struct cw_peer *peer = &pending->peer;
-    if (is_ignored(handshake, &peer->address, peer->id, peer->expire_time))
+    const struct cw_client_identity *identity = &pending->identity;
+    if (is_ignored(handshake, &identity->address, identity->id, identity->expire_time))
         return CW_ERROR_CONNECTED;
-    error = find_place(handshake, &peer->address, peer->id, peer->server_to_client_key);
+    error = find_place(handshake, &identity->address, identity->id, identity->server_to_client_key);
     if (error)
         return error;
-    if (!cw_token_history_consume(&handshake->history, peer->mac))
+    if (!cw_token_history_consume(&handshake->history, identity->mac))
         return CW_ERROR_TOKEN_USED;
-    memcpy(pending->peer.user_data, token.user_data, CW_USER_DATA_SIZE);
-    struct cw_slot *old = cw_slots_by_id(handshake->slots, peer->id);
+    memcpy(pending->identity.user_data, token.user_data, CW_USER_DATA_SIZE);
+    struct cw_slot *old = cw_slots_by_id(handshake->slots, identity->id);
     if (old) {
         inherit(handshake, pending, old, now);
     } else {
-        cw_slots_connect(handshake->slots, peer, now);
+        cw_slots_connect(handshake->slots, identity, now);
         remove_pending(handshake, pending);
     }
     return CW_OK;
@@ -438,11 +438,11 @@ static size_t write_denial(struct cw_handshake *handshake, struct cw_address *to
 static size_t write_challenge(struct cw_handshake *handshake, const struct cw_pending *pending,
                               struct cw_address *to, uint8_t *out, size_t capacity)
 {
-    struct cw_challenge_token token = {.client_id = pending->peer.id};
-    memcpy(token.user_data, pending->peer.user_data, CW_USER_DATA_SIZE);
-    *to = pending->peer.address;
+    struct cw_challenge_token token = {.client_id = pending->identity.id};
+    memcpy(token.user_data, pending->identity.user_data, CW_USER_DATA_SIZE);
+    *to = pending->identity.address;
     return cw_challenges_write(&handshake->challenges, &token, 0,
-                               pending->peer.server_to_client_key, out, capacity);
+                               pending->identity.server_to_client_key, out, capacity);
 }
 
 size_t cw_handshake_transmit(struct cw_handshake *handshake, uint8_t *out, size_t capacity,

@@ -12,7 +12,7 @@
 struct cw_pending {
     bool active;
     bool queued; /* its number is in the challenge queue */
-    struct cw_peer peer;
+    struct cw_client_identity identity;
     bool heir;                /* it has responded and waits for the slot of its old session */
     uint32_t slot;            /* an heir's */
     uint64_t first_challenge; /* its number; no earlier challenge is this client's */

@@ -2,7 +2,7 @@
 #ifndef CAUSEWAY_SERVER_LOG_H
 #define CAUSEWAY_SERVER_LOG_H
 
-#include "causeway/log.h"
+#include "causeway/base.h"
 #include "causeway/secure_packet.h"
 
 void cw_server_log_insecure(const struct cw_log *log);

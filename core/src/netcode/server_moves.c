@@ -50,12 +50,12 @@ size_t cw_moves_transmit(struct cw_moves *moves, uint8_t *out, size_t capacity, 
         struct proof proof;
         memset(&proof, 0, sizeof proof); /* its padding too */
         proof.address = request->from;
-        proof.deadline = now + cw_challenge_seconds(slot->peer.timeout_seconds);
-        struct cw_challenge_token token = {.client_id = slot->peer.id};
+        proof.deadline = now + cw_challenge_seconds(slot->identity.timeout_seconds);
+        struct cw_challenge_token token = {.client_id = slot->identity.id};
         memcpy(token.user_data, &proof, sizeof proof);
         *to = request->from;
         return cw_challenges_write(moves->challenges, &token, CW_CHALLENGE_MOVE,
-                                   slot->peer.server_to_client_key, out, capacity);
+                                   slot->identity.server_to_client_key, out, capacity);
     }
     return 0;
 }
@@ -82,7 +82,7 @@ enum cw_error cw_moves_response(struct cw_moves *moves, struct cw_slot *slot,
         cw_secure_read(data, size,
                        &(struct cw_secure_key){.protocol_id = moves->config->protocol_id,
                                                .direction = CW_TO_SERVER,
-                                               .bytes = slot->peer.client_to_server_key},
+                                               .bytes = slot->identity.client_to_server_key},
                        NULL, body, &packet);
     if (error)
         return error;
@@ -90,7 +90,7 @@ enum cw_error cw_moves_response(struct cw_moves *moves, struct cw_slot *slot,
     struct cw_challenge_token token;
     struct proof proof;
     if (!cw_challenges_open(moves->challenges, body, &number, &token) ||
-        !(number & CW_CHALLENGE_MOVE) || token.client_id != slot->peer.id)
+        !(number & CW_CHALLENGE_MOVE) || token.client_id != slot->identity.id)
         return CW_ERROR_NOT_AUTHENTIC;
     memcpy(&proof, token.user_data, sizeof proof);
     if (!cw_address_equal(&proof.address, from))

@@ -32,7 +32,7 @@ struct cw_slot *cw_slots_by_address(const struct cw_slots *slots, const struct c
     const uint64_t hash = cw_hash_index_hash_address(slots->hash_seed, address);
     uint32_t number, probe = 0;
     while ((number = cw_hash_index_find(&slots->by_address, hash, &probe)) != CW_HASH_INDEX_NONE)
-        if (cw_address_equal(&slots->slots[number].peer.address, address))
+        if (cw_address_equal(&slots->slots[number].identity.address, address))
             return &slots->slots[number];
     return NULL;
 }
@@ -42,7 +42,7 @@ struct cw_slot *cw_slots_by_id(const struct cw_slots *slots, uint64_t id)
     const uint64_t hash = cw_hash_index_hash(slots->hash_seed, id);
     uint32_t number, probe = 0;
     while ((number = cw_hash_index_find(&slots->by_id, hash, &probe)) != CW_HASH_INDEX_NONE)
-        if (slots->slots[number].peer.id == id)
+        if (slots->slots[number].identity.id == id)
             return &slots->slots[number];
     return NULL;
 }
@@ -60,7 +60,7 @@ struct cw_slot *cw_slots_by_token(const struct cw_slots *slots, const uint8_t ma
     uint32_t number, probe = 0;
     while ((number = cw_hash_index_find(&slots->by_token, hash_of_token(mac), &probe)) !=
            CW_HASH_INDEX_NONE)
-        if (memcmp(slots->slots[number].peer.mac, mac, CW_MAC_BYTES) == 0)
+        if (memcmp(slots->slots[number].identity.mac, mac, CW_MAC_BYTES) == 0)
             return &slots->slots[number];
     return NULL;
 }
@@ -105,11 +105,12 @@ static void mark_changed(struct cw_slots *slots, uint32_t number)
     slots->any_changed = true;
 }
 
-static void occupy(struct cw_slots *slots, uint32_t number, const struct cw_peer *peer, double now)
+static void occupy(struct cw_slots *slots, uint32_t number,
+                   const struct cw_client_identity *identity, double now)
 {
     slots->slots[number] = (struct cw_slot){
         .state = CW_SLOT_CONNECTED,
-        .peer = *peer,
+        .identity = *identity,
         .allowance = INFINITY,
         .allowance_time = now,
         .last_received = now,
@@ -117,9 +118,9 @@ static void occupy(struct cw_slots *slots, uint32_t number, const struct cw_peer
         .keep_alive_due = true,
     };
     cw_hash_index_add(&slots->by_address,
-                      cw_hash_index_hash_address(slots->hash_seed, &peer->address), number);
-    cw_hash_index_add(&slots->by_id, cw_hash_index_hash(slots->hash_seed, peer->id), number);
-    cw_hash_index_add(&slots->by_token, hash_of_token(peer->mac), number);
+                      cw_hash_index_hash_address(slots->hash_seed, &identity->address), number);
+    cw_hash_index_add(&slots->by_id, cw_hash_index_hash(slots->hash_seed, identity->id), number);
+    cw_hash_index_add(&slots->by_token, hash_of_token(identity->mac), number);
     cw_bit_set(slots->used, number);
     cw_bit_set(slots->due, number);
     mark_changed(slots, number);
@@ -128,22 +129,22 @@ static void occupy(struct cw_slots *slots, uint32_t number, const struct cw_peer
     cw_server_events_put(
         slots->events, &(struct cw_netcode_server_event){.type = CW_NETCODE_SERVER_EVENT_CONNECTED,
                                                          .client = number});
-    cw_server_log_connected(&slots->config->log, number, peer->id, &peer->address);
+    cw_server_log_connected(&slots->config->log, number, identity->id, &identity->address);
 }
 
-void cw_slots_connect(struct cw_slots *slots, const struct cw_peer *peer, double now)
+void cw_slots_connect(struct cw_slots *slots, const struct cw_client_identity *identity, double now)
 {
     const uint32_t number = find_vacant(slots);
     assert(number != CW_BIT_NONE);
-    occupy(slots, number, peer, now);
+    occupy(slots, number, identity, now);
 }
 
-bool cw_slots_connect_kept(struct cw_slots *slots, uint32_t client, const struct cw_peer *peer,
-                           double now)
+bool cw_slots_connect_kept(struct cw_slots *slots, uint32_t client,
+                           const struct cw_client_identity *identity, double now)
 {
     if (slots->slots[client].state != CW_SLOT_KEPT)
         return false;
-    occupy(slots, client, peer, now);
+    occupy(slots, client, identity, now);
     return true;
 }
 
@@ -162,10 +163,11 @@ static void close_slot(struct cw_slots *slots, struct cw_slot *slot,
 {
     const uint32_t number = cw_slots_number(slots, slot);
     cw_hash_index_remove(&slots->by_address,
-                         cw_hash_index_hash_address(slots->hash_seed, &slot->peer.address), number);
-    cw_hash_index_remove(&slots->by_id, cw_hash_index_hash(slots->hash_seed, slot->peer.id),
+                         cw_hash_index_hash_address(slots->hash_seed, &slot->identity.address),
                          number);
-    cw_hash_index_remove(&slots->by_token, hash_of_token(slot->peer.mac), number);
+    cw_hash_index_remove(&slots->by_id, cw_hash_index_hash(slots->hash_seed, slot->identity.id),
+                         number);
+    cw_hash_index_remove(&slots->by_token, hash_of_token(slot->identity.mac), number);
     slot->state = CW_SLOT_CLOSED;
     slot->farewell = *farewell;
     if (farewell->reason != CW_DISCONNECT_BY_CLIENT)
@@ -179,7 +181,7 @@ static void close_slot(struct cw_slots *slots, struct cw_slot *slot,
                                             .type = CW_NETCODE_SERVER_EVENT_DISCONNECTED,
                                             .client = number,
                                             .reason = farewell->reason});
-    cw_server_log_disconnected(&slots->config->log, number, slot->peer.id, farewell);
+    cw_server_log_disconnected(&slots->config->log, number, slot->identity.id, farewell);
 }
 
 void cw_slots_release(struct cw_slots *slots, struct cw_slot *slot)
@@ -213,16 +215,17 @@ void cw_slots_move(struct cw_slots *slots, struct cw_slot *slot, const struct cw
         return;
     slot->challenge = challenge;
     slot->last_received = now;
-    if (cw_address_equal(address, &slot->peer.address))
+    if (cw_address_equal(address, &slot->identity.address))
         return;
     cw_hash_index_remove(&slots->by_address,
-                         cw_hash_index_hash_address(slots->hash_seed, &slot->peer.address), number);
-    slot->peer.address = *address;
+                         cw_hash_index_hash_address(slots->hash_seed, &slot->identity.address),
+                         number);
+    slot->identity.address = *address;
     cw_hash_index_add(&slots->by_address, cw_hash_index_hash_address(slots->hash_seed, address),
                       number);
     slots->moves++;
-    cw_server_log_moved(&slots->config->log, &slot->moves_logged, number, slot->peer.id, address,
-                        now);
+    cw_server_log_moved(&slots->config->log, &slot->moves_logged, number, slot->identity.id,
+                        address, now);
 }
 
 struct cw_slot *cw_slots_connected(const struct cw_slots *slots, uint32_t client)
@@ -276,7 +279,7 @@ enum cw_error cw_slots_receive(struct cw_slots *slots, struct cw_slot *slot, con
         cw_secure_read(data, size,
                        &(struct cw_secure_key){.protocol_id = slots->config->protocol_id,
                                                .direction = CW_TO_SERVER,
-                                               .bytes = slot->peer.client_to_server_key},
+                                               .bytes = slot->identity.client_to_server_key},
                        &slot->replay, slots->body, &packet);
     slot->allowance -= error == CW_OK || error == CW_ERROR_BODY_SIZE;
     if (error)
@@ -305,8 +308,8 @@ void cw_slots_update(struct cw_slots *slots, double now)
         struct cw_slot *slot = &slots->slots[number];
         if (slot->state != CW_SLOT_CONNECTED)
             continue;
-        if (slot->peer.timeout_seconds > 0 &&
-            now - slot->last_received >= slot->peer.timeout_seconds) {
+        if (slot->identity.timeout_seconds > 0 &&
+            now - slot->last_received >= slot->identity.timeout_seconds) {
             close_slot(slots, slot, &(struct cw_farewell){.reason = CW_DISCONNECT_TIMED_OUT});
             continue;
         }

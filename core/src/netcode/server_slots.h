@@ -4,11 +4,13 @@
 #define CAUSEWAY_SERVER_SLOTS_H
 
 #include "base/hash_index.h"
+#include "netcode/crypto.h"
+#include "netcode/secure_packet.h"
 #include "netcode/server_events.h"
 #include "netcode/server_log.h"
 
 /* The client that a token admits. */
-struct cw_peer {
+struct cw_client_identity {
     struct cw_address address;
     uint64_t id;
     uint64_t expire_time;      /* the token's, Unix seconds */
@@ -28,7 +30,7 @@ enum cw_slot_state {
 
 struct cw_slot {
     enum cw_slot_state state;
-    struct cw_peer peer;
+    struct cw_client_identity identity;
     uint64_t sequence;
     struct cw_replay replay;
     double allowance; /* datagrams that may be read now; below 1: none */
@@ -94,13 +96,14 @@ struct cw_slot *cw_slots_connected(const struct cw_slots *slots, uint32_t client
 uint32_t cw_slots_number(const struct cw_slots *slots, const struct cw_slot *slot);
 
 /* There must be room. */
-void cw_slots_connect(struct cw_slots *slots, const struct cw_peer *peer, double now);
+void cw_slots_connect(struct cw_slots *slots, const struct cw_client_identity *identity,
+                      double now);
 /* Ends the connection in the slot because the same client has connected anew, and keeps the slot
    for it. */
 void cw_slots_replace(struct cw_slots *slots, struct cw_slot *slot);
 /* Connects the client for which a slot was kept. False while the slot is not free yet. */
-bool cw_slots_connect_kept(struct cw_slots *slots, uint32_t client, const struct cw_peer *peer,
-                           double now);
+bool cw_slots_connect_kept(struct cw_slots *slots, uint32_t client,
+                           const struct cw_client_identity *identity, double now);
 /* Keeps the slot no longer, if it was. */
 void cw_slots_unkeep(struct cw_slots *slots, uint32_t client);
 /* The slot's client has answered the challenge of this number, not below slot->challenge, at the

@@ -9,7 +9,7 @@ static size_t write_packet(struct cw_slots *slots, struct cw_slot *slot,
                            struct cw_secure_packet packet, uint8_t *out, size_t capacity)
 {
     const struct cw_secure_key key = {slots->config->protocol_id, CW_TO_CLIENT,
-                                      slot->peer.server_to_client_key};
+                                      slot->identity.server_to_client_key};
     packet.sequence = slot->sequence++;
     return cw_secure_write(&packet, &key, out, capacity);
 }
@@ -96,7 +96,7 @@ static size_t write_next(struct cw_slots *slots, struct cw_slot *slot, uint8_t *
 static size_t sent(struct cw_slot *slot, size_t size, double now, struct cw_address *to)
 {
     if (size > 0) {
-        *to = slot->peer.address;
+        *to = slot->identity.address;
         slot->last_sent = now;
     }
     return size;

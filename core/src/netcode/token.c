@@ -1,4 +1,5 @@
-#include "causeway/token.h"
+#include "netcode/token.h"
+#include "netcode/crypto.h"
 
 #include "base/little_endian.h"
 

@@ -5,8 +5,8 @@
 
 #include "base/hash_index.h"
 
-#include "causeway/crypto.h"
 #include "causeway/error.h"
+#include "netcode/crypto.h"
 
 #include <stdbool.h>
 

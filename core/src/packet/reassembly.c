@@ -1,6 +1,6 @@
 #include "packet/reassembly.h"
 
-#include "causeway/sequence.h"
+#include "base/sequence.h"
 
 #include <string.h>
 

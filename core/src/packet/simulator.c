@@ -296,7 +296,7 @@ double cw_simulator_newest_due(const struct cw_simulator *simulator)
     return simulator ? simulator->newest_due : INFINITY;
 }
 
-void cw_simulator_stats(const struct cw_simulator *simulator, struct cw_simulator_stats *stats)
+void cw_simulator_get_stats(const struct cw_simulator *simulator, struct cw_simulator_stats *stats)
 {
     if (!simulator || !stats)
         return;

@@ -105,7 +105,7 @@ void cw_client_policy_token(struct cw_client_policy *policy, uint32_t server_cou
 
 static void miss(struct cw_client_policy *policy, double now)
 {
-    policy->heard = policy->back = now;
+    policy->last_received = policy->back = now;
 }
 
 void cw_client_policy_link(struct cw_client_policy *policy, bool linked, double now)
@@ -162,9 +162,9 @@ void cw_client_policy_hear(struct cw_client_policy *policy, double now, double u
         policy->absence = 0;
     /* A datagram over a link that was tried says nothing of how long the server is silent. */
     if (!policy->trying)
-        policy->silence = fmax(policy->silence, now - policy->heard);
+        policy->silence = fmax(policy->silence, now - policy->last_received);
     policy->trying = false;
-    policy->heard = now;
+    policy->last_received = now;
 }
 
 static void enter(struct cw_client_policy *policy, double now)
@@ -206,7 +206,7 @@ static bool is_silent(struct cw_client_policy *policy, double now)
 {
     /* The link that is tried opens in two round trips, and a move over it takes one and a half. */
     const double more = policy->trying ? 2 * policy->handshake_seconds : 0;
-    const bool silent = now - fmax(policy->heard, policy->tried) > policy->patience + more;
+    const bool silent = now - fmax(policy->last_received, policy->tried) > policy->patience + more;
     if (silent) {
         policy->patience *= 2;
         policy->trying = true;
@@ -235,7 +235,7 @@ void cw_client_policy_update(struct cw_client_policy *policy, double now, double
     if (policy->config.silence_seconds > 0 && is_silent(policy, now))
         policy->action = CW_CLIENT_ACTION_RENEW;
     else if (policy->absence > 0 && policy->config.attempts > 0 && is_back(policy, now) &&
-             now - policy->heard > fmax(FORGOTTEN_SECONDS, usual(policy)))
+             now - policy->last_received > fmax(FORGOTTEN_SECONDS, usual(policy)))
         end(policy, CW_CLIENT_TIMED_OUT, now);
 }
 

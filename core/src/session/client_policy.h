@@ -8,8 +8,8 @@
 #ifndef CAUSEWAY_CLIENT_POLICY_H
 #define CAUSEWAY_CLIENT_POLICY_H
 
-#include "causeway/crypto.h"
 #include "causeway/netcode_client.h"
+#include "netcode/crypto.h"
 
 /* A link stays open for so long after the packets that tell the server of the end, because what is
    closed at once may drop them. A relay on the other side of the earth has them by then on a link
@@ -71,9 +71,9 @@ struct cw_client_policy {
     double ran;               /* Unix time of the last call that told it */
     double asked;             /* when the link to the server was open */
     double handshake_seconds; /* from then until the server took the client */
-    double heard; /* when something came, or could not come for a reason that is known */
-    double back;  /* when the program ran again and had a link */
-    double tried; /* when another link was, or the patience was lowered */
+    double last_received; /* when something came, or could not come for a reason that is known */
+    double back;          /* when the program ran again and had a link */
+    double tried;         /* when another link was tried, or the patience was lowered */
     double patience;
     double silence;         /* the longest that ended by itself, lately */
     double earlier_silence; /* and in the time of calm before */

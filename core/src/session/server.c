@@ -1,5 +1,6 @@
 #include "base/config_fields.h"
 #include "base/memory.h"
+#include "message/message_pool.h"
 #include "netcode/netcode_server_internal.h"
 #include "session/payload.h"
 #include "session/server_internal.h"
@@ -345,7 +346,7 @@ void cw_server_flush_and_disconnect(struct cw_server *server, uint32_t client, u
 }
 
 bool cw_server_client(const struct cw_server *server, uint32_t client,
-                      struct cw_netcode_server_client *about)
+                      struct cw_server_client_info *about)
 {
     return server && cw_netcode_server_client(server->netcode, client, about);
 }

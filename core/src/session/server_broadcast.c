@@ -1,3 +1,4 @@
+#include "message/message_pool.h"
 #include "session/server_internal.h"
 
 #include <math.h>

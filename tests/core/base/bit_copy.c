@@ -18,7 +18,7 @@ static void copy(const uint8_t *from, unsigned before, unsigned first, size_t bi
     if (size == 0 && !fits)
         return;
     uint8_t *out = malloc(size > 0 ? size : 1);
-    struct cw_bit_writer writer = cw_bit_writer(out, fits ? size : size - 1);
+    struct cw_bit_writer writer = cw_bit_writer_begin(out, fits ? size : size - 1);
     bool written = true;
     for (unsigned i = 0; i < before; i++)
         written = cw_bit_writer_bits(&writer, 1, 1);

@@ -1,5 +1,6 @@
 /* Tests of the bit reader and writer against a plain model, on blocks of exactly their size. */
 #include "causeway/bits.h"
+#include "base/bits_ahead.h"
 
 #include "fixture.h"
 
@@ -34,7 +35,7 @@ static void set_bits(uint8_t *bytes, size_t at, uint32_t value, unsigned bits)
 TEST(test_bits_fill_bytes_from_the_low_end)
 {
     uint8_t out[6];
-    struct cw_bit_writer writer = cw_bit_writer(out, sizeof out);
+    struct cw_bit_writer writer = cw_bit_writer_begin(out, sizeof out);
     assert_true(cw_bit_writer_bits(&writer, 1, 1));
     assert_true(cw_bit_writer_bits(&writer, 5, 4));
     assert_true(cw_bit_writer_bits(&writer, 0x12345678, 32));
@@ -69,7 +70,7 @@ TEST(test_the_writer_uses_its_capacity_to_the_last_bit)
     for (int round = 0; round < 20000; round++) {
         const size_t capacity = random_number() % 14;
         uint8_t *out = malloc(capacity), model[14] = {0};
-        struct cw_bit_writer writer = cw_bit_writer(out, capacity);
+        struct cw_bit_writer writer = cw_bit_writer_begin(out, capacity);
         size_t at = 0;
         for (;;) {
             const unsigned bits = 1 + random_number() % 32;
@@ -99,7 +100,7 @@ TEST(test_the_reader_uses_its_size_to_the_last_bit)
             in[i] = (uint8_t)random_number();
         if (size > 0)
             memcpy(model, in, size);
-        struct cw_bit_reader reader = cw_bit_reader(in, size);
+        struct cw_bit_reader reader = cw_bit_reader_begin(in, size);
         size_t at = 0;
         for (;;) {
             const unsigned bits = 1 + random_number() % 32;
@@ -128,7 +129,7 @@ TEST(test_bytes_come_aligned_after_any_number_of_bits)
             uint8_t *block = malloc(size), bytes[12], read[12];
             for (size_t i = 0; i < sizeof bytes; i++)
                 bytes[i] = (uint8_t)random_number();
-            struct cw_bit_writer writer = cw_bit_writer(block, size);
+            struct cw_bit_writer writer = cw_bit_writer_begin(block, size);
             for (unsigned i = 0; i < before; i++)
                 assert_true(cw_bit_writer_bits(&writer, 1, 1));
             assert_true(cw_bit_writer_bytes(&writer, bytes, count));
@@ -139,7 +140,7 @@ TEST(test_bytes_come_aligned_after_any_number_of_bits)
             assert_memory_equal(block + (before + 7) / 8, bytes, count);
             assert_int_equal(block[size - 1], 0x5a);
 
-            struct cw_bit_reader reader = cw_bit_reader(block, size);
+            struct cw_bit_reader reader = cw_bit_reader_begin(block, size);
             uint32_t value;
             for (unsigned i = 0; i < before; i++)
                 assert_true(cw_bit_reader_bits(&reader, 1, &value));
@@ -148,7 +149,7 @@ TEST(test_bytes_come_aligned_after_any_number_of_bits)
             assert_int_equal(cw_bit_reader_position(&reader), (size - 1) * 8);
 
             const uint8_t *borrowed;
-            reader = cw_bit_reader(block, size);
+            reader = cw_bit_reader_begin(block, size);
             for (unsigned i = 0; i < before; i++)
                 assert_true(cw_bit_reader_bits(&reader, 1, &value));
             assert_true(cw_bit_reader_borrow(&reader, count, &borrowed));
@@ -164,21 +165,21 @@ TEST(test_bytes_come_aligned_after_any_number_of_bits)
 TEST(test_bytes_that_do_not_fit_are_refused)
 {
     uint8_t *block = calloc(1, 4), bytes[5] = {0};
-    struct cw_bit_writer writer = cw_bit_writer(block, 4);
+    struct cw_bit_writer writer = cw_bit_writer_begin(block, 4);
     assert_false(cw_bit_writer_bytes(&writer, bytes, 5));
-    writer = cw_bit_writer(block, 4);
+    writer = cw_bit_writer_begin(block, 4);
     assert_true(cw_bit_writer_bits(&writer, 1, 1));
     assert_false(cw_bit_writer_bytes(&writer, bytes, 4));
-    writer = cw_bit_writer(block, 4);
+    writer = cw_bit_writer_begin(block, 4);
     assert_false(cw_bit_writer_bytes(&writer, bytes, SIZE_MAX));
 
-    struct cw_bit_reader reader = cw_bit_reader(block, 4);
+    struct cw_bit_reader reader = cw_bit_reader_begin(block, 4);
     assert_false(cw_bit_reader_bytes(&reader, bytes, 5));
-    reader = cw_bit_reader(block, 4);
+    reader = cw_bit_reader_begin(block, 4);
     uint32_t value;
     assert_true(cw_bit_reader_bits(&reader, 1, &value));
     assert_false(cw_bit_reader_bytes(&reader, bytes, 4));
-    reader = cw_bit_reader(block, 4);
+    reader = cw_bit_reader_begin(block, 4);
     assert_false(cw_bit_reader_bytes(&reader, bytes, SIZE_MAX));
     free(block);
 }
@@ -186,7 +187,7 @@ TEST(test_bytes_that_do_not_fit_are_refused)
 TEST(test_a_value_with_more_bits_is_refused)
 {
     uint8_t out[8];
-    struct cw_bit_writer writer = cw_bit_writer(out, sizeof out);
+    struct cw_bit_writer writer = cw_bit_writer_begin(out, sizeof out);
     assert_true(cw_bit_writer_bits(&writer, 7, 3));
     assert_false(cw_bit_writer_bits(&writer, 8, 3));
     assert_int_equal(cw_bit_writer_flush(&writer), 0);
@@ -196,7 +197,7 @@ TEST(test_a_failure_stays)
 {
     uint8_t block[16] = {0}, bytes[1];
     uint32_t value;
-    struct cw_bit_writer writer = cw_bit_writer(block, sizeof block);
+    struct cw_bit_writer writer = cw_bit_writer_begin(block, sizeof block);
     cw_bit_writer_fail(&writer);
     assert_false(cw_bit_writer_bits(&writer, 0, 1));
     assert_false(cw_bit_writer_bits(&writer, 0, 32));
@@ -204,7 +205,7 @@ TEST(test_a_failure_stays)
     assert_false(cw_bit_writer_bytes(&writer, bytes, 0));
     assert_int_equal(cw_bit_writer_flush(&writer), 0);
 
-    struct cw_bit_reader reader = cw_bit_reader(block, sizeof block);
+    struct cw_bit_reader reader = cw_bit_reader_begin(block, sizeof block);
     cw_bit_reader_fail(&reader);
     assert_false(cw_bit_reader_bits(&reader, 1, &value));
     assert_false(cw_bit_reader_bits(&reader, 32, &value));
@@ -217,7 +218,7 @@ TEST(test_the_reader_wants_zeros_as_padding)
     for (unsigned before = 1; before < 8; before++) {
         for (unsigned bad = before; bad <= 8; bad++) {
             const uint8_t block[2] = {(uint8_t)(bad < 8 ? 1u << bad : 0), 0xff};
-            struct cw_bit_reader reader = cw_bit_reader(block, sizeof block);
+            struct cw_bit_reader reader = cw_bit_reader_begin(block, sizeof block);
             uint32_t value;
             assert_true(cw_bit_reader_bits(&reader, before, &value));
             assert_int_equal(cw_bit_reader_align(&reader), bad == 8);
@@ -229,7 +230,7 @@ TEST(test_the_reader_wants_zeros_as_padding)
 TEST(test_writing_goes_on_after_a_flush)
 {
     uint8_t out[3] = {0xff, 0xff, 0xff};
-    struct cw_bit_writer writer = cw_bit_writer(out, sizeof out);
+    struct cw_bit_writer writer = cw_bit_writer_begin(out, sizeof out);
     assert_true(cw_bit_writer_bits(&writer, 5, 3));
     assert_int_equal(cw_bit_writer_flush(&writer), 1);
     assert_int_equal(out[0], 0x05);
@@ -258,7 +259,8 @@ TEST(test_bits_loaded_ahead_are_those_that_are_read)
         uint8_t *const bytes = malloc(size + 1);
         for (size_t i = 0; i < size; i++)
             bytes[i] = (uint8_t)random_number();
-        struct cw_bit_reader plain = cw_bit_reader(bytes, size), ahead = cw_bit_reader(bytes, size);
+        struct cw_bit_reader plain = cw_bit_reader_begin(bytes, size),
+                             ahead = cw_bit_reader_begin(bytes, size);
         for (bool done = true; done;) {
             const unsigned bits = 1 + random_number() % 32;
             uint32_t expected = 0, value = 0;

@@ -1,4 +1,4 @@
-#include "causeway/sequence.h"
+#include "base/sequence.h"
 
 #include "fixture.h"
 

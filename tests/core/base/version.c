@@ -1,4 +1,4 @@
-#include "causeway/version.h"
+#include "causeway/base.h"
 
 #include "fixture.h"
 

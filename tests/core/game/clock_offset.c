@@ -8,7 +8,7 @@
 /* Learns from an answer that took so long there and so long back. The true offset is 5. */
 static void learn(struct cw_offset *offset, double there, double back, double rtt, double now)
 {
-    const struct cw_offset_limits limits = cw_offset_limits(5 - back, 5 + there, now);
+    const struct cw_offset_limits limits = cw_offset_limits_make(5 - back, 5 + there, now);
     cw_offset_learn(offset, &limits, rtt, now);
 }
 
@@ -41,7 +41,7 @@ TEST(limits_of_each_way_come_together)
 TEST(limits_may_cross)
 {
     struct cw_offset offset = fresh();
-    const struct cw_offset_limits crossed = cw_offset_limits(5.001, 4.999, 10);
+    const struct cw_offset_limits crossed = cw_offset_limits_make(5.001, 4.999, 10);
     assert_true(fabs(crossed.low - 5) < 1e-9 && fabs(crossed.high - 5) < 1e-9);
     cw_offset_learn(&offset, &crossed, 0, 10);
     assert_true(fabs(cw_offset_guess(&offset) - 5) < 1e-9);
@@ -50,7 +50,7 @@ TEST(limits_may_cross)
 TEST(what_cannot_be_is_a_new_beginning)
 {
     struct cw_offset offset = fresh();
-    const struct cw_offset_limits far = cw_offset_limits(7, 7.2, 10.5);
+    const struct cw_offset_limits far = cw_offset_limits_make(7, 7.2, 10.5);
     assert_false(cw_offset_contradicted(&offset, &far));
     learn(&offset, 0.1, 0.1, 0.2, 10);
     assert_true(cw_offset_contradicted(&offset, &far));

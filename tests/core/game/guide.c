@@ -217,7 +217,7 @@ static void run(struct world *world, double seconds, bool moving)
 static struct cw_prediction_stats stats_of(const struct world *world, uint32_t id)
 {
     struct cw_prediction_stats stats;
-    cw_prediction_stats(world->clients[id].prediction, &stats);
+    cw_prediction_get_stats(world->clients[id].prediction, &stats);
     return stats;
 }
 

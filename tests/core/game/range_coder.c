@@ -22,13 +22,13 @@ static struct models fresh(void)
 {
     struct models models;
     for (size_t i = 0; i < 8; i++)
-        models.bits[i] = cw_range_model(i % 2 ? 32768 : 1000, (uint8_t)(4 * i));
+        models.bits[i] = cw_range_model_begin(i % 2 ? 32768 : 1000, (uint8_t)(4 * i));
     for (size_t i = 0; i < 32; i++)
-        models.tree[i] = cw_range_model(32768, 0);
+        models.tree[i] = cw_range_model_begin(32768, 0);
     for (size_t i = 0; i < 12; i++)
-        models.number[i] = cw_range_model(40000, 4);
+        models.number[i] = cw_range_model_begin(40000, 4);
     for (size_t i = 0; i < 12; i++)
-        models.other[i] = cw_range_model(32768, 0);
+        models.other[i] = cw_range_model_begin(32768, 0);
     return models;
 }
 
@@ -120,7 +120,8 @@ TEST(a_carry_goes_through_all_bytes)
     uint8_t bytes[64];
     for (uint32_t length = 1; length < 40; length++) {
         struct cw_range_coder writer = cw_range_writer(bytes, sizeof bytes);
-        struct cw_range_model models[2] = {cw_range_model(65535, 30), cw_range_model(65535, 30)};
+        struct cw_range_model models[2] = {cw_range_model_begin(65535, 30),
+                                           cw_range_model_begin(65535, 30)};
         uint32_t most = 255;
         bool rare = false;
         for (uint32_t i = 0; i < length; i++)
@@ -129,7 +130,7 @@ TEST(a_carry_goes_through_all_bytes)
         assert_true(cw_range_bit(&writer, &models[1], &rare));
         const size_t size = cw_range_finish(&writer);
         struct cw_range_coder reader = cw_range_reader(bytes, size);
-        models[0] = models[1] = cw_range_model(65535, 30);
+        models[0] = models[1] = cw_range_model_begin(65535, 30);
         for (uint32_t i = 0; i < length; i++) {
             assert_true(cw_range_bits(&reader, &most, 8));
             assert_int_equal(most, 255);
@@ -147,7 +148,7 @@ TEST(likely_bits_cost_little)
 {
     static uint8_t bytes[4096];
     struct cw_prng random = {1};
-    struct cw_range_model model = cw_range_model(32768, 0);
+    struct cw_range_model model = cw_range_model_begin(32768, 0);
     struct cw_range_coder writer = cw_range_writer(bytes, sizeof bytes);
     double news = 0;
     for (int i = 0; i < 10000; i++) {

@@ -16,7 +16,7 @@ BEFORE_EACH_TEST
 static uint32_t known(void)
 {
     struct cw_snapshot_client_stats stats;
-    cw_snapshot_client_stats(rig_client, &stats);
+    cw_snapshot_client_get_stats(rig_client, &stats);
     return stats.entities;
 }
 
@@ -74,7 +74,7 @@ TEST(test_the_budget_is_used)
             assert_in_range(sent.size, budgets[rig_coding].least, most);
     }
     struct cw_snapshot_server_stats stats;
-    cw_snapshot_server_stats(rig_server, &stats);
+    cw_snapshot_server_get_stats(rig_server, &stats);
     assert_true(stats.entities_cut > stats.entities_sent / (rig_coding == 0 ? 1 : 2));
 }
 

@@ -154,6 +154,6 @@ TEST(test_bodies_are_shared_with_both_baselines)
         assert_memory_equal(sent[0].bytes, sent[1].bytes, sent[0].size);
     }
     assert_memory_not_equal(sent[0].bytes + 3, sent[2].bytes + 3, 12);
-    cw_snapshot_server_stats(rig_server, &stats);
+    cw_snapshot_server_get_stats(rig_server, &stats);
     assert_int_equal(stats.shared, 2 + 2 + 1 + 1);
 }

@@ -112,7 +112,7 @@ TEST(test_random_bytes)
     }
     assert_true(taken > 0);
     struct cw_snapshot_client_stats stats;
-    cw_snapshot_client_stats(rig_client, &stats);
+    cw_snapshot_client_get_stats(rig_client, &stats);
     assert_int_equal(stats.snapshots, taken);
     assert_int_equal(stats.snapshots + stats.malformed + stats.duplicate + stats.stale +
                          stats.baseline_missing,

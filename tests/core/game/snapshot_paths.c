@@ -268,7 +268,7 @@ TEST(test_outages_longer_than_the_window)
         play(200, false, true);
         for (uint32_t i = 0; i < CLIENTS; i++)
             expect_the_world(&ends[i]);
-        cw_snapshot_server_stats(rig_server, &stats);
+        cw_snapshot_server_get_stats(rig_server, &stats);
         assert_true(stats.whole > 50);
         close_ends();
         cw_snapshot_server_reset(rig_server);

@@ -78,7 +78,7 @@ TEST(test_receipts_tell_the_baseline)
     expect_x(549);
     assert_int_equal(missing, 0);
     struct cw_snapshot_server_stats stats;
-    cw_snapshot_server_stats(rig_server, &stats);
+    cw_snapshot_server_get_stats(rig_server, &stats);
     assert_in_range(stats.whole, 1, 30);
 }
 

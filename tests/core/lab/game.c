@@ -43,7 +43,7 @@ static struct cw_lab_game_stats stats_of(const struct cw_lab_game *game,
                                          enum cw_lab_traffic traffic)
 {
     struct cw_lab_game_stats stats;
-    cw_lab_game_stats(game, traffic, 2, &stats);
+    cw_lab_game_get_stats(game, traffic, 2, &stats);
     return stats;
 }
 

@@ -50,7 +50,7 @@ static struct cw_message *take(struct rig *rig, uint16_t id, uint32_t fragment, 
     assert_int_equal(cw_block_receiver_check(&rig->receiver, &piece), CW_OK);
     assert_false(cw_block_receiver_has(&rig->receiver, &piece));
     if (fragment == 0)
-        assert_int_equal(cw_message_create_held(rig->channel.arrived, RIG_BLOCK, &message), CW_OK);
+        assert_int_equal(cw_message_create_owned(rig->channel.arrived, RIG_BLOCK, &message), CW_OK);
     return cw_block_receiver_take(&rig->receiver, &piece, message);
 }
 

@@ -59,7 +59,7 @@ static uint32_t acks_for(uint32_t arrive, uint32_t lost_between, uint32_t *acked
             cw_endpoint_accept(peer, event.sequence);
     }
     struct cw_endpoint_stats stats;
-    cw_endpoint_stats(peer, &stats);
+    cw_endpoint_get_stats(peer, &stats);
     *acked = (uint32_t)stats.packets_acked;
     return packets;
 }
@@ -329,7 +329,7 @@ TEST(test_next_gives_the_messages_of_all_channels)
     }
     assert_int_equal(count, 2 * CW_MAX_CHANNELS);
     struct cw_channel_stats stats;
-    assert_int_equal(cw_connection_channel_stats(b, CW_MAX_CHANNELS, &stats), CW_ERROR_CHANNEL);
+    assert_int_equal(cw_connection_get_channel_stats(b, CW_MAX_CHANNELS, &stats), CW_ERROR_CHANNEL);
 }
 
 TEST(test_the_fingerprint_is_of_what_both_ends_must_agree_on)

@@ -1,5 +1,6 @@
 /* Tests of messages: pool, references, blocks. */
 #include "causeway/message.h"
+#include "message/message_pool.h"
 
 #include "config_error.h"
 #include "fixture.h"

@@ -4,7 +4,7 @@
 #include "message/repair_sender.h"
 
 #include "base/prng.h"
-#include "causeway/sequence.h"
+#include "base/sequence.h"
 #include "fixture.h"
 
 #include <string.h>

@@ -4,9 +4,9 @@
    returned: nothing is left to chance, and nothing really happens at the same time. */
 #include "secure_rig.h"
 
+#include "causeway/native/client_host.h"
 #include "causeway/native/clock.h"
-#include "causeway/native/netcode_client_host.h"
-#include "causeway/native/netcode_host.h"
+#include "causeway/native/host.h"
 #include "causeway/native/socket.h"
 #include "message/connection_internal.h"
 #include "netcode/netcode_client_internal.h"

@@ -5,7 +5,6 @@
 #include "causeway/native/socket.h"
 
 #include "causeway/native/clock.h"
-#include "causeway/native/resolve.h"
 
 #include "unit.h"
 
@@ -179,10 +178,10 @@ static void empty_and_long_datagrams_are_skipped(void **state)
     assert_int_equal(receive(b, &from, data, 10), 1);
     assert_int_equal(cw_socket_receive(b, data, 10, &from), 0);
     free(data);
-    cw_socket_stats(b, &stats);
+    cw_socket_get_stats(b, &stats);
     assert_int_equal(stats.datagrams_truncated, 1);
     assert_int_equal(stats.datagrams_received, 2);
-    cw_socket_stats(a, &stats);
+    cw_socket_get_stats(a, &stats);
     assert_int_equal(stats.datagrams_sent, 5);
     cw_socket_close(a);
     cw_socket_close(b);
@@ -212,7 +211,7 @@ static void batches_keep_order_and_count(void **state)
     sent[71].size = sizeof huge;
     sent[149].address = (struct cw_address){.type = CW_ADDRESS_NONE};
     assert_int_equal(cw_socket_send_batch(a, sent, MANY), MANY);
-    cw_socket_stats(a, &stats);
+    cw_socket_get_stats(a, &stats);
     assert_int_equal(stats.datagrams_refused, 4);
     assert_int_equal(stats.datagrams_sent, MANY - 4);
 
@@ -234,7 +233,7 @@ static void batches_keep_order_and_count(void **state)
     /* The buffers keep their places. */
     for (size_t i = 0; i < MANY; i++)
         assert_ptr_equal(received[i].data, in[i]);
-    cw_socket_stats(b, &stats);
+    cw_socket_get_stats(b, &stats);
     assert_int_equal(stats.datagrams_truncated, 17);
     assert_int_equal(stats.datagrams_received, expected - 17);
     cw_socket_close(a);
@@ -295,7 +294,7 @@ static void runs_stay_apart(void **state)
             }
         }
         assert_int_equal(cw_socket_send_batch(from, sent, count), count);
-        cw_socket_stats(from, &stats);
+        cw_socket_get_stats(from, &stats);
         assert_int_equal(stats.datagrams_sent, count);
         assert_int_equal(stats.datagrams_refused, 0);
         for (size_t run = 0; run < sizeof runs / sizeof *runs; run++)
@@ -340,10 +339,10 @@ static void buffers_are_told(void **state)
     struct cw_socket_config config = cw_socket_config_default();
     config.send_buffer_size = config.receive_buffer_size = 16384;
     assert_int_equal(cw_socket_open(&config, &socket), CW_OK);
-    cw_socket_stats(socket, &small);
+    cw_socket_get_stats(socket, &small);
     cw_socket_close(socket);
     socket = open_at(NULL);
-    cw_socket_stats(socket, &large);
+    cw_socket_get_stats(socket, &large);
     cw_socket_close(socket);
     assert_true(small.send_buffer_size >= 16384 && small.receive_buffer_size >= 16384);
     assert_true(large.send_buffer_size > small.send_buffer_size);

@@ -185,7 +185,7 @@ static void only_from_the_server(void **state)
     assert_int_equal(
         cw_netcode_client_receive(bench.client, &bench.servers[0], out, size, bench.now), CW_OK);
     struct cw_netcode_client_stats stats;
-    cw_netcode_client_stats(bench.client, &stats);
+    cw_netcode_client_get_stats(bench.client, &stats);
     assert_int_equal(stats.datagrams_received, 2);
     assert_int_equal(stats.datagrams_dropped, 1);
     assert_int_equal(cw_netcode_client_dropped(bench.client, CW_ERROR_WRONG_SENDER), 1);
@@ -293,7 +293,7 @@ static void second_connection_is_like_the_first(void **state)
                      CW_OK);
     struct cw_netcode_client_stats stats;
     struct cw_netcode_client_event event;
-    cw_netcode_client_stats(bench.client, &stats);
+    cw_netcode_client_get_stats(bench.client, &stats);
     assert_int_equal(stats.datagrams_received, 0);
     assert_int_equal(stats.datagrams_sent, 0);
     assert_false(cw_netcode_client_next(bench.client, &event));

@@ -46,7 +46,7 @@ static void destroy(struct world *world)
 static struct cw_endpoint_stats stats_of(const struct world *world, int end)
 {
     struct cw_endpoint_stats stats;
-    cw_endpoint_stats(world->ends[end], &stats);
+    cw_endpoint_get_stats(world->ends[end], &stats);
     return stats;
 }
 
@@ -162,7 +162,7 @@ static void check_loss(double loss_there, double loss_back, double interval)
         struct cw_simulator_stats truth;
         const struct cw_endpoint_stats ours = stats_of(&world, end);
         const struct cw_endpoint_stats theirs = stats_of(&world, !end);
-        cw_simulator_stats(world.paths[end], &truth);
+        cw_simulator_get_stats(world.paths[end], &truth);
         const double share = (double)truth.datagrams_lost / (double)truth.datagrams_received;
         const double sent =
             (double)ours.packets_lost / (double)(ours.packets_lost + ours.packets_acked);
@@ -240,7 +240,7 @@ TEST(bandwidth_is_that_of_the_path)
         }
     }
     struct cw_simulator_stats truth;
-    cw_simulator_stats(world.paths[0], &truth);
+    cw_simulator_get_stats(world.paths[0], &truth);
     const double true_sent = (double)truth.bytes_received / now;
     const double true_received = (double)truth.bytes_transmitted / now;
     print_message("sent %.0f bytes/s, measured %.0f; received %.0f, measured %.0f, acked %.0f\n",

@@ -52,11 +52,11 @@ TEST(test_malformed_datagrams_deliver_and_ack_nothing)
         const cJSON *prior;
         cJSON_ArrayForEach(prior, vectors_get(item, "prior")) receive_hex(endpoint, prior);
         struct cw_endpoint_stats before, after;
-        cw_endpoint_stats(endpoint, &before);
+        cw_endpoint_get_stats(endpoint, &before);
         size_t size;
         uint8_t *data = vectors_bytes(vectors_get(item, "datagram"), &size);
         const enum cw_error error = cw_endpoint_receive(endpoint, data, size, 0);
-        cw_endpoint_stats(endpoint, &after);
+        cw_endpoint_get_stats(endpoint, &after);
         struct cw_endpoint_event event;
         if (error == CW_OK || cw_endpoint_next(endpoint, &event) ||
             after.packets_received != before.packets_received)

@@ -124,7 +124,7 @@ static void finish(struct world *world)
     for (int i = 0; i < 2; i++) {
         const struct side *side = &world->sides[i];
         struct cw_notify_stats stats;
-        cw_notify_stats(side->notify, &stats);
+        cw_notify_get_stats(side->notify, &stats);
         assert_true(side->told + 10 >= side->sent);
         assert_true(side->acked >= CALM * 9 / 10);
         assert_int_equal(stats.packets_acked, side->acked);
@@ -161,7 +161,7 @@ TEST(test_outages)
         bad_paths_fail(&world.paths, TICKS - CALM, tick, &world);
         for (int i = 0; i < 2; i++) {
             struct cw_notify_stats stats;
-            cw_notify_stats(world.sides[i].notify, &stats);
+            cw_notify_get_stats(world.sides[i].notify, &stats);
             overflowed += stats.packets_overflowed;
         }
         finish(&world);

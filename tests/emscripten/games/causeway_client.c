@@ -6,7 +6,6 @@
 #include <causeway/causeway.h>
 #include <causeway/native/client_host.h>
 #include <causeway/native/clock.h>
-#include <causeway/native/run.h>
 
 #define SAY_FIELDS(FIELD) FIELD(text, CW_STRING(200))
 CW_MESSAGE(say, SAY_FIELDS)

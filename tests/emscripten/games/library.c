@@ -1,8 +1,8 @@
 /* Tests the library where Emscripten is the platform; prints the failures, and "done". */
+#include "netcode/crypto.h"
+
 #include <causeway/causeway.h>
 #include <causeway/native/clock.h>
-#include <causeway/native/resolve.h>
-#include <causeway/native/run.h>
 #include <causeway/native/socket.h>
 
 #include <math.h>

@@ -96,7 +96,7 @@ export class ClockSync extends GameObject {
   stats(now: number): ClockSyncStats {
     const { core, address } = this;
     const stats = core.read(clockSyncStatsStruct, (out) =>
-      core.exports.cw_clock_sync_stats(address, now, out),
+      core.exports.cw_clock_sync_get_stats(address, now, out),
     );
     return { ...stats, synced: stats['synced'] !== 0 } as ClockSyncStats;
   }

@@ -137,7 +137,7 @@ export class InputReceiver<
   stats(): InputReceiverStats {
     const { core, address } = this;
     return core.read(inputReceiverStatsStruct, (out) =>
-      core.exports.cw_input_receiver_stats(address, out),
+      core.exports.cw_input_receiver_get_stats(address, out),
     ) as unknown as InputReceiverStats;
   }
 }

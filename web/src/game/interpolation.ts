@@ -68,7 +68,7 @@ export class Interpolation<Entry> extends GameObject {
   stats(): InterpolationStats {
     const { core, address } = this;
     return core.read(interpolationStatsStruct, (out) =>
-      core.exports.cw_interpolation_stats(address, out),
+      core.exports.cw_interpolation_get_stats(address, out),
     ) as unknown as InterpolationStats;
   }
 

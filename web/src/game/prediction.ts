@@ -146,7 +146,7 @@ export class Prediction<
   stats(): PredictionStats<State> {
     const { core, address } = this;
     const stats = core.read(predictionStatsStruct, (out) =>
-      core.exports.cw_prediction_stats(address, out),
+      core.exports.cw_prediction_get_stats(address, out),
     ) as unknown as Counted;
     return { ...stats, errorField: this.#fields[stats.errorField] };
   }

@@ -140,7 +140,7 @@ export class SnapshotServer<Of extends Schema> extends GameObject {
   stats(): SnapshotServerStats {
     const { core, address } = this;
     return core.read(snapshotServerStatsStruct, (out) =>
-      core.exports.cw_snapshot_server_stats(address, out),
+      core.exports.cw_snapshot_server_get_stats(address, out),
     ) as unknown as SnapshotServerStats;
   }
 }
@@ -209,7 +209,7 @@ export class SnapshotClient<Of extends Schema> extends GameObject {
   stats(): SnapshotClientStats {
     const { core, address } = this;
     return core.read(snapshotClientStatsStruct, (out) =>
-      core.exports.cw_snapshot_client_stats(address, out),
+      core.exports.cw_snapshot_client_get_stats(address, out),
     ) as unknown as SnapshotClientStats;
   }
 

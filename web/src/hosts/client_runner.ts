@@ -256,7 +256,7 @@ export class ClientRunner {
     const taken = this.#client.receive(datagram, seconds());
     this.#calls.received();
     if (this.#attempt !== attempt) return;
-    if (taken && states[this.#client.state]) this.#heard();
+    if (taken && states[this.#client.state]) this.#received();
     // The answer for the next step of the handshake need not wait for the tick.
     if (this.#follow()) carrier.transmit();
   }
@@ -284,7 +284,7 @@ export class ClientRunner {
     this.#calls.stopped?.();
   }
 
-  #heard(): void {
+  #received(): void {
     this.#policy.hear();
     if (this.#state === 'reconnecting' && this.#attempt?.session?.state === 'open')
       this.#enter('connected');

@@ -90,7 +90,7 @@ export abstract class MessageEnd<Of extends Schema> extends CoreObject {
   /** Returns the statistics of the path and the connection. */
   stats(): ConnectionStats {
     const { exports, memory, scratch } = this.core;
-    exports.cw_connection_stats(this.connection, scratch);
+    exports.cw_connection_get_stats(this.connection, scratch);
     const { limited, ...counts } = memory.struct(scratch, connectionStatsStruct.fields);
     return {
       ...memory.struct(scratch, endpointStatsStruct.fields),
@@ -107,7 +107,7 @@ export abstract class MessageEnd<Of extends Schema> extends CoreObject {
     const { core, connection } = this;
     checkChannel(channel, this.#channelCount);
     return core.read(channelStatsStruct, (out) =>
-      core.check(core.exports.cw_connection_channel_stats(connection, channel, out)),
+      core.check(core.exports.cw_connection_get_channel_stats(connection, channel, out)),
     );
   }
 }

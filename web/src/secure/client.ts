@@ -177,7 +177,7 @@ export class Client<Of extends Schema = Schema> extends MessageEnd<Of> implement
     const { core, netcode } = this;
     const { exports } = core;
     const stats = core.read(netcodeClientStatsStruct, (out) =>
-      exports.cw_netcode_client_stats(netcode, out),
+      exports.cw_netcode_client_get_stats(netcode, out),
     );
     const dropped = droppedBy((error) => exports.cw_netcode_client_dropped(netcode, error));
     return { ...stats, dropped };

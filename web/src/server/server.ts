@@ -6,11 +6,11 @@ import {
   addressAt,
   addressStruct,
   disconnectReasons,
-  netcodeServerClientAt,
   netcodeServerConfigAt,
   netcodeServerConfigStruct,
   netcodeServerStatsAt,
   netcodeServerStatsStruct,
+  serverClientInfoAt,
   serverConfigAt,
   serverConfigStruct,
   serverEventAt,
@@ -190,7 +190,7 @@ export class Server<Of extends Schema = Schema> extends WasmObject<ServerCore> {
   next(): ServerEvent<Of> | undefined {
     const { core, address } = this;
     const { exports, memory, scratch } = core;
-    exports.cw_netcode_server_stats(this.#netcode, scratch);
+    exports.cw_netcode_server_get_stats(this.#netcode, scratch);
     const connections = Number(memory.u64(scratch + netcodeServerStatsAt.connections));
     const changes = 2 * connections - memory.u32(scratch + netcodeServerStatsAt.clients);
     if (this.#changesTaken === changes || !exports.cw_server_next(address, scratch))
@@ -219,10 +219,10 @@ export class Server<Of extends Schema = Schema> extends WasmObject<ServerCore> {
     const { exports, memory, scratch } = this.core;
     if (!exports.cw_server_client(this.address, client, scratch)) return undefined;
     return {
-      id: memory.u64(scratch + netcodeServerClientAt.id),
-      address: this.#format(scratch + netcodeServerClientAt.address),
-      userData: memory.copy(memory.u32(scratch + netcodeServerClientAt.userData), USER_DATA_SIZE),
-      datagramsRefused: Number(memory.u64(scratch + netcodeServerClientAt.datagramsRefused)),
+      id: memory.u64(scratch + serverClientInfoAt.id),
+      address: this.#format(scratch + serverClientInfoAt.address),
+      userData: memory.copy(memory.u32(scratch + serverClientInfoAt.userData), USER_DATA_SIZE),
+      datagramsRefused: Number(memory.u64(scratch + serverClientInfoAt.datagramsRefused)),
     };
   }
 
@@ -288,7 +288,7 @@ export class Server<Of extends Schema = Schema> extends WasmObject<ServerCore> {
     const { exports } = core;
     const netcode = exports.cw_server_netcode(address);
     const stats = core.read(netcodeServerStatsStruct, (out) =>
-      exports.cw_netcode_server_stats(netcode, out),
+      exports.cw_netcode_server_get_stats(netcode, out),
     );
     const dropped = droppedBy((error) => exports.cw_netcode_server_dropped(netcode, error));
     const broadcastsRefused = Number(exports.cw_server_broadcasts_refused(address));

@@ -19,7 +19,7 @@ interface Peer {
  */
 export class PagePeers {
   /** True when a data channel could not be handed over. */
-  held = false;
+  passesOn = false;
   readonly #line: () => Line<WorkerSide>;
   readonly #peers = new Map<number, Peer>();
   /** The errors of peers that could not be opened. */
@@ -83,13 +83,13 @@ export class PagePeers {
     try {
       line.give('channel', peer, channel);
     } catch {
-      this.held = true;
-      this.#hold(peer, opened);
+      this.passesOn = true;
+      this.#passOn(peer, opened);
     }
   }
 
   /** Passes on everything that goes through a data channel which the browser cannot hand over. */
-  #hold(peer: number, opened: Peer): void {
+  #passOn(peer: number, opened: Peer): void {
     const line = this.#line();
     const { channel } = opened;
     channel.binaryType = 'arraybuffer';

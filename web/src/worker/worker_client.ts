@@ -141,7 +141,7 @@ export class WorkerClient<Of extends Schema = Schema> extends Host<
    * channel to a Worker, and over WebSocket in Firefox: there a busy page holds datagrams up.
    */
   get offloaded(): boolean {
-    return this.transport === 'webrtc' ? !this.#peers.held : !isGecko();
+    return this.transport === 'webrtc' ? !this.#peers.passesOn : !isGecko();
   }
 
   /** While connected: the number of this client on the server, from 0, and how many there can be. */

@@ -11,7 +11,7 @@
 #ifndef CAUSEWAY_NATIVE_HOST_H
 #define CAUSEWAY_NATIVE_HOST_H
 
-#include "causeway/linkage.h"
+#include "causeway/base.h"
 #include "causeway/server.h"
 
 CW_BEGIN_DECLARATIONS
@@ -66,6 +66,39 @@ bool cw_host_next(struct cw_host *host, double until, struct cw_server_event *ev
 
 /* Lets time pass and sends what is due. Call it once per tick. */
 void cw_host_update(struct cw_host *host);
+
+/* The same for payloads of the application's own, without messages; see netcode_server.h. */
+struct cw_netcode_host;
+
+struct cw_netcode_host_config {
+    /* Its allocator is the host's too. unix_offset_seconds is ignored, because the host keeps it
+       right. addresses may be NULL; then tokens must name the address that the socket is bound
+       to. */
+    struct cw_netcode_server_config server;
+
+    /* These are as in a struct cw_host_config. */
+    const char *const *trusted_proxies;
+    uint32_t trusted_proxy_count;
+};
+
+struct cw_netcode_host_config cw_netcode_host_config_default(void);
+
+/* Does what cw_host_open does; its errors are those of cw_netcode_server_create too. */
+enum cw_error cw_netcode_host_open(const char *listen, const struct cw_netcode_host_config *config,
+                                   struct cw_netcode_host **host);
+
+/* Tells the clients that the server is closing, and destroys it. NULL is allowed. */
+void cw_netcode_host_close(struct cw_netcode_host *host);
+
+/* The server, for sending payloads, disconnecting clients and reading statistics. Do not call its
+   receive, transmit, next or update: the host does. */
+struct cw_netcode_server *cw_netcode_host_server(struct cw_netcode_host *host);
+
+/* These do what those of a cw_host do. */
+const struct cw_address *cw_netcode_host_address(const struct cw_netcode_host *host);
+bool cw_netcode_host_next(struct cw_netcode_host *host, double until,
+                          struct cw_netcode_server_event *event);
+void cw_netcode_host_update(struct cw_netcode_host *host);
 
 CW_END_DECLARATIONS
 

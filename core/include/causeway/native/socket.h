@@ -1,11 +1,10 @@
-/* A UDP socket that never blocks. */
+/* A UDP socket that never blocks, and the names of hosts. */
 #ifndef CAUSEWAY_NATIVE_SOCKET_H
 #define CAUSEWAY_NATIVE_SOCKET_H
 
 #include "causeway/address.h"
-#include "causeway/allocator.h"
+#include "causeway/base.h"
 #include "causeway/error.h"
-#include "causeway/linkage.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -23,7 +22,7 @@ struct cw_socket_config {
        the same; 0.0.0.0 means IPv4 only. */
     struct cw_address address;
 
-    /* Bytes to ask the system for, which may grant less; see cw_socket_stats. 0: the system's
+    /* Bytes to ask the system for, which may grant less; see cw_socket_get_stats. 0: the system's
        minimum; default 4 MiB. */
     uint32_t send_buffer_size;
     uint32_t receive_buffer_size;
@@ -102,7 +101,14 @@ struct cw_socket_stats {
     uint64_t datagrams_truncated; /* datagrams not delivered: longer than the caller's capacity */
 };
 
-void cw_socket_stats(const struct cw_socket *socket, struct cw_socket_stats *stats);
+void cw_socket_get_stats(const struct cw_socket *socket, struct cw_socket_stats *stats);
+
+/* Reads everything that cw_address_parse reads, and also "example.com" and "example.com:40000". For
+   names it asks the system's resolver, which may block for seconds. It takes the first IPv4
+   address, because many game servers listen on IPv4 only, or the first IPv6 address if there is no
+   IPv4 one. Errors: CW_ERROR_ADDRESS for text in any other form, CW_ERROR_HOST when the name has no
+   address. */
+enum cw_error cw_resolve(const char *text, struct cw_address *address);
 
 CW_END_DECLARATIONS
 

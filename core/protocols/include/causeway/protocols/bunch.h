@@ -115,7 +115,7 @@ struct cw_bunch_stats {
     struct cw_notify_stats notify;
 };
 
-void cw_bunch_stats(const struct cw_bunch *bunch, struct cw_bunch_stats *stats);
+void cw_bunch_get_stats(const struct cw_bunch *bunch, struct cw_bunch_stats *stats);
 
 CW_END_DECLARATIONS
 

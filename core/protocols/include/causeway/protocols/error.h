@@ -7,7 +7,7 @@
 #ifndef CAUSEWAY_PROTOCOLS_ERROR_H
 #define CAUSEWAY_PROTOCOLS_ERROR_H
 
-#include "causeway/linkage.h"
+#include "causeway/base.h"
 
 CW_BEGIN_DECLARATIONS
 

@@ -25,8 +25,7 @@
 #ifndef CAUSEWAY_PROTOCOLS_NOTIFY_H
 #define CAUSEWAY_PROTOCOLS_NOTIFY_H
 
-#include "causeway/allocator.h"
-#include "causeway/linkage.h"
+#include "causeway/base.h"
 #include "causeway/protocols/error.h"
 
 #include <stdbool.h>
@@ -145,7 +144,7 @@ struct cw_notify_stats {
     uint32_t history_size;  /* packets whose fate the next history has to tell, 0 to 256 */
 };
 
-void cw_notify_stats(const struct cw_notify *notify, struct cw_notify_stats *stats);
+void cw_notify_get_stats(const struct cw_notify *notify, struct cw_notify_stats *stats);
 
 CW_END_DECLARATIONS
 

@@ -21,8 +21,7 @@
 #ifndef CAUSEWAY_PROTOCOLS_RUDP_H
 #define CAUSEWAY_PROTOCOLS_RUDP_H
 
-#include "causeway/allocator.h"
-#include "causeway/linkage.h"
+#include "causeway/base.h"
 #include "causeway/protocols/error.h"
 
 #include <stdbool.h>
@@ -142,7 +141,7 @@ struct cw_rudp_stats {
     uint64_t datagrams_malformed;
 };
 
-void cw_rudp_stats(const struct cw_rudp *rudp, struct cw_rudp_stats *stats);
+void cw_rudp_get_stats(const struct cw_rudp *rudp, struct cw_rudp_stats *stats);
 
 CW_END_DECLARATIONS
 

@@ -2,12 +2,8 @@
 #ifndef CAUSEWAY_SEQUENCE_H
 #define CAUSEWAY_SEQUENCE_H
 
-#include "causeway/linkage.h"
-
 #include <stdbool.h>
 #include <stdint.h>
-
-CW_BEGIN_DECLARATIONS
 
 /* Returns true when a is newer than b, taking the shorter way round. When two numbers are exactly
    half the range apart, the numerically larger one is newer. So for any two different numbers,
@@ -23,7 +19,5 @@ static inline int cw_sequence_difference(uint16_t a, uint16_t b)
 {
     return (int16_t)(uint16_t)(a - b);
 }
-
-CW_END_DECLARATIONS
 
 #endif

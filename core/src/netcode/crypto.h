@@ -5,23 +5,19 @@
 #ifndef CAUSEWAY_CRYPTO_H
 #define CAUSEWAY_CRYPTO_H
 
-#include "causeway/linkage.h"
+#include "causeway/token.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-CW_BEGIN_DECLARATIONS
-
-#define CW_KEY_BYTES        32
-#define CW_MAC_BYTES        16
-#define CW_NONCE_BYTES      12
-#define CW_LONG_NONCE_BYTES 24
+#define CW_MAC_BYTES   16
+#define CW_NONCE_BYTES 12
 
 /* Lets libsodium choose the fastest code for this machine. It may be called any number of times,
-   from any thread. The create and generate functions of netcode call it. A program that uses the
-   functions below directly should call it too; without it they work, but more slowly. Returns false
-   when the machine has no source of random bytes. */
+   from any thread. The create and generate functions of netcode call it; without it the
+   functions below work, but more slowly. Returns false when the machine has no source of random
+   bytes. */
 bool cw_crypto_init(void);
 
 /* The key and the nonce of a seal, and the other data that it covers. */
@@ -59,16 +55,7 @@ bool cw_crypto_equal(const uint8_t *a, const uint8_t *b, size_t size);
 /* Returns whether all bytes are zero, as in a key that was never set. It takes constant time. */
 bool cw_crypto_is_zero(const uint8_t *data, size_t size);
 
-/* A source of random bytes. All zero means the operating system's. A source of your own makes a run
-   repeatable; never use one that an attacker could guess. */
-struct cw_random {
-    void (*fill)(void *context, uint8_t *out, size_t size);
-    void *context;
-};
-
 /* Fills out with size random bytes from the source. */
 void cw_random_fill(const struct cw_random *random, uint8_t *out, size_t size);
-
-CW_END_DECLARATIONS
 
 #endif

@@ -1,7 +1,7 @@
-/* Somebody on the way between a client and its server may try these attacks. */
+/* Attacks that somebody on the path between a client and its server may try. */
 #include "secure_rig.h"
 
-/* Datagrams that somebody on the way has kept. */
+/* Datagrams that somebody on the path has kept. */
 #define TAPE_MAX 4096
 struct tape {
     struct {
@@ -148,7 +148,7 @@ static void altered_packets(void **state)
     rig_stop(&rig);
 }
 
-/* Somebody on the way alters, replays, reorders, truncates and drops. Every message that comes out
+/* Somebody on the path alters, replays, reorders, truncates and drops. Every message that comes out
    at an end went in at the other, and once. */
 static void man_in_the_middle(void **state)
 {
@@ -173,7 +173,7 @@ static void man_in_the_middle(void **state)
             if (cw_netcode_client_send(client, (const uint8_t *)message, sizeof(message)) == CW_OK)
                 up_sent++;
         }
-        struct cw_netcode_server_client about;
+        struct cw_server_client_info about;
         if (cw_netcode_server_client(rig.server, 0, &about) && about.confirmed) {
             for (int i = 0; i < 8; i++)
                 message[i] = down_sent;
@@ -261,5 +261,5 @@ int main(void)
         cmocka_unit_test(altered_packets),
         cmocka_unit_test(man_in_the_middle),
     };
-    return cmocka_run_group_tests_name("server_on_the_way", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("server_on_path", tests, NULL, NULL);
 }

@@ -1,0 +1,18 @@
+/* Functions of a schema for callers that have checked the type. */
+#ifndef CAUSEWAY_SCHEMA_UNCHECKED_H
+#define CAUSEWAY_SCHEMA_UNCHECKED_H
+
+#include "causeway/schema.h"
+
+/* Does the work of cw_schema_type without its checks. */
+const struct cw_message_type *cw_schema_type_unchecked(const struct cw_schema *schema,
+                                                       uint32_t type);
+
+/* Returns whether the bits of a message of the type may depend on the bit at which it begins. */
+bool cw_schema_aligns(const struct cw_schema *schema, uint32_t type);
+
+/* Does the work of cw_schema_serialize without its checks; message is not NULL. */
+bool cw_schema_serialize_unchecked(const struct cw_schema *schema, uint32_t type,
+                                   struct cw_stream *stream, void *message);
+
+#endif
