@@ -1,6 +1,6 @@
 /* Golden bytes: those that the code wrote when it was known to be right, one `name hex` per line.
-   They guard a clone that does not have the shared vectors. A test program that is called with
-   --write-golden writes its file anew. */
+   They guard a clone that does not have the shared vectors. A test program that finds
+   CAUSEWAY_WRITE_GOLDEN in its environment writes its file anew. */
 #ifndef CAUSEWAY_TESTS_GOLDEN_H
 #define CAUSEWAY_TESTS_GOLDEN_H
 
@@ -16,8 +16,9 @@ struct golden {
 };
 
 /* Opens the file at path, which is CAUSEWAY_GOLDEN, the folder, and the file's name. */
-static inline struct golden golden_open(const char *path, bool write)
+static inline struct golden golden_open(const char *path)
 {
+    const bool write = getenv("CAUSEWAY_WRITE_GOLDEN") != NULL;
     struct golden golden = {fopen(path, write ? "w" : "r"), write};
     if (!golden.file) {
         fprintf(stderr, "cannot open %s\n", path);

@@ -5,10 +5,10 @@
 
 #include <math.h>
 
-static void one_allocation(void **state)
+TEST(one_allocation)
 {
-    (void)state;
-    struct counted counted = {0};
+    static struct counted counted;
+    counted = (struct counted){0};
     struct rig rig;
     rig_init(&rig);
     rig.config.allocator = counted_allocator(&counted);
@@ -17,18 +17,16 @@ static void one_allocation(void **state)
     const struct cw_address at = rig_client_address(1);
     struct cw_netcode_client *client = rig_client(&rig, 1);
     rig_connect(&rig, client, &at);
-    cw_netcode_client_destroy(client);
-    rig_stop(&rig);
     assert_int_equal(counted.allocations, 1);
+    end_owned(rig.server);
     assert_int_equal(counted.releases, 1);
     assert_int_equal(counted.released, counted.size);
     counted.refuse = true;
     assert_int_equal(cw_netcode_server_create(&rig.config, &rig.server), CW_ERROR_NO_MEMORY);
 }
 
-static void defaults(void **state)
+TEST(defaults)
 {
-    (void)state;
     const struct cw_netcode_server_config config = cw_netcode_server_config_default();
     assert_int_equal(config.max_clients, 64);
     assert_int_equal(config.max_pending, CW_AUTO);
@@ -60,25 +58,22 @@ static void defaults(void **state)
 }
 
 /* The config that was given to create may be gone or change afterwards. */
-static void config_is_copied(void **state)
+TEST(config_is_copied)
 {
-    (void)state;
     struct rig rig;
     rig_init(&rig);
     rig_start(&rig);
     const struct cw_address at = rig_client_address(1);
     const struct cw_token_grant grant = rig_grant(&rig, 1);
     uint8_t token[CW_TOKEN_SIZE];
-    assert_int_equal(cw_token_generate(&grant, rig_key, token), CW_OK);
+    assert_ok(cw_token_generate(&grant, rig_key, token));
     rig.address.port++;
-    assert_int_equal(rig_give_token(&rig, &at, token), CW_OK);
-    rig_stop(&rig);
+    assert_ok(rig_give_token(&rig, &at, token));
 }
 
 /* Where the time of all calls is the Unix time, the offset is 0, and has to be said. */
-static void the_clock_may_be_unix_time(void **state)
+TEST(the_clock_may_be_unix_time)
 {
-    (void)state;
     struct rig rig;
     rig_init(&rig);
     rig.now = RIG_UNIX;
@@ -90,13 +85,10 @@ static void the_clock_may_be_unix_time(void **state)
     struct cw_netcode_client *client = rig_client_of(&rig, &config, &grant);
     const struct cw_address at = rig_client_address(1);
     rig_connect(&rig, client, &at);
-    cw_netcode_client_destroy(client);
-    rig_stop(&rig);
 }
 
-static void configs_refused(void **state)
+TEST(configs_refused)
 {
-    (void)state;
     struct rig rig;
     struct cw_netcode_server *server;
     rig_init(&rig);
@@ -162,14 +154,4 @@ static void configs_refused(void **state)
 #undef REFUSED
 #undef TAKEN
     cw_netcode_server_destroy(NULL);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_allocation),   cmocka_unit_test(defaults),
-        cmocka_unit_test(config_is_copied), cmocka_unit_test(the_clock_may_be_unix_time),
-        cmocka_unit_test(configs_refused),
-    };
-    return cmocka_run_group_tests_name("server_config", tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 /* The server tells what has happened, in this order. */
 #include "netcode/server_events.h"
 
-#include "unit.h"
+#include "fixture.h"
 
 #define CLIENTS 2
 
@@ -36,9 +36,8 @@ static void expect(struct room *room, enum cw_netcode_server_event_type type, ui
     cw_server_events_drop(&room->events);
 }
 
-static void both_ends_of_every_slot_and_a_payload_fit(void **state)
+TEST(both_ends_of_every_slot_and_a_payload_fit)
 {
-    (void)state;
     struct room room;
     room_open(&room);
     assert_null(cw_server_events_first(&room.events));
@@ -60,9 +59,8 @@ static void both_ends_of_every_slot_and_a_payload_fit(void **state)
     }
 }
 
-static void a_payload_waits_until_it_is_dropped(void **state)
+TEST(a_payload_waits_until_it_is_dropped)
 {
-    (void)state;
     struct room room;
     room_open(&room);
     put(&room, CW_NETCODE_SERVER_EVENT_CONNECTED, 1);
@@ -73,13 +71,4 @@ static void a_payload_waits_until_it_is_dropped(void **state)
     assert_true(room.events.payload_waits);
     expect(&room, CW_NETCODE_SERVER_EVENT_PAYLOAD, 1);
     assert_false(room.events.payload_waits);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(both_ends_of_every_slot_and_a_payload_fit),
-        cmocka_unit_test(a_payload_waits_until_it_is_dropped),
-    };
-    return cmocka_run_group_tests_name("server_events", tests, NULL, NULL);
 }

@@ -1,8 +1,8 @@
 /* The slots of a server, alone: who has one, what goes out of it, and when it is free again. */
 #include "netcode/server_slots.h"
 
+#include "fixture.h"
 #include "netcode.h"
-#include "unit.h"
 
 #define CLIENTS  3
 #define PROTOCOL 77
@@ -78,12 +78,11 @@ static enum cw_secure_type next_packet(struct room *room, uint8_t number, double
     const struct cw_peer peer = peer_of(number);
     assert_true(cw_address_equal(&to, &peer.address));
     struct cw_secure_packet packet;
-    assert_int_equal(cw_secure_read(datagram, size,
-                                    &(struct cw_secure_key){.protocol_id = PROTOCOL,
-                                                            .direction = CW_TO_CLIENT,
-                                                            .bytes = peer.server_to_client_key},
-                                    NULL, body, &packet),
-                     CW_OK);
+    assert_ok(cw_secure_read(datagram, size,
+                             &(struct cw_secure_key){.protocol_id = PROTOCOL,
+                                                     .direction = CW_TO_CLIENT,
+                                                     .bytes = peer.server_to_client_key},
+                             NULL, body, &packet));
     return packet.type;
 }
 
@@ -109,9 +108,8 @@ static enum cw_error give(struct room *room, uint8_t number, enum cw_secure_type
     return cw_slots_receive(&room->slots, slot, datagram, size, 1);
 }
 
-static void peers_are_found_while_they_are_connected(void **state)
+TEST(peers_are_found_while_they_are_connected)
 {
-    (void)state;
     struct room room;
     room_open(&room);
     for (uint8_t number = 0; number < CLIENTS; number++) {
@@ -138,9 +136,8 @@ static void peers_are_found_while_they_are_connected(void **state)
     expect_no_event(&room);
 }
 
-static void a_slot_is_free_when_both_sides_know(void **state)
+TEST(a_slot_is_free_when_both_sides_know)
 {
-    (void)state;
     for (int told_first = 0; told_first < 2; told_first++) {
         struct room room;
         room_open(&room);
@@ -164,32 +161,30 @@ static void a_slot_is_free_when_both_sides_know(void **state)
     }
 }
 
-static void a_payload_follows_a_keep_alive_until_something_came(void **state)
+TEST(a_payload_follows_a_keep_alive_until_something_came)
 {
-    (void)state;
     struct room room;
     room_open(&room);
     connect_to(&room, 0, 0);
     assert_int_equal(cw_slots_send(&room.slots, 1, (const uint8_t *)"x", 1),
                      CW_ERROR_NOT_CONNECTED);
-    assert_int_equal(cw_slots_send(&room.slots, 0, (const uint8_t *)"x", 1), CW_OK);
+    assert_ok(cw_slots_send(&room.slots, 0, (const uint8_t *)"x", 1));
     assert_int_equal(cw_slots_send(&room.slots, 0, (const uint8_t *)"x", 1),
                      CW_ERROR_TRANSMIT_PENDING);
     assert_int_equal(next_packet(&room, 0, 0), CW_SECURE_KEEP_ALIVE);
     assert_int_equal(next_packet(&room, 0, 0), CW_SECURE_PAYLOAD);
     expect_silence(&room, 0);
-    assert_int_equal(give(&room, 0, CW_SECURE_PAYLOAD, 0, "y", 1), CW_OK);
+    assert_ok(give(&room, 0, CW_SECURE_PAYLOAD, 0, "y", 1));
     assert_true(cw_slots_get(&room.slots, 0)->confirmed);
     expect_event(&room, CW_NETCODE_SERVER_EVENT_PAYLOAD, 0);
     assert_int_equal(give(&room, 0, CW_SECURE_PAYLOAD, 0, "y", 1), CW_ERROR_DUPLICATE);
-    assert_int_equal(cw_slots_send(&room.slots, 0, (const uint8_t *)"x", 1), CW_OK);
+    assert_ok(cw_slots_send(&room.slots, 0, (const uint8_t *)"x", 1));
     assert_int_equal(next_packet(&room, 0, 0), CW_SECURE_PAYLOAD);
     expect_silence(&room, 0);
 }
 
-static void time_brings_keep_alives_and_ends_the_silent(void **state)
+TEST(time_brings_keep_alives_and_ends_the_silent)
 {
-    (void)state;
     struct room room;
     room_open(&room);
     connect_to(&room, 0, 0);
@@ -207,29 +202,16 @@ static void time_brings_keep_alives_and_ends_the_silent(void **state)
     assert_int_equal(event.reason, CW_DISCONNECT_TIMED_OUT);
 }
 
-static void a_client_that_leaves_is_not_told(void **state)
+TEST(a_client_that_leaves_is_not_told)
 {
-    (void)state;
     struct room room;
     room_open(&room);
     connect_to(&room, 0, 0);
-    assert_int_equal(give(&room, 0, CW_SECURE_DISCONNECT, 0, NULL, 0), CW_OK);
+    assert_ok(give(&room, 0, CW_SECURE_DISCONNECT, 0, NULL, 0));
     expect_silence(&room, 1);
     struct cw_netcode_server_event event;
     assert_true(cw_slots_next(&room.slots, &event));
     assert_int_equal(event.type, CW_NETCODE_SERVER_EVENT_DISCONNECTED);
     assert_int_equal(event.reason, CW_DISCONNECT_BY_CLIENT);
     assert_null(cw_slots_get(&room.slots, 0));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(peers_are_found_while_they_are_connected),
-        cmocka_unit_test(a_slot_is_free_when_both_sides_know),
-        cmocka_unit_test(a_payload_follows_a_keep_alive_until_something_came),
-        cmocka_unit_test(time_brings_keep_alives_and_ends_the_silent),
-        cmocka_unit_test(a_client_that_leaves_is_not_told),
-    };
-    return cmocka_run_group_tests_name("server_slots", tests, NULL, NULL);
 }

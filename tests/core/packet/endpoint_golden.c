@@ -1,7 +1,6 @@
 /* Tests that two endpoints talk over a bad path, from the first packet on and again across the
    wrap, with every datagram and every event as it was when the shared vectors passed. A failure
    prints the ten steps that differ. */
-#define OWN_MAIN
 #include "fixture.h"
 
 #include "endpoints.h"
@@ -11,7 +10,6 @@
 
 #define STEPS_A_LINE 10
 
-static bool write_golden;
 static struct golden golden;
 static uint32_t random_state;
 
@@ -130,7 +128,7 @@ TEST(test_a_conversation_repeats_byte_by_byte)
     config.fragment_above = 100;
     config.sent_window = config.received_window = 64;
     struct cw_endpoint *ends[2] = {endpoint_with(&config), endpoint_with(&config)};
-    golden = golden_open(CAUSEWAY_GOLDEN "/endpoint.txt", write_golden);
+    golden = golden_open(CAUSEWAY_GOLDEN "/endpoint.txt");
     random_state = 1;
     talk(ends, 150, 0);
     while (cw_endpoint_next_sequence(ends[0]) != 65480) {
@@ -145,10 +143,4 @@ TEST(test_a_conversation_repeats_byte_by_byte)
     seen_take(&ignored, ends[1]);
     talk(ends, 200, 20);
     assert_true(golden_close(&golden));
-}
-
-int main(int argc, char **argv)
-{
-    write_golden = argc > 1 && strcmp(argv[1], "--write-golden") == 0;
-    return fixture_run();
 }

@@ -16,12 +16,6 @@ static void begin(struct pair *pair)
     assert_int_equal(rig_connect(&pair->rig, pair->client, &pair->at), 0);
 }
 
-static void end(struct pair *pair)
-{
-    cw_netcode_client_destroy(pair->client);
-    rig_stop(&pair->rig);
-}
-
 /* The client's next event, which must be its end. */
 static void expect_end(struct cw_netcode_client *client, enum cw_client_state state, uint32_t code,
                        const char *text)
@@ -36,9 +30,8 @@ static void expect_end(struct cw_netcode_client *client, enum cw_client_state st
     assert_false(cw_netcode_client_next(client, &event));
 }
 
-static void a_kick_tells_code_and_text(void **state)
+TEST(a_kick_tells_code_and_text)
 {
-    (void)state;
     struct pair pair;
     begin(&pair);
     cw_netcode_server_disconnect(pair.rig.server, 0, 4000000000u,
@@ -50,17 +43,14 @@ static void a_kick_tells_code_and_text(void **state)
     uint8_t token[CW_TOKEN_SIZE];
     rig_drain(&pair.rig, NULL);
     rig_token(&pair.rig, token, 1);
-    assert_int_equal(cw_netcode_client_connect(pair.client, token, CW_TOKEN_SIZE, pair.rig.now),
-                     CW_OK);
+    assert_ok(cw_netcode_client_connect(pair.client, token, CW_TOKEN_SIZE, pair.rig.now));
     assert_int_equal(rig_connect(&pair.rig, pair.client, &pair.at), 0);
     cw_netcode_client_disconnect(pair.client);
     expect_end(pair.client, CW_CLIENT_DISCONNECTED, 0, "");
-    end(&pair);
 }
 
-static void a_stopping_server_says_so(void **state)
+TEST(a_stopping_server_says_so)
 {
-    (void)state;
     struct pair pair;
     struct cw_netcode_server_event event;
     begin(&pair);
@@ -69,13 +59,11 @@ static void a_stopping_server_says_so(void **state)
     assert_int_equal(event.reason, CW_DISCONNECT_STOPPING);
     rig_down(&pair.rig, pair.client, &pair.at);
     expect_end(pair.client, CW_CLIENT_STOPPING, 0, "");
-    end(&pair);
 }
 
 /* The way up is broken, and the way down is not: it is no kick. */
-static void a_client_that_is_not_heard_learns_of_its_timeout(void **state)
+TEST(a_client_that_is_not_heard_learns_of_its_timeout)
 {
-    (void)state;
     struct pair pair;
     begin(&pair);
     for (int i = 0; i < 6; i++) {
@@ -85,14 +73,12 @@ static void a_client_that_is_not_heard_learns_of_its_timeout(void **state)
         cw_netcode_client_update(pair.client, pair.rig.now);
     }
     expect_end(pair.client, CW_CLIENT_TIMED_OUT, 0, "");
-    end(&pair);
 }
 
 /* One packet of those that say why is enough, whichever it is; and of the plain ones, which are
    all that other clients understand, too. */
-static void any_one_packet_will_do(void **state)
+TEST(any_one_packet_will_do)
 {
-    (void)state;
     for (int kept = 0; kept < 20; kept++) {
         struct pair pair;
         begin(&pair);
@@ -105,16 +91,14 @@ static void any_one_packet_will_do(void **state)
                                                   pair.rig.now, &to)) > 0) {
             assert_int_equal(size > 18, count < 10); /* 18: without a body */
             if (count++ == kept)
-                assert_int_equal(cw_netcode_client_receive(pair.client, &pair.rig.address, datagram,
-                                                           size, pair.rig.now),
-                                 CW_OK);
+                assert_ok(cw_netcode_client_receive(pair.client, &pair.rig.address, datagram, size,
+                                                    pair.rig.now));
         }
         assert_int_equal(count, 20);
         if (kept < 10)
             expect_end(pair.client, CW_CLIENT_KICKED, 1, "bye");
         else
             expect_end(pair.client, CW_CLIENT_DISCONNECTED, 0, "");
-        end(&pair);
     }
 }
 
@@ -125,9 +109,8 @@ static struct cw_farewell read_farewell(const uint8_t *body, size_t size)
     return farewell;
 }
 
-static void a_long_text_is_cut_between_characters(void **state)
+TEST(a_long_text_is_cut_between_characters)
 {
-    (void)state;
     char text[200];
     uint8_t body[CW_FAREWELL_SIZE_MAX];
     for (size_t ascii = 0; ascii < 4; ascii++) {
@@ -154,9 +137,8 @@ static void a_long_text_is_cut_between_characters(void **state)
 }
 
 /* A server of another version, or one that means ill. */
-static void unexpected_bodies_are_bounded(void **state)
+TEST(unexpected_bodies_are_bounded)
 {
-    (void)state;
     uint8_t body[CW_FAREWELL_SIZE_MAX + 1] = {0, 1, 2, 3, 4, 'a', 'b'};
     struct cw_farewell farewell;
     assert_false(cw_farewell_get(body, 0, &farewell));
@@ -180,9 +162,8 @@ static void unexpected_bodies_are_bounded(void **state)
 }
 
 /* The wire format as PROTOCOL.md has it. */
-static void the_body_is_as_documented(void **state)
+TEST(the_body_is_as_documented)
 {
-    (void)state;
     const struct cw_farewell farewell = cw_farewell_make(CW_DISCONNECT_REPLACED, 0x01020304, "hi");
     uint8_t body[CW_FAREWELL_SIZE_MAX];
     assert_int_equal(cw_farewell_put(&farewell, body), 7);
@@ -190,9 +171,8 @@ static void the_body_is_as_documented(void **state)
 }
 
 /* Sizes that no farewell has are dropped, and the connection lives; nor does one go to a server. */
-static void other_sizes_end_nothing(void **state)
+TEST(other_sizes_end_nothing)
 {
-    (void)state;
     const uint8_t body[CW_FAREWELL_SIZE_MAX + 1] = {CW_DISCONNECT_STOPPING};
     uint8_t out[CW_SECURE_MAX];
     const uint8_t key[CW_KEY_BYTES] = {1};
@@ -212,29 +192,11 @@ static void other_sizes_end_nothing(void **state)
 }
 
 /* A client that is not connected has not been told anything by a server that has its slot. */
-static void a_farewell_before_the_connection_does_nothing(void **state)
+TEST(a_farewell_before_the_connection_does_nothing)
 {
-    (void)state;
     const uint8_t body[CW_FAREWELL_SIZE_MIN] = {CW_DISCONNECT_REPLACED};
     struct bench bench = bench_setup(1, 5, 45);
     assert_int_equal(bench_give(&bench, CW_SECURE_DISCONNECT, 3, body, sizeof body),
                      CW_ERROR_UNEXPECTED);
     assert_int_equal(cw_netcode_client_state(bench.client), CW_CLIENT_SENDING_REQUEST);
-    cw_netcode_client_destroy(bench.client);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_kick_tells_code_and_text),
-        cmocka_unit_test(a_stopping_server_says_so),
-        cmocka_unit_test(a_client_that_is_not_heard_learns_of_its_timeout),
-        cmocka_unit_test(any_one_packet_will_do),
-        cmocka_unit_test(a_long_text_is_cut_between_characters),
-        cmocka_unit_test(unexpected_bodies_are_bounded),
-        cmocka_unit_test(the_body_is_as_documented),
-        cmocka_unit_test(other_sizes_end_nothing),
-        cmocka_unit_test(a_farewell_before_the_connection_does_nothing),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }
