@@ -50,7 +50,7 @@ static void send_message(struct cw_connection *from, uint32_t channel, uint32_t 
 
 TEST(test_datagrams_are_as_they_were)
 {
-    struct golden golden = golden_open(CAUSEWAY_GOLDEN "/connection.txt");
+    struct golden golden = golden_open(CAUSEWAY_GOLDEN "/connection.txt", 8);
     struct cw_schema *schema = own(rich_schema(), schema_end);
     const struct cw_connection_config config = rich_config(schema);
     struct cw_connection *sides[2] = {connection_with(&config), connection_with(&config)};

@@ -428,7 +428,7 @@ TEST(test_one_function_serves_every_mode)
 
 TEST(test_golden)
 {
-    struct golden golden = golden_open(CAUSEWAY_GOLDEN "/serialize.txt");
+    struct golden golden = golden_open(CAUSEWAY_GOLDEN "/serialize.txt", 10);
     const uint64_t before = seed;
     seed = 20;
     for (int line = 0; line < 200; line++) {

@@ -392,7 +392,7 @@ TEST(golden_packets)
     static const char *const names[] = {"denied",     "challenge", "response",   "keep_alive",
                                         "keep_alive", "payload_1", "payload_77", "payload_1200",
                                         "disconnect", "disconnect"};
-    struct golden golden = golden_open(CAUSEWAY_GOLDEN "/secure_packet.txt");
+    struct golden golden = golden_open(CAUSEWAY_GOLDEN "/secure_packet.txt", 1);
     for (size_t i = 0; i < SAMPLES; i++) {
         uint8_t packet[CW_SECURE_MAX];
         const size_t size = write_sample(packet, &samples[i]);

@@ -453,7 +453,7 @@ TEST(golden_tokens)
     const struct cw_address inside[1] = {address_of("[fd00::1]:40000")};
     uint64_t seed = 0x9e3779b97f4a7c15;
     struct cw_token_grant grant = a_grant(outside, 3, &seed);
-    struct golden golden = golden_open(CAUSEWAY_GOLDEN "/token.txt");
+    struct golden golden = golden_open(CAUSEWAY_GOLDEN "/token.txt", 1);
     uint8_t token[CW_TOKEN_SIZE];
     assert_ok(cw_token_generate(&grant, private_key, token));
     assert_true(golden_bytes(&golden, "token", token, sizeof(token)));
