@@ -278,33 +278,14 @@ TEST(second_connection_is_like_the_first)
     bench_expect_event(&bench, CW_NETCODE_CLIENT_EVENT_CONNECTED, CW_CLIENT_CONNECTED);
 }
 
-TEST(configs_refused)
+TEST(configs_at_the_limits)
 {
-    struct cw_netcode_client *client;
     struct cw_netcode_client_config config = cw_netcode_client_config_default();
-    config.resend_seconds = 0;
-    assert_error_names(cw_netcode_client_create(&config, &client), "resend_seconds");
-    assert_int_equal(cw_netcode_client_memory(&config), 0);
-    config = cw_netcode_client_config_default();
-    config.keep_alive_seconds = -1;
-    assert_error_names(cw_netcode_client_create(&config, &client), "keep_alive_seconds");
-    config = cw_netcode_client_config_default();
-    config.disconnect_packets = 0;
-    assert_error_names(cw_netcode_client_create(&config, &client), "disconnect_packets");
-    config.disconnect_packets = 101;
-    assert_error_names(cw_netcode_client_create(&config, &client), "disconnect_packets");
     config.disconnect_packets = 100;
     config.resend_seconds = config.keep_alive_seconds = 10;
     assert_true(cw_netcode_client_memory(&config) > 0);
     config.disconnect_packets = 1;
     assert_true(cw_netcode_client_memory(&config) > 0);
-    config.resend_seconds = 10.1;
-    assert_int_equal(cw_netcode_client_memory(&config), 0);
-    config = cw_netcode_client_config_default();
-    config.keep_alive_seconds = 10.1;
-    assert_int_equal(cw_netcode_client_memory(&config), 0);
-    config.keep_alive_seconds = 0;
-    assert_int_equal(cw_netcode_client_memory(&config), 0);
     cw_netcode_client_destroy(NULL);
 }
 

