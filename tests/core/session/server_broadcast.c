@@ -447,6 +447,10 @@ TEST(test_errors)
     broadcast(&all, RELIABLE, message, CW_SERVER_NOBODY);
     assert_int_equal(cw_server_broadcast(server, RELIABLE, message, CW_SERVER_NOBODY, now),
                      CW_ERROR_MESSAGE_NOT_OWNED);
+    assert_ok(cw_connection_create_message(cw_server_connection(server, 0), PLACE, &message));
+    assert_int_equal(cw_server_broadcast(server, RELIABLE, message, CW_SERVER_NOBODY, now),
+                     CW_ERROR_OTHER_CONNECTION);
+    cw_message_release(message);
     message = make(&all, MAP, 1);
     assert_int_equal(cw_server_broadcast(server, RELIABLE, message, CW_SERVER_NOBODY, now),
                      CW_ERROR_BLOCK_MISSING);
