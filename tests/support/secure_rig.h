@@ -81,11 +81,13 @@ static inline void rig_start(struct rig *rig)
     RIG(server_update)(rig->server, rig->now);
 }
 
-/* Starts the rig with the config as it is. */
-static inline void rig_open(struct rig *rig)
+/* Returns a rig that has started with the config as it is. */
+static inline struct rig *rig_open(void)
 {
+    struct rig *rig = own(malloc(sizeof *rig), free);
     rig_init(rig);
     rig_start(rig);
+    return rig;
 }
 
 static inline struct cw_token_grant rig_grant(struct rig *rig, uint64_t client_id)

@@ -12,11 +12,10 @@ static enum cw_error give_insecure_token(struct rig *rig, const struct cw_addres
 
 TEST(other_servers_refuse_such_tokens)
 {
-    struct rig rig;
-    rig_open(&rig);
+    struct rig *rig = rig_open();
     const struct cw_address at = rig_client_address(1);
-    assert_int_equal(give_insecure_token(&rig, &at), CW_ERROR_NOT_AUTHENTIC);
-    assert_true(rig_silent(&rig));
+    assert_int_equal(give_insecure_token(rig, &at), CW_ERROR_NOT_AUTHENTIC);
+    assert_true(rig_silent(rig));
 }
 
 /* The private key that it has been given as well does not matter. */

@@ -3,42 +3,41 @@
 
 TEST(token_from_another_address)
 {
-    struct rig rig;
-    rig_open(&rig);
+    struct rig *rig = rig_open();
     const struct cw_address at = rig_client_address(1), thief = rig_client_address(2);
     uint8_t token[CW_TOKEN_SIZE], request[CW_REQUEST_SIZE];
-    rig_token(&rig, token, 1);
+    rig_token(rig, token, 1);
     rig_request(request, token);
     const struct cw_netcode_client_config config = cw_netcode_client_config_default();
-    struct cw_netcode_client *client = rig_client_with(&rig, &config, token);
-    rig_up(&rig, client, &at);
-    assert_int_equal(rig_give(&rig, &thief, request, sizeof(request)), CW_ERROR_TOKEN_USED);
+    struct cw_netcode_client *client = rig_client_with(rig, &config, token);
+    rig_up(rig, client, &at);
+    assert_int_equal(rig_give(rig, &thief, request, sizeof(request)), CW_ERROR_TOKEN_USED);
     struct cw_address other_port = at;
     other_port.port++;
-    assert_int_equal(rig_give(&rig, &other_port, request, sizeof(request)), CW_ERROR_TOKEN_USED);
-    rig_down(&rig, client, &at);
-    const uint32_t slot = rig_connect(&rig, client, &at);
-    rig_down(&rig, client, &at);
+    assert_int_equal(rig_give(rig, &other_port, request, sizeof(request)), CW_ERROR_TOKEN_USED);
+    rig_down(rig, client, &at);
+    const uint32_t slot = rig_connect(rig, client, &at);
+    rig_down(rig, client, &at);
     /* A challenge, as the client might have moved there, and no more than that. */
     struct cw_netcode_server_client about;
-    assert_ok(rig_give(&rig, &thief, request, sizeof(request)));
-    assert_int_equal(rig_down(&rig, NULL, NULL), 1);
-    assert_true(cw_netcode_server_client(rig.server, slot, &about));
+    assert_ok(rig_give(rig, &thief, request, sizeof(request)));
+    assert_int_equal(rig_down(rig, NULL, NULL), 1);
+    assert_true(cw_netcode_server_client(rig->server, slot, &about));
     assert_true(cw_address_equal(&about.address, &at));
-    assert_int_equal(rig_give(&rig, &at, request, sizeof(request)), CW_ERROR_CONNECTED);
-    assert_true(rig_silent(&rig));
+    assert_int_equal(rig_give(rig, &at, request, sizeof(request)), CW_ERROR_CONNECTED);
+    assert_true(rig_silent(rig));
 
     cw_netcode_client_disconnect(client);
-    rig_up(&rig, client, &at);
-    rig_drain(&rig, client);
-    assert_int_equal(rig_give(&rig, &thief, request, sizeof(request)), CW_ERROR_TOKEN_USED);
-    assert_int_equal(rig_give(&rig, &at, request, sizeof(request)), CW_ERROR_TOKEN_USED);
+    rig_up(rig, client, &at);
+    rig_drain(rig, client);
+    assert_int_equal(rig_give(rig, &thief, request, sizeof(request)), CW_ERROR_TOKEN_USED);
+    assert_int_equal(rig_give(rig, &at, request, sizeof(request)), CW_ERROR_TOKEN_USED);
     /* Until it expires, and then it is no token any more. */
-    rig.now += 43;
-    cw_netcode_server_update(rig.server, rig.now);
-    assert_int_equal(rig_give(&rig, &at, request, sizeof(request)), CW_ERROR_TOKEN_USED);
-    rig.now += 2;
-    assert_int_equal(rig_give(&rig, &at, request, sizeof(request)), CW_ERROR_TOKEN_EXPIRED);
+    rig->now += 43;
+    cw_netcode_server_update(rig->server, rig->now);
+    assert_int_equal(rig_give(rig, &at, request, sizeof(request)), CW_ERROR_TOKEN_USED);
+    rig->now += 2;
+    assert_int_equal(rig_give(rig, &at, request, sizeof(request)), CW_ERROR_TOKEN_EXPIRED);
 }
 
 /* No token that may have been used before is taken after a restart, however soon and often it
@@ -46,39 +45,38 @@ TEST(token_from_another_address)
    life. */
 TEST(token_after_restart)
 {
-    struct rig rig;
-    rig_open(&rig);
+    struct rig *rig = rig_open();
     const struct cw_address at = rig_client_address(1);
     uint8_t old[4][CW_REQUEST_SIZE], token[CW_TOKEN_SIZE];
     for (int i = 0; i < 4; i++) {
-        rig_token(&rig, token, (uint64_t)i);
+        rig_token(rig, token, (uint64_t)i);
         rig_request(old[i], token);
-        rig.now += 0.3;
+        rig->now += 0.3;
     }
-    rig.server = netcode_server_with(&rig.config);
-    cw_netcode_server_update(rig.server, rig.now);
-    for (double until = rig.now + 50; rig.now < until; rig.now += 0.5)
+    rig->server = netcode_server_with(&rig->config);
+    cw_netcode_server_update(rig->server, rig->now);
+    for (double until = rig->now + 50; rig->now < until; rig->now += 0.5)
         for (int i = 0; i < 4; i++)
-            assert_int_not_equal(rig_give(&rig, &at, old[i], CW_REQUEST_SIZE), CW_OK);
+            assert_int_not_equal(rig_give(rig, &at, old[i], CW_REQUEST_SIZE), CW_OK);
 
-    const double start = rig.now;
-    rig.server = netcode_server_with(&rig.config);
-    cw_netcode_server_update(rig.server, rig.now);
-    while (rig.now < start + 10) {
+    const double start = rig->now;
+    rig->server = netcode_server_with(&rig->config);
+    cw_netcode_server_update(rig->server, rig->now);
+    while (rig->now < start + 10) {
         uint8_t request[CW_REQUEST_SIZE];
-        rig_token(&rig, token, 1);
+        rig_token(rig, token, 1);
         rig_request(request, token);
-        assert_int_equal(rig_give(&rig, &at, request, sizeof(request)),
-                         rig.now < start + 5.9 ? CW_ERROR_TOKEN_LIFE : CW_OK);
-        rig.now += 0.5;
+        assert_int_equal(rig_give(rig, &at, request, sizeof(request)),
+                         rig->now < start + 5.9 ? CW_ERROR_TOKEN_LIFE : CW_OK);
+        rig->now += 0.5;
     }
     /* Longer lives than agreed are not covered by the rule, and so not taken. */
-    struct cw_token_grant grant = rig_grant(&rig, 1);
+    struct cw_token_grant grant = rig_grant(rig, 1);
     grant.life_seconds = 52;
     uint8_t request[CW_REQUEST_SIZE];
     assert_ok(cw_token_generate(&grant, rig_key, token));
     rig_request(request, token);
-    assert_int_equal(rig_give(&rig, &at, request, sizeof(request)), CW_ERROR_TOKEN_LIFE);
+    assert_int_equal(rig_give(rig, &at, request, sizeof(request)), CW_ERROR_TOKEN_LIFE);
 }
 
 /* The rule holds from the first call on, whichever that is. */
@@ -98,50 +96,48 @@ TEST(token_before_the_first_update)
 /* The longest life that is taken, at any time. */
 TEST(life_of_tokens)
 {
-    struct rig rig;
-    rig_open(&rig);
+    struct rig *rig = rig_open();
     const struct cw_address at = rig_client_address(1);
-    struct cw_token_grant grant = rig_grant(&rig, 1);
+    struct cw_token_grant grant = rig_grant(rig, 1);
     grant.life_seconds = 51;
-    assert_int_equal(rig_give_grant(&rig, &at, &grant, rig_key), CW_ERROR_TOKEN_LIFE);
+    assert_int_equal(rig_give_grant(rig, &at, &grant, rig_key), CW_ERROR_TOKEN_LIFE);
     grant.life_seconds = 50;
-    assert_ok(rig_give_grant(&rig, &at, &grant, rig_key));
+    assert_ok(rig_give_grant(rig, &at, &grant, rig_key));
 }
 
 /* A used token is not taken again when the clock is set: not after a start with a clock that was
    behind, not when it is set back to before the token's end. */
 TEST(token_when_the_clock_is_set)
 {
-    struct rig rig;
-    rig_open(&rig);
+    struct rig *rig = rig_open();
     const struct cw_address at = rig_client_address(1), other = rig_client_address(2);
     uint8_t token[CW_TOKEN_SIZE], later[CW_TOKEN_SIZE];
-    rig_token(&rig, token, 1);
-    assert_ok(rig_give_token(&rig, &at, token));
-    rig.config.unix_offset_seconds = RIG_UNIX - 100;
-    rig.server = netcode_server_with(&rig.config);
-    cw_netcode_server_update(rig.server, rig.now);
-    assert_int_equal(rig_give_token(&rig, &other, token), CW_ERROR_TOKEN_LIFE);
-    cw_netcode_server_set_unix_offset(rig.server, RIG_UNIX);
-    assert_int_equal(rig_give_token(&rig, &other, token), CW_ERROR_TOKEN_LIFE);
+    rig_token(rig, token, 1);
+    assert_ok(rig_give_token(rig, &at, token));
+    rig->config.unix_offset_seconds = RIG_UNIX - 100;
+    rig->server = netcode_server_with(&rig->config);
+    cw_netcode_server_update(rig->server, rig->now);
+    assert_int_equal(rig_give_token(rig, &other, token), CW_ERROR_TOKEN_LIFE);
+    cw_netcode_server_set_unix_offset(rig->server, RIG_UNIX);
+    assert_int_equal(rig_give_token(rig, &other, token), CW_ERROR_TOKEN_LIFE);
 
-    rig_init(&rig);
-    rig.config.token_history = 2;
-    rig_start(&rig);
-    struct cw_token_grant sooner = rig_grant(&rig, 3);
+    rig_init(rig);
+    rig->config.token_history = 2;
+    rig_start(rig);
+    struct cw_token_grant sooner = rig_grant(rig, 3);
     sooner.life_seconds = 44;
-    assert_ok(rig_give_grant(&rig, &at, &sooner, rig_key));
-    rig_token(&rig, token, 1);
-    assert_ok(rig_give_token(&rig, &at, token));
-    rig.now += 46;
-    cw_netcode_server_update(rig.server, rig.now);
-    rig_token(&rig, later, 2);
-    assert_ok(rig_give_token(&rig, &at, later));
-    cw_netcode_server_set_unix_offset(rig.server, RIG_UNIX - 10);
-    assert_int_equal(rig_give_token(&rig, &other, token), CW_ERROR_TOKEN_USED);
+    assert_ok(rig_give_grant(rig, &at, &sooner, rig_key));
+    rig_token(rig, token, 1);
+    assert_ok(rig_give_token(rig, &at, token));
+    rig->now += 46;
+    cw_netcode_server_update(rig->server, rig->now);
+    rig_token(rig, later, 2);
+    assert_ok(rig_give_token(rig, &at, later));
+    cw_netcode_server_set_unix_offset(rig->server, RIG_UNIX - 10);
+    assert_int_equal(rig_give_token(rig, &other, token), CW_ERROR_TOKEN_USED);
     /* Before 1970 no token is good; nor does it harm. */
-    cw_netcode_server_set_unix_offset(rig.server, -1e6);
-    assert_int_equal(rig_give_token(&rig, &other, token), CW_ERROR_TOKEN_LIFE);
+    cw_netcode_server_set_unix_offset(rig->server, -1e6);
+    assert_int_equal(rig_give_token(rig, &other, token), CW_ERROR_TOKEN_LIFE);
 }
 
 /* With max_token_life_seconds 0 and a new private key at each start, as the config asks for. */
@@ -164,37 +160,36 @@ TEST(token_after_restart_with_a_new_key)
 /* Bug 6. */
 TEST(token_raced_from_two_addresses)
 {
-    struct rig rig;
-    rig_open(&rig);
+    struct rig *rig = rig_open();
     const struct cw_address at_a = rig_client_address(1), at_b = rig_client_address(2);
     uint8_t token[CW_TOKEN_SIZE];
-    rig_token(&rig, token, 1);
+    rig_token(rig, token, 1);
     const struct cw_netcode_client_config config = cw_netcode_client_config_default();
-    struct cw_netcode_client *a = rig_client_with(&rig, &config, token),
-                             *b = rig_client_with(&rig, &config, token);
+    struct cw_netcode_client *a = rig_client_with(rig, &config, token),
+                             *b = rig_client_with(rig, &config, token);
     for (int tick = 0; tick < 60; tick++) {
-        rig.now += 1.0 / 60;
-        cw_netcode_client_update(a, rig.now);
-        cw_netcode_client_update(b, rig.now);
-        rig_up(&rig, a, &at_a);
-        rig_up(&rig, b, &at_b);
-        cw_netcode_server_update(rig.server, rig.now);
+        rig->now += 1.0 / 60;
+        cw_netcode_client_update(a, rig->now);
+        cw_netcode_client_update(b, rig->now);
+        rig_up(rig, a, &at_a);
+        rig_up(rig, b, &at_b);
+        cw_netcode_server_update(rig->server, rig->now);
         uint8_t datagram[CW_SECURE_MAX];
         struct cw_address to;
         size_t size;
-        while ((size = cw_netcode_server_transmit(rig.server, datagram, sizeof(datagram), rig.now,
+        while ((size = cw_netcode_server_transmit(rig->server, datagram, sizeof(datagram), rig->now,
                                                   &to)) > 0) {
             const bool to_a = cw_address_equal(&to, &at_a);
             assert_true(to_a || (datagram[0] & 15) == CW_SECURE_CHALLENGE);
-            cw_netcode_client_receive(to_a ? a : b, NULL, datagram, size, rig.now);
+            cw_netcode_client_receive(to_a ? a : b, NULL, datagram, size, rig->now);
         }
     }
     /* b is challenged, as if a had moved there, and so knows that its token is in use. */
     assert_int_equal(cw_netcode_client_state(a), CW_CLIENT_CONNECTED);
     assert_int_equal(cw_netcode_client_state(b), CW_CLIENT_RESPONSE_TIMED_OUT);
-    assert_int_equal(rig_stats(&rig).moves, 0);
-    assert_int_equal(rig_stats(&rig).clients, 1);
-    assert_int_equal(rig_stats(&rig).pending, 0);
+    assert_int_equal(rig_stats(rig).moves, 0);
+    assert_int_equal(rig_stats(rig).clients, 1);
+    assert_int_equal(rig_stats(rig).pending, 0);
 }
 
 /* Bug 6: at the very time at which one pending client ends, another takes its place, and then the
@@ -265,54 +260,52 @@ static enum cw_error give_sealed(struct rig *rig, const uint8_t token[CW_TOKEN_S
    another client, made before or after their own, or of the same client id. */
 TEST(challenge_of_somebody_else)
 {
-    struct rig rig;
-    rig_open(&rig);
+    struct rig *rig = rig_open();
     const struct cw_address at = rig_client_address(1), thief = rig_client_address(2),
                             twin = rig_client_address(3);
     uint8_t token[CW_TOKEN_SIZE], thief_token[CW_TOKEN_SIZE], twin_token[CW_TOKEN_SIZE],
         body[CW_PAYLOAD_MAX], own[CW_PAYLOAD_MAX];
-    rig_token(&rig, token, 1);
-    rig_token(&rig, thief_token, 2);
-    rig_token(&rig, twin_token, 1);
-    challenge_of(&rig, thief_token, &thief, own);
-    challenge_of(&rig, token, &at, body);
+    rig_token(rig, token, 1);
+    rig_token(rig, thief_token, 2);
+    rig_token(rig, twin_token, 1);
+    challenge_of(rig, thief_token, &thief, own);
+    challenge_of(rig, token, &at, body);
     assert_int_equal(
-        give_sealed(&rig, thief_token, &thief, CW_SECURE_RESPONSE, body, CW_CHALLENGE_BODY_SIZE),
+        give_sealed(rig, thief_token, &thief, CW_SECURE_RESPONSE, body, CW_CHALLENGE_BODY_SIZE),
         CW_ERROR_NOT_AUTHENTIC);
-    assert_int_equal(give_sealed(&rig, token, &at, CW_SECURE_RESPONSE, own, CW_CHALLENGE_BODY_SIZE),
+    assert_int_equal(give_sealed(rig, token, &at, CW_SECURE_RESPONSE, own, CW_CHALLENGE_BODY_SIZE),
                      CW_ERROR_NOT_AUTHENTIC);
-    assert_int_equal(rig_stats(&rig).clients, 0);
-    assert_ok(give_sealed(&rig, token, &at, CW_SECURE_RESPONSE, body, CW_CHALLENGE_BODY_SIZE));
-    assert_int_equal(rig_stats(&rig).clients, 1);
-    challenge_of(&rig, twin_token, &twin, own);
+    assert_int_equal(rig_stats(rig).clients, 0);
+    assert_ok(give_sealed(rig, token, &at, CW_SECURE_RESPONSE, body, CW_CHALLENGE_BODY_SIZE));
+    assert_int_equal(rig_stats(rig).clients, 1);
+    challenge_of(rig, twin_token, &twin, own);
     assert_int_equal(
-        give_sealed(&rig, twin_token, &twin, CW_SECURE_RESPONSE, body, CW_CHALLENGE_BODY_SIZE),
+        give_sealed(rig, twin_token, &twin, CW_SECURE_RESPONSE, body, CW_CHALLENGE_BODY_SIZE),
         CW_ERROR_NOT_AUTHENTIC);
     /* Made up. */
     own[20] ^= 1;
     assert_int_equal(
-        give_sealed(&rig, twin_token, &twin, CW_SECURE_RESPONSE, own, CW_CHALLENGE_BODY_SIZE),
+        give_sealed(rig, twin_token, &twin, CW_SECURE_RESPONSE, own, CW_CHALLENGE_BODY_SIZE),
         CW_ERROR_NOT_AUTHENTIC);
     /* Other packets with the right keys open nothing. */
-    assert_int_equal(give_sealed(&rig, twin_token, &twin, CW_SECURE_PAYLOAD, own, 10),
+    assert_int_equal(give_sealed(rig, twin_token, &twin, CW_SECURE_PAYLOAD, own, 10),
                      CW_ERROR_UNEXPECTED);
-    assert_int_equal(rig_stats(&rig).clients, 1);
-    assert_int_equal(rig_stats(&rig).takeovers, 0);
+    assert_int_equal(rig_stats(rig).clients, 1);
+    assert_int_equal(rig_stats(rig).takeovers, 0);
 }
 
 /* A challenge of another server with the same private key, of this one before it was started again:
    each has its own key for them. */
 TEST(challenge_of_another_server)
 {
-    struct rig one, two;
-    rig_open(&one);
+    struct rig *one = rig_open(), two;
     rig_init(&two);
     two.seed = 2;
     rig_start(&two);
     const struct cw_address at = rig_client_address(1);
     uint8_t token[CW_TOKEN_SIZE], of_one[CW_PAYLOAD_MAX], of_two[CW_PAYLOAD_MAX];
-    rig_token(&one, token, 1);
-    challenge_of(&one, token, &at, of_one);
+    rig_token(one, token, 1);
+    challenge_of(one, token, &at, of_one);
     challenge_of(&two, token, &at, of_two);
     assert_int_equal(
         give_sealed(&two, token, &at, CW_SECURE_RESPONSE, of_one, CW_CHALLENGE_BODY_SIZE),

@@ -4,20 +4,19 @@
 
 TEST(pending_clients_time_out)
 {
-    struct rig rig;
-    rig_open(&rig);
+    struct rig *rig = rig_open();
     const struct cw_address at = rig_client_address(1);
-    struct cw_netcode_client *client = rig_client(&rig, 1);
-    rig_challenge(&rig, client, &at);
-    rig.now += 4.99;
-    cw_netcode_server_update(rig.server, rig.now);
-    assert_int_equal(rig_stats(&rig).pending, 1);
-    rig.now += 0.02;
-    cw_netcode_server_update(rig.server, rig.now);
-    assert_int_equal(rig_stats(&rig).pending, 0);
-    rig_up(&rig, client, &at);
-    assert_int_equal(cw_netcode_server_dropped(rig.server, CW_ERROR_NOT_CONNECTED), 1);
-    rig_no_event(&rig);
+    struct cw_netcode_client *client = rig_client(rig, 1);
+    rig_challenge(rig, client, &at);
+    rig->now += 4.99;
+    cw_netcode_server_update(rig->server, rig->now);
+    assert_int_equal(rig_stats(rig).pending, 1);
+    rig->now += 0.02;
+    cw_netcode_server_update(rig->server, rig->now);
+    assert_int_equal(rig_stats(rig).pending, 0);
+    rig_up(rig, client, &at);
+    assert_int_equal(cw_netcode_server_dropped(rig->server, CW_ERROR_NOT_CONNECTED), 1);
+    rig_no_event(rig);
 }
 
 /* Seconds that it has to respond: its token's timeout, at most ten. */
@@ -28,21 +27,20 @@ TEST(pending_time)
         double seconds;
     } cases[] = {{-1, 10}, {0, 10}, {1, 1}, {9, 9}, {11, 10}};
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        struct rig rig;
-        rig_open(&rig);
+        struct rig *rig = rig_open();
         const struct cw_address at = rig_client_address(1);
-        struct cw_token_grant grant = rig_grant(&rig, 1);
+        struct cw_token_grant grant = rig_grant(rig, 1);
         grant.timeout_seconds = cases[i].timeout;
         uint8_t token[CW_TOKEN_SIZE];
         assert_ok(cw_token_generate(&grant, rig_key, token));
-        assert_ok(rig_give_token(&rig, &at, token));
+        assert_ok(rig_give_token(rig, &at, token));
         /* From its last request on. */
-        rig.now += cases[i].seconds / 2;
-        assert_ok(rig_give_token(&rig, &at, token));
-        cw_netcode_server_update(rig.server, rig.now + cases[i].seconds - 0.01);
-        assert_int_equal(rig_stats(&rig).pending, 1);
-        cw_netcode_server_update(rig.server, rig.now + cases[i].seconds);
-        assert_int_equal(rig_stats(&rig).pending, 0);
+        rig->now += cases[i].seconds / 2;
+        assert_ok(rig_give_token(rig, &at, token));
+        cw_netcode_server_update(rig->server, rig->now + cases[i].seconds - 0.01);
+        assert_int_equal(rig_stats(rig).pending, 1);
+        cw_netcode_server_update(rig->server, rig->now + cases[i].seconds);
+        assert_int_equal(rig_stats(rig).pending, 0);
     }
 }
 

@@ -44,47 +44,46 @@ static void taped_tick(struct rig *rig, struct cw_netcode_client *client,
 
 TEST(replayed_packets)
 {
-    struct rig rig;
-    rig_open(&rig);
+    struct rig *rig = rig_open();
     const struct cw_address at = rig_client_address(1);
-    struct cw_netcode_client *client = rig_client(&rig, 1);
+    struct cw_netcode_client *client = rig_client(rig, 1);
     up_tape.count = down_tape.count = 0;
     for (int tick = 0; tick < 400; tick++) {
-        taped_tick(&rig, client, &at);
-        rig_drain(&rig, client);
+        taped_tick(rig, client, &at);
+        rig_drain(rig, client);
         if (cw_netcode_client_state(client) == CW_CLIENT_CONNECTED) {
             cw_netcode_client_send(client, (const uint8_t *)"up", 2);
-            cw_netcode_server_send(rig.server, 0, (const uint8_t *)"down", 4);
+            cw_netcode_server_send(rig->server, 0, (const uint8_t *)"down", 4);
         }
     }
     assert_in_range(up_tape.count, 380, TAPE_MAX - 1);
     for (size_t i = 0; i < up_tape.count; i++) {
         assert_int_not_equal(
-            rig_give(&rig, &at, up_tape.datagrams[i].bytes, up_tape.datagrams[i].size), CW_OK);
-        assert_int_equal(rig_drain(&rig, client), 0);
+            rig_give(rig, &at, up_tape.datagrams[i].bytes, up_tape.datagrams[i].size), CW_OK);
+        assert_int_equal(rig_drain(rig, client), 0);
     }
     for (size_t i = 0; i < down_tape.count; i++) {
         assert_int_not_equal(cw_netcode_client_receive(client, NULL, down_tape.datagrams[i].bytes,
-                                                       down_tape.datagrams[i].size, rig.now),
+                                                       down_tape.datagrams[i].size, rig->now),
                              CW_OK);
-        assert_int_equal(rig_drain(&rig, client), 0);
+        assert_int_equal(rig_drain(rig, client), 0);
     }
-    assert_int_equal(rig_stats(&rig).clients, 1);
-    assert_int_equal(rig_stats(&rig).connections, 1);
+    assert_int_equal(rig_stats(rig).clients, 1);
+    assert_int_equal(rig_stats(rig).connections, 1);
 
     /* And after the connection: the old packets neither open nor end one. */
     cw_netcode_client_disconnect(client);
-    rig_up(&rig, client, &at);
-    rig_drain(&rig, NULL);
+    rig_up(rig, client, &at);
+    rig_drain(rig, NULL);
     for (size_t i = 0; i < up_tape.count; i++)
         assert_int_not_equal(
-            rig_give(&rig, &at, up_tape.datagrams[i].bytes, up_tape.datagrams[i].size), CW_OK);
-    client = rig_client(&rig, 2);
-    rig_connect(&rig, client, &at);
+            rig_give(rig, &at, up_tape.datagrams[i].bytes, up_tape.datagrams[i].size), CW_OK);
+    client = rig_client(rig, 2);
+    rig_connect(rig, client, &at);
     for (size_t i = 0; i < up_tape.count; i++)
         assert_int_not_equal(
-            rig_give(&rig, &at, up_tape.datagrams[i].bytes, up_tape.datagrams[i].size), CW_OK);
-    assert_int_equal(rig_stats(&rig).clients, 1);
+            rig_give(rig, &at, up_tape.datagrams[i].bytes, up_tape.datagrams[i].size), CW_OK);
+    assert_int_equal(rig_stats(rig).clients, 1);
 }
 
 /* Every bit of every kind of packet, in the state in which the real one is awaited. */
@@ -146,17 +145,16 @@ TEST(man_in_the_middle)
 {
     enum { TICKS = 3000, SENT = 8192 };
     static uint8_t up_seen[SENT], down_seen[SENT];
-    struct rig rig;
-    rig_open(&rig);
+    struct rig *rig = rig_open();
     const struct cw_address at = rig_client_address(1);
-    struct cw_netcode_client *client = rig_client(&rig, 1);
+    struct cw_netcode_client *client = rig_client(rig, 1);
     uint32_t up_sent = 0, down_sent = 0;
     up_tape.count = down_tape.count = 0;
     uint64_t dice_seed = 12345;
     for (int tick = 0; tick < TICKS; tick++) {
-        rig.now += 1.0 / 60;
-        cw_netcode_client_update(client, rig.now);
-        cw_netcode_server_update(rig.server, rig.now);
+        rig->now += 1.0 / 60;
+        cw_netcode_client_update(client, rig->now);
+        cw_netcode_server_update(rig->server, rig->now);
         uint32_t message[8];
         if (cw_netcode_client_state(client) == CW_CLIENT_CONNECTED) {
             for (int i = 0; i < 8; i++)
@@ -165,10 +163,10 @@ TEST(man_in_the_middle)
                 up_sent++;
         }
         struct cw_netcode_server_client about;
-        if (cw_netcode_server_client(rig.server, 0, &about) && about.confirmed) {
+        if (cw_netcode_server_client(rig->server, 0, &about) && about.confirmed) {
             for (int i = 0; i < 8; i++)
                 message[i] = down_sent;
-            if (cw_netcode_server_send(rig.server, 0, (const uint8_t *)message, sizeof(message)) ==
+            if (cw_netcode_server_send(rig->server, 0, (const uint8_t *)message, sizeof(message)) ==
                 CW_OK)
                 down_sent++;
         }
@@ -177,10 +175,10 @@ TEST(man_in_the_middle)
             uint8_t datagram[CW_SECURE_MAX];
             struct cw_address to;
             size_t size;
-            while ((size = way ? cw_netcode_server_transmit(rig.server, datagram, sizeof(datagram),
-                                                            rig.now, &to)
+            while ((size = way ? cw_netcode_server_transmit(rig->server, datagram, sizeof(datagram),
+                                                            rig->now, &to)
                                : cw_netcode_client_transmit(client, datagram, sizeof(datagram),
-                                                            rig.now, NULL)) > 0)
+                                                            rig->now, NULL)) > 0)
                 keep(tape, datagram, size);
             for (int i = 0; i < 4 && tape->count > 0; i++) {
                 uint8_t dice[8];
@@ -202,13 +200,13 @@ TEST(man_in_the_middle)
                 }
                 uint8_t *exact = netcode_exact(datagram, size);
                 const enum cw_error error =
-                    way ? cw_netcode_client_receive(client, NULL, exact, size, rig.now)
-                        : cw_netcode_server_receive(rig.server, &at, exact, size, rig.now);
+                    way ? cw_netcode_client_receive(client, NULL, exact, size, rig->now)
+                        : cw_netcode_server_receive(rig->server, &at, exact, size, rig->now);
                 free(exact);
                 if (altered)
                     assert_int_not_equal(error, CW_OK);
                 struct cw_netcode_server_event up;
-                while (cw_netcode_server_next(rig.server, &up)) {
+                while (cw_netcode_server_next(rig->server, &up)) {
                     assert_int_not_equal(up.type, CW_NETCODE_SERVER_EVENT_DISCONNECTED);
                     if (up.type != CW_NETCODE_SERVER_EVENT_PAYLOAD)
                         continue;

@@ -89,32 +89,31 @@ TEST(storm)
  */
 TEST(newcomer_in_a_storm)
 {
-    struct rig rig;
-    rig_open(&rig);
+    struct rig *rig = rig_open();
     const struct cw_address at = rig_client_address(1);
     uint8_t token[CW_TOKEN_SIZE], request[CW_REQUEST_SIZE];
-    rig_token(&rig, token, 99);
+    rig_token(rig, token, 99);
     rig_request(request, token);
     struct cw_netcode_client *client = NULL;
     for (int tick = 0; tick < 240; tick++) {
         uint8_t place;
-        netcode_fill(&rig.seed, &place, 1);
-        rig.now += 1.0 / 60;
-        cw_netcode_server_update(rig.server, rig.now);
+        netcode_fill(&rig->seed, &place, 1);
+        rig->now += 1.0 / 60;
+        cw_netcode_server_update(rig->server, rig->now);
         if (tick == 120)
-            client = rig_client(&rig, 1);
+            client = rig_client(rig, 1);
         for (int i = 0; i < 167; i++) {
-            netcode_fill(&rig.seed, request + 54, 8);
+            netcode_fill(&rig->seed, request + 54, 8);
             const struct cw_address from = rig_client_address((uint32_t)i + 2);
-            cw_netcode_server_receive(rig.server, &from, request, sizeof(request), rig.now);
+            cw_netcode_server_receive(rig->server, &from, request, sizeof(request), rig->now);
             if (client && i == place % 167) {
-                cw_netcode_client_update(client, rig.now);
-                rig_exchange(&rig, client, &at);
+                cw_netcode_client_update(client, rig->now);
+                rig_exchange(rig, client, &at);
             }
         }
     }
     assert_int_equal(cw_netcode_client_state(client), CW_CLIENT_CONNECTED);
-    assert_true(cw_netcode_server_dropped(rig.server, CW_ERROR_TOO_MANY_REQUESTS) > 10000);
+    assert_true(cw_netcode_server_dropped(rig->server, CW_ERROR_TOO_MANY_REQUESTS) > 10000);
 }
 
 /* Bytes that come back at once for one datagram; all to where it came from, each smaller than it.
@@ -194,26 +193,25 @@ TEST(amplification)
    addresses and others: no answer, no slot, nothing changed. */
 TEST(random_bytes)
 {
-    struct rig rig;
-    rig_open(&rig);
+    struct rig *rig = rig_open();
     const struct cw_address at = rig_client_address(1), waits = rig_client_address(2);
-    struct cw_netcode_client *client = rig_client(&rig, 1), *pending = rig_client(&rig, 2);
-    rig_connect(&rig, client, &at);
-    rig_up(&rig, pending, &waits);
-    rig_down(&rig, NULL, NULL);
+    struct cw_netcode_client *client = rig_client(rig, 1), *pending = rig_client(rig, 2);
+    rig_connect(rig, client, &at);
+    rig_up(rig, pending, &waits);
+    rig_down(rig, NULL, NULL);
     for (size_t size = 0; size < 1500; size++)
         for (uint32_t n = 0; n < 3; n++) {
             uint8_t junk[1500];
-            netcode_fill(&rig.seed, junk, sizeof(junk));
+            netcode_fill(&rig->seed, junk, sizeof(junk));
             if (size % 2)
                 junk[0] = (uint8_t)((1 + size % 8) << 4 | size % 7);
             const struct cw_address from = rig_client_address(1 + n);
-            assert_int_not_equal(rig_give(&rig, &from, junk, size), CW_OK);
-            assert_int_not_equal(cw_netcode_client_receive(client, NULL, junk, size, rig.now),
+            assert_int_not_equal(rig_give(rig, &from, junk, size), CW_OK);
+            assert_int_not_equal(cw_netcode_client_receive(client, NULL, junk, size, rig->now),
                                  CW_OK);
         }
-    assert_true(rig_silent(&rig));
-    assert_int_equal(rig_stats(&rig).clients, 1);
-    assert_int_equal(rig_stats(&rig).pending, 1);
-    assert_int_equal(rig_drain(&rig, client), 0);
+    assert_true(rig_silent(rig));
+    assert_int_equal(rig_stats(rig).clients, 1);
+    assert_int_equal(rig_stats(rig).pending, 1);
+    assert_int_equal(rig_drain(rig, client), 0);
 }
