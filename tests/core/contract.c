@@ -1,7 +1,6 @@
 /* Tests of a rule that all modules keep: a call that fails leaves its results as they were. */
 #include "causeway/causeway.h"
 #include "causeway/native/host.h"
-#include "causeway/native/resolve.h"
 #include "causeway/native/socket.h"
 
 #include "owned.h"

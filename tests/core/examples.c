@@ -4,8 +4,8 @@
    crash. */
 #define _XOPEN_SOURCE 700
 
-#include "causeway/key.h"
 #include "causeway/native/clock.h"
+#include "causeway/token.h"
 
 #include "owned_native.h"
 

@@ -191,7 +191,7 @@ static inline struct cw_connection_stats stats_of(const struct cw_connection *co
 {
     struct cw_connection_stats stats;
     memset(&stats, 0, sizeof stats); /* zeros the padding, so that two can be compared as bytes */
-    cw_connection_stats(connection, &stats);
+    cw_connection_get_stats(connection, &stats);
     return stats;
 }
 
@@ -200,7 +200,7 @@ static inline struct cw_channel_stats channel_of(const struct cw_connection *con
 {
     struct cw_channel_stats stats;
     memset(&stats, 0, sizeof stats);
-    assert_int_equal(cw_connection_channel_stats(connection, channel, &stats), CW_OK);
+    assert_int_equal(cw_connection_get_channel_stats(connection, channel, &stats), CW_OK);
     return stats;
 }
 

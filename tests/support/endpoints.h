@@ -47,7 +47,7 @@ static inline struct cw_endpoint *endpoint_default(void)
 static inline struct cw_endpoint_stats stats_of(const struct cw_endpoint *endpoint)
 {
     struct cw_endpoint_stats stats;
-    cw_endpoint_stats(endpoint, &stats);
+    cw_endpoint_get_stats(endpoint, &stats);
     return stats;
 }
 

@@ -141,7 +141,7 @@ static inline void move_take(struct move_client *client, struct cw_message *mess
 static inline void move_server_events(struct move_world *world)
 {
     struct cw_server_event event;
-    struct cw_netcode_server_client about;
+    struct cw_server_client_info about;
     while (cw_server_next(world->rig.server, &event)) {
         if (event.type == CW_SERVER_EVENT_CONNECTED &&
             cw_server_client(world->rig.server, event.client, &about))
@@ -278,7 +278,7 @@ static inline void move_to(struct move_world *world, struct move_client *client,
 /* Returns the place at which the server thinks that the client is. */
 static inline uint32_t move_place(struct move_world *world, const struct move_client *client)
 {
-    struct cw_netcode_server_client about;
+    struct cw_server_client_info about;
     for (uint32_t slot = 0; slot < world->rig.config.max_clients; slot++)
         if (cw_server_client(world->rig.server, slot, &about) && about.id == client->number)
             return (about.address.port - 1000u) % MOVE_PLACES;

@@ -6,8 +6,6 @@
 
 #include "causeway/native/client_host.h"
 #include "causeway/native/host.h"
-#include "causeway/native/netcode_client_host.h"
-#include "causeway/native/netcode_host.h"
 #include "causeway/native/socket.h"
 
 /* X_end closes an X, and X_with opens one from a config, X_at at an address. */

@@ -252,7 +252,7 @@ static inline enum cw_error rig_give_grant(struct rig *rig, const struct cw_addr
 static inline struct cw_netcode_server_stats rig_stats(struct rig *rig)
 {
     struct cw_netcode_server_stats stats;
-    cw_netcode_server_stats(RIG_NETCODE(rig->server), &stats);
+    cw_netcode_server_get_stats(RIG_NETCODE(rig->server), &stats);
     return stats;
 }
 

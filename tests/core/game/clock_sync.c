@@ -38,7 +38,7 @@ static struct clock_rig_config perfect_path(void)
 static struct cw_clock_sync_stats stats_of(const struct clock_rig *rig)
 {
     struct cw_clock_sync_stats stats;
-    cw_clock_sync_stats(rig->sync, clock_rig_client_clock(rig, rig->now), &stats);
+    cw_clock_sync_get_stats(rig->sync, clock_rig_client_clock(rig, rig->now), &stats);
     return stats;
 }
 
@@ -500,11 +500,11 @@ TEST(an_echo_tells_the_newest_stamp_and_not_too_old_ones)
     assert_int_equal(cw_clock_echo_transmit(&echo, 40, answer, 10, 14), 10);
     assert_int_equal(cw_clock_sync_receive(sync, answer, 10, 10), CW_ERROR_STALE);
     assert_int_equal(cw_clock_echo_transmit(&echo, 40.5, answer, 10, 10.25), 10);
-    cw_clock_sync_stats(sync, 7, &stats);
+    cw_clock_sync_get_stats(sync, 7, &stats);
     assert_false(stats.synced);
     assert_true(cw_clock_sync_server_time(sync, 7) == 0);
     assert_int_equal(cw_clock_sync_receive(sync, answer, 10, 6.5), CW_OK);
-    cw_clock_sync_stats(sync, 6.5, &stats);
+    cw_clock_sync_get_stats(sync, 6.5, &stats);
     assert_true(stats.synced && stats.answers == 1);
     assert_true(fabs(stats.rtt_seconds - 0.25) < 1e-9);
     /* The answer was sent at 40.5, and took half of 250 ms. */
@@ -515,12 +515,12 @@ TEST(an_echo_tells_the_newest_stamp_and_not_too_old_ones)
     assert_int_equal(cw_clock_echo_receive(&echo, first, 2, 24), CW_OK);
     assert_int_equal(cw_clock_echo_transmit(&echo, 900, answer, 10, 24), 10);
     assert_int_equal(cw_clock_sync_receive(sync, answer, 10, 25.1), CW_ERROR_STALE);
-    cw_clock_sync_stats(sync, 25.1, &stats);
+    cw_clock_sync_get_stats(sync, 25.1, &stats);
     assert_true(fabs(stats.rtt_seconds - 0.25) < 1e-9);
     assert_int_equal(cw_clock_sync_receive(sync, answer, 10, 24.9), CW_OK);
 
     cw_clock_sync_reset(sync);
-    cw_clock_sync_stats(sync, 7, &stats);
+    cw_clock_sync_get_stats(sync, 7, &stats);
     assert_false(stats.synced);
     assert_int_equal(cw_clock_sync_receive(sync, answer, 10, 7), CW_ERROR_STALE);
     /* A server that knows the old stamps takes the new ones. */

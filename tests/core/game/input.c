@@ -73,7 +73,7 @@ static uint32_t take(struct ends *ends, uint32_t tick, bool *own)
 static struct cw_input_receiver_stats stats_of(const struct ends *ends)
 {
     struct cw_input_receiver_stats stats;
-    cw_input_receiver_stats(ends->receiver, &stats);
+    cw_input_receiver_get_stats(ends->receiver, &stats);
     return stats;
 }
 
@@ -314,7 +314,7 @@ TEST(an_empty_body_is_nothing_wrong)
     const size_t nothing = cw_input_sender_transmit(ends.sender, data, sizeof data);
     assert_int_equal(nothing, 0);
     assert_int_equal(cw_input_receiver_receive(ends.receiver, data, nothing, 4.6), CW_OK);
-    cw_input_receiver_stats(ends.receiver, &stats);
+    cw_input_receiver_get_stats(ends.receiver, &stats);
     assert_int_equal(stats.refused, 0);
     assert_int_equal(stats.waiting, 1);
 }
@@ -573,7 +573,7 @@ static double starved_share(const struct input_rig *rig)
 static double lead(const struct input_rig *rig)
 {
     struct cw_clock_sync_stats stats;
-    cw_clock_sync_stats(rig->sync, input_rig_client_clock(rig), &stats);
+    cw_clock_sync_get_stats(rig->sync, input_rig_client_clock(rig), &stats);
     return stats.lead_seconds;
 }
 

@@ -22,7 +22,7 @@ static struct cw_interpolation *make(uint32_t entry_size, uint32_t max_entries)
 static struct cw_interpolation_stats stats_of(const struct cw_interpolation *interpolation)
 {
     struct cw_interpolation_stats stats;
-    cw_interpolation_stats(interpolation, &stats);
+    cw_interpolation_get_stats(interpolation, &stats);
     return stats;
 }
 

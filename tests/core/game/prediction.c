@@ -65,7 +65,7 @@ static void rig_start(struct rig *rig)
 static struct cw_prediction_stats stats_of(const struct rig *rig)
 {
     struct cw_prediction_stats stats;
-    cw_prediction_stats(rig->prediction, &stats);
+    cw_prediction_get_stats(rig->prediction, &stats);
     return stats;
 }
 

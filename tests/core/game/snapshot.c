@@ -94,7 +94,7 @@ TEST(test_states_are_checked)
     body.x = 1 << 18;
     assert_int_equal(cw_snapshot_server_set(rig_server, 1, BODY, &body), CW_ERROR_MESSAGE_VALUE);
     struct cw_snapshot_server_stats stats;
-    cw_snapshot_server_stats(rig_server, &stats);
+    cw_snapshot_server_get_stats(rig_server, &stats);
     assert_int_equal(stats.entities, 0);
 }
 
@@ -191,7 +191,7 @@ TEST(test_snapshots_come_in_any_order_and_number)
     assert_int_equal(receive_snapshot(&sent[5]), CW_ERROR_STALE);
     assert_int_equal(body_at(0)->x, 1);
     struct cw_snapshot_client_stats stats;
-    cw_snapshot_client_stats(rig_client, &stats);
+    cw_snapshot_client_get_stats(rig_client, &stats);
     assert_int_equal(stats.snapshots, 4);
     assert_int_equal(stats.duplicate, 1);
     assert_int_equal(stats.stale, 1);
@@ -300,7 +300,7 @@ TEST(test_without_acks_the_server_begins_anew_by_itself)
     assert_int_equal(refused, rig_config.window - 1);
     assert_int_equal(body_at(1)->x, 1);
     struct cw_snapshot_server_stats stats;
-    cw_snapshot_server_stats(rig_server, &stats);
+    cw_snapshot_server_get_stats(rig_server, &stats);
     assert_int_equal(stats.whole, 2);
 }
 
@@ -341,7 +341,7 @@ TEST(test_clients_with_the_same_baseline_share_the_bytes)
         assert_int_equal(sent[0].size, sent[1].size);
         assert_memory_equal(sent[0].bytes + 3, sent[1].bytes + 3, sent[0].size - 3);
     }
-    cw_snapshot_server_stats(rig_server, &stats);
+    cw_snapshot_server_get_stats(rig_server, &stats);
     assert_int_equal(stats.snapshots, 12);
     assert_int_equal(stats.shared, 2 + 2 + 1 + 2);
 }

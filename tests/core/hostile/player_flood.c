@@ -24,7 +24,7 @@ static enum cw_error send_nothing(struct player *player)
 
 static uint64_t refused_of(const struct player *player)
 {
-    struct cw_netcode_server_client about;
+    struct cw_server_client_info about;
     assert_true(cw_server_client(messages.rig.server, player->slot, &about));
     return about.datagrams_refused;
 }

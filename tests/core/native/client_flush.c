@@ -1,7 +1,7 @@
 /* A client host that leaves when what it has sent is done. */
 #include "host_pair.h"
 
-#include "causeway/native/netcode_client_host.h"
+#include "causeway/native/client_host.h"
 
 #include <math.h>
 

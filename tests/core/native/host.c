@@ -100,7 +100,7 @@ TEST(a_client_connects_talks_and_is_told_of_the_end)
     start_client(&world, cw_host_address(world.host));
     struct cw_server_event event = await_event(&world);
     assert_int_equal(event.type, CW_SERVER_EVENT_CONNECTED);
-    struct cw_netcode_server_client about;
+    struct cw_server_client_info about;
     assert_true(cw_server_client(cw_host_server(world.host), event.client, &about));
     assert_int_equal(about.id, 5);
     const double end = cw_clock_now() + PATIENCE;
@@ -138,7 +138,7 @@ TEST(it_waits_for_the_tick_and_no_longer)
 static uint64_t received(struct world *world)
 {
     struct cw_netcode_server_stats stats;
-    cw_netcode_server_stats(cw_server_netcode(cw_host_server(world->host)), &stats);
+    cw_netcode_server_get_stats(cw_server_netcode(cw_host_server(world->host)), &stats);
     return stats.datagrams_received;
 }
 

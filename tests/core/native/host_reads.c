@@ -74,7 +74,7 @@ static void close_stranger(void)
 static struct cw_netcode_server_stats server_stats(struct host_pair *pair)
 {
     struct cw_netcode_server_stats stats;
-    cw_netcode_server_stats(cw_server_netcode(cw_host_server(pair->server)), &stats);
+    cw_netcode_server_get_stats(cw_server_netcode(cw_host_server(pair->server)), &stats);
     return stats;
 }
 
@@ -116,7 +116,7 @@ TEST(a_client_takes_only_so_many)
     begin_flood(&address);
     assert_false(cw_client_host_next(pair.client, 0, &event));
     assert_int_equal(stranger.sent, MOST + ON_WAY);
-    cw_netcode_client_stats(cw_client_netcode(cw_client_host_client(pair.client)), &stats);
+    cw_netcode_client_get_stats(cw_client_netcode(cw_client_host_client(pair.client)), &stats);
     assert_int_equal(stats.datagrams_received, MOST);
     assert_int_equal(stats.bytes_received, MOST / 4);
     close_stranger();

@@ -60,7 +60,7 @@ TEST(a_client_host_needs_only_the_address)
     assert_int_equal(host_pair_connect(&pair, 77), CW_ERROR_CONNECTED);
     const struct cw_server_event event = host_pair_await_server(&pair);
     assert_int_equal(event.type, CW_SERVER_EVENT_CONNECTED);
-    struct cw_netcode_server_client about;
+    struct cw_server_client_info about;
     assert_true(cw_server_client(cw_host_server(pair.server), event.client, &about));
     assert_int_equal(about.id, 77);
 }

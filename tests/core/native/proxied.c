@@ -177,7 +177,7 @@ static void connect_player(struct world *world)
 
 static void server_knows_the_player_as(struct world *world, const char *address)
 {
-    struct cw_netcode_server_client about;
+    struct cw_server_client_info about;
     char text[CW_ADDRESS_TEXT_SIZE];
     assert_true(cw_netcode_server_client(cw_netcode_host_server(world->host), 0, &about));
     assert_string_equal(cw_address_format(&about.address, text), address);
@@ -189,11 +189,11 @@ static void the_server_reaches_the_client(struct world *world)
     struct cw_netcode_client_stats before, after;
     const double end = cw_clock_now() + PATIENCE;
     step_client(world);
-    cw_netcode_client_stats(world->client, &before);
+    cw_netcode_client_get_stats(world->client, &before);
     do {
         step_host(world);
         step_client(world);
-        cw_netcode_client_stats(world->client, &after);
+        cw_netcode_client_get_stats(world->client, &after);
     } while (after.datagrams_received == before.datagrams_received && cw_clock_now() < end);
     assert_true(after.datagrams_received > before.datagrams_received);
 }
@@ -244,7 +244,7 @@ TEST(a_stranger_cannot_say_who_it_is)
         while (stats.datagrams_dropped < 2 && cw_clock_now() < end) {
             step_client(&world);
             step_host(&world);
-            cw_netcode_server_stats(cw_netcode_host_server(world.host), &stats);
+            cw_netcode_server_get_stats(cw_netcode_host_server(world.host), &stats);
         }
         assert_true(stats.datagrams_dropped >= 2);
         assert_int_equal(stats.datagrams_dropped, stats.datagrams_received);

@@ -1,7 +1,7 @@
 /* A name with several addresses gives one of them. */
 #define _POSIX_C_SOURCE 200809L
 
-#include "causeway/native/resolve.h"
+#include "causeway/native/socket.h"
 
 #include "fixture.h"
 #include "two_families.h"

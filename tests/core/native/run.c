@@ -1,6 +1,4 @@
 /* The loop natively. The test emscripten.library covers it in a page. */
-#include "causeway/native/run.h"
-
 #include "causeway/native/clock.h"
 
 #include "fixture.h"

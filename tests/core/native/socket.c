@@ -5,7 +5,6 @@
 #include "causeway/native/socket.h"
 
 #include "causeway/native/clock.h"
-#include "causeway/native/resolve.h"
 
 #include "owned_native.h"
 
@@ -161,10 +160,10 @@ TEST(empty_and_long_datagrams_are_skipped)
     assert_int_equal(receive(b, &from, data, 10), 1);
     assert_int_equal(cw_socket_receive(b, data, 10, &from), 0);
     free(data);
-    cw_socket_stats(b, &stats);
+    cw_socket_get_stats(b, &stats);
     assert_int_equal(stats.datagrams_truncated, 1);
     assert_int_equal(stats.datagrams_received, 2);
-    cw_socket_stats(a, &stats);
+    cw_socket_get_stats(a, &stats);
     assert_int_equal(stats.datagrams_sent, 5);
 }
 
@@ -191,7 +190,7 @@ TEST(batches_keep_order_and_count)
     sent[71].size = sizeof huge;
     sent[149].address = (struct cw_address){.type = CW_ADDRESS_NONE};
     assert_int_equal(cw_socket_send_batch(a, sent, MANY), MANY);
-    cw_socket_stats(a, &stats);
+    cw_socket_get_stats(a, &stats);
     assert_int_equal(stats.datagrams_refused, 4);
     assert_int_equal(stats.datagrams_sent, MANY - 4);
 
@@ -213,7 +212,7 @@ TEST(batches_keep_order_and_count)
     /* The buffers keep their places. */
     for (size_t i = 0; i < MANY; i++)
         assert_ptr_equal(received[i].data, in[i]);
-    cw_socket_stats(b, &stats);
+    cw_socket_get_stats(b, &stats);
     assert_int_equal(stats.datagrams_truncated, 17);
     assert_int_equal(stats.datagrams_received, expected - 17);
 }
@@ -271,7 +270,7 @@ TEST(runs_stay_apart)
             }
         }
         assert_int_equal(cw_socket_send_batch(from, sent, count), count);
-        cw_socket_stats(from, &stats);
+        cw_socket_get_stats(from, &stats);
         assert_int_equal(stats.datagrams_sent, count);
         assert_int_equal(stats.datagrams_refused, 0);
         for (size_t run = 0; run < sizeof runs / sizeof *runs; run++)
@@ -310,9 +309,9 @@ TEST(buffers_are_told)
     struct cw_socket_config config = cw_socket_config_default();
     config.send_buffer_size = config.receive_buffer_size = 16384;
     socket = socket_with(&config);
-    cw_socket_stats(socket, &small);
+    cw_socket_get_stats(socket, &small);
     socket = open_at(NULL);
-    cw_socket_stats(socket, &large);
+    cw_socket_get_stats(socket, &large);
     assert_true(small.send_buffer_size >= 16384 && small.receive_buffer_size >= 16384);
     assert_true(large.send_buffer_size > small.send_buffer_size);
     assert_true(large.receive_buffer_size > small.receive_buffer_size);

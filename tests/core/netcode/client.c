@@ -167,7 +167,7 @@ TEST(only_from_the_server)
         CW_ERROR_WRONG_SENDER);
     assert_ok(cw_netcode_client_receive(bench.client, &bench.servers[0], out, size, bench.now));
     struct cw_netcode_client_stats stats;
-    cw_netcode_client_stats(bench.client, &stats);
+    cw_netcode_client_get_stats(bench.client, &stats);
     assert_int_equal(stats.datagrams_received, 2);
     assert_int_equal(stats.datagrams_dropped, 1);
     assert_int_equal(cw_netcode_client_dropped(bench.client, CW_ERROR_WRONG_SENDER), 1);
@@ -262,7 +262,7 @@ TEST(second_connection_is_like_the_first)
     assert_ok(cw_netcode_client_connect(bench.client, bench.bytes, CW_TOKEN_SIZE, bench.now));
     struct cw_netcode_client_stats stats;
     struct cw_netcode_client_event event;
-    cw_netcode_client_stats(bench.client, &stats);
+    cw_netcode_client_get_stats(bench.client, &stats);
     assert_int_equal(stats.datagrams_received, 0);
     assert_int_equal(stats.datagrams_sent, 0);
     assert_false(cw_netcode_client_next(bench.client, &event));

@@ -1,4 +1,4 @@
-#include "causeway/key.h"
+#include "causeway/token.h"
 
 #include "fixture.h"
 

@@ -18,7 +18,7 @@ TEST(connects)
     assert_true(cw_netcode_server_next(rig->server, &event));
     assert_int_equal(event.type, CW_NETCODE_SERVER_EVENT_CONNECTED);
     rig_no_event(rig);
-    struct cw_netcode_server_client about;
+    struct cw_server_client_info about;
     assert_true(cw_netcode_server_client(rig->server, event.client, &about));
     assert_int_equal(about.id, 77);
     assert_true(cw_address_equal(&about.address, &at));
@@ -309,7 +309,7 @@ TEST(statistics)
     rig_give(rig, &at, "junk", 4);
     const struct cw_netcode_server_stats server = rig_stats(rig);
     struct cw_netcode_client_stats own;
-    cw_netcode_client_stats(client, &own);
+    cw_netcode_client_get_stats(client, &own);
     /* Request, response, two keep-alives, payload. */
     assert_int_equal(own.datagrams_sent, 4);
     assert_int_equal(own.bytes_sent,

@@ -19,7 +19,7 @@ TEST(token_from_another_address)
     const uint32_t slot = rig_connect(rig, client, &at);
     rig_down(rig, client, &at);
     /* A challenge, as the client might have moved there, and no more than that. */
-    struct cw_netcode_server_client about;
+    struct cw_server_client_info about;
     assert_ok(rig_give(rig, &thief, request, sizeof(request)));
     assert_int_equal(rig_down(rig, NULL, NULL), 1);
     assert_true(cw_netcode_server_client(rig->server, slot, &about));
@@ -214,7 +214,7 @@ TEST(place_taken_in_the_frame_of_the_timeout)
         assert_int_equal(cw_netcode_server_dropped(rig.server, CW_ERROR_NOT_CONNECTED), 1);
         if (updated) {
             assert_int_equal(rig_connect(&rig, b, &at_b), 0);
-            struct cw_netcode_server_client about;
+            struct cw_server_client_info about;
             assert_true(cw_netcode_server_client(rig.server, 0, &about));
             assert_int_equal(about.id, 2);
         }

@@ -4,7 +4,7 @@
 static void expect_gone(struct rig *rig, uint32_t slot, enum cw_disconnect_reason reason)
 {
     struct cw_netcode_server_event event;
-    struct cw_netcode_server_client about;
+    struct cw_server_client_info about;
     assert_int_equal(rig_stats(rig).clients, 0);
     assert_true(cw_netcode_server_client(rig->server, slot, &about));
     assert_true(cw_netcode_server_next(rig->server, &event));
@@ -24,7 +24,7 @@ TEST(client_disconnects)
     assert_int_equal(rig_up(rig, client, &at), 10);
     expect_gone(rig, slot, CW_DISCONNECT_BY_CLIENT);
     assert_true(rig_silent(rig));
-    struct cw_netcode_server_client about;
+    struct cw_server_client_info about;
     assert_false(cw_netcode_server_client(rig->server, slot, &about));
     assert_int_equal(cw_netcode_server_dropped(rig->server, CW_ERROR_NOT_CONNECTED), 9);
 }
@@ -43,7 +43,7 @@ TEST(server_disconnects)
     expect_gone(rig, slot, CW_DISCONNECT_BY_SERVER);
     assert_int_equal(rig_down(rig, client, &at), 20);
     assert_int_equal(cw_netcode_client_state(client), CW_CLIENT_KICKED);
-    struct cw_netcode_server_client about;
+    struct cw_server_client_info about;
     assert_false(cw_netcode_server_client(rig->server, slot, &about));
 }
 
@@ -186,7 +186,7 @@ TEST(slots_are_used_again)
     for (uint64_t life = 1; life <= 5; life++) {
         struct cw_netcode_client *client = rig_client(&rig, life);
         assert_int_equal(rig_connect(&rig, client, &at), 0);
-        struct cw_netcode_server_client about;
+        struct cw_server_client_info about;
         assert_true(cw_netcode_server_client(rig.server, 0, &about));
         assert_int_equal(about.id, life);
         assert_int_equal(about.user_data[0], life);

@@ -162,7 +162,7 @@ TEST(man_in_the_middle)
             if (cw_netcode_client_send(client, (const uint8_t *)message, sizeof(message)) == CW_OK)
                 up_sent++;
         }
-        struct cw_netcode_server_client about;
+        struct cw_server_client_info about;
         if (cw_netcode_server_client(rig->server, 0, &about) && about.confirmed) {
             for (int i = 0; i < 8; i++)
                 message[i] = down_sent;

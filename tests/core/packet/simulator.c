@@ -40,7 +40,7 @@ static int64_t take(struct cw_simulator *simulator, double now)
 static struct cw_simulator_stats stats_of(const struct cw_simulator *simulator)
 {
     struct cw_simulator_stats stats;
-    cw_simulator_stats(simulator, &stats);
+    cw_simulator_get_stats(simulator, &stats);
     assert_int_equal(stats.datagrams_received + stats.datagrams_duplicated,
                      stats.datagrams_lost + stats.datagrams_overflowed +
                          stats.datagrams_transmitted + stats.datagrams_under_way);

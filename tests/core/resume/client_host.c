@@ -176,7 +176,7 @@ static void send_notes(struct world *world, uint32_t number)
 static struct cw_netcode_server_stats stats_of(const struct world *world)
 {
     struct cw_netcode_server_stats stats;
-    cw_netcode_server_stats(cw_server_netcode(cw_host_server(world->server)), &stats);
+    cw_netcode_server_get_stats(cw_server_netcode(cw_host_server(world->server)), &stats);
     return stats;
 }
 
@@ -365,7 +365,7 @@ TEST(another_address_lets_it_move)
     send_notes(&world, 5);
     AWAIT(world.heard_by_client == 5 && world.heard_by_server == 5);
     assert_int_equal(stats_of(&world).moves, 1);
-    struct cw_netcode_server_client about;
+    struct cw_server_client_info about;
     assert_true(cw_server_client(cw_host_server(world.server), 0, &about));
     assert_memory_equal(about.address.bytes, "\x0a\x01\x00\x02", 4);
     assert_int_equal(world.client_ends + world.server_ends, 0);

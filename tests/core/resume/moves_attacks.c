@@ -26,7 +26,7 @@ static struct player connect_player(struct rig *rig, uint32_t number)
 
 static void expect_at(struct rig *rig, const struct player *player, const struct cw_address *at)
 {
-    struct cw_netcode_server_client about;
+    struct cw_server_client_info about;
     assert_true(cw_netcode_server_client(rig->server, player->slot, &about));
     assert_true(cw_address_equal(&about.address, at));
 }

@@ -60,7 +60,7 @@ TEST(the_newer_session_wins)
         assert_int_equal(cw_netcode_client_state(clients[1]), CW_CLIENT_SENDING_RESPONSE);
         rig_up(&rig, clients[1], &at[1]);
         /* The slot is the old one's until the application has taken its end. */
-        struct cw_netcode_server_client about;
+        struct cw_server_client_info about;
         assert_true(cw_netcode_server_client(rig.server, 0, &about));
         assert_true(cw_address_equal(&about.address, &at[0]));
         tick_two(&rig, clients, at);

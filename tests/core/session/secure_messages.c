@@ -68,7 +68,7 @@ TEST(messages_cross_bad_paths)
         while (cw_server_next(messages.rig.server, &up)) {
             assert_int_not_equal(up.type, CW_SERVER_EVENT_DISCONNECTED);
             if (up.type == CW_SERVER_EVENT_CONNECTED) {
-                struct cw_netcode_server_client about;
+                struct cw_server_client_info about;
                 assert_true(cw_server_client(messages.rig.server, up.client, &about));
                 slots[about.id] = up.client;
                 connected[about.id] = true;
@@ -111,7 +111,7 @@ TEST(messages_cross_bad_paths)
         assert_int_equal(down_next[n], down_sent[n]);
         assert_in_range(loose[n], up_sent[n] * 85 / 100, up_sent[n]);
         struct cw_connection_stats stats;
-        cw_connection_stats(cw_client_connection(clients[n]), &stats);
+        cw_connection_get_stats(cw_client_connection(clients[n]), &stats);
         assert_true(stats.endpoint.rtt > 0.06 && stats.endpoint.rtt < 0.2);
     }
 }
@@ -207,8 +207,8 @@ TEST(slots_begin_anew)
     assert_false(cw_client_next(client, &down));
     assert_false(cw_server_next(messages.rig.server, &event));
     struct cw_connection_stats stats, of_client;
-    cw_connection_stats(cw_server_connection(messages.rig.server, 0), &stats);
-    cw_connection_stats(cw_client_connection(client), &of_client);
+    cw_connection_get_stats(cw_server_connection(messages.rig.server, 0), &stats);
+    cw_connection_get_stats(cw_client_connection(client), &of_client);
     assert_in_range(of_client.endpoint.packets_sent, 5, 40);
     assert_int_equal(stats.endpoint.packets_received, of_client.endpoint.packets_sent);
     assert_int_equal(stats.messages_in_use, 1);
@@ -238,7 +238,7 @@ TEST(clients_begin_anew)
     assert_ok(cw_client_connect(client, token, sizeof(token), messages.rig.now));
     rig_connect(&messages.rig, client, &at);
     struct cw_connection_stats stats;
-    cw_connection_stats(cw_client_connection(client), &stats);
+    cw_connection_get_stats(cw_client_connection(client), &stats);
     assert_in_range(stats.endpoint.packets_sent, 0, 3);
     for (int i = 0; i < 30; i++)
         rig_tick(&messages.rig, client, &at);
@@ -444,7 +444,7 @@ TEST(idle_ends_send_little)
         for (int j = 0; j < 120; j++)
             rig_tick(rig, client, &at);
         struct cw_connection_stats before, after;
-        cw_connection_stats(cw_client_connection(client), &before);
+        cw_connection_get_stats(cw_client_connection(client), &before);
         int up = 0, down = 0;
         for (int j = 0; j < 60 * 20; j++) {
             rig->now += 1.0 / 60;
@@ -453,7 +453,7 @@ TEST(idle_ends_send_little)
             up += rig_up(rig, client, &at);
             down += rig_down(rig, client, &at);
         }
-        cw_connection_stats(cw_client_connection(client), &after);
+        cw_connection_get_stats(cw_client_connection(client), &after);
         const int of_connection = (int)(after.endpoint.packets_sent - before.endpoint.packets_sent);
         assert_in_range(up, 20 * 8, 20 * 10 + 2);
         assert_in_range(down, 20 * 8, 20 * 10 + 2);

@@ -340,7 +340,7 @@ TEST(test_no_room)
     all_open(&all);
     struct cw_channel_stats stats;
     struct cw_connection *full = cw_server_connection(all.rig.server, 2);
-    assert_ok(cw_connection_channel_stats(full, RELIABLE, &stats));
+    assert_ok(cw_connection_get_channel_stats(full, RELIABLE, &stats));
     const uint32_t queue = stats.capacity;
     for (uint32_t i = 0; i < queue; i++)
         send_own(&all, 2, RELIABLE, i);
