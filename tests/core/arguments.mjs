@@ -285,7 +285,7 @@ const configText = (name) => {
   const argument = start?.parameters
     .map(({ type }) => (/schema/.test(type) ? 'made_cw_schema()' : 'CW_CHANNEL_RELIABLE_ORDERED'))
     .join();
-  return `static struct ${name} good_${name}(void)\n${block([
+  return `static inline struct ${name} good_${name}(void)\n${block([
     `struct ${name} config = ${start ? `${start.name}(${argument})` : '{0}'};`,
     structs.get(name).some((one) => one.name === 'allocator') && 'config.allocator = counted;',
     look(CONFIG, name),

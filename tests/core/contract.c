@@ -4,7 +4,7 @@
 #include "causeway/native/socket.h"
 #include "message/message_pool.h"
 
-#include "unit.h"
+#include "owned.h"
 
 #include <string.h>
 
@@ -26,10 +26,7 @@ CW_MESSAGE(say, SAY_FIELDS)
 
 static struct cw_schema *make_schema(void)
 {
-    struct cw_schema *schema;
-    const struct cw_schema_config config = {.types = &say_type, .count = 1};
-    assert_int_equal(cw_schema_create(&config, &schema), CW_OK);
-    return schema;
+    return schema_with(&(struct cw_schema_config){.types = &say_type, .count = 1});
 }
 
 /* Calls create with a config that is refused, and with one for which there is no memory. */
@@ -44,9 +41,8 @@ static struct cw_schema *make_schema(void)
         assert_ptr_equal(result, MARK);                                                            \
     } while (0)
 
-static void create_leaves_the_result(void **state)
+TEST(create_leaves_the_result)
 {
-    (void)state;
     struct cw_schema *schema = make_schema();
 
     struct cw_endpoint_config endpoint = cw_endpoint_config_default(), bad_endpoint = endpoint;
@@ -93,12 +89,15 @@ static void create_leaves_the_result(void **state)
     assert_ptr_equal(host, MARK);
     assert_int_not_equal(cw_host_open("nowhere:x", &good_host, &host), CW_OK);
     assert_ptr_equal(host, MARK);
-    cw_schema_destroy(schema);
 }
 
-static void messages_and_schemas_leave_the_result(void **state)
+static void pool_end(void *pool)
 {
-    (void)state;
+    cw_message_pool_destroy(pool);
+}
+
+TEST(messages_and_schemas_leave_the_result)
+{
     struct cw_schema *schema = make_schema(), *decoded = MARK;
     uint8_t data[256];
     const size_t size = cw_schema_encode(schema, data, sizeof data);
@@ -110,10 +109,11 @@ static void messages_and_schemas_leave_the_result(void **state)
     config.schema = schema;
     config.capacity = 1;
     struct cw_message_pool *pool;
-    assert_int_equal(cw_message_pool_create(&config, &pool), CW_OK);
+    assert_ok(cw_message_pool_create(&config, &pool));
+    own(pool, pool_end);
     struct cw_message *message, *none = MARK;
     assert_int_equal(cw_message_create(pool, 1, &none), CW_ERROR_MESSAGE_TYPE);
-    assert_int_equal(cw_message_create(pool, 0, &message), CW_OK);
+    assert_ok(cw_message_create(pool, 0, &message));
     assert_int_equal(cw_message_create(pool, 0, &none), CW_ERROR_POOL_EMPTY);
     assert_ptr_equal(none, MARK);
     size_t bits = 77;
@@ -121,27 +121,14 @@ static void messages_and_schemas_leave_the_result(void **state)
     assert_false(cw_message_measure(message, &bits));
     assert_int_equal(bits, 77);
     cw_message_release(message);
-    cw_message_pool_destroy(pool);
-    cw_schema_destroy(schema);
 }
 
-static void texts_leave_the_result(void **state)
+TEST(texts_leave_the_result)
 {
-    (void)state;
     const struct cw_address before = {CW_ADDRESS_IPV6, 7, {1, 2, 3}};
     struct cw_address address = before;
     assert_int_equal(cw_address_parse("1.2.3.4:x", &address), CW_ERROR_ADDRESS);
     assert_int_equal(cw_resolve("[1.2.3.4", &address), CW_ERROR_ADDRESS);
     assert_int_equal(cw_resolve("nobody.invalid:1", &address), CW_ERROR_HOST);
     assert_memory_equal(&address, &before, sizeof before);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(create_leaves_the_result),
-        cmocka_unit_test(messages_and_schemas_leave_the_result),
-        cmocka_unit_test(texts_leave_the_result),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,7 +9,7 @@
 #include "causeway/native/socket.h"
 #include "causeway/token.h"
 
-#include "unit.h"
+#include "owned_native.h"
 
 #include <math.h>
 #include <signal.h>
@@ -72,7 +72,7 @@ static void start_server(struct world *world, const char *listen)
     fclose(output);
     line[strcspn(line, "\n")] = 0;
     assert_non_null(strstr(line, " on "));
-    assert_int_equal(cw_address_parse(strstr(line, " on ") + 4, &world->address), CW_OK);
+    assert_ok(cw_address_parse(strstr(line, " on ") + 4, &world->address));
     /* The server takes no token that may be older than it is. */
     sleep(2);
 }
@@ -90,8 +90,8 @@ static void make_token(const struct world *world, int32_t timeout_seconds,
     grant.address_count = 1;
     grant.fingerprint = cw_connection_fingerprint(&world->connection);
     uint8_t key[CW_KEY_BYTES];
-    assert_int_equal(cw_key_parse(KEY, key), CW_OK);
-    assert_int_equal(cw_token_generate(&grant, key, token), CW_OK);
+    assert_ok(cw_key_parse(KEY, key));
+    assert_ok(cw_token_generate(&grant, key, token));
 }
 
 static void start_client(struct world *world)
@@ -101,10 +101,10 @@ static void start_client(struct world *world)
                token); /* the connection outlives a stall of the machine */
     struct cw_client_config config = cw_client_config_default();
     config.connection = &world->connection;
-    assert_int_equal(cw_client_create(&config, &world->client), CW_OK);
-    assert_int_equal(cw_client_connect(world->client, token, sizeof token, cw_clock_now()), CW_OK);
+    world->client = client_with(&config);
+    assert_ok(cw_client_connect(world->client, token, sizeof token, cw_clock_now()));
     const struct cw_socket_config socket = cw_socket_config_default();
-    assert_int_equal(cw_socket_open(&socket, &world->socket), CW_OK);
+    world->socket = socket_with(&socket);
 }
 
 static void step_client(struct world *world)
@@ -148,7 +148,7 @@ static struct world start_both(void)
 {
     struct world world = {0};
     const struct cw_schema_config schema = {.types = &say_type, .count = 1};
-    assert_int_equal(cw_schema_create(&schema, &world.schema), CW_OK);
+    world.schema = schema_with(&schema);
     world.connection = cw_connection_config_default(world.schema);
     start_server(&world, "127.0.0.1:0");
     start_client(&world);
@@ -156,22 +156,14 @@ static struct world start_both(void)
     return world;
 }
 
-static void end(const struct world *world)
+TEST(the_server_echoes)
 {
-    cw_client_destroy(world->client);
-    cw_socket_close(world->socket);
-    cw_schema_destroy(world->schema);
-}
-
-static void the_server_echoes(void **state)
-{
-    (void)state;
     struct world world = start_both();
     struct cw_message *message;
     struct cw_connection *connection = cw_client_connection(world.client);
-    assert_int_equal(cw_connection_create_message(connection, 0, &message), CW_OK);
+    assert_ok(cw_connection_create_message(connection, 0, &message));
     strcpy(((struct say *)message->data)->text, "hello");
-    assert_int_equal(cw_connection_send(connection, 0, message, cw_clock_now()), CW_OK);
+    assert_ok(cw_connection_send(connection, 0, message, cw_clock_now()));
     const struct cw_client_event echo = await_event(&world);
     assert_int_equal(echo.type, CW_CLIENT_EVENT_MESSAGE);
     assert_string_equal(((struct say *)echo.message->data)->text, "hello");
@@ -190,12 +182,10 @@ static void the_server_echoes(void **state)
     assert_in_range(world.datagrams, 1, (uint32_t)due + 60);
 
     stop(world.server);
-    end(&world);
 }
 
-static void the_server_tells_that_it_stops(void **state)
+TEST(the_server_tells_that_it_stops)
 {
-    (void)state;
     struct world world = start_both();
     kill(world.server, SIGTERM);
     const struct cw_client_event event = await_event(&world);
@@ -205,7 +195,6 @@ static void the_server_tells_that_it_stops(void **state)
     assert_int_equal(waitpid(world.server, &status, 0), world.server);
     assert_true(WIFEXITED(status));
     assert_int_equal(WEXITSTATUS(status), 0);
-    end(&world);
 }
 
 /* Waits until the client asks for a token, and gives it one. The client removes the file. */
@@ -222,14 +211,13 @@ static void give_token(const struct world *world, const char *path)
     fclose(file);
 }
 
-static void the_client_says_hello(void **state)
+TEST(the_client_says_hello)
 {
-    (void)state;
     struct world world = {0};
     char line[128], folder[] = "/tmp/causeway-examples-XXXXXX", path[64],
                     text[CW_ADDRESS_TEXT_SIZE];
     const struct cw_schema_config schema = {.types = &say_type, .count = 1};
-    assert_int_equal(cw_schema_create(&schema, &world.schema), CW_OK);
+    world.schema = schema_with(&schema);
     world.connection = cw_connection_config_default(world.schema);
     assert_non_null(mkdtemp(folder));
     snprintf(path, sizeof path, "%s/token", folder);
@@ -249,27 +237,14 @@ static void the_client_says_hello(void **state)
     stop(client);
     fclose(output);
     assert_int_equal(rmdir(folder), 0);
-    cw_schema_destroy(world.schema);
 }
 
-static void a_tick_follows_another(void **state)
+TEST(a_tick_follows_another)
 {
-    (void)state;
     const double now = cw_clock_now();
     assert_true(cw_clock_next_tick(now + 5, 0.25) == now + 5 + 0.25);
     const double late = cw_clock_next_tick(now - 5, 0.25);
     assert_true(late >= now && late <= cw_clock_now());
     const double none = cw_clock_next_tick((double)NAN, 0.25);
     assert_true(none >= now && none <= cw_clock_now());
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_tick_follows_another),
-        cmocka_unit_test(the_server_echoes),
-        cmocka_unit_test(the_server_tells_that_it_stops),
-        cmocka_unit_test(the_client_says_hello),
-    };
-    return cmocka_run_group_tests_name("examples", tests, NULL, NULL);
 }

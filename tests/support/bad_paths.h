@@ -3,9 +3,8 @@
 #define CAUSEWAY_TESTS_BAD_PATHS_H
 
 #include "base/prng.h"
-#include "causeway/simulator.h"
 
-#include "fixture.h"
+#include "owned.h"
 
 #include <string.h>
 
@@ -15,26 +14,13 @@ struct bad_paths {
     struct cw_simulator *from[2]; /* the paths from each end to the other */
 };
 
-static inline void path_release(void *path)
-{
-    cw_simulator_destroy(path);
-}
-
-/* The test owns the path. */
-static inline struct cw_simulator *path_with(const struct cw_simulator_config *config)
-{
-    struct cw_simulator *path = NULL;
-    assert_ok(cw_simulator_create(config, &path));
-    return own(path, path_release);
-}
-
 static inline struct bad_paths bad_paths(uint64_t seed)
 {
     struct bad_paths paths = {.random = {seed}, .now = 1000};
     struct cw_simulator_config config = cw_simulator_config_default();
     for (int i = 0; i < 2; i++) {
         config.seed = cw_prng_bits(&paths.random);
-        paths.from[i] = path_with(&config);
+        paths.from[i] = simulator_with(&config);
     }
     return paths;
 }

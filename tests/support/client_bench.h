@@ -38,7 +38,7 @@ static inline struct bench bench_setup(uint32_t servers, int32_t timeout, uint32
     struct bench bench = {.seed = 5, .now = 100};
     const struct cw_netcode_client_config config = cw_netcode_client_config_default();
     bench_make_token(&bench, servers, timeout, life);
-    assert_int_equal(cw_netcode_client_create(&config, &bench.client), CW_OK);
+    bench.client = netcode_client_with(&config);
     assert_int_equal(cw_netcode_client_state(bench.client), CW_CLIENT_DISCONNECTED);
     assert_int_equal(cw_netcode_client_connect(bench.client, bench.bytes, CW_TOKEN_SIZE, bench.now),
                      CW_OK);

@@ -31,7 +31,7 @@ static inline struct pair pair_open(const struct cw_connection_config *config, d
     for (int i = 0; i < 2; i++) {
         simulator.seed = 7 + (uint64_t)i;
         pair.sides[i] = connection_with(config);
-        pair.paths[i] = path_with(&simulator);
+        pair.paths[i] = simulator_with(&simulator);
     }
     return pair;
 }

@@ -4,7 +4,7 @@
 #define CAUSEWAY_TESTS_CONNECTIONS_H
 
 #include "copy_packet.h"
-#include "fixture.h"
+#include "owned.h"
 
 #include "causeway/connection.h"
 
@@ -49,18 +49,6 @@ CW_SERIALIZE(serialize_small_note, struct note, stream, note)
 /* The number of blocks that release_parcel has released since the schema was made. */
 static int parcels_released;
 
-static inline void schema_end(void *schema)
-{
-    cw_schema_destroy(schema);
-}
-
-static inline struct cw_schema *schema_with(const struct cw_schema_config *config)
-{
-    struct cw_schema *schema = NULL;
-    assert_int_equal(cw_schema_create(config, &schema), CW_OK);
-    return own(schema, schema_end);
-}
-
 static inline struct cw_schema *notes_schema(void)
 {
     const struct cw_message_type types[] = {
@@ -76,19 +64,6 @@ static inline struct cw_schema *notes_schema(void)
 static inline struct cw_connection_config notes_config(void)
 {
     return cw_connection_config_default(notes_schema());
-}
-
-static inline void connection_end(void *connection)
-{
-    cw_connection_destroy(connection);
-}
-
-static inline struct cw_connection *connection_with(const struct cw_connection_config *config)
-{
-    struct cw_connection *connection = NULL;
-    assert_int_equal(cw_connection_create(config, &connection), CW_OK);
-    assert_non_null(connection);
-    return own(connection, connection_end);
 }
 
 static inline struct cw_message *make_note(struct cw_connection *from, uint32_t type,

@@ -4,7 +4,7 @@
 #define CAUSEWAY_TESTS_ENDPOINTS_H
 
 #include "copy_packet.h"
-#include "fixture.h"
+#include "owned.h"
 
 #include "causeway/endpoint.h"
 
@@ -37,20 +37,6 @@ struct seen {
     uint8_t payload[65536];
     size_t size;
 };
-
-static inline void endpoint_end(void *endpoint)
-{
-    cw_endpoint_destroy(endpoint);
-}
-
-/* Endpoints that the test owns. */
-static inline struct cw_endpoint *endpoint_with(const struct cw_endpoint_config *config)
-{
-    struct cw_endpoint *endpoint = NULL;
-    assert_int_equal(cw_endpoint_create(config, &endpoint), CW_OK);
-    assert_non_null(endpoint);
-    return own(endpoint, endpoint_end);
-}
 
 static inline struct cw_endpoint *endpoint_default(void)
 {

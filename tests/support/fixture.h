@@ -8,6 +8,7 @@
 #include "unit.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* No program has more tests than this, and cmocka passes over those without a name. */
 static struct CMUnitTest fixture_tests[48];
@@ -17,13 +18,14 @@ static size_t fixture_test_count;
    too. */
 static void (*fixture_before)(void **state);
 
-/* An object of the test that runs; they are listed in the order in which they were made. */
+/* An object of the test that runs; they are listed in the order in which they were made. A thread
+   has objects of its own, and calls fixture_release when it ends. */
 struct fixture_owned {
     void *object;
     void (*release)(void *object);
 };
-static struct fixture_owned *fixture_owned;
-static size_t fixture_owned_count;
+static _Thread_local struct fixture_owned *fixture_owned;
+static _Thread_local size_t fixture_owned_count;
 
 static inline int fixture_release(void **state)
 {
@@ -43,6 +45,17 @@ static inline void *own(void *object, void (*release)(void *object))
     fixture_owned = realloc(fixture_owned, (fixture_owned_count + 1) * sizeof *fixture_owned);
     fixture_owned[fixture_owned_count++] = (struct fixture_owned){object, release};
     return object;
+}
+
+/* Releases an object that the test owns before the test ends. */
+static inline void end_owned(void *object)
+{
+    size_t i = fixture_owned_count - 1;
+    while (fixture_owned[i].object != object)
+        i--;
+    fixture_owned[i].release(object);
+    memmove(&fixture_owned[i], &fixture_owned[i + 1],
+            (--fixture_owned_count - i) * sizeof *fixture_owned);
 }
 
 static inline int fixture_start(void **state)
@@ -76,9 +89,6 @@ static inline void fixture_add(const char *name, CMUnitTestFunction function)
         fixture_before = before_each_test;                                                         \
     }                                                                                              \
     static void before_each_test(__attribute__((unused)) void **state)
-
-/* The macro serves both kinds of errors: CW_OK and CW_PROTOCOL_OK are 0. */
-#define assert_ok(call) assert_int_equal(call, 0)
 
 static inline int fixture_run(void)
 {

@@ -1,9 +1,11 @@
-/* Golden bytes: those that the code wrote when it was known to be right, one `name hex` per line.
-   They guard a clone that does not have the shared vectors. A test program that is called with
-   --write-golden writes its file anew. */
+/* Golden bytes: those that the code wrote when it was known to be right. They guard a clone that
+   does not have the shared vectors. A file has a hash of so many lines of `name hex`, of which one
+   that differs prints its lines. A test program that finds CAUSEWAY_WRITE_GOLDEN in its environment
+   writes its file anew. */
 #ifndef CAUSEWAY_TESTS_GOLDEN_H
 #define CAUSEWAY_TESTS_GOLDEN_H
 
+#include <inttypes.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -13,12 +15,17 @@
 struct golden {
     FILE *file;
     bool write;
+    unsigned together; /* lines that have one hash, or 0: the test calls golden_check */
+    unsigned count;    /* lines since the last hash, and their characters in golden_text */
+    size_t size;
 };
+static char golden_text[1 << 18];
 
 /* Opens the file at path, which is CAUSEWAY_GOLDEN, the folder, and the file's name. */
-static inline struct golden golden_open(const char *path, bool write)
+static inline struct golden golden_open(const char *path, unsigned together)
 {
-    struct golden golden = {fopen(path, write ? "w" : "r"), write};
+    const bool write = getenv("CAUSEWAY_WRITE_GOLDEN") != NULL;
+    struct golden golden = {fopen(path, write ? "w" : "r"), write, together, 0, 0};
     if (!golden.file) {
         fprintf(stderr, "cannot open %s\n", path);
         exit(1);
@@ -26,32 +33,47 @@ static inline struct golden golden_open(const char *path, bool write)
     return golden;
 }
 
-/* Returns true when these are the bytes of the next line, or when the line was written. */
-static inline bool golden_bytes(struct golden *golden, const char *name, const void *bytes,
-                                size_t size)
+/* Returns true when the lines since the last check are as they were, or when their hash was
+   written. */
+static inline bool golden_check(struct golden *golden)
 {
-    const size_t capacity = strlen(name) + 2 * size + 3;
-    char *line = malloc(2 * capacity), *found = line + capacity;
-    size_t used = (size_t)snprintf(line, capacity, "%s ", name);
-    for (size_t i = 0; i < size; i++)
-        used += (size_t)snprintf(line + used, capacity - used, "%02x",
-                                 ((const unsigned char *)bytes)[i]);
-    memcpy(line + used, "\n", 2);
+    uint64_t hash = 14695981039346656037u;
+    for (size_t i = 0; i < golden->size; i++)
+        hash = (hash ^ (uint8_t)golden_text[i]) * 1099511628211u;
+    char line[18], found[18];
+    snprintf(line, sizeof line, "%016" PRIx64 "\n", hash);
     bool same = true;
     if (golden->write)
         fputs(line, golden->file);
     else
-        same = fgets(found, (int)capacity, golden->file) && strcmp(found, line) == 0;
+        same = fgets(found, sizeof found, golden->file) && strcmp(found, line) == 0;
     if (!same)
-        fprintf(stderr, "differs from the golden bytes: %s", line);
-    free(line);
+        fprintf(stderr, "differs from the golden bytes:\n%.*s", (int)golden->size, golden_text);
+    golden->count = 0;
+    golden->size = 0;
     return same;
+}
+
+/* Adds a line. Returns false when it completes a hash that differs. */
+static inline bool golden_bytes(struct golden *golden, const char *name, const void *bytes,
+                                size_t size)
+{
+    if (golden->size + strlen(name) + 2 * size + 3 > sizeof golden_text)
+        abort();
+    char *at = golden_text + golden->size;
+    at += sprintf(at, "%s ", name);
+    for (size_t i = 0; i < size; i++)
+        at += sprintf(at, "%02x", ((const unsigned char *)bytes)[i]);
+    *at++ = '\n';
+    golden->size = (size_t)(at - golden_text);
+    return ++golden->count != golden->together || golden_check(golden);
 }
 
 /* Returns true when the file ended where it should. */
 static inline bool golden_close(struct golden *golden)
 {
-    const bool end = golden->write || fgetc(golden->file) == EOF;
+    bool end = golden->count == 0 || golden_check(golden);
+    end &= golden->write || fgetc(golden->file) == EOF;
     fclose(golden->file);
     return end;
 }

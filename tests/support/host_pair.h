@@ -2,11 +2,10 @@
 #ifndef CAUSEWAY_TESTS_HOST_PAIR_H
 #define CAUSEWAY_TESTS_HOST_PAIR_H
 
-#include "causeway/native/client_host.h"
 #include "causeway/native/clock.h"
-#include "causeway/native/host.h"
 
 #include "kept_log.h"
+#include "owned_native.h"
 
 /* The seconds are far more than anything here takes; a test that passes never waits so long. */
 #define PATIENCE      20.0
@@ -29,26 +28,19 @@ static inline void host_pair_open(struct host_pair *pair, uint64_t fingerprint)
 {
     *pair = (struct host_pair){0};
     const struct cw_schema_config types = {.types = &pair_note_type, .count = 1};
-    assert_int_equal(cw_schema_create(&types, &pair->schema), CW_OK);
+    pair->schema = schema_with(&types);
     const struct cw_connection_config connection = cw_connection_config_default(pair->schema);
     struct cw_host_config server = cw_host_config_default();
     server.server.netcode.insecure = true;
     server.server.netcode.protocol_id = PAIR_PROTOCOL;
     server.server.connection = &connection;
-    assert_int_equal(cw_host_open("127.0.0.1:0", &server, &pair->server), CW_OK);
+    pair->server = host_at("127.0.0.1:0", &server);
     cw_address_format(cw_host_address(pair->server), pair->address);
     struct cw_client_host_config client = cw_client_host_config_default();
     client.client.connection = &connection;
     client.client.netcode.fingerprint = fingerprint;
     client.log = kept_log_at(&pair->log, CW_LOG_INFO);
-    assert_int_equal(cw_client_host_open(&client, &pair->client), CW_OK);
-}
-
-static inline void host_pair_close(struct host_pair *pair)
-{
-    cw_client_host_close(pair->client);
-    cw_host_close(pair->server);
-    cw_schema_destroy(pair->schema);
+    pair->client = client_host_with(&client);
 }
 
 static inline enum cw_error host_pair_connect(struct host_pair *pair, uint64_t id)

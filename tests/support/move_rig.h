@@ -82,9 +82,7 @@ static inline void move_world_init(struct move_world *world)
     memset(world, 0, sizeof *world);
     memset(move_used, 0, sizeof move_used);
     const struct cw_message_type types[] = {move_note_type, move_file_type};
-    assert_int_equal(
-        cw_schema_create(&(struct cw_schema_config){.types = types, .count = 2}, &world->schema),
-        CW_OK);
+    world->schema = schema_with(&(struct cw_schema_config){.types = types, .count = 2});
     world->connection = cw_connection_config_default(world->schema);
     world->connection.channel_count = 3;
     world->connection.channels[MOVE_BLOCKS] =
@@ -98,11 +96,9 @@ static inline void move_world_init(struct move_world *world)
 static inline struct cw_simulator *move_simulator(struct move_world *world, uint64_t seed)
 {
     struct cw_simulator_config config = cw_simulator_config_default();
-    struct cw_simulator *simulator;
     config.seed = world->rig.seed * 1000 + seed;
     config.path = world->path;
-    assert_int_equal(cw_simulator_create(&config, &simulator), CW_OK);
-    return simulator;
+    return simulator_with(&config);
 }
 
 /* Adds a client that begins to connect with a token from this grant. */
@@ -300,17 +296,6 @@ static inline double move_finish(struct move_world *world, struct move_client *c
     return world->rig.now - start;
 }
 
-static inline void move_world_free(struct move_world *world)
-{
-    for (uint32_t n = 0; n < world->count; n++) {
-        cw_client_destroy(world->clients[n].client);
-        cw_simulator_destroy(world->clients[n].up);
-        cw_simulator_destroy(world->clients[n].down);
-    }
-    rig_stop(&world->rig);
-    cw_schema_destroy(world->schema);
-}
-
 /* Lets everything arrive that was sent, and stops. Checks that nobody has lost the connection or a
    message. */
 static inline void move_world_stop(struct move_world *world)
@@ -329,7 +314,6 @@ static inline void move_world_stop(struct move_world *world)
         assert_true(world->clients[n].down_taken >= down[n]);
     }
     assert_int_equal(world->disconnects, 0);
-    move_world_free(world);
 }
 
 #endif

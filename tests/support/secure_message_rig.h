@@ -27,9 +27,7 @@ struct message_rig {
 static inline struct cw_schema *make_schema(const struct cw_message_type *type)
 {
     const struct cw_schema_config config = {.types = type, .count = 1};
-    struct cw_schema *schema;
-    assert_int_equal(cw_schema_create(&config, &schema), CW_OK);
-    return schema;
+    return schema_with(&config);
 }
 
 static inline void message_rig_start(struct message_rig *messages, uint32_t max_clients)
@@ -40,12 +38,6 @@ static inline void message_rig_start(struct message_rig *messages, uint32_t max_
     messages->rig.config.max_clients = max_clients;
     messages->rig.connection = &messages->connection;
     rig_start(&messages->rig);
-}
-
-static inline void message_rig_stop(struct message_rig *messages)
-{
-    rig_stop(&messages->rig);
-    cw_schema_destroy(messages->schema);
 }
 
 /* Returns a client with messages, connecting with a token that names its fingerprint. */

@@ -1,21 +1,21 @@
 /* A server, a clock and a backend in one place, for the tests of client and server. Unix time is
    RIG_UNIX plus the clock; the server has been up for ten seconds when a test begins. The rig is
    one of cw_netcode_client and cw_netcode_server, and with RIG_MESSAGES of cw_client and cw_server.
- */
+   The test owns them. */
 #ifndef CAUSEWAY_TESTS_SECURE_RIG_H
 #define CAUSEWAY_TESTS_SECURE_RIG_H
 
-#include "causeway/client.h"
-#include "causeway/server.h"
 #include "netcode.h"
-#include "unit.h"
+#include "owned.h"
 
 #ifdef RIG_MESSAGES
 #define RIG(name)            cw_##name
+#define RIG_WITH(name)       name##_with
 #define RIG_NETCODE(server)  cw_server_netcode(server)
 #define RIG_EVENT(end, name) CW_##end##_EVENT_##name
 #else
 #define RIG(name)            cw_netcode_##name
+#define RIG_WITH(name)       netcode_##name##_with
 #define RIG_NETCODE(server)  (server)
 #define RIG_EVENT(end, name) CW_NETCODE_##end##_EVENT_##name
 #endif
@@ -72,25 +72,22 @@ static inline void rig_start(struct rig *rig)
     struct cw_server_config config = cw_server_config_default();
     config.netcode = rig->config;
     config.connection = rig->connection;
-    assert_int_equal(cw_server_create(&config, &rig->server), CW_OK);
+    rig->server = server_with(&config);
 #else
-    assert_int_equal(cw_netcode_server_create(&rig->config, &rig->server), CW_OK);
+    rig->server = netcode_server_with(&rig->config);
 #endif
     RIG(server_update)(rig->server, rig->now);
     rig->now += 10;
     RIG(server_update)(rig->server, rig->now);
 }
 
-/* Starts the rig with the config as it is. */
-static inline void rig_open(struct rig *rig)
+/* Returns a rig that has started with the config as it is. */
+static inline struct rig *rig_open(void)
 {
+    struct rig *rig = own(malloc(sizeof *rig), free);
     rig_init(rig);
     rig_start(rig);
-}
-
-static inline void rig_stop(struct rig *rig)
-{
-    RIG(server_destroy)(rig->server);
+    return rig;
 }
 
 static inline struct cw_token_grant rig_grant(struct rig *rig, uint64_t client_id)
@@ -117,8 +114,7 @@ static inline struct RIG(client) * rig_client_with(struct rig *rig,
                                                    const struct RIG(client_config) * config,
                                                    const uint8_t token[CW_TOKEN_SIZE])
 {
-    struct RIG(client) * client;
-    assert_int_equal(RIG(client_create)(config, &client), CW_OK);
+    struct RIG(client) *client = RIG_WITH(client)(config);
     assert_int_equal(RIG(client_connect)(client, token, CW_TOKEN_SIZE, rig->now), CW_OK);
     return client;
 }

@@ -10,6 +10,9 @@
 
 #include <cmocka.h>
 
+/* The macro serves both kinds of errors: CW_OK and CW_PROTOCOL_OK are 0. */
+#define assert_ok(call) assert_int_equal(call, 0)
+
 /* Returns whether two numbers are the same double. Where arithmetic has more bits, as on the x87, a
    constant in an expression has them too. */
 static inline bool unit_same(double a, double b)

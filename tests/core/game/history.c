@@ -1,12 +1,8 @@
 /* Tests of the world as a client saw it. */
-#include "causeway/history.h"
-
 #include "base/prng.h"
-#include "causeway/interpolation.h"
-#include "causeway/simulator.h"
 #include "config_error.h"
 #include "counted.h"
-#include "fixture.h"
+#include "owned.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -19,13 +15,11 @@ struct body {
 
 static struct cw_history *make(uint32_t max_entities, uint32_t max_ticks)
 {
-    struct cw_history *history;
     struct cw_history_config config = cw_history_config_default();
     config.state_size = sizeof(struct body);
     config.max_entities = max_entities;
     config.max_ticks = max_ticks;
-    assert_int_equal(cw_history_create(&config, &history), CW_OK);
-    return history;
+    return history_with(&config);
 }
 
 static void add(struct cw_history *history, uint32_t entity, float x)
@@ -76,7 +70,6 @@ TEST(a_view_is_what_the_client_saw)
     assert_shown(history, 121.5, 120, 123, 0.5f);
     assert_shown(history, 123, 120, 123, 1);
     assert_shown(history, 140, 140, 140, 0);
-    cw_history_destroy(history);
 }
 
 TEST(a_guess_is_compared_with_the_truth)
@@ -91,7 +84,6 @@ TEST(a_guess_is_compared_with_the_truth)
     assert_int_equal(view.to, 128);
     assert_shown(history, 140, 130, 140, 1.5f);
     assert_shown(history, 140, 130, 140, (float)INFINITY);
-    cw_history_destroy(history);
 }
 
 /* The view is of ticks that are kept, whatever a client says. */
@@ -121,7 +113,6 @@ TEST(the_rewind_is_bounded)
         const float x = shown(history, seen);
         assert_true(x >= 14 && x <= 29);
     }
-    cw_history_destroy(history);
 }
 
 TEST(entities_come_and_go)
@@ -148,7 +139,6 @@ TEST(entities_come_and_go)
     assert_int_equal(cw_history_count(history, 0), 0);
     assert_int_equal(cw_history_count(history, 4), 0);
     assert_int_equal(cw_history_entity(history, 4, 0), 0);
-    cw_history_destroy(history);
 }
 
 TEST(entities_may_come_in_any_order)
@@ -179,7 +169,6 @@ TEST(entities_may_come_in_any_order)
         const struct cw_view view = {back, back, 0};
         assert_true(x_of(history, &view, 6) == (float)INFINITY);
     }
-    cw_history_destroy(history);
 }
 
 TEST(ticks_may_be_left_out)
@@ -201,7 +190,6 @@ TEST(ticks_may_be_left_out)
     assert_int_equal(cw_history_count(history, 22), 0);
     assert_int_equal(cw_history_count(history, 31), 0);
     assert_int_equal(cw_history_count(history, 6), 0);
-    cw_history_destroy(history);
 }
 
 TEST(ticks_that_go_back_begin_anew)
@@ -221,7 +209,6 @@ TEST(ticks_that_go_back_begin_anew)
     assert_int_equal(cw_history_add(history, 1, &body), CW_ERROR_INVALID_ARGUMENT);
     tick(history, 3);
     assert_shown(history, 3, 2, 2, 0);
-    cw_history_destroy(history);
 }
 
 /* This test covers the whole way: a client shows the snapshots of a bad path by interpolation, says
@@ -229,15 +216,13 @@ TEST(ticks_that_go_back_begin_anew)
 TEST(the_server_sees_what_the_client_showed)
 {
     struct cw_simulator_config path = cw_simulator_config_default();
-    struct cw_simulator *down;
     struct cw_interpolation_config config = cw_interpolation_config_default();
-    struct cw_interpolation *client;
     struct cw_history *history = make(4, 64);
     path.path =
         (struct cw_simulator_path){.latency_seconds = 0.05, .jitter_seconds = 0.03, .loss = 0.1};
     config.entry_size = sizeof(struct body);
-    assert_int_equal(cw_simulator_create(&path, &down), CW_OK);
-    assert_int_equal(cw_interpolation_create(&config, &client), CW_OK);
+    struct cw_simulator *down = simulator_with(&path);
+    struct cw_interpolation *client = interpolation_with(&config);
     uint32_t compared = 0;
     for (uint32_t number = 0; number < 3600; number++) {
         const double now = number / 60.0;
@@ -265,37 +250,18 @@ TEST(the_server_sees_what_the_client_showed)
     }
     print_message("%u views compared\n", compared);
     assert_in_range(compared, 3400, 3600);
-    cw_history_destroy(history);
-    cw_interpolation_destroy(client);
-    cw_simulator_destroy(down);
 }
 
 TEST(memory_is_told_exactly)
 {
-    struct counted counted = {0};
-    struct cw_history *history;
-    struct cw_history_config config = cw_history_config_default();
-    config.state_size = 100;
-    config.allocator = counted_allocator(&counted);
-    assert_int_equal(cw_history_create(&config, &history), CW_OK);
-    assert_int_equal(counted.allocations, 1);
-    assert_int_equal(counted.size, cw_history_memory(&config));
-    cw_history_destroy(history);
-    cw_history_destroy(NULL);
-    assert_int_equal(counted.released, counted.size);
-    counted.refuse = true;
-    assert_int_equal(cw_history_create(&config, &history), CW_ERROR_NO_MEMORY);
+    struct cw_history_config small = cw_history_config_default();
+    small.state_size = 100;
+    assert_one_allocation(history, small, CW_ERROR_NO_MEMORY);
 }
 
 TEST(impossible_configs_are_refused)
 {
     static const struct cw_history_config bad[] = {
-        {.state_size = 0, .max_entities = 1, .max_ticks = 2},
-        {.state_size = 65537, .max_entities = 1, .max_ticks = 2},
-        {.state_size = 1, .max_entities = 0, .max_ticks = 2},
-        {.state_size = 1, .max_entities = 65537, .max_ticks = 2},
-        {.state_size = 1, .max_entities = 1, .max_ticks = 1},
-        {.state_size = 1, .max_entities = 1, .max_ticks = 4097},
         {.state_size = 65536, .max_entities = 1025, .max_ticks = 16},
         /* Padding would make these small states exceed 32 bits. */
         {.state_size = 1, .max_entities = 65536, .max_ticks = 4096},

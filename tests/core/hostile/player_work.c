@@ -2,6 +2,7 @@
    that are as expensive as can be, while another player plays. The server may spend MOST_WORK
    instructions a second on him, a thirtieth of a core that executes three thousand million, and the
    other player notices nothing. */
+#define OWN_MAIN
 #include "hostile_player.h"
 #include "instructions.h"
 
@@ -52,7 +53,7 @@ static void game_open(struct game *game)
         note_type, text_type, {.name = "empty"}, table_type, map_type};
     const struct cw_schema_config schema = {.types = types, .count = TYPES};
     *game = (struct game){0};
-    assert_int_equal(cw_schema_create(&schema, &game->schema), CW_OK);
+    game->schema = schema_with(&schema);
     game->connection = cw_connection_config_default(game->schema);
     struct cw_channel_config *channels = game->connection.channels;
     game->connection.channel_count = CHANNELS;
@@ -66,12 +67,6 @@ static void game_open(struct game *game)
     rig_start(&game->rig);
     player_connect(&game->player, &game->rig, 0, cw_connection_fingerprint(&game->connection));
     player_connect(&game->other, &game->rig, 1, cw_connection_fingerprint(&game->connection));
-}
-
-static void game_close(struct game *game)
-{
-    rig_stop(&game->rig);
-    cw_schema_destroy(game->schema);
 }
 
 /* A payload that is written bit by bit. */
@@ -437,7 +432,7 @@ static void tick(struct game *game)
 static void play(struct game *game)
 {
     const uint8_t nothing[] = {0};
-    assert_int_equal(player_payload(&game->other, nothing, sizeof nothing), CW_OK);
+    assert_ok(player_payload(&game->other, nothing, sizeof nothing));
 }
 
 /* Returns the instructions a second that the server spends on an attack. */
@@ -459,8 +454,7 @@ static double count(const struct attack *attack)
         if (i >= WARM_UP)
             work += instructions_stop();
     }
-    player_drain(&game.rig);
-    game_close(&game);
+    fixture_release(NULL);
     return work * RATE / COUNTED;
 }
 

@@ -123,24 +123,8 @@ TEST(a_config_that_cannot_work_is_refused)
 {
     const struct cw_window_config good = cw_window_config_default();
     assert_null(cw_window_config_error_field(&good));
-    REFUSED(max_segment_size, 0);
-    REFUSED(max_segment_size, 65001);
-    REFUSED(send_buffer_bytes, 0);
-    REFUSED(send_buffer_bytes, (1u << 30) + 1);
-    REFUSED(receive_buffer_bytes, 0);
-    REFUSED(receive_buffer_bytes, UINT32_MAX);
-    REFUSED(max_segments, 0);
-    REFUSED(max_segments, 65537);
-    REFUSED(initial_window, 0);
     REFUSED(initial_window, 1025);
-    REFUSED(control, 0);
-    REFUSED(initial_rto_seconds, 0);
-    REFUSED(min_variance_seconds, 0);
-    REFUSED(min_variance_seconds, (double)NAN);
     REFUSED(max_rto_seconds, 0.9);
-    REFUSED(max_rto_seconds, (double)INFINITY);
-    REFUSED(ack_delay_seconds, -1);
-    REFUSED(ack_delay_seconds, 0.6);
 }
 
 /* core.arguments has the other mistakes. */

@@ -82,7 +82,7 @@ static void run_stream(double loss, uint64_t seed, struct latencies *latencies)
         path.seed = 2 * seed + (uint64_t)i;
         path.path.latency_seconds = ONE_WAY;
         path.path.loss = loss;
-        paths[i] = path_with(&path);
+        paths[i] = simulator_with(&path);
     }
     for (uint32_t millisecond = 0; arrived < COUNT; millisecond++) {
         uint8_t data[PACKET_MAX] = {0};

@@ -95,7 +95,7 @@ static void run(uint64_t seed, double loss)
         path.path.latency_seconds = 0.1 * cw_prng_share(&soak.random);
         path.path.jitter_seconds = 0.1 * cw_prng_share(&soak.random);
         path.path.duplicate = 0.05 * cw_prng_share(&soak.random);
-        soak.sides[i].path = path_with(&path);
+        soak.sides[i].path = simulator_with(&path);
         soak.sides[i].window = window_with(&config);
     }
     while (soak.sides[0].taken < soak.bytes || soak.sides[1].taken < soak.bytes) {

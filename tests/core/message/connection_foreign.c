@@ -225,9 +225,9 @@ static void receive_bursts(double jitter_seconds, uint32_t loss_percent)
     simulator.max_datagrams = 8192;
     struct talk talk = talk_of(&config, loss_percent);
     simulator.seed = 7;
-    talk.to_ours = path_with(&simulator);
+    talk.to_ours = simulator_with(&simulator);
     simulator.seed = 8;
-    talk.to_foreign = path_with(&simulator);
+    talk.to_foreign = simulator_with(&simulator);
     uint32_t sent = 0, next[2] = {0, 1};
     double now = 0;
     for (uint32_t tick = 0; next[0] + next[1] < 2 * BURSTS * BURST + 1; now = ++tick * TICK) {

@@ -1,13 +1,11 @@
 /* Tests of the datagrams of two connections, which are as they were when the vectors said that they
    were right. */
-#define OWN_MAIN
 #include "fixture.h"
 
 #include "connections.h"
 #include "golden.h"
 #include "rich_schema.h"
 
-static bool write_golden;
 static uint8_t block[950];
 
 static void send_message(struct cw_connection *from, uint32_t channel, uint32_t type, uint32_t i,
@@ -52,7 +50,7 @@ static void send_message(struct cw_connection *from, uint32_t channel, uint32_t 
 
 TEST(test_datagrams_are_as_they_were)
 {
-    struct golden golden = golden_open(CAUSEWAY_GOLDEN "/connection.txt", write_golden);
+    struct golden golden = golden_open(CAUSEWAY_GOLDEN "/connection.txt", 8);
     struct cw_schema *schema = own(rich_schema(), schema_end);
     const struct cw_connection_config config = rich_config(schema);
     struct cw_connection *sides[2] = {connection_with(&config), connection_with(&config)};
@@ -89,10 +87,4 @@ TEST(test_datagrams_are_as_they_were)
         }
     }
     assert_true(golden_close(&golden));
-}
-
-int main(int argc, char **argv)
-{
-    write_golden = argc > 1 && strcmp(argv[1], "--write-golden") == 0;
-    return fixture_run();
 }

@@ -9,7 +9,7 @@ static enum cw_error send_note(struct host_pair *pair, uint32_t number)
 {
     struct cw_connection *server = cw_client_connection(cw_client_host_client(pair->client));
     struct cw_message *message;
-    assert_int_equal(cw_connection_create_message(server, 0, &message), CW_OK);
+    assert_ok(cw_connection_create_message(server, 0, &message));
     ((struct pair_note *)message->data)->number = number;
     const enum cw_error error = cw_connection_send(server, 0, message, cw_clock_now());
     if (error != CW_OK)
@@ -17,12 +17,11 @@ static enum cw_error send_note(struct host_pair *pair, uint32_t number)
     return error;
 }
 
-static void it_leaves_when_all_has_arrived(void **state)
+TEST(it_leaves_when_all_has_arrived)
 {
-    (void)state;
     struct host_pair pair;
     host_pair_open(&pair, CW_FINGERPRINT_AUTO);
-    assert_int_equal(host_pair_connect(&pair, 1), CW_OK);
+    assert_ok(host_pair_connect(&pair, 1));
     assert_int_equal(host_pair_await_server(&pair).type, CW_SERVER_EVENT_CONNECTED);
     struct cw_client *client = cw_client_host_client(pair.client);
     while (cw_client_state(client) != CW_CLIENT_CONNECTED) {
@@ -32,7 +31,7 @@ static void it_leaves_when_all_has_arrived(void **state)
         cw_client_host_update(pair.client);
     }
     for (uint32_t i = 0; i < 40; i++)
-        assert_int_equal(send_note(&pair, i), CW_OK);
+        assert_ok(send_note(&pair, i));
     cw_client_host_flush_and_disconnect(pair.client, PATIENCE);
     assert_int_equal(cw_client_state(client), CW_CLIENT_CONNECTED);
     assert_int_equal(send_note(&pair, 40), CW_ERROR_NOT_CONNECTED);
@@ -49,26 +48,24 @@ static void it_leaves_when_all_has_arrived(void **state)
     assert_false(cw_client_host_reconnects(pair.client));
 
     /* It may come back, and send again. */
-    assert_int_equal(host_pair_connect(&pair, 1), CW_OK);
+    assert_ok(host_pair_connect(&pair, 1));
     host_pair_await_client(&pair, CW_CLIENT_EVENT_CONNECTED);
-    assert_int_equal(send_note(&pair, 0), CW_OK);
+    assert_ok(send_note(&pair, 0));
     cw_client_host_update(pair.client);
     cw_client_host_update(pair.client);
     assert_int_equal(cw_client_state(client), CW_CLIENT_CONNECTED);
-    host_pair_close(&pair);
 }
 
 /* The server is there no more: nothing is acked. */
-static void it_waits_no_longer_than_it_may(void **state)
+TEST(it_waits_no_longer_than_it_may)
 {
-    (void)state;
     static const double seconds[] = {0, 0.05};
     for (int i = 0; i < 2; i++) {
         struct host_pair pair;
         host_pair_open(&pair, CW_FINGERPRINT_AUTO);
-        assert_int_equal(host_pair_connect(&pair, 1), CW_OK);
+        assert_ok(host_pair_connect(&pair, 1));
         host_pair_await_client(&pair, CW_CLIENT_EVENT_CONNECTED);
-        assert_int_equal(send_note(&pair, 0), CW_OK);
+        assert_ok(send_note(&pair, 0));
         const double start = cw_clock_now();
         cw_client_host_flush_and_disconnect(pair.client, seconds[i]);
         struct cw_client *client = cw_client_host_client(pair.client);
@@ -80,7 +77,6 @@ static void it_waits_no_longer_than_it_may(void **state)
         }
         assert_int_equal(cw_client_state(client), CW_CLIENT_DISCONNECTED);
         assert_true(cw_clock_now() >= start + seconds[i]);
-        host_pair_close(&pair);
     }
 }
 
@@ -92,15 +88,13 @@ static size_t give_token(void *context, uint8_t *out, size_t capacity)
 }
 
 /* Nor does it ask for another token. */
-static void it_stops_trying(void **state)
+TEST(it_stops_trying)
 {
-    (void)state;
     int asked = 0;
     struct cw_netcode_client_host_config config = cw_netcode_client_host_config_default();
     config.token = give_token;
     config.token_context = &asked;
-    struct cw_netcode_client_host *host;
-    assert_int_equal(cw_netcode_client_host_open(&config, &host), CW_OK);
+    struct cw_netcode_client_host *host = netcode_client_host_with(&config);
     cw_netcode_client_host_update(host);
     assert_int_equal(asked, 1);
     cw_netcode_client_host_flush_and_disconnect(host, (double)NAN); /* it does nothing */
@@ -109,15 +103,4 @@ static void it_stops_trying(void **state)
     cw_netcode_client_host_flush_and_disconnect(host, 1);
     cw_netcode_client_host_update(host);
     assert_int_equal(asked, 2);
-    cw_netcode_client_host_close(host);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(it_leaves_when_all_has_arrived),
-        cmocka_unit_test(it_waits_no_longer_than_it_may),
-        cmocka_unit_test(it_stops_trying),
-    };
-    return cmocka_run_group_tests_name("client_flush", tests, NULL, NULL);
 }

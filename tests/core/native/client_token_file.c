@@ -2,7 +2,7 @@
 #include "causeway/native/client_host.h"
 #include "causeway/token.h"
 
-#include "unit.h"
+#include "fixture.h"
 
 #include <stdio.h>
 
@@ -21,6 +21,13 @@ static void write_file(size_t size)
     assert_int_equal(fclose(file), 0);
 }
 
+BEFORE_EACH_TEST
+{
+    remove(path);
+    for (size_t i = 0; i < sizeof token; i++)
+        token[i] = (uint8_t)(i % 255 + 1);
+}
+
 static bool is_there(void)
 {
     FILE *file = fopen(path, "rb");
@@ -29,9 +36,8 @@ static bool is_there(void)
     return file;
 }
 
-static void it_gives_each_token_once(void **state)
+TEST(it_gives_each_token_once)
 {
-    (void)state;
     write_file(CW_TOKEN_SIZE);
     memset(out, 0, sizeof out);
     assert_int_equal(cw_client_host_token_file(path, out, CW_TOKEN_SIZE), CW_TOKEN_SIZE);
@@ -40,9 +46,8 @@ static void it_gives_each_token_once(void **state)
     assert_int_equal(cw_client_host_token_file(path, out, CW_TOKEN_SIZE), 0);
 }
 
-static void it_waits_for_one_that_is_being_written(void **state)
+TEST(it_waits_for_one_that_is_being_written)
 {
-    (void)state;
     static const size_t sizes[] = {0, BEGUN, CW_TOKEN_SIZE - 1};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         write_file(sizes[i]);
@@ -53,9 +58,8 @@ static void it_waits_for_one_that_is_being_written(void **state)
     assert_int_equal(cw_client_host_token_file(path, out, CW_TOKEN_SIZE), CW_TOKEN_SIZE);
 }
 
-static void it_gives_no_more_than_there_is_room_for(void **state)
+TEST(it_gives_no_more_than_there_is_room_for)
 {
-    (void)state;
     static const uint8_t zeros[MARGIN];
     write_file(CW_TOKEN_SIZE + MARGIN);
     memset(out, 0, sizeof out);
@@ -64,17 +68,4 @@ static void it_gives_no_more_than_there_is_room_for(void **state)
     assert_int_equal(cw_client_host_token_file(path, out, CW_TOKEN_SIZE), CW_TOKEN_SIZE);
     assert_memory_equal(out, token, CW_TOKEN_SIZE);
     assert_memory_equal(out + CW_TOKEN_SIZE, zeros, MARGIN);
-}
-
-int main(void)
-{
-    remove(path);
-    for (size_t i = 0; i < sizeof token; i++)
-        token[i] = (uint8_t)(i % 255 + 1);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(it_gives_each_token_once),
-        cmocka_unit_test(it_waits_for_one_that_is_being_written),
-        cmocka_unit_test(it_gives_no_more_than_there_is_room_for),
-    };
-    return cmocka_run_group_tests_name("client_token_file", tests, NULL, NULL);
 }

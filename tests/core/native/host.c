@@ -1,12 +1,8 @@
 /* A server on a real socket, and clients on theirs. */
-#include "causeway/native/host.h"
-
-#include "causeway/client.h"
 #include "causeway/native/clock.h"
-#include "causeway/native/socket.h"
 
 #include "config_error.h"
-#include "unit.h"
+#include "owned_native.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -33,21 +29,13 @@ static void open_world(struct world *world)
 {
     *world = (struct world){.config = cw_host_config_default()};
     const struct cw_schema_config schema = {.types = &note_type, .count = 1};
-    assert_int_equal(cw_schema_create(&schema, &world->schema), CW_OK);
+    world->schema = schema_with(&schema);
     world->connection = cw_connection_config_default(world->schema);
     world->config.server.connection = &world->connection;
     world->config.server.netcode.protocol_id = PROTOCOL;
     world->config.server.netcode.max_token_life_seconds = 0;
     memcpy(world->config.server.netcode.private_key, key, sizeof key);
-    assert_int_equal(cw_host_open("127.0.0.1:0", &world->config, &world->host), CW_OK);
-}
-
-static void close_world(struct world *world)
-{
-    cw_host_close(world->host);
-    cw_client_destroy(world->client);
-    cw_socket_close(world->socket);
-    cw_schema_destroy(world->schema);
+    world->host = host_at("127.0.0.1:0", &world->config);
 }
 
 static void start_client(struct world *world, const struct cw_address *server)
@@ -59,13 +47,13 @@ static void start_client(struct world *world, const struct cw_address *server)
     grant.addresses = server;
     grant.address_count = 1;
     uint8_t token[CW_TOKEN_SIZE];
-    assert_int_equal(cw_token_generate(&grant, key, token), CW_OK);
+    assert_ok(cw_token_generate(&grant, key, token));
     struct cw_client_config config = cw_client_config_default();
     config.connection = &world->connection;
-    assert_int_equal(cw_client_create(&config, &world->client), CW_OK);
-    assert_int_equal(cw_client_connect(world->client, token, sizeof token, cw_clock_now()), CW_OK);
+    world->client = client_with(&config);
+    assert_ok(cw_client_connect(world->client, token, sizeof token, cw_clock_now()));
     const struct cw_socket_config socket = cw_socket_config_default();
-    assert_int_equal(cw_socket_open(&socket, &world->socket), CW_OK);
+    world->socket = socket_with(&socket);
 }
 
 static void step_client(struct world *world)
@@ -100,14 +88,13 @@ static struct cw_server_event await_event(struct world *world)
 static void send_note(struct cw_connection *connection, uint32_t number)
 {
     struct cw_message *message;
-    assert_int_equal(cw_connection_create_message(connection, 0, &message), CW_OK);
+    assert_ok(cw_connection_create_message(connection, 0, &message));
     ((struct note *)message->data)->number = number;
-    assert_int_equal(cw_connection_send(connection, 0, message, cw_clock_now()), CW_OK);
+    assert_ok(cw_connection_send(connection, 0, message, cw_clock_now()));
 }
 
-static void a_client_connects_talks_and_is_told_of_the_end(void **state)
+TEST(a_client_connects_talks_and_is_told_of_the_end)
 {
-    (void)state;
     struct world world;
     open_world(&world);
     start_client(&world, cw_host_address(world.host));
@@ -128,19 +115,17 @@ static void a_client_connects_talks_and_is_told_of_the_end(void **state)
     assert_int_equal(((struct note *)event.message->data)->number, 77);
     cw_message_release(event.message);
 
-    cw_host_close(world.host);
+    end_owned(world.host);
     world.host = NULL;
     while (cw_client_state(world.client) == CW_CLIENT_CONNECTED && cw_clock_now() < end) {
         cw_socket_wait(world.socket, 0.005);
         step_client(&world);
     }
     assert_int_equal(cw_client_state(world.client), CW_CLIENT_STOPPING);
-    close_world(&world);
 }
 
-static void it_waits_for_the_tick_and_no_longer(void **state)
+TEST(it_waits_for_the_tick_and_no_longer)
 {
-    (void)state;
     struct world world;
     open_world(&world);
     struct cw_server_event event;
@@ -148,7 +133,6 @@ static void it_waits_for_the_tick_and_no_longer(void **state)
     assert_false(cw_host_next(world.host, tick, &event));
     assert_true(cw_clock_now() >= tick);
     assert_false(cw_host_next(world.host, tick, &event));
-    close_world(&world);
 }
 
 static uint64_t received(struct world *world)
@@ -158,17 +142,16 @@ static uint64_t received(struct world *world)
     return stats.datagrams_received;
 }
 
-static void a_flood_cannot_keep_the_game_from_its_tick(void **state)
+TEST(a_flood_cannot_keep_the_game_from_its_tick)
 {
-    (void)state;
     enum { FLOOD = 6000, MOST = 4096 };
     struct world world;
     open_world(&world);
     const struct cw_socket_config config = cw_socket_config_default();
-    assert_int_equal(cw_socket_open(&config, &world.socket), CW_OK);
+    world.socket = socket_with(&config);
     const uint8_t junk[1] = {0xFF};
     for (int i = 0; i < FLOOD; i++)
-        assert_int_equal(cw_socket_send(world.socket, cw_host_address(world.host), junk, 1), CW_OK);
+        assert_ok(cw_socket_send(world.socket, cw_host_address(world.host), junk, 1));
     struct cw_server_event event;
     /* The tick is over already: even so it takes what has arrived, but not all of it. */
     assert_false(cw_host_next(world.host, 0, &event));
@@ -181,28 +164,26 @@ static void a_flood_cannot_keep_the_game_from_its_tick(void **state)
     cw_host_update(world.host);
     assert_false(cw_host_next(world.host, 0, &event));
     assert_in_range(received(&world), MOST + 1, FLOOD);
-    close_world(&world);
 }
 
-static void the_address_that_tokens_name(void **state)
+TEST(the_address_that_tokens_name)
 {
-    (void)state;
     struct world world;
     open_world(&world);
     assert_int_not_equal(cw_host_address(world.host)->port, 0);
     struct cw_host *other = NULL;
     assert_error_names(cw_host_open("0.0.0.0:0", &world.config, &other), "addresses");
     struct cw_address public;
-    assert_int_equal(cw_address_parse("203.0.113.7:4000", &public), CW_OK);
+    assert_ok(cw_address_parse("203.0.113.7:4000", &public));
     world.config.server.netcode.addresses = &public;
     world.config.server.netcode.address_count = 1;
-    assert_int_equal(cw_host_open("0.0.0.0:0", &world.config, &other), CW_OK);
+    other = host_at("0.0.0.0:0", &world.config);
     /* A token for the machine's own address is none of a server that is known by another. */
-    cw_host_close(world.host);
+    end_owned(world.host);
     world.host = other;
     struct cw_address own = *cw_host_address(other);
     const uint16_t port = own.port;
-    assert_int_equal(cw_address_parse("127.0.0.1:1", &own), CW_OK);
+    assert_ok(cw_address_parse("127.0.0.1:1", &own));
     own.port = port;
     start_client(&world, &own);
     struct cw_server_event event;
@@ -213,12 +194,10 @@ static void the_address_that_tokens_name(void **state)
         assert_false(cw_host_next(world.host, cw_clock_now() + 0.005, &event));
     }
     assert_true(cw_server_dropped(server, CW_ERROR_TOKEN_SERVER) > 0);
-    close_world(&world);
 }
 
-static void what_cannot_be_opened_is_an_error(void **state)
+TEST(what_cannot_be_opened_is_an_error)
 {
-    (void)state;
     struct world world;
     open_world(&world);
     struct cw_host *other = NULL;
@@ -230,13 +209,11 @@ static void what_cannot_be_opened_is_an_error(void **state)
     assert_error_names(cw_host_open("127.0.0.1:0", &world.config, &other), "max_clients");
     assert_null(other);
     cw_host_close(NULL);
-    close_world(&world);
 }
 
 /* Nobody would find a server at a port that nobody has asked for. */
-static void a_port_is_asked_for(void **state)
+TEST(a_port_is_asked_for)
 {
-    (void)state;
     struct world world;
     open_world(&world);
     struct cw_host *other = NULL;
@@ -245,38 +222,20 @@ static void a_port_is_asked_for(void **state)
     for (size_t i = 0; i < sizeof without / sizeof *without; i++)
         assert_int_equal(cw_host_open(without[i], &world.config, &other), CW_ERROR_PORT);
     assert_null(other);
-    assert_int_equal(cw_host_open("localhost:0", &world.config, &other), CW_OK);
+    other = host_at("localhost:0", &world.config);
     assert_int_not_equal(cw_host_address(other)->port, 0);
-    cw_host_close(other);
     assert_int_not_equal(cw_host_open("[::1]:0", &world.config, &other), CW_ERROR_PORT);
     if (other)
         cw_host_close(other);
-    close_world(&world);
 }
 
 /* A host without a connection in its config would drop every message. */
-static void messages_are_asked_for(void **state)
+TEST(messages_are_asked_for)
 {
-    (void)state;
     struct world world;
     open_world(&world);
     struct cw_host *other = NULL;
     world.config.server.connection = NULL;
     assert_error_names(cw_host_open("127.0.0.1:0", &world.config, &other), "connection");
     assert_null(other);
-    close_world(&world);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_client_connects_talks_and_is_told_of_the_end),
-        cmocka_unit_test(it_waits_for_the_tick_and_no_longer),
-        cmocka_unit_test(a_flood_cannot_keep_the_game_from_its_tick),
-        cmocka_unit_test(the_address_that_tokens_name),
-        cmocka_unit_test(what_cannot_be_opened_is_an_error),
-        cmocka_unit_test(a_port_is_asked_for),
-        cmocka_unit_test(messages_are_asked_for),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

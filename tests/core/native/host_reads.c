@@ -33,9 +33,8 @@ static void pour(int count)
     static const size_t sizes[] = {0, TOO_LONG, 0, 1};
     static const uint8_t junk[TOO_LONG] = {0xFF};
     for (; count > 0 && stranger.sent < FLOOD; count--, stranger.sent++)
-        assert_int_equal(
-            cw_socket_send(stranger.socket, &stranger.target, junk, sizes[stranger.sent % 4]),
-            CW_OK);
+        assert_ok(
+            cw_socket_send(stranger.socket, &stranger.target, junk, sizes[stranger.sent % 4]));
 }
 
 static int reads, vain_reads;
@@ -55,8 +54,8 @@ int recvmmsg(int handle, struct mmsghdr *messages, unsigned count, int flags,
 static void open_stranger(void)
 {
     struct cw_socket_config config = cw_socket_config_default();
-    assert_int_equal(cw_address_parse("127.0.0.1", &config.address), CW_OK);
-    assert_int_equal(cw_socket_open(&config, &stranger.socket), CW_OK);
+    assert_ok(cw_address_parse("127.0.0.1", &config.address));
+    stranger.socket = socket_with(&config);
     stranger.target.type = CW_ADDRESS_NONE;
     stranger.sent = 0;
 }
@@ -70,7 +69,6 @@ static void begin_flood(const struct cw_address *target)
 static void close_stranger(void)
 {
     stranger.target.type = CW_ADDRESS_NONE;
-    cw_socket_close(stranger.socket);
 }
 
 static struct cw_netcode_server_stats server_stats(struct host_pair *pair)
@@ -80,9 +78,8 @@ static struct cw_netcode_server_stats server_stats(struct host_pair *pair)
     return stats;
 }
 
-static void a_server_takes_only_so_many(void **state)
+TEST(a_server_takes_only_so_many)
 {
-    (void)state;
     struct host_pair pair;
     struct cw_server_event event;
     host_pair_open(&pair, CW_FINGERPRINT_AUTO);
@@ -99,13 +96,11 @@ static void a_server_takes_only_so_many(void **state)
     assert_int_equal(server_stats(&pair).datagrams_received, FLOOD);
     assert_int_equal(server_stats(&pair).bytes_received, FLOOD / 4);
     close_stranger();
-    host_pair_close(&pair);
 }
 
 /* The client takes the stranger for a server, and so tells where it is. */
-static void a_client_takes_only_so_many(void **state)
+TEST(a_client_takes_only_so_many)
 {
-    (void)state;
     struct host_pair pair;
     struct cw_client_event event;
     struct cw_netcode_client_stats stats;
@@ -115,7 +110,7 @@ static void a_client_takes_only_so_many(void **state)
     open_stranger();
     cw_socket_address(stranger.socket, &address);
     cw_address_format(&address, pair.address);
-    assert_int_equal(host_pair_connect(&pair, 1), CW_OK);
+    assert_ok(host_pair_connect(&pair, 1));
     assert_true(cw_socket_wait(stranger.socket, PATIENCE));
     assert_true(cw_socket_receive(stranger.socket, request, sizeof request, &address) > 0);
     begin_flood(&address);
@@ -125,12 +120,10 @@ static void a_client_takes_only_so_many(void **state)
     assert_int_equal(stats.datagrams_received, MOST);
     assert_int_equal(stats.bytes_received, MOST / 4);
     close_stranger();
-    host_pair_close(&pair);
 }
 
-static void what_was_read_to_the_end_is_not_read_again(void **state)
+TEST(what_was_read_to_the_end_is_not_read_again)
 {
-    (void)state;
     static const uint8_t nonsense[] = {1, 2, 3};
     struct host_pair pair;
     struct cw_server_event event;
@@ -148,29 +141,13 @@ static void what_was_read_to_the_end_is_not_read_again(void **state)
         assert_int_equal(vain_reads, 0);
     }
     close_stranger();
-    host_pair_close(&pair);
 }
 
 #else
 
-static void there_is_no_call_to_see(void **state)
+TEST(there_is_no_call_to_see)
 {
-    (void)state;
     skip();
 }
 
 #endif
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-#ifdef __GLIBC__
-        cmocka_unit_test(a_server_takes_only_so_many),
-        cmocka_unit_test(a_client_takes_only_so_many),
-        cmocka_unit_test(what_was_read_to_the_end_is_not_read_again),
-#else
-        cmocka_unit_test(there_is_no_call_to_see),
-#endif
-    };
-    return cmocka_run_group_tests_name("host_reads", tests, NULL, NULL);
-}

@@ -2,6 +2,7 @@
    so. Release builds have no such check. In most cases the object calls a function of the
    application's, which lets another thread call into the same object and waits until that has
    returned: nothing is left to chance, and nothing really happens at the same time. */
+#include "owned_native.h"
 #include "secure_rig.h"
 
 #include "causeway/native/client_host.h"
@@ -79,15 +80,11 @@ static void use_connection(void)
     const struct cw_message_type type = {
         .name = "number", .size = sizeof(uint32_t), .serialize = serialize};
     const struct cw_schema_config types = {.types = &type, .count = 1};
-    struct cw_schema *schema;
-    assert_int_equal(cw_schema_create(&types, &schema), CW_OK);
+    struct cw_schema *schema = schema_with(&types);
     const struct cw_connection_config config = cw_connection_config_default(schema);
-    struct cw_connection *connection;
-    assert_int_equal(cw_connection_create(&config, &connection), CW_OK);
+    struct cw_connection *connection = connection_with(&config);
     be_visited(connection, update_connection);
-    assert_int_equal(cw_connection_send_value(connection, 0, 0, &(uint32_t){1}, 0), CW_OK);
-    cw_connection_destroy(connection);
-    cw_schema_destroy(schema);
+    assert_ok(cw_connection_send_value(connection, 0, 0, &(uint32_t){1}, 0));
 }
 
 static void *update_endpoint(void *endpoint)
@@ -100,14 +97,12 @@ static void *update_endpoint(void *endpoint)
 static void use_endpoint(void)
 {
     const struct cw_endpoint_config config = cw_endpoint_config_default();
-    struct cw_endpoint *endpoint;
-    assert_int_equal(cw_endpoint_create(&config, &endpoint), CW_OK);
+    struct cw_endpoint *endpoint = endpoint_with(&config);
     {
         CW_ONE_THREAD(endpoint);
         be_visited(endpoint, update_endpoint);
         let_intrude();
     }
-    cw_endpoint_destroy(endpoint);
 }
 
 static void *update_client(void *client)
@@ -119,14 +114,12 @@ static void *update_client(void *client)
 static void use_client(void)
 {
     const struct cw_netcode_client_config config = cw_netcode_client_config_default();
-    struct cw_netcode_client *client;
-    assert_int_equal(cw_netcode_client_create(&config, &client), CW_OK);
+    struct cw_netcode_client *client = netcode_client_with(&config);
     {
         CW_ONE_THREAD(client);
         be_visited(client, update_client);
         let_intrude();
     }
-    cw_netcode_client_destroy(client);
 }
 
 static void *disconnect_from_server(void *server)
@@ -144,7 +137,6 @@ static void use_server(void)
     be_visited(rig.server, disconnect_from_server);
     const struct cw_address from = rig_client_address(1);
     cw_netcode_server_receive(rig.server, &from, bad_request, sizeof bad_request, rig.now);
-    rig_stop(&rig);
 }
 
 static void *update_host(void *host)
@@ -158,11 +150,9 @@ static void use_host(void)
     struct cw_netcode_host_config config = cw_netcode_host_config_default();
     config.server.private_key[0] = 1;
     config.server.log.write = write_line;
-    struct cw_netcode_host *host;
-    assert_int_equal(cw_netcode_host_open("127.0.0.1:0", &config, &host), CW_OK);
+    struct cw_netcode_host *host = netcode_host_at("127.0.0.1:0", &config);
     struct cw_socket_config anywhere = cw_socket_config_default();
-    struct cw_socket *socket;
-    assert_int_equal(cw_socket_open(&anywhere, &socket), CW_OK);
+    struct cw_socket *socket = socket_with(&anywhere);
     be_visited(host, update_host);
     struct cw_netcode_server_event event;
     const double end = cw_clock_now() + 20;
@@ -171,8 +161,6 @@ static void use_host(void)
         assert_false(cw_netcode_host_next(host, cw_clock_now() + 0.005, &event));
     }
     assert_null(intrude);
-    cw_socket_close(socket);
-    cw_netcode_host_close(host);
 }
 
 static void *ask_client_host(void *host)
@@ -185,11 +173,9 @@ static void use_client_host(void)
 {
     struct cw_netcode_client_host_config config = cw_netcode_client_host_config_default();
     config.token = give_no_token;
-    struct cw_netcode_client_host *host;
-    assert_int_equal(cw_netcode_client_host_open(&config, &host), CW_OK);
+    struct cw_netcode_client_host *host = netcode_client_host_with(&config);
     be_visited(host, ask_client_host);
     cw_netcode_client_host_update(host);
-    cw_netcode_client_host_close(host);
 }
 
 /* Runs it in a process of its own. Gives how that has ended, and what it has written. */
@@ -215,9 +201,8 @@ static int run(void (*use)(void), char text[2000])
     return status;
 }
 
-static void two_threads_in_one_object(void **state)
+TEST(two_threads_in_one_object)
 {
-    (void)state;
     static const struct {
         void (*use)(void);
         const char *second; /* the call that is told of */
@@ -246,26 +231,14 @@ static void two_threads_in_one_object(void **state)
 }
 
 /* Objects may go from thread to thread, and threads may have objects of their own. */
-static void one_thread_after_the_other(void **state)
+TEST(one_thread_after_the_other)
 {
-    (void)state;
     const struct cw_netcode_client_config config = cw_netcode_client_config_default();
-    struct cw_netcode_client *client;
-    assert_int_equal(cw_netcode_client_create(&config, &client), CW_OK);
+    struct cw_netcode_client *client = netcode_client_with(&config);
     pthread_t thread;
     for (int i = 0; i < 3; i++) {
         cw_netcode_client_update(client, i);
         assert_int_equal(pthread_create(&thread, NULL, update_client, client), 0);
         assert_int_equal(pthread_join(thread, NULL), 0);
     }
-    cw_netcode_client_destroy(client);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(two_threads_in_one_object),
-        cmocka_unit_test(one_thread_after_the_other),
-    };
-    return cmocka_run_group_tests_name("one_thread", tests, NULL, NULL);
 }

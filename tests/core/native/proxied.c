@@ -1,14 +1,13 @@
 /* Players behind proxies that say whose a datagram is: what the headers look like, whom a server
    believes, and where its datagrams go. */
-#include "causeway/native/host.h"
-
+#include "native/proxied.h"
 #include "causeway/native/clock.h"
+#include "causeway/native/host.h"
 #include "causeway/native/socket.h"
 #include "causeway/netcode_client.h"
-#include "native/proxied.h"
 
 #include "config_error.h"
-#include "unit.h"
+#include "owned_native.h"
 
 #include <string.h>
 
@@ -49,9 +48,8 @@ static struct header read_header(const uint8_t *data, size_t size)
     return header;
 }
 
-static void headers_name_the_client(void **state)
+TEST(headers_name_the_client)
 {
-    (void)state;
     const struct {
         const uint8_t *data;
         size_t size;
@@ -77,9 +75,8 @@ static void headers_name_the_client(void **state)
     }
 }
 
-static void what_else_a_header_of_version_2_says(void **state)
+TEST(what_else_a_header_of_version_2_says)
 {
-    (void)state;
     uint8_t data[600] = {0};
     memcpy(data, v2_ipv4, sizeof v2_ipv4);
     data[15] = 12 + 7; /* something added to the addresses */
@@ -112,15 +109,6 @@ struct world {
     bool answers_have_it;
 };
 
-static struct cw_socket *open_socket(void)
-{
-    struct cw_socket_config config = cw_socket_config_default();
-    struct cw_socket *socket = NULL;
-    config.address = (struct cw_address){CW_ADDRESS_IPV4, 0, {127, 0, 0, 1}};
-    assert_int_equal(cw_socket_open(&config, &socket), CW_OK);
-    return socket;
-}
-
 static void open_world(struct world *world, const char *trusted)
 {
     *world = (struct world){.config = cw_netcode_host_config_default()};
@@ -129,7 +117,7 @@ static void open_world(struct world *world, const char *trusted)
     memcpy(world->config.server.private_key, key, sizeof key);
     world->config.trusted_proxies = &trusted;
     world->config.trusted_proxy_count = trusted != NULL;
-    assert_int_equal(cw_netcode_host_open("127.0.0.1:0", &world->config, &world->host), CW_OK);
+    world->host = netcode_host_at("127.0.0.1:0", &world->config);
     struct cw_token_grant grant = cw_token_grant_default();
     grant.protocol_id = PROTOCOL;
     grant.client_id = 5;
@@ -137,19 +125,11 @@ static void open_world(struct world *world, const char *trusted)
     grant.addresses = cw_netcode_host_address(world->host);
     grant.address_count = 1;
     uint8_t token[CW_TOKEN_SIZE];
-    assert_int_equal(cw_token_generate(&grant, key, token), CW_OK);
+    assert_ok(cw_token_generate(&grant, key, token));
     const struct cw_netcode_client_config config = cw_netcode_client_config_default();
-    assert_int_equal(cw_netcode_client_create(&config, &world->client), CW_OK);
-    assert_int_equal(cw_netcode_client_connect(world->client, token, sizeof token, cw_clock_now()),
-                     CW_OK);
-    world->relay = open_socket();
-}
-
-static void close_world(struct world *world)
-{
-    cw_netcode_host_close(world->host);
-    cw_netcode_client_destroy(world->client);
-    cw_socket_close(world->relay);
+    world->client = netcode_client_with(&config);
+    assert_ok(cw_netcode_client_connect(world->client, token, sizeof token, cw_clock_now()));
+    world->relay = socket_on_loopback();
 }
 
 static void use(struct world *world, const uint8_t *header, size_t size)
@@ -177,8 +157,7 @@ static void step_client(struct world *world)
         memcpy(data, world->header, world->header_size);
     while ((size = cw_netcode_client_transmit(world->client, data + world->header_size,
                                               CW_SECURE_MAX, now, &address)) > 0)
-        assert_int_equal(cw_socket_send(world->relay, &address, data, world->header_size + size),
-                         CW_OK);
+        assert_ok(cw_socket_send(world->relay, &address, data, world->header_size + size));
 }
 
 static void step_host(struct world *world)
@@ -222,9 +201,8 @@ static void the_server_reaches_the_client(struct world *world)
     assert_true(after.datagrams_received > before.datagrams_received);
 }
 
-static void the_server_knows_the_player_behind_a_proxy(void **state)
+TEST(the_server_knows_the_player_behind_a_proxy)
 {
-    (void)state;
     const struct {
         const uint8_t *header;
         size_t size;
@@ -254,13 +232,11 @@ static void the_server_knows_the_player_behind_a_proxy(void **state)
         assert_int_equal(
             cw_netcode_server_dropped(cw_netcode_host_server(world.host), CW_ERROR_NOT_CONNECTED),
             0);
-        close_world(&world);
     }
 }
 
-static void a_stranger_cannot_say_who_it_is(void **state)
+TEST(a_stranger_cannot_say_who_it_is)
 {
-    (void)state;
     const char *const trusted[] = {NULL, "127.0.0.2", "128.0.0.0/1", "::/0"};
     for (size_t i = 0; i < sizeof trusted / sizeof *trusted; i++) {
         struct world world;
@@ -276,13 +252,11 @@ static void a_stranger_cannot_say_who_it_is(void **state)
         assert_true(stats.datagrams_dropped >= 2);
         assert_int_equal(stats.datagrams_dropped, stats.datagrams_received);
         assert_int_equal(stats.challenges_sent, 0);
-        close_world(&world);
     }
 }
 
-static void who_needs_no_header_sends_none(void **state)
+TEST(who_needs_no_header_sends_none)
 {
-    (void)state;
     struct world world;
     open_world(&world, "127.0.0.1");
     struct cw_address own;
@@ -290,12 +264,10 @@ static void who_needs_no_header_sends_none(void **state)
     cw_socket_address(world.relay, &own);
     connect_player(&world);
     server_knows_the_player_as(&world, cw_address_format(&own, text));
-    close_world(&world);
 }
 
-static void a_player_moves_to_another_relay_and_nobody_else_moves_one(void **state)
+TEST(a_player_moves_to_another_relay_and_nobody_else_moves_one)
 {
-    (void)state;
     struct world world;
     open_world(&world, "127.0.0.1");
     use(&world, simple_ipv4, sizeof simple_ipv4);
@@ -303,25 +275,26 @@ static void a_player_moves_to_another_relay_and_nobody_else_moves_one(void **sta
 
     /* A stranger behind another relay seems to have the same address: nothing goes there. */
     uint8_t junk[sizeof simple_ipv4 + 40] = {0};
-    struct cw_socket *other = open_socket();
+    struct cw_socket *other = socket_on_loopback();
     memcpy(junk, simple_ipv4, sizeof simple_ipv4);
-    assert_int_equal(cw_socket_send(other, cw_netcode_host_address(world.host), junk, sizeof junk),
-                     CW_OK);
+    assert_ok(cw_socket_send(other, cw_netcode_host_address(world.host), junk, sizeof junk));
     step_host(&world);
     the_server_reaches_the_client(&world);
     struct cw_address address;
     assert_int_equal(cw_socket_receive(other, junk, sizeof junk, &address), 0);
 
     /* The player really comes by that way. */
-    struct cw_socket *first = world.relay;
     world.relay = other;
     the_server_reaches_the_client(&world);
     server_knows_the_player_as(&world, "192.0.2.1:8000");
-    cw_socket_close(first);
-    close_world(&world);
 }
 
 /* The map alone, with the clock in hand. */
+
+static void map_end(void *map)
+{
+    cw_proxied_destroy(map);
+}
 
 static struct cw_proxied *make_map(uint32_t places)
 {
@@ -329,8 +302,8 @@ static struct cw_proxied *make_map(uint32_t places)
     const struct cw_proxied_config config = {
         .trusted = trusted, .trusted_count = 1, .places = places, .seed = 3};
     struct cw_proxied *map = NULL;
-    assert_int_equal(cw_proxied_create(&config, &map), CW_OK);
-    return map;
+    assert_ok(cw_proxied_create(&config, &map));
+    return own(map, map_end);
 }
 
 /* A datagram of the player with that number, through the relay socket of that number. */
@@ -360,9 +333,8 @@ static unsigned way(struct cw_proxied *map, uint32_t player, double now)
     return datagram.address.bytes[0] == 10 ? datagram.address.port : 0;
 }
 
-static void strangers_cannot_drive_players_out(void **state)
+TEST(strangers_cannot_drive_players_out)
 {
-    (void)state;
     enum { PLACES = 8, PLAYERS = 6, FLOOD = 5000 };
     struct cw_proxied *map = make_map(PLACES);
     for (uint32_t i = 0; i < PLAYERS; i++)
@@ -378,12 +350,10 @@ static void strangers_cannot_drive_players_out(void **state)
     assert_int_equal(way(map, 0xAA00, 5), 100);
     arrive(map, 0xAA00, 300, true, 5);
     assert_int_equal(way(map, 0xAA00, 5), 300);
-    cw_proxied_destroy(map);
 }
 
-static void who_comes_straight_is_answered_straight(void **state)
+TEST(who_comes_straight_is_answered_straight)
 {
-    (void)state;
     const uint32_t player = 0xAA00;
     struct cw_proxied *map = make_map(4);
     arrive(map, player, 100, true, 0);
@@ -397,12 +367,10 @@ static void who_comes_straight_is_answered_straight(void **state)
     assert_int_equal(way(map, player, 1), 100); /* not before the server has taken it */
     cw_proxied_accept(map, &packet, 1);
     assert_int_equal(way(map, player, 1), 0);
-    cw_proxied_destroy(map);
 }
 
-static void who_is_gone_for_longest_makes_room(void **state)
+TEST(who_is_gone_for_longest_makes_room)
 {
-    (void)state;
     struct cw_proxied *map = make_map(2);
     arrive(map, 1, 101, true, 0);
     arrive(map, 2, 102, true, 1);
@@ -415,12 +383,10 @@ static void who_is_gone_for_longest_makes_room(void **state)
     assert_int_equal(way(map, 1, 4), 101);
     arrive(map, 4, 104, false, 60); /* nothing was heard of any for long */
     assert_int_equal(way(map, 4, 60), 104);
-    cw_proxied_destroy(map);
 }
 
-static void what_is_no_prefix_is_refused(void **state)
+TEST(what_is_no_prefix_is_refused)
 {
-    (void)state;
     const char *const bad[] = {NULL,          "",           "/8",         "10.0.0.0/",
                                "10.0.0.0/33", "10.0.0.0/x", "10.0.0.1/8", "10.0.0.1:80",
                                "example.com", "::1/129"};
@@ -434,22 +400,4 @@ static void what_is_no_prefix_is_refused(void **state)
                            "trusted_proxies");
         assert_null(other);
     }
-    close_world(&world);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(headers_name_the_client),
-        cmocka_unit_test(what_else_a_header_of_version_2_says),
-        cmocka_unit_test(the_server_knows_the_player_behind_a_proxy),
-        cmocka_unit_test(a_stranger_cannot_say_who_it_is),
-        cmocka_unit_test(who_needs_no_header_sends_none),
-        cmocka_unit_test(a_player_moves_to_another_relay_and_nobody_else_moves_one),
-        cmocka_unit_test(strangers_cannot_drive_players_out),
-        cmocka_unit_test(who_comes_straight_is_answered_straight),
-        cmocka_unit_test(who_is_gone_for_longest_makes_room),
-        cmocka_unit_test(what_is_no_prefix_is_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 /* The loop natively. The test emscripten.library covers it in a page. */
 #include "causeway/native/clock.h"
 
-#include "unit.h"
+#include "fixture.h"
 
 #include <math.h>
 
@@ -24,30 +24,19 @@ static bool tick(void *context, double until)
     return ++game->ticks < game->last;
 }
 
-static void it_ticks_until_it_is_told_to_stop(void **state)
+TEST(it_ticks_until_it_is_told_to_stop)
 {
-    (void)state;
     struct game game = {.last = 5, .began = cw_clock_now()};
-    assert_int_equal(cw_run(tick, &game, INTERVAL), CW_OK);
+    assert_ok(cw_run(tick, &game, INTERVAL));
     assert_int_equal(game.ticks, 5);
 }
 
-static void it_refuses_what_is_no_loop(void **state)
+TEST(it_refuses_what_is_no_loop)
 {
-    (void)state;
     struct game game = {.last = 1};
     assert_int_equal(cw_run(NULL, &game, INTERVAL), CW_ERROR_INVALID_ARGUMENT);
     const double wrong[] = {0, -1, (double)NAN, (double)INFINITY};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
         assert_int_equal(cw_run(tick, &game, wrong[i]), CW_ERROR_INVALID_ARGUMENT);
     assert_int_equal(game.ticks, 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(it_ticks_until_it_is_told_to_stop),
-        cmocka_unit_test(it_refuses_what_is_no_loop),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,7 +6,7 @@
 
 #include "causeway/native/clock.h"
 
-#include "unit.h"
+#include "owned_native.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -20,18 +20,16 @@
 static struct cw_address at(const char *text)
 {
     struct cw_address address;
-    assert_int_equal(cw_address_parse(text, &address), CW_OK);
+    assert_ok(cw_address_parse(text, &address));
     return address;
 }
 
 static struct cw_socket *open_at(const char *text)
 {
-    struct cw_socket *socket = NULL;
     struct cw_socket_config config = cw_socket_config_default();
     if (text)
         config.address = at(text);
-    assert_int_equal(cw_socket_open(&config, &socket), CW_OK);
-    return socket;
+    return socket_with(&config);
 }
 
 static struct cw_address address_of(const struct cw_socket *socket)
@@ -64,47 +62,40 @@ static void talk(struct cw_socket *a, struct cw_socket *b, struct cw_address b_a
 {
     uint8_t data[64];
     struct cw_address from;
-    assert_int_equal(cw_socket_send(a, &b_address, (const uint8_t *)"question", 8), CW_OK);
+    assert_ok(cw_socket_send(a, &b_address, (const uint8_t *)"question", 8));
     assert_int_equal(receive(b, &from, data, sizeof data), 8);
     assert_memory_equal(data, "question", 8);
     assert_int_equal(from.type, b_address.type);
     assert_int_equal(from.port, address_of(a).port);
 
-    assert_int_equal(cw_socket_send(b, &from, (const uint8_t *)"answer", 6), CW_OK);
+    assert_ok(cw_socket_send(b, &from, (const uint8_t *)"answer", 6));
     assert_int_equal(receive(a, &from, data, sizeof data), 6);
     assert_memory_equal(data, "answer", 6);
     assert_true(cw_address_equal(&from, &b_address));
 }
 
-static void ipv4_goes_both_ways(void **state)
+TEST(ipv4_goes_both_ways)
 {
-    (void)state;
     struct cw_socket *a = open_at("127.0.0.1");
     struct cw_socket *b = open_at("127.0.0.1");
     const struct cw_address address = address_of(b);
     assert_int_equal(address.type, CW_ADDRESS_IPV4);
     assert_int_not_equal(address.port, 0);
     talk(a, b, address);
-    cw_socket_close(a);
-    cw_socket_close(b);
 }
 
-static void ipv6_goes_both_ways(void **state)
+TEST(ipv6_goes_both_ways)
 {
-    (void)state;
     if (!has_ipv6())
         skip();
     struct cw_socket *a = open_at("[::1]");
     struct cw_socket *b = open_at("[::1]");
     assert_int_equal(address_of(b).type, CW_ADDRESS_IPV6);
     talk(a, b, address_of(b));
-    cw_socket_close(a);
-    cw_socket_close(b);
 }
 
-static void one_socket_serves_both_families(void **state)
+TEST(one_socket_serves_both_families)
 {
-    (void)state;
     struct cw_socket *server = open_at(NULL);
     struct cw_socket *ipv4 = open_at("127.0.0.1");
     struct cw_address address = at("127.0.0.1");
@@ -112,21 +103,17 @@ static void one_socket_serves_both_families(void **state)
     talk(ipv4, server, address);
     /* The socket of both families may begin, too. */
     talk(server, ipv4, address_of(ipv4));
-    cw_socket_close(ipv4);
     if (has_ipv6()) {
         struct cw_socket *ipv6 = open_at("[::1]");
         address = at("::1");
         address.port = address_of(server).port;
         talk(ipv6, server, address);
-        cw_socket_close(ipv6);
     }
-    cw_socket_close(server);
 }
 
 /* A socket of IPv4 alone reaches it, and one that is opened at it is one of IPv4. */
-static void a_mapped_address_is_its_ipv4_address(void **state)
+TEST(a_mapped_address_is_its_ipv4_address)
 {
-    (void)state;
     struct cw_socket *a = open_at("127.0.0.1");
     struct cw_socket *b = open_at("::ffff:127.0.0.1");
     struct cw_address mapped = at("::ffff:127.0.0.1");
@@ -135,33 +122,28 @@ static void a_mapped_address_is_its_ipv4_address(void **state)
     uint8_t data[8];
     assert_int_equal(address_of(b).type, CW_ADDRESS_IPV4);
     mapped.port = address_of(b).port;
-    assert_int_equal(cw_socket_send(a, &mapped, (const uint8_t *)"question", 8), CW_OK);
+    assert_ok(cw_socket_send(a, &mapped, (const uint8_t *)"question", 8));
     assert_int_equal(receive(b, &from, data, sizeof data), 8);
     assert_int_equal(from.type, CW_ADDRESS_IPV4);
     const struct cw_address sender = address_of(a);
     assert_true(cw_address_equal(&from, &sender));
-    assert_int_equal(cw_socket_source(&mapped, &source), CW_OK);
+    assert_ok(cw_socket_source(&mapped, &source));
     assert_int_equal(source.type, CW_ADDRESS_IPV4);
-    cw_socket_close(a);
-    cw_socket_close(b);
 }
 
-static void never_blocks(void **state)
+TEST(never_blocks)
 {
-    (void)state;
     uint8_t data[16];
     struct cw_address from = at("1.2.3.4:5");
     struct cw_socket *socket = open_at("127.0.0.1");
     assert_int_equal(cw_socket_receive(socket, data, sizeof data, &from), 0);
     assert_false(cw_socket_wait(socket, 0));
     assert_true(cw_socket_handle(socket) >= 0);
-    cw_socket_close(socket);
     cw_socket_close(NULL);
 }
 
-static void empty_and_long_datagrams_are_skipped(void **state)
+TEST(empty_and_long_datagrams_are_skipped)
 {
-    (void)state;
     struct cw_address from;
     struct cw_socket_stats stats;
     struct cw_socket *a = open_at("127.0.0.1");
@@ -170,7 +152,7 @@ static void empty_and_long_datagrams_are_skipped(void **state)
     static const uint8_t bytes[100] = {7};
     const size_t sizes[] = {0, 11, 0, 10, 1};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
-        assert_int_equal(cw_socket_send(a, &address, bytes, sizes[i]), CW_OK);
+        assert_ok(cw_socket_send(a, &address, bytes, sizes[i]));
 
     uint8_t *data = malloc(10);
     assert_non_null(data);
@@ -183,16 +165,13 @@ static void empty_and_long_datagrams_are_skipped(void **state)
     assert_int_equal(stats.datagrams_received, 2);
     cw_socket_get_stats(a, &stats);
     assert_int_equal(stats.datagrams_sent, 5);
-    cw_socket_close(a);
-    cw_socket_close(b);
 }
 
 #define MANY 150
 
 /* More than a system call takes, with some among them that cannot be sent. */
-static void batches_keep_order_and_count(void **state)
+TEST(batches_keep_order_and_count)
 {
-    (void)state;
     static uint8_t out[MANY][8], in[MANY][8];
     static uint8_t huge[70000];
     struct cw_socket_datagram sent[MANY], received[MANY];
@@ -236,8 +215,6 @@ static void batches_keep_order_and_count(void **state)
     cw_socket_get_stats(b, &stats);
     assert_int_equal(stats.datagrams_truncated, 17);
     assert_int_equal(stats.datagrams_received, expected - 17);
-    cw_socket_close(a);
-    cw_socket_close(b);
 }
 
 #define LONG 1232
@@ -274,9 +251,8 @@ static void expect_run(struct cw_socket *socket, size_t run, uint8_t *number)
 
 /* The system may take those of one size together, and hands them out one by one. A socket without
    checksums stands for a system that refuses to. */
-static void runs_stay_apart(void **state)
+TEST(runs_stay_apart)
 {
-    (void)state;
     static uint8_t bytes[MANY][LONG];
     struct cw_socket_datagram sent[MANY];
     struct cw_socket_stats stats;
@@ -299,15 +275,11 @@ static void runs_stay_apart(void **state)
         assert_int_equal(stats.datagrams_refused, 0);
         for (size_t run = 0; run < sizeof runs / sizeof *runs; run++)
             expect_run(to[runs[run].to], run, &number);
-        cw_socket_close(from);
-        cw_socket_close(to[0]);
-        cw_socket_close(to[1]);
     }
 }
 
-static void failures_have_names(void **state)
+TEST(failures_have_names)
 {
-    (void)state;
     struct cw_socket *second = NULL;
     struct cw_socket *first = open_at("127.0.0.1");
     struct cw_socket_config config = cw_socket_config_default();
@@ -328,22 +300,18 @@ static void failures_have_names(void **state)
     const struct cw_address itself = address_of(first);
     assert_int_equal(cw_socket_send(first, &ipv6, huge, 1), CW_ERROR_SEND);
     assert_int_equal(cw_socket_send(first, &itself, huge, sizeof huge), CW_ERROR_SEND);
-    cw_socket_close(first);
 }
 
-static void buffers_are_told(void **state)
+TEST(buffers_are_told)
 {
-    (void)state;
     struct cw_socket_stats small, large;
     struct cw_socket *socket = NULL;
     struct cw_socket_config config = cw_socket_config_default();
     config.send_buffer_size = config.receive_buffer_size = 16384;
-    assert_int_equal(cw_socket_open(&config, &socket), CW_OK);
+    socket = socket_with(&config);
     cw_socket_get_stats(socket, &small);
-    cw_socket_close(socket);
     socket = open_at(NULL);
     cw_socket_get_stats(socket, &large);
-    cw_socket_close(socket);
     assert_true(small.send_buffer_size >= 16384 && small.receive_buffer_size >= 16384);
     assert_true(large.send_buffer_size > small.send_buffer_size);
     assert_true(large.receive_buffer_size > small.receive_buffer_size);
@@ -355,9 +323,8 @@ static void *refuse(void *context, size_t size)
     return NULL;
 }
 
-static void an_empty_allocator_is_an_error(void **state)
+TEST(an_empty_allocator_is_an_error)
 {
-    (void)state;
     struct cw_socket *socket = NULL;
     struct cw_socket_config config = cw_socket_config_default();
     config.allocator.allocate = refuse;
@@ -365,18 +332,17 @@ static void an_empty_allocator_is_an_error(void **state)
     assert_null(socket);
 }
 
-static void names_are_resolved(void **state)
+TEST(names_are_resolved)
 {
-    (void)state;
     struct cw_address address;
-    assert_int_equal(cw_resolve("1.2.3.4:5", &address), CW_OK);
+    assert_ok(cw_resolve("1.2.3.4:5", &address));
     assert_int_equal(address.port, 5);
-    assert_int_equal(cw_resolve("[::1]:6", &address), CW_OK);
+    assert_ok(cw_resolve("[::1]:6", &address));
     assert_int_equal(address.type, CW_ADDRESS_IPV6);
-    assert_int_equal(cw_resolve("localhost:40000", &address), CW_OK);
+    assert_ok(cw_resolve("localhost:40000", &address));
     assert_int_not_equal(address.type, CW_ADDRESS_NONE);
     assert_int_equal(address.port, 40000);
-    assert_int_equal(cw_resolve("localhost", &address), CW_OK);
+    assert_ok(cw_resolve("localhost", &address));
     assert_int_equal(address.port, 0);
 
     static const char *const wrong[] = {"",
@@ -400,33 +366,12 @@ static void names_are_resolved(void **state)
     }
 }
 
-static void the_clock_does_not_go_back(void **state)
+TEST(the_clock_does_not_go_back)
 {
-    (void)state;
     double last = cw_clock_now();
     for (int i = 0; i < 1000; i++) {
         const double now = cw_clock_now();
         assert_true(now >= last);
         last = now;
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ipv4_goes_both_ways),
-        cmocka_unit_test(ipv6_goes_both_ways),
-        cmocka_unit_test(one_socket_serves_both_families),
-        cmocka_unit_test(a_mapped_address_is_its_ipv4_address),
-        cmocka_unit_test(never_blocks),
-        cmocka_unit_test(empty_and_long_datagrams_are_skipped),
-        cmocka_unit_test(batches_keep_order_and_count),
-        cmocka_unit_test(runs_stay_apart),
-        cmocka_unit_test(failures_have_names),
-        cmocka_unit_test(buffers_are_told),
-        cmocka_unit_test(an_empty_allocator_is_an_error),
-        cmocka_unit_test(names_are_resolved),
-        cmocka_unit_test(the_clock_does_not_go_back),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 /* The ciphers against the published vectors of RFC 8439 and of the XChaCha draft, and their
    refusals. */
+#include "fixture.h"
 #include "netcode.h"
-#include "unit.h"
 
 static const char plain[] =
     "Ladies and Gentlemen of the class of '99: If I could offer you only one "
@@ -38,9 +38,8 @@ static uint8_t *from_hex(const char *text, size_t *size)
     return bytes;
 }
 
-static void chacha_vector(void **state)
+TEST(chacha_vector)
 {
-    (void)state;
     uint8_t key[CW_KEY_BYTES], nonce[CW_NONCE_BYTES] = {7};
     counting(key, sizeof(key), 0x80);
     counting(nonce + 4, 8, 0x40);
@@ -65,9 +64,8 @@ static void chacha_vector(void **state)
     free(expected);
 }
 
-static void xchacha_vector(void **state)
+TEST(xchacha_vector)
 {
-    (void)state;
     uint8_t key[CW_KEY_BYTES], nonce[CW_LONG_NONCE_BYTES];
     counting(key, sizeof(key), 0x80);
     counting(nonce, sizeof(nonce), 0x40);
@@ -92,9 +90,8 @@ static void xchacha_vector(void **state)
     free(expected);
 }
 
-static void in_place(void **state)
+TEST(in_place)
 {
-    (void)state;
     const uint8_t key[CW_KEY_BYTES] = {1}, nonce[CW_LONG_NONCE_BYTES] = {2};
     uint8_t *block = malloc(PLAIN_SIZE + CW_MAC_BYTES);
     uint8_t apart[PLAIN_SIZE + CW_MAC_BYTES];
@@ -113,9 +110,8 @@ static void in_place(void **state)
     free(block);
 }
 
-static void empty(void **state)
+TEST(empty)
 {
-    (void)state;
     const uint8_t key[CW_KEY_BYTES] = {1}, nonce[CW_NONCE_BYTES] = {2};
     uint8_t mac[CW_MAC_BYTES], nothing;
     cw_crypto_seal(&(struct cw_seal){.key = key, .nonce = nonce}, NULL, 0, mac);
@@ -127,9 +123,8 @@ static void empty(void **state)
 }
 
 /* Each bit of what was sealed, of the associated bytes, of the nonce and of the key. */
-static void every_bit_counts(void **state)
+TEST(every_bit_counts)
 {
-    (void)state;
     struct {
         uint8_t sealed[40 + CW_MAC_BYTES], associated[12], nonce[CW_LONG_NONCE_BYTES],
             key[CW_KEY_BYTES];
@@ -171,9 +166,8 @@ static void every_bit_counts(void **state)
     }
 }
 
-static void check_only(void **state)
+TEST(check_only)
 {
-    (void)state;
     const uint8_t key[CW_KEY_BYTES] = {1}, nonce[CW_NONCE_BYTES] = {2};
     uint8_t block[PLAIN_SIZE + CW_MAC_BYTES];
     cw_crypto_seal(&(struct cw_seal){.key = key, .nonce = nonce}, (const uint8_t *)plain,
@@ -185,9 +179,8 @@ static void check_only(void **state)
         cw_crypto_open(&(struct cw_seal){.key = key, .nonce = nonce}, block, sizeof(block), NULL));
 }
 
-static void wipe_and_compare(void **state)
+TEST(wipe_and_compare)
 {
-    (void)state;
     uint8_t a[9] = "12345678", b[9] = "12345678";
     assert_true(cw_crypto_equal(a, b, 9));
     b[8] = 1;
@@ -203,9 +196,8 @@ static void wipe_and_compare(void **state)
     assert_false(cw_crypto_is_zero(a, 9));
 }
 
-static void random_bytes(void **state)
+TEST(random_bytes)
 {
-    (void)state;
     assert_true(cw_crypto_init());
     uint8_t a[32] = {0}, b[32] = {0};
     const struct cw_random os = {0};
@@ -216,15 +208,4 @@ static void random_bytes(void **state)
     cw_random_fill(&(struct cw_random){netcode_fill, &one}, a, sizeof(a));
     cw_random_fill(&(struct cw_random){netcode_fill, &two}, b, sizeof(b));
     assert_memory_equal(a, b, sizeof(a));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(chacha_vector),    cmocka_unit_test(xchacha_vector),
-        cmocka_unit_test(in_place),         cmocka_unit_test(empty),
-        cmocka_unit_test(every_bit_counts), cmocka_unit_test(check_only),
-        cmocka_unit_test(wipe_and_compare), cmocka_unit_test(random_bytes),
-    };
-    return cmocka_run_group_tests_name("crypto", tests, NULL, NULL);
 }

@@ -1,25 +1,23 @@
 #include "causeway/token.h"
 
-#include "unit.h"
+#include "fixture.h"
 
 #include <string.h>
 
 #define DIGITS "00112233445566778899aabbccddeeffFFEEDDCCBBAA99887766554433221100"
 
-static void digits_are_a_key(void **state)
+TEST(digits_are_a_key)
 {
-    (void)state;
     uint8_t key[CW_KEY_BYTES];
-    assert_int_equal(cw_key_parse(DIGITS, key), CW_OK);
+    assert_ok(cw_key_parse(DIGITS, key));
     for (int i = 0; i < 16; i++) {
         assert_int_equal(key[i], 0x11 * i);
         assert_int_equal(key[31 - i], 0x11 * i);
     }
 }
 
-static void anything_else_is_none(void **state)
+TEST(anything_else_is_none)
 {
-    (void)state;
     const char *texts[] = {NULL,
                            "",
                            "0011",
@@ -35,13 +33,4 @@ static void anything_else_is_none(void **state)
         assert_int_equal(cw_key_parse(texts[i], key), CW_ERROR_KEY);
         assert_memory_equal(key, before, sizeof key);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(digits_are_a_key),
-        cmocka_unit_test(anything_else_is_none),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

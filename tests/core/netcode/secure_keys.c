@@ -6,7 +6,7 @@
 static struct cw_token parts_of(const uint8_t bytes[CW_TOKEN_SIZE])
 {
     struct cw_token token;
-    assert_int_equal(cw_token_read(bytes, CW_TOKEN_SIZE, &token), CW_OK);
+    assert_ok(cw_token_read(bytes, CW_TOKEN_SIZE, &token));
     return token;
 }
 
@@ -16,12 +16,12 @@ static void expect_keys(const struct counted *counted, const struct cw_token *to
     assert_int_equal(counted_holds(counted, token->server_to_client_key, CW_KEY_BYTES), there);
 }
 
-static void keys_of_a_slot(void **state)
+TEST(keys_of_a_slot)
 {
-    (void)state;
     const struct cw_netcode_client_config client_config = cw_netcode_client_config_default();
     for (int by_server = 0; by_server < 2; by_server++) {
-        struct counted counted = {0};
+        static struct counted counted;
+        counted = (struct counted){0};
         struct rig rig;
         rig_init(&rig);
         rig.config.allocator = counted_allocator(&counted);
@@ -44,16 +44,15 @@ static void keys_of_a_slot(void **state)
         rig_drain(&rig, NULL);
         rig_down(&rig, client, &at);
         expect_keys(&counted, &token, false);
-        cw_netcode_client_destroy(client);
-        rig_stop(&rig);
+        end_owned(rig.server);
         assert_true(counted.wiped);
     }
 }
 
-static void keys_of_a_pending_client(void **state)
+TEST(keys_of_a_pending_client)
 {
-    (void)state;
-    struct counted counted = {0};
+    static struct counted counted;
+    counted = (struct counted){0};
     struct rig rig;
     rig_init(&rig);
     rig.config.allocator = counted_allocator(&counted);
@@ -63,22 +62,22 @@ static void keys_of_a_pending_client(void **state)
     rig_token(&rig, bytes[0], 1);
     rig_token(&rig, bytes[1], 2);
     const struct cw_token tokens[2] = {parts_of(bytes[0]), parts_of(bytes[1])};
-    assert_int_equal(rig_give_token(&rig, &at, bytes[0]), CW_OK);
+    assert_ok(rig_give_token(&rig, &at, bytes[0]));
     expect_keys(&counted, &tokens[0], true);
-    assert_int_equal(rig_give_token(&rig, &at, bytes[1]), CW_OK);
+    assert_ok(rig_give_token(&rig, &at, bytes[1]));
     expect_keys(&counted, &tokens[0], false);
     expect_keys(&counted, &tokens[1], true);
     rig.now += 5.01;
     cw_netcode_server_update(rig.server, rig.now);
     expect_keys(&counted, &tokens[1], false);
-    rig_stop(&rig);
+    end_owned(rig.server);
     assert_true(counted.wiped);
 }
 
-static void keys_of_a_denial(void **state)
+TEST(keys_of_a_denial)
 {
-    (void)state;
-    struct counted counted = {0};
+    static struct counted counted;
+    counted = (struct counted){0};
     struct rig rig;
     rig_init(&rig);
     rig.config.max_clients = 1;
@@ -94,8 +93,6 @@ static void keys_of_a_denial(void **state)
     assert_true(counted_holds(&counted, token.server_to_client_key, CW_KEY_BYTES));
     rig_down(&rig, NULL, NULL);
     expect_keys(&counted, &token, false);
-    cw_netcode_client_destroy(client);
-    rig_stop(&rig);
 }
 
 /* A client that keeps count of its memory, in the place of the bench's own. */
@@ -105,20 +102,18 @@ static struct bench counted_bench(struct counted *counted)
     struct cw_netcode_client_config config = cw_netcode_client_config_default();
     config.allocator = counted_allocator(counted);
     config.fingerprint = 5;
-    cw_netcode_client_destroy(bench.client);
-    assert_int_equal(cw_netcode_client_create(&config, &bench.client), CW_OK);
-    assert_int_equal(cw_netcode_client_connect(bench.client, bench.bytes, CW_TOKEN_SIZE, bench.now),
-                     CW_OK);
+    bench.client = netcode_client_with(&config);
+    assert_ok(cw_netcode_client_connect(bench.client, bench.bytes, CW_TOKEN_SIZE, bench.now));
     expect_keys(counted, &bench.token, true);
     return bench;
 }
 
-static void keys_of_a_client(void **state)
+TEST(keys_of_a_client)
 {
-    (void)state;
     enum { DENIED, TIMED_OUT, DISCONNECTS, IS_DISCONNECTED, DESTROYED, WAYS };
     for (int way = 0; way < WAYS; way++) {
-        struct counted counted = {0};
+        static struct counted counted;
+        counted = (struct counted){0};
         struct bench bench = counted_bench(&counted);
         uint8_t body[CW_PAYLOAD_MAX];
         if (way == DENIED) {
@@ -139,37 +134,26 @@ static void keys_of_a_client(void **state)
             bench_give(&bench, CW_SECURE_DISCONNECT, 1000, NULL, 0);
         }
         expect_keys(&counted, &bench.token, way == DESTROYED);
-        cw_netcode_client_destroy(bench.client);
+        end_owned(bench.client);
         assert_true(counted.wiped);
     }
 }
 
 /* The client refuses the token because of its schema. */
-static void keys_of_a_refused_token(void **state)
+TEST(keys_of_a_refused_token)
 {
-    (void)state;
-    struct counted counted = {0};
+    static struct counted counted;
+    counted = (struct counted){0};
     struct bench bench = counted_bench(&counted);
     struct rig rig = {.address = bench.servers[0], .seed = 1};
     struct cw_token_grant grant = rig_grant(&rig, 1);
     grant.fingerprint = 6;
     uint8_t bytes[CW_TOKEN_SIZE];
-    assert_int_equal(cw_token_generate(&grant, rig_key, bytes), CW_OK);
+    assert_ok(cw_token_generate(&grant, rig_key, bytes));
     const struct cw_token token = parts_of(bytes);
     cw_netcode_client_disconnect(bench.client);
     assert_int_equal(cw_netcode_client_connect(bench.client, bytes, sizeof(bytes), bench.now),
                      CW_ERROR_SCHEMA);
     expect_keys(&counted, &token, false);
     expect_keys(&counted, &bench.token, false);
-    cw_netcode_client_destroy(bench.client);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(keys_of_a_slot),          cmocka_unit_test(keys_of_a_pending_client),
-        cmocka_unit_test(keys_of_a_denial),        cmocka_unit_test(keys_of_a_client),
-        cmocka_unit_test(keys_of_a_refused_token),
-    };
-    return cmocka_run_group_tests_name("secure_keys", tests, NULL, NULL);
 }

@@ -1,16 +1,15 @@
 /* The seven packets and the replay window: golden bytes, refusals. */
 #include "causeway/secure_packet.h"
+#include "fixture.h"
 #include "golden.h"
 #include "netcode.h"
-#include "unit.h"
 
 static const uint8_t key[CW_KEY_BYTES] = {1, 2, 3};
 static const uint64_t protocol_id = 0x1122334455667788;
 
 /* The window against a list of everything that came, on walks that start anywhere. */
-static void replay_window_forgets_nothing(void **state)
+TEST(replay_window_forgets_nothing)
 {
-    (void)state;
     static const uint64_t starts[] = {0, 200, 65500, ((uint64_t)1 << 63) - 300, UINT64_MAX - 2000};
     enum { STEPS = 1500 };
     static uint64_t taken[STEPS];
@@ -44,9 +43,8 @@ static void replay_window_forgets_nothing(void **state)
     }
 }
 
-static void last_sequence_is_taken_once(void **state)
+TEST(last_sequence_is_taken_once)
 {
-    (void)state;
     uint8_t out[CW_SECURE_MAX], body[CW_PAYLOAD_MAX];
     struct cw_replay replay = {0};
     struct cw_secure_packet packet;
@@ -57,12 +55,11 @@ static void last_sequence_is_taken_once(void **state)
                                    .size = 1},
         &(struct cw_secure_key){.protocol_id = protocol_id, .bytes = key}, out, sizeof(out));
     assert_int_equal(size, 26);
-    assert_int_equal(cw_secure_read(out, size,
-                                    &(struct cw_secure_key){.protocol_id = protocol_id,
-                                                            .direction = CW_TO_SERVER,
-                                                            .bytes = key},
-                                    &replay, body, &packet),
-                     CW_OK);
+    assert_ok(cw_secure_read(out, size,
+                             &(struct cw_secure_key){.protocol_id = protocol_id,
+                                                     .direction = CW_TO_SERVER,
+                                                     .bytes = key},
+                             &replay, body, &packet));
     assert_int_equal(cw_secure_read(out, size,
                                     &(struct cw_secure_key){.protocol_id = protocol_id,
                                                             .direction = CW_TO_SERVER,
@@ -70,7 +67,7 @@ static void last_sequence_is_taken_once(void **state)
                                     &replay, body, &packet),
                      CW_ERROR_DUPLICATE);
     assert_int_equal(cw_replay_check(&replay, 0), CW_ERROR_STALE);
-    assert_int_equal(cw_replay_check(&replay, UINT64_MAX - 255), CW_OK);
+    assert_ok(cw_replay_check(&replay, UINT64_MAX - 255));
     assert_int_equal(cw_replay_check(&replay, UINT64_MAX - 256), CW_ERROR_STALE);
 }
 
@@ -110,9 +107,8 @@ static size_t write_sample(uint8_t out[CW_SECURE_MAX], const struct sample *samp
 
 /* Bits of the packet, of the protocol id and of the key; the other direction; every cut; the window
    stays where it is. */
-static void altered_packets_refused(void **state)
+TEST(altered_packets_refused)
 {
-    (void)state;
     for (size_t i = 0; i < SAMPLES; i++) {
         const struct sample *sample = &samples[i];
         uint8_t packet[CW_SECURE_MAX + 1] = {0}, body[CW_PAYLOAD_MAX], changed_key[CW_KEY_BYTES];
@@ -147,9 +143,8 @@ static void altered_packets_refused(void **state)
                                       &replay),
                          CW_ERROR_NOT_AUTHENTIC);
         assert_memory_equal(&replay, &fresh, sizeof(replay));
-        assert_int_equal(netcode_read(&out, body, packet, size,
-                                      netcode_key(sample->direction, protocol_id, key), &replay),
-                         CW_OK);
+        assert_ok(netcode_read(&out, body, packet, size,
+                               netcode_key(sample->direction, protocol_id, key), &replay));
         if (sample->type < CW_SECURE_KEEP_ALIVE)
             assert_memory_equal(&replay, &fresh, sizeof(replay));
         else
@@ -160,9 +155,8 @@ static void altered_packets_refused(void **state)
     }
 }
 
-static void types_of_the_other_direction_refused(void **state)
+TEST(types_of_the_other_direction_refused)
 {
-    (void)state;
     static const enum cw_secure_type one_way[] = {CW_SECURE_DENIED, CW_SECURE_CHALLENGE,
                                                   CW_SECURE_RESPONSE};
     for (size_t i = 0; i < 3; i++)
@@ -182,9 +176,8 @@ static void types_of_the_other_direction_refused(void **state)
 }
 
 /* Too short for any packet comes before anything in it. */
-static void checks_size_before_type(void **state)
+TEST(checks_size_before_type)
 {
-    (void)state;
     static const uint8_t bytes[18] = {0x1f};
     uint8_t body[CW_PAYLOAD_MAX];
     struct cw_secure_packet packet;
@@ -197,9 +190,8 @@ static void checks_size_before_type(void **state)
 }
 
 /* A packet that was taken before, or is too old, is known without its key. */
-static void checks_replay_before_decrypting(void **state)
+TEST(checks_replay_before_decrypting)
 {
-    (void)state;
     for (size_t i = 0; i < SAMPLES; i++) {
         const struct sample *sample = &samples[i];
         uint8_t packet[CW_SECURE_MAX], body[CW_PAYLOAD_MAX];
@@ -219,9 +211,8 @@ static void checks_replay_before_decrypting(void **state)
     }
 }
 
-static void writer_refuses(void **state)
+TEST(writer_refuses)
 {
-    (void)state;
     uint8_t out[CW_SECURE_MAX], body[CW_PAYLOAD_MAX + 1] = {0};
     for (size_t i = 0; i < SAMPLES; i++) {
         const struct sample *sample = &samples[i];
@@ -275,9 +266,8 @@ static void writer_refuses(void **state)
                      0);
 }
 
-static void body_is_encrypted_in_place(void **state)
+TEST(body_is_encrypted_in_place)
 {
-    (void)state;
     for (size_t i = 0; i < SAMPLES; i++) {
         const struct sample *sample = &samples[i];
         uint8_t apart[CW_SECURE_MAX], within[CW_SECURE_MAX];
@@ -298,9 +288,8 @@ static void body_is_encrypted_in_place(void **state)
 }
 
 /* Bodies are written to and read from blocks of exactly their size. */
-static void bodies(void **state)
+TEST(bodies)
 {
-    (void)state;
     uint8_t *keep_alive = malloc(CW_KEEP_ALIVE_SIZE), *challenge = malloc(CW_CHALLENGE_BODY_SIZE);
     uint32_t index, max_clients;
     cw_keep_alive_put(0x01020304, 0x05060708, keep_alive);
@@ -320,13 +309,12 @@ static void bodies(void **state)
 }
 
 /* One byte that is not zero, and it is no request; one that is, and it is no other packet. */
-static void requests_have_their_prefix(void **state)
+TEST(requests_have_their_prefix)
 {
-    (void)state;
     uint8_t bytes[CW_REQUEST_SIZE] = {0};
     struct cw_request request;
     memcpy(bytes + 1, CW_NETCODE_VERSION, CW_NETCODE_VERSION_SIZE);
-    assert_int_equal(cw_request_parse(bytes, sizeof(bytes), &request), CW_OK);
+    assert_ok(cw_request_parse(bytes, sizeof(bytes), &request));
     for (int prefix = 1; prefix < 256; prefix++) {
         bytes[0] = (uint8_t)prefix;
         assert_int_equal(cw_request_parse(bytes, sizeof(bytes), &request), CW_ERROR_PACKET_TYPE);
@@ -345,9 +333,8 @@ static void requests_have_their_prefix(void **state)
 }
 
 /* All addresses of either side count, and no more than there are. */
-static void token_names_its_servers(void **state)
+TEST(token_names_its_servers)
 {
-    (void)state;
     const struct cw_address servers[3] = {{.type = CW_ADDRESS_IPV4, .port = 1, .bytes = {1}},
                                           {.type = CW_ADDRESS_IPV4, .port = 2, .bytes = {1}},
                                           {.type = CW_ADDRESS_IPV6, .port = 1, .bytes = {1}}};
@@ -365,16 +352,15 @@ static void token_names_its_servers(void **state)
 }
 
 /* Everything that reads as a packet has the shape of one, with no key needed. */
-static void shape(void **state)
+TEST(shape)
 {
-    (void)state;
     enum cw_secure_type type;
     for (size_t i = 0; i < SAMPLES; i++) {
         uint8_t packet[CW_SECURE_MAX + 1] = {0};
         const size_t size = write_sample(packet, &samples[i]);
-        assert_int_equal(cw_secure_shape(packet, size, samples[i].direction, &type), CW_OK);
+        assert_ok(cw_secure_shape(packet, size, samples[i].direction, &type));
         assert_int_equal(type, samples[i].type);
-        assert_int_equal(cw_secure_shape(packet, size, samples[i].direction, NULL), CW_OK);
+        assert_ok(cw_secure_shape(packet, size, samples[i].direction, NULL));
         if (samples[i].type != CW_SECURE_PAYLOAD)
             assert_int_equal(cw_secure_shape(packet, size + 1, samples[i].direction, NULL),
                              CW_ERROR_BODY_SIZE);
@@ -390,7 +376,7 @@ static void shape(void **state)
     assert_int_equal(cw_secure_shape(request, sizeof(request), CW_TO_SERVER, NULL),
                      CW_ERROR_VERSION);
     memcpy(request + 1, CW_NETCODE_VERSION, CW_NETCODE_VERSION_SIZE);
-    assert_int_equal(cw_secure_shape(request, sizeof(request), CW_TO_SERVER, &type), CW_OK);
+    assert_ok(cw_secure_shape(request, sizeof(request), CW_TO_SERVER, &type));
     assert_int_equal(type, CW_SECURE_REQUEST);
     for (size_t cut = 1; cut < sizeof(request); cut++) {
         uint8_t *exact = netcode_exact(request, cut);
@@ -401,15 +387,12 @@ static void shape(void **state)
                      CW_ERROR_PACKET_TYPE);
 }
 
-static bool write_golden;
-
-static void golden_packets(void **state)
+TEST(golden_packets)
 {
-    (void)state;
     static const char *const names[] = {"denied",     "challenge", "response",   "keep_alive",
                                         "keep_alive", "payload_1", "payload_77", "payload_1200",
                                         "disconnect", "disconnect"};
-    struct golden golden = golden_open(CAUSEWAY_GOLDEN "/secure_packet.txt", write_golden);
+    struct golden golden = golden_open(CAUSEWAY_GOLDEN "/secure_packet.txt", 1);
     for (size_t i = 0; i < SAMPLES; i++) {
         uint8_t packet[CW_SECURE_MAX];
         const size_t size = write_sample(packet, &samples[i]);
@@ -422,25 +405,4 @@ static void golden_packets(void **state)
     cw_request_write(&token, request);
     assert_true(golden_bytes(&golden, "request", request, sizeof(request)));
     assert_true(golden_close(&golden));
-}
-
-int main(int argc, char **argv)
-{
-    write_golden = argc > 1 && strcmp(argv[1], "--write-golden") == 0;
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(replay_window_forgets_nothing),
-        cmocka_unit_test(last_sequence_is_taken_once),
-        cmocka_unit_test(altered_packets_refused),
-        cmocka_unit_test(types_of_the_other_direction_refused),
-        cmocka_unit_test(checks_size_before_type),
-        cmocka_unit_test(checks_replay_before_decrypting),
-        cmocka_unit_test(writer_refuses),
-        cmocka_unit_test(body_is_encrypted_in_place),
-        cmocka_unit_test(bodies),
-        cmocka_unit_test(requests_have_their_prefix),
-        cmocka_unit_test(token_names_its_servers),
-        cmocka_unit_test(shape),
-        cmocka_unit_test(golden_packets),
-    };
-    return cmocka_run_group_tests_name("secure_packet", tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* Packets and the replay window against the shared vectors. */
+#include "fixture.h"
 #include "netcode.h"
-#include "unit.h"
 
 static enum cw_direction side_of(const cJSON *item)
 {
@@ -15,7 +15,7 @@ static struct cw_replay window_of(const cJSON *item)
     cJSON_ArrayForEach(before, vectors_get(item, "received_before"))
     {
         const uint64_t sequence = strtoull(cJSON_GetStringValue(before), NULL, 10);
-        assert_int_equal(cw_replay_check(&replay, sequence), CW_OK);
+        assert_ok(cw_replay_check(&replay, sequence));
         cw_replay_advance(&replay, sequence);
     }
     return replay;
@@ -79,9 +79,8 @@ static enum cw_error read_request(const uint8_t *data, size_t size, uint64_t id,
     return error;
 }
 
-static void shared_packets(void **state)
+TEST(shared_packets)
 {
-    (void)state;
     cJSON *json = vectors_load("netcode.json");
     if (!json)
         skip();
@@ -108,11 +107,9 @@ static void shared_packets(void **state)
         const bool to_server = type == CW_SECURE_RESPONSE || type > CW_SECURE_CHALLENGE;
         struct cw_secure_packet packet;
         struct cw_replay replay = {0};
-        assert_int_equal(
-            netcode_read(&packet, body, expected, size,
-                         netcode_key(to_server ? CW_TO_SERVER : CW_TO_CLIENT, id, its_key),
-                         &replay),
-            CW_OK);
+        assert_ok(netcode_read(&packet, body, expected, size,
+                               netcode_key(to_server ? CW_TO_SERVER : CW_TO_CLIENT, id, its_key),
+                               &replay));
         assert_int_equal(packet.type, type);
         assert_true(packet.sequence == sequence);
         assert_int_equal(packet.size, body_size);
@@ -140,9 +137,8 @@ static void shared_packets(void **state)
     cJSON_Delete(json);
 }
 
-static void shared_requests(void **state)
+TEST(shared_requests)
 {
-    (void)state;
     cJSON *json = vectors_load("netcode.json");
     if (!json)
         skip();
@@ -155,24 +151,22 @@ static void shared_requests(void **state)
         netcode_bytes(expected, sizeof(expected), item, "request_packet");
         netcode_bytes(private_key, sizeof(private_key), item, "private_key");
         struct cw_token token;
-        assert_int_equal(cw_token_read(bytes, sizeof(bytes), &token), CW_OK);
+        assert_ok(cw_token_read(bytes, sizeof(bytes), &token));
         cw_request_write(&token, out);
         assert_memory_equal(out, expected, sizeof(out));
         const struct cw_address address =
             netcode_address(cJSON_GetArrayItem(vectors_get(item, "private_server_addresses"), 0));
-        assert_int_equal(read_request(out, sizeof(out), token.protocol_id, token.expire_time - 1,
-                                      private_key, &address),
-                         CW_OK);
+        assert_ok(read_request(out, sizeof(out), token.protocol_id, token.expire_time - 1,
+                               private_key, &address));
         enum cw_secure_type type;
-        assert_int_equal(cw_secure_shape(out, sizeof(out), CW_TO_SERVER, &type), CW_OK);
+        assert_ok(cw_secure_shape(out, sizeof(out), CW_TO_SERVER, &type));
         assert_int_equal(type, CW_SECURE_REQUEST);
     }
     cJSON_Delete(json);
 }
 
-static void shared_ignored(void **state)
+TEST(shared_ignored)
 {
-    (void)state;
     cJSON *json = vectors_load("netcode.json");
     if (!json)
         skip();
@@ -214,9 +208,8 @@ static void shared_ignored(void **state)
 }
 
 /* All but the replay of sequence 2^64 - 1. */
-static void shared_accepted(void **state)
+TEST(shared_accepted)
 {
-    (void)state;
     cJSON *json = vectors_load("netcode.json");
     if (!json)
         skip();
@@ -238,7 +231,7 @@ static void shared_accepted(void **state)
             assert_int_equal(error, CW_ERROR_DUPLICATE);
             stricter++;
         } else {
-            assert_int_equal(error, CW_OK);
+            assert_ok(error);
             assert_int_equal(packet.type, vectors_int(item, "type"));
             assert_true(packet.sequence == netcode_u64(item, "sequence"));
             assert_int_equal(packet.size, body_size);
@@ -251,9 +244,8 @@ static void shared_accepted(void **state)
     cJSON_Delete(json);
 }
 
-static void shared_scenarios(void **state)
+TEST(shared_scenarios)
 {
-    (void)state;
     cJSON *json = vectors_load("netcode.json");
     if (!json)
         skip();
@@ -273,7 +265,7 @@ static void shared_scenarios(void **state)
                 &packet, NULL, bytes, size,
                 netcode_key(side_of(item), netcode_u64(item, "protocol_id"), its_key), &replay);
             if (strcmp(result, "accept") == 0) {
-                assert_int_equal(error, CW_OK);
+                assert_ok(error);
                 assert_int_equal(packet.type, vectors_int(step, "type"));
                 assert_true(packet.sequence == netcode_u64(step, "sequence"));
             } else {
@@ -285,9 +277,8 @@ static void shared_scenarios(void **state)
     cJSON_Delete(json);
 }
 
-static void shared_replay(void **state)
+TEST(shared_replay)
 {
-    (void)state;
     cJSON *json = vectors_load("netcode.json");
     if (!json)
         skip();
@@ -306,14 +297,4 @@ static void shared_replay(void **state)
         }
     }
     cJSON_Delete(json);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(shared_packets),   cmocka_unit_test(shared_requests),
-        cmocka_unit_test(shared_ignored),   cmocka_unit_test(shared_accepted),
-        cmocka_unit_test(shared_scenarios), cmocka_unit_test(shared_replay),
-    };
-    return cmocka_run_group_tests_name("secure_packet_vectors", tests, NULL, NULL);
 }

@@ -2,59 +2,51 @@
    tokens. All of it is bounded. */
 #include "secure_rig.h"
 
-static void pending_clients_time_out(void **state)
+TEST(pending_clients_time_out)
 {
-    (void)state;
-    struct rig rig;
-    rig_open(&rig);
+    struct rig *rig = rig_open();
     const struct cw_address at = rig_client_address(1);
-    struct cw_netcode_client *client = rig_client(&rig, 1);
-    rig_challenge(&rig, client, &at);
-    rig.now += 4.99;
-    cw_netcode_server_update(rig.server, rig.now);
-    assert_int_equal(rig_stats(&rig).pending, 1);
-    rig.now += 0.02;
-    cw_netcode_server_update(rig.server, rig.now);
-    assert_int_equal(rig_stats(&rig).pending, 0);
-    rig_up(&rig, client, &at);
-    assert_int_equal(cw_netcode_server_dropped(rig.server, CW_ERROR_NOT_CONNECTED), 1);
-    rig_no_event(&rig);
-    cw_netcode_client_destroy(client);
-    rig_stop(&rig);
+    struct cw_netcode_client *client = rig_client(rig, 1);
+    rig_challenge(rig, client, &at);
+    rig->now += 4.99;
+    cw_netcode_server_update(rig->server, rig->now);
+    assert_int_equal(rig_stats(rig).pending, 1);
+    rig->now += 0.02;
+    cw_netcode_server_update(rig->server, rig->now);
+    assert_int_equal(rig_stats(rig).pending, 0);
+    rig_up(rig, client, &at);
+    assert_int_equal(cw_netcode_server_dropped(rig->server, CW_ERROR_NOT_CONNECTED), 1);
+    rig_no_event(rig);
 }
 
 /* Seconds that it has to respond: its token's timeout, at most ten. */
-static void pending_time(void **state)
+TEST(pending_time)
 {
-    (void)state;
     static const struct {
         int32_t timeout;
         double seconds;
     } cases[] = {{-1, 10}, {0, 10}, {1, 1}, {9, 9}, {11, 10}};
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        struct rig rig;
-        rig_open(&rig);
+        struct rig *rig = rig_open();
         const struct cw_address at = rig_client_address(1);
-        struct cw_token_grant grant = rig_grant(&rig, 1);
+        struct cw_token_grant grant = rig_grant(rig, 1);
         grant.timeout_seconds = cases[i].timeout;
         uint8_t token[CW_TOKEN_SIZE];
-        assert_int_equal(cw_token_generate(&grant, rig_key, token), CW_OK);
-        assert_int_equal(rig_give_token(&rig, &at, token), CW_OK);
+        assert_ok(cw_token_generate(&grant, rig_key, token));
+        assert_ok(rig_give_token(rig, &at, token));
         /* From its last request on. */
-        rig.now += cases[i].seconds / 2;
-        assert_int_equal(rig_give_token(&rig, &at, token), CW_OK);
-        cw_netcode_server_update(rig.server, rig.now + cases[i].seconds - 0.01);
-        assert_int_equal(rig_stats(&rig).pending, 1);
-        cw_netcode_server_update(rig.server, rig.now + cases[i].seconds + 0.01);
-        assert_int_equal(rig_stats(&rig).pending, 0);
-        rig_stop(&rig);
+        rig->now += cases[i].seconds / 2;
+        assert_ok(rig_give_token(rig, &at, token));
+        cw_netcode_server_update(rig->server, rig->now + cases[i].seconds - 0.01);
+        assert_int_equal(rig_stats(rig).pending, 1);
+        cw_netcode_server_update(rig->server, rig->now + cases[i].seconds);
+        assert_int_equal(rig_stats(rig).pending, 0);
     }
 }
 
 /* More clients than may be pending: the next one waits for room, and is not denied. */
-static void pending_is_bounded(void **state)
+TEST(pending_is_bounded)
 {
-    (void)state;
     struct rig rig;
     rig_init(&rig);
     rig.config.max_pending = 3;
@@ -69,15 +61,13 @@ static void pending_is_bounded(void **state)
     const struct cw_address at = rig_client_address(4);
     rig.now += 5.01;
     cw_netcode_server_update(rig.server, rig.now);
-    assert_int_equal(rig_give_token(&rig, &at, tokens[4]), CW_OK);
-    rig_stop(&rig);
+    assert_ok(rig_give_token(&rig, &at, tokens[4]));
 }
 
 /* However often a client asks before the server gets to answer, it is answered once; and not when
    it was forgotten meanwhile. */
-static void one_challenge_for_many_requests(void **state)
+TEST(one_challenge_for_many_requests)
 {
-    (void)state;
     struct rig rig;
     rig_init(&rig);
     rig.config.max_pending = 2;
@@ -88,26 +78,24 @@ static void one_challenge_for_many_requests(void **state)
     const struct cw_address other = rig_client_address(2);
     uint8_t other_token[CW_TOKEN_SIZE];
     rig_token(&rig, other_token, 2);
-    assert_int_equal(rig_give_token(&rig, &other, other_token), CW_OK);
+    assert_ok(rig_give_token(&rig, &other, other_token));
     for (int i = 0; i < 100; i++)
-        assert_int_equal(rig_give_token(&rig, &at, token), CW_OK);
+        assert_ok(rig_give_token(&rig, &at, token));
     assert_int_equal(rig_down(&rig, NULL, NULL), 2);
     assert_int_equal(rig_stats(&rig).challenges_sent, 2);
-    assert_int_equal(rig_give_token(&rig, &at, token), CW_OK);
+    assert_ok(rig_give_token(&rig, &at, token));
     rig.now += 5.01;
     cw_netcode_server_update(rig.server, rig.now);
     assert_int_equal(rig_stats(&rig).pending, 0);
     assert_true(rig_silent(&rig));
-    assert_int_equal(rig_give_token(&rig, &at, token), CW_OK);
+    assert_ok(rig_give_token(&rig, &at, token));
     assert_int_equal(rig_down(&rig, NULL, NULL), 1);
-    rig_stop(&rig);
 }
 
 /* One client changes its token again and again before the server gets to answer; the others still
    get their challenges, in the order in which they came. */
-static void challenges_wait_in_order(void **state)
+TEST(challenges_wait_in_order)
 {
-    (void)state;
     struct rig rig;
     rig_init(&rig);
     rig.config.max_pending = 3;
@@ -118,13 +106,13 @@ static void challenges_wait_in_order(void **state)
         uint8_t token[CW_TOKEN_SIZE], datagram[CW_SECURE_MAX];
         struct cw_address to;
         rig_token(&rig, token, 1);
-        assert_int_equal(rig_give_token(&rig, &at[0], token), CW_OK);
+        assert_ok(rig_give_token(&rig, &at[0], token));
         for (int i = 0; i < 4; i++) {
             rig_token(&rig, token, 2);
-            assert_int_equal(rig_give_token(&rig, &at[1], token), CW_OK);
+            assert_ok(rig_give_token(&rig, &at[1], token));
         }
         rig_token(&rig, token, 3);
-        assert_int_equal(rig_give_token(&rig, &at[2], token), CW_OK);
+        assert_ok(rig_give_token(&rig, &at[2], token));
         for (int i = 0; i < 3; i++) {
             assert_int_equal(
                 cw_netcode_server_transmit(rig.server, datagram, sizeof(datagram), rig.now, &to),
@@ -133,12 +121,10 @@ static void challenges_wait_in_order(void **state)
         }
         assert_true(rig_silent(&rig));
     }
-    rig_stop(&rig);
 }
 
-static void denials_are_bounded(void **state)
+TEST(denials_are_bounded)
 {
-    (void)state;
     struct rig rig;
     rig_init(&rig);
     rig.config.max_clients = 1;
@@ -165,13 +151,10 @@ static void denials_are_bounded(void **state)
         }
         assert_true(rig_silent(&rig));
     }
-    cw_netcode_client_destroy(client);
-    rig_stop(&rig);
 }
 
-static void requests_are_limited(void **state)
+TEST(requests_are_limited)
 {
-    (void)state;
     struct rig rig;
     rig_init(&rig);
     rig.config.requests_per_second = 100;
@@ -189,14 +172,12 @@ static void requests_are_limited(void **state)
     assert_int_equal(cw_netcode_server_dropped(rig.server, CW_ERROR_NOT_AUTHENTIC) +
                          cw_netcode_server_dropped(rig.server, CW_ERROR_TOO_MANY_REQUESTS),
                      1000);
-    rig_stop(&rig);
 }
 
 /* At a rate of less than one in a tenth of a second one is taken as soon as it has been saved up,
    and after any pause no more than one. */
-static void few_requests_are_taken_one_by_one(void **state)
+TEST(few_requests_are_taken_one_by_one)
 {
-    (void)state;
     static const struct {
         double wait;
         enum cw_error error;
@@ -217,7 +198,7 @@ static void few_requests_are_taken_one_by_one(void **state)
     rig.now = -1000;
     rig.config.max_token_life_seconds = 0;
     rig.config.addresses = &rig.address;
-    assert_int_equal(cw_netcode_server_create(&rig.config, &rig.server), CW_OK);
+    rig.server = netcode_server_with(&rig.config);
     const struct cw_address at = rig_client_address(1);
     const uint8_t wrong_key[CW_KEY_BYTES] = {1};
     for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
@@ -225,20 +206,18 @@ static void few_requests_are_taken_one_by_one(void **state)
         const struct cw_token_grant grant = rig_grant(&rig, 1);
         assert_int_equal(rig_give_grant(&rig, &at, &grant, wrong_key), steps[i].error);
     }
-    rig_stop(&rig);
 }
 
 /* More of them come at once when they have been saved up, but no more than a tenth of a second's.
  */
-static void burst_of_requests(void **state)
+TEST(burst_of_requests)
 {
-    (void)state;
     struct rig rig;
     rig_init(&rig);
     rig.config.requests_per_second = 200;
     rig.config.max_token_life_seconds = 0;
     rig.config.addresses = &rig.address;
-    assert_int_equal(cw_netcode_server_create(&rig.config, &rig.server), CW_OK);
+    rig.server = netcode_server_with(&rig.config);
     const struct cw_address at = rig_client_address(1);
     const uint8_t wrong_key[CW_KEY_BYTES] = {1};
     for (int burst = 0; burst < 2; burst++) {
@@ -248,15 +227,13 @@ static void burst_of_requests(void **state)
                              i < 20 ? CW_ERROR_NOT_AUTHENTIC : CW_ERROR_TOO_MANY_REQUESTS);
         rig.now += 100;
     }
-    rig_stop(&rig);
 }
 
 /* Somebody has all the tokens of one account that a backend gives, every second as many as a server
    lets clients be pending, and asks with them from as many addresses. Everybody else gets in at
    once. */
-static void one_account_keeps_nobody_out(void **state)
+TEST(one_account_keeps_nobody_out)
 {
-    (void)state;
     enum { ADDRESSES = 128, SECONDS = 60, ACCOUNT = 7 };
     struct rig rig;
     rig_init(&rig);
@@ -277,15 +254,12 @@ static void one_account_keeps_nobody_out(void **state)
         cw_netcode_client_disconnect(newcomer);
         rig_up(&rig, newcomer, &newcomers);
         rig_drain(&rig, NULL);
-        cw_netcode_client_destroy(newcomer);
     }
     assert_int_equal(rig_stats(&rig).connections, SECONDS);
-    rig_stop(&rig);
 }
 
-static void history_is_bounded(void **state)
+TEST(history_is_bounded)
 {
-    (void)state;
     struct rig rig;
     rig_init(&rig);
     rig.config.token_history = 20;
@@ -302,13 +276,11 @@ static void history_is_bounded(void **state)
         rig.now += 45;
         cw_netcode_server_update(rig.server, rig.now);
     }
-    rig_stop(&rig);
 }
 
 /* The place of a token that was consumed goes to another one. */
-static void history_forgets(void **state)
+TEST(history_forgets)
 {
-    (void)state;
     struct rig rig;
     rig_init(&rig);
     rig.config.token_history = 1;
@@ -325,17 +297,14 @@ static void history_forgets(void **state)
         rig_up(&rig, client, &at);
         struct cw_netcode_server_event event;
         assert_true(cw_netcode_server_next(rig.server, &event));
-        cw_netcode_client_destroy(client);
         rig.now += 45;
         cw_netcode_server_update(rig.server, rig.now);
     }
-    rig_stop(&rig);
 }
 
 /* Wherever in a full history a token has expired, the next one takes its place. */
-static void history_finds_what_expired(void **state)
+TEST(history_finds_what_expired)
 {
-    (void)state;
     enum { CAPACITY = 9 };
     for (uint32_t short_lived = 0; short_lived < CAPACITY; short_lived++) {
         struct rig rig;
@@ -355,26 +324,5 @@ static void history_finds_what_expired(void **state)
             assert_int_equal(rig_give_grant(&rig, &at, &grant, rig_key),
                              n <= CAPACITY ? CW_OK : CW_ERROR_HISTORY_FULL);
         }
-        rig_stop(&rig);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pending_clients_time_out),
-        cmocka_unit_test(pending_time),
-        cmocka_unit_test(pending_is_bounded),
-        cmocka_unit_test(one_challenge_for_many_requests),
-        cmocka_unit_test(challenges_wait_in_order),
-        cmocka_unit_test(denials_are_bounded),
-        cmocka_unit_test(requests_are_limited),
-        cmocka_unit_test(few_requests_are_taken_one_by_one),
-        cmocka_unit_test(burst_of_requests),
-        cmocka_unit_test(one_account_keeps_nobody_out),
-        cmocka_unit_test(history_is_bounded),
-        cmocka_unit_test(history_forgets),
-        cmocka_unit_test(history_finds_what_expired),
-    };
-    return cmocka_run_group_tests_name("server_limits", tests, NULL, NULL);
 }

@@ -13,9 +13,8 @@ static void open_logged(struct rig *rig, struct kept_log *log, enum cw_log_level
     rig_start(rig);
 }
 
-static void clients_are_followed_from_their_start_to_their_end(void **state)
+TEST(clients_are_followed_from_their_start_to_their_end)
 {
-    (void)state;
     struct kept_log log;
     struct rig rig;
     open_logged(&rig, &log, CW_LOG_INFO);
@@ -25,7 +24,7 @@ static void clients_are_followed_from_their_start_to_their_end(void **state)
     struct cw_netcode_client *client = rig_client(&rig, 42);
     rig_connect(&rig, client, &here);
     kept_log_expect(&log, &at, "2 client 0 (id 42) connected from 10.1.0.1:1001");
-    assert_int_equal(cw_netcode_client_move(client, rig.now), CW_OK);
+    assert_ok(cw_netcode_client_move(client, rig.now));
     for (int i = 0; i < 4; i++)
         rig_tick(&rig, client, &there);
     kept_log_expect(&log, &at, "2 client 0 (id 42) moved to 10.1.0.2:1002");
@@ -39,8 +38,6 @@ static void clients_are_followed_from_their_start_to_their_end(void **state)
     kept_log_expect(&log, &at, "2 client 0 (id 42) connected from 10.1.0.1:1001");
     cw_netcode_server_disconnect(rig.server, 0, 7, "two\nlines");
     kept_log_expect(&log, &at, "2 client 0 (id 42) disconnected: by the server, code 7: two lines");
-    cw_netcode_client_destroy(client);
-    cw_netcode_client_destroy(newer);
     rig_down(&rig, NULL, NULL);
     rig_drain(&rig, NULL);
 
@@ -61,12 +58,10 @@ static void clients_are_followed_from_their_start_to_their_end(void **state)
                             "2 client 0 (id 18446744073709551614) disconnected: timed out, nothing "
                             "came any more");
         }
-        cw_netcode_client_destroy(client);
         rig_down(&rig, NULL, NULL);
         rig_drain(&rig, NULL);
     }
     assert_int_equal(log.count, at);
-    rig_stop(&rig);
 }
 
 /* A request with a token of another backend. */
@@ -79,9 +74,8 @@ static void refuse_one(struct rig *rig)
 }
 
 /* A stranger can send as many as he likes. */
-static void refusals_are_limited(void **state)
+TEST(refusals_are_limited)
 {
-    (void)state;
     struct kept_log log;
     struct rig rig;
     open_logged(&rig, &log, CW_LOG_WARNING);
@@ -102,13 +96,11 @@ static void refusals_are_limited(void **state)
     assert_int_equal(log.count, 21);
     kept_log_expect(&log, &at, REFUSED " (1 such lines were left out before this one)");
     kept_log_expect(&log, &at, REFUSED);
-    rig_stop(&rig);
 }
 
 /* So can a player whose program goes to and fro. */
-static void moves_are_limited(void **state)
+TEST(moves_are_limited)
 {
-    (void)state;
     struct kept_log log;
     struct rig rig;
     open_logged(&rig, &log, CW_LOG_INFO);
@@ -117,7 +109,7 @@ static void moves_are_limited(void **state)
     rig_connect(&rig, client, &places[0]);
     const double start = rig.now;
     for (int i = 1; i <= 50; i++) {
-        assert_int_equal(cw_netcode_client_move(client, rig.now), CW_OK);
+        assert_ok(cw_netcode_client_move(client, rig.now));
         for (int tick = 0; tick < 4; tick++)
             rig_tick(&rig, client, &places[i % 2]);
     }
@@ -127,13 +119,10 @@ static void moves_are_limited(void **state)
     assert_true((double)log.count <= 1 + 10 + seconds);
     assert_true(log.count > 10);
     assert_non_null(strstr(log.lines[log.count - 1], "such lines were left out before this one)"));
-    cw_netcode_client_destroy(client);
-    rig_stop(&rig);
 }
 
-static void each_level_says_more(void **state)
+TEST(each_level_says_more)
 {
-    (void)state;
     for (enum cw_log_level level = CW_LOG_NONE; level <= CW_LOG_DEBUG; level++) {
         struct kept_log log;
         struct rig rig;
@@ -148,14 +137,11 @@ static void each_level_says_more(void **state)
         assert_int_equal(log.count, level);
         if (level == CW_LOG_DEBUG)
             assert_non_null(strstr(log.lines[2], "3 dropped a packet from 10.1.0.1:1001: "));
-        cw_netcode_client_destroy(client);
-        rig_stop(&rig);
     }
 }
 
-static void an_insecure_server_says_so(void **state)
+TEST(an_insecure_server_says_so)
 {
-    (void)state;
     struct kept_log log = {0};
     struct rig rig;
     rig_init(&rig);
@@ -164,26 +150,11 @@ static void an_insecure_server_says_so(void **state)
     rig_start(&rig);
     assert_int_equal(log.count, 1);
     assert_non_null(strstr(log.lines[0], "1 INSECURE: "));
-    rig_stop(&rig);
 }
 
-static void there_is_none_by_default(void **state)
+TEST(there_is_none_by_default)
 {
-    (void)state;
     const struct cw_log log = cw_netcode_server_config_default().log;
     assert_null(log.write);
     assert_int_equal(log.level, CW_LOG_INFO);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(clients_are_followed_from_their_start_to_their_end),
-        cmocka_unit_test(refusals_are_limited),
-        cmocka_unit_test(moves_are_limited),
-        cmocka_unit_test(each_level_says_more),
-        cmocka_unit_test(an_insecure_server_says_so),
-        cmocka_unit_test(there_is_none_by_default),
-    };
-    return cmocka_run_group_tests_name("server_log", tests, NULL, NULL);
 }

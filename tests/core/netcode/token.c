@@ -1,16 +1,14 @@
 /* Connect tokens and challenge tokens: shared vectors, golden bytes, refusals. */
-#include "causeway/token.h"
-#include "causeway/netcode_client.h"
 #include "golden.h"
 #include "netcode.h"
-#include "unit.h"
+#include "owned.h"
 
 static const uint8_t private_key[CW_KEY_BYTES] = {9, 8, 7};
 
 static struct cw_address address_of(const char *text)
 {
     struct cw_address address;
-    assert_int_equal(cw_address_parse(text, &address), CW_OK);
+    assert_ok(cw_address_parse(text, &address));
     return address;
 }
 
@@ -53,9 +51,8 @@ static uint32_t addresses_of(struct cw_address *addresses, const cJSON *list)
     return count;
 }
 
-static void shared_connect_tokens(void **state)
+TEST(shared_connect_tokens)
 {
-    (void)state;
     cJSON *json = vectors_load("netcode.json");
     if (!json)
         skip();
@@ -88,23 +85,21 @@ static void shared_connect_tokens(void **state)
 
         uint8_t sealed[CW_TOKEN_PRIVATE_SIZE], expected[CW_TOKEN_SIZE], written[CW_TOKEN_SIZE];
         netcode_bytes(sealed, sizeof(sealed), item, "private_encrypted");
-        assert_int_equal(cw_token_seal(&inner, outer.protocol_id, outer.expire_time, outer.nonce,
-                                       key, outer.sealed),
-                         CW_OK);
+        assert_ok(cw_token_seal(&inner, outer.protocol_id, outer.expire_time, outer.nonce, key,
+                                outer.sealed));
         assert_memory_equal(outer.sealed, sealed, sizeof(sealed));
         netcode_bytes(expected, sizeof(expected), item, "connect_token");
-        assert_int_equal(cw_token_write(&outer, written), CW_OK);
+        assert_ok(cw_token_write(&outer, written));
         assert_memory_equal(written, expected, sizeof(expected));
 
         struct cw_token outer_read;
-        assert_int_equal(read_exact(&outer_read, expected, sizeof(expected)), CW_OK);
-        assert_int_equal(cw_token_write(&outer_read, written), CW_OK);
+        assert_ok(read_exact(&outer_read, expected, sizeof(expected)));
+        assert_ok(cw_token_write(&outer_read, written));
         assert_memory_equal(written, expected, sizeof(expected));
         struct cw_token_private inner_read;
-        assert_int_equal(open_exact(&inner_read, &outer_read, key), CW_OK);
-        assert_int_equal(cw_token_seal(&inner_read, outer.protocol_id, outer.expire_time,
-                                       outer.nonce, key, outer_read.sealed),
-                         CW_OK);
+        assert_ok(open_exact(&inner_read, &outer_read, key));
+        assert_ok(cw_token_seal(&inner_read, outer.protocol_id, outer.expire_time, outer.nonce, key,
+                                outer_read.sealed));
         assert_memory_equal(outer_read.sealed, sealed, sizeof(sealed));
         count++;
     }
@@ -112,9 +107,8 @@ static void shared_connect_tokens(void **state)
     cJSON_Delete(json);
 }
 
-static void shared_invalid_tokens(void **state)
+TEST(shared_invalid_tokens)
 {
-    (void)state;
     cJSON *json = vectors_load("netcode.json");
     if (!json)
         skip();
@@ -142,9 +136,8 @@ static void shared_invalid_tokens(void **state)
     cJSON_Delete(json);
 }
 
-static void shared_challenge_tokens(void **state)
+TEST(shared_challenge_tokens)
 {
-    (void)state;
     cJSON *json = vectors_load("netcode.json");
     if (!json)
         skip();
@@ -186,9 +179,8 @@ static struct cw_token_grant a_grant(const struct cw_address *addresses, uint32_
     return grant;
 }
 
-static void generated_tokens_open(void **state)
+TEST(generated_tokens_open)
 {
-    (void)state;
     const struct cw_address outside[2] = {address_of("203.0.113.7:40000"),
                                           address_of("[2001:db8::7]:40000")};
     const struct cw_address inside[1] = {address_of("10.0.0.5:40000")};
@@ -197,12 +189,12 @@ static void generated_tokens_open(void **state)
     grant.server_addresses = inside;
     grant.server_address_count = 1;
     uint8_t bytes[CW_TOKEN_SIZE], again[CW_TOKEN_SIZE];
-    assert_int_equal(cw_token_generate(&grant, private_key, bytes), CW_OK);
+    assert_ok(cw_token_generate(&grant, private_key, bytes));
 
     struct cw_token token;
     struct cw_token_private inner;
-    assert_int_equal(read_exact(&token, bytes, sizeof(bytes)), CW_OK);
-    assert_int_equal(open_exact(&inner, &token, private_key), CW_OK);
+    assert_ok(read_exact(&token, bytes, sizeof(bytes)));
+    assert_ok(open_exact(&inner, &token, private_key));
     assert_int_equal(token.protocol_id, grant.protocol_id);
     assert_int_equal(token.create_time, 1900000000);
     assert_int_equal(token.expire_time, 1900000045);
@@ -221,9 +213,9 @@ static void generated_tokens_open(void **state)
     assert_int_equal(token.fingerprint, 0);
 
     /* The next one differs in keys and nonce, and so everywhere in its sealed part. */
-    assert_int_equal(cw_token_generate(&grant, private_key, again), CW_OK);
+    assert_ok(cw_token_generate(&grant, private_key, again));
     struct cw_token other;
-    assert_int_equal(read_exact(&other, again, sizeof(again)), CW_OK);
+    assert_ok(read_exact(&other, again, sizeof(again)));
     assert_memory_not_equal(other.nonce, token.nonce, CW_LONG_NONCE_BYTES);
     assert_memory_not_equal(other.client_to_server_key, token.client_to_server_key, CW_KEY_BYTES);
     const uint8_t wrong_key[CW_KEY_BYTES] = {9, 8, 6};
@@ -234,9 +226,8 @@ static void generated_tokens_open(void **state)
 
 /* Addresses that the struct has no room for would be read from the keys behind them, which here
    look like one. */
-static void too_many_addresses_refused(void **state)
+TEST(too_many_addresses_refused)
 {
-    (void)state;
     const struct cw_address address = address_of("127.0.0.1:1");
     struct cw_token token = {.address_count = CW_TOKEN_MAX_ADDRESSES + 1};
     struct cw_token_private inner = {.address_count = CW_TOKEN_MAX_ADDRESSES + 1};
@@ -255,9 +246,8 @@ static void too_many_addresses_refused(void **state)
     }
 }
 
-static void grants_refused(void **state)
+TEST(grants_refused)
 {
-    (void)state;
     struct cw_address addresses[CW_TOKEN_MAX_ADDRESSES + 1];
     for (size_t i = 0; i < CW_TOKEN_MAX_ADDRESSES + 1; i++)
         addresses[i] = address_of("127.0.0.1:1");
@@ -265,7 +255,7 @@ static void grants_refused(void **state)
     uint64_t seed = 1;
     uint8_t out[CW_TOKEN_SIZE];
     const struct cw_token_grant good = a_grant(addresses, CW_TOKEN_MAX_ADDRESSES, &seed);
-    assert_int_equal(cw_token_generate(&good, private_key, out), CW_OK);
+    assert_ok(cw_token_generate(&good, private_key, out));
     static const uint8_t no_key[CW_KEY_BYTES];
     assert_int_equal(cw_token_generate(&good, no_key, out), CW_ERROR_KEY);
 
@@ -302,10 +292,10 @@ static void grants_refused(void **state)
     bad.user_data[CW_USER_DATA_SIZE - 1] = 1;
     assert_int_equal(cw_token_generate(&bad, private_key, out), CW_ERROR_USER_DATA);
     bad.fingerprint = 0;
-    assert_int_equal(cw_token_generate(&bad, private_key, out), CW_OK);
+    assert_ok(cw_token_generate(&bad, private_key, out));
 
     struct cw_token token;
-    assert_int_equal(cw_token_read(out, sizeof(out), &token), CW_OK);
+    assert_ok(cw_token_read(out, sizeof(out), &token));
     token.create_time = token.expire_time + 1;
     assert_int_equal(cw_token_write(&token, out), CW_ERROR_TOKEN_TIMES);
     token.create_time = token.expire_time;
@@ -320,51 +310,47 @@ static void zeros(void *context, uint8_t *memory, size_t size)
 }
 
 /* Zeros are no key, neither for who makes a token nor for who reads it. */
-static void keys_of_zeros_refused(void **state)
+TEST(keys_of_zeros_refused)
 {
-    (void)state;
     const struct cw_address address = address_of("127.0.0.1:1");
     uint64_t seed = 1;
     uint8_t bytes[CW_TOKEN_SIZE];
     struct cw_token_grant grant = a_grant(&address, 1, &seed);
-    assert_int_equal(cw_token_generate(&grant, private_key, bytes), CW_OK);
+    assert_ok(cw_token_generate(&grant, private_key, bytes));
     struct cw_token good;
-    assert_int_equal(read_exact(&good, bytes, sizeof(bytes)), CW_OK);
+    assert_ok(read_exact(&good, bytes, sizeof(bytes)));
     for (int which = 0; which < 2; which++) {
         struct cw_token token = good;
         uint8_t *key = which ? token.server_to_client_key : token.client_to_server_key;
         memset(key, 0, CW_KEY_BYTES);
         uint8_t spoilt[CW_TOKEN_SIZE];
-        assert_int_equal(cw_token_write(&token, spoilt), CW_OK);
+        assert_ok(cw_token_write(&token, spoilt));
         mark(&token, sizeof(token));
         assert_int_equal(read_exact(&token, spoilt, sizeof(spoilt)), CW_ERROR_KEY);
         expect_untouched(&token, sizeof(token));
-        struct cw_netcode_client *client;
         const struct cw_netcode_client_config config = cw_netcode_client_config_default();
-        assert_int_equal(cw_netcode_client_create(&config, &client), CW_OK);
+        struct cw_netcode_client *client = netcode_client_with(&config);
         assert_int_equal(cw_netcode_client_connect(client, spoilt, sizeof(spoilt), 0),
                          CW_ERROR_KEY);
         assert_int_equal(cw_netcode_client_state(client), CW_CLIENT_INVALID_TOKEN);
-        cw_netcode_client_destroy(client);
     }
     grant.random = (struct cw_random){zeros, NULL};
     assert_int_equal(cw_token_generate(&grant, private_key, bytes), CW_ERROR_KEY);
 }
 
-static void fingerprint_rides_along(void **state)
+TEST(fingerprint_rides_along)
 {
-    (void)state;
     const struct cw_address address = address_of("127.0.0.1:1");
     uint64_t seed = 1;
     struct cw_token_grant grant = a_grant(&address, 1, &seed);
     grant.fingerprint = 0xfedcba9876543210;
     memset(grant.user_data, 0xcd, CW_USER_DATA_FREE_SIZE);
     uint8_t bytes[CW_TOKEN_SIZE];
-    assert_int_equal(cw_token_generate(&grant, private_key, bytes), CW_OK);
+    assert_ok(cw_token_generate(&grant, private_key, bytes));
     struct cw_token token;
     struct cw_token_private inner;
-    assert_int_equal(read_exact(&token, bytes, sizeof(bytes)), CW_OK);
-    assert_int_equal(open_exact(&inner, &token, private_key), CW_OK);
+    assert_ok(read_exact(&token, bytes, sizeof(bytes)));
+    assert_ok(open_exact(&inner, &token, private_key));
     assert_true(token.fingerprint == grant.fingerprint);
     assert_true(cw_user_data_fingerprint(inner.user_data) == grant.fingerprint);
     assert_memory_equal(inner.user_data, grant.user_data, CW_USER_DATA_FREE_SIZE);
@@ -378,16 +364,15 @@ static void fingerprint_rides_along(void **state)
     assert_true(cw_user_data_fingerprint(inner.user_data) == 0);
 }
 
-static void cut_tokens_refused(void **state)
+TEST(cut_tokens_refused)
 {
-    (void)state;
     struct cw_address addresses[CW_TOKEN_MAX_ADDRESSES];
     for (size_t i = 0; i < CW_TOKEN_MAX_ADDRESSES; i++)
         addresses[i] = address_of("[2001:db8::7]:40000");
     uint64_t seed = 1;
     const struct cw_token_grant grant = a_grant(addresses, CW_TOKEN_MAX_ADDRESSES, &seed);
     uint8_t bytes[CW_TOKEN_SIZE + 1] = {0};
-    assert_int_equal(cw_token_generate(&grant, private_key, bytes), CW_OK);
+    assert_ok(cw_token_generate(&grant, private_key, bytes));
     struct cw_token token;
     for (size_t size = 0; size <= sizeof(bytes); size++)
         assert_int_equal(read_exact(&token, bytes, size),
@@ -395,17 +380,16 @@ static void cut_tokens_refused(void **state)
 }
 
 /* Any bit of the sealed part, and of what is sealed with it. */
-static void every_bit_counts(void **state)
+TEST(every_bit_counts)
 {
-    (void)state;
     const struct cw_address address = address_of("127.0.0.1:1");
     uint64_t seed = 1;
     const struct cw_token_grant grant = a_grant(&address, 1, &seed);
     uint8_t bytes[CW_TOKEN_SIZE];
-    assert_int_equal(cw_token_generate(&grant, private_key, bytes), CW_OK);
+    assert_ok(cw_token_generate(&grant, private_key, bytes));
     struct cw_token token;
     struct cw_token_private inner;
-    assert_int_equal(cw_token_read(bytes, sizeof(bytes), &token), CW_OK);
+    assert_ok(cw_token_read(bytes, sizeof(bytes), &token));
     for (size_t bit = 0; bit < 8 * sizeof(token.sealed); bit++) {
         token.sealed[bit / 8] ^= (uint8_t)(1u << bit % 8);
         assert_int_equal(open_exact(&inner, &token, private_key), CW_ERROR_NOT_AUTHENTIC);
@@ -424,7 +408,7 @@ static void every_bit_counts(void **state)
         assert_int_equal(open_exact(&inner, &token, private_key), CW_ERROR_NOT_AUTHENTIC);
         token.protocol_id ^= (uint64_t)1 << bit;
     }
-    assert_int_equal(open_exact(&inner, &token, private_key), CW_OK);
+    assert_ok(open_exact(&inner, &token, private_key));
 
     const struct cw_challenge_token challenge = {.client_id = 1, .user_data = {2}};
     struct cw_challenge_token opened;
@@ -439,9 +423,8 @@ static void every_bit_counts(void **state)
 }
 
 /* An authentic private part whose addresses make no sense. */
-static void sealed_nonsense_refused(void **state)
+TEST(sealed_nonsense_refused)
 {
-    (void)state;
     const uint8_t nonce[CW_LONG_NONCE_BYTES] = {1};
     static const uint32_t counts[] = {0, 33, 0x80000001, 0xffffffff, 1, 2, 34};
     for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
@@ -462,44 +445,27 @@ static void sealed_nonsense_refused(void **state)
     }
 }
 
-static bool write_golden;
-
-static void golden_tokens(void **state)
+TEST(golden_tokens)
 {
-    (void)state;
     const struct cw_address outside[3] = {address_of("203.0.113.7:40000"),
                                           address_of("[2001:db8::1:7]:65535"),
                                           address_of("[::ffff:1.2.3.4]:1")};
     const struct cw_address inside[1] = {address_of("[fd00::1]:40000")};
     uint64_t seed = 0x9e3779b97f4a7c15;
     struct cw_token_grant grant = a_grant(outside, 3, &seed);
-    struct golden golden = golden_open(CAUSEWAY_GOLDEN "/token.txt", write_golden);
+    struct golden golden = golden_open(CAUSEWAY_GOLDEN "/token.txt", 1);
     uint8_t token[CW_TOKEN_SIZE];
-    assert_int_equal(cw_token_generate(&grant, private_key, token), CW_OK);
+    assert_ok(cw_token_generate(&grant, private_key, token));
     assert_true(golden_bytes(&golden, "token", token, sizeof(token)));
     grant.server_addresses = inside;
     grant.server_address_count = 1;
     grant.timeout_seconds = -1;
     grant.fingerprint = 0x0123456789abcdef;
-    assert_int_equal(cw_token_generate(&grant, private_key, token), CW_OK);
+    assert_ok(cw_token_generate(&grant, private_key, token));
     assert_true(golden_bytes(&golden, "token_with_fingerprint", token, sizeof(token)));
     const struct cw_challenge_token challenge = {.client_id = UINT64_MAX - 1, .user_data = {1, 2}};
     uint8_t sealed[CW_CHALLENGE_TOKEN_SIZE];
     cw_challenge_token_seal(&challenge, 0x0102030405060708, private_key, sealed);
     assert_true(golden_bytes(&golden, "challenge_token", sealed, sizeof(sealed)));
     assert_true(golden_close(&golden));
-}
-
-int main(int argc, char **argv)
-{
-    write_golden = argc > 1 && strcmp(argv[1], "--write-golden") == 0;
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(shared_connect_tokens),      cmocka_unit_test(shared_invalid_tokens),
-        cmocka_unit_test(shared_challenge_tokens),    cmocka_unit_test(generated_tokens_open),
-        cmocka_unit_test(too_many_addresses_refused), cmocka_unit_test(grants_refused),
-        cmocka_unit_test(keys_of_zeros_refused),      cmocka_unit_test(fingerprint_rides_along),
-        cmocka_unit_test(cut_tokens_refused),         cmocka_unit_test(every_bit_counts),
-        cmocka_unit_test(sealed_nonsense_refused),    cmocka_unit_test(golden_tokens),
-    };
-    return cmocka_run_group_tests_name("token", tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 /* Tokens that were used: each from one address and for one connection, until it expires. */
 #include "netcode/token_history.h"
 
-#include "unit.h"
+#include "fixture.h"
 
 #include <stdalign.h>
 #include <string.h>
@@ -45,64 +45,59 @@ static enum cw_error use_own(struct cw_token_history *history, uint32_t token,
     return cw_token_history_use(history, mac_of(token), 7, address, expire_time, now);
 }
 
-static void one_address_may_use_a_token_again(void **state)
+TEST(one_address_may_use_a_token_again)
 {
-    (void)state;
     struct cw_token_history history = make_history();
-    assert_int_equal(use(&history, 1, &here, 100, 10), CW_OK);
-    assert_int_equal(use(&history, 1, &here, 100, 11), CW_OK);
+    assert_ok(use(&history, 1, &here, 100, 10));
+    assert_ok(use(&history, 1, &here, 100, 11));
     assert_int_equal(use(&history, 1, &there, 100, 12), CW_ERROR_TOKEN_USED);
-    assert_int_equal(use(&history, 2, &there, 100, 12), CW_OK);
+    assert_ok(use(&history, 2, &there, 100, 12));
 }
 
-static void a_token_is_consumed_once(void **state)
+TEST(a_token_is_consumed_once)
 {
-    (void)state;
     struct cw_token_history history = make_history();
     assert_false(cw_token_history_consume(&history, mac_of(1)));
-    assert_int_equal(use(&history, 1, &here, 100, 10), CW_OK);
-    assert_int_equal(use(&history, 2, &here, 100, 10), CW_OK);
+    assert_ok(use(&history, 1, &here, 100, 10));
+    assert_ok(use(&history, 2, &here, 100, 10));
     assert_true(cw_token_history_consume(&history, mac_of(1)));
     assert_int_equal(use(&history, 1, &here, 100, 10), CW_ERROR_TOKEN_USED);
-    assert_int_equal(use(&history, 2, &here, 100, 10), CW_OK);
+    assert_ok(use(&history, 2, &here, 100, 10));
 }
 
 /* None of those that can still be used is forgotten for a new one. */
-static void a_full_history_waits_for_the_first_to_expire(void **state)
+TEST(a_full_history_waits_for_the_first_to_expire)
 {
-    (void)state;
     struct cw_token_history history = make_history();
     for (uint32_t token = 0; token < CAPACITY; token++)
-        assert_int_equal(use(&history, token, &here, 100 + token, 10), CW_OK);
+        assert_ok(use(&history, token, &here, 100 + token, 10));
     assert_int_equal(use(&history, 100, &here, 200, 10), CW_ERROR_HISTORY_FULL);
     for (uint32_t token = 0; token < CAPACITY; token++)
         assert_int_equal(use(&history, token, &there, 100 + token, 10), CW_ERROR_TOKEN_USED);
-    assert_int_equal(use(&history, 100, &here, 200, 100), CW_OK);
+    assert_ok(use(&history, 100, &here, 200, 100));
     assert_int_equal(use(&history, 101, &here, 200, 100), CW_ERROR_HISTORY_FULL);
-    assert_int_equal(use(&history, 101, &here, 200, 101), CW_OK);
+    assert_ok(use(&history, 101, &here, 200, 101));
     for (uint32_t token = 2; token < CAPACITY; token++)
         assert_int_equal(use(&history, token, &there, 100 + token, 101), CW_ERROR_TOKEN_USED);
 }
 
-static void a_clock_set_back_brings_no_token_back(void **state)
+TEST(a_clock_set_back_brings_no_token_back)
 {
-    (void)state;
     struct cw_token_history history = make_history();
     for (uint32_t token = 0; token < CAPACITY; token++)
-        assert_int_equal(use(&history, token, &here, 100, 10), CW_OK);
-    assert_int_equal(use(&history, 100, &here, 200, 100), CW_OK);
+        assert_ok(use(&history, token, &here, 100, 10));
+    assert_ok(use(&history, 100, &here, 200, 100));
     for (uint32_t token = 0; token < CAPACITY; token++)
         assert_int_equal(use(&history, token, &there, 100, 10), CW_ERROR_TOKEN_USED);
 }
 
 /* Any number of lives of the same places. */
-static void places_are_used_again(void **state)
+TEST(places_are_used_again)
 {
-    (void)state;
     struct cw_token_history history = make_history();
     for (uint32_t token = 0; token < 1000 * CAPACITY; token++) {
         const uint64_t now = 10 + token;
-        assert_int_equal(use(&history, token, &here, now + CAPACITY / 2, now), CW_OK);
+        assert_ok(use(&history, token, &here, now + CAPACITY / 2, now));
         assert_int_equal(use(&history, token, &there, now + CAPACITY / 2, now),
                          CW_ERROR_TOKEN_USED);
     }
@@ -110,13 +105,12 @@ static void places_are_used_again(void **state)
 
 /* The share of a client id goes to its newest tokens. None that made room is taken again, used or
    not, and everybody else finds a place. */
-static void a_client_has_a_share(void **state)
+TEST(a_client_has_a_share)
 {
-    (void)state;
     enum { TOKENS = 1000 };
     struct cw_token_history history = make_history();
     for (uint32_t token = 0; token < TOKENS; token++) {
-        assert_int_equal(use_own(&history, token, &here, 2000 + token, 10), CW_OK);
+        assert_ok(use_own(&history, token, &here, 2000 + token, 10));
         assert_true(cw_token_history_has(&history, mac_of(token)));
         if (token % 2)
             assert_true(cw_token_history_consume(&history, mac_of(token)));
@@ -130,23 +124,22 @@ static void a_client_has_a_share(void **state)
             assert_false(cw_token_history_consume(&history, mac_of(token)));
     }
     for (uint32_t other = TOKENS; other < TOKENS + CAPACITY - CW_TOKEN_HISTORY_SHARE; other++)
-        assert_int_equal(use(&history, other, &there, 100, 10), CW_OK);
+        assert_ok(use(&history, other, &there, 100, 10));
     assert_int_equal(use(&history, 2 * TOKENS, &there, 100, 10), CW_ERROR_HISTORY_FULL);
 }
 
 /* A token that expires before all of a full share is older than what the client uses now. Tokens
    of one second are taken up to one more than the share, as nothing tells their order then. */
-static void a_full_share_takes_no_older_token(void **state)
+TEST(a_full_share_takes_no_older_token)
 {
-    (void)state;
     struct cw_token_history history = make_history();
     uint32_t token = 0;
     for (; token < CW_TOKEN_HISTORY_SHARE; token++)
-        assert_int_equal(use_own(&history, token, &here, 100, 10), CW_OK);
+        assert_ok(use_own(&history, token, &here, 100, 10));
     assert_int_equal(use_own(&history, 500, &here, 99, 10), CW_ERROR_TOKEN_USED);
-    assert_int_equal(use_own(&history, token++, &here, 100, 10), CW_OK);
+    assert_ok(use_own(&history, token++, &here, 100, 10));
     assert_int_equal(use_own(&history, token++, &here, 100, 10), CW_ERROR_TOKEN_USED);
-    assert_int_equal(use_own(&history, token++, &here, 101, 10), CW_OK);
+    assert_ok(use_own(&history, token++, &here, 101, 10));
     uint32_t kept = 0;
     for (uint32_t old = 0; old < token; old++)
         kept += use_own(&history, old, &here, old + 1 == token ? 101 : 100, 10) == CW_OK;
@@ -154,30 +147,14 @@ static void a_full_share_takes_no_older_token(void **state)
 }
 
 /* When the tokens of a share have expired, the client has all of it again. */
-static void a_share_is_free_again(void **state)
+TEST(a_share_is_free_again)
 {
-    (void)state;
     struct cw_token_history history = make_history();
     for (uint64_t now = 10; now < 100000; now += 100)
         for (uint32_t n = 0; n < 2 * CW_TOKEN_HISTORY_SHARE; n++) {
             const uint32_t token = (uint32_t)now + n;
-            assert_int_equal(use_own(&history, token, &here, now + 10 + n, now), CW_OK);
+            assert_ok(use_own(&history, token, &here, now + 10 + n, now));
             assert_int_equal(use_own(&history, token, &there, now + 10 + n, now),
                              CW_ERROR_TOKEN_USED);
         }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_address_may_use_a_token_again),
-        cmocka_unit_test(a_token_is_consumed_once),
-        cmocka_unit_test(a_full_history_waits_for_the_first_to_expire),
-        cmocka_unit_test(a_clock_set_back_brings_no_token_back),
-        cmocka_unit_test(places_are_used_again),
-        cmocka_unit_test(a_client_has_a_share),
-        cmocka_unit_test(a_full_share_takes_no_older_token),
-        cmocka_unit_test(a_share_is_free_again),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

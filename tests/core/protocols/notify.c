@@ -339,10 +339,6 @@ TEST(a_config_that_cannot_work_is_refused)
     } while (0)
     REFUSED(first_sequence, 16384);
     REFUSED(first_peer_sequence, 16384);
-    REFUSED(max_packet_size, 0);
-    REFUSED(max_packet_size, 65001);
-    REFUSED(early_packets, 0);
-    REFUSED(early_packets, 257);
     REFUSED(max_missing, 33);
 #undef REFUSED
     assert_null(notify);

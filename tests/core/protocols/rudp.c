@@ -12,13 +12,8 @@ TEST(a_config_is_checked)
         {32, 64, 1, CW_RUDP_MAX_SIZE, NULL},
         {32, 16384, 1, 0, NULL},
         {16384, 32, 1, 0, NULL},
-        {0, 32, 1, 1, "send_window"},
         {16, 32, 1, 1, "send_window"},
-        {32, 0, 1, 1, "receive_window"},
-        {32, 33, 1, 1, "receive_window"},
         {32, 32768, 1, 1, "receive_window"},
-        {32, 32, 0, 1, "expiry_ticks"},
-        {32, 32, 1, CW_RUDP_MAX_SIZE + 1, "max_package_size"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct cw_rudp_config config = cw_rudp_config_default();

@@ -54,7 +54,7 @@ static void start(struct world *world, uint64_t seed, uint32_t expiry_ticks,
     for (int i = 0; i < 2; i++) {
         simulator.seed = 2 * seed + (uint64_t)i;
         world->ends[i].rudp = rudp_make(&config);
-        world->ends[i].path = path_with(&simulator);
+        world->ends[i].path = simulator_with(&simulator);
     }
 }
 

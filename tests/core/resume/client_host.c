@@ -2,13 +2,10 @@
    another address. Real sockets on the loopback device. */
 #define _GNU_SOURCE /* unshare */
 
-#include "causeway/native/client_host.h"
 #include "causeway/native/clock.h"
-#include "causeway/native/host.h"
-#include "causeway/native/socket.h"
 
 #include "config_error.h"
-#include "unit.h"
+#include "owned_native.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -47,15 +44,6 @@ struct world {
     int asked; /* for tokens */
 };
 
-static struct cw_socket *open_socket(void)
-{
-    struct cw_socket_config config = cw_socket_config_default();
-    assert_int_equal(cw_address_parse("127.0.0.1:0", &config.address), CW_OK);
-    struct cw_socket *socket;
-    assert_int_equal(cw_socket_open(&config, &socket), CW_OK);
-    return socket;
-}
-
 static struct cw_token_grant make_grant(const struct world *world, uint64_t id,
                                         int32_t timeout_seconds)
 {
@@ -73,14 +61,14 @@ static void make_token(const struct world *world, uint64_t id, int32_t timeout_s
                        uint8_t token[CW_TOKEN_SIZE])
 {
     const struct cw_token_grant grant = make_grant(world, id, timeout_seconds);
-    assert_int_equal(cw_token_generate(&grant, key, token), CW_OK);
+    assert_ok(cw_token_generate(&grant, key, token));
 }
 
 static void connect_client(struct world *world, uint64_t id, int32_t timeout_seconds)
 {
     uint8_t token[CW_TOKEN_SIZE];
     make_token(world, id, timeout_seconds, token);
-    assert_int_equal(cw_client_host_connect(world->client, token, sizeof token), CW_OK);
+    assert_ok(cw_client_host_connect(world->client, token, sizeof token));
 }
 
 static void open_server(struct world *world, const char *listen, bool nat)
@@ -91,35 +79,26 @@ static void open_server(struct world *world, const char *listen, bool nat)
     config.server.netcode.max_token_life_seconds = 0;
     memcpy(config.server.netcode.private_key, key, sizeof key);
     if (nat) {
-        world->near = open_socket();
-        world->far = open_socket();
+        world->near = socket_on_loopback();
+        world->far = socket_on_loopback();
         cw_socket_address(world->near, &world->near_address);
         config.server.netcode.addresses = &world->near_address;
         config.server.netcode.address_count = 1;
     }
-    assert_int_equal(cw_host_open(listen, &config, &world->server), CW_OK);
+    world->server = host_at(listen, &config);
 }
 
 static void open_world(struct world *world, const char *listen, bool nat, double silence_seconds)
 {
     *world = (struct world){0};
     const struct cw_schema_config schema = {.types = &note_type, .count = 1};
-    assert_int_equal(cw_schema_create(&schema, &world->schema), CW_OK);
+    world->schema = schema_with(&schema);
     world->connection = cw_connection_config_default(world->schema);
     open_server(world, listen, nat);
     struct cw_client_host_config client = cw_client_host_config_default();
     client.client.connection = &world->connection;
     client.silence_seconds = silence_seconds;
-    assert_int_equal(cw_client_host_open(&client, &world->client), CW_OK);
-}
-
-static void close_world(struct world *world)
-{
-    cw_client_host_close(world->client);
-    cw_host_close(world->server);
-    cw_socket_close(world->near);
-    cw_socket_close(world->far);
-    cw_schema_destroy(world->schema);
+    world->client = client_host_with(&client);
 }
 
 static void translate(struct world *world)
@@ -183,9 +162,9 @@ static void send_note(struct cw_connection *connection, uint32_t number)
 {
     struct cw_message *message;
     assert_non_null(connection);
-    assert_int_equal(cw_connection_create_message(connection, 0, &message), CW_OK);
+    assert_ok(cw_connection_create_message(connection, 0, &message));
     ((struct note *)message->data)->number = number;
-    assert_int_equal(cw_connection_send(connection, 0, message, cw_clock_now()), CW_OK);
+    assert_ok(cw_connection_send(connection, 0, message, cw_clock_now()));
 }
 
 static void send_notes(struct world *world, uint32_t number)
@@ -201,9 +180,8 @@ static struct cw_netcode_server_stats stats_of(const struct world *world)
     return stats;
 }
 
-static void it_learns_why_and_connects_again(void **state)
+TEST(it_learns_why_and_connects_again)
 {
-    (void)state;
     struct world world;
     open_world(&world, "127.0.0.1:0", false, 1);
     connect_client(&world, 5, 5);
@@ -224,13 +202,11 @@ static void it_learns_why_and_connects_again(void **state)
 
     /* Closing it tells the server. */
     world.server_ends = 0;
-    cw_client_host_close(world.client);
+    end_owned(world.client);
     struct cw_server_event event;
     assert_true(cw_host_next(world.server, cw_clock_now() + PATIENCE, &event));
     assert_int_equal(event.type, CW_SERVER_EVENT_DISCONNECTED);
     assert_int_equal(event.reason, CW_DISCONNECT_BY_CLIENT);
-    world.client = NULL;
-    close_world(&world);
 }
 
 /* The backend is slow, then gives the same token for two connections, then one that is none. */
@@ -252,18 +228,17 @@ static size_t next_token(void *context, uint8_t *out, size_t capacity)
 static void open_world_with_tokens(struct world *world, int asked)
 {
     open_world(world, "127.0.0.1:0", false, 1);
-    cw_client_host_close(world->client);
+    end_owned(world->client);
     world->asked = asked;
     struct cw_client_host_config config = cw_client_host_config_default();
     config.client.connection = &world->connection;
     config.token = next_token;
     config.token_context = world;
-    assert_int_equal(cw_client_host_open(&config, &world->client), CW_OK);
+    world->client = client_host_with(&config);
 }
 
-static void it_asks_for_tokens(void **state)
+TEST(it_asks_for_tokens)
 {
-    (void)state;
     struct world world;
     char listen[CW_ADDRESS_TEXT_SIZE];
     open_world_with_tokens(&world, 0);
@@ -272,7 +247,7 @@ static void it_asks_for_tokens(void **state)
     assert_false(cw_client_host_reconnects(world.client));
 
     cw_address_format(cw_host_address(world.server), listen);
-    cw_host_close(world.server);
+    end_owned(world.server);
     open_server(&world, listen, false);
     AWAIT(world.state == CW_CLIENT_STOPPING);
     assert_true(cw_client_host_reconnects(world.client));
@@ -290,13 +265,11 @@ static void it_asks_for_tokens(void **state)
     const double start = cw_clock_now();
     AWAIT(cw_clock_now() > start + 0.6);
     assert_int_equal(world.asked, 8);
-    close_world(&world);
 }
 
 /* A client that the server does not want stays away, and so does one that does not want it. */
-static void it_does_not_always_come_back(void **state)
+TEST(it_does_not_always_come_back)
 {
-    (void)state;
     for (int own = 0; own < 2; own++) {
         struct world world;
         open_world_with_tokens(&world, 6);
@@ -308,14 +281,12 @@ static void it_does_not_always_come_back(void **state)
         AWAIT(world.client_ends > 0);
         assert_int_equal(world.state, own ? CW_CLIENT_DISCONNECTED : CW_CLIENT_KICKED);
         assert_false(cw_client_host_reconnects(world.client));
-        close_world(&world);
     }
 }
 
 /* The machine's clock tells a token that has expired from a server that is not there. */
-static void an_expired_token_is_told(void **state)
+TEST(an_expired_token_is_told)
 {
-    (void)state;
     for (int expired = 0; expired < 2; expired++) {
         struct world world;
         open_world(&world, "127.0.0.1:0", false, 1);
@@ -325,26 +296,24 @@ static void an_expired_token_is_told(void **state)
         grant.create_time -= expired ? 100 : 0;
         grant.addresses = expired ? grant.addresses : &nobody;
         uint8_t token[CW_TOKEN_SIZE];
-        assert_int_equal(cw_token_generate(&grant, key, token), CW_OK);
-        assert_int_equal(cw_client_host_connect(world.client, token, sizeof token), CW_OK);
+        assert_ok(cw_token_generate(&grant, key, token));
+        assert_ok(cw_client_host_connect(world.client, token, sizeof token));
         AWAIT(world.client_ends > 0);
         assert_int_equal(world.state,
                          expired ? CW_CLIENT_TOKEN_EXPIRED : CW_CLIENT_REQUEST_TIMED_OUT);
-        close_world(&world);
     }
 }
 
 /* The NAT gives the client another port, and what goes to the old one is lost. */
-static void silence_lets_it_move(void **state)
+TEST(silence_lets_it_move)
 {
-    (void)state;
     for (int watches = 0; watches < 2; watches++) {
         struct world world;
         open_world(&world, "127.0.0.1:0", true, watches ? 0.5 : 0);
         connect_client(&world, 5, watches ? 60 : 2);
         AWAIT(world.state == CW_CLIENT_CONNECTED);
-        struct cw_socket *other = open_socket();
-        cw_socket_close(world.far);
+        struct cw_socket *other = socket_on_loopback();
+        end_owned(world.far);
         world.far = other;
         if (watches) {
             send_notes(&world, 3);
@@ -356,7 +325,6 @@ static void silence_lets_it_move(void **state)
             assert_int_equal(world.state, CW_CLIENT_TIMED_OUT);
             assert_int_equal(stats_of(&world).moves, 0);
         }
-        close_world(&world);
     }
 }
 
@@ -382,9 +350,8 @@ static bool enter_network(void)
     return entered && run("ip route replace local 10.9.9.9 dev lo table local src 10.1.0.1");
 }
 
-static void another_address_lets_it_move(void **state)
+TEST(another_address_lets_it_move)
 {
-    (void)state;
     if (!enter_network())
         skip();
     struct world world;
@@ -402,13 +369,11 @@ static void another_address_lets_it_move(void **state)
     assert_true(cw_server_client(cw_host_server(world.server), 0, &about));
     assert_memory_equal(about.address.bytes, "\x0a\x01\x00\x02", 4);
     assert_int_equal(world.client_ends + world.server_ends, 0);
-    close_world(&world);
 }
 
 /* A client that had no way may come back behind another NAT, also with the same address. */
-static void it_asks_again_when_there_was_no_way(void **state)
+TEST(it_asks_again_when_there_was_no_way)
 {
-    (void)state;
     if (!enter_network())
         skip();
     struct world world;
@@ -425,33 +390,30 @@ static void it_asks_again_when_there_was_no_way(void **state)
     send_notes(&world, 6);
     AWAIT(world.heard_by_client == 6 && world.heard_by_server == 6);
     assert_int_equal(world.client_ends + world.server_ends, 0);
-    close_world(&world);
 }
 
-static void the_source_is_told(void **state)
+TEST(the_source_is_told)
 {
-    (void)state;
     if (!enter_network())
         skip();
     struct cw_address to, source, expected;
-    assert_int_equal(cw_address_parse("10.9.9.9:5", &to), CW_OK);
-    assert_int_equal(cw_address_parse("10.1.0.1:0", &expected), CW_OK);
-    assert_int_equal(cw_socket_source(&to, &source), CW_OK);
+    assert_ok(cw_address_parse("10.9.9.9:5", &to));
+    assert_ok(cw_address_parse("10.1.0.1:0", &expected));
+    assert_ok(cw_socket_source(&to, &source));
     assert_true(cw_address_equal(&source, &expected));
-    assert_int_equal(cw_address_parse("[::1]:5", &to), CW_OK);
-    assert_int_equal(cw_socket_source(&to, &source), CW_OK);
+    assert_ok(cw_address_parse("[::1]:5", &to));
+    assert_ok(cw_socket_source(&to, &source));
     to.port = 0;
     assert_true(cw_address_equal(&source, &to));
-    assert_int_equal(cw_address_parse("192.0.2.1:5", &to), CW_OK);
+    assert_ok(cw_address_parse("192.0.2.1:5", &to));
     assert_int_equal(cw_socket_source(&to, &source), CW_ERROR_SEND);
     to.type = CW_ADDRESS_NONE;
     assert_int_equal(cw_socket_source(&to, &source), CW_ERROR_SEND);
 }
 #endif
 
-static void it_checks_its_config(void **state)
+TEST(it_checks_its_config)
 {
-    (void)state;
     struct cw_client_host *host = NULL;
     struct cw_client_host_config config = cw_client_host_config_default();
     static const double refused[] = {-1, (double)NAN, (double)INFINITY};
@@ -464,22 +426,4 @@ static void it_checks_its_config(void **state)
     config.client.netcode.resend_seconds = 0;
     assert_error_names(cw_client_host_open(&config, &host), "resend_seconds");
     assert_null(host);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(it_checks_its_config),
-        cmocka_unit_test(it_learns_why_and_connects_again),
-        cmocka_unit_test(it_asks_for_tokens),
-        cmocka_unit_test(it_does_not_always_come_back),
-        cmocka_unit_test(an_expired_token_is_told),
-        cmocka_unit_test(silence_lets_it_move),
-#ifdef __linux__
-        cmocka_unit_test(another_address_lets_it_move),
-        cmocka_unit_test(it_asks_again_when_there_was_no_way),
-        cmocka_unit_test(the_source_is_told),
-#endif
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

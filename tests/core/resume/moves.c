@@ -4,9 +4,8 @@
 static struct move_world world;
 
 /* One round trip and a half, and nothing else changes. */
-static void a_client_moves(void **state)
+TEST(a_client_moves)
 {
-    (void)state;
     struct move_client *client = move_world_start(&world);
     move_connect(&world);
     const struct cw_netcode_server_stats before = rig_stats(&world.rig);
@@ -26,9 +25,8 @@ static void a_client_moves(void **state)
 
 /* The slot moves after one round trip and a half, and the client knows after two, however long they
    are. It asks at its usual rate for one of them, and no more. */
-static void moves_far_away(void **state)
+TEST(moves_far_away)
 {
-    (void)state;
     static const double rtts[] = {1, 5};
     for (size_t i = 0; i < sizeof rtts / sizeof *rtts; i++) {
         const double rtt = rtts[i];
@@ -63,9 +61,8 @@ static void moves_far_away(void **state)
 }
 
 /* Again and again, at up to 50 % loss each way. */
-static void moves_at_loss(void **state)
+TEST(moves_at_loss)
 {
-    (void)state;
     for (int loss = 0; loss <= 50; loss += 10) {
         double longest = 0;
         move_world_init(&world);
@@ -89,9 +86,8 @@ static void moves_at_loss(void **state)
 }
 
 /* The token has expired and is forgotten; the slot is there. */
-static void moves_after_the_token_has_expired(void **state)
+TEST(moves_after_the_token_has_expired)
 {
-    (void)state;
     move_world_init(&world);
     world.rig.config.token_history = 1;
     rig_start(&world.rig);
@@ -110,9 +106,8 @@ static void moves_after_the_token_has_expired(void **state)
 
 /* The server's clock is set to before the token was made: that is no matter for a client which is
    connected. */
-static void moves_when_the_clock_is_set(void **state)
+TEST(moves_when_the_clock_is_set)
 {
-    (void)state;
     struct move_client *client = move_world_start(&world);
     cw_netcode_server_set_unix_offset(cw_server_netcode(world.rig.server), RIG_UNIX - 1000);
     move_to(&world, client, 1);
@@ -123,9 +118,8 @@ static void moves_when_the_clock_is_set(void **state)
 
 /* The address changes before the last move has ended, and what went to the last one still arrives.
    The client ends where it was last. */
-static void moves_in_a_row(void **state)
+TEST(moves_in_a_row)
 {
-    (void)state;
     move_world_init(&world);
     world.path.loss = 0.1;
     rig_start(&world.rig);
@@ -145,9 +139,8 @@ static void moves_in_a_row(void **state)
 }
 
 /* The client comes back to where it was while it is still on the way to elsewhere. */
-static void moves_there_and_back(void **state)
+TEST(moves_there_and_back)
 {
-    (void)state;
     struct move_client *client = move_world_start(&world);
     for (uint32_t ticks = 1; ticks < 40; ticks++) {
         move_to(&world, client, ticks);
@@ -163,9 +156,8 @@ static void moves_there_and_back(void **state)
 }
 
 /* Nothing has changed but that the client thinks so. It goes on sending. */
-static void a_move_to_the_same_address(void **state)
+TEST(a_move_to_the_same_address)
 {
-    (void)state;
     struct move_client *client = move_world_start(&world);
     const uint32_t taken = client->up_taken;
     move_to(&world, client, 0);
@@ -186,35 +178,33 @@ static void move_as_far_as_the_challenge(struct move_client *client)
 
 /* While both addresses work, what comes to the old one does not end the move, even when all of the
    first responses are lost. */
-static void the_old_address_still_works(void **state)
+TEST(the_old_address_still_works)
 {
-    (void)state;
     struct move_client *client = move_world_start(&world);
     const struct cw_simulator_path gone = {.loss = 1}, good = world.path;
     client->keeps_old = true;
     move_as_far_as_the_challenge(client);
-    assert_int_equal(cw_simulator_change(client->up, &gone), CW_OK);
+    assert_ok(cw_simulator_change(client->up, &gone));
     move_world_run(&world, 0.5);
     assert_int_equal(move_place(&world, client), 0);
     assert_true(cw_netcode_client_moving(cw_client_netcode(client->client)));
-    assert_int_equal(cw_simulator_change(client->up, &good), CW_OK);
+    assert_ok(cw_simulator_change(client->up, &good));
     move_finish(&world, client);
     assert_int_equal(move_place(&world, client), 1);
     move_world_stop(&world);
 }
 
 /* The confirmations are lost for a while: responses come again, and move nothing. */
-static void confirmations_are_lost(void **state)
+TEST(confirmations_are_lost)
 {
-    (void)state;
     struct move_client *client = move_world_start(&world);
     const struct cw_simulator_path gone = {.loss = 1}, good = world.path;
     move_as_far_as_the_challenge(client);
-    assert_int_equal(cw_simulator_change(client->down, &gone), CW_OK);
+    assert_ok(cw_simulator_change(client->down, &gone));
     move_world_run(&world, 0.7);
     assert_int_equal(move_place(&world, client), 1);
     assert_true(cw_netcode_client_moving(cw_client_netcode(client->client)));
-    assert_int_equal(cw_simulator_change(client->down, &good), CW_OK);
+    assert_ok(cw_simulator_change(client->down, &good));
     assert_true(move_finish(&world, client) < 0.3);
     assert_int_equal(rig_stats(&world.rig).moves, 1);
     move_world_stop(&world);
@@ -222,9 +212,8 @@ static void confirmations_are_lost(void **state)
 
 /* The address changes once more, unnoticed, between request and response: the client asks again
    from where it is now. */
-static void the_address_changes_unnoticed(void **state)
+TEST(the_address_changes_unnoticed)
 {
-    (void)state;
     struct move_client *client = move_world_start(&world);
     move_as_far_as_the_challenge(client);
     client->keeps_old = true;
@@ -235,9 +224,8 @@ static void the_address_changes_unnoticed(void **state)
 }
 
 /* A relay starts anew, with all players of a server on it. */
-static void all_clients_move_at_once(void **state)
+TEST(all_clients_move_at_once)
 {
-    (void)state;
     enum { CLIENTS = 64 };
     move_world_init(&world);
     world.rig.config.max_clients = CLIENTS;
@@ -263,15 +251,14 @@ static void send_file(struct move_client *client, const uint8_t *bytes, uint32_t
 {
     struct cw_connection *connection = cw_client_connection(client->client);
     struct cw_message *message;
-    assert_int_equal(cw_connection_create_message(connection, MOVE_FILE, &message), CW_OK);
-    assert_int_equal(cw_message_attach(message, (uint8_t *)bytes, size, NULL, NULL), CW_OK);
-    assert_int_equal(cw_connection_send(connection, MOVE_BLOCKS, message, now), CW_OK);
+    assert_ok(cw_connection_create_message(connection, MOVE_FILE, &message));
+    assert_ok(cw_message_attach(message, (uint8_t *)bytes, size, NULL, NULL));
+    assert_ok(cw_connection_send(connection, MOVE_BLOCKS, message, now));
 }
 
 /* In the middle of big data, at each of its tenths. */
-static void moves_during_blocks(void **state)
+TEST(moves_during_blocks)
 {
-    (void)state;
     static uint8_t bytes[60000];
     move_world_init(&world);
     world.path.loss = 0.05;
@@ -290,9 +277,8 @@ static void moves_during_blocks(void **state)
 }
 
 /* After the slot has ended there is nothing to move: the client times out. */
-static void the_slot_is_gone(void **state)
+TEST(the_slot_is_gone)
 {
-    (void)state;
     struct move_client *client = move_world_start(&world);
     const struct cw_simulator_path gone = {.loss = 1}, good = world.path;
     move_change_path(client, &gone);
@@ -308,26 +294,4 @@ static void the_slot_is_gone(void **state)
                      CW_ERROR_NOT_CONNECTED);
     assert_int_equal(rig_stats(&world.rig).clients, 0);
     assert_true(cw_server_dropped(world.rig.server, CW_ERROR_TOKEN_USED) > 3);
-    move_world_free(&world);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_client_moves),
-        cmocka_unit_test(moves_far_away),
-        cmocka_unit_test(moves_at_loss),
-        cmocka_unit_test(moves_after_the_token_has_expired),
-        cmocka_unit_test(moves_when_the_clock_is_set),
-        cmocka_unit_test(moves_in_a_row),
-        cmocka_unit_test(moves_there_and_back),
-        cmocka_unit_test(a_move_to_the_same_address),
-        cmocka_unit_test(the_old_address_still_works),
-        cmocka_unit_test(confirmations_are_lost),
-        cmocka_unit_test(the_address_changes_unnoticed),
-        cmocka_unit_test(all_clients_move_at_once),
-        cmocka_unit_test(moves_during_blocks),
-        cmocka_unit_test(the_slot_is_gone),
-    };
-    return cmocka_run_group_tests_name("moves", tests, NULL, NULL);
 }

@@ -15,12 +15,6 @@ static void begin(struct pair *pair)
     assert_int_equal(rig_connect(&pair->messages.rig, pair->client, &pair->at), 0);
 }
 
-static void end(struct pair *pair)
-{
-    cw_client_destroy(pair->client);
-    message_rig_stop(&pair->messages);
-}
-
 static struct cw_connection *at_server(struct pair *pair)
 {
     return cw_server_connection(pair->messages.rig.server, 0);
@@ -56,9 +50,8 @@ static uint32_t take_all(struct cw_client *client, enum cw_client_state state)
     return notes;
 }
 
-static void the_last_words_arrive_before_the_end(void **state)
+TEST(the_last_words_arrive_before_the_end)
 {
-    (void)state;
     for (int flush = 0; flush < 2; flush++) {
         struct pair pair;
         begin(&pair);
@@ -72,13 +65,11 @@ static void the_last_words_arrive_before_the_end(void **state)
         while (cw_client_state(pair.client) == CW_CLIENT_CONNECTED)
             lossy_tick(&pair);
         assert_int_equal(take_all(pair.client, CW_CLIENT_KICKED), flush ? 100 : 0);
-        end(&pair);
     }
 }
 
-static void unreliable_messages_and_payloads_are_sent_once(void **state)
+TEST(unreliable_messages_and_payloads_are_sent_once)
 {
-    (void)state;
     struct pair pair;
     begin(&pair);
     struct rig *rig = &pair.messages.rig;
@@ -87,13 +78,11 @@ static void unreliable_messages_and_payloads_are_sent_once(void **state)
     for (int i = 0; i < 2; i++)
         rig_tick(rig, pair.client, &pair.at);
     assert_int_equal(take_all(pair.client, CW_CLIENT_KICKED), 1);
-    end(&pair);
 }
 
 /* To one who acks nothing. */
-static void it_takes_no_longer_than_allowed(void **state)
+TEST(it_takes_no_longer_than_allowed)
 {
-    (void)state;
     static const double allowed[] = {-1, 0, 0.5, 3};
     for (size_t i = 0; i < sizeof allowed / sizeof *allowed; i++) {
         struct pair pair;
@@ -109,26 +98,23 @@ static void it_takes_no_longer_than_allowed(void **state)
             rig_down(rig, NULL, NULL);
         }
         assert_true(rig->now - start >= allowed[i]);
-        end(&pair);
     }
 }
 
-static void nothing_more_is_sent(void **state)
+TEST(nothing_more_is_sent)
 {
-    (void)state;
     struct pair pair;
     begin(&pair);
     struct rig *rig = &pair.messages.rig;
     struct cw_message *message;
     send_note(at_server(&pair), RELIABLE, 0, 0, rig->now);
     cw_server_flush_and_disconnect(rig->server, 0, 7, NULL, 60, rig->now);
-    assert_int_equal(cw_connection_create_message(at_server(&pair), 0, &message), CW_OK);
+    assert_ok(cw_connection_create_message(at_server(&pair), 0, &message));
     assert_int_equal(cw_connection_send(at_server(&pair), RELIABLE, message, rig->now),
                      CW_ERROR_NOT_CONNECTED);
     cw_message_release(message);
-    assert_int_equal(cw_server_create_message(rig->server, 0, &message), CW_OK);
-    assert_int_equal(
-        cw_server_broadcast(rig->server, RELIABLE, message, CW_SERVER_NOBODY, rig->now), CW_OK);
+    assert_ok(cw_server_create_message(rig->server, 0, &message));
+    assert_ok(cw_server_broadcast(rig->server, RELIABLE, message, CW_SERVER_NOBODY, rig->now));
     assert_false(cw_server_broadcast_refused(rig->server, 0));
 
     /* The server still hears the client, and a second call ends it at once. */
@@ -145,13 +131,11 @@ static void nothing_more_is_sent(void **state)
     assert_int_equal(event.reason, CW_DISCONNECT_STOPPING);
     rig_down(rig, pair.client, &pair.at);
     assert_int_equal(cw_client_state(pair.client), CW_CLIENT_STOPPING);
-    end(&pair);
 }
 
 /* The slot's next owner is not affected. */
-static void the_next_owner_can_be_sent_to(void **state)
+TEST(the_next_owner_can_be_sent_to)
 {
-    (void)state;
     struct pair pair;
     begin(&pair);
     struct rig *rig = &pair.messages.rig;
@@ -160,7 +144,6 @@ static void the_next_owner_can_be_sent_to(void **state)
     rig_down(rig, pair.client, &pair.at);
     struct cw_server_event gone;
     assert_true(cw_server_next(rig->server, &gone));
-    cw_client_destroy(pair.client);
     pair.client = message_rig_client(&pair.messages, 1, &pair.messages.connection);
     assert_int_equal(rig_connect(rig, pair.client, &pair.at), 0);
     send_note(at_server(&pair), RELIABLE, 0, 0, rig->now);
@@ -169,17 +152,4 @@ static void the_next_owner_can_be_sent_to(void **state)
     cw_server_disconnect(rig->server, 0, 0, NULL);
     rig_down(rig, pair.client, &pair.at);
     assert_int_equal(take_all(pair.client, CW_CLIENT_KICKED), 1);
-    end(&pair);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_last_words_arrive_before_the_end),
-        cmocka_unit_test(unreliable_messages_and_payloads_are_sent_once),
-        cmocka_unit_test(it_takes_no_longer_than_allowed),
-        cmocka_unit_test(nothing_more_is_sent),
-        cmocka_unit_test(the_next_owner_can_be_sent_to),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -43,9 +43,8 @@ static void tick_two(struct rig *rig, struct cw_netcode_client *const clients[2]
 }
 
 /* On a server with other clients and on a full one, from another address and from the same. */
-static void the_newer_session_wins(void **state)
+TEST(the_newer_session_wins)
 {
-    (void)state;
     for (int round = 0; round < 4; round++) {
         struct rig rig;
         rig_init(&rig);
@@ -84,16 +83,12 @@ static void the_newer_session_wins(void **state)
         assert_int_equal(rig_stats(&rig).clients, 1);
         assert_int_equal(rig_stats(&rig).takeovers, 1);
         assert_int_equal(rig_stats(&rig).pending, 0);
-        cw_netcode_client_destroy(clients[0]);
-        cw_netcode_client_destroy(clients[1]);
-        rig_stop(&rig);
     }
 }
 
 /* Again and again at loss, each way: the newest session always wins, within its time. */
-static void takeover_at_loss(void **state)
+TEST(takeover_at_loss)
 {
-    (void)state;
     for (int loss = 0; loss <= 50; loss += 10) {
         struct rig rig;
         rig_init(&rig);
@@ -104,9 +99,9 @@ static void takeover_at_loss(void **state)
         struct cw_simulator_config config = cw_simulator_config_default();
         config.path = (struct cw_simulator_path){.latency_seconds = 0.04, .loss = loss / 100.0};
         config.seed = rig.seed;
-        assert_int_equal(cw_simulator_create(&config, &up), CW_OK);
+        up = simulator_with(&config);
         config.seed++;
-        assert_int_equal(cw_simulator_create(&config, &down), CW_OK);
+        down = simulator_with(&config);
         double longest = 0;
         for (uint32_t session = 1; session <= 20; session++) {
             struct cw_netcode_client *client = newer_client(&rig, 7);
@@ -135,110 +130,92 @@ static void takeover_at_loss(void **state)
             assert_int_equal(cw_netcode_client_state(client), CW_CLIENT_CONNECTED);
             if (rig.now - start > longest)
                 longest = rig.now - start;
-            cw_netcode_client_destroy(client);
         }
         printf("%d %% loss: at most %.2f s\n", loss, longest);
         assert_true(longest < (loss == 0 ? 0.3 : 5));
         assert_int_equal(rig_stats(&rig).takeovers, 19);
-        cw_simulator_destroy(up);
-        cw_simulator_destroy(down);
-        rig_stop(&rig);
     }
 }
 
 /* A token that expires earlier replaces nobody and gets no answer, however fresh it is. */
-static void no_older_token(void **state)
+TEST(no_older_token)
 {
-    (void)state;
-    struct rig rig;
-    rig_open(&rig);
+    struct rig *rig = rig_open();
     const struct cw_address at = rig_client_address(1), elsewhere = rig_client_address(2);
-    struct cw_netcode_client *client = newer_client(&rig, 7);
-    rig_connect(&rig, client, &at);
-    rig_down(&rig, client, &at);
-    struct cw_token_grant grant = rig_grant(&rig, 7);
+    struct cw_netcode_client *client = newer_client(rig, 7);
+    rig_connect(rig, client, &at);
+    rig_down(rig, client, &at);
+    struct cw_token_grant grant = rig_grant(rig, 7);
     grant.create_time--;
-    assert_int_equal(rig_give_grant(&rig, &elsewhere, &grant, rig_key), CW_ERROR_CONNECTED);
+    assert_int_equal(rig_give_grant(rig, &elsewhere, &grant, rig_key), CW_ERROR_CONNECTED);
     /* The create time is not authentic, and does not count. */
     grant.create_time += 10;
     grant.life_seconds -= 10;
-    assert_int_equal(rig_give_grant(&rig, &elsewhere, &grant, rig_key), CW_ERROR_CONNECTED);
-    assert_true(rig_silent(&rig));
+    assert_int_equal(rig_give_grant(rig, &elsewhere, &grant, rig_key), CW_ERROR_CONNECTED);
+    assert_true(rig_silent(rig));
     grant.life_seconds++;
-    assert_int_equal(rig_give_grant(&rig, &elsewhere, &grant, rig_key), CW_OK);
-    cw_netcode_client_destroy(client);
-    rig_stop(&rig);
+    assert_ok(rig_give_grant(rig, &elsewhere, &grant, rig_key));
 }
 
 /* A page that is loaded again at once: the backend makes its tokens in one second, and nothing that
    can be trusted tells which was first. The last to come wins, and each of them once. */
-static void tokens_of_one_second(void **state)
+TEST(tokens_of_one_second)
 {
-    (void)state;
     enum { SESSIONS = 4 };
-    struct rig rig;
-    rig_open(&rig);
+    struct rig *rig = rig_open();
     const struct cw_netcode_client_config config = cw_netcode_client_config_default();
     uint8_t tokens[SESSIONS][CW_TOKEN_SIZE];
     struct cw_address at[SESSIONS];
     struct cw_netcode_client *clients[SESSIONS];
     for (uint32_t i = 0; i < SESSIONS; i++) {
         at[i] = rig_client_address(i);
-        rig_token(&rig, tokens[i], 7);
-        clients[i] = rig_client_with(&rig, &config, tokens[i]);
+        rig_token(rig, tokens[i], 7);
+        clients[i] = rig_client_with(rig, &config, tokens[i]);
     }
-    rig_connect(&rig, clients[0], &at[0]);
+    rig_connect(rig, clients[0], &at[0]);
     for (uint32_t i = 1; i < SESSIONS; i++) {
-        rig_challenge(&rig, clients[i], &at[i]);
-        tick_two(&rig, &clients[i - 1], &at[i - 1]);
+        rig_challenge(rig, clients[i], &at[i]);
+        tick_two(rig, &clients[i - 1], &at[i - 1]);
         assert_int_equal(cw_netcode_client_state(clients[i - 1]), CW_CLIENT_REPLACED);
-        expect_event(&rig, CW_NETCODE_SERVER_EVENT_DISCONNECTED, 0);
-        tick_two(&rig, &clients[i - 1], &at[i - 1]);
+        expect_event(rig, CW_NETCODE_SERVER_EVENT_DISCONNECTED, 0);
+        tick_two(rig, &clients[i - 1], &at[i - 1]);
         assert_int_equal(cw_netcode_client_state(clients[i]), CW_CLIENT_CONNECTED);
-        expect_event(&rig, CW_NETCODE_SERVER_EVENT_CONNECTED, 0);
+        expect_event(rig, CW_NETCODE_SERVER_EVENT_CONNECTED, 0);
         for (uint32_t old = 0; old < i; old++)
-            assert_int_equal(rig_give_token(&rig, &at[old], tokens[old]), CW_ERROR_TOKEN_USED);
-        assert_true(rig_silent(&rig));
+            assert_int_equal(rig_give_token(rig, &at[old], tokens[old]), CW_ERROR_TOKEN_USED);
+        assert_true(rig_silent(rig));
     }
-    assert_int_equal(rig_stats(&rig).clients, 1);
-    assert_int_equal(rig_stats(&rig).takeovers, SESSIONS - 1);
-    for (uint32_t i = 0; i < SESSIONS; i++)
-        cw_netcode_client_destroy(clients[i]);
-    rig_stop(&rig);
+    assert_int_equal(rig_stats(rig).clients, 1);
+    assert_int_equal(rig_stats(rig).takeovers, SESSIONS - 1);
 }
 
 /* Without the keys, or from an address where the challenge does not arrive, nobody is replaced. */
-static void only_with_the_response(void **state)
+TEST(only_with_the_response)
 {
-    (void)state;
-    struct rig rig;
-    rig_open(&rig);
+    struct rig *rig = rig_open();
     const struct cw_address at = rig_client_address(1), elsewhere = rig_client_address(2);
-    struct cw_netcode_client *client = rig_client(&rig, 7);
-    rig_connect(&rig, client, &at);
+    struct cw_netcode_client *client = rig_client(rig, 7);
+    rig_connect(rig, client, &at);
     for (int i = 0; i < 30; i++) {
-        rig.now += 1;
-        rig_down(&rig, client, &at);
+        rig->now += 1;
+        rig_down(rig, client, &at);
         uint8_t token[CW_TOKEN_SIZE], junk[333] = {1 << 4 | CW_SECURE_RESPONSE};
-        rig_token(&rig, token, 7);
-        assert_int_equal(rig_give_token(&rig, &elsewhere, token), CW_OK);
-        assert_int_equal(rig_down(&rig, NULL, NULL), 1);
-        assert_int_equal(rig_give(&rig, &elsewhere, junk, sizeof junk), CW_ERROR_NOT_AUTHENTIC);
-        cw_netcode_client_update(client, rig.now);
-        rig_up(&rig, client, &at);
-        cw_netcode_server_update(rig.server, rig.now);
+        rig_token(rig, token, 7);
+        assert_ok(rig_give_token(rig, &elsewhere, token));
+        assert_int_equal(rig_down(rig, NULL, NULL), 1);
+        assert_int_equal(rig_give(rig, &elsewhere, junk, sizeof junk), CW_ERROR_NOT_AUTHENTIC);
+        cw_netcode_client_update(client, rig->now);
+        rig_up(rig, client, &at);
+        cw_netcode_server_update(rig->server, rig->now);
     }
     assert_int_equal(cw_netcode_client_state(client), CW_CLIENT_CONNECTED);
-    assert_int_equal(rig_stats(&rig).takeovers, 0);
-    rig_no_event(&rig);
-    cw_netcode_client_destroy(client);
-    rig_stop(&rig);
+    assert_int_equal(rig_stats(rig).takeovers, 0);
+    rig_no_event(rig);
 }
 
 /* Newcomers ask a full server all the time; the slot that becomes free is not for them. */
-static void nobody_else_gets_the_slot(void **state)
+TEST(nobody_else_gets_the_slot)
 {
-    (void)state;
     struct rig rig;
     rig_init(&rig);
     rig.config.max_clients = 1;
@@ -263,17 +240,12 @@ static void nobody_else_gets_the_slot(void **state)
     assert_int_equal(rig_give_token(&rig, &late, token), CW_ERROR_SERVER_FULL);
     rig_down(&rig, client, &there);
     assert_int_equal(cw_netcode_client_state(client), CW_CLIENT_CONNECTED);
-    cw_netcode_client_destroy(newcomer);
-    cw_netcode_client_destroy(old);
-    cw_netcode_client_destroy(client);
-    rig_stop(&rig);
 }
 
 /* The application takes no events until the new client has given up: then the slot is for others,
    once it is free. */
-static void an_application_that_is_late(void **state)
+TEST(an_application_that_is_late)
 {
-    (void)state;
     enum { NOT_TAKEN, NOT_TRANSMITTED, BOTH_BUT_NOT_AGAIN, CASES };
     for (int which = 0; which < CASES; which++) {
         struct rig rig;
@@ -302,82 +274,66 @@ static void an_application_that_is_late(void **state)
         assert_int_equal(rig_stats(&rig).clients, 0);
         struct cw_netcode_client *newcomer = rig_client(&rig, 9);
         assert_int_equal(rig_connect(&rig, newcomer, &late), 0);
-        cw_netcode_client_destroy(newcomer);
-        cw_netcode_client_destroy(old);
-        cw_netcode_client_destroy(client);
-        rig_stop(&rig);
     }
 }
 
 /* The response comes in the last moment and again, and then the application is late: the client
    waits for the slot and gets it, and no other. */
-static void a_response_in_the_last_moment(void **state)
+TEST(a_response_in_the_last_moment)
 {
-    (void)state;
-    struct rig rig;
-    rig_open(&rig);
+    struct rig *rig = rig_open();
     const struct cw_address at = rig_client_address(1), there = rig_client_address(2);
-    struct cw_netcode_client *old = rig_client(&rig, 7);
-    struct cw_token_grant grant = rig_grant(&rig, 7);
+    struct cw_netcode_client *old = rig_client(rig, 7);
+    struct cw_token_grant grant = rig_grant(rig, 7);
     const struct cw_netcode_client_config config = cw_netcode_client_config_default();
     grant.create_time++;
-    rig_connect(&rig, old, &at);
-    struct cw_netcode_client *client = rig_client_of(&rig, &config, &grant);
-    rig_challenge(&rig, client, &there);
-    rig.now += 4.8;
+    rig_connect(rig, old, &at);
+    struct cw_netcode_client *client = rig_client_of(rig, &config, &grant);
+    rig_challenge(rig, client, &there);
+    rig->now += 4.8;
     uint8_t response[CW_SECURE_MAX];
     const size_t size =
-        cw_netcode_client_transmit(client, response, sizeof response, rig.now, NULL);
-    assert_int_equal(rig_give(&rig, &there, response, size), CW_OK);
+        cw_netcode_client_transmit(client, response, sizeof response, rig->now, NULL);
+    assert_ok(rig_give(rig, &there, response, size));
     for (int i = 0; i < 48; i++) {
-        rig.now += 0.1;
-        cw_netcode_server_update(rig.server, rig.now);
-        rig_down(&rig, NULL, NULL);
-        assert_int_equal(rig_give(&rig, &there, response, size), CW_ERROR_DUPLICATE);
+        rig->now += 0.1;
+        cw_netcode_server_update(rig->server, rig->now);
+        rig_down(rig, NULL, NULL);
+        assert_int_equal(rig_give(rig, &there, response, size), CW_ERROR_DUPLICATE);
     }
-    expect_event(&rig, CW_NETCODE_SERVER_EVENT_DISCONNECTED, 0);
-    rig_no_event(&rig);
-    rig_down(&rig, client, &there);
-    expect_event(&rig, CW_NETCODE_SERVER_EVENT_CONNECTED, 0);
+    expect_event(rig, CW_NETCODE_SERVER_EVENT_DISCONNECTED, 0);
+    rig_no_event(rig);
+    rig_down(rig, client, &there);
+    expect_event(rig, CW_NETCODE_SERVER_EVENT_CONNECTED, 0);
     assert_int_equal(cw_netcode_client_state(client), CW_CLIENT_CONNECTED);
-    cw_netcode_client_destroy(old);
-    cw_netcode_client_destroy(client);
-    rig_stop(&rig);
 }
 
 /* While the client waits for the slot, another one moves to its address: one slot per address. */
-static void an_address_that_is_taken_meanwhile(void **state)
+TEST(an_address_that_is_taken_meanwhile)
 {
-    (void)state;
-    struct rig rig;
-    rig_open(&rig);
+    struct rig *rig = rig_open();
     const struct cw_address at = rig_client_address(1), there = rig_client_address(2),
                             elsewhere = rig_client_address(3);
-    struct cw_netcode_client *old = rig_client(&rig, 7), *other = rig_client(&rig, 8);
-    rig_connect(&rig, old, &at);
-    rig_connect(&rig, other, &elsewhere);
-    struct cw_netcode_client *client = newer_client(&rig, 7);
-    rig_challenge(&rig, client, &there);
-    rig_up(&rig, client, &there);
-    assert_int_equal(cw_netcode_client_move(other, rig.now), CW_OK);
-    rig_exchange(&rig, other, &there);
-    rig_up(&rig, other, &there);
-    assert_int_equal(rig_stats(&rig).moves, 1);
-    rig_drain(&rig, NULL);
-    rig_exchange(&rig, other, &there);
-    assert_int_equal(rig_stats(&rig).clients, 1);
-    assert_int_equal(rig_stats(&rig).pending, 0);
-    rig_no_event(&rig);
-    cw_netcode_client_destroy(old);
-    cw_netcode_client_destroy(other);
-    cw_netcode_client_destroy(client);
-    rig_stop(&rig);
+    struct cw_netcode_client *old = rig_client(rig, 7), *other = rig_client(rig, 8);
+    rig_connect(rig, old, &at);
+    rig_connect(rig, other, &elsewhere);
+    struct cw_netcode_client *client = newer_client(rig, 7);
+    rig_challenge(rig, client, &there);
+    rig_up(rig, client, &there);
+    assert_ok(cw_netcode_client_move(other, rig->now));
+    rig_exchange(rig, other, &there);
+    rig_up(rig, other, &there);
+    assert_int_equal(rig_stats(rig).moves, 1);
+    rig_drain(rig, NULL);
+    rig_exchange(rig, other, &there);
+    assert_int_equal(rig_stats(rig).clients, 1);
+    assert_int_equal(rig_stats(rig).pending, 0);
+    rig_no_event(rig);
 }
 
 /* A third session, newer still, comes in while the second one waits for the slot. */
-static void three_sessions(void **state)
+TEST(three_sessions)
 {
-    (void)state;
     struct rig rig;
     rig_init(&rig);
     rig.config.max_clients = 2;
@@ -404,111 +360,92 @@ static void three_sessions(void **state)
     struct cw_netcode_client *newcomer = rig_client(&rig, 9);
     const struct cw_address late = rig_client_address(4);
     assert_int_equal(rig_connect(&rig, newcomer, &late), 0);
-    cw_netcode_client_destroy(old);
-    cw_netcode_client_destroy(second);
-    cw_netcode_client_destroy(third);
-    cw_netcode_client_destroy(newcomer);
-    rig_stop(&rig);
 }
 
 /* Two sessions of one client are on their way at once, neither of them connected: the one with the
    newer token gets in, the other is told, and asking again does not help it. later: by how many
    seconds the second token was made after the first. */
-static void two_on_their_way(void **state)
+TEST(two_on_their_way)
 {
-    (void)state;
     for (int later = 0; later < 2; later++) {
-        struct rig rig;
-        rig_open(&rig);
+        struct rig *rig = rig_open();
         const struct cw_address at[2] = {rig_client_address(1), rig_client_address(2)};
         const struct cw_netcode_client_config config = cw_netcode_client_config_default();
         uint8_t tokens[2][CW_TOKEN_SIZE];
         struct cw_netcode_client *clients[2];
-        rig_token(&rig, tokens[0], 7);
-        rig.now += later;
-        rig_token(&rig, tokens[1], 7);
+        rig_token(rig, tokens[0], 7);
+        rig->now += later;
+        rig_token(rig, tokens[1], 7);
         for (int n = 0; n < 2; n++)
-            clients[n] = rig_client_with(&rig, &config, tokens[n]);
-        rig_challenge(&rig, clients[0], &at[0]);
-        rig_up(&rig, clients[1], &at[1]);
-        assert_int_equal(rig_stats(&rig).pending, 1);
-        assert_int_equal(rig_give_token(&rig, &at[0], tokens[0]), CW_ERROR_CONNECTED);
-        tick_two(&rig, clients, at);
+            clients[n] = rig_client_with(rig, &config, tokens[n]);
+        rig_challenge(rig, clients[0], &at[0]);
+        rig_up(rig, clients[1], &at[1]);
+        assert_int_equal(rig_stats(rig).pending, 1);
+        assert_int_equal(rig_give_token(rig, &at[0], tokens[0]), CW_ERROR_CONNECTED);
+        tick_two(rig, clients, at);
         assert_int_equal(cw_netcode_client_state(clients[0]), CW_CLIENT_ID_CONNECTED);
         assert_int_equal(cw_netcode_client_state(clients[1]), CW_CLIENT_SENDING_RESPONSE);
-        assert_int_equal(rig_give_token(&rig, &at[0], tokens[0]), CW_ERROR_CONNECTED);
-        tick_two(&rig, clients, at);
-        tick_two(&rig, clients, at);
+        assert_int_equal(rig_give_token(rig, &at[0], tokens[0]), CW_ERROR_CONNECTED);
+        tick_two(rig, clients, at);
+        tick_two(rig, clients, at);
         assert_int_equal(cw_netcode_client_state(clients[1]), CW_CLIENT_CONNECTED);
-        expect_event(&rig, CW_NETCODE_SERVER_EVENT_CONNECTED, 0);
-        rig_no_event(&rig);
-        assert_int_equal(rig_stats(&rig).takeovers, 0);
-        assert_int_equal(rig_stats(&rig).denied_sent, 1);
-        cw_netcode_client_destroy(clients[0]);
-        cw_netcode_client_destroy(clients[1]);
-        rig_stop(&rig);
+        expect_event(rig, CW_NETCODE_SERVER_EVENT_CONNECTED, 0);
+        rig_no_event(rig);
+        assert_int_equal(rig_stats(rig).takeovers, 0);
+        assert_int_equal(rig_stats(rig).denied_sent, 1);
     }
 }
 
 /* A client that comes later with an older token gets no answer, and the slot of the newer one only
    when that one has given up. */
-static void an_older_token_waits(void **state)
+TEST(an_older_token_waits)
 {
-    (void)state;
-    struct rig rig;
-    rig_open(&rig);
+    struct rig *rig = rig_open();
     const struct cw_address at = rig_client_address(1), there = rig_client_address(2);
     uint8_t older[CW_TOKEN_SIZE], newer[CW_TOKEN_SIZE];
-    rig_token(&rig, older, 7);
-    rig.now += 1;
-    rig_token(&rig, newer, 7);
-    assert_int_equal(rig_give_token(&rig, &at, newer), CW_OK);
-    assert_int_equal(rig_down(&rig, NULL, NULL), 1);
-    assert_int_equal(rig_give_token(&rig, &there, older), CW_ERROR_CONNECTED);
-    assert_true(rig_silent(&rig));
-    rig.now += 5.01;
-    cw_netcode_server_update(rig.server, rig.now);
-    assert_int_equal(rig_give_token(&rig, &there, older), CW_OK);
-    assert_int_equal(rig_down(&rig, NULL, NULL), 1);
-    rig_stop(&rig);
+    rig_token(rig, older, 7);
+    rig->now += 1;
+    rig_token(rig, newer, 7);
+    assert_ok(rig_give_token(rig, &at, newer));
+    assert_int_equal(rig_down(rig, NULL, NULL), 1);
+    assert_int_equal(rig_give_token(rig, &there, older), CW_ERROR_CONNECTED);
+    assert_true(rig_silent(rig));
+    rig->now += 5.01;
+    cw_netcode_server_update(rig->server, rig->now);
+    assert_ok(rig_give_token(rig, &there, older));
+    assert_int_equal(rig_down(rig, NULL, NULL), 1);
 }
 
 /* The old session can neither move nor come back, nor can whoever replays it. */
-static void the_old_session_stays_away(void **state)
+TEST(the_old_session_stays_away)
 {
-    (void)state;
-    struct rig rig;
-    rig_open(&rig);
+    struct rig *rig = rig_open();
     const struct cw_address at[2] = {rig_client_address(1), rig_client_address(2)};
     const struct cw_address elsewhere = rig_client_address(3);
     const struct cw_netcode_client_config config = cw_netcode_client_config_default();
     uint8_t token[CW_TOKEN_SIZE];
-    rig_token(&rig, token, 7);
-    struct cw_netcode_client *clients[2] = {rig_client_with(&rig, &config, token)};
-    rig_connect(&rig, clients[0], &at[0]);
-    clients[1] = newer_client(&rig, 7);
+    rig_token(rig, token, 7);
+    struct cw_netcode_client *clients[2] = {rig_client_with(rig, &config, token)};
+    rig_connect(rig, clients[0], &at[0]);
+    clients[1] = newer_client(rig, 7);
     /* Nothing gets through to the old client, which moves. */
-    rig_challenge(&rig, clients[1], &at[1]);
-    rig_up(&rig, clients[1], &at[1]);
-    rig_drain(&rig, NULL);
-    rig_down(&rig, clients[1], &at[1]);
+    rig_challenge(rig, clients[1], &at[1]);
+    rig_up(rig, clients[1], &at[1]);
+    rig_drain(rig, NULL);
+    rig_down(rig, clients[1], &at[1]);
     assert_int_equal(cw_netcode_client_state(clients[1]), CW_CLIENT_CONNECTED);
-    assert_int_equal(cw_netcode_client_move(clients[0], rig.now), CW_OK);
-    rig_exchange(&rig, clients[0], &elsewhere);
-    assert_int_equal(rig_give_token(&rig, &elsewhere, token), CW_ERROR_CONNECTED);
-    assert_true(rig_silent(&rig));
+    assert_ok(cw_netcode_client_move(clients[0], rig->now));
+    rig_exchange(rig, clients[0], &elsewhere);
+    assert_int_equal(rig_give_token(rig, &elsewhere, token), CW_ERROR_CONNECTED);
+    assert_true(rig_silent(rig));
     assert_int_equal(cw_netcode_client_state(clients[1]), CW_CLIENT_CONNECTED);
-    assert_int_equal(rig_stats(&rig).moves, 0);
-    cw_netcode_client_destroy(clients[0]);
-    cw_netcode_client_destroy(clients[1]);
-    rig_stop(&rig);
+    assert_int_equal(rig_stats(rig).moves, 0);
 }
 
 /* Without takeover: told at once, at the request, or when the newer token comes that will connect,
    with that client left alone. When it has gone there is a place again. */
-static void refused_and_told(void **state)
+TEST(refused_and_told)
 {
-    (void)state;
     for (int early = 0; early < 2; early++) {
         struct rig rig;
         rig_init(&rig);
@@ -550,63 +487,32 @@ static void refused_and_told(void **state)
         rig_drain(&rig, NULL);
         struct cw_netcode_client *again = newer_client(&rig, 7);
         rig_connect(&rig, again, &at[1]);
-        cw_netcode_client_destroy(again);
-        cw_netcode_client_destroy(clients[0]);
-        cw_netcode_client_destroy(clients[1]);
-        rig_stop(&rig);
     }
 }
 
 /* The old session's last payload still comes before its end, and then the new one begins afresh. */
-static void the_last_payload_comes_first(void **state)
+TEST(the_last_payload_comes_first)
 {
-    (void)state;
-    struct rig rig;
-    rig_open(&rig);
+    struct rig *rig = rig_open();
     const struct cw_address at[2] = {rig_client_address(1), rig_client_address(2)};
-    struct cw_netcode_client *clients[2] = {rig_client(&rig, 7)};
+    struct cw_netcode_client *clients[2] = {rig_client(rig, 7)};
     struct cw_netcode_server_event event;
-    rig_connect(&rig, clients[0], &at[0]);
-    rig_down(&rig, clients[0], &at[0]);
-    clients[1] = newer_client(&rig, 7);
-    rig_challenge(&rig, clients[1], &at[1]);
-    assert_int_equal(cw_netcode_client_send(clients[0], (const uint8_t *)"last", 4), CW_OK);
-    rig_up(&rig, clients[0], &at[0]);
-    rig_up(&rig, clients[1], &at[1]); /* waits, as the payload has not been taken */
-    assert_true(cw_netcode_server_next(rig.server, &event));
+    rig_connect(rig, clients[0], &at[0]);
+    rig_down(rig, clients[0], &at[0]);
+    clients[1] = newer_client(rig, 7);
+    rig_challenge(rig, clients[1], &at[1]);
+    assert_ok(cw_netcode_client_send(clients[0], (const uint8_t *)"last", 4));
+    rig_up(rig, clients[0], &at[0]);
+    rig_up(rig, clients[1], &at[1]); /* waits, as the payload has not been taken */
+    assert_true(cw_netcode_server_next(rig->server, &event));
     assert_int_equal(event.type, CW_NETCODE_SERVER_EVENT_PAYLOAD);
-    rig_no_event(&rig);
+    rig_no_event(rig);
     for (int i = 0; i < 8; i++)
-        tick_two(&rig, clients, at);
-    expect_event(&rig, CW_NETCODE_SERVER_EVENT_DISCONNECTED, 0);
-    tick_two(&rig, clients, at);
-    expect_event(&rig, CW_NETCODE_SERVER_EVENT_CONNECTED, 0);
-    assert_int_equal(cw_netcode_server_send(rig.server, 0, (const uint8_t *)"first", 5), CW_OK);
-    tick_two(&rig, clients, at);
-    assert_int_equal(rig_drain(&rig, clients[1]), 1);
-    cw_netcode_client_destroy(clients[0]);
-    cw_netcode_client_destroy(clients[1]);
-    rig_stop(&rig);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_newer_session_wins),
-        cmocka_unit_test(takeover_at_loss),
-        cmocka_unit_test(no_older_token),
-        cmocka_unit_test(tokens_of_one_second),
-        cmocka_unit_test(only_with_the_response),
-        cmocka_unit_test(nobody_else_gets_the_slot),
-        cmocka_unit_test(an_application_that_is_late),
-        cmocka_unit_test(a_response_in_the_last_moment),
-        cmocka_unit_test(an_address_that_is_taken_meanwhile),
-        cmocka_unit_test(three_sessions),
-        cmocka_unit_test(two_on_their_way),
-        cmocka_unit_test(an_older_token_waits),
-        cmocka_unit_test(the_old_session_stays_away),
-        cmocka_unit_test(refused_and_told),
-        cmocka_unit_test(the_last_payload_comes_first),
-    };
-    return cmocka_run_group_tests_name("takeover", tests, NULL, NULL);
+        tick_two(rig, clients, at);
+    expect_event(rig, CW_NETCODE_SERVER_EVENT_DISCONNECTED, 0);
+    tick_two(rig, clients, at);
+    expect_event(rig, CW_NETCODE_SERVER_EVENT_CONNECTED, 0);
+    assert_ok(cw_netcode_server_send(rig->server, 0, (const uint8_t *)"first", 5));
+    tick_two(rig, clients, at);
+    assert_int_equal(rig_drain(rig, clients[1]), 1);
 }

@@ -127,13 +127,12 @@ static void open_server(void)
     struct cw_server_config config = cw_server_config_default();
     config.netcode = rig->config;
     config.connection = rig->connection;
-    assert_int_equal(cw_server_create(&config, &rig->server), CW_OK);
+    rig->server = server_with(&config);
     world.server_runs = true;
 }
 
 static void close_server(void)
 {
-    cw_server_destroy(world.messages.rig.server);
     world.server_runs = false;
 }
 
@@ -211,10 +210,10 @@ static void use_token(void)
     grant.timeout_seconds = TIMEOUT_SECONDS;
     grant.life_seconds = world.life;
     uint8_t token[CW_TOKEN_SIZE];
-    assert_int_equal(cw_token_generate(&grant, rig_key, token), CW_OK);
+    assert_ok(cw_token_generate(&grant, rig_key, token));
     world.tokens++;
     world.asked = rig->now;
-    assert_int_equal(cw_client_connect(world.client, token, sizeof token, now_of_client()), CW_OK);
+    assert_ok(cw_client_connect(world.client, token, sizeof token, now_of_client()));
     cw_client_policy_token(&world.policy, grant.address_count,
                            (double)(grant.create_time + grant.life_seconds));
 }
@@ -345,7 +344,7 @@ static void start(const struct host_kind *kind, double rtt)
     world.nobody[1] = rig_address("127.0.0.1:2");
     struct cw_client_config config = cw_client_config_default();
     config.connection = &world.messages.connection;
-    assert_int_equal(cw_client_create(&config, &world.client), CW_OK);
+    world.client = client_with(&config);
     world.policy.config = (struct cw_client_policy_config){
         .silence_seconds = CW_CLIENT_SILENCE_SECONDS,
         .attempts = kind->attempts,
@@ -357,10 +356,7 @@ static void start(const struct host_kind *kind, double rtt)
 
 static void stop(void)
 {
-    cw_client_destroy(world.client);
-    if (world.server_runs)
-        close_server();
-    cw_schema_destroy(world.messages.schema);
+    fixture_release(NULL);
     memset(&world, 0, sizeof world); /* it is too large for a copy on the stack */
 }
 
@@ -500,9 +496,8 @@ static void play(const struct scenario *scenario, const struct host_kind *kind, 
     stop();
 }
 
-static void every_trouble_at_every_distance(void **state)
+TEST(every_trouble_at_every_distance)
 {
-    (void)state;
     for (size_t i = 0; i < SCENARIOS; i++)
         for (size_t kind = 0; kind < HOST_KINDS; kind++)
             for (size_t rtt = 0; rtt < ROUND_TRIPS; rtt++)
@@ -510,9 +505,8 @@ static void every_trouble_at_every_distance(void **state)
 }
 
 /* The token's time is over long before the relay is replaced: whoever is connected goes on. */
-static void a_token_that_expires_while_connected_is_no_matter(void **state)
+TEST(a_token_that_expires_while_connected_is_no_matter)
 {
-    (void)state;
     for (size_t kind = 0; kind < HOST_KINDS; kind++) {
         world.life = 2;
         start_connected(&host_kinds[kind], 0.05);
@@ -526,9 +520,8 @@ static void a_token_that_expires_while_connected_is_no_matter(void **state)
 
 /* No server answers: it is the token's fault only when its time is over by the clock of the world.
    A native host gets another one, a page at its first attempt does not. */
-static void a_token_that_expires_before_an_answer_explains_the_silence(void **state)
+TEST(a_token_that_expires_before_an_answer_explains_the_silence)
 {
-    (void)state;
     for (int expired = 0; expired < 2; expired++)
         for (size_t kind = 0; kind < HOST_KINDS; kind++) {
             start(&host_kinds[kind], 0.05);
@@ -550,9 +543,8 @@ static void a_token_that_expires_before_an_answer_explains_the_silence(void **st
 }
 
 /* The client goes from server to server by itself, and at once where the relay knows of none. */
-static void a_server_that_does_not_answer_is_followed_by_the_next(void **state)
+TEST(a_server_that_does_not_answer_is_followed_by_the_next)
 {
-    (void)state;
     for (size_t kind = 0; kind < HOST_KINDS; kind++)
         for (int skipped = 0; skipped < 2; skipped++) {
             start(&host_kinds[kind], 0.05);
@@ -604,9 +596,8 @@ static uint32_t attempts_of(const struct host_kind *kind, bool after_absence,
     return count;
 }
 
-static void pauses_grow_and_differ(void **state)
+TEST(pauses_grow_and_differ)
 {
-    (void)state;
     double pauses[100];
     assert_int_equal(attempts_of(NATIVE, false, CW_CLIENT_TIMED_OUT, pauses, 100), 100);
     bool differ = false;
@@ -621,9 +612,8 @@ static void pauses_grow_and_differ(void **state)
     assert_int_equal(attempts_of(PAGE, false, CW_CLIENT_TIMED_OUT, pauses, 100), 1);
 }
 
-static void not_every_end_is_mended(void **state)
+TEST(not_every_end_is_mended)
 {
-    (void)state;
     static const enum cw_client_state final[] = {CW_CLIENT_ID_CONNECTED,  CW_CLIENT_REPLACED,
                                                  CW_CLIENT_KICKED,        CW_CLIENT_SCHEMA,
                                                  CW_CLIENT_INVALID_TOKEN, CW_CLIENT_DISCONNECTED};
@@ -633,9 +623,8 @@ static void not_every_end_is_mended(void **state)
 }
 
 /* The server may still have the slot of the connection that was lost. */
-static void an_id_that_is_connected_is_perhaps_its_own(void **state)
+TEST(an_id_that_is_connected_is_perhaps_its_own)
 {
-    (void)state;
     start_connected(NATIVE, 0.05);
     cw_client_policy_fail(&world.policy, CW_CLIENT_TIMED_OUT, now_of_client());
     act();
@@ -649,9 +638,8 @@ static void an_id_that_is_connected_is_perhaps_its_own(void **state)
     stop();
 }
 
-static void whoever_leaves_stays_away(void **state)
+TEST(whoever_leaves_stays_away)
 {
-    (void)state;
     for (size_t kind = 0; kind < HOST_KINDS; kind++) {
         start_connected(&host_kinds[kind], 0.05);
         cw_client_policy_leave(&world.policy);
@@ -676,9 +664,8 @@ static void whoever_leaves_stays_away(void **state)
 }
 
 /* The clock of the world is set, by an hour to either side: nobody is asked to come back. */
-static void a_clock_that_is_set_ends_nothing(void **state)
+TEST(a_clock_that_is_set_ends_nothing)
 {
-    (void)state;
     for (int to = -3600; to <= 3600; to += 7200) {
         start_connected(PAGE, 0.05);
         cw_client_policy_update(&world.policy, now_of_client(), unix_now() + to);
@@ -716,9 +703,8 @@ static uint32_t renewals(struct cw_client_policy *policy, int from, int to, int 
     return count;
 }
 
-static void a_server_that_is_silent_by_itself_is_left_in_peace(void **state)
+TEST(a_server_that_is_silent_by_itself_is_left_in_peace)
 {
-    (void)state;
     static const int pauses[] = {48, 60, 120, 300};
     for (size_t i = 0; i < sizeof pauses / sizeof *pauses; i++) {
         struct cw_client_policy policy = connected_policy(CW_CLIENT_SILENCE_SECONDS);
@@ -730,9 +716,8 @@ static void a_server_that_is_silent_by_itself_is_left_in_peace(void **state)
     }
 }
 
-static void a_server_that_talks_is_missed_at_once(void **state)
+TEST(a_server_that_talks_is_missed_at_once)
 {
-    (void)state;
     struct cw_client_policy policy = connected_policy(CW_CLIENT_SILENCE_SECONDS);
     assert_int_equal(renewals(&policy, 0, 6000, 1), 0);
     assert_int_equal(renewals(&policy, 6000, 6030, 0), 0);
@@ -745,22 +730,4 @@ static void a_server_that_talks_is_missed_at_once(void **state)
 
     policy = connected_policy(0);
     assert_int_equal(renewals(&policy, 0, 6000, 0), 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_trouble_at_every_distance),
-        cmocka_unit_test(a_token_that_expires_while_connected_is_no_matter),
-        cmocka_unit_test(a_token_that_expires_before_an_answer_explains_the_silence),
-        cmocka_unit_test(a_server_that_does_not_answer_is_followed_by_the_next),
-        cmocka_unit_test(pauses_grow_and_differ),
-        cmocka_unit_test(not_every_end_is_mended),
-        cmocka_unit_test(an_id_that_is_connected_is_perhaps_its_own),
-        cmocka_unit_test(whoever_leaves_stays_away),
-        cmocka_unit_test(a_clock_that_is_set_ends_nothing),
-        cmocka_unit_test(a_server_that_is_silent_by_itself_is_left_in_peace),
-        cmocka_unit_test(a_server_that_talks_is_missed_at_once),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -37,9 +37,8 @@ static void tick(struct message_rig *messages, struct cw_client **clients, struc
     }
 }
 
-static void messages_cross_bad_paths(void **state)
+TEST(messages_cross_bad_paths)
 {
-    (void)state;
     enum { TICKS = 1200, DRAIN = 300 };
     struct message_rig messages;
     message_rig_start(&messages, 8);
@@ -59,9 +58,9 @@ static void messages_cross_bad_paths(void **state)
     for (uint32_t n = 0; n < CLIENTS; n++) {
         clients[n] = message_rig_client(&messages, n, &messages.connection);
         config.seed = 100 + n;
-        assert_int_equal(cw_simulator_create(&config, &paths[n].up), CW_OK);
+        paths[n].up = simulator_with(&config);
         config.seed = 200 + n;
-        assert_int_equal(cw_simulator_create(&config, &paths[n].down), CW_OK);
+        paths[n].down = simulator_with(&config);
     }
     for (int i = 0; i < TICKS + DRAIN; i++) {
         tick(&messages, clients, paths);
@@ -114,23 +113,19 @@ static void messages_cross_bad_paths(void **state)
         struct cw_connection_stats stats;
         cw_connection_get_stats(cw_client_connection(clients[n]), &stats);
         assert_true(stats.endpoint.rtt > 0.06 && stats.endpoint.rtt < 0.2);
-        cw_client_destroy(clients[n]);
-        cw_simulator_destroy(paths[n].up);
-        cw_simulator_destroy(paths[n].down);
     }
-    message_rig_stop(&messages);
 }
 
 static void *run_a_world(void *unused)
 {
     messages_cross_bad_paths(NULL);
+    fixture_release(NULL);
     return unused;
 }
 
 /* Instances share nothing, as a build of this program under ThreadSanitizer sees. */
-static void two_worlds_run_in_two_threads(void **state)
+TEST(two_worlds_run_in_two_threads)
 {
-    (void)state;
     pthread_t threads[2];
     for (int i = 0; i < 2; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, run_a_world, NULL), 0);
@@ -138,9 +133,8 @@ static void two_worlds_run_in_two_threads(void **state)
         assert_int_equal(pthread_join(threads[i], NULL), 0);
 }
 
-static void messages_come_before_the_farewell(void **state)
+TEST(messages_come_before_the_farewell)
 {
-    (void)state;
     struct message_rig messages;
     message_rig_start(&messages, 2);
     const struct cw_address at = rig_client_address(0);
@@ -177,15 +171,12 @@ static void messages_come_before_the_farewell(void **state)
         assert_true(cw_client_next(client, &down));
         assert_int_equal(down.type, CW_CLIENT_EVENT_DISCONNECTED);
         assert_false(cw_client_next(client, &down));
-        cw_client_destroy(client);
     }
-    message_rig_stop(&messages);
 }
 
 /* Bug 7: what the old client of a slot had sent, or was to be sent, is gone with him. */
-static void slots_begin_anew(void **state)
+TEST(slots_begin_anew)
 {
-    (void)state;
     struct message_rig messages;
     message_rig_start(&messages, 1);
     const struct cw_address at = rig_client_address(0);
@@ -207,7 +198,6 @@ static void slots_begin_anew(void **state)
         if (event.type == CW_SERVER_EVENT_MESSAGE)
             cw_message_release(event.message);
     assert_null(cw_server_connection(messages.rig.server, 0));
-    cw_client_destroy(client);
 
     client = message_rig_client(&messages, 2, &messages.connection);
     assert_int_equal(rig_connect(&messages.rig, client, &at), 0);
@@ -224,14 +214,11 @@ static void slots_begin_anew(void **state)
     assert_int_equal(stats.messages_in_use, 1);
     assert_int_equal(((const struct note *)held->data)->number, 1);
     cw_message_release(held);
-    cw_client_destroy(client);
-    message_rig_stop(&messages);
 }
 
 /* The same client object with a second token. */
-static void clients_begin_anew(void **state)
+TEST(clients_begin_anew)
 {
-    (void)state;
     struct message_rig messages;
     message_rig_start(&messages, 1);
     const struct cw_address at = rig_client_address(0);
@@ -248,7 +235,7 @@ static void clients_begin_anew(void **state)
         assert_int_equal(event.type, CW_SERVER_EVENT_DISCONNECTED);
     uint8_t token[CW_TOKEN_SIZE];
     rig_token(&messages.rig, token, 2);
-    assert_int_equal(cw_client_connect(client, token, sizeof(token), messages.rig.now), CW_OK);
+    assert_ok(cw_client_connect(client, token, sizeof(token), messages.rig.now));
     rig_connect(&messages.rig, client, &at);
     struct cw_connection_stats stats;
     cw_connection_get_stats(cw_client_connection(client), &stats);
@@ -256,14 +243,11 @@ static void clients_begin_anew(void **state)
     for (int i = 0; i < 30; i++)
         rig_tick(&messages.rig, client, &at);
     assert_false(cw_server_next(messages.rig.server, &event));
-    cw_client_destroy(client);
-    message_rig_stop(&messages);
 }
 
 /* A connection that has ended does not send what it had still to send. */
-static void nothing_follows_the_end(void **state)
+TEST(nothing_follows_the_end)
 {
-    (void)state;
     struct message_rig messages;
     message_rig_start(&messages, 1);
     struct rig *rig = &messages.rig;
@@ -277,14 +261,12 @@ static void nothing_follows_the_end(void **state)
     rig_down(rig, client, &at);
     assert_int_equal(cw_client_state(client), CW_CLIENT_KICKED);
     assert_int_equal(rig_up(rig, client, &at), 0);
-    cw_client_destroy(client);
-    message_rig_stop(&messages);
 }
 
 static enum cw_error try_note(struct cw_connection *connection, uint32_t channel, double now)
 {
     struct cw_message *message;
-    assert_int_equal(cw_connection_create_message(connection, 0, &message), CW_OK);
+    assert_ok(cw_connection_create_message(connection, 0, &message));
     const enum cw_error error = cw_connection_send(connection, channel, message, now);
     if (error != CW_OK)
         cw_message_release(message);
@@ -317,9 +299,8 @@ static void leave(struct message_rig *messages, struct cw_client *client,
 
 /* Nobody at the other end, nothing to be sent: before, between and after, and whether or not the
    application has been told. */
-static void sending_needs_the_other_end(void **state)
+TEST(sending_needs_the_other_end)
 {
-    (void)state;
     const struct cw_address at = rig_client_address(0);
     for (int how = CW_DISCONNECT_BY_CLIENT; how <= CW_DISCONNECT_TIMED_OUT; how++) {
         struct message_rig messages;
@@ -327,14 +308,13 @@ static void sending_needs_the_other_end(void **state)
         struct rig *rig = &messages.rig;
         struct cw_client_config config = cw_client_config_default();
         config.connection = &messages.connection;
-        struct cw_client *client;
-        assert_int_equal(cw_client_create(&config, &client), CW_OK);
+        struct cw_client *client = client_with(&config);
         struct cw_connection *up = cw_client_connection(client);
         expect_sends(up, CW_ERROR_NOT_CONNECTED, rig->now);
         for (uint64_t id = 1; id <= 2; id++) {
             uint8_t token[CW_TOKEN_SIZE];
             rig_token(rig, token, id);
-            assert_int_equal(cw_client_connect(client, token, sizeof(token), rig->now), CW_OK);
+            assert_ok(cw_client_connect(client, token, sizeof(token), rig->now));
             expect_sends(up, CW_ERROR_NOT_CONNECTED, rig->now);
             const uint32_t slot = rig_connect(rig, client, &at);
             struct cw_connection *down = cw_server_connection(rig->server, slot);
@@ -355,15 +335,12 @@ static void sending_needs_the_other_end(void **state)
             assert_int_equal(own.type, CW_CLIENT_EVENT_DISCONNECTED);
             rig_up(rig, client, &at);
         }
-        cw_client_destroy(client);
-        message_rig_stop(&messages);
     }
 }
 
 /* A client is told before its messages are. */
-static void connected_comes_first(void **state)
+TEST(connected_comes_first)
 {
-    (void)state;
     struct message_rig messages;
     message_rig_start(&messages, 1);
     const struct cw_address at = rig_client_address(0);
@@ -381,14 +358,11 @@ static void connected_comes_first(void **state)
     cw_message_release(event.message);
     while (cw_server_next(messages.rig.server, &event))
         cw_message_release(event.message);
-    cw_client_destroy(client);
-    message_rig_stop(&messages);
 }
 
 /* Until something came from the client, each payload has a keep-alive before it. */
-static void unconfirmed_clients_are_introduced(void **state)
+TEST(unconfirmed_clients_are_introduced)
 {
-    (void)state;
     struct message_rig messages;
     message_rig_start(&messages, 2);
     struct rig *rig = &messages.rig;
@@ -416,14 +390,11 @@ static void unconfirmed_clients_are_introduced(void **state)
         }
     }
     assert_true(payloads >= 10);
-    cw_client_destroy(client);
-    message_rig_stop(&messages);
 }
 
 /* A client that is connected and says nothing still has its acks and is still there. */
-static void silence_keeps_the_connection(void **state)
+TEST(silence_keeps_the_connection)
 {
-    (void)state;
     struct message_rig messages;
     message_rig_start(&messages, 1);
     const struct cw_address at = rig_client_address(0);
@@ -434,14 +405,11 @@ static void silence_keeps_the_connection(void **state)
     assert_int_equal(cw_client_state(client), CW_CLIENT_CONNECTED);
     struct cw_server_event event;
     assert_false(cw_server_next(messages.rig.server, &event));
-    cw_client_destroy(client);
-    message_rig_stop(&messages);
 }
 
 /* The packets of the connection take the place of keep-alives. */
-static void no_keep_alives_beside_packets(void **state)
+TEST(no_keep_alives_beside_packets)
 {
-    (void)state;
     struct message_rig messages;
     message_rig_start(&messages, 1);
     struct rig *rig = &messages.rig;
@@ -457,21 +425,17 @@ static void no_keep_alives_beside_packets(void **state)
         assert_int_equal(rig_up(rig, client, &at), 1);
         assert_int_equal(rig_down(rig, client, &at), 1);
     }
-    cw_client_destroy(client);
-    message_rig_stop(&messages);
 }
 
 /* An idle end sends ten packets a second, no keep-alive beside them. Where the connection is silent
    for longer, there are keep-alives instead, and nobody times out. */
-static void idle_ends_send_little(void **state)
+TEST(idle_ends_send_little)
 {
-    (void)state;
     static const double intervals[] = {0.1, 10};
     for (size_t i = 0; i < sizeof intervals / sizeof *intervals; i++) {
         struct message_rig messages;
         message_rig_start(&messages, 1);
         messages.connection.idle_interval_seconds = intervals[i];
-        cw_server_destroy(messages.rig.server);
         rig_start(&messages.rig);
         struct rig *rig = &messages.rig;
         const struct cw_address at = rig_client_address(0);
@@ -495,26 +459,5 @@ static void idle_ends_send_little(void **state)
         assert_in_range(down, 20 * 8, 20 * 10 + 2);
         assert_int_equal(of_connection, intervals[i] < 1 ? up : 2);
         assert_int_equal(cw_client_state(client), CW_CLIENT_CONNECTED);
-        cw_client_destroy(client);
-        message_rig_stop(&messages);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(messages_cross_bad_paths),
-        cmocka_unit_test(two_worlds_run_in_two_threads),
-        cmocka_unit_test(messages_come_before_the_farewell),
-        cmocka_unit_test(slots_begin_anew),
-        cmocka_unit_test(clients_begin_anew),
-        cmocka_unit_test(nothing_follows_the_end),
-        cmocka_unit_test(sending_needs_the_other_end),
-        cmocka_unit_test(connected_comes_first),
-        cmocka_unit_test(unconfirmed_clients_are_introduced),
-        cmocka_unit_test(silence_keeps_the_connection),
-        cmocka_unit_test(no_keep_alives_beside_packets),
-        cmocka_unit_test(idle_ends_send_little),
-    };
-    return cmocka_run_group_tests_name("secure_messages", tests, NULL, NULL);
 }

@@ -18,18 +18,12 @@ static void open_pair(struct pair *pair)
     assert_int_equal(rig_connect(pair->rig, pair->client, &pair->at), 0);
 }
 
-static void close_pair(struct pair *pair)
-{
-    cw_client_destroy(pair->client);
-    message_rig_stop(&pair->messages);
-}
-
 static void ask(struct cw_connection *from, uint32_t channel, uint32_t receipt, double now)
 {
     struct cw_message *message;
-    assert_int_equal(cw_connection_create_message(from, 0, &message), CW_OK);
+    assert_ok(cw_connection_create_message(from, 0, &message));
     message->receipt = receipt;
-    assert_int_equal(cw_connection_send(from, channel, message, now), CW_OK);
+    assert_ok(cw_connection_send(from, channel, message, now));
 }
 
 /* A tick whose datagrams all are lost. */
@@ -85,9 +79,8 @@ static struct told told_by_server(struct pair *pair)
     return told;
 }
 
-static void both_ends_are_told_what_arrived(void **state)
+TEST(both_ends_are_told_what_arrived)
 {
-    (void)state;
     struct pair pair;
     open_pair(&pair);
     struct rig *rig = pair.rig;
@@ -104,13 +97,11 @@ static void both_ends_are_told_what_arrived(void **state)
     assert_int_equal(server.messages, 2);
     assert_int_equal(server.acked, 1u << 3 | 1u << 4);
     assert_int_equal(server.lost, 0);
-    close_pair(&pair);
 }
 
 /* Without a datagram of the other end: by the time that passed. */
-static void both_ends_are_told_what_was_lost(void **state)
+TEST(both_ends_are_told_what_was_lost)
 {
-    (void)state;
     struct pair pair;
     open_pair(&pair);
     rig_no_event(pair.rig);
@@ -122,12 +113,10 @@ static void both_ends_are_told_what_was_lost(void **state)
     assert_int_equal(client.lost, 1u << 1);
     assert_int_equal(server.lost, 1u << 2);
     assert_int_equal(client.acked | server.acked, 0);
-    close_pair(&pair);
 }
 
-static void news_comes_before_the_end(void **state)
+TEST(news_comes_before_the_end)
 {
-    (void)state;
     struct pair pair;
     open_pair(&pair);
     struct rig *rig = pair.rig;
@@ -146,15 +135,4 @@ static void news_comes_before_the_end(void **state)
     assert_true(cw_client_next(pair.client, &own));
     assert_int_equal(own.type, CW_CLIENT_EVENT_MESSAGE);
     cw_message_release(own.message);
-    close_pair(&pair);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(both_ends_are_told_what_arrived),
-        cmocka_unit_test(both_ends_are_told_what_was_lost),
-        cmocka_unit_test(news_comes_before_the_end),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,9 +4,8 @@
 #include "secure_message_rig.h"
 
 /* A fingerprint that the config names stands before that of its messages. */
-static void own_fingerprint(void **state)
+TEST(own_fingerprint)
 {
-    (void)state;
     struct message_rig messages;
     messages.schema = make_schema(&note_type);
     messages.connection = cw_connection_config_default(messages.schema);
@@ -22,13 +21,10 @@ static void own_fingerprint(void **state)
     grant.fingerprint = 5;
     struct cw_client *client = rig_client_of(&messages.rig, &config, &grant);
     rig_connect(&messages.rig, client, &at);
-    cw_client_destroy(client);
-    message_rig_stop(&messages);
 }
 
-static void other_schema_is_denied(void **state)
+TEST(other_schema_is_denied)
 {
-    (void)state;
     struct message_rig messages;
     message_rig_start(&messages, 2);
     const struct cw_address at = rig_client_address(0);
@@ -45,42 +41,36 @@ static void other_schema_is_denied(void **state)
     struct cw_token_grant grant = rig_grant(&messages.rig, 2);
     grant.fingerprint = cw_connection_fingerprint(&messages.connection);
     uint8_t token[CW_TOKEN_SIZE];
-    assert_int_equal(cw_token_generate(&grant, rig_key, token), CW_OK);
+    assert_ok(cw_token_generate(&grant, rig_key, token));
     assert_int_equal(cw_client_connect(client, token, sizeof(token), messages.rig.now),
                      CW_ERROR_SCHEMA);
-    cw_client_destroy(client);
-    cw_schema_destroy(schema);
-    message_rig_stop(&messages);
 }
 
-static void one_allocation(void **state)
+TEST(one_allocation)
 {
-    (void)state;
     struct message_rig messages;
     messages.schema = make_schema(&note_type);
     messages.connection = cw_connection_config_default(messages.schema);
     rig_init(&messages.rig);
     messages.rig.connection = &messages.connection;
-    struct counted counted = {0}, unused = {0};
+    static struct counted counted, unused;
     messages.rig.config.allocator = counted_allocator(&counted);
     messages.connection.allocator = counted_allocator(&unused);
     rig_start(&messages.rig);
     struct cw_client_config config = cw_client_config_default();
     config.connection = &messages.connection;
     config.netcode.allocator = messages.rig.config.allocator;
-    struct cw_client *client;
-    assert_int_equal(cw_client_create(&config, &client), CW_OK);
+    struct cw_client *client = client_with(&config);
     assert_int_equal(counted.allocations, 2);
-    cw_client_destroy(client);
-    message_rig_stop(&messages);
+    end_owned(client);
+    end_owned(messages.rig.server);
     assert_int_equal(counted.allocations, 2);
     assert_int_equal(counted.releases, 2);
     assert_int_equal(unused.allocations, 0);
 }
 
-static void memory_of_a_slot(void **state)
+TEST(memory_of_a_slot)
 {
-    (void)state;
     struct message_rig messages;
     message_rig_start(&messages, 1);
     struct cw_server_config config = cw_server_config_default();
@@ -92,12 +82,10 @@ static void memory_of_a_slot(void **state)
     const size_t slot = (cw_server_memory(&config) - one) / 64;
     printf("%zu bytes per slot with two channels\n", slot);
     assert_true(slot > 1000 && slot <= 128 * 1024);
-    message_rig_stop(&messages);
 }
 
-static void configs_refused(void **state)
+TEST(configs_refused)
 {
-    (void)state;
     struct message_rig messages;
     message_rig_start(&messages, 1);
     struct cw_connection_config connection = messages.connection;
@@ -122,15 +110,4 @@ static void configs_refused(void **state)
     assert_error_names(cw_client_create(&client_config, &client), "channel_count");
 
     assert_null(cw_server_connection(messages.rig.server, 99));
-    message_rig_stop(&messages);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(own_fingerprint), cmocka_unit_test(other_schema_is_denied),
-        cmocka_unit_test(one_allocation),  cmocka_unit_test(memory_of_a_slot),
-        cmocka_unit_test(configs_refused),
-    };
-    return cmocka_run_group_tests_name("secure_schema", tests, NULL, NULL);
 }

@@ -49,7 +49,7 @@ static void all_open(struct all *all)
         {.name = "counted", .size = sizeof(struct counted), .serialize = serialize_counted},
     };
     const struct cw_schema_config schema = {.types = types, .count = 4};
-    assert_int_equal(cw_schema_create(&schema, &all->schema), CW_OK);
+    all->schema = schema_with(&schema);
     all->connection = cw_connection_config_default(all->schema);
     all->connection.channels[RELIABLE].blocks = true;
     rig_init(&all->rig);
@@ -66,14 +66,6 @@ static void all_open(struct all *all)
         assert_int_equal(rig_connect(&all->rig, all->clients[i], &at), i);
     }
     times_written = 0;
-}
-
-static void all_close(struct all *all)
-{
-    for (uint32_t i = 0; i < CLIENTS; i++)
-        cw_client_destroy(all->clients[i]);
-    rig_stop(&all->rig);
-    cw_schema_destroy(all->schema);
 }
 
 /* A tick of all, in which each datagram to a client is lost with the probability of loss / 256. */
@@ -101,7 +93,7 @@ static void all_tick(struct all *all, uint8_t loss)
 static struct cw_message *make(struct all *all, uint32_t type, uint32_t number)
 {
     struct cw_message *message;
-    assert_int_equal(cw_server_create_message(all->rig.server, type, &message), CW_OK);
+    assert_ok(cw_server_create_message(all->rig.server, type, &message));
     *(uint32_t *)message->data = number; /* all types begin with it */
     return message;
 }
@@ -109,8 +101,7 @@ static struct cw_message *make(struct all *all, uint32_t type, uint32_t number)
 static void broadcast(struct all *all, uint32_t channel, struct cw_message *message,
                       uint32_t except)
 {
-    assert_int_equal(cw_server_broadcast(all->rig.server, channel, message, except, all->rig.now),
-                     CW_OK);
+    assert_ok(cw_server_broadcast(all->rig.server, channel, message, except, all->rig.now));
 }
 
 /* The next message for a client, which is then the caller's; NULL when there is none. */
@@ -142,14 +133,13 @@ static void send_own(struct all *all, uint32_t client, uint32_t channel, uint32_
 {
     struct cw_connection *connection = cw_server_connection(all->rig.server, client);
     struct cw_message *message;
-    assert_int_equal(cw_connection_create_message(connection, PLACE, &message), CW_OK);
+    assert_ok(cw_connection_create_message(connection, PLACE, &message));
     ((struct place *)message->data)->number = number;
-    assert_int_equal(cw_connection_send(connection, channel, message, all->rig.now), CW_OK);
+    assert_ok(cw_connection_send(connection, channel, message, all->rig.now));
 }
 
-static void test_all_but_one(void **state)
+TEST(test_all_but_one)
 {
-    (void)state;
     struct all all;
     all_open(&all);
     for (uint32_t channel = RELIABLE; channel <= UNRELIABLE; channel++) {
@@ -165,22 +155,18 @@ static void test_all_but_one(void **state)
             expect_nothing(&all, i);
         }
     }
-    all_close(&all);
 }
 
-static void test_group(void **state)
+TEST(test_group)
 {
-    (void)state;
     struct all all;
     all_open(&all);
     const uint32_t group[] = {4, 1, CLIENTS, CW_SERVER_NOBODY, 2};
     cw_server_disconnect(all.rig.server, 2, 0, NULL);
-    assert_int_equal(cw_server_broadcast_to(all.rig.server, RELIABLE, make(&all, PLACE, 5), group,
-                                            5, all.rig.now),
-                     CW_OK);
-    assert_int_equal(cw_server_broadcast_to(all.rig.server, RELIABLE, make(&all, PLACE, 6), NULL, 0,
-                                            all.rig.now),
-                     CW_OK);
+    assert_ok(cw_server_broadcast_to(all.rig.server, RELIABLE, make(&all, PLACE, 5), group, 5,
+                                     all.rig.now));
+    assert_ok(cw_server_broadcast_to(all.rig.server, RELIABLE, make(&all, PLACE, 6), NULL, 0,
+                                     all.rig.now));
     all_tick(&all, 0);
     expect(&all, 1, 5);
     expect(&all, 4, 5);
@@ -188,12 +174,10 @@ static void test_group(void **state)
     expect_nothing(&all, 1);
     expect_nothing(&all, 3);
     assert_int_equal(cw_server_broadcasts_refused(all.rig.server), 0);
-    all_close(&all);
 }
 
-static void test_serialized_once(void **state)
+TEST(test_serialized_once)
 {
-    (void)state;
     struct all all;
     all_open(&all);
     for (uint32_t i = 0; i < 20; i++)
@@ -206,7 +190,6 @@ static void test_serialized_once(void **state)
             cw_message_release(message);
         assert_int_equal(count, 20);
     }
-    all_close(&all);
 }
 
 /* Text begins at a byte, and what comes before it differs from client to client. */
@@ -231,9 +214,8 @@ static void expect_text(struct cw_message *message, uint32_t number)
 
 /* More text than the server keeps the bodies of, over lossy paths, among messages of each client's
    own. */
-static void test_bodies_differ_by_place(void **state)
+TEST(test_bodies_differ_by_place)
 {
-    (void)state;
     enum { COUNT = 300, AT_ONCE = 240, OWN = 1000 };
     struct all all;
     all_open(&all);
@@ -267,7 +249,6 @@ static void test_bodies_differ_by_place(void **state)
     for (uint32_t i = 0; i < CLIENTS; i++)
         assert_int_equal(got[i], COUNT);
     assert_true(got_own[CLIENTS - 1] > 0);
-    all_close(&all);
 }
 
 static float x_of(uint32_t number)
@@ -313,9 +294,8 @@ static void take_places(struct all *all, uint32_t client, uint32_t *number)
 
 /* Enough to fill what the server keeps several times. Each client's packets begin in another way,
    and each misses some of the messages. */
-static void test_many_at_once(void **state)
+TEST(test_many_at_once)
 {
-    (void)state;
     enum { AT_ONCE = 60, TICKS = 300 };
     struct all all;
     all_open(&all);
@@ -330,13 +310,11 @@ static void test_many_at_once(void **state)
             assert_in_range(got[i], sent, sent + 1);
         }
     }
-    all_close(&all);
 }
 
 /* Reliable messages that are sent again when others have overwritten what the server kept. */
-static void test_overwritten(void **state)
+TEST(test_overwritten)
 {
-    (void)state;
     enum { RELIABLES = 150, OTHERS = 60, TICKS = 40 };
     struct all all;
     all_open(&all);
@@ -354,17 +332,15 @@ static void test_overwritten(void **state)
     }
     for (uint32_t i = 0; i < CLIENTS; i++)
         assert_int_equal(got[i], RELIABLES);
-    all_close(&all);
 }
 
-static void test_no_room(void **state)
+TEST(test_no_room)
 {
-    (void)state;
     struct all all;
     all_open(&all);
     struct cw_channel_stats stats;
     struct cw_connection *full = cw_server_connection(all.rig.server, 2);
-    assert_int_equal(cw_connection_get_channel_stats(full, RELIABLE, &stats), CW_OK);
+    assert_ok(cw_connection_get_channel_stats(full, RELIABLE, &stats));
     const uint32_t queue = stats.capacity;
     for (uint32_t i = 0; i < queue; i++)
         send_own(&all, 2, RELIABLE, i);
@@ -385,7 +361,6 @@ static void test_no_room(void **state)
     broadcast(&all, RELIABLE, make(&all, PLACE, 1), CW_SERVER_NOBODY);
     assert_false(cw_server_broadcast_refused(all.rig.server, 2));
     assert_false(cw_server_broadcast_refused(all.rig.server, CLIENTS));
-    all_close(&all);
 }
 
 static int blocks_released;
@@ -397,9 +372,8 @@ static void release_block(void *context, uint8_t *block, size_t size)
     blocks_released++;
 }
 
-static void test_block(void **state)
+TEST(test_block)
 {
-    (void)state;
     struct all all;
     uint8_t block[20000];
     all_open(&all);
@@ -408,8 +382,7 @@ static void test_block(void **state)
         block[i] = (uint8_t)(i * i >> 3);
     block[sizeof block - 1] = 7;
     struct cw_message *message = make(&all, MAP, 3);
-    assert_int_equal(
-        cw_message_attach(message, block, sizeof block, release_block, &blocks_released), CW_OK);
+    assert_ok(cw_message_attach(message, block, sizeof block, release_block, &blocks_released));
     broadcast(&all, RELIABLE, message, CW_SERVER_NOBODY);
     uint32_t arrived = 0;
     for (int ticks = 0; ticks < 600 && blocks_released == 0; ticks++) {
@@ -429,18 +402,16 @@ static void test_block(void **state)
 
     /* One that has not arrived everywhere ends with the server. */
     message = make(&all, MAP, 4);
-    assert_int_equal(
-        cw_message_attach(message, block, sizeof block, release_block, &blocks_released), CW_OK);
+    assert_ok(cw_message_attach(message, block, sizeof block, release_block, &blocks_released));
     broadcast(&all, RELIABLE, message, CW_SERVER_NOBODY);
     all_tick(&all, 0);
     assert_int_equal(blocks_released, 1);
-    all_close(&all);
+    end_owned(all.rig.server);
     assert_int_equal(blocks_released, 2);
 }
 
-static void test_receipts(void **state)
+TEST(test_receipts)
 {
-    (void)state;
     struct all all;
     struct cw_server_event event;
     uint32_t acked = 0;
@@ -456,12 +427,10 @@ static void test_receipts(void **state)
         acked |= 1u << event.client;
     }
     assert_int_equal(acked, 0x1d);
-    all_close(&all);
 }
 
-static void test_errors(void **state)
+TEST(test_errors)
 {
-    (void)state;
     struct all all;
     all_open(&all);
     struct cw_server *server = all.rig.server;
@@ -478,6 +447,10 @@ static void test_errors(void **state)
     broadcast(&all, RELIABLE, message, CW_SERVER_NOBODY);
     assert_int_equal(cw_server_broadcast(server, RELIABLE, message, CW_SERVER_NOBODY, now),
                      CW_ERROR_MESSAGE_NOT_OWNED);
+    assert_ok(cw_connection_create_message(cw_server_connection(server, 0), PLACE, &message));
+    assert_int_equal(cw_server_broadcast(server, RELIABLE, message, CW_SERVER_NOBODY, now),
+                     CW_ERROR_OTHER_CONNECTION);
+    cw_message_release(message);
     message = make(&all, MAP, 1);
     assert_int_equal(cw_server_broadcast(server, RELIABLE, message, CW_SERVER_NOBODY, now),
                      CW_ERROR_BLOCK_MISSING);
@@ -489,17 +462,4 @@ static void test_errors(void **state)
     for (int i = 0; i < 64; i++)
         cw_message_release(held[i]);
     assert_null(none);
-    all_close(&all);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_all_but_one),     cmocka_unit_test(test_group),
-        cmocka_unit_test(test_serialized_once), cmocka_unit_test(test_bodies_differ_by_place),
-        cmocka_unit_test(test_many_at_once),    cmocka_unit_test(test_overwritten),
-        cmocka_unit_test(test_no_room),         cmocka_unit_test(test_block),
-        cmocka_unit_test(test_receipts),        cmocka_unit_test(test_errors),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }
