@@ -337,6 +337,20 @@ static uint16_t oldest_reassembled(const struct cw_endpoint *e)
                       (window < REASSEMBLY_WINDOW ? window : REASSEMBLY_WINDOW));
 }
 
+/* Notes that the other end was heard. A header that does not ack what the other end was to answer
+   is no answer: it may have been idle all the time. */
+static inline void end_silence(struct cw_endpoint *e, const struct cw_packet_header *header,
+                               bool prompt, double now)
+{
+    struct cw_silence *silence = &e->sent.silence;
+    const uint16_t behind = (uint16_t)(header->ack - silence->asked);
+    if (silence->due && (behind >= CW_ACKS_PER_HEADER || !(header->ack_bits >> behind & 1))) {
+        silence->idle = (double)INFINITY;
+        silence->due = false;
+    }
+    cw_silence_end(silence, prompt, now);
+}
+
 /* Takes the header of a packet that is whole, and offers the payload, which e->packet has. */
 static void offer(struct cw_endpoint *e, const struct cw_packet_header *header, double now)
 {
@@ -348,7 +362,7 @@ static void offer(struct cw_endpoint *e, const struct cw_packet_header *header, 
     if (e->reassemblies.active)
         cw_reassemblies_expire(&e->reassemblies, oldest_reassembled(e));
     if (prompt || cw_sequence_newer(header->sequence, previous))
-        cw_silence_end(&e->sent.silence, prompt, now);
+        end_silence(e, header, prompt, now);
     cw_sent_packets_take_acks(&e->sent, header->ack, header->ack_bits, prompt, now);
     e->packet.sequence = header->sequence;
     e->packet_waits = e->packet_offered = true;

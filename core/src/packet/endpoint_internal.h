@@ -94,11 +94,21 @@ cw_endpoint_received(const struct cw_endpoint *endpoint)
     return &endpoint->received;
 }
 
-/* Tells the endpoint for how long, from now on, the other end may have nothing to say: such a
-   silence is no measure of how often it sends. */
+/* Tells the endpoint for how long the other end may have nothing to say in this silence: so much of
+   it is no measure of how often it sends. */
 static inline void cw_endpoint_expect_idle(struct cw_endpoint *endpoint, double seconds)
 {
     endpoint->sent.silence.idle = seconds;
+    endpoint->sent.silence.due = false;
+}
+
+/* Does the same, but the other end owes an answer to this packet then. */
+static inline void cw_endpoint_expect_answer(struct cw_endpoint *endpoint, uint16_t packet,
+                                             double seconds)
+{
+    endpoint->sent.silence.idle = seconds > 0 ? seconds : 0;
+    endpoint->sent.silence.asked = packet;
+    endpoint->sent.silence.due = true;
 }
 
 /* Gives up acking the numbers that the next header has no room for. */

@@ -36,7 +36,9 @@ double cw_rtt_timeout(const struct cw_rtt *rtt, double at_least)
 
 /* A packet that comes soon after another belongs to the same round. A single silence, however long,
    at most doubles the usual one. A silence in which the other end may have been idle tells that a
-   usual one is no longer than that, and no shorter than the part in which it was not idle. */
+   usual one is no longer than that, and no shorter than the part in which it was not idle. When an
+   answer was due after that part, the answer tells how long the path is: only its own delay can be
+   unusual. */
 void cw_silence_end(struct cw_silence *silence, bool next, double now)
 {
     const double length = now - silence->last_arrival, usual = silence->usual;
@@ -44,11 +46,12 @@ void cw_silence_end(struct cw_silence *silence, bool next, double now)
     silence->last_arrival = now;
     if (!(length > 0))
         return;
-    if (usual > 0 && length > 2 * usual) {
-        silence->excess = length - usual;
+    const double unusual = silence->due ? known : length;
+    if (usual > 0 && unusual > 2 * usual) {
+        silence->excess = unusual - usual;
         if (known > 2 * usual)
             known = 2 * usual;
-    } else if (2 * length > usual) {
+    } else if (silence->due || 2 * length > usual) {
         silence->excess = 0;
     }
     if (!next)

@@ -26,9 +26,11 @@ double cw_rtt_timeout(const struct cw_rtt *rtt, double at_least);
 struct cw_silence {
     double last_arrival; /* when its newest packet arrived; NaN before the first: no time is after
                             it */
-    double usual;  /* the longest recent silence; 0 before two packets in a row have arrived */
-    double excess; /* the excess of the silence before the packets that arrive now */
-    double idle;   /* seconds of this silence in which the other end may be idle */
+    double usual;   /* the longest recent silence; 0 before two packets in a row have arrived */
+    double excess;  /* the excess of the silence before the packets that arrive now */
+    double idle;    /* seconds of this silence in which the other end may be idle */
+    bool due;       /* after these seconds the other end owes an answer */
+    uint16_t asked; /* to this packet of ours */
 };
 
 /* The other end's next packet is late after this many of its usual silences. */

@@ -6,9 +6,8 @@
 
 #include <math.h>
 
-#define EVENTS_AT_MOST       2   /* the most events of one packet */
-#define LONGEST_INTERVAL     5.0 /* seconds between packets, however long the other end is silent */
-#define LATE_SAMPLES_REFUSED 16  /* one late sample in this many counts */
+#define EVENTS_AT_MOST       2  /* the most events of one packet */
+#define LATE_SAMPLES_REFUSED 16 /* one late sample in this many counts */
 #define SHORT_SAMPLE         1.5 /* a short sample is at least this many times shorter than the mean */
 #define SHORT_SAMPLES        3           /* the mean follows at least this many short samples */
 #define LASTING_WEIGHT       (1.0 / 768) /* weight of a packet in lasting_loss */
@@ -258,8 +257,8 @@ bool cw_sent_packets_spread(const struct cw_sent_packets *sent, uint32_t parts, 
     if (round_trip < sent->rtt.smoothed)
         round_trip = sent->rtt.smoothed;
     double interval = round_trip / parts;
-    if (interval > LONGEST_INTERVAL)
-        interval = LONGEST_INTERVAL;
+    if (interval > CW_LONGEST_INTERVAL)
+        interval = CW_LONGEST_INTERVAL;
     return now - in_window(sent, latest)->time >= interval;
 }
 

@@ -64,6 +64,10 @@ bool cw_sent_packets_have_room(const struct cw_sent_packets *sent);
 /* Adds a packet, whose number was window.next. Returns NULL when there is no room. */
 struct cw_sent_packet *cw_sent_packets_add(struct cw_sent_packets *sent);
 
+/* The most seconds between packets of an end that waits for acks, however long the other end is
+   silent. */
+#define CW_LONGEST_INTERVAL 5.0
+
 /* Serves when the other end has not seen some packets: returns whether it is time for the next one,
    so that `parts` packets are spread over a round trip. The round trip may be as long as the oldest
    of them has waited already; but no packet waits longer than 5 seconds, so that an end which hears
