@@ -8,8 +8,8 @@
 /* The most answers that are still to follow, of which an idle end needs few. */
 #define CW_ANSWERS_MOST 255
 
-/* The further answers to a packet where all of ours get lost, and less where fewer do: where nine in
-   ten do, one of them arrives three times in four. */
+/* The further answers to a packet where all of ours get lost, and less where fewer do: where nine
+   in ten do, one of them arrives three times in four. */
 #define CW_ANSWERS_FOR_LOSS 16
 
 /* The packets with entries for which one answer in time is enough. */
