@@ -32,27 +32,33 @@ static inline uint16_t cw_connection_unanswered(const struct cw_connection *c)
     return (uint16_t)(c->spoken - cw_carried_by(c, seen)->spoken);
 }
 
-/* The other end owes an answer when it has got the oldest packet with entries that it has not seen
-   yet, about a round trip after that was sent. Until then it may be idle. Where we speak in every
-   round, it owes one all the time. */
-static inline void cw_connection_expect(struct cw_connection *c)
+/* Notes that this packet of ours with entries, the oldest that the other end has not seen yet, was
+   sent then: it owes an answer about a round trip later, and may be idle until then. Where we speak
+   in every round, it owes one all the time. */
+static inline void cw_connection_ask(struct cw_connection *c, uint16_t packet, double sent_at)
 {
     const struct cw_sent_packets *sent = cw_endpoint_sent(c->endpoint);
-    const bool due = cw_connection_unanswered(c) > 0 && sent->unseen <= sent->window.mask;
-    uint16_t packet = (uint16_t)(sent->window.next - sent->unseen);
-    while (due && !cw_carried_by(c, packet)->speaks)
-        packet++;
-    const struct cw_sent_packet *first =
-        due ? cw_sequence_buffer_find(&sent->window, packet) : NULL;
-    double idle = c->config.idle_interval_seconds;
-    if (first && first->time + sent->rtt.smoothed - sent->silence.last_arrival < idle)
-        idle = first->time + sent->rtt.smoothed - sent->silence.last_arrival;
-    if (!first)
-        cw_endpoint_expect_idle(c->endpoint, idle);
-    else if (cw_connection_unanswered(c) > CW_FEW_PACKETS && idle < 2 * c->interval)
+    double idle = sent_at + sent->rtt.smoothed - sent->silence.last_arrival;
+    if (!(idle < c->config.idle_interval_seconds)) /* nothing has arrived yet */
+        idle = c->config.idle_interval_seconds;
+    if (idle < 2 * c->interval && cw_connection_unanswered(c) > CW_FEW_PACKETS)
         cw_endpoint_expect_idle(c->endpoint, 0);
     else
         cw_endpoint_expect_answer(c->endpoint, packet, idle);
+}
+
+/* Notes for how long the other end may be silent, now that it was heard. */
+static inline void cw_connection_expect(struct cw_connection *c)
+{
+    const struct cw_sent_packets *sent = cw_endpoint_sent(c->endpoint);
+    if (cw_connection_unanswered(c) == 0 || sent->unseen > sent->window.mask) {
+        cw_endpoint_expect_idle(c->endpoint, c->config.idle_interval_seconds);
+        return;
+    }
+    uint16_t packet = (uint16_t)(sent->window.next - sent->unseen);
+    while (!cw_carried_by(c, packet)->speaks)
+        packet++;
+    cw_connection_ask(c, packet, cw_sent_packets_at(sent, packet)->time);
 }
 
 /* Returns whether an end that waits for acks goes on although it has nothing to send. Where it

@@ -394,18 +394,20 @@ size_t cw_connection_transmit(struct cw_connection *c, uint8_t *out, size_t capa
         return 0;
     }
     c->bulk &= packet.entries > 0;
-    /* The endpoint takes the packet, because it fits and nothing of an earlier one waits. */
-    uint8_t *payload;
-    if (cw_endpoint_begin(c->endpoint, packet.most, out, capacity, &payload) != CW_OK)
+    /* The packet fits, nothing of an earlier one waits, and its fate can be told, because all
+       others were taken. */
+    assert(!cw_endpoint_fragments_wait(c->endpoint));
+    if (!cw_sent_packets_have_room(cw_endpoint_sent(c->endpoint)))
         return 0;
+    uint8_t *const payload = cw_endpoint_begin_inline(c->endpoint, packet.most, out);
     size_t size = write_payload(c, packet.entries, payload, packet.most);
     note_carried(c, c->timing.packet, packet.entries > 0, now);
     c->packets_this_round++;
     cw_connection_note_answer(c, packet.entries, now);
-    size = cw_endpoint_commit(c->endpoint, size, now, NULL);
+    size = cw_endpoint_commit_inline(c->endpoint, size, now);
     note_sent(c, size);
-    if (packet.entries > 0 && !cw_endpoint_sent(c->endpoint)->silence.due)
-        cw_connection_expect(c);
+    if (packet.entries > 0 && cw_connection_unanswered(c) == 1)
+        cw_connection_ask(c, c->timing.packet, now);
     return size;
 }
 

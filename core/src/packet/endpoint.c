@@ -216,11 +216,6 @@ void cw_endpoint_update(struct cw_endpoint *e, double now)
 
 /* Sending */
 
-static bool fragments_wait(const struct cw_endpoint *e)
-{
-    return e->outgoing_next < e->outgoing_fragments;
-}
-
 enum cw_error cw_endpoint_begin(struct cw_endpoint *e, size_t size, uint8_t *out, size_t capacity,
                                 uint8_t **payload)
 {
@@ -231,16 +226,11 @@ enum cw_error cw_endpoint_begin(struct cw_endpoint *e, size_t size, uint8_t *out
         return CW_ERROR_PACKET_TOO_LARGE;
     if (capacity < e->max_datagram_size)
         return CW_ERROR_BUFFER_TOO_SMALL;
-    if (fragments_wait(e))
+    if (cw_endpoint_fragments_wait(e))
         return CW_ERROR_TRANSMIT_PENDING;
     if (!cw_sent_packets_have_room(&e->sent))
         return CW_ERROR_EVENTS_PENDING;
-    e->begun = out;
-    e->begun_size = size;
-    /* A payload that may be too long for one datagram is cut up at commit. */
-    const bool is_long = size > e->config.fragment_above;
-    e->begun_header_size = is_long ? 0 : cw_endpoint_write_header(e, out, e->sent.window.next);
-    *payload = is_long ? e->outgoing : out + e->begun_header_size;
+    *payload = cw_endpoint_begin_inline(e, size, out);
     return CW_OK;
 }
 
@@ -258,7 +248,7 @@ size_t cw_endpoint_commit(struct cw_endpoint *e, size_t size, double now, uint16
 size_t cw_endpoint_transmit(struct cw_endpoint *e, uint8_t *out, size_t capacity, double now)
 {
     CW_ONE_THREAD(e);
-    if (!can_run(e, now) || !out || !fragments_wait(e))
+    if (!can_run(e, now) || !out || !cw_endpoint_fragments_wait(e))
         return 0;
     assert(capacity >= e->max_datagram_size);
     if (capacity < e->max_datagram_size)

@@ -150,6 +150,23 @@ static inline void cw_endpoint_count_datagram(struct cw_endpoint *e, struct cw_s
     e->stats.bytes_sent += size;
 }
 
+static inline bool cw_endpoint_fragments_wait(const struct cw_endpoint *e)
+{
+    return e->outgoing_next < e->outgoing_fragments;
+}
+
+/* Does what cw_endpoint_begin does, when size fits, no fragments wait and the record of sent
+   packets has room. Returns the place for the payload. A payload that may be too long for one
+   datagram is cut up at commit. */
+static inline uint8_t *cw_endpoint_begin_inline(struct cw_endpoint *e, size_t size, uint8_t *out)
+{
+    const bool is_long = size > e->config.fragment_above;
+    e->begun = out;
+    e->begun_size = size;
+    e->begun_header_size = is_long ? 0 : cw_endpoint_write_header(e, out, e->sent.window.next);
+    return is_long ? e->outgoing : out + e->begun_header_size;
+}
+
 /* Writes and counts the first datagram of a packet whose payload is in outgoing. */
 size_t cw_endpoint_commit_outgoing(struct cw_endpoint *endpoint, struct cw_sent_packet *packet,
                                    size_t size, uint16_t sequence);
