@@ -75,8 +75,10 @@ struct cw_channel_config {
     uint32_t weight;     /* this channel's share when a packet cannot hold everything, 1 to 1000;
                             default 1 */
     uint32_t redundancy; /* reliable: while packets are being lost, the number of following packets
-                            that repeat each new message, 0 to 3; default 0. Where losses come in
-                            bursts, a message is repeated twice in a round trip until it is acked */
+                            that repeat a new message, 0 to 3; default 0. The less is lost, and the
+                            shorter the round trip, the fewer messages are repeated. Where losses
+                            come in bursts, a message is repeated twice in a round trip until it is
+                            acked */
     uint32_t redundancy_budget; /* bytes of such copies per round, all in its first packet; 0: none;
                                    default 512 */
 };

@@ -14,6 +14,12 @@
 #define LOSS_FOR_REDUNDANCY    0.03
 #define LASTING_FOR_REDUNDANCY 0.0065
 
+/* Where less is lost than the first, copies follow so large a share of the messages that those
+   without hold up at most this share of all. It is well below one in a hundred, so that 99 % of the
+   messages come at once, and no path gets better when it loses more (tests/bench/path_messages.c,
+   rising_loss). */
+#define HELD_UP_WITHOUT_COPIES 0.006
+
 /* The round trips after which copies leave where losses come in bursts: the first one, and each
    further one. Two of them and the ticks for which they wait take no longer than an ack. */
 #define FIRST_COPY  0.45
@@ -411,6 +417,18 @@ size_t cw_connection_transmit(struct cw_connection *c, uint8_t *out, size_t capa
     return size;
 }
 
+/* Returns the share of new messages that copies follow. A lost message without one holds up itself
+   and, until it is sent again, a message in each round of a round trip. */
+static float copied_share(const struct cw_connection *c)
+{
+    const struct cw_sent_packets *sent = cw_endpoint_sent(c->endpoint);
+    if (sent->loss > LOSS_FOR_REDUNDANCY)
+        return 1;
+    const double waiting = c->interval > 0 ? 1 + sent->rtt.smoothed / c->interval : 1;
+    const double held_up = sent->lasting_loss * waiting;
+    return held_up > HELD_UP_WITHOUT_COPIES ? (float)(1 - HELD_UP_WITHOUT_COPIES / held_up) : 0;
+}
+
 /* Decides on copies. Losses come in bursts when a packet next to a lost one is lost more often than
    not, beyond chance. Copies then leave twice in a round trip, the first a bit early, so that two
    of them and the ticks for which they wait take no longer than an ack. Where next to nothing is
@@ -422,6 +440,7 @@ static void set_copies(struct cw_connection *c)
     c->timing.loss = sent->loss;
     c->timing.redundant =
         sent->loss > LOSS_FOR_REDUNDANCY || sent->lasting_loss > LASTING_FOR_REDUNDANCY;
+    c->timing.copied = copied_share(c);
     c->timing.early = !c->timing.redundant && c->config.max_packets_per_update > 1;
     c->timing.bursts = c->timing.redundant && sent->paired_loss > (1 + sent->loss) / 2;
     if (!c->timing.bursts)
