@@ -108,7 +108,7 @@ static void send_message(struct path_world *world, struct path_end *end, struct 
 static void send_blocks(struct path_world *world, struct path_end *end, struct traffic *traffic)
 {
     struct cw_channel_stats stats;
-    check(cw_connection_channel_stats(end->connection, traffic->block_channel, &stats));
+    check(cw_connection_get_channel_stats(end->connection, traffic->block_channel, &stats));
     uint32_t waiting = stats.queued;
     while (traffic->blocks_sent < traffic->blocks && waiting < traffic->blocks_waiting) {
         send_message(world, end, traffic, 1);

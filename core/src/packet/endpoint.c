@@ -326,7 +326,7 @@ void cw_endpoint_accept(struct cw_endpoint *e, uint16_t sequence)
     e->stats.packets_received++;
 }
 
-void cw_endpoint_stats(const struct cw_endpoint *e, struct cw_endpoint_stats *stats)
+void cw_endpoint_get_stats(const struct cw_endpoint *e, struct cw_endpoint_stats *stats)
 {
     if (!e || !stats)
         return;

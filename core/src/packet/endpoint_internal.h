@@ -43,7 +43,8 @@ struct cw_endpoint {
     struct cw_rate rate_sent, rate_received, rate_acked;
     double rates_refreshed;
     bool rates_started;
-    struct cw_endpoint_stats stats; /* the counters; cw_endpoint_stats fills in the other members */
+    struct cw_endpoint_stats
+        stats; /* the counters; cw_endpoint_get_stats fills in the other members */
     CW_ONE_THREAD_MEMBER;
 };
 

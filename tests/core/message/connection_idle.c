@@ -272,7 +272,7 @@ TEST(test_empty_packets_are_acked_all_the_same)
         }
     }
     struct cw_endpoint_stats stats;
-    cw_endpoint_stats(peer, &stats);
+    cw_endpoint_get_stats(peer, &stats);
     assert_true(stats.packets_acked >= 600 - 32);
     assert_in_range(packets, 480 / 32, 480 / 32 + 1);
 }
