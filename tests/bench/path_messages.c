@@ -9,9 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RTT   0.1 /* seconds */
-#define SEEDS 3
-#define DRIFT 0.002 /* the share by which one clock is faster than the other */
+#define RTT         0.1 /* seconds */
+#define SEEDS       3
+#define UDP_HEADERS 28    /* bytes, with those of IPv4 */
+#define DRIFT       0.002 /* the share by which one clock is faster than the other */
 
 static uint64_t only_seed;
 
@@ -108,6 +109,41 @@ static void idle(void)
     end(run);
 }
 
+/* Sends one message a second over a path that loses this share, from one end. Sets the packets and
+   bytes, with headers of UDP and IP, that both ends send for one. */
+static double rare_p99(double loss, double *packets, double *bytes)
+{
+    struct cw_simulator_path path = path_of_rtt(RTT);
+    const struct cw_connection_config config = traffic_messages();
+    double most = 0;
+    path.loss = loss;
+    *packets = *bytes = 0;
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        struct run *run = begin(seed, &path, &config);
+        const struct path_end *ends = run->flow->ends;
+        run->traffic[0].messages_per_tick = 1;
+        run->traffic[0].ticks_between = 60;
+        measure(run, 600);
+        const double sent = (double)(ends[0].datagrams_sent + ends[1].datagrams_sent);
+        const double size = (double)(ends[0].bytes_sent + ends[1].bytes_sent) + sent * UDP_HEADERS;
+        *packets = fmax(*packets, sent / (double)run->traffic[0].messages_sent);
+        *bytes = fmax(*bytes, size / (double)run->traffic[0].messages_sent);
+        most = fmax(most, traffic_percentile_ms(&run->traffic[1], &run->traffic[0], 0.99));
+        end(run);
+    }
+    return most;
+}
+
+static void rare(void)
+{
+    double packets, bytes, unused;
+    (void)rare_p99(0, &packets, &bytes);
+    print("rare_packets", packets, 2);
+    print("rare_bytes", bytes, 1);
+    print("rare_loss_5_p99_ms", rare_p99(0.05, &unused, &unused), 0);
+    print("rare_loss_20_p99_ms", rare_p99(0.2, &unused, &unused), 0);
+}
+
 /* Prints the mean and the 99th percentile of both directions, and the bytes of both. */
 static void lossy(const char *name, const struct cw_simulator_path *path, bool repair,
                   double seconds)
@@ -150,6 +186,31 @@ static void rare_losses(void)
     struct cw_simulator_path path = path_of_rtt(RTT);
     path.loss = 0.01;
     lossy("loss_1_redundancy", &path, false, 600);
+}
+
+/* Prints by how much the 99th percentile falls at most from one share of losses to a higher one,
+   with copies, over a long path. */
+static void rising_loss(void)
+{
+    static const double losses[] = {0.001, 0.002, 0.003, 0.005, 0.0075, 0.01, 0.02, 0.03};
+    struct cw_simulator_path path = path_of_rtt(0.15);
+    double most = 0, fall = 0;
+    struct cw_connection_config config = traffic_messages();
+    config.channels[0].redundancy = 1;
+    for (size_t i = 0; i < sizeof losses / sizeof *losses; i++) {
+        double p99 = 0;
+        path.loss = losses[i];
+        for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+            struct run *run = begin(seed, &path, &config);
+            run->traffic[0].messages_per_tick = run->traffic[1].messages_per_tick = 1;
+            measure(run, 600);
+            p99 = fmax(p99, traffic_percentile_ms(&run->traffic[0], &run->traffic[1], 0.99));
+            end(run);
+        }
+        most = fmax(most, p99);
+        fall = fmax(fall, 100 * (1 - p99 / most));
+    }
+    print("rising_loss_p99_fall_percent", fall, 1);
 }
 
 static void repair(void)
@@ -204,8 +265,14 @@ int main(int argc, char **argv)
         const char *name;
         void (*run)(void);
     } scenes[] = {
-        {"slow_receivers", slow_receivers}, {"idle", idle},     {"bursts", bursts},
-        {"rare_losses", rare_losses},       {"repair", repair}, {"short_paths", short_paths},
+        {"slow_receivers", slow_receivers},
+        {"idle", idle},
+        {"rare", rare},
+        {"bursts", bursts},
+        {"rare_losses", rare_losses},
+        {"rising_loss", rising_loss},
+        {"repair", repair},
+        {"short_paths", short_paths},
     };
     if (argc > 2)
         only_seed = strtoull(argv[2], NULL, 10);

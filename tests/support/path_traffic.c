@@ -139,7 +139,9 @@ static void use(struct path_world *world, struct path_end *end)
     struct traffic *traffic = end->context;
     if (traffic->stop > 0 && world->now >= traffic->stop)
         return;
-    for (uint32_t i = 0; i < traffic->messages_per_tick; i++, traffic->messages_sent++)
+    const bool rests = traffic->ticks_between > 0 && end->ticks % traffic->ticks_between > 0;
+    for (uint32_t i = rests ? traffic->messages_per_tick : 0; i < traffic->messages_per_tick;
+         i++, traffic->messages_sent++)
         send_message(world, end, traffic, 0);
     if (traffic->block_size > 0)
         send_blocks(world, end, traffic);

@@ -16,6 +16,7 @@ struct traffic_latencies {
 /* The traffic that one end sends, and what has arrived at that end. */
 struct traffic {
     uint32_t message_channel, messages_per_tick;
+    uint32_t ticks_between;             /* messages go in one tick of this many; 0: in each */
     uint32_t block_channel, block_size; /* the size in bytes; 0: no blocks */
     uint32_t blocks_waiting;            /* blocks that the channel always has to send */
     uint32_t blocks;                    /* the number of blocks to send in all */

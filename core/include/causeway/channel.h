@@ -42,9 +42,9 @@ enum cw_channel_kind {
    Where a round trip takes 100 ms and 5 % of packets are lost, 99 % of messages arrive within 75 ms
    instead of 175 ms, for nearly twice the bytes; with 20 % loss, within 175 ms instead of 308 ms,
    for 40 % more bytes. Without loss it costs next to nothing. It is for a few messages a tick, of
-   up to 256 bytes with their type. All others are sent as without it, except that they are resent a
-   little later. It does not pay where losses come in long bursts, since the combinations are lost
-   with the messages, nor beside blocks. It takes about 40 KB of memory. */
+   up to 256 bytes with their type; longer ones are sent as without it. It does not pay where losses
+   come in long bursts, since the combinations are lost with the messages, nor beside blocks. It
+   takes about 40 KB of memory. */
 struct cw_channel_config {
     enum cw_channel_kind kind; /* default: the kind given to cw_channel_config_default */
 
@@ -74,8 +74,10 @@ struct cw_channel_config {
     uint32_t weight;     /* this channel's share when a packet cannot hold everything, 1 to 1000;
                             default 1 */
     uint32_t redundancy; /* reliable: while packets are being lost, the number of following packets
-                            that repeat each new message, 0 to 3; default 0. Where losses come in
-                            bursts, a message is repeated twice in a round trip until it is acked */
+                            that repeat a new message, 0 to 3; default 0. The less is lost, and the
+                            shorter the round trip, the fewer messages are repeated. Where losses
+                            come in bursts, a message is repeated twice in a round trip until it is
+                            acked */
     uint32_t redundancy_budget; /* bytes of such copies per round, all in its first packet; 0: none;
                                    default 512 */
 };

@@ -48,7 +48,7 @@ struct cw_connection_config {
                               receipts) to 32768; default 256 */
     uint32_t max_packets_per_update; /* datagrams of one round, 1 to 64; default 32 */
     double idle_interval_seconds; /* the longest silence when there is nothing to say, 0 (none) to
-                                     10; default 0.1. It should be alike on both ends */
+                                     10; default 0.5. It should be alike on both ends */
     struct cw_congestion_config congestion; /* heeded by transmit; default CW_CONGESTION_DELAY */
 };
 
@@ -169,9 +169,11 @@ void cw_connection_update(struct cw_connection *connection, double now);
    received packets are not acked yet; one datagram acks 32.
 
    While the connection is idle, rounds are empty, except for one datagram each
-   idle_interval_seconds. It is idle when no message is due or unacked, none has arrived within the
-   time after which the endpoint reports packets lost, and the other end does not wait to hear of a
-   packet that is missing.
+   idle_interval_seconds. It is idle when no message is due, what has arrived is answered, at most
+   four packets with messages wait for an answer, and the other end does not wait to hear of a
+   packet that is missing. Each packet with messages that arrives is answered in the next round, and
+   once more in a later one that would be empty, within the time after which the endpoint reports
+   packets lost.
 
    Congestion control may end a round sooner. In the mode CW_CONGESTION_DELAY, it holds back blocks,
    and messages that do not fit into the first four packets of a round. Four fragments may always be

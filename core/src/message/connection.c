@@ -24,7 +24,7 @@ struct cw_connection_config cw_connection_config_default(const struct cw_schema 
         .max_received_messages = CW_AUTO,
         .max_receipts = 256,
         .max_packets_per_update = 32,
-        .idle_interval_seconds = 0.1,
+        .idle_interval_seconds = 0.5,
         .congestion = cw_congestion_config_default(),
     };
     config.endpoint.max_packet_size = MAX_PACKET_SIZE;
@@ -296,12 +296,14 @@ void cw_connection_reset(struct cw_connection *c)
         c->carried[i] = (struct cw_carried){.receipts = CW_RECEIPT_NONE};
     cw_receipts_reset(&c->receipts);
     c->words_written = 0;
-    c->updated = c->sent = c->spoken_to = c->answered = CW_NEVER;
+    c->updated = c->sent = c->spoken_to = CW_NEVER;
     c->interval = 0;
     c->share_clock = 0;
     c->packets_this_round = 0;
     c->fragments = 0;
-    c->round_open = false;
+    c->round_open = c->owes = false;
+    c->spoken = 0;
+    c->answers = 0;
     c->next_channel = 0;
     /* its time begins with the first update */
     (void)cw_congestion_init(&c->congestion, &c->config.congestion, 0);

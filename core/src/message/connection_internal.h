@@ -41,6 +41,7 @@ struct cw_carried {
     uint16_t receipts; /* the list of receipts of its unreliable messages */
     uint8_t flight;    /* an enum cw_flight */
     bool speaks;       /* the packet has entries, which the other end answers */
+    uint16_t spoken;   /* the number of packets with entries up to this one; wraps */
 };
 
 /* Why reliable messages always go on. The application takes its messages and releases them, and a
@@ -73,8 +74,11 @@ struct cw_carried {
       round trip.
 
    5. While nothing is heard, little is sent, but a packet goes at least every five seconds
-      (cw_sent_packets_spread), so that both ends soon hear of each other when the path is good
-      again, and everything that was sent before is due. */
+      (cw_sent_packets_spread, cw_connection_must_send), so that both ends soon hear of each other
+   when the path is good again, and everything that was sent before is due.
+
+   6. Every packet with messages is answered, so that an ack goes with each repeat of the oldest. An
+      answer that gets lost needs no other: the repeat asks for the next one. */
 struct cw_connection {
     struct cw_connection_config config;
     uint32_t packet_size;  /* bytes of payload up to which our packets are filled */
@@ -97,11 +101,13 @@ struct cw_connection {
     double updated;   /* the time of the last update, or CW_NEVER */
     double sent;      /* when the latest datagram was sent, or CW_NEVER */
     double spoken_to; /* when the latest packet with entries arrived, or the first update was */
-    double answered; /* when the latest ack of a packet of ours with entries arrived, or CW_NEVER */
-    double interval; /* the time between updates, smoothed */
+    double interval;  /* the time between updates, smoothed */
     uint64_t share_clock;
     uint32_t packets_this_round;
     uint32_t fragments; /* packets in flight that carry a fragment */
+    uint16_t spoken;    /* the number of our packets with entries; wraps */
+    uint8_t answers;    /* rounds in which what arrived is answered once more */
+    bool owes;          /* a packet with entries arrived that no header of ours has answered */
     bool acks_twice;    /* enough packets arrived before this round for two packets to ack them */
     bool open;          /* messages are accepted to be sent */
     bool round_open;

@@ -1,4 +1,4 @@
-#include "message/connection_internal.h"
+#include "message/connection_answers.h"
 
 /* The entries of a packet, as they were read. */
 struct parsed {
@@ -161,20 +161,12 @@ static inline enum cw_error take_packet(struct cw_connection *c,
     c->repair_work = CW_REPAIR_WORK;
     const enum cw_error error = read_payload(c, packet, false, &parsed);
     if (parsed.count > 0)
-        c->spoken_to = now;
+        cw_connection_note_spoken_to(c, now);
     if (error != CW_OK)
         return take_part(c, packet, error, &parsed, now);
     cw_endpoint_accept(c->endpoint, packet->sequence);
     take_parsed(&parsed, now);
     return CW_OK;
-}
-
-/* Returns whether the other end may have nothing to say when it should be heard next. It answers a
-   packet of ours with messages for about as long as we would; half of that time leaves room for a
-   difference. */
-static inline bool may_be_idle(const struct cw_connection *c, double now)
-{
-    return now - c->answered >= cw_endpoint_sent(c->endpoint)->loss_timeout / 2;
 }
 
 enum cw_error cw_connection_receive(struct cw_connection *c, const uint8_t *data, size_t size,
@@ -189,7 +181,6 @@ enum cw_error cw_connection_receive(struct cw_connection *c, const uint8_t *data
         error = take_packet(c, packet, now);
     cw_connection_take_fates(c, now);
     if (packet)
-        cw_endpoint_expect_idle(c->endpoint,
-                                may_be_idle(c, now) ? c->config.idle_interval_seconds : 0);
+        cw_connection_expect(c);
     return error;
 }

@@ -1,4 +1,4 @@
-#include "message/connection_internal.h"
+#include "message/connection_answers.h"
 
 #include <assert.h>
 
@@ -13,6 +13,12 @@
    (tests/bench/path_messages.c). */
 #define LOSS_FOR_REDUNDANCY    0.03
 #define LASTING_FOR_REDUNDANCY 0.0065
+
+/* Where less is lost than the first, copies follow so large a share of the messages that those
+   without hold up at most this share of all. It is well below one in a hundred, so that 99 % of the
+   messages come at once, and no path gets better when it loses more (tests/bench/path_messages.c,
+   rising_loss). */
+#define HELD_UP_WITHOUT_COPIES 0.006
 
 /* The round trips after which copies leave where losses come in bursts: the first one, and each
    further one. Two of them and the ticks for which they wait take no longer than an ack. */
@@ -56,14 +62,9 @@ static void settle_bulk(struct cw_connection *c, struct cw_carried *carried, uin
         cw_congestion_lost(&c->congestion, packet, sent->bytes, now);
 }
 
-static struct cw_carried *carried_by(const struct cw_connection *c, uint16_t packet)
-{
-    return &c->carried[packet & (c->config.endpoint.sent_window - 1)];
-}
-
 static inline void note_carried(struct cw_connection *c, uint16_t packet, bool speaks, double now)
 {
-    struct cw_carried *carried = carried_by(c, packet);
+    struct cw_carried *carried = cw_carried_by(c, packet);
     /* this place is still that of the packet that leaves the window */
     settle_receipts(c, carried, false);
     if (carried->flight != CW_FLIGHT_NONE)
@@ -91,17 +92,17 @@ static inline void note_carried(struct cw_connection *c, uint16_t packet, bool s
     }
     carried->words = (uint16_t)(c->words_written - carried->start);
     carried->speaks = speaks;
+    c->spoken += speaks;
+    carried->spoken = c->spoken;
 }
 
 /* Tells the channels the fate of a packet. */
 static inline void settle(struct cw_connection *c, uint16_t packet, bool acked, double now)
 {
-    struct cw_carried *carried = carried_by(c, packet);
+    struct cw_carried *carried = cw_carried_by(c, packet);
     if (carried->packet != packet)
         return;
     settle_receipts(c, carried, acked);
-    if (acked && carried->speaks)
-        c->answered = now;
     if (carried->flight != CW_FLIGHT_NONE)
         settle_bulk(c, carried, packet, acked, now);
     if (c->words_written - carried->start > c->words_mask + 1)
@@ -324,21 +325,6 @@ static bool window_has_room(const struct cw_connection *c, bool first, bool due,
     return !due && sent->unseen < window;
 }
 
-/* Returns whether the first packet of a round is sent even without messages. Only packets with
-   messages are answered, for as long as one of the answers may be lost: so two idle ends do not
-   answer each other. */
-static bool must_send(const struct cw_connection *c)
-{
-    for (uint32_t i = 0; i < c->config.channel_count; i++) {
-        if (!cw_channel_is_idle(&c->channels[i]))
-            return true;
-    }
-    const double now = c->timing.round;
-    return now - c->sent >= c->config.idle_interval_seconds ||
-           now - c->spoken_to < cw_endpoint_sent(c->endpoint)->loss_timeout ||
-           cw_received_packets_urgent(cw_endpoint_received(c->endpoint));
-}
-
 /* Returns whether messages or fragments may go into the next packet. The first packets of a round
    never wait for congestion control: messages are small, and must not be late because a block is on
    its way. */
@@ -409,22 +395,38 @@ size_t cw_connection_transmit(struct cw_connection *c, uint8_t *out, size_t capa
         packet.left = begin_packet(c, now);
     if (go && due)
         compose(c, &packet);
-    if (!go || (packet.entries == 0 && !(first ? must_send(c) : acks_wait))) {
+    if (!go || (packet.entries == 0 && !(first ? cw_connection_must_send(c) : acks_wait))) {
         end_round(c);
         return 0;
     }
     c->bulk &= packet.entries > 0;
-    /* The endpoint takes the packet, because it fits and nothing of an earlier one waits. */
-    uint8_t *payload;
-    if (cw_endpoint_begin(c->endpoint, packet.most, out, capacity, &payload) != CW_OK)
+    /* The packet fits, nothing of an earlier one waits, and its fate can be told, because all
+       others were taken. */
+    assert(!cw_endpoint_fragments_wait(c->endpoint));
+    if (!cw_sent_packets_have_room(cw_endpoint_sent(c->endpoint)))
         return 0;
+    uint8_t *const payload = cw_endpoint_begin_inline(c->endpoint, packet.most, out);
     size_t size = write_payload(c, packet.entries, payload, packet.most);
     note_carried(c, c->timing.packet, packet.entries > 0, now);
     c->packets_this_round++;
-    c->sent = now;
-    size = cw_endpoint_commit(c->endpoint, size, now, NULL);
+    cw_connection_note_answer(c, packet.entries, now);
+    size = cw_endpoint_commit_inline(c->endpoint, size, now);
     note_sent(c, size);
+    if (packet.entries > 0 && cw_connection_unanswered(c) == 1)
+        cw_connection_ask(c, c->timing.packet, now);
     return size;
+}
+
+/* Returns the share of new messages that copies follow. A lost message without one holds up itself
+   and, until it is sent again, a message in each round of a round trip. */
+static float copied_share(const struct cw_connection *c)
+{
+    const struct cw_sent_packets *sent = cw_endpoint_sent(c->endpoint);
+    if (sent->loss > LOSS_FOR_REDUNDANCY)
+        return 1;
+    const double waiting = c->interval > 0 ? 1 + sent->rtt.smoothed / c->interval : 1;
+    const double held_up = sent->lasting_loss * waiting;
+    return held_up > HELD_UP_WITHOUT_COPIES ? (float)(1 - HELD_UP_WITHOUT_COPIES / held_up) : 0;
 }
 
 /* Decides on copies. Losses come in bursts when a packet next to a lost one is lost more often than
@@ -438,6 +440,7 @@ static void set_copies(struct cw_connection *c)
     c->timing.loss = sent->loss;
     c->timing.redundant =
         sent->loss > LOSS_FOR_REDUNDANCY || sent->lasting_loss > LASTING_FOR_REDUNDANCY;
+    c->timing.copied = copied_share(c);
     c->timing.early = !c->timing.redundant && c->config.max_packets_per_update > 1;
     c->timing.bursts = c->timing.redundant && sent->paired_loss > (1 + sent->loss) / 2;
     if (!c->timing.bursts)
@@ -447,8 +450,10 @@ static void set_copies(struct cw_connection *c)
 }
 
 /* Sets the time to wait for acks. A second stands for an unknown value, while there is no RTT or no
-   two packets in a row have arrived. Anything that would fall due within half the time to the next
-   round, ours or the other end's, whichever is shorter, is due now. */
+   two packets in a row have arrived. While the other end has only a few messages of ours to answer,
+   its silence tells that they were lost; else it may be the path that is silent, and patience saves
+   bytes. Anything that would fall due within half the time to the next round, ours or the other
+   end's, whichever is shorter, is due now. */
 static void set_timing(struct cw_connection *c)
 {
     const struct cw_sent_packets *sent = cw_endpoint_sent(c->endpoint);
@@ -461,7 +466,7 @@ static void set_timing(struct cw_connection *c)
         if (slack > silence / 2)
             slack = silence / 2;
     }
-    if (longer < answer)
+    if (longer < answer && (c->fragments > 0 || cw_connection_unanswered(c) > CW_FEW_PACKETS))
         longer = answer;
     if (slack > MAX_SLACK)
         slack = MAX_SLACK;
@@ -484,6 +489,7 @@ void cw_connection_update(struct cw_connection *c, double now)
     if (!(c->updated > CW_NEVER)) {
         (void)cw_congestion_init(&c->congestion, &c->config.congestion, now);
         c->spoken_to = now; /* this counts as a beginning, so that both ends get to know the path */
+        c->answers = CW_ANSWERS_MOST;
     } else if (now > c->updated) {
         const double interval = now - c->updated;
         c->interval += c->interval == 0 ? interval : (interval - c->interval) * INTERVAL_WEIGHT;

@@ -224,6 +224,22 @@ static bool block_is_first(const struct cw_reliable_channel *channel)
            is_block(slot_of(channel, channel->oldest_unacked)->message);
 }
 
+/* Returns the timing of a message. One that is too long for combinations has nothing to wait for.
+ */
+static const struct cw_timing *timing_of(const struct cw_reliable_channel *channel,
+                                         const struct cw_reliable_slot *slot,
+                                         const struct cw_timing *timing)
+{
+    const bool is_long = cw_reliable_repairs(channel) && slot->bits > CW_REPAIR_BYTES * 8;
+    return is_long ? channel->repair->plain : timing;
+}
+
+static enum cw_due due_of(const struct cw_reliable_channel *channel,
+                          const struct cw_reliable_slot *slot, const struct cw_timing *timing)
+{
+    return cw_transmission_due(&slot->transmission, timing_of(channel, slot, timing));
+}
+
 /* Returns the next message that is due, which the cursor has then passed; NULL when none is. */
 static struct cw_reliable_slot *next_due(struct cw_reliable_channel *channel,
                                          const struct cw_timing *timing, enum cw_due *due)
@@ -231,7 +247,7 @@ static struct cw_reliable_slot *next_due(struct cw_reliable_channel *channel,
     for (;;) {
         struct cw_reliable_slot *slot = &channel->slots.items[channel->cursor];
         if (channel->cursor < channel->slots.size) {
-            *due = cw_transmission_due(&slot->transmission, timing);
+            *due = due_of(channel, slot, timing);
             if (*due != CW_NOT_DUE && (*due != CW_DUE_FIRST || may_begin(channel, slot->message))) {
                 channel->cursor = slot->next;
                 return slot;
@@ -261,7 +277,7 @@ static struct cw_reliable_slot *first_due(const struct cw_reliable_channel *chan
             continue;
         if (!may_begin(channel, slot->message))
             return NULL;
-        *due = cw_transmission_due(&slot->transmission, timing);
+        *due = due_of(channel, slot, timing);
         if (*due == CW_DUE_FIRST || *due == CW_DUE_AGAIN)
             return slot;
     }
@@ -306,7 +322,7 @@ bool cw_reliable_stalls(struct cw_reliable_channel *channel, const struct cw_tim
                cw_block_sender_stalls(&channel->block_sender, timing);
     if (cw_reliable_repairs(channel))
         timing = cw_repair_timing(channel->repair, timing);
-    return cw_transmission_stalls(&oldest->transmission, timing);
+    return cw_transmission_stalls(&oldest->transmission, timing_of(channel, oldest, timing));
 }
 
 /* Keeps the bytes of a message for combinations. */
@@ -337,7 +353,8 @@ static void pick(struct cw_reliable_channel *channel, struct cw_reliable_slot *s
             add_symbol(channel, slot);
     }
     count_send(channel, due);
-    cw_transmission_send(&slot->transmission, due, common->config.redundancy, timing);
+    cw_transmission_send(&slot->transmission, due, common->config.redundancy,
+                         timing_of(channel, slot, timing));
     cw_reliable_slots_unlink(&channel->slots, number);
     cw_reliable_slots_append(&channel->slots, number,
                              slot->transmission.copies > 0 ? CW_LIST_COPIES : CW_LIST_SENT);

@@ -25,6 +25,7 @@ void cw_repair_report(struct cw_repair *repair)
 
 const struct cw_timing *cw_repair_timing(struct cw_repair *repair, const struct cw_timing *timing)
 {
+    repair->plain = timing;
     cw_repair_sender_set_loss(&repair->sender, timing->redundant ? timing->loss : 0);
     if (!cw_repair_is_active(repair))
         return timing;

@@ -13,8 +13,9 @@ struct cw_repair {
     bool may_report;      /* the packet being made is the first of its round */
     bool reports;         /* the packet being made says which message is missing */
     struct cw_timing timing;
-    bool has_report;        /* the packet being read reports first_missing */
-    uint16_t first_missing; /* all messages before this one have arrived */
+    const struct cw_timing *plain; /* the timing of messages that no combination holds */
+    bool has_report;               /* the packet being read reports first_missing */
+    uint16_t first_missing;        /* all messages before this one have arrived */
 };
 
 void cw_repair_reset(struct cw_repair *repair);
@@ -27,7 +28,8 @@ void cw_repair_begin(struct cw_repair *repair, bool first);
 void cw_repair_report(struct cw_repair *repair);
 
 /* Returns the timing for repeats, which come after combinations and the report of the messages that
-   they repaired. The result is valid until the next call. */
+   they repaired. The result is valid until the next call, and notes the timing given for messages
+   that no combination holds. */
 const struct cw_timing *cw_repair_timing(struct cw_repair *repair, const struct cw_timing *timing);
 
 /* Returns whether the other end has yet to learn of repaired messages; repair may be NULL. */

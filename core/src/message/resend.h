@@ -20,16 +20,17 @@ struct cw_timing {
     double repeat;            /* when anything older than oldest_reported is sent again */
     double patience;          /* the longest wait for an ack while the other end is silent */
     double loss;              /* the recent share of our packets that were lost */
-    bool redundant;           /* new messages are to be followed by copies */
-    bool bursts;              /* packets are lost several in a row */
-    float interval;           /* the time between our rounds, smoothed; 0 before the second */
-    double copy;              /* with bursts, the time from the original to its first copy */
-    double copies;            /* with bursts, the time from one copy to the next */
-    uint16_t packet;          /* the sequence number of the packet being made */
-    bool early;               /* a block may begin before the one before it is acked */
-    bool no_fragments;        /* the packet may not hold a fragment of a block, for now */
-    bool only_oldest;         /* it holds only the oldest due message of a reliable channel */
-    bool refused; /* the newest of our packets that the other end has seen was refused */
+    bool redundant;    /* so much is lost that all new messages are to be followed by copies */
+    float copied;      /* the share of new messages that are to be followed by copies */
+    bool bursts;       /* packets are lost several in a row */
+    float interval;    /* the time between our rounds, smoothed; 0 before the second */
+    double copy;       /* with bursts, the time from the original to its first copy */
+    double copies;     /* with bursts, the time from one copy to the next */
+    uint16_t packet;   /* the sequence number of the packet being made */
+    bool early;        /* a block may begin before the one before it is acked */
+    bool no_fragments; /* the packet may not hold a fragment of a block, for now */
+    bool only_oldest;  /* it holds only the oldest due message of a reliable channel */
+    bool refused;      /* the newest of our packets that the other end has seen was refused */
 };
 
 /* The share of lost packets above which anything that is sent again is followed by a copy. */
@@ -113,6 +114,13 @@ static inline bool cw_transmission_stalls(const struct cw_transmission *transmis
            cw_transmission_due(transmission, timing) == CW_DUE_AGAIN;
 }
 
+/* Returns whether the packet being made is one of those whose new messages are copied. Their share
+   is spread evenly: the golden ratio times a number has an even fraction. */
+static inline bool cw_timing_copies(const struct cw_timing *timing)
+{
+    return (uint16_t)(timing->packet * 40503u) < timing->copied * 65536.0f;
+}
+
 /* Notes that it goes into the packet being made. Anything that had to be sent again holds up
    everything after it, and can get lost again just as easily. So it gets one copy, or more if the
    caller sends more copies of new messages. */
@@ -120,7 +128,7 @@ static inline void cw_transmission_send(struct cw_transmission *transmission, en
                                         uint32_t redundancy, const struct cw_timing *timing)
 {
     if (due == CW_DUE_FIRST) {
-        transmission->copies = timing->redundant ? (uint8_t)redundancy : 0;
+        transmission->copies = cw_timing_copies(timing) ? (uint8_t)redundancy : 0;
     } else if (due == CW_DUE_AGAIN) {
         transmission->copies = timing->loss > CW_LOSS_FOR_COPIES;
         if (transmission->copies < redundancy)

@@ -2,13 +2,12 @@
 
 #include "base/config_fields.h"
 #include "base/memory.h"
-#include "packet/packet_header.h"
+#include "packet/sent_packets.h"
 
 #include <assert.h>
 #include <math.h>
 #include <string.h>
 
-#define REASSEMBLY_WINDOW    64 /* packets behind the newest that may still be incomplete */
 #define RATE_REFRESH_SECONDS 0.25
 #define MAX_DATAGRAM_PAYLOAD 65507 /* bytes of a UDP datagram over IPv4 */
 
@@ -217,42 +216,6 @@ void cw_endpoint_update(struct cw_endpoint *e, double now)
 
 /* Sending */
 
-static inline size_t write_header(struct cw_endpoint *e, uint8_t *out, uint16_t sequence)
-{
-    struct cw_packet_header header = {.sequence = sequence};
-    header.ack = cw_received_packets_tell(&e->received, e->acks_in_turn, &header.ack_bits);
-    return cw_packet_header_write(out, &header);
-}
-
-static size_t write_fragment(struct cw_endpoint *e, uint8_t *out, uint16_t sequence)
-{
-    const struct cw_fragment_header fragment = {
-        .sequence = sequence, .id = e->outgoing_next, .count = e->outgoing_fragments};
-    const size_t offset = (size_t)fragment.id * e->config.fragment_size;
-    const size_t left = e->outgoing_size - offset;
-    const size_t length = left < e->config.fragment_size ? left : e->config.fragment_size;
-    cw_fragment_header_write(out, &fragment);
-    size_t written = CW_FRAGMENT_HEADER_SIZE;
-    if (fragment.id == 0)
-        written += write_header(e, out + written, sequence);
-    memcpy(out + written, e->outgoing + offset, length);
-    e->outgoing_next++;
-    e->stats.fragments_sent++;
-    return written + length;
-}
-
-static void count_datagram(struct cw_endpoint *e, struct cw_sent_packet *packet, size_t size)
-{
-    packet->bytes += (uint32_t)size;
-    e->stats.datagrams_sent++;
-    e->stats.bytes_sent += size;
-}
-
-static bool fragments_wait(const struct cw_endpoint *e)
-{
-    return e->outgoing_next < e->outgoing_fragments;
-}
-
 enum cw_error cw_endpoint_begin(struct cw_endpoint *e, size_t size, uint8_t *out, size_t capacity,
                                 uint8_t **payload)
 {
@@ -263,32 +226,12 @@ enum cw_error cw_endpoint_begin(struct cw_endpoint *e, size_t size, uint8_t *out
         return CW_ERROR_PACKET_TOO_LARGE;
     if (capacity < e->max_datagram_size)
         return CW_ERROR_BUFFER_TOO_SMALL;
-    if (fragments_wait(e))
+    if (cw_endpoint_fragments_wait(e))
         return CW_ERROR_TRANSMIT_PENDING;
     if (!cw_sent_packets_have_room(&e->sent))
         return CW_ERROR_EVENTS_PENDING;
-    e->begun = out;
-    e->begun_size = size;
-    /* A payload that may be too long for one datagram is cut up at commit. */
-    const bool is_long = size > e->config.fragment_above;
-    e->begun_header_size = is_long ? 0 : write_header(e, out, e->sent.window.next);
-    *payload = is_long ? e->outgoing : out + e->begun_header_size;
+    *payload = cw_endpoint_begin_inline(e, size, out);
     return CW_OK;
-}
-
-/* Writes the first datagram of a packet whose payload is in outgoing. */
-static size_t write_outgoing(struct cw_endpoint *e, uint8_t *out, size_t size, uint16_t sequence)
-{
-    if (size > e->config.fragment_above) {
-        e->outgoing_size = size;
-        e->outgoing_fragments =
-            (uint32_t)((size + e->config.fragment_size - 1) / e->config.fragment_size);
-        e->outgoing_next = 0;
-        return write_fragment(e, out, sequence);
-    }
-    const size_t written = write_header(e, out, sequence);
-    memcpy(out + written, e->outgoing, size);
-    return written + size;
 }
 
 size_t cw_endpoint_commit(struct cw_endpoint *e, size_t size, double now, uint16_t *sequence)
@@ -296,106 +239,33 @@ size_t cw_endpoint_commit(struct cw_endpoint *e, size_t size, double now, uint16
     CW_ONE_THREAD(e);
     if (!can_run(e, now) || !e->begun || size > e->begun_size)
         return 0;
-    uint8_t *const out = e->begun;
-    const uint16_t number = e->sent.window.next;
-    struct cw_sent_packet *packet = cw_sent_packets_add(&e->sent);
-    if (!packet)
-        return 0;
-    packet->time = now;
-    e->begun = NULL;
-    e->outgoing_packet = packet;
-    const size_t written = e->begun_header_size > 0 ? e->begun_header_size + size
-                                                    : write_outgoing(e, out, size, number);
-    e->stats.packets_sent++;
-    count_datagram(e, packet, written);
+    assert(cw_sent_packets_have_room(&e->sent)); /* since begin */
     if (sequence)
-        *sequence = number;
-    return written;
+        *sequence = e->sent.window.next;
+    return cw_endpoint_commit_inline(e, size, now);
 }
 
 size_t cw_endpoint_transmit(struct cw_endpoint *e, uint8_t *out, size_t capacity, double now)
 {
     CW_ONE_THREAD(e);
-    if (!can_run(e, now) || !out || !fragments_wait(e))
+    if (!can_run(e, now) || !out || !cw_endpoint_fragments_wait(e))
         return 0;
     assert(capacity >= e->max_datagram_size);
     if (capacity < e->max_datagram_size)
         return 0;
-    const size_t written = write_fragment(e, out, (uint16_t)(e->sent.window.next - 1));
-    count_datagram(e, e->outgoing_packet, written);
+    const size_t written = cw_endpoint_write_fragment(e, out, (uint16_t)(e->sent.window.next - 1));
+    cw_endpoint_count_datagram(e, e->outgoing_packet, written);
     return written;
 }
 
 /* Receiving */
 
-/* Packets in fragments have a window of their own, as in the reference: it is smaller, because each
-   of them holds memory while it is incomplete. */
-static uint16_t oldest_reassembled(const struct cw_endpoint *e)
+enum cw_error cw_endpoint_count_refused(struct cw_endpoint *e, enum cw_error error)
 {
-    const uint32_t window = e->config.received_window;
-    return (uint16_t)(e->received.window.next -
-                      (window < REASSEMBLY_WINDOW ? window : REASSEMBLY_WINDOW));
-}
-
-/* Takes the header of a packet that is whole, and offers the payload, which e->packet has. */
-static void offer(struct cw_endpoint *e, const struct cw_packet_header *header, double now)
-{
-    /* The first fragment of a packet has made it the newest already. */
-    const uint16_t previous = cw_received_packets_newest(&e->received);
-    const bool prompt = header->sequence == (uint16_t)(previous + 1) ||
-                        (e->packet_owner && header->sequence == previous);
-    cw_received_packets_advance(&e->received, header->sequence);
-    if (e->reassemblies.active)
-        cw_reassemblies_expire(&e->reassemblies, oldest_reassembled(e));
-    if (prompt || cw_sequence_newer(header->sequence, previous))
-        cw_silence_end(&e->sent.silence, prompt, now);
-    cw_sent_packets_take_acks(&e->sent, header->ack, header->ack_bits, prompt, now);
-    e->packet.sequence = header->sequence;
-    e->packet_waits = e->packet_offered = true;
-}
-
-/* Sets *whole when the packet is whole; its header and payload are then given. */
-static enum cw_error read_fragment(struct cw_endpoint *e, const uint8_t *data, size_t size,
-                                   struct cw_packet_header *header, bool *whole)
-{
-    struct cw_fragment_header fragment;
-    if (!cw_fragment_header_read(&fragment, data, size))
-        return CW_ERROR_MALFORMED;
-    if (cw_sequence_newer(oldest_reassembled(e), fragment.sequence))
-        return CW_ERROR_STALE;
-    if (cw_sequence_buffer_exists(&e->received.window, fragment.sequence))
-        return CW_ERROR_DUPLICATE;
-    struct cw_reassembly *complete;
-    const enum cw_error error =
-        cw_reassemblies_receive(&e->reassemblies, &fragment, data, size, &complete);
-    if (error != CW_OK)
-        return error;
-    *whole = complete != NULL;
-    if (complete) {
-        e->packet_owner = complete;
-        *header = complete->header;
-        e->packet.payload = complete->payload;
-        e->packet.size = complete->size;
-    } else {
-        cw_received_packets_advance(&e->received, fragment.sequence);
-        cw_reassemblies_expire(&e->reassemblies, oldest_reassembled(e));
-    }
-    return CW_OK;
-}
-
-static enum cw_error read_packet(struct cw_endpoint *e, const uint8_t *data, size_t size,
-                                 struct cw_packet_header *header)
-{
-    const size_t header_size = cw_packet_header_read(header, data, size);
-    if (header_size == 0 || size - header_size > e->config.max_packet_size)
-        return CW_ERROR_MALFORMED;
-    if (cw_sequence_buffer_stale(&e->received.window, header->sequence))
-        return CW_ERROR_STALE;
-    if (cw_sequence_buffer_exists(&e->received.window, header->sequence))
-        return CW_ERROR_DUPLICATE;
-    e->packet.payload = data + header_size;
-    e->packet.size = size - header_size;
-    return CW_OK;
+    e->stats.packets_malformed += error == CW_ERROR_MALFORMED;
+    e->stats.packets_stale += error == CW_ERROR_STALE;
+    e->stats.packets_duplicate += error == CW_ERROR_DUPLICATE;
+    return error;
 }
 
 enum cw_error cw_endpoint_receive(struct cw_endpoint *e, const uint8_t *data, size_t size,
@@ -407,26 +277,25 @@ enum cw_error cw_endpoint_receive(struct cw_endpoint *e, const uint8_t *data, si
     if (e->packet_waits)
         return CW_ERROR_EVENTS_PENDING;
     e->packet_offered = false;
-    if (e->packet_owner) {
-        cw_reassemblies_release(&e->reassemblies, e->packet_owner);
-        e->packet_owner = NULL;
-    }
+    if (e->packet_owner)
+        cw_endpoint_release_packet(e);
     e->stats.datagrams_received++;
     e->stats.bytes_received += size;
+    if (size > 0 && data[0] & CW_PACKET_PREFIX_FRAGMENT)
+        return cw_endpoint_receive_fragment(e, data, size, now);
     struct cw_packet_header header;
-    bool whole = true;
-    const bool is_fragment = size > 0 && data[0] & CW_PACKET_PREFIX_FRAGMENT;
-    const enum cw_error error = is_fragment ? read_fragment(e, data, size, &header, &whole)
-                                            : read_packet(e, data, size, &header);
-    if (error == CW_OK) {
-        if (whole)
-            offer(e, &header, now);
-        return CW_OK;
-    }
-    e->stats.packets_malformed += error == CW_ERROR_MALFORMED;
-    e->stats.packets_stale += error == CW_ERROR_STALE;
-    e->stats.packets_duplicate += error == CW_ERROR_DUPLICATE;
-    return error;
+    const size_t header_size = cw_packet_header_read(&header, data, size);
+    if (header_size == 0 || size - header_size > e->config.max_packet_size)
+        return cw_endpoint_count_refused(e, CW_ERROR_MALFORMED);
+    const bool is_next = header.sequence == e->received.window.next; /* nearly every packet is */
+    if (!is_next && cw_sequence_buffer_stale(&e->received.window, header.sequence))
+        return cw_endpoint_count_refused(e, CW_ERROR_STALE);
+    if (!is_next && cw_sequence_buffer_exists(&e->received.window, header.sequence))
+        return cw_endpoint_count_refused(e, CW_ERROR_DUPLICATE);
+    e->packet.payload = data + header_size;
+    e->packet.size = size - header_size;
+    cw_endpoint_offer(e, &header, now);
+    return CW_OK;
 }
 
 bool cw_endpoint_next(struct cw_endpoint *e, struct cw_endpoint_event *event)
@@ -434,16 +303,16 @@ bool cw_endpoint_next(struct cw_endpoint *e, struct cw_endpoint_event *event)
     CW_ONE_THREAD(e);
     if (!e || !event)
         return false;
-    const struct cw_endpoint_event *packet = cw_endpoint_next_packet(e);
-    if (packet) {
-        *event = *packet;
+    if (e->packet_waits) {
+        *event = *cw_endpoint_next_packet(e);
         return true;
     }
-    *event = (struct cw_endpoint_event){0};
+    uint16_t sequence;
     bool acked;
-    if (!cw_endpoint_next_fate(e, &event->sequence, &acked))
+    if (!cw_endpoint_next_fate(e, &sequence, &acked))
         return false;
-    event->type = acked ? CW_ENDPOINT_EVENT_ACKED : CW_ENDPOINT_EVENT_LOST;
+    *event = (struct cw_endpoint_event){
+        .type = acked ? CW_ENDPOINT_EVENT_ACKED : CW_ENDPOINT_EVENT_LOST, .sequence = sequence};
     return true;
 }
 

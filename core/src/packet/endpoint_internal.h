@@ -5,6 +5,7 @@
 
 #include "base/one_thread.h"
 #include "packet/measure.h"
+#include "packet/packet_header.h"
 #include "packet/reassembly.h"
 #include "packet/received_packets.h"
 #include "packet/sent_packets.h"
@@ -95,17 +96,131 @@ cw_endpoint_received(const struct cw_endpoint *endpoint)
     return &endpoint->received;
 }
 
-/* Tells the endpoint for how long, from now on, the other end may have nothing to say: such a
-   silence is no measure of how often it sends. */
+/* Tells the endpoint for how long the other end may have nothing to say in this silence: so much of
+   it is no measure of how often it sends. */
 static inline void cw_endpoint_expect_idle(struct cw_endpoint *endpoint, double seconds)
 {
     endpoint->sent.silence.idle = seconds;
+    endpoint->sent.silence.due = false;
+}
+
+/* Does the same, but the other end owes an answer to this packet then. */
+static inline void cw_endpoint_expect_answer(struct cw_endpoint *endpoint, uint16_t packet,
+                                             double seconds)
+{
+    endpoint->sent.silence.idle = seconds > 0 ? seconds : 0;
+    endpoint->sent.silence.asked = packet;
+    endpoint->sent.silence.due = true;
 }
 
 /* Gives up acking the numbers that the next header has no room for. */
 static inline void cw_endpoint_pass_by(struct cw_endpoint *endpoint)
 {
     cw_received_packets_pass_by(&endpoint->received);
+}
+
+/* Writes the header of our next datagram, which acks what has arrived. Returns its bytes. */
+static inline size_t cw_endpoint_write_header(struct cw_endpoint *e, uint8_t *out,
+                                              uint16_t sequence)
+{
+    struct cw_packet_header header = {.sequence = sequence};
+    header.ack = cw_received_packets_tell(&e->received, e->acks_in_turn, &header.ack_bits);
+    return cw_packet_header_write(out, &header);
+}
+
+/* The parts for packets in fragments, which are in endpoint_fragments.c. */
+
+/* Writes the next fragment of the packet in outgoing. Returns its bytes. */
+size_t cw_endpoint_write_fragment(struct cw_endpoint *endpoint, uint8_t *out, uint16_t sequence);
+
+/* Does what cw_endpoint_receive does with a fragment. */
+enum cw_error cw_endpoint_receive_fragment(struct cw_endpoint *endpoint, const uint8_t *data,
+                                           size_t size, double now);
+
+/* Releases the reassembly that has the payload of the packet that arrived last. */
+void cw_endpoint_release_packet(struct cw_endpoint *endpoint);
+
+/* Gives up the packets that are still incomplete although many later ones have arrived. */
+void cw_endpoint_expire_fragments(struct cw_endpoint *endpoint);
+
+static inline void cw_endpoint_count_datagram(struct cw_endpoint *e, struct cw_sent_packet *packet,
+                                              size_t size)
+{
+    packet->bytes += (uint32_t)size;
+    e->stats.datagrams_sent++;
+    e->stats.bytes_sent += size;
+}
+
+static inline bool cw_endpoint_fragments_wait(const struct cw_endpoint *e)
+{
+    return e->outgoing_next < e->outgoing_fragments;
+}
+
+/* Does what cw_endpoint_begin does, when size fits, no fragments wait and the record of sent
+   packets has room. Returns the place for the payload. A payload that may be too long for one
+   datagram is cut up at commit. */
+static inline uint8_t *cw_endpoint_begin_inline(struct cw_endpoint *e, size_t size, uint8_t *out)
+{
+    const bool is_long = size > e->config.fragment_above;
+    e->begun = out;
+    e->begun_size = size;
+    e->begun_header_size = is_long ? 0 : cw_endpoint_write_header(e, out, e->sent.window.next);
+    return is_long ? e->outgoing : out + e->begun_header_size;
+}
+
+/* Writes and counts the first datagram of a packet whose payload is in outgoing. */
+size_t cw_endpoint_commit_outgoing(struct cw_endpoint *endpoint, struct cw_sent_packet *packet,
+                                   size_t size, uint16_t sequence);
+
+/* Does what cw_endpoint_commit does, when a packet has begun and size fits. */
+static inline size_t cw_endpoint_commit_inline(struct cw_endpoint *e, size_t size, double now)
+{
+    const uint16_t number = e->sent.window.next;
+    struct cw_sent_packet *packet = cw_sent_packets_add(&e->sent);
+    packet->time = now;
+    e->outgoing_packet = packet;
+    e->stats.packets_sent++;
+    if (e->begun_header_size == 0)
+        return cw_endpoint_commit_outgoing(e, packet, size, number);
+    e->begun = NULL;
+    cw_endpoint_count_datagram(e, packet, e->begun_header_size + size);
+    return e->begun_header_size + size;
+}
+
+/* Counts a datagram that is refused with this error, and returns the error. */
+enum cw_error cw_endpoint_count_refused(struct cw_endpoint *endpoint, enum cw_error error);
+
+/* Notes that the other end was heard. A header that does not ack what the other end was to answer
+   is no answer: it may have been idle all the time. */
+static inline void cw_endpoint_end_silence(struct cw_endpoint *e,
+                                           const struct cw_packet_header *header, bool prompt,
+                                           double now)
+{
+    struct cw_silence *silence = &e->sent.silence;
+    const uint16_t behind = (uint16_t)(header->ack - silence->asked);
+    if (silence->due && (behind >= CW_ACKS_PER_HEADER || !(header->ack_bits >> behind & 1))) {
+        silence->idle = (double)INFINITY;
+        silence->due = false;
+    }
+    cw_silence_end(silence, prompt, now);
+}
+
+/* Takes the header of a packet that is whole, and offers the payload, which e->packet has. */
+static inline void cw_endpoint_offer(struct cw_endpoint *e, const struct cw_packet_header *header,
+                                     double now)
+{
+    /* The first fragment of a packet has made it the newest already. */
+    const uint16_t previous = cw_received_packets_newest(&e->received);
+    const bool prompt = header->sequence == (uint16_t)(previous + 1) ||
+                        (e->packet_owner && header->sequence == previous);
+    cw_received_packets_advance(&e->received, header->sequence);
+    if (e->reassemblies.active)
+        cw_endpoint_expire_fragments(e);
+    if (prompt || cw_sequence_newer(header->sequence, previous))
+        cw_endpoint_end_silence(e, header, prompt, now);
+    cw_sent_packets_take_acks(&e->sent, header->ack, header->ack_bits, prompt, now);
+    e->packet.sequence = header->sequence;
+    e->packet_waits = e->packet_offered = true;
 }
 
 #endif

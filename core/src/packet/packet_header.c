@@ -2,33 +2,6 @@
 
 #include <string.h>
 
-size_t cw_packet_header_write(uint8_t *out, const struct cw_packet_header *header)
-{
-    const uint16_t behind = (uint16_t)(header->sequence - header->ack);
-    uint8_t prefix = 0;
-    uint8_t *p = out + 1;
-    *p++ = (uint8_t)header->sequence;
-    *p++ = (uint8_t)(header->sequence >> 8);
-    if (behind <= 0xFF) {
-        prefix |= CW_PACKET_PREFIX_SHORT_ACK;
-        *p++ = (uint8_t)behind;
-    } else {
-        *p++ = (uint8_t)header->ack;
-        *p++ = (uint8_t)(header->ack >> 8);
-    }
-    if (header->ack_bits != 0xFFFFFFFFu) {
-        for (unsigned n = 0; n < 4; n++) {
-            const uint8_t byte = (uint8_t)(header->ack_bits >> (8 * n));
-            if (byte != 0xFF) {
-                prefix |= (uint8_t)(CW_PACKET_PREFIX_ACK_BYTE << n);
-                *p++ = byte;
-            }
-        }
-    }
-    out[0] = prefix;
-    return (size_t)(p - out);
-}
-
 size_t cw_packet_header_read_canonical(struct cw_packet_header *header, const uint8_t *data,
                                        size_t size)
 {

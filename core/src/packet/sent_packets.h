@@ -2,9 +2,11 @@
 #ifndef CAUSEWAY_SENT_PACKETS_H
 #define CAUSEWAY_SENT_PACKETS_H
 
-#include "packet/measure.h"
+#include "packet/received_packets.h"
 
 #include "base/sequence_buffer.h"
+
+#include "causeway/bits.h"
 
 enum cw_packet_fate { CW_PACKET_PENDING, CW_PACKET_LOST, CW_PACKET_ACKED };
 
@@ -58,22 +60,37 @@ struct cw_sent_packets {
 
 void cw_sent_packets_reset(struct cw_sent_packets *sent);
 
-/* Returns whether the events of earlier packets leave room to report the fate of one more. */
-bool cw_sent_packets_have_room(const struct cw_sent_packets *sent);
+/* The rarer parts of what the functions below do. */
 
-/* Adds a packet, whose number was window.next. Returns NULL when there is no room. */
-struct cw_sent_packet *cw_sent_packets_add(struct cw_sent_packets *sent);
+/* Lowers the mean when for a whole round trip no sample was nearly as long: the longest of these
+   samples replaces it, because the mean would forget an outage only slowly. This sample is short.
+ */
+void cw_sent_packets_follow_down(struct cw_sent_packets *sent, uint16_t sequence, double sample);
+
+/* Takes new acks other than that of the newest packet. */
+void cw_sent_packets_take_older(struct cw_sent_packets *sent, uint16_t ack, uint32_t news);
+
+/* Counts a packet that was lost as not lost: its ack came late. */
+void cw_sent_packets_found(struct cw_sent_packets *sent);
+
+/* Finds the packets that are lost because later ones are acked. */
+void cw_sent_packets_find_lost(struct cw_sent_packets *sent);
+
+/* Settles the packet that leaves the window, which is not acked. */
+void cw_sent_packets_let_leave(struct cw_sent_packets *sent, uint16_t sequence);
+
+/* Declares lost what has been pending for longer than the timeout. */
+void cw_sent_packets_give_up(struct cw_sent_packets *sent, double timeout, double now);
+
+/* The most seconds between packets of an end that waits for acks, however long the other end is
+   silent. */
+#define CW_LONGEST_INTERVAL 5.0
 
 /* Serves when the other end has not seen some packets: returns whether it is time for the next one,
    so that `parts` packets are spread over a round trip. The round trip may be as long as the oldest
    of them has waited already; but no packet waits longer than 5 seconds, so that an end which hears
    nothing finds soon that the path is good again. */
 bool cw_sent_packets_spread(const struct cw_sent_packets *sent, uint32_t parts, double now);
-
-/* Takes the acks of a header that arrived. prompt says that none of the other end's headers before
-   this one is missing, so that it acks its newest packet as early as possible. */
-void cw_sent_packets_take_acks(struct cw_sent_packets *sent, uint16_t ack, uint32_t ack_bits,
-                               bool prompt, double now);
 
 /* The next packet whose fate has not been told: its sequence, and CW_SENT_EVENT_LOST or not.
    Returns false when there is none. */
@@ -85,8 +102,184 @@ static inline bool cw_sent_packets_next(struct cw_sent_packets *sent, uint32_t *
     return true;
 }
 
+/* The parts that every packet costs. Their bodies stand here, so that they cost no calls. */
+
+#define CW_EVENTS_AT_MOST       2           /* the most events of one packet */
+#define CW_LATE_SAMPLES_REFUSED 16          /* one late sample in this many counts */
+#define CW_LASTING_WEIGHT       (1.0 / 768) /* weight of a packet in lasting_loss */
+#define CW_SHORT_SAMPLE         1.5 /* a short sample is at least this many times shorter than the mean */
+
+/* Returns a packet that is in the window. oldest_pending is in it unless it is next, because
+   packets that leave the window are settled first. */
+static inline struct cw_sent_packet *cw_sent_packets_at(const struct cw_sent_packets *sent,
+                                                        uint16_t sequence)
+{
+    return (struct cw_sent_packet *)(void *)sent->window.entries + (sequence & sent->window.mask);
+}
+
+/* Returns the packet, or NULL when it is not in the window. */
+static inline struct cw_sent_packet *cw_sent_packets_find(const struct cw_sent_packets *sent,
+                                                          uint16_t sequence)
+{
+    return cw_sequence_buffer_exists(&sent->window, sequence) ? cw_sent_packets_at(sent, sequence)
+                                                              : NULL;
+}
+
+static inline void cw_sent_packets_push_event(struct cw_sent_packets *sent, uint32_t event)
+{
+    sent->events[sent->events_written++ & sent->events_mask] = event;
+    sent->events_promised--;
+}
+
+static inline void cw_sent_packets_skip_settled(struct cw_sent_packets *sent)
+{
+    while (sent->oldest_pending != sent->window.next &&
+           cw_sent_packets_at(sent, sent->oldest_pending)->fate != CW_PACKET_PENDING)
+        sent->oldest_pending++;
+}
+
+/* Takes a sample of the RTT. When a header of the other end was lost, the next one reports late
+   what the lost one would have reported. Such a sample counts only where others are rare. A header
+   that arrives after an unusual silence may have waited for all of it: its sample says only that
+   the RTT is not shorter than the rest. */
+static inline void cw_sent_packets_take_sample(struct cw_sent_packets *sent, uint16_t sequence,
+                                               double sample, bool prompt)
+{
+    struct cw_rtt *rtt = &sent->rtt;
+    const double excess = sent->silence.excess;
+    if (!prompt && rtt->sampled && ++sent->late_samples < CW_LATE_SAMPLES_REFUSED)
+        return;
+    sent->late_samples = 0;
+    if (excess > 0 && sample > rtt->smoothed && rtt->sampled) {
+        sample -= excess;
+        if (sample <= rtt->smoothed)
+            return;
+    }
+    cw_rtt_sample(rtt, sample, sent->rtt_smoothing);
+    if (sample * CW_SHORT_SAMPLE > rtt->smoothed)
+        sent->short_samples = 0;
+    else
+        cw_sent_packets_follow_down(sent, sequence, sample);
+    sent->loss_timeout = cw_rtt_timeout(rtt, sent->min_loss_timeout_seconds);
+}
+
+/* Notes that a packet, which was not acked before, is acked. */
+static inline void cw_sent_packets_settle(struct cw_sent_packets *sent, uint16_t sequence,
+                                          struct cw_sent_packet *packet)
+{
+    if (packet->fate == CW_PACKET_LOST) {
+        cw_sent_packets_found(sent);
+    } else {
+        sent->events_promised--; /* it will not be reported lost any more */
+        sent->loss = cw_loss_sample(sent->loss, false);
+        sent->lasting_loss -= sent->lasting_loss * CW_LASTING_WEIGHT;
+    }
+    packet->fate = CW_PACKET_ACKED;
+    cw_sent_packets_push_event(sent, sequence);
+    sent->acked++;
+    sent->bytes_acked += packet->bytes;
+}
+
+/* Returns the acks that the headers before this one have not told, and notes this one when it is
+   the newest. A header repeats most of the acks of the one before. These are left out, so that only
+   new ones cost work, and so that, when nothing of ours has arrived for a whole lap of the numbers,
+   old acks do not count for the packets that have these numbers now. */
+static inline uint32_t cw_sent_packets_new_acks(struct cw_sent_packets *sent, uint16_t ack,
+                                                uint32_t ack_bits)
+{
+    uint32_t known = 0;
+    bool is_newer = true;
+    if (sent->header_arrived) {
+        const int ahead = cw_sequence_difference(ack, sent->header_ack);
+        if (ahead >= 0 && ahead < CW_ACKS_PER_HEADER)
+            known = sent->header_ack_bits << ahead;
+        else if (ahead < 0 && ahead > -CW_ACKS_PER_HEADER)
+            known = sent->header_ack_bits >> -ahead;
+        is_newer = ahead >= 0 || !sent->header_known;
+    }
+    if (is_newer) {
+        sent->header_ack = ack;
+        sent->header_ack_bits = ack_bits | known;
+        sent->header_known = sent->header_arrived = true;
+        sent->unseen = (uint16_t)(sent->window.next - 1 - ack);
+    }
+    return ack_bits & ~known;
+}
+
+/* Takes the acks of a header that arrived. prompt says that none of the other end's headers before
+   this one is missing, so that it acks its newest packet as early as possible. */
+static inline void cw_sent_packets_take_acks(struct cw_sent_packets *sent, uint16_t ack,
+                                             uint32_t ack_bits, bool prompt, double now)
+{
+    if (!cw_sequence_buffer_exists(&sent->window, ack))
+        return;
+    const uint32_t news = cw_sent_packets_new_acks(sent, ack, ack_bits);
+    if (!news)
+        return;
+    struct cw_sent_packet *newest = cw_sent_packets_at(sent, ack);
+    if (news & 1 && newest->fate != CW_PACKET_ACKED) {
+        cw_sent_packets_settle(sent, ack, newest);
+        cw_sent_packets_take_sample(sent, ack, now - newest->time, prompt);
+    }
+    if (news & ~(uint32_t)1)
+        cw_sent_packets_take_older(sent, ack, news);
+    cw_sent_packets_skip_settled(sent);
+    if (cw_sequence_difference(sent->header_ack, sent->oldest_pending) > 0)
+        cw_sent_packets_find_lost(sent);
+}
+
+/* Returns the packet that leaves the window when one more is sent; NULL when its fate is settled
+   for good. */
+static inline struct cw_sent_packet *cw_sent_packets_leaving(const struct cw_sent_packets *sent)
+{
+    const uint16_t leaving = (uint16_t)(sent->window.next - (sent->window.mask + 1));
+    struct cw_sent_packet *last = cw_sent_packets_find(sent, leaving);
+    return last && last->fate != CW_PACKET_ACKED ? last : NULL;
+}
+
+/* Returns whether the events of earlier packets leave room to report the fate of one more. The
+   packet that leaves needs room for one event less: its ack comes too late. */
+static inline bool cw_sent_packets_have_room(const struct cw_sent_packets *sent)
+{
+    const uint32_t waiting = sent->events_written - sent->events_read;
+    const uint32_t needed = waiting + sent->events_promised + CW_EVENTS_AT_MOST;
+    const uint32_t room = sent->events_mask + 1;
+    return needed <= room || (needed == room + 1 && cw_sent_packets_leaving(sent));
+}
+
+/* Adds a packet, whose number was window.next. There must be room. */
+static inline struct cw_sent_packet *cw_sent_packets_add(struct cw_sent_packets *sent)
+{
+    const uint16_t leaving = (uint16_t)(sent->window.next - (sent->window.mask + 1));
+    if (cw_sent_packets_leaving(sent))
+        cw_sent_packets_let_leave(sent, leaving);
+    if (sent->header_ack == leaving)
+        sent->header_known = false;
+    sent->window.sequences[leaving & sent->window.mask] = sent->window.next;
+    struct cw_sent_packet *packet = cw_sent_packets_at(sent, sent->window.next++);
+    packet->bytes = 0;
+    packet->fate = CW_PACKET_PENDING;
+    sent->events_promised += CW_EVENTS_AT_MOST;
+    sent->unseen++;
+    return packet;
+}
+
 /* Declares overdue packets lost: those that were not acked in time nor, if patient, in the other
-   end's next packet. */
-void cw_sent_packets_update(struct cw_sent_packets *sent, double now);
+   end's next packet, which may be long in coming, and longer while the other end is idle. */
+static inline void cw_sent_packets_update(struct cw_sent_packets *sent, double now)
+{
+    if (sent->oldest_pending == sent->window.next)
+        return;
+    double timeout = sent->loss_timeout;
+    if (sent->patient) {
+        double longer = sent->rtt.smoothed + sent->silence.idle + CW_SILENCES * sent->silence.usual;
+        if (longer > CW_LONGEST_TIMEOUT)
+            longer = CW_LONGEST_TIMEOUT;
+        if (timeout < longer)
+            timeout = longer;
+    }
+    if (now - cw_sent_packets_at(sent, sent->oldest_pending)->time >= timeout)
+        cw_sent_packets_give_up(sent, timeout, now);
+}
 
 #endif

@@ -25,7 +25,7 @@ TEST(test_the_defaults_are_as_told)
     assert_int_equal(config.max_messages, 256);
     assert_int_equal(config.max_received_messages, CW_AUTO);
     assert_int_equal(config.max_packets_per_update, 32);
-    assert_true(unit_same(config.idle_interval_seconds, 0.1));
+    assert_true(unit_same(config.idle_interval_seconds, 0.5));
 }
 
 static void use(struct cw_connection *a, struct cw_connection *b)

@@ -66,22 +66,57 @@ TEST(test_an_interval_of_0_is_a_packet_in_every_round)
     assert_true(rate_of(&pair, 60) <= 1);
 }
 
-/* The other end answers a message for so long that a lost answer changes nothing. Then both are
-   silent again. */
-TEST(test_a_message_is_answered_in_every_round)
+/* The other end answers a message in its next round, and once more in the round after that. Then
+   both are silent again. */
+TEST(test_a_message_is_answered_twice)
 {
     for (uint32_t channel = 0; channel < 2; channel++) {
         struct pair pair = open_pair(1, 0.1, 0);
         pair_run(&pair, 300);
         send_note(pair.sides[0], channel, 1, 0, pair.now);
-        pair_run(&pair, 4); /* the message has arrived, and the first answer is on its way */
-        const uint64_t answered = sent_by(pair.sides[1]);
-        pair_run(&pair, 6);
-        assert_int_equal(sent_by(pair.sides[1]), answered + 6);
-        pair_run(&pair, 60);
+        pair_run(&pair, 2);
+        const uint64_t before[] = {sent_by(pair.sides[0]), sent_by(pair.sides[1])};
+        pair_run(&pair, 20);
+        assert_int_equal(sent_by(pair.sides[0]), before[0]);
+        assert_int_equal(sent_by(pair.sides[1]), before[1] + 2);
+        assert_int_equal(channel_of(pair.sides[0], channel).queued, 0);
         assert_true(rate_of(&pair, 10) <= 1);
         take_all(pair.sides[1]);
     }
+}
+
+/* An end that was spoken to in every round answers for so long that a lost answer changes nothing.
+ */
+TEST(test_many_messages_are_answered_for_a_while)
+{
+    struct pair pair = open_pair(1, 0.1, 0);
+    pair_run(&pair, 300);
+    for (int i = 0; i < 30; i++) {
+        send_note(pair.sides[0], 0, 1, 0, pair.now);
+        pair_tick(&pair);
+        take_all(pair.sides[1]);
+    }
+    pair_run(&pair, 5); /* the last one has arrived */
+    const uint64_t answered = sent_by(pair.sides[1]);
+    pair_run(&pair, 6);
+    assert_int_equal(sent_by(pair.sides[1]), answered + 6);
+    pair_run(&pair, 60);
+    take_all(pair.sides[1]);
+    assert_true(rate_of(&pair, 10) <= 1);
+}
+
+/* Half of all packets are lost, answers among them, and yet every message arrives. */
+TEST(test_rare_messages_arrive_whatever_is_lost)
+{
+    struct pair pair = open_pair(10, 0.1, 0.5);
+    for (int i = 0; i < 200; i++) {
+        send_note(pair.sides[0], 0, 1, 0, pair.now);
+        pair_run(&pair, 60);
+        take_all(pair.sides[1]);
+    }
+    pair_run(&pair, 120);
+    assert_int_equal(channel_of(pair.sides[1], 0).received, 200);
+    take_all(pair.sides[1]);
 }
 
 /* Returns the seconds until a message has arrived that is sent after a silence, and whose first

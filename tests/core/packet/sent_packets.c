@@ -32,8 +32,8 @@ static void open_window(struct cw_sent_packets *sent)
 static void send_packets(struct cw_sent_packets *sent, uint32_t count, double now)
 {
     for (uint32_t i = 0; i < count; i++) {
+        assert_true(cw_sent_packets_have_room(sent));
         struct cw_sent_packet *packet = cw_sent_packets_add(sent);
-        assert_non_null(packet);
         packet->time = now;
         packet->bytes = 100;
     }

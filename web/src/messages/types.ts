@@ -24,7 +24,7 @@ export interface ConnectionConfig {
   readonly maxPacketsPerUpdate?: number;
   /**
    * The longest time without a packet when there is nothing to send, from 0 (a packet in each round) to 10. Default
-   * 0.1.
+   * 0.5.
    */
   readonly idleIntervalSeconds?: number;
 }

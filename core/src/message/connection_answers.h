@@ -1,0 +1,113 @@
+/* The answers that the two ends of a connection owe each other: which packets are sent only for
+   their headers, and for how long the other end may be silent. */
+#ifndef CAUSEWAY_CONNECTION_ANSWERS_H
+#define CAUSEWAY_CONNECTION_ANSWERS_H
+
+#include "message/connection_internal.h"
+
+/* The most answers that are still to follow, of which an idle end needs few. */
+#define CW_ANSWERS_MOST 255
+
+/* The further answers to a packet where all of ours get lost, and less where fewer do: where nine
+   in ten do, one of them arrives three times in four. */
+#define CW_ANSWERS_FOR_LOSS 16
+
+/* The packets with entries for which one answer in time is enough. */
+#define CW_FEW_PACKETS 4
+
+/* Returns the record of a packet in the endpoint's window. */
+static inline struct cw_carried *cw_carried_by(const struct cw_connection *c, uint16_t packet)
+{
+    return &c->carried[packet & (c->config.endpoint.sent_window - 1)];
+}
+
+/* Returns the number of packets with entries that the other end has not seen yet. */
+static inline uint16_t cw_connection_unanswered(const struct cw_connection *c)
+{
+    const struct cw_sent_packets *sent = cw_endpoint_sent(c->endpoint);
+    const uint32_t window = sent->window.mask + 1;
+    if (sent->unseen >= window)
+        return (uint16_t)window;
+    const uint16_t seen = (uint16_t)(sent->window.next - sent->unseen - 1);
+    return (uint16_t)(c->spoken - cw_carried_by(c, seen)->spoken);
+}
+
+/* Notes that this packet of ours with entries, the oldest that the other end has not seen yet, was
+   sent then: it owes an answer about a round trip later, and may be idle until then. Where we speak
+   in every round, it owes one all the time. */
+static inline void cw_connection_ask(struct cw_connection *c, uint16_t packet, double sent_at)
+{
+    const struct cw_sent_packets *sent = cw_endpoint_sent(c->endpoint);
+    double idle = sent_at + sent->rtt.smoothed - sent->silence.last_arrival;
+    if (!(idle < c->config.idle_interval_seconds)) /* nothing has arrived yet */
+        idle = c->config.idle_interval_seconds;
+    if (idle < 2 * c->interval && cw_connection_unanswered(c) > CW_FEW_PACKETS)
+        cw_endpoint_expect_idle(c->endpoint, 0);
+    else
+        cw_endpoint_expect_answer(c->endpoint, packet, idle);
+}
+
+/* Notes for how long the other end may be silent, now that it was heard. */
+static inline void cw_connection_expect(struct cw_connection *c)
+{
+    const struct cw_sent_packets *sent = cw_endpoint_sent(c->endpoint);
+    if (cw_connection_unanswered(c) == 0 || sent->unseen > sent->window.mask) {
+        cw_endpoint_expect_idle(c->endpoint, c->config.idle_interval_seconds);
+        return;
+    }
+    uint16_t packet = (uint16_t)(sent->window.next - sent->unseen);
+    while (!cw_carried_by(c, packet)->speaks)
+        packet++;
+    cw_connection_ask(c, packet, cw_sent_packets_at(sent, packet)->time);
+}
+
+/* Returns whether an end that waits for acks goes on although it has nothing to send. Where it
+   waits for more than a few answers, or does not know the RTT, losses show sooner so; but such
+   packets fill no more than a quarter of the window, whose rest is for messages. It is heard of at
+   least as often as where its packets are spread (cw_sent_packets_spread). */
+static inline bool cw_connection_goes_on(const struct cw_connection *c, double silence)
+{
+    const struct cw_sent_packets *sent = cw_endpoint_sent(c->endpoint);
+    if (silence >= CW_LONGEST_INTERVAL)
+        return true;
+    return sent->unseen <= sent->window.mask / 4 &&
+           (cw_connection_unanswered(c) > CW_FEW_PACKETS || !(sent->rtt.smoothed > 0));
+}
+
+/* Returns whether the first packet of a round is sent even without messages. Only packets with
+   messages are answered, so two idle ends do not answer each other. */
+static inline bool cw_connection_must_send(const struct cw_connection *c)
+{
+    const double now = c->timing.round, silence = now - c->sent;
+    if (silence >= c->config.idle_interval_seconds || c->owes ||
+        cw_received_packets_urgent(cw_endpoint_received(c->endpoint)))
+        return true;
+    if (c->answers > 0 && now - c->spoken_to < cw_endpoint_sent(c->endpoint)->loss_timeout)
+        return true;
+    return !cw_connection_is_idle(c) && cw_connection_goes_on(c, silence);
+}
+
+/* Notes that a packet is sent, whose header answers everything that has arrived. */
+static inline void cw_connection_note_answer(struct cw_connection *c, uint32_t entries, double now)
+{
+    if (entries == 0 && !c->owes && c->answers > 0)
+        c->answers--;
+    c->owes = false;
+    c->sent = now;
+}
+
+/* Each packet with entries is answered, and once more in a later round that has nothing else to
+   say, more often where our packets get lost: so an end that is seldom spoken to says little, and
+   one that was spoken to in every round answers for as long as the last answer may be lost. */
+static inline void cw_connection_note_spoken_to(struct cw_connection *c, double now)
+{
+    const struct cw_sent_packets *sent = cw_endpoint_sent(c->endpoint);
+    if (now - c->spoken_to >= sent->loss_timeout)
+        c->answers = 0;
+    const uint32_t answers = c->answers + 1 + (uint32_t)(CW_ANSWERS_FOR_LOSS * sent->loss);
+    c->answers = answers < CW_ANSWERS_MOST ? (uint8_t)answers : CW_ANSWERS_MOST;
+    c->owes = true;
+    c->spoken_to = now;
+}
+
+#endif
