@@ -120,6 +120,7 @@ static void configs_of_connections(void **state)
     good.channels[0].blocks = true;
     BAD_CHANGE(cw_connection_config_check(&config), channels[1].repair = true);
     BAD_CHANGE(cw_connection_config_check(&config), channels[0].block_fragment_size = 9000);
+    BAD_CHANGE(cw_connection_config_check(&config), channels[0].max_message_size = 262145);
     config = good;
     config.congestion.mode = CW_CONGESTION_BINARY;
     config.congestion.bad_packets_per_second = 0;
@@ -172,6 +173,9 @@ static void messages(void **state)
     struct all value = {.number = 1};
     uint8_t datagram[2000] = {0xff, 1, 2, 3, 4, 5, 6, 7, 8, 9};
     config.channels[0].blocks = true;
+    config.channels[0].max_message_size = 1000;
+    config.channels[1].max_message_size = 0;
+    config.endpoint.max_packet_size = config.endpoint.fragment_above;
     config.channels[0].send_queue_size = 2;
     config.max_messages = 4;
     config.max_receipts = 1;

@@ -76,6 +76,12 @@ static inline void note_carried(struct cw_connection *c, uint16_t packet, bool s
         const struct cw_channel *channel = &c->channels[i];
         bool is_fragment = false;
         const uint32_t count = cw_channel_carried(channel, &is_fragment);
+        if ((is_fragment || channel->common.has_fragment) &&
+            carried->flight != CW_FLIGHT_FRAGMENT) {
+            carried->flight = CW_FLIGHT_FRAGMENT;
+            c->bulk = true;
+            c->fragments++;
+        }
         if (count == 0)
             continue;
         const uint32_t fragment = is_fragment ? CW_CARRIED_FRAGMENT : 0;
@@ -83,11 +89,6 @@ static inline void note_carried(struct cw_connection *c, uint16_t packet, bool s
             (uint16_t)(fragment | i << CW_CARRIED_CHANNEL | count);
         for (uint32_t j = 0; j < count; j++)
             c->words[c->words_written++ & c->words_mask] = channel->common.selection[j];
-        if (is_fragment && carried->flight != CW_FLIGHT_FRAGMENT) {
-            carried->flight = CW_FLIGHT_FRAGMENT;
-            c->bulk = true;
-            c->fragments++;
-        }
     }
     carried->words = (uint16_t)(c->words_written - carried->start);
     carried->speaks = speaks;

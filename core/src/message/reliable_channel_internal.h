@@ -1,5 +1,5 @@
-/* Declarations that the two halves of a reliable channel share: reliable_channel.c, which sends,
-   and reliable_receiving.c. */
+/* Declarations that the parts of a reliable channel share: reliable_queue.c, which has the messages
+   to send, reliable_channel.c, which puts them into packets, and reliable_receiving.c. */
 #ifndef CAUSEWAY_RELIABLE_CHANNEL_INTERNAL_H
 #define CAUSEWAY_RELIABLE_CHANNEL_INTERNAL_H
 
@@ -9,6 +9,38 @@
 static inline bool cw_reliable_repairs(const struct cw_reliable_channel *channel)
 {
     return !CW_LIKELY(!channel->repair);
+}
+
+static inline uint16_t cw_reliable_slot_number(const struct cw_reliable_channel *channel,
+                                               uint16_t id)
+{
+    return id & (channel->slots.size - 1);
+}
+
+static inline struct cw_reliable_slot *
+cw_reliable_slot_of(const struct cw_reliable_channel *channel, uint16_t id)
+{
+    return &channel->slots.items[cw_reliable_slot_number(channel, id)];
+}
+
+/* Returns the id of a slot's message, or of the fragment of it. */
+static inline uint16_t cw_reliable_id_of(const struct cw_reliable_slot *slot)
+{
+    return (uint16_t)(slot->message->id + slot->index);
+}
+
+/* Returns whether a slot's message is sent as a block. */
+static inline bool cw_reliable_is_block(const struct cw_reliable_slot *slot)
+{
+    return slot->message->block && slot->count == 0;
+}
+
+/* Returns the list for what has just been sent. */
+static inline enum cw_reliable_list cw_reliable_list_of(const struct cw_reliable_slot *slot)
+{
+    if (slot->count > 0)
+        return slot->transmission.copies > 0 ? CW_LIST_FRAGMENT_COPIES : CW_LIST_FRAGMENTS;
+    return slot->transmission.copies > 0 ? CW_LIST_COPIES : CW_LIST_SENT;
 }
 
 static inline struct cw_message **
