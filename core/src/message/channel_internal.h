@@ -90,6 +90,13 @@ static inline bool cw_channel_is_idle(const struct cw_channel *channel)
                : channel->unreliable.queue_count == 0;
 }
 
+/* Returns whether there are fragments of large messages to send, or unacked. */
+static inline bool cw_channel_has_fragments(const struct cw_channel *channel)
+{
+    return cw_channel_is_reliable(channel) ? channel->reliable.fragments > 0
+                                           : channel->common.unsent_fragments > 0;
+}
+
 /* Begins a new packet. first says that it is the first of its round; it may hold copies of new
    messages. Returns false when the channel has nothing for it. */
 static inline bool cw_channel_begin(struct cw_channel *channel, bool first)

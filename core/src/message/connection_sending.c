@@ -27,6 +27,10 @@
 #define LEAST_FRAGMENTS 4 /* fragments in flight in any case, as many as the least window */
 #define PROMPT_PACKETS  4 /* packets of a round that messages fill without being bulk data */
 
+/* Large messages of so many fragments altogether are not paced, like the first window of TCP (RFC
+   6928): a message that is sent now and then should not be spread over ticks. */
+#define BURST_FRAGMENTS 10
+
 /* The contents of our packets */
 
 static void settle_receipts(struct cw_connection *c, struct cw_carried *carried, bool acked)
@@ -245,6 +249,18 @@ static void fill_with_fragments(struct cw_connection *c, struct filling *packet)
     fill_packet(c, packet);
 }
 
+/* Returns whether the fragments that wait are those of a few large messages, or were lost. */
+static bool is_burst(const struct cw_connection *c)
+{
+    uint32_t unsent = 0;
+    bool any = false;
+    for (uint32_t i = 0; i < c->config.channel_count; i++) {
+        unsent += c->channels[i].common.unsent_fragments;
+        any |= cw_channel_has_fragments(&c->channels[i]);
+    }
+    return any && unsent <= BURST_FRAGMENTS && c->packets_this_round < BURST_FRAGMENTS;
+}
+
 /* Returns the limit that forbids one more packet of bulk data now. Messages count as in flight
    while blocks wait, and may fill the window alone: a few fragments always go, so that blocks never
    wait for the messages to end. */
@@ -252,7 +268,8 @@ static enum cw_congestion_limit bulk_limit(const struct cw_connection *c)
 {
     const enum cw_congestion_limit limit = cw_congestion_limit(&c->congestion, true);
     const bool starves = limit == CW_CONGESTION_LIMIT_WINDOW && c->fragments < LEAST_FRAGMENTS;
-    return starves ? CW_CONGESTION_LIMIT_NONE : limit;
+    const bool bursts = limit == CW_CONGESTION_LIMIT_PACING && is_burst(c);
+    return starves || bursts ? CW_CONGESTION_LIMIT_NONE : limit;
 }
 
 /* Returns whether a message or fragment is repeated in vain, maybe because its packets are refused

@@ -342,14 +342,14 @@ static struct cw_reliable_slot *next_fragment(const struct cw_reliable_channel *
     const struct cw_reliable_slot *waiting = first_of(channel, CW_LIST_UNSENT);
     const struct cw_timing later = cw_bulk_timing(timing);
     struct cw_reliable_slot *oldest = cw_reliable_slot_of(channel, channel->oldest_unacked);
-    *due = oldest->count > 0 ? cw_transmission_due(&oldest->transmission, &later) : CW_NOT_DUE;
+    *due = oldest->count > 0 ? cw_fragment_due(&oldest->transmission, timing, &later) : CW_NOT_DUE;
     if (*due == CW_DUE_AGAIN)
         return oldest;
     for (enum cw_reliable_list list = CW_LIST_FRAGMENTS; list < CW_RELIABLE_LISTS; list++) {
         struct cw_reliable_slot *slot = first_of(channel, list);
         if (!slot)
             continue;
-        *due = cw_transmission_due(&slot->transmission, &later);
+        *due = cw_fragment_due(&slot->transmission, timing, &later);
         const bool waits = waiting && cw_reliable_is_block(waiting) &&
                            cw_sequence_newer(cw_reliable_id_of(slot), waiting->message->id);
         if (*due != CW_NOT_DUE && (*due != CW_DUE_FIRST || (!waits && may_begin(channel, slot))))
@@ -375,6 +375,7 @@ static uint32_t pick_large(struct cw_reliable_channel *channel, const struct cw_
     if (timing->no_fragments || common->selection_count > 0 || bits > room)
         return 0;
     pick(channel, slot, due, timing);
+    common->unsent_fragments -= due == CW_DUE_FIRST;
     common->has_fragment = true;
     return bits;
 }

@@ -44,6 +44,7 @@ void cw_reliable_reset(struct cw_reliable_channel *channel)
     if (channel->repair)
         cw_repair_reset(channel->repair);
     channel->common.extra = false;
+    channel->common.unsent_fragments = 0;
     channel->common.stats = (struct cw_channel_stats){0};
 }
 
@@ -74,6 +75,7 @@ static enum cw_error append_large(struct cw_reliable_channel *channel, struct cw
     for (; slot.index < count; slot.index++)
         append(channel, &slot);
     channel->fragments += count;
+    channel->common.unsent_fragments += count;
     return CW_OK;
 }
 

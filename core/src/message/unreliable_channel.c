@@ -27,6 +27,7 @@ void cw_unreliable_reset(struct cw_unreliable_channel *channel)
     channel->queue_count = 0;
     channel->received_read = channel->received_written = 0;
     channel->newest = channel->next_number = channel->large_end = 0;
+    channel->common.unsent_fragments = 0;
     cw_large_receiver_reset(&channel->large);
     channel->common.stats = (struct cw_channel_stats){0};
 }
@@ -54,6 +55,7 @@ static enum cw_error make_large(struct cw_unreliable_channel *channel, struct cw
     if (message->receipt && !cw_receipts_has_room(channel->common.receipts, count))
         return CW_ERROR_RECEIPTS_FULL;
     channel->next_number = (uint16_t)(channel->next_number + count);
+    channel->common.unsent_fragments += count;
     cw_receipts_promise_parts(channel->common.receipts, message->receipt, count);
     return CW_OK;
 }
@@ -188,6 +190,7 @@ static bool write_large(struct cw_unreliable_channel *channel, struct cw_stream 
     if (slot->message->receipt)
         cw_receipts_carry_part(common->receipts, slot->message->receipt, slot->next, count,
                                &slot->leader);
+    common->unsent_fragments--;
     if (++slot->next < count)
         return true;
     cw_message_drop(slot->message);
@@ -261,10 +264,12 @@ void cw_unreliable_end_round(struct cw_unreliable_channel *channel)
             channel->queue[kept++] = slot;
             continue;
         }
+        const uint32_t count =
+            slot.total > 0 ? cw_large_count(&channel->common.large, slot.total) : 0;
         if (slot.message->receipt)
-            cw_receipts_settle_parts(
-                channel->common.receipts, slot.message->receipt,
-                slot.total > 0 ? cw_large_count(&channel->common.large, slot.total) : 1);
+            cw_receipts_settle_parts(channel->common.receipts, slot.message->receipt,
+                                     count > 0 ? count : 1);
+        channel->common.unsent_fragments -= count;
         cw_message_drop(slot.message);
         channel->common.stats.dropped++;
     }
