@@ -30,7 +30,9 @@ struct cw_connection_config {
     /* Packets are filled up to fragment_above, so that none is sent in fragments. The default of
        1064 bytes keeps every datagram below 1,100 bytes, encryption included. The other end's
        packets may have up to max_packet_size bytes, whole or in fragments. All other defaults are
-       those of an endpoint, except max_packet_size, 8192, and max_reassemblies, 3. */
+       those of an endpoint, except max_packet_size, 8192, max_reassemblies, 3, and sent_window,
+       CW_AUTO: 1024 packets with blocks or large messages, 256 without. 20 Mbit/s over a round trip
+       of 300 ms take 768 of them. */
     struct cw_endpoint_config endpoint; /* its allocator is not used */
 
     uint32_t max_messages; /* the most messages that may be made and not yet acked or released, 1 to
@@ -46,7 +48,7 @@ struct cw_connection_config {
                                        for one more message that is next in order */
     uint32_t max_receipts; /* messages sent with a receipt whose event has not been taken yet, 0 (no
                               receipts) to 32768; default 256 */
-    uint32_t max_packets_per_update; /* datagrams of one round, 1 to 64; default 32 */
+    uint32_t max_packets_per_update; /* datagrams of one round, 1 to 256; default 128 */
     double idle_interval_seconds; /* the longest silence when there is nothing to say, 0 (none) to
                                      10; default 0.1. It should be alike on both ends */
     struct cw_congestion_config congestion; /* heeded by transmit; default CW_CONGESTION_DELAY */

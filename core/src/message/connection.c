@@ -63,7 +63,7 @@ static uint32_t carried_words(const struct cw_connection_config *config)
     uint32_t in_flight = 0;
     for (uint32_t i = 0; i < config->channel_count; i++)
         in_flight += cw_channel_config_in_flight(&config->channels[i]);
-    uint32_t words = CW_WORDS_PER_PACKET * config->endpoint.sent_window;
+    uint32_t words = CW_WORDS_PER_PACKET * cw_connection_endpoint_config(config).sent_window;
     while (words < CW_WORDS_PER_MESSAGE * in_flight)
         words *= 2;
     return words < CW_WORDS_MOST ? words : CW_WORDS_MOST;
@@ -79,7 +79,7 @@ static enum cw_error lay_out(struct cw_arena *arena, const struct cw_connection_
     const uint32_t word_count = carried_words(config);
     uint16_t *words = cw_arena_take(arena, sizeof *words * word_count);
     struct cw_carried *carried =
-        cw_arena_take(arena, sizeof *carried * config->endpoint.sent_window);
+        cw_arena_take(arena, sizeof *carried * cw_connection_endpoint_config(config).sent_window);
     cw_receipts_layout(c ? &c->receipts : NULL, arena, config->max_receipts);
     const uint32_t writer_size = cw_connection_writer_size(config);
     uint8_t *writer_bytes = cw_arena_take(arena, writer_size);
@@ -100,6 +100,7 @@ static enum cw_error lay_out(struct cw_arena *arena, const struct cw_connection_
         return CW_OK;
     }
     c->config = *config;
+    c->config.endpoint.sent_window = endpoint.sent_window;
     c->packet_size = cw_connection_packet_size(config);
     c->send_size = cw_connection_send_size(config);
     c->entries_bits = cw_bits_required(config->channel_count);

@@ -7,6 +7,7 @@
 #define MAX_PACKET_SIZE 8192
 #define SEND_SIZE       (CW_DEFAULT_DATAGRAM_SIZE - 36) /* headers and encryption take up to 34 */
 #define REASSEMBLIES    3
+#define BULK_WINDOW     1024   /* packets: 20 Mbit/s for 300 ms */
 #define REPAIR_AGREED   0x100u /* bits in the fingerprint beside a channel's kind */
 #define LARGE_AGREED    0x200u
 
@@ -19,10 +20,11 @@ struct cw_connection_config cw_connection_config_default(const struct cw_schema 
         .max_messages = 256,
         .max_received_messages = CW_AUTO,
         .max_receipts = 256,
-        .max_packets_per_update = 32,
+        .max_packets_per_update = 128,
         .idle_interval_seconds = 0.1,
         .congestion = cw_congestion_config_default(),
     };
+    config.endpoint.sent_window = CW_AUTO;
     config.endpoint.max_packet_size = MAX_PACKET_SIZE;
     config.endpoint.fragment_above = SEND_SIZE;
     config.endpoint.max_reassemblies = REASSEMBLIES;
@@ -93,9 +95,21 @@ uint32_t cw_connection_send_size(const struct cw_connection_config *config)
     return packet_size;
 }
 
+/* Returns the packets that may be in flight: more where there is bulk data. */
+static uint32_t sent_window_of(const struct cw_connection_config *config)
+{
+    if (config->endpoint.sent_window != CW_AUTO)
+        return config->endpoint.sent_window;
+    bool bulk = cw_connection_largest(config) > 0;
+    for (uint32_t i = 0; i < config->channel_count; i++)
+        bulk |= config->channels[i].blocks;
+    return bulk ? BULK_WINDOW : cw_endpoint_config_default().sent_window;
+}
+
 struct cw_endpoint_config cw_connection_endpoint_config(const struct cw_connection_config *config)
 {
     struct cw_endpoint_config endpoint = config->endpoint;
+    endpoint.sent_window = sent_window_of(config);
     endpoint.max_send_size = cw_connection_send_size(config);
     return endpoint;
 }
@@ -112,7 +126,7 @@ uint32_t cw_connection_received_room(const struct cw_connection_config *config)
     RANGE(__VA_ARGS__, UINT, max_messages, 1, 32768)                                               \
     RANGE(__VA_ARGS__, AUTO, max_received_messages, 1, 32768)                                      \
     RANGE(__VA_ARGS__, UINT, max_receipts, 0, 32768)                                               \
-    RANGE(__VA_ARGS__, UINT, max_packets_per_update, 1, 64)                                        \
+    RANGE(__VA_ARGS__, UINT, max_packets_per_update, 1, 256)                                        \
     RANGE(__VA_ARGS__, REAL, idle_interval_seconds, 0, 10)
 CW_CONFIG_FIELDS(cw_connection_config, 0x1120, FIELDS, cw_connection_config_errors)
 
@@ -125,7 +139,10 @@ enum cw_error cw_connection_config_check(const struct cw_connection_config *conf
     const enum cw_error own_error = CW_CHECK_FIELDS(config);
     if (own_error != CW_OK)
         return own_error;
-    const enum cw_error endpoint_error = cw_endpoint_config_check(&config->endpoint);
+    struct cw_endpoint_config endpoint = config->endpoint;
+    if (endpoint.sent_window == CW_AUTO)
+        endpoint.sent_window = BULK_WINDOW;
+    const enum cw_error endpoint_error = cw_endpoint_config_check(&endpoint);
     if (endpoint_error != CW_OK)
         return endpoint_error;
     for (uint32_t i = 0; i < config->channel_count; i++) {
