@@ -18,6 +18,7 @@
    further one. Two of them and the ticks for which they wait take no longer than an ack. */
 #define FIRST_COPY  0.45
 #define NEXT_COPY   0.5
+#define TICKS_OF_EARLY 3 /* ticks in a round trip from which on a block may begin early */
 #define SHARE_SCALE 1024 /* parts of a bit, which weights divide well */
 
 /* The acks of more packets than this in a tick go out in two packets when packets are lost: if a
@@ -449,14 +450,16 @@ size_t cw_connection_transmit(struct cw_connection *c, uint8_t *out, size_t capa
    not, beyond chance. Copies then leave twice in a round trip, the first a bit early, so that two
    of them and the ticks for which they wait take no longer than an ack. Where next to nothing is
    lost, a block has arrived by the time the next one does, so the next one may begin early. With
-   one packet a round, as the reference sends, its order is kept too. */
+   one packet a round, as the reference sends, its order is kept too. On a short path, the fragments
+   that have to go twice then cost more than the wait. */
 static void set_copies(struct cw_connection *c)
 {
     const struct cw_sent_packets *sent = cw_endpoint_sent(c->endpoint);
     c->timing.loss = sent->loss;
     c->timing.redundant =
         sent->loss > LOSS_FOR_REDUNDANCY || sent->lasting_loss > LASTING_FOR_REDUNDANCY;
-    c->timing.early = !c->timing.redundant && c->config.max_packets_per_update > 1;
+    c->timing.early = !c->timing.redundant && c->config.max_packets_per_update > 1 &&
+                      sent->rtt.smoothed >= TICKS_OF_EARLY * c->interval;
     c->timing.bursts = c->timing.redundant && sent->paired_loss > (1 + sent->loss) / 2;
     if (!c->timing.bursts)
         return;
