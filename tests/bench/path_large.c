@@ -206,8 +206,8 @@ static void spurious(void)
         run(&slow, CW_CHANNEL_RELIABLE_ORDERED, 10000, 2, 60).ratio,
     };
     static const char *const names[] = {
-        "spurious_rtt_5_blocks", "spurious_rtt_5_8k",    "spurious_8k_20hz",
-        "spurious_100k_loss_2",  "spurious_kbit_256",    "spurious_kbit_256_10k",
+        "spurious_rtt_5_blocks", "spurious_rtt_5_8k", "spurious_8k_20hz",
+        "spurious_100k_loss_2",  "spurious_kbit_256", "spurious_kbit_256_10k",
     };
     char figure[64];
     for (size_t i = 0; i < sizeof ratios / sizeof *ratios; i++) {

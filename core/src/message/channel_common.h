@@ -60,8 +60,8 @@ struct cw_channel_common {
     uint32_t
         fragment_bits;   /* such bits for what has the packet to itself, as it fits into no other */
     uint32_t whole_bits; /* the most bits of a message that shares a packet */
-    struct cw_large_format large;   /* the form of messages longer than that */
-    uint32_t unsent_fragments;      /* the number of fragments of such messages that were never sent */
+    struct cw_large_format large; /* the form of messages longer than that */
+    uint32_t unsent_fragments; /* the number of fragments of such messages that were never sent */
     struct cw_large_writer *writer; /* the connection's, if it has such messages */
 
     uint16_t *selection; /* max_messages_per_packet ids that go into the packet being made */

@@ -126,7 +126,7 @@ uint32_t cw_connection_received_room(const struct cw_connection_config *config)
     RANGE(__VA_ARGS__, UINT, max_messages, 1, 32768)                                               \
     RANGE(__VA_ARGS__, AUTO, max_received_messages, 1, 32768)                                      \
     RANGE(__VA_ARGS__, UINT, max_receipts, 0, 32768)                                               \
-    RANGE(__VA_ARGS__, UINT, max_packets_per_update, 1, 256)                                        \
+    RANGE(__VA_ARGS__, UINT, max_packets_per_update, 1, 256)                                       \
     RANGE(__VA_ARGS__, REAL, idle_interval_seconds, 0, 10)
 CW_CONFIG_FIELDS(cw_connection_config, 0x1120, FIELDS, cw_connection_config_errors)
 

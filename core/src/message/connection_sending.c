@@ -16,10 +16,10 @@
 
 /* The round trips after which copies leave where losses come in bursts: the first one, and each
    further one. Two of them and the ticks for which they wait take no longer than an ack. */
-#define FIRST_COPY  0.45
-#define NEXT_COPY   0.5
-#define TICKS_OF_EARLY 3 /* ticks in a round trip from which on a block may begin early */
-#define SHARE_SCALE 1024 /* parts of a bit, which weights divide well */
+#define FIRST_COPY     0.45
+#define NEXT_COPY      0.5
+#define TICKS_OF_EARLY 3    /* ticks in a round trip from which on a block may begin early */
+#define SHARE_SCALE    1024 /* parts of a bit, which weights divide well */
 
 /* The acks of more packets than this in a tick go out in two packets when packets are lost: if a
    single one reports them, and is lost, the next one may have no space for all of them. */

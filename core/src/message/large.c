@@ -102,17 +102,20 @@ enum cw_error cw_large_build(const struct cw_channel_common *common, const uint8
     uint32_t type;
     if (!cw_channel_read_type(&stream, common, &type))
         return CW_ERROR_MALFORMED;
-    const enum cw_error error = cw_message_create_held(common->pool, type, message);
+    struct cw_message *made;
+    const enum cw_error error = cw_message_create_held(common->pool, type, &made);
     if (error != CW_OK)
         return error;
     const bool has_block = cw_schema_type_checked(common->schema, type)->block;
-    if (cw_schema_serialize_checked(common->schema, type, &stream, (*message)->data) &&
+    if (cw_schema_serialize_checked(common->schema, type, &stream, made->data) &&
         cw_stream_align(&stream)) {
         const uint32_t end = (uint32_t)(cw_stream_position(&stream) / 8);
-        *block = has_block ? end : 0;
-        if (has_block == (end < total))
+        if (has_block == (end < total)) {
+            *message = made;
+            *block = has_block ? end : 0;
             return CW_OK;
+        }
     }
-    cw_message_drop(*message);
+    cw_message_drop(made);
     return CW_ERROR_MALFORMED;
 }

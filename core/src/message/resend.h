@@ -119,18 +119,17 @@ static inline struct cw_timing cw_bulk_timing(const struct cw_timing *timing)
     return timing->loss < CW_LOSS_FOR_COPIES ? cw_patient_timing(timing) : *timing;
 }
 
-/* Decides what is due of a fragment; patient is cw_bulk_timing's. A fragment has been overtaken when
-   the other end reports a newer packet but not its own: then the next round is soon enough. */
+/* Decides what is due of a fragment; patient is cw_bulk_timing's. A fragment has been overtaken
+   when the other end reports a newer packet but not its own: then the next round is soon enough. */
 static inline enum cw_due cw_fragment_due(const struct cw_transmission *transmission,
                                           const struct cw_timing *timing,
                                           const struct cw_timing *patient)
 {
     const enum cw_due due = cw_transmission_due(transmission, patient);
-    const bool overtaken =
-        due == CW_NOT_DUE && transmission->time < timing->round &&
-        cw_sequence_newer(timing->newest_reported, transmission->packet) &&
-        timing->last_arrival > transmission->time &&
-        timing->now - transmission->time >= timing->answer;
+    const bool overtaken = due == CW_NOT_DUE && transmission->time < timing->round &&
+                           cw_sequence_newer(timing->newest_reported, transmission->packet) &&
+                           timing->last_arrival > transmission->time &&
+                           timing->now - transmission->time >= timing->answer;
     return overtaken ? cw_transmission_repeat(transmission, timing) : due;
 }
 
