@@ -272,10 +272,7 @@ static inline void peer_end(void *peer)
 static inline struct cw_endpoint *peer_of(const struct cw_connection_config *config)
 {
     struct cw_endpoint *peer = NULL;
-    struct cw_endpoint_config endpoint = config->endpoint;
-    if (endpoint.sent_window == CW_AUTO)
-        endpoint.sent_window = cw_endpoint_config_default().sent_window;
-    assert_int_equal(cw_endpoint_create(&endpoint, &peer), CW_OK);
+    assert_int_equal(cw_endpoint_create(&config->endpoint, &peer), CW_OK);
     return own(peer, peer_end);
 }
 

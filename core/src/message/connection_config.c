@@ -139,10 +139,7 @@ enum cw_error cw_connection_config_check(const struct cw_connection_config *conf
     const enum cw_error own_error = CW_CHECK_FIELDS(config);
     if (own_error != CW_OK)
         return own_error;
-    struct cw_endpoint_config endpoint = config->endpoint;
-    if (endpoint.sent_window == CW_AUTO)
-        endpoint.sent_window = BULK_WINDOW;
-    const enum cw_error endpoint_error = cw_endpoint_config_check(&endpoint);
+    const enum cw_error endpoint_error = cw_endpoint_config_check(&config->endpoint);
     if (endpoint_error != CW_OK)
         return endpoint_error;
     for (uint32_t i = 0; i < config->channel_count; i++) {
