@@ -249,6 +249,19 @@ static bool fits_as_block(const struct cw_channel *channel, const struct cw_mess
            channel->common.fragment_bits;
 }
 
+/* Returns whether the fragments of a message with so many bits before its block fit into packets,
+   and into the queue, where each has a place. */
+static bool fits_as_large(const struct cw_channel *channel, const struct cw_message *message,
+                          uint32_t bits)
+{
+    const struct cw_channel_common *common = &channel->common;
+    const uint32_t head = (bits + 7) / 8;
+    const uint32_t count = cw_large_count(&common->large, head + message->block_size);
+    return head <= common->writer->capacity &&
+           cw_large_bits(common, common->large.fragment_size) <= common->fragment_bits &&
+           (!cw_channel_is_reliable(channel) || count <= common->config.send_queue_size);
+}
+
 enum cw_error cw_channel_measure(const struct cw_channel *channel, struct cw_message *message,
                                  uint32_t *bits)
 {
@@ -266,10 +279,7 @@ enum cw_error cw_channel_measure(const struct cw_channel *channel, struct cw_mes
         all += CW_REPAIR_ALIGN_BITS;
     *bits = all;
     if (cw_large_takes(&common->large, message, all, common->whole_bits))
-        return (all + 7) / 8 <= common->writer->capacity &&
-                       cw_large_bits(common, common->large.fragment_size) <= common->fragment_bits
-                   ? CW_OK
-                   : CW_ERROR_MESSAGE_TOO_LARGE;
+        return fits_as_large(channel, message, all) ? CW_OK : CW_ERROR_MESSAGE_TOO_LARGE;
     if (!message->block)
         return fits(channel, all) ? CW_OK : CW_ERROR_MESSAGE_TOO_LARGE;
     if (!common->config.blocks || !fits_as_block(channel, message, all))

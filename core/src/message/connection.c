@@ -83,15 +83,16 @@ static enum cw_error lay_out(struct cw_arena *arena, const struct cw_connection_
     cw_receipts_layout(c ? &c->receipts : NULL, arena, config->max_receipts);
     const uint32_t writer_size = cw_connection_writer_size(config);
     uint8_t *writer_bytes = cw_arena_take(arena, writer_size);
-    uint32_t reliable = 0;
+    uint32_t reserves = 0;
     for (uint32_t i = 0; i < config->channel_count; i++) {
         lay_out_channel(arena, config, i, scratch, channels ? &channels[i] : NULL);
-        reliable += cw_channel_config_is_reliable(&config->channels[i]);
+        if (cw_channel_config_is_reliable(&config->channels[i]))
+            reserves += cw_connection_large(config, i) > 0 ? 2 : 1;
     }
     struct cw_message_pool_config made = {.schema = config->schema,
                                           .capacity = config->max_messages};
     struct cw_message_pool_config arrived = {
-        .schema = config->schema, .capacity = cw_connection_received_room(config) + reliable};
+        .schema = config->schema, .capacity = cw_connection_received_room(config) + reserves};
     struct cw_endpoint_config endpoint = cw_connection_endpoint_config(config);
     if (!arena->base) {
         cw_arena_take(arena, cw_message_pool_memory(&made));

@@ -63,7 +63,8 @@ struct cw_carried {
       most one message there, which was next in order when it came: it waits for the application, or
       is the beginning of a block. In the first case the application takes it. In the second case
       the first thing missing is another fragment, which needs no room in the pool. Everything else
-      together takes no more than the rest of the pool.
+      together takes no more than the rest of the pool. A fragment of a large message needs no room
+      either, and its place is free once the application has released what it took before.
 
    4. A packet is acked if every reliable message in it was accepted. The rest of the packet might
       always be refused. So after a few repeats in vain the oldest goes into a packet that has
@@ -83,7 +84,8 @@ struct cw_connection {
     uint32_t entries_bits; /* the width of the number of entries in front of a payload */
     struct cw_endpoint *endpoint;
     /* Two pools, so that neither received nor outgoing messages can use up the other's room. In
-       `arrived`, each reliable channel has one message that is its own. */
+       `arrived`, each reliable channel has one message that is its own, and one more for a large
+       message, which needs it only when the application takes it. */
     struct cw_message_pool *made;
     struct cw_message_pool *arrived;
     struct cw_channel *channels;

@@ -344,15 +344,13 @@ static struct cw_message *taken_mark(struct cw_reliable_channel *channel)
 }
 
 /* Makes a large message that is complete. One that is malformed is dropped: NULL, with *done set.
-   While the pool has no room for it, it waits: NULL, and *done is not set. */
+   While the application holds all messages of the pool, it waits: NULL, and *done is not set. */
 static struct cw_message *build_large(struct cw_reliable_channel *channel, uint16_t first,
                                       uint16_t count, bool *done)
 {
     struct cw_channel_common *common = &channel->common;
     struct cw_message *message = NULL;
     *done = false;
-    if (cw_message_pool_used(common->pool) >= common->pool_room && channel->reserved)
-        return NULL;
     const enum cw_error error = cw_large_receiver_build(&channel->large, common, first, &message);
     if (error == CW_ERROR_POOL_EMPTY)
         return NULL;
