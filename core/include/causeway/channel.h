@@ -54,10 +54,10 @@ enum cw_channel_kind {
    fragments do. `blocks` may be false: it is for messages whose blocks are longer than
    max_message_size, which go one at a time.
 
-   Both ends turn it on by max_message_size. CW_AUTO is what the longest message of the schema needs,
-   as far as its fields tell, and 0 when every one fits into a packet. Where it is 0, a message that
-   does not fit into a packet goes in a longer one, of up to the endpoint's max_packet_size, that is
-   sent in fragments; any of them that is lost takes all with it.
+   Both ends turn it on by max_message_size. CW_AUTO is what the longest message of the schema
+   needs, as far as its fields tell, and 0 when every one fits into a packet. Where it is 0, a
+   message that does not fit into a packet goes in a longer one, of up to the endpoint's
+   max_packet_size, that is sent in fragments; any of them that is lost takes all with it.
 
    The receiver has memory for receive_queue_size fragments, and for the rest of one message. The
    block of a received message stays there until the message is released; meanwhile no fragment
