@@ -122,13 +122,16 @@ struct cw_parsed_entry {
     uint16_t next;       /* the first message that is missing, apart from the ones to keep */
     struct cw_message *first; /* messages to keep, linked by next */
     struct cw_message *last;
-    struct cw_message *reserved; /* the message among them that takes the channel's reserve */
-    struct cw_block_piece piece; /* the fragment of a block to keep; size is 0: there is none */
-    struct cw_large_piece large; /* the fragment of a message to keep, likewise */
-    uint32_t messages;           /* messages that were read, kept or not */
-    uint32_t missing;            /* messages to keep for which the pool had no room */
-    uint32_t missing_blocks;     /* unreliable messages whose blocks found no free buffer */
-    bool full;                   /* a part of the entry cannot be kept now */
+    struct cw_message *reserved;     /* the message among them that takes the channel's reserve */
+    union {                          /* the fragment to keep; size is 0 when there is none */
+        struct cw_block_piece piece; /* of a block */
+        struct cw_large_piece large; /* of a large message */
+    };
+    uint32_t messages;       /* messages that were read, kept or not */
+    uint32_t missing;        /* messages to keep for which the pool had no room */
+    uint32_t missing_blocks; /* unreliable messages whose blocks found no free buffer */
+    bool is_large;           /* the fragment to keep is that of a large message */
+    bool full;               /* a part of the entry cannot be kept now */
 };
 
 /* Reads the body of a message of the type. With keep set, *message is a new message from the pool.

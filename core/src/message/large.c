@@ -58,7 +58,7 @@ static bool serialize_head(struct cw_stream *stream, const struct cw_large_forma
         return false;
     *piece = (struct cw_large_piece){
         .first = (uint16_t)first,
-        .index = (uint16_t)index,
+        .index = index,
         .total = size + 1,
         .size = cw_large_size(format, size + 1, index),
     };

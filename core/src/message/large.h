@@ -22,8 +22,8 @@ struct cw_large_format {
 /* A fragment, as a packet has it. */
 struct cw_large_piece {
     uint16_t first; /* the number of the message's first fragment */
-    uint16_t index;
-    uint32_t total;       /* bytes of the message */
+    uint32_t total; /* bytes of the message */
+    uint32_t index;
     uint32_t size;        /* bytes of the fragment; 0 when there is none */
     const uint8_t *bytes; /* points into the packet */
 };

@@ -168,14 +168,6 @@ static uint32_t pick_fragment(struct cw_reliable_channel *channel, const struct 
     return bits;
 }
 
-/* Returns the first id that the receiver's window may begin with: that of the oldest message, of
-   which the first fragments may be acked. Something must be unacked. */
-static uint16_t window_start(const struct cw_reliable_channel *channel)
-{
-    return (uint16_t)(channel->oldest_unacked -
-                      cw_reliable_slot_of(channel, channel->oldest_unacked)->index);
-}
-
 /* Returns whether a message may be sent for the first time: the receiver may have no room for ids
    further ahead than its queue is long, and a block waits until all before it are acked. */
 static bool may_begin(const struct cw_reliable_channel *channel,
@@ -183,7 +175,7 @@ static bool may_begin(const struct cw_reliable_channel *channel,
 {
     const uint16_t id = cw_reliable_id_of(slot);
     return !cw_reliable_is_block(slot) &&
-           (uint16_t)(id - window_start(channel)) < channel->common.config.receive_queue_size;
+           (uint16_t)(id - channel->window_start) < channel->common.config.receive_queue_size;
 }
 
 /* Returns whether a block has its turn: nothing that was sent before it is unacked. */
@@ -261,7 +253,7 @@ static struct cw_reliable_slot *next_to_pick(struct cw_reliable_channel *channel
     /* The slot that the search had found is looked at again, and this one is not. */
     if (slot)
         channel->cursor = (uint16_t)(slot - channel->slots.items);
-    else if (channel->cursor == cw_reliable_slot_number(channel, cw_reliable_id_of(first)))
+    else if (channel->cursor == cw_reliable_slot_number(channel, first->message->id))
         channel->cursor = first->next;
     return first;
 }
@@ -297,20 +289,21 @@ static void pick(struct cw_reliable_channel *channel, struct cw_reliable_slot *s
                  enum cw_due due, const struct cw_timing *timing)
 {
     struct cw_channel_common *common = &channel->common;
-    const uint16_t id = cw_reliable_id_of(slot), number = cw_reliable_slot_number(channel, id);
+    const uint16_t id = slot->message->id, number = cw_reliable_slot_number(channel, id);
     uint32_t at = common->selection_count++;
     for (; at > 0 && cw_sequence_newer(common->selection[at - 1], id); at--)
         common->selection[at] = common->selection[at - 1];
     common->selection[at] = id;
-    if (due == CW_DUE_FIRST && slot->index == 0)
+    if (due == CW_DUE_FIRST) {
         leave_queue(channel);
-    if (due == CW_DUE_FIRST && slot->count == 0 && cw_reliable_repairs(channel))
-        add_symbol(channel, slot);
+        if (cw_reliable_repairs(channel))
+            add_symbol(channel, slot);
+    }
     count_send(channel, due);
-    cw_transmission_send(&slot->transmission, due, slot->count > 0 ? 0 : common->config.redundancy,
-                         timing);
+    cw_transmission_send(&slot->transmission, due, common->config.redundancy, timing);
     cw_reliable_slots_unlink(&channel->slots, number);
-    cw_reliable_slots_append(&channel->slots, number, cw_reliable_list_of(slot));
+    cw_reliable_slots_append(&channel->slots, number,
+                             slot->transmission.copies > 0 ? CW_LIST_COPIES : CW_LIST_SENT);
 }
 
 /* Picks the combinations of coded repair once all messages are picked, and returns their bits. The
@@ -374,8 +367,17 @@ static uint32_t pick_large(struct cw_reliable_channel *channel, const struct cw_
     const uint32_t room = bits_left == common->packet_bits ? common->fragment_bits : bits_left;
     if (timing->no_fragments || common->selection_count > 0 || bits > room)
         return 0;
-    pick(channel, slot, due, timing);
+    const uint16_t id = cw_reliable_id_of(slot), number = cw_reliable_slot_number(channel, id);
+    if (due == CW_DUE_FIRST && slot->index == 0)
+        leave_queue(channel);
     common->unsent_fragments -= due == CW_DUE_FIRST;
+    count_send(channel, due);
+    cw_transmission_send(&slot->transmission, due, 0, timing);
+    cw_reliable_slots_unlink(&channel->slots, number);
+    cw_reliable_slots_append(&channel->slots, number,
+                             slot->transmission.copies > 0 ? CW_LIST_FRAGMENT_COPIES
+                                                           : CW_LIST_FRAGMENTS);
+    common->selection[common->selection_count++] = id;
     common->has_fragment = true;
     return bits;
 }
@@ -405,7 +407,7 @@ uint32_t cw_reliable_pick(struct cw_reliable_channel *channel, const struct cw_t
     enum cw_due due;
     struct cw_reliable_slot *slot;
     while ((slot = next_to_pick(channel, timing, &due)) != NULL) {
-        const uint32_t bits = slot->bits + id_bits(channel, cw_reliable_id_of(slot));
+        const uint32_t bits = slot->bits + id_bits(channel, slot->message->id);
         if (due == CW_DUE_REDUNDANT_COPY) {
             if (bits > bits_left || bits > channel->copy_bits_left)
                 continue;

@@ -35,14 +35,6 @@ static inline bool cw_reliable_is_block(const struct cw_reliable_slot *slot)
     return slot->message->block && slot->count == 0;
 }
 
-/* Returns the list for what has just been sent. */
-static inline enum cw_reliable_list cw_reliable_list_of(const struct cw_reliable_slot *slot)
-{
-    if (slot->count > 0)
-        return slot->transmission.copies > 0 ? CW_LIST_FRAGMENT_COPIES : CW_LIST_FRAGMENTS;
-    return slot->transmission.copies > 0 ? CW_LIST_COPIES : CW_LIST_SENT;
-}
-
 static inline struct cw_message **
 cw_reliable_received_slot(const struct cw_reliable_channel *channel, uint16_t id)
 {

@@ -16,28 +16,18 @@ static uint16_t count_down(struct cw_reliable_channel *channel,
     return cw_reliable_slot_of(channel, last)->left--;
 }
 
-/* Empties a slot, and lets its message go unless other fragments of it are not acked. Returns
-   whether it did. */
-static bool leave(struct cw_reliable_channel *channel, uint16_t id)
-{
-    struct cw_reliable_slot *slot = cw_reliable_slot_of(channel, id);
-    const bool last = slot->count == 0 || count_down(channel, slot) == 1;
-    if (last)
-        cw_message_drop(slot->message);
-    slot->message = NULL;
-    return last;
-}
-
 void cw_reliable_reset(struct cw_reliable_channel *channel)
 {
     const struct cw_channel_config *config = &channel->common.config;
     for (uint16_t id = channel->oldest_unacked; id != channel->next_id; id++) {
-        if (cw_reliable_slot_of(channel, id)->message)
-            leave(channel, id);
+        struct cw_reliable_slot *slot = cw_reliable_slot_of(channel, id);
+        if (slot->message && (slot->count == 0 || count_down(channel, slot) == 1))
+            cw_message_drop(slot->message);
+        slot->message = NULL;
     }
     cw_reliable_reset_received(channel);
     cw_reliable_slots_reset(&channel->slots);
-    channel->oldest_unacked = channel->next_id = 0;
+    channel->oldest_unacked = channel->next_id = channel->window_start = 0;
     channel->block_sender.active = channel->next_block.active = false;
     if (config->blocks)
         cw_block_receiver_reset(&channel->block_receiver);
@@ -46,14 +36,6 @@ void cw_reliable_reset(struct cw_reliable_channel *channel)
     channel->common.extra = false;
     channel->common.unsent_fragments = 0;
     channel->common.stats = (struct cw_channel_stats){0};
-}
-
-static void append(struct cw_reliable_channel *channel, const struct cw_reliable_slot *slot)
-{
-    const uint16_t number = cw_reliable_slot_number(channel, channel->next_id++);
-    channel->slots.items[number] = *slot;
-    cw_reliable_slots_append(&channel->slots, number,
-                             slot->count > 0 ? CW_LIST_UNSENT_FRAGMENTS : CW_LIST_UNSENT);
 }
 
 /* Queues the fragments of a large message; each has an id and a slot. */
@@ -72,8 +54,11 @@ static enum cw_error append_large(struct cw_reliable_channel *channel, struct cw
                                     .bits = total,
                                     .count = (uint16_t)count,
                                     .left = (uint16_t)count};
-    for (; slot.index < count; slot.index++)
-        append(channel, &slot);
+    for (; slot.index < count; slot.index++) {
+        const uint16_t number = cw_reliable_slot_number(channel, channel->next_id++);
+        channel->slots.items[number] = slot;
+        cw_reliable_slots_append(&channel->slots, number, CW_LIST_UNSENT_FRAGMENTS);
+    }
     channel->fragments += count;
     channel->common.unsent_fragments += count;
     return CW_OK;
@@ -90,9 +75,11 @@ enum cw_error cw_reliable_send(struct cw_reliable_channel *channel, struct cw_me
         if (error != CW_OK)
             return error;
     } else {
-        message->id = channel->next_id;
-        append(channel,
-               &(struct cw_reliable_slot){.message = message, .queued = now, .bits = bits});
+        message->id = channel->next_id++;
+        *cw_reliable_slot_of(channel, message->id) =
+            (struct cw_reliable_slot){.message = message, .queued = now, .bits = bits};
+        cw_reliable_slots_append(&channel->slots, cw_reliable_slot_number(channel, message->id),
+                                 CW_LIST_UNSENT);
     }
     message->owned = true;
     cw_receipts_promise(channel->common.receipts, message->receipt);
@@ -117,17 +104,23 @@ static void count_delivery(struct cw_reliable_channel *channel, double latency)
 
 static void settle(struct cw_reliable_channel *channel, uint16_t id, double now)
 {
-    const double queued = cw_reliable_slot_of(channel, id)->queued;
-    const uint32_t receipt = cw_reliable_slot_of(channel, id)->message->receipt;
-    if (leave(channel, id)) {
-        count_delivery(channel, now - queued);
+    struct cw_reliable_slot *slot = cw_reliable_slot_of(channel, id);
+    const uint32_t receipt = slot->message->receipt;
+    const bool last = CW_LIKELY(slot->count == 0) || count_down(channel, slot) == 1;
+    if (last) {
+        count_delivery(channel, now - slot->queued);
         if (receipt)
             cw_receipts_settle(channel->common.receipts, receipt, true);
+        cw_message_drop(slot->message);
     }
+    slot->message = NULL;
     cw_reliable_slots_unlink(&channel->slots, cw_reliable_slot_number(channel, id));
     while (channel->oldest_unacked != channel->next_id &&
            !cw_reliable_slot_of(channel, channel->oldest_unacked)->message)
         channel->oldest_unacked++;
+    channel->window_start = channel->oldest_unacked;
+    if (!CW_LIKELY(channel->fragments == 0))
+        channel->window_start -= cw_reliable_slot_of(channel, channel->oldest_unacked)->index;
 }
 
 /* Returns the slot of a message that was sent and is not acked, otherwise NULL. */

@@ -144,8 +144,10 @@ static bool read_large(struct cw_reliable_channel *channel, struct cw_stream *st
     if (error == CW_ERROR_MALFORMED)
         return false;
     parsed->full |= error != CW_OK || (parsed->only_next && !is_next(channel, parsed, id));
-    if (!parsed->full)
-        parsed->large = piece;
+    if (parsed->full)
+        return true;
+    parsed->large = piece;
+    parsed->is_large = true;
     return true;
 }
 
@@ -293,8 +295,6 @@ static void take_messages(struct cw_reliable_channel *channel, const struct cw_p
         keep_message(channel, message);
         message = next;
     }
-    if (!CW_LIKELY(parsed->large.size == 0))
-        take_large(channel, &parsed->large);
 }
 
 /* Takes the messages that were repaired. Any that cannot be kept now are sent again later. */
@@ -329,7 +329,10 @@ void cw_reliable_take(struct cw_reliable_channel *channel, const struct cw_parse
                       double now)
 {
     if (parsed->piece.size > 0) {
-        take_piece(channel, parsed);
+        if (parsed->is_large)
+            take_large(channel, &parsed->large);
+        else
+            take_piece(channel, parsed);
         return;
     }
     take_messages(channel, parsed);

@@ -307,8 +307,10 @@ static bool read_large(struct cw_unreliable_channel *channel, struct cw_stream *
     struct cw_large_piece piece;
     if (!cw_large_read(stream, &channel->common, &piece))
         return false;
-    if (!parsed->only_next) /* otherwise the packet comes again, but without this fragment */
-        parsed->large = piece;
+    if (parsed->only_next)
+        return true; /* the packet comes again, but without this fragment */
+    parsed->large = piece;
+    parsed->is_large = true;
     return true;
 }
 
@@ -447,7 +449,7 @@ void cw_unreliable_take(struct cw_unreliable_channel *channel, const struct cw_p
         keep_message(channel, message);
         message = next;
     }
-    if (!CW_LIKELY(parsed->large.size == 0)) {
+    if (!CW_LIKELY(!parsed->is_large)) {
         message = take_large(channel, &parsed->large);
         stats->dropped += message && late;
         if (message && late)
