@@ -228,11 +228,13 @@ static enum cw_error check_block(const struct cw_channel *channel, const struct 
 {
     const struct cw_channel_common *common = &channel->common;
     const bool is_block_type = cw_schema_type_checked(common->schema, message->type)->block;
+    if (CW_LIKELY(!message->block && !is_block_type))
+        return CW_OK;
     if (message->block && !is_block_type)
         return CW_ERROR_BLOCK_NOT_ALLOWED;
     if (is_block_type && (!message->block || message->block_size == 0))
         return CW_ERROR_BLOCK_MISSING;
-    if (!message->block || message->block_size < common->large.most)
+    if (message->block_size < common->large.most)
         return CW_OK;
     if (!common->config.blocks)
         return common->large.most > 0 ? CW_ERROR_BLOCK_TOO_LARGE : CW_ERROR_BLOCK_NOT_ALLOWED;
@@ -278,6 +280,8 @@ enum cw_error cw_channel_measure(const struct cw_channel *channel, struct cw_mes
     if (cw_channel_is_reliable(channel) && channel->reliable.repair && !message->block)
         all += CW_REPAIR_ALIGN_BITS;
     *bits = all;
+    if (CW_LIKELY(!message->block && all <= common->whole_bits))
+        return CW_OK;
     if (cw_large_takes(&common->large, message, all, common->whole_bits))
         return fits_as_large(channel, message, all) ? CW_OK : CW_ERROR_MESSAGE_TOO_LARGE;
     if (!message->block)

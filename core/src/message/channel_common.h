@@ -92,9 +92,9 @@ static inline bool cw_channel_write_head(struct cw_stream *stream,
 }
 
 /* Writes type and body of a message. */
-static inline bool cw_channel_write_message(struct cw_stream *stream,
-                                            const struct cw_channel_common *common,
-                                            struct cw_message *message)
+CW_INLINE bool cw_channel_write_message(struct cw_stream *stream,
+                                        const struct cw_channel_common *common,
+                                        struct cw_message *message)
 {
     if (message->broadcast)
         return common->copies->write(common->copies, stream, message);

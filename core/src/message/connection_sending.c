@@ -268,6 +268,8 @@ static bool is_burst(const struct cw_connection *c)
 static enum cw_congestion_limit bulk_limit(const struct cw_connection *c)
 {
     const enum cw_congestion_limit limit = cw_congestion_limit(&c->congestion, true);
+    if (CW_LIKELY(limit == CW_CONGESTION_LIMIT_NONE))
+        return limit;
     const bool starves = limit == CW_CONGESTION_LIMIT_WINDOW && c->fragments < LEAST_FRAGMENTS;
     const bool bursts = limit == CW_CONGESTION_LIMIT_PACING && is_burst(c);
     return starves || bursts ? CW_CONGESTION_LIMIT_NONE : limit;

@@ -168,6 +168,16 @@ static uint32_t pick_fragment(struct cw_reliable_channel *channel, const struct 
     return bits;
 }
 
+/* Returns the id with which the other end's window may begin: that of the oldest message, of which
+   the first fragments may be acked. */
+static inline uint16_t window_start(const struct cw_reliable_channel *channel)
+{
+    const uint16_t oldest = channel->oldest_unacked;
+    return CW_LIKELY(channel->fragments == 0)
+               ? oldest
+               : (uint16_t)(oldest - cw_reliable_slot_of(channel, oldest)->index);
+}
+
 /* Returns whether a message may be sent for the first time: the receiver may have no room for ids
    further ahead than its queue is long, and a block waits until all before it are acked. */
 static bool may_begin(const struct cw_reliable_channel *channel,
@@ -175,7 +185,7 @@ static bool may_begin(const struct cw_reliable_channel *channel,
 {
     const uint16_t id = cw_reliable_id_of(slot);
     return !cw_reliable_is_block(slot) &&
-           (uint16_t)(id - channel->window_start) < channel->common.config.receive_queue_size;
+           (uint16_t)(id - window_start(channel)) < channel->common.config.receive_queue_size;
 }
 
 /* Returns whether a block has its turn: nothing that was sent before it is unacked. */

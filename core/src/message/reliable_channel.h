@@ -19,9 +19,7 @@ struct cw_reliable_channel {
     struct cw_reliable_slots slots;
     uint16_t oldest_unacked;
     uint16_t next_id;
-    uint16_t window_start; /* the other end's window may begin here: with the oldest message, of
-                              which the first fragments may be acked */
-    uint32_t fragments;    /* the number of slots that hold a fragment of a large message */
+    uint32_t fragments; /* the number of slots that hold a fragment of a large message */
     struct cw_block_sender block_sender; /* the block of oldest_unacked */
     struct cw_block_sender next_block; /* the block of the message after it, if that begins early */
 

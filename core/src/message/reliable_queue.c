@@ -27,7 +27,7 @@ void cw_reliable_reset(struct cw_reliable_channel *channel)
     }
     cw_reliable_reset_received(channel);
     cw_reliable_slots_reset(&channel->slots);
-    channel->oldest_unacked = channel->next_id = channel->window_start = 0;
+    channel->oldest_unacked = channel->next_id = 0;
     channel->block_sender.active = channel->next_block.active = false;
     if (config->blocks)
         cw_block_receiver_reset(&channel->block_receiver);
@@ -118,9 +118,6 @@ static void settle(struct cw_reliable_channel *channel, uint16_t id, double now)
     while (channel->oldest_unacked != channel->next_id &&
            !cw_reliable_slot_of(channel, channel->oldest_unacked)->message)
         channel->oldest_unacked++;
-    channel->window_start = channel->oldest_unacked;
-    if (!CW_LIKELY(channel->fragments == 0))
-        channel->window_start -= cw_reliable_slot_of(channel, channel->oldest_unacked)->index;
 }
 
 /* Returns the slot of a message that was sent and is not acked, otherwise NULL. */

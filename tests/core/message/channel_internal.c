@@ -193,11 +193,13 @@ TEST(test_what_cannot_be_sent)
        message. */
     const uint32_t bits = common->entry_bits + 1 + 16 + (rig->reliable ? 16 : 0);
     common->packet_bits = bits;
+    common->whole_bits = 17;
     assert_int_equal(send_number(rig, 1, NULL), CW_OK);
     /* A message or a fragment may have a packet of its own, which is larger than those of others.
      */
     assert_int_equal(send_number(rig, 1, "block"), CW_OK);
     common->packet_bits = bits - 1;
+    common->whole_bits = 16;
     common->fragment_bits = bits - 1;
     assert_int_equal(send_number(rig, 1, NULL), CW_ERROR_MESSAGE_TOO_LARGE);
     common->fragment_bits = 20;
