@@ -2,6 +2,7 @@
 
 #include "base/config_fields.h"
 #include "base/memory.h"
+#include "message/large.h"
 
 #define MAX_BLOCK_SIZE (64u << 20)
 #define MAX_FRAGMENTS  65535

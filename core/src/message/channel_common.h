@@ -2,7 +2,7 @@
 #ifndef CAUSEWAY_CHANNEL_COMMON_H
 #define CAUSEWAY_CHANNEL_COMMON_H
 
-#include "message/large.h"
+#include "message/large_format.h"
 #include "message/message_owner.h"
 #include "message/receipts.h"
 #include "message/schema_checked.h"
@@ -122,10 +122,10 @@ struct cw_parsed_entry {
     uint16_t next;       /* the first message that is missing, apart from the ones to keep */
     struct cw_message *first; /* messages to keep, linked by next */
     struct cw_message *last;
-    struct cw_message *reserved;     /* the message among them that takes the channel's reserve */
-    union {                          /* the fragment to keep; size is 0 when there is none */
-        struct cw_block_piece piece; /* of a block */
-        struct cw_large_piece large; /* of a large message */
+    struct cw_message *reserved; /* the message among them that takes the channel's reserve */
+    union {
+        struct cw_block_piece piece; /* the fragment of a block to keep; size is 0: there is none */
+        struct cw_large_piece large; /* the fragment of a large message to keep, likewise */
     };
     uint32_t messages;       /* messages that were read, kept or not */
     uint32_t missing;        /* messages to keep for which the pool had no room */

@@ -1,20 +1,8 @@
 #include "message/large.h"
 
-#include "message/channel_common.h"
-
 #define ALIGNMENT_BITS 7                 /* the most bits that an alignment takes */
 #define NUMBER_BITS    16                /* the width of the first fragment's number */
 #define HEAD_BITS      (3 + NUMBER_BITS) /* no block, no messages and, with repair, a fragment */
-
-struct cw_large_format cw_large_format(uint32_t most, uint32_t fragment_size)
-{
-    return (struct cw_large_format){
-        .most = most,
-        .fragment_size = fragment_size,
-        .size_bits = most > 0 ? cw_bits_required(most - 1) : 0,
-        .index_bits = most > 0 ? cw_bits_required((most - 1) / fragment_size) : 0, /* at most */
-    };
-}
 
 uint32_t cw_large_bits(const struct cw_channel_common *common, uint32_t size)
 {

@@ -1,7 +1,7 @@
 #include "message/large_receiver.h"
 
 #include "base/bit_set.h"
-#include "message/channel_common.h"
+#include "message/large.h"
 
 #include <string.h>
 

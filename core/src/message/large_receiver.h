@@ -8,7 +8,9 @@
 #define CAUSEWAY_LARGE_RECEIVER_H
 
 #include "base/memory.h"
-#include "message/large.h"
+#include "message/large_format.h"
+
+#include "causeway/error.h"
 
 /* A message of which fragments have arrived, at the place of its first fragment. */
 struct cw_large_span {
@@ -31,7 +33,7 @@ struct cw_large_receiver {
 void cw_large_receiver_layout(struct cw_large_receiver *receiver, struct cw_arena *arena,
                               const struct cw_large_format *format, uint32_t window);
 
-/* Forgets all fragments. What the application holds stays. */
+/* Forgets all fragments. The blocks that the application holds stay. */
 void cw_large_receiver_reset(struct cw_large_receiver *receiver);
 
 /* CW_OK: the fragment, whose number must be in the window, can be taken. CW_ERROR_MALFORMED: other

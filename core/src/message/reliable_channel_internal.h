@@ -3,6 +3,7 @@
 #ifndef CAUSEWAY_RELIABLE_CHANNEL_INTERNAL_H
 #define CAUSEWAY_RELIABLE_CHANNEL_INTERNAL_H
 
+#include "message/large.h"
 #include "message/reliable_channel.h"
 
 /* Returns whether the channel has coded repair; most have not, and should not pay for it. */

@@ -1,5 +1,7 @@
 #include "message/unreliable_channel.h"
 
+#include "message/large.h"
+
 #include "causeway/sequence.h"
 
 #include <string.h>
@@ -88,8 +90,8 @@ uint32_t cw_unreliable_block_bits(const struct cw_unreliable_channel *channel, u
     return cw_bits_required(channel->common.config.max_block_size - 1) + ALIGNMENT_BITS + size * 8;
 }
 
-/* Returns whether so many bits may go into the packet. What fits into no packet with others goes
-   alone into a longer one, which is sent in fragments. */
+/* Returns whether so many bits may go into the packet. A message that fits into no packet with
+   others goes alone into a longer one, which is sent in fragments. */
 static bool has_room(const struct cw_channel_common *common, uint32_t bits, uint32_t bits_left)
 {
     return bits <= bits_left || (bits > common->packet_bits && bits_left == common->packet_bits &&

@@ -56,7 +56,7 @@ TEST(test_datagrams_are_as_they_were)
     struct cw_schema *schema = own(rich_schema(), schema_end);
     struct cw_connection_config config = rich_config(schema);
     for (uint32_t i = 0; i < config.channel_count; i++)
-        config.channels[i].max_message_size = 0; /* what they were before there were large ones */
+        config.channels[i].max_message_size = 0; /* the datagrams are older */
     struct cw_connection *sides[2] = {connection_with(&config), connection_with(&config)};
     char fingerprint[17];
     snprintf(fingerprint, sizeof fingerprint, "%016llx",

@@ -233,7 +233,7 @@ TEST(large_messages_share_by_weight)
     assert_in_range(taken[1], 25 * taken[0] / 10, 35 * taken[0] / 10);
 }
 
-/* Of unreliable messages, those arrive of which all fragments do, whole and once. */
+/* An unreliable message arrives whole and once, or not at all when a fragment is lost. */
 TEST(unreliable_messages_arrive_whole_or_not_at_all)
 {
     for (enum cw_channel_kind kind = CW_CHANNEL_UNRELIABLE; kind <= CW_CHANNEL_UNRELIABLE_SEQUENCED;
@@ -332,7 +332,7 @@ TEST(a_slow_reader_holds_the_sender_back)
             assert_non_null(held[i]);
             pair_run(&pair, 20);
         }
-        for (uint32_t i = 0; i < 20; i++) { /* what is held stays as it is */
+        for (uint32_t i = 0; i < 20; i++) { /* the blocks that are held stay as they are */
             (void)check_text(held[i]);
             cw_message_release(held[i]);
         }
@@ -439,7 +439,7 @@ static enum cw_error give(struct cw_endpoint *peer, struct cw_connection *to, ui
     uint8_t payload[1100];
     const size_t size = fragment_of(payload, sizeof payload, first, total, index, 0);
     for (struct cw_endpoint_event event; cw_endpoint_next(peer, &event);)
-        ; /* what became of earlier ones is of no interest */
+        ; /* the fate of earlier packets is of no interest */
     return peer_send(peer, to, payload, size, 0);
 }
 
@@ -452,7 +452,7 @@ TEST(hostile_fragments_are_refused)
         struct cw_connection *victim = connection_with(&config);
         assert_ok(give(peer, victim, 0, 5000, 1));
         assert_int_equal(give(peer, victim, 0, 5001, 2), CW_ERROR_MALFORMED); /* another size */
-        assert_int_equal(give(peer, victim, 0, 5000, 5), CW_ERROR_MALFORMED); /* of five */
+        assert_int_equal(give(peer, victim, 0, 5000, 5), CW_ERROR_MALFORMED); /* there are five */
         assert_int_equal(give(peer, victim, 65533, 9000, 5),
                          CW_ERROR_MALFORMED); /* it began before */
         assert_int_equal(give(peer, victim, 2000, 5000, 1), CW_ERROR_RECEIVER_FULL); /* too far */
