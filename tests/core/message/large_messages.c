@@ -396,7 +396,7 @@ TEST(a_foreign_peer_gets_packets_in_fragments)
 /* CW_AUTO asks the schema, and a connection whose messages all fit has nothing of it. */
 TEST(the_schema_says_what_is_needed)
 {
-    static const struct cw_message_type small[] = {ping_type};
+    const struct cw_message_type small[] = {ping_type};
     const struct cw_schema_config pings = {.types = small, .count = 1};
     struct cw_connection_config config = cw_connection_config_default(schema_with(&pings));
     const uint64_t fingerprint = cw_connection_fingerprint(&config);
