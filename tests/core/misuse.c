@@ -7,7 +7,6 @@
 #include "causeway/causeway.h"
 #include "causeway/native/client_host.h"
 #include "causeway/native/host.h"
-#include "causeway/native/resolve.h"
 #include "causeway/native/socket.h"
 
 #define ALL_FIELDS(FIELD)                                                                          \
@@ -185,7 +184,7 @@ static void messages(void **state)
     MISTAKE(CW_ERROR_MESSAGE_TYPE, cw_connection_create_message(connection, 3, &message));
     MISTAKE(CW_ERROR_MESSAGE_TYPE, cw_connection_send_value(connection, 0, 3, &value, 0));
     MISTAKE(CW_ERROR_CHANNEL, cw_connection_send_value(connection, 2, ALL, &value, 0));
-    MISTAKE(CW_ERROR_CHANNEL, cw_connection_channel_stats(connection, 2, &stats));
+    MISTAKE(CW_ERROR_CHANNEL, cw_connection_get_channel_stats(connection, 2, &stats));
     MISTAKE(CW_ERROR_OTHER_CONNECTION, sent(connection, 0, make(other, ALL)));
     MISTAKE(CW_ERROR_MESSAGE_VALUE, sent(connection, 0, all_of(connection, 101, 0)));
     MISTAKE(CW_ERROR_MESSAGE_VALUE, sent(connection, 0, all_of(connection, 1, 1101)));

@@ -64,17 +64,17 @@ static void receive(struct fuzz *fuzz, uint8_t what, const uint8_t *payload, siz
         memcpy(datagram + header_size, payload, size);
     struct cw_connection_stats before, after;
     struct cw_channel_stats channels[4];
-    cw_connection_stats(fuzz->connection, &before);
+    cw_connection_get_stats(fuzz->connection, &before);
     for (uint32_t i = 0; i < 4; i++)
-        (void)cw_connection_channel_stats(fuzz->connection, i, &channels[i]);
+        (void)cw_connection_get_channel_stats(fuzz->connection, i, &channels[i]);
     const enum cw_error error =
         cw_connection_receive(fuzz->connection, datagram, header_size + size, fuzz->now);
-    cw_connection_stats(fuzz->connection, &after);
+    cw_connection_get_stats(fuzz->connection, &after);
     if (after.messages_in_use > fuzz->pool)
         abort();
     for (uint32_t i = 0; i < 4 && error == CW_ERROR_MALFORMED; i++) {
         struct cw_channel_stats now;
-        (void)cw_connection_channel_stats(fuzz->connection, i, &now);
+        (void)cw_connection_get_channel_stats(fuzz->connection, i, &now);
         if (now.received != channels[i].received || now.dropped != channels[i].dropped ||
             after.endpoint.packets_received != before.endpoint.packets_received)
             abort();
@@ -151,7 +151,7 @@ static void run(struct fuzz *fuzz, const uint8_t *data, size_t size)
     fuzz->held = NULL;
     cw_connection_reset(fuzz->connection);
     struct cw_connection_stats stats;
-    cw_connection_stats(fuzz->connection, &stats);
+    cw_connection_get_stats(fuzz->connection, &stats);
     if (stats.messages_in_use > 0)
         abort();
 }

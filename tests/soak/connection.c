@@ -392,7 +392,7 @@ static void check_stats(struct world *world, int at)
 {
     struct side *side = &world->sides[at];
     struct cw_connection_stats stats;
-    cw_connection_stats(side->connection, &stats);
+    cw_connection_get_stats(side->connection, &stats);
     if (stats.packets_invalid)
         fail(world, at, "invalid packets counted", stats.packets_invalid);
     const uint32_t most = world->config.max_messages;
@@ -404,7 +404,7 @@ static void check_stats(struct world *world, int at)
         fail(world, at, "more messages than the pools have", stats.messages_in_use);
     for (uint32_t i = 0; i < world->config.channel_count; i++) {
         struct cw_channel_stats counts;
-        cw_connection_channel_stats(side->connection, i, &counts);
+        cw_connection_get_channel_stats(side->connection, i, &counts);
         if (counts.sent != side->channels[i].sent)
             fail(world, at, "messages sent counted wrongly", i);
         if (is_reliable(world, i) &&
@@ -421,7 +421,7 @@ static bool is_quiet(const struct world *world)
     for (int i = 0; i < 2; i++) {
         for (uint32_t j = 0; j < world->config.channel_count; j++) {
             struct cw_channel_stats counts;
-            cw_connection_channel_stats(world->sides[i].connection, j, &counts);
+            cw_connection_get_channel_stats(world->sides[i].connection, j, &counts);
             if (counts.queued + counts.in_flight > 0)
                 return false;
         }
@@ -503,7 +503,7 @@ static void finish(struct world *world)
         run_step(world, true);
     for (int i = 0; i < 2; i++) {
         struct cw_connection_stats stats;
-        cw_connection_stats(world->sides[i].connection, &stats);
+        cw_connection_get_stats(world->sides[i].connection, &stats);
         if (stats.messages_in_use > 0)
             fail(world, i, "messages that did not come back", stats.messages_in_use);
         for (uint32_t j = 0; j < world->config.channel_count; j++) {
@@ -519,11 +519,11 @@ static void count_and_destroy(struct world *world)
     for (int i = 0; i < 2; i++) {
         struct side *side = &world->sides[i];
         struct cw_connection_stats stats;
-        cw_connection_stats(side->connection, &stats);
+        cw_connection_get_stats(side->connection, &stats);
         all_refused += stats.packets_refused;
         for (uint32_t j = 0; j < CHANNELS; j++) {
             struct cw_channel_stats counts = {0};
-            cw_connection_channel_stats(side->connection, j, &counts);
+            cw_connection_get_channel_stats(side->connection, j, &counts);
             all_resent += counts.resent;
             if (j < world->config.channel_count && is_reliable(world, j)) {
                 all_reliable += side->channels[j].received;
@@ -536,7 +536,7 @@ static void count_and_destroy(struct world *world)
         for (uint32_t j = 0; j < MAX_HELD; j++)
             let_go(side, j);
         cw_connection_reset(side->connection);
-        cw_connection_stats(side->connection, &stats);
+        cw_connection_get_stats(side->connection, &stats);
         if (stats.messages_in_use > 0)
             fail(world, i, "messages that survived a reset", stats.messages_in_use);
         cw_connection_destroy(side->connection);

@@ -87,11 +87,11 @@ static inline struct cw_message *channel_rig_message(struct channel_rig *rig, ui
                                                      const char *block, uint32_t block_size)
 {
     struct cw_message *message;
-    assert_int_equal(cw_message_create_held(rig->made, block ? RIG_BLOCK : RIG_NUMBER, &message),
+    assert_int_equal(cw_message_create_owned(rig->made, block ? RIG_BLOCK : RIG_NUMBER, &message),
                      CW_OK);
     ((struct rig_number *)message->data)->number = number;
     if (block)
-        cw_message_attach_held(message, (uint8_t *)(uintptr_t)block, block_size, NULL, NULL);
+        cw_message_attach_owned(message, (uint8_t *)(uintptr_t)block, block_size, NULL, NULL);
     return message;
 }
 

@@ -3,9 +3,8 @@
 #ifndef CAUSEWAY_CHANNEL_H
 #define CAUSEWAY_CHANNEL_H
 
-#include "causeway/allocator.h"
+#include "causeway/base.h"
 #include "causeway/error.h"
-#include "causeway/linkage.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -3,10 +3,10 @@
 #ifndef CAUSEWAY_CONNECTION_H
 #define CAUSEWAY_CONNECTION_H
 
+#include "causeway/base.h"
 #include "causeway/channel.h"
 #include "causeway/congestion.h"
 #include "causeway/endpoint.h"
-#include "causeway/linkage.h"
 #include "causeway/message.h"
 
 CW_BEGIN_DECLARATIONS
@@ -206,11 +206,12 @@ struct cw_connection_stats {
     double packets_per_second;                   /* the rate that is allowed now */
 };
 
-void cw_connection_stats(const struct cw_connection *connection, struct cw_connection_stats *stats);
+void cw_connection_get_stats(const struct cw_connection *connection,
+                             struct cw_connection_stats *stats);
 
 /* Returns CW_ERROR_CHANNEL when there is no such channel. */
-enum cw_error cw_connection_channel_stats(const struct cw_connection *connection, uint32_t channel,
-                                          struct cw_channel_stats *stats);
+enum cw_error cw_connection_get_channel_stats(const struct cw_connection *connection,
+                                              uint32_t channel, struct cw_channel_stats *stats);
 
 CW_END_DECLARATIONS
 

@@ -4,9 +4,8 @@
 #ifndef CAUSEWAY_ENDPOINT_H
 #define CAUSEWAY_ENDPOINT_H
 
-#include "causeway/allocator.h"
+#include "causeway/base.h"
 #include "causeway/error.h"
-#include "causeway/linkage.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -182,7 +181,7 @@ struct cw_endpoint_stats {
     double acked_bytes_per_second;
 };
 
-void cw_endpoint_stats(const struct cw_endpoint *endpoint, struct cw_endpoint_stats *stats);
+void cw_endpoint_get_stats(const struct cw_endpoint *endpoint, struct cw_endpoint_stats *stats);
 
 CW_END_DECLARATIONS
 

@@ -228,7 +228,7 @@ static bool fits(const struct cw_channel *channel, uint64_t bits)
 static enum cw_error check_block(const struct cw_channel *channel, const struct cw_message *message)
 {
     const struct cw_channel_common *common = &channel->common;
-    const bool is_block_type = cw_schema_type_checked(common->schema, message->type)->block;
+    const bool is_block_type = cw_schema_type_unchecked(common->schema, message->type)->block;
     if (CW_LIKELY(!message->block && !is_block_type))
         return CW_OK;
     if (message->block && !is_block_type)

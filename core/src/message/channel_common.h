@@ -5,7 +5,7 @@
 #include "message/large_format.h"
 #include "message/message_owner.h"
 #include "message/receipts.h"
-#include "message/schema_checked.h"
+#include "message/schema_unchecked.h"
 
 #include "causeway/channel.h"
 
@@ -99,7 +99,7 @@ CW_INLINE bool cw_channel_write_message(struct cw_stream *stream,
     if (message->broadcast)
         return common->copies->write(common->copies, stream, message);
     return (common->type_bits == 0 || cw_stream_bits(stream, &message->type, common->type_bits)) &&
-           cw_schema_serialize_checked(common->schema, message->type, stream, message->data);
+           cw_schema_serialize_unchecked(common->schema, message->type, stream, message->data);
 }
 
 /* Reads a type. Returns false when the schema has no such type. */

@@ -310,11 +310,11 @@ size_t cw_connection_max_datagram_size(const struct cw_connection *c)
     return c ? cw_endpoint_max_datagram_size(c->endpoint) : 0;
 }
 
-void cw_connection_stats(const struct cw_connection *c, struct cw_connection_stats *stats)
+void cw_connection_get_stats(const struct cw_connection *c, struct cw_connection_stats *stats)
 {
     if (!c || !stats)
         return;
-    cw_endpoint_stats(c->endpoint, &stats->endpoint);
+    cw_endpoint_get_stats(c->endpoint, &stats->endpoint);
     stats->congestion_window_bytes = cw_congestion_window(&c->congestion);
     stats->bytes_in_flight = cw_congestion_in_flight(&c->congestion);
     stats->limited = c->congestion.limited;
@@ -334,8 +334,8 @@ uint32_t cw_connection_room(const struct cw_connection *c, uint32_t index)
     return queue < pool ? queue : pool;
 }
 
-enum cw_error cw_connection_channel_stats(const struct cw_connection *c, uint32_t index,
-                                          struct cw_channel_stats *stats)
+enum cw_error cw_connection_get_channel_stats(const struct cw_connection *c, uint32_t index,
+                                              struct cw_channel_stats *stats)
 {
     if (!c || !stats)
         return CW_ERROR_INVALID_ARGUMENT;

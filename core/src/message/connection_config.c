@@ -1,7 +1,7 @@
 #include "message/connection_internal.h"
 
 #include "base/config_fields.h"
-#include "message/schema_checked.h"
+#include "message/schema_unchecked.h"
 #include "message/yojimbo.h"
 
 #define MAX_PACKET_SIZE 8192

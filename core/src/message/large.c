@@ -91,11 +91,11 @@ enum cw_error cw_large_build(const struct cw_channel_common *common, const uint8
     if (!cw_channel_read_type(&stream, common, &type))
         return CW_ERROR_MALFORMED;
     struct cw_message *made;
-    const enum cw_error error = cw_message_create_held(common->pool, type, &made);
+    const enum cw_error error = cw_message_create_owned(common->pool, type, &made);
     if (error != CW_OK)
         return error;
-    const bool has_block = cw_schema_type_checked(common->schema, type)->block;
-    if (cw_schema_serialize_checked(common->schema, type, &stream, made->data) &&
+    const bool has_block = cw_schema_type_unchecked(common->schema, type)->block;
+    if (cw_schema_serialize_unchecked(common->schema, type, &stream, made->data) &&
         cw_stream_align(&stream)) {
         const uint32_t end = (uint32_t)(cw_stream_position(&stream) / 8);
         if (has_block == (end < total)) {

@@ -103,8 +103,8 @@ enum cw_error cw_large_receiver_build(struct cw_large_receiver *receiver,
         cw_large_build(common, receiver->bytes + at, total, message, &block);
     if (error == CW_OK && block > 0) {
         hold(receiver, at + block, total - block, true);
-        cw_message_attach_held(*message, receiver->bytes + at + block, total - block, release,
-                               receiver);
+        cw_message_attach_owned(*message, receiver->bytes + at + block, total - block, release,
+                                receiver);
     }
     return error;
 }

@@ -1,6 +1,6 @@
 #include "message/reliable_channel_internal.h"
 
-#include "causeway/sequence.h"
+#include "base/sequence.h"
 
 #define ALIGNMENT_BITS 7 /* the most bits that an alignment takes */
 

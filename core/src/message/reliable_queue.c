@@ -2,7 +2,7 @@
    losses change it. */
 #include "message/reliable_channel_internal.h"
 
-#include "causeway/sequence.h"
+#include "base/sequence.h"
 
 #define LATENCY_WEIGHT (1.0 / 16.0) /* weight of a new sample in delivery_latency_seconds */
 

@@ -1,7 +1,7 @@
 /* The receiving half of a reliable channel. */
 #include "message/reliable_channel_internal.h"
 
-#include "causeway/sequence.h"
+#include "base/sequence.h"
 
 enum keep { KEEP, IGNORE, REFUSE };
 
@@ -105,7 +105,7 @@ static bool read_fragment(struct cw_reliable_channel *channel, struct cw_stream 
         return false;
     piece.id = (uint16_t)id;
     if (piece.fragment == 0 && (!cw_channel_read_type(stream, common, &type) ||
-                                !cw_schema_type_checked(common->schema, type)->block))
+                                !cw_schema_type_unchecked(common->schema, type)->block))
         return false;
 
     enum keep keep = judge_id(channel, piece.id);
@@ -183,7 +183,7 @@ CW_INLINE bool read_messages(struct cw_reliable_channel *channel, struct cw_stre
             return false;
         const size_t start = repair ? cw_stream_position(stream) : 0;
         if (!cw_channel_read_type(stream, common, &type) ||
-            cw_schema_type_checked(common->schema, type)->block ||
+            cw_schema_type_unchecked(common->schema, type)->block ||
             !(keep == KEEP ? read_kept(channel, stream, parsed, type, ids[i])
                            : read_ignored(stream, common, parsed, type)))
             return false;
@@ -307,7 +307,7 @@ static void take_repaired(struct cw_reliable_channel *channel, const struct cw_p
         struct cw_parsed_entry entry = {.only_next = parsed->only_next};
         uint32_t type = 0;
         if (judge_id(channel, id) != KEEP || !cw_channel_read_type(&stream, common, &type) ||
-            cw_schema_type_checked(common->schema, type)->block ||
+            cw_schema_type_unchecked(common->schema, type)->block ||
             !read_kept(channel, &stream, &entry, type, id) || !entry.first)
             continue;
         take_messages(channel, &entry);

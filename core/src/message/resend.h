@@ -2,7 +2,7 @@
 #ifndef CAUSEWAY_RESEND_H
 #define CAUSEWAY_RESEND_H
 
-#include "causeway/sequence.h"
+#include "base/sequence.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -5,7 +5,8 @@
 #include "causeway/schema.h"
 
 /* Does the work of cw_schema_type. */
-const struct cw_message_type *cw_schema_type_checked(const struct cw_schema *schema, uint32_t type);
+const struct cw_message_type *cw_schema_type_unchecked(const struct cw_schema *schema,
+                                                       uint32_t type);
 
 /* Returns whether the bits of a message of the type may depend on the bit at which it begins. */
 bool cw_schema_aligns(const struct cw_schema *schema, uint32_t type);
@@ -15,7 +16,7 @@ bool cw_schema_aligns(const struct cw_schema *schema, uint32_t type);
 size_t cw_schema_longest(const struct cw_schema *schema, bool *known);
 
 /* Does the work of cw_schema_serialize; message is not NULL. */
-bool cw_schema_serialize_checked(const struct cw_schema *schema, uint32_t type,
-                                 struct cw_stream *stream, void *message);
+bool cw_schema_serialize_unchecked(const struct cw_schema *schema, uint32_t type,
+                                   struct cw_stream *stream, void *message);
 
 #endif

@@ -1,5 +1,5 @@
-#include "message/schema_checked.h"
 #include "message/schema_internal.h"
+#include "message/schema_unchecked.h"
 
 #define ALIGNMENT_BITS 7  /* the most bits that an alignment takes */
 #define TYPE_BITS      17 /* the most bits of a type */

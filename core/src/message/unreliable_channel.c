@@ -2,7 +2,7 @@
 
 #include "message/large.h"
 
-#include "causeway/sequence.h"
+#include "base/sequence.h"
 
 #include <string.h>
 
@@ -299,7 +299,7 @@ static bool keep_block(struct cw_unreliable_channel *channel, struct cw_message 
     uint8_t *block = channel->block_buffers + (size_t)buffer * channel->block_size;
     channel->block_buffers_used |= 1u << buffer;
     memcpy(block, bytes, size);
-    cw_message_attach_held(message, block, size, release_block, channel);
+    cw_message_attach_owned(message, block, size, release_block, channel);
     return true;
 }
 
@@ -323,7 +323,7 @@ static bool read_message(struct cw_unreliable_channel *channel, struct cw_stream
     uint32_t type = 0;
     if (!cw_channel_read_type(stream, common, &type))
         return false;
-    const bool has_block = cw_schema_type_checked(common->schema, type)->block;
+    const bool has_block = cw_schema_type_unchecked(common->schema, type)->block;
     if (has_block && !common->config.blocks)
         return false;
     struct cw_message *message;

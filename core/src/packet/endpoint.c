@@ -103,8 +103,7 @@ static enum cw_error lay_out(struct cw_arena *arena, const struct cw_endpoint_co
     struct cw_reassembly *reassemblies = cw_arena_take(arena, sizeof *reassemblies * slots);
     uint8_t *payloads = cw_arena_take(arena, (size_t)config->max_packet_size * slots);
     if (!arena->base) {
-        cw_arena_take(
-            arena, cw_sequence_buffer_memory(sent_window, sizeof(struct cw_sent_packet)));
+        cw_arena_take(arena, cw_sequence_buffer_memory(sent_window, sizeof(struct cw_sent_packet)));
         cw_arena_take(arena, cw_sequence_buffer_memory(config->received_window, 0));
         return CW_OK;
     }
@@ -128,8 +127,8 @@ static enum cw_error lay_out(struct cw_arena *arena, const struct cw_endpoint_co
         reassemblies[i].payload = payloads + (size_t)i * config->max_packet_size;
 
     const struct cw_allocator rest = cw_arena_allocator(arena);
-    enum cw_error error = cw_sequence_buffer_create(
-        sent_window, sizeof(struct cw_sent_packet), &rest, &e->sent.window);
+    enum cw_error error = cw_sequence_buffer_create(sent_window, sizeof(struct cw_sent_packet),
+                                                    &rest, &e->sent.window);
     if (error == CW_OK)
         error = cw_sequence_buffer_create(config->received_window, 0, &rest, &e->received.window);
     *endpoint = e;
@@ -468,7 +467,7 @@ void cw_endpoint_accept(struct cw_endpoint *e, uint16_t sequence)
     e->stats.packets_received++;
 }
 
-void cw_endpoint_stats(const struct cw_endpoint *e, struct cw_endpoint_stats *stats)
+void cw_endpoint_get_stats(const struct cw_endpoint *e, struct cw_endpoint_stats *stats)
 {
     if (!e || !stats)
         return;
