@@ -1,5 +1,6 @@
-/* Any payload arrives on channels of every kind. The connection reads no byte too many, keeps
-   within its pool, takes nothing of what it refuses, and is as new after a reset.
+/* Any payload arrives on channels of every kind, without and with large messages. The connection
+   reads no byte too many, keeps within its pool, takes nothing of what it refuses, and is as new
+   after a reset.
 
    An input is a list of datagrams. Each begins with a byte that says what is done with it, and the
    length of its payload as a byte and three bits of the first. */
@@ -114,6 +115,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static void open_connection(struct fuzz *fuzz, bool ours)
 {
     struct cw_connection_config config = rich_config(rich_schema());
+    for (uint32_t i = 0; i < config.channel_count && ours; i++) {
+        config.channels[i].max_message_size = 950;
+        config.channels[i].block_fragment_size = 50 + 50 * i;
+    }
     for (uint32_t i = 0; i < config.channel_count && ours; i++)
         config.channels[i].kind = config.channels[i].kind == CW_CHANNEL_UNRELIABLE
                                       ? CW_CHANNEL_UNRELIABLE_SEQUENCED
@@ -121,7 +126,9 @@ static void open_connection(struct fuzz *fuzz, bool ours)
     fuzz->pool = config.max_messages + config.max_messages / 2;
     for (uint32_t i = 0; i < config.channel_count; i++)
         fuzz->pool += config.channels[i].kind == CW_CHANNEL_RELIABLE_ORDERED ||
-                      config.channels[i].kind == CW_CHANNEL_RELIABLE_UNORDERED;
+                              config.channels[i].kind == CW_CHANNEL_RELIABLE_UNORDERED
+                          ? 1 + (config.channels[i].max_message_size != CW_AUTO)
+                          : 0;
     if (cw_connection_create(&config, &fuzz->connection) != CW_OK)
         abort();
 }

@@ -23,6 +23,8 @@
 #define CALM_SECONDS   10.0 /* seconds beyond those that the path needs */
 #define CHANNELS       5
 #define MAX_HELD       64
+#define MAX_LARGE      40000 /* bytes of the longest large message */
+#define LARGE_HEAD     30    /* bytes that it has beside its bytes */
 #define MAX_DATAGRAM   2048
 #define SEEN           65536
 
@@ -91,25 +93,37 @@ static bool is_reliable(const struct world *world, uint32_t channel)
            is_of_kind(world, channel, CW_CHANNEL_RELIABLE_UNORDERED);
 }
 
+/* Returns the bytes of the longest block or body of a large message, 0 without such messages. */
+static uint32_t large_of(const struct cw_channel_config *config)
+{
+    const uint32_t most = config->max_message_size == CW_AUTO ? 0 : config->max_message_size;
+    return most > LARGE_HEAD ? most - LARGE_HEAD : 0;
+}
+
 static struct plan plan_of(const struct world *world, int side, uint32_t channel, uint64_t number)
 {
     const struct cw_channel_config *config = &world->config.channels[channel];
     struct plan plan = {.content = {number * 64 + channel * 2 + (uint64_t)side}};
     struct cw_prng *random = &plan.content;
-    const uint32_t packet = world->config.endpoint.fragment_above;
+    const uint32_t packet = world->config.endpoint.fragment_above, large = large_of(config);
     uint32_t room = config->packet_budget;
     room = room > packet ? packet : room;
     const uint32_t kind = cw_prng_below(random, 100);
     if ((kind < 60 || channel == 0) && is_of_kind(world, channel, CW_CHANNEL_RELIABLE_ORDERED)) {
         plan.type = SMALL;
-    } else if (kind > 97 && config->blocks) {
+    } else if (kind > 97 && (config->blocks || large > 0)) {
         plan.type = BLOCK;
-        uint32_t most = config->max_block_size;
+        uint32_t most = config->blocks ? config->max_block_size : 0;
         if (!is_reliable(world, channel) && most > room - 40)
             most = room - 40;
+        if (most < large)
+            most = large;
         plan.block = 1 + cw_prng_below(random, cw_prng_below(random, most) + 1);
     } else {
-        plan.body = cw_prng_below(random, room - 29 > MAX_BODY ? MAX_BODY : room - 29);
+        uint32_t most = room - 29;
+        if (most < large)
+            most = large;
+        plan.body = cw_prng_below(random, most > MAX_BODY ? MAX_BODY : most);
         if (cw_prng_below(random, 4))
             plan.body %= 100;
     }
@@ -303,7 +317,15 @@ static struct cw_channel_config choose_channel(struct cw_prng *random, uint32_t 
     const bool reliable =
         config.kind == CW_CHANNEL_RELIABLE_ORDERED || config.kind == CW_CHANNEL_RELIABLE_UNORDERED;
     config.repair = reliable && cw_prng_chance(random, 0.5);
-    if (!config.blocks && cw_prng_chance(random, 0.3))
+    config.max_message_size = 0;
+    if (config.block_fragment_size >= 40 && cw_prng_chance(random, 0.5)) {
+        const uint32_t queue = config.send_queue_size < config.receive_queue_size
+                                   ? config.send_queue_size
+                                   : config.receive_queue_size;
+        const uint32_t most = queue * config.block_fragment_size;
+        config.max_message_size = 1 + cw_prng_below(random, most < MAX_LARGE ? most : MAX_LARGE);
+    }
+    if (!config.blocks && config.max_message_size == 0 && cw_prng_chance(random, 0.3))
         config.packet_budget = 60 + cw_prng_below(random, 1200);
     return config;
 }
@@ -374,10 +396,11 @@ static void check_stats(struct world *world, int at)
     if (stats.packets_invalid)
         fail(world, at, "invalid packets counted", stats.packets_invalid);
     const uint32_t most = world->config.max_messages;
-    uint32_t reliable = 0;
+    uint32_t reserves = 0;
     for (uint32_t i = 0; i < world->config.channel_count; i++)
-        reliable += is_reliable(world, i);
-    if (stats.messages_in_use > most + (most + 1) / 2 + reliable)
+        if (is_reliable(world, i))
+            reserves += world->config.channels[i].max_message_size % CW_AUTO > 0 ? 2 : 1;
+    if (stats.messages_in_use > most + (most + 1) / 2 + reserves)
         fail(world, at, "more messages than the pools have", stats.messages_in_use);
     for (uint32_t i = 0; i < world->config.channel_count; i++) {
         struct cw_channel_stats counts;
@@ -421,7 +444,9 @@ static void add_work(const struct world *world, int at, uint32_t index, double *
         config->receive_queue_size < (most + 1) / 2 ? config->receive_queue_size : (most + 1) / 2;
     for (uint64_t number = channel->received; number < channel->sent; number++) {
         const struct plan plan = plan_of(world, at, index, number);
-        const double own = (plan.body + 16.0) / room + 1.0 / config->max_messages_per_packet;
+        const uint32_t unit = large_of(config) > 0 ? config->block_fragment_size : room;
+        const double own = (plan.body + 16.0) / (unit < room ? unit : room) +
+                           1.0 / config->max_messages_per_packet + (large_of(config) > 0);
         *packets += config->repair ? 2 * own : own; /* with a combination for each */
         *trips += 1.0 / at_once;
         if (plan.block > 0) {

@@ -70,6 +70,7 @@ static inline struct cw_channel_common channel_rig_common(struct channel_rig *ri
         .scratch = rig->scratch,
         .packet_bits = 800,
         .fragment_bits = 800,
+        .whole_bits = 800,
         .selection = rig->selection,
     };
     common.config.send_queue_size = common.config.receive_queue_size = RIG_QUEUE;

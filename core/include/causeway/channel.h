@@ -45,6 +45,23 @@ enum cw_channel_kind {
    up to 256 bytes with their type; longer ones are sent as without it. It does not pay where losses
    come in long bursts, since the combinations are lost with the messages, nor beside blocks. It
    takes about 40 KB of memory. */
+
+/* Large messages, an extension of the wire that other implementations do not have, and part of the
+   fingerprint. A message that does not fit into a packet, or has a block, goes in fragments among
+   the other messages of its channel, so that several are on their way at once, and those that fit
+   do not wait for it. Congestion control counts fragments, as it does those of blocks. A reliable
+   channel sends each until it is acked; on an unreliable one a message arrives if all of its
+   fragments do. `blocks` may be false: it is for messages whose blocks are longer than
+   max_message_size, which go one at a time.
+
+   Both ends turn it on by max_message_size. CW_AUTO is what the longest message of the schema
+   needs, as far as its fields tell, and 0 when every one fits into a packet. Where it is 0, a
+   message that does not fit into a packet goes in a longer one, of up to the endpoint's
+   max_packet_size, that is sent in fragments; any of them that is lost takes all with it.
+
+   The receiver has memory for receive_queue_size fragments, and for the rest of one message. The
+   block of a received message stays there until the message is released; meanwhile no fragment
+   takes its place, and the other end is held back when that is the next one. */
 struct cw_channel_config {
     enum cw_channel_kind kind; /* default: the kind given to cw_channel_config_default */
 
@@ -61,9 +78,12 @@ struct cw_channel_config {
     uint32_t max_block_size;      /* bytes, 1 to 64 MB and at most 65,535 fragments; default 256 KB.
                                      A reliable channel with blocks has a receive buffer of this
                                      size, and one of 64 fragments */
-    uint32_t block_fragment_size; /* bytes of a block in one packet of a reliable channel, 1 or
-                                     more, and at least 16 less than the longest packet sent;
-                                     default 1024 */
+    uint32_t block_fragment_size; /* bytes of a block in one packet of a reliable channel, and of a
+                                     large message on every channel, 1 or more, and at least 16 less
+                                     than the longest packet sent; default 1024 */
+    uint32_t max_message_size;    /* bytes of the longest message, with its block: see above. 0: as
+                                     other implementations; at most receive_queue_size times
+                                     block_fragment_size; default CW_AUTO */
 
     /* These concern only the sender; the two ends may differ. */
     uint32_t send_queue_size; /* messages that may be waiting or unacked, a power of two from 2 to
@@ -94,7 +114,9 @@ struct cw_channel_stats {
     uint64_t delivered; /* reliable: messages known to have arrived */
     uint64_t received;  /* messages that arrived and were kept, each counted once */
     uint64_t dropped;   /* unreliable: messages that found no room in a packet when sent, or that
-                           arrived and then made room for later ones or, sequenced, were older */
+                           arrived and then made room for later ones or, sequenced, were older, or
+                           of which not all fragments came. Reliable: large ones that nobody of ours
+                           has sent, as they are malformed */
     uint32_t queued;    /* messages waiting for their first packet */
     uint32_t in_flight; /* reliable: messages sent and not yet known to have arrived */
     uint32_t room;      /* messages that could be sent now: queue or pool has no more */

@@ -32,7 +32,7 @@ struct cw_endpoint_config {
     uint32_t fragment_above; /* longer payloads are sent in fragments, 1 to 65493; default 1024 */
 
     uint32_t sent_window;      /* packets remembered until acked or lost, a power of two from 32 to
-                                  16384; default 256 */
+                                  16384; default 256. So is CW_AUTO, except in a connection */
     uint32_t received_window;  /* the number of packets back to which a duplicate is recognised, a
                                   power of two from 32 to 16384; default 256 */
     uint32_t max_reassemblies; /* packets that can be incomplete at the same time, 1 to 64, each

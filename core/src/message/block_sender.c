@@ -1,10 +1,5 @@
 #include "message/block_sender.h"
 
-/* While there are other fragments to send, a fragment waits this many times longer than a message
-   before it is sent again: the queue on its path may be growing, and it holds up nothing. One that
-   was reported lost does not wait. */
-#define PATIENCE 1.5
-
 /* When no more than a sixteenth of a block is missing, each fragment that is sent again gets a
    copy. At 20 % loss an eighth would be faster, but would send over 36 % of all fragments again. */
 #define LAST_PART 16
@@ -22,19 +17,11 @@ void cw_block_sender_start(struct cw_block_sender *sender, uint16_t id, const ui
     sender->next_unsent = 0;
 }
 
-static struct cw_timing with_patience(const struct cw_timing *timing)
-{
-    struct cw_timing later = *timing;
-    later.answer *= PATIENCE;
-    later.patience *= PATIENCE;
-    return later;
-}
-
 uint32_t cw_block_sender_due(const struct cw_block_sender *sender, const struct cw_timing *timing,
                              bool others, enum cw_due *due)
 {
     const bool waits = others || sender->next_unsent < sender->count;
-    const struct cw_timing later = waits ? with_patience(timing) : *timing;
+    const struct cw_timing later = waits ? cw_patient_timing(timing) : cw_bulk_timing(timing);
     for (uint32_t i = sender->oldest_unacked; i < sender->next_unsent; i++) {
         const struct cw_block_fragment *fragment = &sender->fragments[i];
         if (fragment->acked)
@@ -49,7 +36,7 @@ uint32_t cw_block_sender_due(const struct cw_block_sender *sender, const struct 
 
 bool cw_block_sender_stalls(const struct cw_block_sender *sender, const struct cw_timing *timing)
 {
-    const struct cw_timing later = with_patience(timing);
+    const struct cw_timing later = cw_patient_timing(timing);
     return sender->oldest_unacked < sender->next_unsent &&
            cw_transmission_stalls(&sender->fragments[sender->oldest_unacked].transmission, &later);
 }

@@ -116,11 +116,12 @@ enum cw_error cw_broadcast_begin(struct cw_broadcasts *broadcasts, const struct 
     if (error != CW_OK)
         return error;
     const bool moves = !cw_schema_aligns(c->config.schema, message->type);
+    const bool whole = !message->block && bits <= c->channels[channel].common.whole_bits;
     *broadcast = (struct cw_broadcast){
         .message = message,
         .channel = channel,
         .bits = bits,
-        .number = message->block ? 0 : add_body(broadcasts, message, bits, moves),
+        .number = whole ? add_body(broadcasts, message, bits, moves) : 0,
     };
     return CW_OK;
 }

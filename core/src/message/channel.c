@@ -3,6 +3,7 @@
 
 #include "base/config_fields.h"
 #include "base/memory.h"
+#include "message/large.h"
 
 #define MAX_BLOCK_SIZE (64u << 20)
 #define MAX_FRAGMENTS  65535
@@ -15,6 +16,7 @@ struct cw_channel_config cw_channel_config_default(enum cw_channel_kind kind)
         .receive_queue_size = 256,
         .max_block_size = 256 * 1024,
         .block_fragment_size = 1024,
+        .max_message_size = CW_AUTO,
         .send_queue_size = 256,
         .packet_budget = CW_AUTO,
         .weight = 1,
@@ -40,6 +42,7 @@ bool cw_channel_config_is_reliable(const struct cw_channel_config *config)
     OTHER(max_block_size, "must be from 1 to 67108864, in at most 65535 fragments")                \
     OTHER(block_fragment_size, "must be from 1 to 16 less than max_send_size or max_packet_size")  \
     RANGE(__VA_ARGS__, POWER, send_queue_size, 2, 16384)                                           \
+    OTHER(max_message_size, "must be at most receive_queue_size times block_fragment_size")        \
     OTHER(packet_budget, "must be at least 1")                                                     \
     RANGE(__VA_ARGS__, UINT, weight, 1, 1000)                                                      \
     RANGE(__VA_ARGS__, UINT, redundancy, 0, 3)
@@ -56,6 +59,17 @@ static enum cw_error check_blocks(const struct cw_channel_config *config, uint32
     return CW_OK;
 }
 
+static enum cw_error check_large(const struct cw_channel_config *config, uint32_t packet_size)
+{
+    if (config->max_message_size == 0 || config->max_message_size == CW_AUTO)
+        return CW_OK;
+    if (config->block_fragment_size < 1 || !cw_channel_fragment_fits(config, packet_size))
+        return CW_FIELD_ERROR(block_fragment_size);
+    return (config->max_message_size - 1) / config->block_fragment_size < config->receive_queue_size
+               ? CW_OK
+               : CW_FIELD_ERROR(max_message_size);
+}
+
 enum cw_error cw_channel_config_check(const struct cw_channel_config *config, uint32_t packet_size)
 {
     if (!config)
@@ -69,7 +83,22 @@ enum cw_error cw_channel_config_check(const struct cw_channel_config *config, ui
         return CW_FIELD_ERROR(packet_budget);
     if (config->repair && !is_reliable(config->kind))
         return CW_FIELD_ERROR(repair);
+    const enum cw_error large_error = check_large(config, packet_size);
+    if (large_error != CW_OK)
+        return large_error;
     return config->blocks ? check_blocks(config, packet_size) : CW_OK;
+}
+
+uint32_t cw_channel_config_large(const struct cw_channel_config *config, size_t longest,
+                                 const struct cw_endpoint_config *endpoint)
+{
+    if (config->max_message_size != CW_AUTO)
+        return config->max_message_size;
+    if (longest <= endpoint->fragment_size || config->block_fragment_size < 1 ||
+        !cw_channel_fragment_fits(config, endpoint->max_packet_size))
+        return 0;
+    const uint32_t most = config->receive_queue_size * config->block_fragment_size;
+    return longest < most ? (uint32_t)longest : most;
 }
 
 bool cw_channel_config_fragment_fits(const struct cw_channel_config *config, uint32_t packet_size)
@@ -87,8 +116,12 @@ uint32_t cw_channel_config_in_flight(const struct cw_channel_config *config)
 }
 
 static void lay_out_reliable(struct cw_arena *arena, const struct cw_channel_config *config,
+                             const struct cw_large_format *large,
                              struct cw_reliable_channel *channel)
 {
+    if (large->most > 0)
+        cw_large_receiver_layout(channel ? &channel->large : NULL, arena, large,
+                                 config->receive_queue_size);
     struct cw_reliable_slot *slots =
         cw_arena_take(arena, sizeof *slots * (config->send_queue_size + CW_RELIABLE_LISTS));
     struct cw_message **received =
@@ -128,8 +161,12 @@ static void lay_out_reliable(struct cw_arena *arena, const struct cw_channel_con
 }
 
 static void lay_out_unreliable(struct cw_arena *arena, const struct cw_channel_config *config,
-                               uint32_t max_packet_size, struct cw_unreliable_channel *channel)
+                               const struct cw_large_format *large, uint32_t max_packet_size,
+                               struct cw_unreliable_channel *channel)
 {
+    if (large->most > 0)
+        cw_large_receiver_layout(channel ? &channel->large : NULL, arena, large,
+                                 config->receive_queue_size);
     struct cw_unreliable_slot *queue =
         cw_arena_take(arena, sizeof *queue * config->send_queue_size);
     struct cw_message **received =
@@ -147,16 +184,20 @@ static void lay_out_unreliable(struct cw_arena *arena, const struct cw_channel_c
 }
 
 void cw_channel_layout(struct cw_channel *channel, struct cw_arena *arena,
-                       const struct cw_channel_config *config, uint32_t max_packet_size)
+                       const struct cw_channel_config *config, uint32_t large,
+                       uint32_t max_packet_size)
 {
+    const struct cw_large_format format = cw_large_format(large, config->block_fragment_size);
     if (channel) {
         channel->reliable_kind = is_reliable(config->kind);
         channel->common.config = *config;
+        channel->common.large = format;
     }
     if (is_reliable(config->kind))
-        lay_out_reliable(arena, config, channel ? &channel->reliable : NULL);
+        lay_out_reliable(arena, config, &format, channel ? &channel->reliable : NULL);
     else
-        lay_out_unreliable(arena, config, max_packet_size, channel ? &channel->unreliable : NULL);
+        lay_out_unreliable(arena, config, &format, max_packet_size,
+                           channel ? &channel->unreliable : NULL);
 }
 
 void cw_channel_reset(struct cw_channel *channel)
@@ -169,50 +210,89 @@ void cw_channel_reset(struct cw_channel *channel)
     channel->has_leftovers = false;
 }
 
+uint32_t cw_channel_bits_around(const struct cw_channel *channel)
+{
+    return cw_channel_is_reliable(channel)
+               ? cw_reliable_entry_bits(&channel->reliable) + CW_MESSAGE_ID_BITS
+               : channel->common.entry_bits;
+}
+
+/* Returns whether so many bits, with an entry around them, fit into a packet that has nothing
+   else. */
+static bool fits(const struct cw_channel *channel, uint64_t bits)
+{
+    const struct cw_channel_common *common = &channel->common;
+    const uint64_t all = bits + cw_channel_bits_around(channel);
+    return all <= common->packet_bits || all <= common->fragment_bits;
+}
+
 static enum cw_error check_block(const struct cw_channel *channel, const struct cw_message *message)
 {
-    const struct cw_channel_config *config = &channel->common.config;
-    const bool is_block_type =
-        cw_schema_type_unchecked(channel->common.schema, message->type)->block;
-    if (message->block && (!config->blocks || !is_block_type))
+    const struct cw_channel_common *common = &channel->common;
+    const bool is_block_type = cw_schema_type_unchecked(common->schema, message->type)->block;
+    if (CW_LIKELY(!message->block && !is_block_type))
+        return CW_OK;
+    if (message->block && !is_block_type)
         return CW_ERROR_BLOCK_NOT_ALLOWED;
     if (is_block_type && (!message->block || message->block_size == 0))
         return CW_ERROR_BLOCK_MISSING;
-    return message->block && message->block_size > config->max_block_size ? CW_ERROR_BLOCK_TOO_LARGE
-                                                                          : CW_OK;
+    if (message->block_size < common->large.most)
+        return CW_OK;
+    if (!common->config.blocks)
+        return common->large.most > 0 ? CW_ERROR_BLOCK_TOO_LARGE : CW_ERROR_BLOCK_NOT_ALLOWED;
+    return message->block_size > common->config.max_block_size ? CW_ERROR_BLOCK_TOO_LARGE : CW_OK;
 }
 
-static bool fits_reliable(const struct cw_reliable_channel *channel,
-                          const struct cw_message *message, size_t bits)
+static bool fits_as_block(const struct cw_channel *channel, const struct cw_message *message,
+                          uint64_t bits)
+{
+    if (!cw_channel_is_reliable(channel))
+        return fits(channel,
+                    bits + cw_unreliable_block_bits(&channel->unreliable, message->block_size));
+    return bits + cw_reliable_fragment_bits(&channel->reliable, message->block_size) <=
+           channel->common.fragment_bits;
+}
+
+/* Returns whether the fragments of a message with so many bits before its block fit into packets,
+   and into the queue, where each has a place. */
+static bool fits_as_large(const struct cw_channel *channel, const struct cw_message *message,
+                          uint32_t bits)
 {
     const struct cw_channel_common *common = &channel->common;
-    const size_t around = message->block ? cw_reliable_fragment_bits(channel, message->block_size)
-                                         : cw_reliable_entry_bits(channel) + CW_MESSAGE_ID_BITS;
-    return bits + around <= (message->block ? common->fragment_bits : common->packet_bits);
+    const uint32_t head = (bits + 7) / 8;
+    const uint32_t count = cw_large_count(&common->large, head + message->block_size);
+    return head <= common->writer->capacity &&
+           cw_large_bits(common, common->large.fragment_size) <= common->fragment_bits &&
+           (!cw_channel_is_reliable(channel) || count <= common->config.send_queue_size);
 }
 
 enum cw_error cw_channel_measure(const struct cw_channel *channel, struct cw_message *message,
                                  uint32_t *bits)
 {
+    const struct cw_channel_common *common = &channel->common;
     const enum cw_error block_error = check_block(channel, message);
     if (block_error != CW_OK)
         return block_error;
     size_t body;
     if (!cw_message_measure(message, &body))
         return CW_ERROR_MESSAGE_VALUE;
-    size_t all = channel->common.type_bits + body;
-    if (cw_channel_is_reliable(channel)) {
-        if (channel->reliable.repair && !message->block)
-            all += CW_REPAIR_ALIGN_BITS;
-        if (!fits_reliable(&channel->reliable, message, all))
-            return CW_ERROR_MESSAGE_TOO_LARGE;
-    } else {
-        if (message->block)
-            all += cw_unreliable_block_bits(&channel->unreliable, message->block_size);
-        if (all + channel->common.entry_bits > channel->common.packet_bits)
-            return message->block ? CW_ERROR_BLOCK_TOO_LARGE : CW_ERROR_MESSAGE_TOO_LARGE;
-    }
-    *bits = (uint32_t)all;
+    if (body > UINT32_MAX / 2)
+        return CW_ERROR_MESSAGE_TOO_LARGE;
+    uint32_t all = common->type_bits + (uint32_t)body;
+    if (cw_channel_is_reliable(channel) && channel->reliable.repair && !message->block)
+        all += CW_REPAIR_ALIGN_BITS;
+    *bits = all;
+    if (CW_LIKELY(!message->block && all <= common->whole_bits))
+        return CW_OK;
+    if (cw_large_takes(&common->large, message, all, common->whole_bits))
+        return fits_as_large(channel, message, all) ? CW_OK : CW_ERROR_MESSAGE_TOO_LARGE;
+    if (!message->block)
+        return fits(channel, all) ? CW_OK : CW_ERROR_MESSAGE_TOO_LARGE;
+    if (!common->config.blocks || !fits_as_block(channel, message, all))
+        return cw_channel_is_reliable(channel) ? CW_ERROR_MESSAGE_TOO_LARGE
+                                               : CW_ERROR_BLOCK_TOO_LARGE;
+    if (!cw_channel_is_reliable(channel))
+        *bits += cw_unreliable_block_bits(&channel->unreliable, message->block_size);
     return CW_OK;
 }
 

@@ -2,6 +2,7 @@
 #ifndef CAUSEWAY_CHANNEL_COMMON_H
 #define CAUSEWAY_CHANNEL_COMMON_H
 
+#include "message/large_format.h"
 #include "message/message_owner.h"
 #include "message/receipts.h"
 #include "message/schema_unchecked.h"
@@ -52,17 +53,23 @@ struct cw_channel_common {
     struct cw_copies *copies;     /* the broadcasts that go to the connection too, or NULL */
     uint8_t *scratch; /* room for the largest message; shared by the channels of a connection */
     uint32_t type_bits;
-    uint32_t index_bits;    /* the width of the channel's number in front of an entry */
-    uint32_t count_bits;    /* the width of the number of messages in an entry */
-    uint32_t entry_bits;    /* the width of an entry before its first message: at most 16 */
-    uint32_t packet_bits;   /* bits of a packet that the channel may fill */
-    uint32_t fragment_bits; /* such bits for a block fragment that has the packet to itself */
+    uint32_t index_bits;  /* the width of the channel's number in front of an entry */
+    uint32_t count_bits;  /* the width of the number of messages in an entry */
+    uint32_t entry_bits;  /* the width of an entry before its first message: at most 16 */
+    uint32_t packet_bits; /* bits of a packet that the channel may fill */
+    uint32_t
+        fragment_bits;   /* such bits for what has the packet to itself, as it fits into no other */
+    uint32_t whole_bits; /* the most bits of a message that shares a packet */
+    struct cw_large_format large; /* the form of messages longer than that */
+    uint32_t unsent_fragments; /* the number of fragments of such messages that were never sent */
+    struct cw_large_writer *writer; /* the connection's, if it has such messages */
 
     uint16_t *selection; /* max_messages_per_packet ids that go into the packet being made */
     uint32_t selection_count;
     bool done;         /* nothing more is due after the latest pick */
     bool more_due;     /* something else is due, but does not go into this packet */
-    bool fragment_due; /* a fragment of a block is due, but this packet may not hold any */
+    bool fragment_due; /* a fragment is due, but this packet may not hold any */
+    bool has_fragment; /* the entry being made is a fragment of a message */
     bool extra;        /* the entry has a part that holds no messages */
 
     struct cw_channel_stats stats;
@@ -85,9 +92,9 @@ static inline bool cw_channel_write_head(struct cw_stream *stream,
 }
 
 /* Writes type and body of a message. */
-static inline bool cw_channel_write_message(struct cw_stream *stream,
-                                            const struct cw_channel_common *common,
-                                            struct cw_message *message)
+CW_INLINE bool cw_channel_write_message(struct cw_stream *stream,
+                                        const struct cw_channel_common *common,
+                                        struct cw_message *message)
 {
     if (message->broadcast)
         return common->copies->write(common->copies, stream, message);
@@ -116,11 +123,15 @@ struct cw_parsed_entry {
     struct cw_message *first; /* messages to keep, linked by next */
     struct cw_message *last;
     struct cw_message *reserved; /* the message among them that takes the channel's reserve */
-    struct cw_block_piece piece; /* the fragment to keep; size is 0 when there is none */
-    uint32_t messages;           /* messages that were read, kept or not */
-    uint32_t missing;            /* messages to keep for which the pool had no room */
-    uint32_t missing_blocks;     /* unreliable messages whose blocks found no free buffer */
-    bool full;                   /* a part of the entry cannot be kept now */
+    union {
+        struct cw_block_piece piece; /* the fragment of a block to keep; size is 0: there is none */
+        struct cw_large_piece large; /* the fragment of a large message to keep, likewise */
+    };
+    uint32_t messages;       /* messages that were read, kept or not */
+    uint32_t missing;        /* messages to keep for which the pool had no room */
+    uint32_t missing_blocks; /* unreliable messages whose blocks found no free buffer */
+    bool is_large;           /* the fragment to keep is that of a large message */
+    bool full;               /* a part of the entry cannot be kept now */
 };
 
 /* Reads the body of a message of the type. With keep set, *message is a new message from the pool.

@@ -6,6 +6,8 @@
 #include "message/reliable_channel.h"
 #include "message/unreliable_channel.h"
 
+#include "causeway/endpoint.h"
+
 struct cw_channel {
     bool reliable_kind; /* selects reliable or unreliable below */
     union {
@@ -29,10 +31,17 @@ bool cw_channel_config_fragment_fits(const struct cw_channel_config *config, uin
    needs none. */
 uint32_t cw_channel_config_in_flight(const struct cw_channel_config *config);
 
+/* Returns the bytes of the longest message that may go in fragments of its own; 0: none may.
+   longest is the bytes of the longest type and body of the schema. */
+uint32_t cw_channel_config_large(const struct cw_channel_config *config, size_t longest,
+                                 const struct cw_endpoint_config *endpoint);
+
 /* Takes the arrays of a channel from the arena, whose memory is zero. channel is NULL while
-   measuring. max_packet_size is the bytes of a payload. */
+   measuring. large is the bytes of the longest message in fragments, max_packet_size those of a
+   payload. */
 void cw_channel_layout(struct cw_channel *channel, struct cw_arena *arena,
-                       const struct cw_channel_config *config, uint32_t max_packet_size);
+                       const struct cw_channel_config *config, uint32_t large,
+                       uint32_t max_packet_size);
 void cw_channel_reset(struct cw_channel *channel);
 
 /* The most bits that a message takes. Errors: those of cw_connection_send that depend on the
@@ -81,6 +90,13 @@ static inline bool cw_channel_is_idle(const struct cw_channel *channel)
                : channel->unreliable.queue_count == 0;
 }
 
+/* Returns whether there are fragments of large messages to send, or unacked. */
+static inline bool cw_channel_has_fragments(const struct cw_channel *channel)
+{
+    return cw_channel_is_reliable(channel) ? channel->reliable.fragments > 0
+                                           : channel->common.unsent_fragments > 0;
+}
+
 /* Begins a new packet. first says that it is the first of its round; it may hold copies of new
    messages. Returns false when the channel has nothing for it. */
 static inline bool cw_channel_begin(struct cw_channel *channel, bool first)
@@ -109,8 +125,9 @@ static inline uint32_t cw_channel_pick(struct cw_channel *channel, const struct 
                                        uint32_t bits_left, bool alone)
 {
     const uint32_t bits = bits_left < channel->bits_left ? bits_left : channel->bits_left;
-    return cw_channel_is_reliable(channel) ? cw_reliable_pick(&channel->reliable, timing, bits)
-                                           : cw_unreliable_pick(&channel->unreliable, bits, alone);
+    return cw_channel_is_reliable(channel)
+               ? cw_reliable_pick(&channel->reliable, timing, bits)
+               : cw_unreliable_pick(&channel->unreliable, bits, alone, !timing->no_fragments);
 }
 
 /* Returns whether the packet being made has an entry of the channel. */
@@ -134,6 +151,9 @@ static inline void cw_channel_end_round(struct cw_channel *channel)
     if (!cw_channel_is_reliable(channel))
         cw_unreliable_end_round(&channel->unreliable);
 }
+
+/* Returns the bits of an entry with one message, apart from that message. */
+uint32_t cw_channel_bits_around(const struct cw_channel *channel);
 
 /* Returns the number of picked ids that acked or lost will be called with. *fragment says that the
    ids are that of a block's message and the number of its fragment. */

@@ -1,129 +1,12 @@
 #include "message/connection_internal.h"
 #include "message/message_pool.h"
 
-#include "base/config_fields.h"
 #include "base/memory.h"
-#include "message/yojimbo.h"
 
 #include "causeway/schema.h"
 
-#define MAX_PACKET_SIZE 8192
-#define SEND_SIZE       (CW_DEFAULT_DATAGRAM_SIZE - 36) /* headers and encryption take up to 34 */
-#define REASSEMBLIES    3
-#define SURE_PART       8      /* a channel is sure of an equal part divided by this */
-#define AHEAD_LESS      8      /* an eighth of the room is not for messages out of order */
-#define REPAIR_AGREED   0x100u /* a bit in the fingerprint beside a channel's kind */
-
-struct cw_connection_config cw_connection_config_default(const struct cw_schema *schema)
-{
-    struct cw_connection_config config = {
-        .schema = schema,
-        .channel_count = 2,
-        .endpoint = cw_endpoint_config_default(),
-        .max_messages = 256,
-        .max_received_messages = CW_AUTO,
-        .max_receipts = 256,
-        .max_packets_per_update = 32,
-        .idle_interval_seconds = 0.5,
-        .congestion = cw_congestion_config_default(),
-    };
-    config.endpoint.max_packet_size = MAX_PACKET_SIZE;
-    config.endpoint.fragment_above = SEND_SIZE;
-    config.endpoint.max_reassemblies = REASSEMBLIES;
-    for (uint32_t i = 0; i < CW_MAX_CHANNELS; i++)
-        config.channels[i] =
-            cw_channel_config_default(i == 0 ? CW_CHANNEL_RELIABLE_ORDERED : CW_CHANNEL_UNRELIABLE);
-    return config;
-}
-
-struct cw_connection_config cw_connection_config_yojimbo(const struct cw_schema *schema)
-{
-    struct cw_connection_config config = cw_connection_config_default(schema);
-    config.channel_count = CW_YOJIMBO_CHANNELS;
-    config.max_messages = CW_YOJIMBO_MESSAGES;
-    config.endpoint.fragment_above = CW_YOJIMBO_FRAGMENT_ABOVE;
-    config.endpoint.max_reassemblies = CW_YOJIMBO_REASSEMBLIES;
-    for (uint32_t i = 0; i < CW_MAX_CHANNELS; i++) {
-        struct cw_channel_config *channel = &config.channels[i];
-        *channel = cw_channel_config_default(CW_CHANNEL_RELIABLE_ORDERED);
-        channel->blocks = true;
-        channel->send_queue_size = CW_YOJIMBO_QUEUE;
-        channel->receive_queue_size = CW_YOJIMBO_QUEUE;
-    }
-    return config;
-}
-
-/* Returns the bytes of the longest payload that may be sent. */
-static uint32_t most_of(const struct cw_connection_config *config)
-{
-    return cw_endpoint_max_send_size(&config->endpoint);
-}
-
-/* Returns the bytes up to which packets are filled, so that they are not sent in fragments. */
-static uint32_t packet_size_of(const struct cw_connection_config *config)
-{
-    const uint32_t most = most_of(config);
-    return most < config->endpoint.fragment_above ? most : config->endpoint.fragment_above;
-}
-
-/* Returns the bytes of the longest payload that is sent: more than packet_size_of only where a
-   block's fragment would not fit otherwise. */
-static uint32_t send_size_of(const struct cw_connection_config *config)
-{
-    const uint32_t packet_size = packet_size_of(config);
-    for (uint32_t i = 0; i < config->channel_count; i++) {
-        const struct cw_channel_config *channel = &config->channels[i];
-        if (!cw_channel_config_fragment_fits(channel, packet_size))
-            return most_of(config);
-    }
-    return packet_size;
-}
-
-struct cw_endpoint_config cw_connection_endpoint_config(const struct cw_connection_config *config)
-{
-    struct cw_endpoint_config endpoint = config->endpoint;
-    endpoint.max_send_size = send_size_of(config);
-    return endpoint;
-}
-
-/* Returns the number of messages that may have arrived, besides the one of which each reliable
-   channel is sure. */
-static uint32_t received_room(const struct cw_connection_config *config)
-{
-    return config->max_received_messages == CW_AUTO ? (config->max_messages + 1) / 2
-                                                    : config->max_received_messages;
-}
-
-#define FIELDS(OTHER, RANGE, ...)                                                                  \
-    OTHER(schema, "is missing")                                                                    \
-    RANGE(__VA_ARGS__, UINT, channel_count, 1, CW_MAX_CHANNELS)                                    \
-    RANGE(__VA_ARGS__, UINT, max_messages, 1, 32768)                                               \
-    RANGE(__VA_ARGS__, AUTO, max_received_messages, 1, 32768)                                      \
-    RANGE(__VA_ARGS__, UINT, max_receipts, 0, 32768)                                               \
-    RANGE(__VA_ARGS__, UINT, max_packets_per_update, 1, 64)                                        \
-    RANGE(__VA_ARGS__, REAL, idle_interval_seconds, 0, 10)
-CW_CONFIG_FIELDS(cw_connection_config, 0x1120, FIELDS, cw_connection_config_errors)
-
-enum cw_error cw_connection_config_check(const struct cw_connection_config *config)
-{
-    if (!config)
-        return CW_ERROR_INVALID_ARGUMENT;
-    if (!config->schema)
-        return CW_FIELD_ERROR(schema);
-    const enum cw_error own_error = CW_CHECK_FIELDS(config);
-    if (own_error != CW_OK)
-        return own_error;
-    const enum cw_error endpoint_error = cw_endpoint_config_check(&config->endpoint);
-    if (endpoint_error != CW_OK)
-        return endpoint_error;
-    for (uint32_t i = 0; i < config->channel_count; i++) {
-        const enum cw_error error = cw_channel_config_check(&config->channels[i], most_of(config));
-        if (error != CW_OK)
-            return error;
-    }
-    struct cw_congestion congestion;
-    return cw_congestion_init(&congestion, &config->congestion, 0);
-}
+#define SURE_PART  8 /* a channel is sure of an equal part divided by this */
+#define AHEAD_LESS 8 /* an eighth of the room is not for messages out of order */
 
 /* Returns the bits of a packet of this size that the channel may fill. */
 static uint32_t room_of(const struct cw_connection_config *config, uint32_t index, uint32_t size)
@@ -156,7 +39,8 @@ static void lay_out_channel(struct cw_arena *arena, const struct cw_connection_c
                             uint32_t index, uint8_t *scratch, struct cw_channel *channel)
 {
     const struct cw_channel_config *channel_config = &config->channels[index];
-    cw_channel_layout(channel, arena, channel_config, config->endpoint.max_packet_size);
+    cw_channel_layout(channel, arena, channel_config, cw_connection_large(config, index),
+                      config->endpoint.max_packet_size);
     uint16_t *selection =
         cw_arena_take(arena, sizeof *selection * (channel_config->max_messages_per_packet + 1));
     if (channel) {
@@ -165,8 +49,11 @@ static void lay_out_channel(struct cw_arena *arena, const struct cw_connection_c
         channel->common.selection = selection;
         channel->common.most_queued = most_queued(config, index);
         cw_channel_set_widths(&channel->common, config->channel_count);
-        channel->common.packet_bits = room_of(config, index, packet_size_of(config));
-        channel->common.fragment_bits = room_of(config, index, send_size_of(config));
+        channel->common.packet_bits = room_of(config, index, cw_connection_packet_size(config));
+        const uint32_t around = cw_channel_bits_around(channel);
+        const uint32_t bits = channel->common.packet_bits;
+        channel->common.whole_bits = bits > around ? bits - around : 0;
+        channel->common.fragment_bits = room_of(config, index, cw_connection_send_size(config));
     }
 }
 
@@ -177,7 +64,7 @@ static uint32_t carried_words(const struct cw_connection_config *config)
     uint32_t in_flight = 0;
     for (uint32_t i = 0; i < config->channel_count; i++)
         in_flight += cw_channel_config_in_flight(&config->channels[i]);
-    uint32_t words = CW_WORDS_PER_PACKET * config->endpoint.sent_window;
+    uint32_t words = CW_WORDS_PER_PACKET * cw_connection_endpoint_config(config).sent_window;
     while (words < CW_WORDS_PER_MESSAGE * in_flight)
         words *= 2;
     return words < CW_WORDS_MOST ? words : CW_WORDS_MOST;
@@ -193,17 +80,20 @@ static enum cw_error lay_out(struct cw_arena *arena, const struct cw_connection_
     const uint32_t word_count = carried_words(config);
     uint16_t *words = cw_arena_take(arena, sizeof *words * word_count);
     struct cw_carried *carried =
-        cw_arena_take(arena, sizeof *carried * config->endpoint.sent_window);
+        cw_arena_take(arena, sizeof *carried * cw_connection_endpoint_config(config).sent_window);
     cw_receipts_layout(c ? &c->receipts : NULL, arena, config->max_receipts);
-    uint32_t reliable = 0;
+    const uint32_t writer_size = cw_connection_writer_size(config);
+    uint8_t *writer_bytes = cw_arena_take(arena, writer_size);
+    uint32_t reserves = 0;
     for (uint32_t i = 0; i < config->channel_count; i++) {
         lay_out_channel(arena, config, i, scratch, channels ? &channels[i] : NULL);
-        reliable += cw_channel_config_is_reliable(&config->channels[i]);
+        if (cw_channel_config_is_reliable(&config->channels[i]))
+            reserves += cw_connection_large(config, i) > 0 ? 2 : 1;
     }
     struct cw_message_pool_config made = {.schema = config->schema,
                                           .capacity = config->max_messages};
-    struct cw_message_pool_config arrived = {.schema = config->schema,
-                                             .capacity = received_room(config) + reliable};
+    struct cw_message_pool_config arrived = {
+        .schema = config->schema, .capacity = cw_connection_received_room(config) + reserves};
     struct cw_endpoint_config endpoint = cw_connection_endpoint_config(config);
     if (!arena->base) {
         cw_arena_take(arena, cw_message_pool_memory(&made));
@@ -212,13 +102,15 @@ static enum cw_error lay_out(struct cw_arena *arena, const struct cw_connection_
         return CW_OK;
     }
     c->config = *config;
-    c->packet_size = packet_size_of(config);
-    c->send_size = send_size_of(config);
+    c->config.endpoint.sent_window = endpoint.sent_window;
+    c->packet_size = cw_connection_packet_size(config);
+    c->send_size = cw_connection_send_size(config);
     c->entries_bits = cw_bits_required(config->channel_count);
     c->channels = channels;
     c->words = words;
     c->carried = carried;
     c->words_mask = word_count - 1;
+    c->writer = (struct cw_large_writer){.bytes = writer_bytes, .capacity = writer_size};
     endpoint.allocator = made.allocator = arrived.allocator = cw_arena_allocator(arena);
     enum cw_error error = cw_message_pool_create(&made, &c->made);
     if (error == CW_OK)
@@ -229,9 +121,11 @@ static enum cw_error lay_out(struct cw_arena *arena, const struct cw_connection_
         cw_endpoint_ack_in_turn(c->endpoint);
     for (uint32_t i = 0; i < config->channel_count; i++) {
         channels[i].common.pool = c->arrived;
-        channels[i].common.pool_room = received_room(config);
-        channels[i].common.ahead_room = received_room(config) - received_room(config) / AHEAD_LESS;
+        channels[i].common.pool_room = cw_connection_received_room(config);
+        channels[i].common.ahead_room =
+            cw_connection_received_room(config) - cw_connection_received_room(config) / AHEAD_LESS;
         channels[i].common.receipts = &c->receipts;
+        channels[i].common.writer = &c->writer;
         if (channels[i].reliable_kind && channels[i].reliable.repair)
             channels[i].reliable.repair->receiver.work = &c->repair_work;
     }
@@ -323,37 +217,6 @@ bool cw_connection_is_idle(const struct cw_connection *c)
         if (!cw_channel_is_idle(&c->channels[i]))
             return false;
     return true;
-}
-
-/* Puts a value byte by byte, so that it is the same on every machine. */
-static size_t put(uint8_t *out, size_t size, uint32_t value)
-{
-    for (unsigned shift = 0; shift < 32; shift += 8)
-        out[size++] = (uint8_t)(value >> shift);
-    return size;
-}
-
-/* The fingerprint covers everything that both ends must have alike. */
-uint64_t cw_connection_fingerprint(const struct cw_connection_config *config)
-{
-    if (!config || !config->schema)
-        return 0;
-    uint8_t agreed[(2 + CW_MAX_CHANNELS * 5) * 4];
-    size_t size = put(agreed, 0, config->endpoint.max_packet_size);
-    size = put(agreed, size, config->endpoint.fragment_size);
-    for (uint32_t i = 0; i < config->channel_count && i < CW_MAX_CHANNELS; i++) {
-        const struct cw_channel_config *channel = &config->channels[i];
-        const uint32_t values[] = {
-            (uint32_t)channel->kind | (channel->repair ? REPAIR_AGREED : 0),
-            channel->max_messages_per_packet,
-            channel->receive_queue_size,
-            channel->blocks ? channel->max_block_size : 0,
-            channel->blocks ? channel->block_fragment_size : 0,
-        };
-        for (size_t j = 0; j < sizeof values / sizeof *values; j++)
-            size = put(agreed, size, values[j]);
-    }
-    return cw_schema_fingerprint(config->schema, agreed, size);
 }
 
 /* Messages */

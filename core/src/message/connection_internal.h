@@ -1,5 +1,6 @@
-/* The inside of a connection. connection.c creates and manages it, connection_sending.c makes its
-   packets, and connection_receiving.c reads them. */
+/* The inside of a connection. connection_config.c says how large its parts are, connection.c
+   creates and manages it, connection_sending.c makes its packets, and connection_receiving.c reads
+   them. */
 #ifndef CAUSEWAY_CONNECTION_INTERNAL_H
 #define CAUSEWAY_CONNECTION_INTERNAL_H
 
@@ -63,7 +64,8 @@ struct cw_carried {
       most one message there, which was next in order when it came: it waits for the application, or
       is the beginning of a block. In the first case the application takes it. In the second case
       the first thing missing is another fragment, which needs no room in the pool. Everything else
-      together takes no more than the rest of the pool.
+      together takes no more than the rest of the pool. A fragment of a large message needs no room
+      either, and its place is free once the application has released what it took before.
 
    4. A packet is acked if every reliable message in it was accepted. The rest of the packet might
       always be refused. So after a few repeats in vain the oldest goes into a packet that has
@@ -86,7 +88,8 @@ struct cw_connection {
     uint32_t entries_bits; /* the width of the number of entries in front of a payload */
     struct cw_endpoint *endpoint;
     /* Two pools, so that neither received nor outgoing messages can use up the other's room. In
-       `arrived`, each reliable channel has one message that is its own. */
+       `arrived`, each reliable channel has one message that is its own, and one more for a large
+       message, which needs it only when the application takes it. */
     struct cw_message_pool *made;
     struct cw_message_pool *arrived;
     struct cw_channel *channels;
@@ -96,6 +99,7 @@ struct cw_connection {
     uint32_t words_mask;
     uint32_t words_written;
     struct cw_receipts receipts;
+    struct cw_large_writer writer;
 
     struct cw_timing timing;
     double updated;   /* the time of the last update, or CW_NEVER */
@@ -144,6 +148,26 @@ uint32_t cw_connection_room(const struct cw_connection *connection, uint32_t cha
 
 /* Takes the fates of packets from the endpoint and passes them to the channels. */
 void cw_connection_take_fates(struct cw_connection *connection, double now);
+
+/* Returns the bytes up to which packets are filled, so that they are not sent in fragments. */
+uint32_t cw_connection_packet_size(const struct cw_connection_config *config);
+
+/* Returns the bytes of the longest payload that is sent: more than packet_size_of only where a
+   message or a fragment would not fit otherwise. */
+uint32_t cw_connection_send_size(const struct cw_connection_config *config);
+
+/* Returns the bytes of the longest message of a channel that goes in fragments of its own. */
+uint32_t cw_connection_large(const struct cw_connection_config *config, uint32_t index);
+
+/* Returns the bytes of the longest message of any channel that does. */
+uint32_t cw_connection_largest(const struct cw_connection_config *config);
+
+/* Returns the number of messages that may have arrived, besides the one of which each reliable
+   channel is sure. */
+uint32_t cw_connection_received_room(const struct cw_connection_config *config);
+
+/* Returns the bytes of the longest type and body of a message that goes in fragments. */
+uint32_t cw_connection_writer_size(const struct cw_connection_config *config);
 
 /* The config of the connection's endpoint, whose packets are no longer than needed. */
 struct cw_endpoint_config cw_connection_endpoint_config(const struct cw_connection_config *config);

@@ -22,9 +22,10 @@
 
 /* The round trips after which copies leave where losses come in bursts: the first one, and each
    further one. Two of them and the ticks for which they wait take no longer than an ack. */
-#define FIRST_COPY  0.45
-#define NEXT_COPY   0.5
-#define SHARE_SCALE 1024 /* parts of a bit, which weights divide well */
+#define FIRST_COPY     0.45
+#define NEXT_COPY      0.5
+#define TICKS_OF_EARLY 3    /* ticks in a round trip from which on a block may begin early */
+#define SHARE_SCALE    1024 /* parts of a bit, which weights divide well */
 
 /* The acks of more packets than this in a tick go out in two packets when packets are lost: if a
    single one reports them, and is lost, the next one may have no space for all of them. */
@@ -32,6 +33,10 @@
 
 #define LEAST_FRAGMENTS 4 /* fragments in flight in any case, as many as the least window */
 #define PROMPT_PACKETS  4 /* packets of a round that messages fill without being bulk data */
+
+/* Large messages of so many fragments altogether are not paced, like the first window of TCP (RFC
+   6928): a message that is sent now and then should not be spread over ticks. */
+#define BURST_FRAGMENTS 10
 
 /* The contents of our packets */
 
@@ -77,6 +82,12 @@ static inline void note_carried(struct cw_connection *c, uint16_t packet, bool s
         const struct cw_channel *channel = &c->channels[i];
         bool is_fragment = false;
         const uint32_t count = cw_channel_carried(channel, &is_fragment);
+        if ((is_fragment || channel->common.has_fragment) &&
+            carried->flight != CW_FLIGHT_FRAGMENT) {
+            carried->flight = CW_FLIGHT_FRAGMENT;
+            c->bulk = true;
+            c->fragments++;
+        }
         if (count == 0)
             continue;
         const uint32_t fragment = is_fragment ? CW_CARRIED_FRAGMENT : 0;
@@ -84,11 +95,6 @@ static inline void note_carried(struct cw_connection *c, uint16_t packet, bool s
             (uint16_t)(fragment | i << CW_CARRIED_CHANNEL | count);
         for (uint32_t j = 0; j < count; j++)
             c->words[c->words_written++ & c->words_mask] = channel->common.selection[j];
-        if (is_fragment && carried->flight != CW_FLIGHT_FRAGMENT) {
-            carried->flight = CW_FLIGHT_FRAGMENT;
-            c->bulk = true;
-            c->fragments++;
-        }
     }
     carried->words = (uint16_t)(c->words_written - carried->start);
     carried->speaks = speaks;
@@ -245,14 +251,29 @@ static void fill_with_fragments(struct cw_connection *c, struct filling *packet)
     fill_packet(c, packet);
 }
 
+/* Returns whether the fragments that wait are those of a few large messages, or were lost. */
+static bool is_burst(const struct cw_connection *c)
+{
+    uint32_t unsent = 0;
+    bool any = false;
+    for (uint32_t i = 0; i < c->config.channel_count; i++) {
+        unsent += c->channels[i].common.unsent_fragments;
+        any |= cw_channel_has_fragments(&c->channels[i]);
+    }
+    return any && unsent <= BURST_FRAGMENTS && c->packets_this_round < BURST_FRAGMENTS;
+}
+
 /* Returns the limit that forbids one more packet of bulk data now. Messages count as in flight
    while blocks wait, and may fill the window alone: a few fragments always go, so that blocks never
    wait for the messages to end. */
 static enum cw_congestion_limit bulk_limit(const struct cw_connection *c)
 {
     const enum cw_congestion_limit limit = cw_congestion_limit(&c->congestion, true);
+    if (CW_LIKELY(limit == CW_CONGESTION_LIMIT_NONE))
+        return limit;
     const bool starves = limit == CW_CONGESTION_LIMIT_WINDOW && c->fragments < LEAST_FRAGMENTS;
-    return starves ? CW_CONGESTION_LIMIT_NONE : limit;
+    const bool bursts = limit == CW_CONGESTION_LIMIT_PACING && is_burst(c);
+    return starves || bursts ? CW_CONGESTION_LIMIT_NONE : limit;
 }
 
 /* Returns whether a message or fragment is repeated in vain, maybe because its packets are refused
@@ -433,7 +454,8 @@ static float copied_share(const struct cw_connection *c)
    not, beyond chance. Copies then leave twice in a round trip, the first a bit early, so that two
    of them and the ticks for which they wait take no longer than an ack. Where next to nothing is
    lost, a block has arrived by the time the next one does, so the next one may begin early. With
-   one packet a round, as the reference sends, its order is kept too. */
+   one packet a round, as the reference sends, its order is kept too. On a short path, the fragments
+   that have to go twice then cost more than the wait. */
 static void set_copies(struct cw_connection *c)
 {
     const struct cw_sent_packets *sent = cw_endpoint_sent(c->endpoint);
@@ -441,7 +463,8 @@ static void set_copies(struct cw_connection *c)
     c->timing.redundant =
         sent->loss > LOSS_FOR_REDUNDANCY || sent->lasting_loss > LASTING_FOR_REDUNDANCY;
     c->timing.copied = copied_share(c);
-    c->timing.early = !c->timing.redundant && c->config.max_packets_per_update > 1;
+    c->timing.early = !c->timing.redundant && c->config.max_packets_per_update > 1 &&
+                      sent->rtt.smoothed >= TICKS_OF_EARLY * c->interval;
     c->timing.bursts = c->timing.redundant && sent->paired_loss > (1 + sent->loss) / 2;
     if (!c->timing.bursts)
         return;

@@ -45,12 +45,39 @@ static void claim(struct cw_receipts *receipts, struct cw_receipt_list *list, ui
     receipts->free = receipts->entries[entry].next;
     receipts->entries[entry].number = number;
     receipts->entries[entry].acked = acked;
+    receipts->entries[entry].leader = entry;
+    receipts->entries[entry].parts = 1;
     append(receipts, list, entry);
+}
+
+static void release(struct cw_receipts *receipts, uint16_t entry)
+{
+    receipts->entries[entry].next = receipts->free;
+    receipts->free = entry;
+    receipts->used--;
 }
 
 void cw_receipts_carry(struct cw_receipts *receipts, uint32_t number)
 {
-    claim(receipts, &receipts->packet, number, false);
+    claim(receipts, &receipts->packet, number, true);
+}
+
+void cw_receipts_carry_part(struct cw_receipts *receipts, uint32_t number, uint32_t index,
+                            uint32_t packets, uint16_t *leader)
+{
+    claim(receipts, &receipts->packet, number, true);
+    const uint16_t entry = receipts->packet.last;
+    if (index == 0) {
+        *leader = entry;
+        receipts->entries[entry].parts = (uint16_t)packets;
+    }
+    receipts->entries[entry].leader = *leader;
+}
+
+void cw_receipts_settle_parts(struct cw_receipts *receipts, uint32_t number, uint32_t packets)
+{
+    receipts->promised -= packets - 1;
+    claim(receipts, &receipts->settled, number, false);
 }
 
 void cw_receipts_settle(struct cw_receipts *receipts, uint32_t number, bool acked)
@@ -62,8 +89,12 @@ void cw_receipts_settle_packet(struct cw_receipts *receipts, uint16_t first, boo
 {
     while (first != CW_RECEIPT_NONE) {
         const uint16_t next = receipts->entries[first].next;
-        receipts->entries[first].acked = acked;
-        append(receipts, &receipts->settled, first);
+        const uint16_t leader = receipts->entries[first].leader;
+        receipts->entries[leader].acked = acked && receipts->entries[leader].acked;
+        if (first != leader)
+            release(receipts, first);
+        if (--receipts->entries[leader].parts == 0)
+            append(receipts, &receipts->settled, leader);
         first = next;
     }
 }
@@ -78,8 +109,6 @@ bool cw_receipts_next(struct cw_receipts *receipts, struct cw_receipt *receipt)
         .acked = receipts->entries[entry].acked,
     };
     receipts->settled.first = receipts->entries[entry].next;
-    receipts->entries[entry].next = receipts->free;
-    receipts->free = entry;
-    receipts->used--;
+    release(receipts, entry);
     return true;
 }

@@ -11,7 +11,9 @@
 
 struct cw_receipt_entry {
     uint32_t number;
-    uint16_t next; /* the next one in its list */
+    uint16_t next;   /* the next one in its list */
+    uint16_t leader; /* the entry of the first packet with a part of the message; maybe this one */
+    uint16_t parts;  /* in that entry: packets whose fate is unknown, and those to come */
     bool acked;
 };
 
@@ -48,6 +50,27 @@ static inline void cw_receipts_promise(struct cw_receipts *receipts, uint32_t nu
    forgets it. */
 void cw_receipts_carry(struct cw_receipts *receipts, uint32_t number);
 
+/* Returns whether so many more packets may carry a receipt. */
+static inline bool cw_receipts_has_room(const struct cw_receipts *receipts, uint32_t packets)
+{
+    return receipts->used + receipts->promised + packets <= receipts->capacity;
+}
+
+/* Notes that a message that goes in so many packets was sent, if it has a receipt; there must be
+   room for them. */
+static inline void cw_receipts_promise_parts(struct cw_receipts *receipts, uint32_t number,
+                                             uint32_t packets)
+{
+    if (number != 0)
+        receipts->promised += packets;
+}
+
+/* Notes that the packet being made has a part of a message with this receipt, the one with this
+   index of `packets` parts. *leader holds a number for the message from the first part on. It
+   counts as acked when all these packets are. */
+void cw_receipts_carry_part(struct cw_receipts *receipts, uint32_t number, uint32_t index,
+                            uint32_t packets, uint16_t *leader);
+
 /* Ends the packet being made. Returns its receipts, or CW_RECEIPT_NONE. */
 static inline uint16_t cw_receipts_packet(struct cw_receipts *receipts)
 {
@@ -58,6 +81,9 @@ static inline uint16_t cw_receipts_packet(struct cw_receipts *receipts)
 
 /* Settles the receipt of a message that was still in its channel. */
 void cw_receipts_settle(struct cw_receipts *receipts, uint32_t number, bool acked);
+
+/* Settles the receipt of a message that would have gone in so many packets, as lost. */
+void cw_receipts_settle_parts(struct cw_receipts *receipts, uint32_t number, uint32_t packets);
 
 /* Settles the receipts of a packet; first is not CW_RECEIPT_NONE. */
 void cw_receipts_settle_packet(struct cw_receipts *receipts, uint16_t first, bool acked);

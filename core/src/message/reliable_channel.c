@@ -2,57 +2,15 @@
 
 #include "base/sequence.h"
 
-#define LATENCY_WEIGHT (1.0 / 16.0) /* weight of a new sample in delivery_latency_seconds */
-#define ALIGNMENT_BITS 7            /* the most bits that an alignment takes */
+#define ALIGNMENT_BITS 7 /* the most bits that an alignment takes */
 
-static uint16_t slot_number(const struct cw_reliable_channel *channel, uint16_t id)
+/* Returns the first slot of a list, NULL when there is none. */
+static struct cw_reliable_slot *first_of(const struct cw_reliable_channel *channel,
+                                         enum cw_reliable_list list)
 {
-    return id & (channel->slots.size - 1);
-}
-
-static struct cw_reliable_slot *slot_of(const struct cw_reliable_channel *channel, uint16_t id)
-{
-    return &channel->slots.items[slot_number(channel, id)];
-}
-
-static bool is_block(const struct cw_message *message)
-{
-    return message->block != NULL;
-}
-
-void cw_reliable_reset(struct cw_reliable_channel *channel)
-{
-    const struct cw_channel_config *config = &channel->common.config;
-    for (uint16_t id = channel->oldest_unacked; id != channel->next_id; id++) {
-        cw_message_drop(slot_of(channel, id)->message);
-        slot_of(channel, id)->message = NULL;
-    }
-    cw_reliable_reset_received(channel);
-    cw_reliable_slots_reset(&channel->slots);
-    channel->oldest_unacked = channel->next_id = 0;
-    channel->block_sender.active = channel->next_block.active = false;
-    if (config->blocks)
-        cw_block_receiver_reset(&channel->block_receiver);
-    if (channel->repair)
-        cw_repair_reset(channel->repair);
-    channel->common.extra = false;
-    channel->common.stats = (struct cw_channel_stats){0};
-}
-
-enum cw_error cw_reliable_send(struct cw_reliable_channel *channel, struct cw_message *message,
-                               uint32_t bits, double now)
-{
-    if (cw_reliable_count(channel) >= channel->common.most_queued)
-        return CW_ERROR_QUEUE_FULL;
-    message->owned = true;
-    message->id = channel->next_id++;
-    *slot_of(channel, message->id) =
-        (struct cw_reliable_slot){.message = message, .queued = now, .bits = bits};
-    cw_reliable_slots_append(&channel->slots, slot_number(channel, message->id), CW_LIST_UNSENT);
-    cw_receipts_promise(channel->common.receipts, message->receipt);
-    channel->common.stats.sent++;
-    channel->common.stats.queued++;
-    return CW_OK;
+    const struct cw_reliable_slots *slots = &channel->slots;
+    const uint16_t first = slots->items[cw_reliable_slots_end(slots, list)].next;
+    return first < slots->size ? &slots->items[first] : NULL;
 }
 
 static void look_at(struct cw_reliable_channel *channel, enum cw_reliable_list list)
@@ -66,6 +24,7 @@ void cw_reliable_begin(struct cw_reliable_channel *channel, bool first)
     look_at(channel, CW_LIST_SENT);
     channel->common.selection_count = 0;
     channel->common.done = channel->common.more_due = channel->common.fragment_due = false;
+    channel->common.has_fragment = false;
     channel->picked_fragment = NULL;
     channel->copy_bits_left = first ? (uint64_t)channel->common.config.redundancy_budget * 8 : 0;
     if (cw_reliable_repairs(channel)) {
@@ -122,7 +81,7 @@ static void leave_queue(struct cw_reliable_channel *channel)
 static void start_block(struct cw_reliable_channel *channel, struct cw_block_sender *sender,
                         uint16_t id)
 {
-    const struct cw_message *message = slot_of(channel, id)->message;
+    const struct cw_message *message = cw_reliable_slot_of(channel, id)->message;
     cw_block_sender_start(sender, id, message->block, message->block_size);
     leave_queue(channel);
 }
@@ -157,7 +116,7 @@ static bool begins_early(struct cw_reliable_channel *channel, const struct cw_ti
     struct cw_block_sender *next = &channel->next_block;
     const uint16_t id = (uint16_t)(channel->oldest_unacked + 1);
     if (!timing->early || !is_under_way(&channel->block_sender, timing) ||
-        cw_reliable_count(channel) < 2 || !is_block(slot_of(channel, id)->message))
+        cw_reliable_count(channel) < 2 || !cw_reliable_is_block(cw_reliable_slot_of(channel, id)))
         return false;
     if (!next->active)
         start_block(channel, next, id);
@@ -195,7 +154,7 @@ static uint32_t pick_fragment(struct cw_reliable_channel *channel, const struct 
     uint32_t bits =
         cw_reliable_fragment_bits(channel, cw_block_sender_fragment_size(sender, fragment));
     if (fragment == 0)
-        bits += slot_of(channel, sender->id)->bits;
+        bits += cw_reliable_slot_of(channel, sender->id)->bits;
     channel->common.more_due = true;
     const bool alone = bits_left == channel->common.packet_bits;
     if (bits > (alone ? channel->common.fragment_bits : bits_left))
@@ -209,19 +168,31 @@ static uint32_t pick_fragment(struct cw_reliable_channel *channel, const struct 
     return bits;
 }
 
+/* Returns the id with which the other end's window may begin: that of the oldest message, of which
+   the first fragments may be acked. */
+static inline uint16_t window_start(const struct cw_reliable_channel *channel)
+{
+    const uint16_t oldest = channel->oldest_unacked;
+    return CW_LIKELY(channel->fragments == 0)
+               ? oldest
+               : (uint16_t)(oldest - cw_reliable_slot_of(channel, oldest)->index);
+}
+
 /* Returns whether a message may be sent for the first time: the receiver may have no room for ids
    further ahead than its queue is long, and a block waits until all before it are acked. */
-static bool may_begin(const struct cw_reliable_channel *channel, const struct cw_message *message)
+static bool may_begin(const struct cw_reliable_channel *channel,
+                      const struct cw_reliable_slot *slot)
 {
-    return !is_block(message) && (uint16_t)(message->id - channel->oldest_unacked) <
-                                     channel->common.config.receive_queue_size;
+    const uint16_t id = cw_reliable_id_of(slot);
+    return !cw_reliable_is_block(slot) &&
+           (uint16_t)(id - window_start(channel)) < channel->common.config.receive_queue_size;
 }
 
 /* Returns whether a block has its turn: nothing that was sent before it is unacked. */
 static bool block_is_first(const struct cw_reliable_channel *channel)
 {
     return cw_reliable_count(channel) > 0 &&
-           is_block(slot_of(channel, channel->oldest_unacked)->message);
+           cw_reliable_is_block(cw_reliable_slot_of(channel, channel->oldest_unacked));
 }
 
 /* Returns the timing of a message. One that is too long for combinations has nothing to wait for.
@@ -248,7 +219,7 @@ static struct cw_reliable_slot *next_due(struct cw_reliable_channel *channel,
         struct cw_reliable_slot *slot = &channel->slots.items[channel->cursor];
         if (channel->cursor < channel->slots.size) {
             *due = due_of(channel, slot, timing);
-            if (*due != CW_NOT_DUE && (*due != CW_DUE_FIRST || may_begin(channel, slot->message))) {
+            if (*due != CW_NOT_DUE && (*due != CW_DUE_FIRST || may_begin(channel, slot))) {
                 channel->cursor = slot->next;
                 return slot;
             }
@@ -262,24 +233,25 @@ static struct cw_reliable_slot *next_due(struct cw_reliable_channel *channel,
 static bool is_oldest(const struct cw_reliable_channel *channel,
                       const struct cw_reliable_slot *slot)
 {
-    return slot == slot_of(channel, channel->oldest_unacked);
+    return slot == cw_reliable_slot_of(channel, channel->oldest_unacked);
 }
 
 /* Returns the first slot by its id, among the next `most` ones, that is to be sent now; NULL when
-   there is none. */
+   there is none, or when it is that of a fragment. */
 static struct cw_reliable_slot *first_due(const struct cw_reliable_channel *channel, uint32_t most,
                                           const struct cw_timing *timing, enum cw_due *due)
 {
     const uint32_t count = cw_reliable_count(channel);
     for (uint32_t i = 0; i < most && i < count; i++) {
-        struct cw_reliable_slot *slot = slot_of(channel, (uint16_t)(channel->oldest_unacked + i));
+        struct cw_reliable_slot *slot =
+            cw_reliable_slot_of(channel, (uint16_t)(channel->oldest_unacked + i));
         if (!slot->message)
             continue;
-        if (!may_begin(channel, slot->message))
+        if (!may_begin(channel, slot))
             return NULL;
         *due = due_of(channel, slot, timing);
         if (*due == CW_DUE_FIRST || *due == CW_DUE_AGAIN)
-            return slot;
+            return slot->count > 0 ? NULL : slot;
     }
     return NULL;
 }
@@ -307,22 +279,23 @@ static struct cw_reliable_slot *next_to_pick(struct cw_reliable_channel *channel
     /* The slot that the search had found is looked at again, and this one is not. */
     if (slot)
         channel->cursor = (uint16_t)(slot - channel->slots.items);
-    else if (channel->cursor == slot_number(channel, first->message->id))
+    else if (channel->cursor == cw_reliable_slot_number(channel, first->message->id))
         channel->cursor = first->next;
     return first;
 }
 
 bool cw_reliable_stalls(struct cw_reliable_channel *channel, const struct cw_timing *timing)
 {
-    const struct cw_reliable_slot *oldest = slot_of(channel, channel->oldest_unacked);
+    const struct cw_reliable_slot *oldest = cw_reliable_slot_of(channel, channel->oldest_unacked);
     if (!oldest->message)
         return false;
-    if (is_block(oldest->message))
+    if (cw_reliable_is_block(oldest))
         return channel->block_sender.active && !timing->no_fragments &&
                cw_block_sender_stalls(&channel->block_sender, timing);
     if (cw_reliable_repairs(channel))
         timing = cw_repair_timing(channel->repair, timing);
-    return cw_transmission_stalls(&oldest->transmission, timing_of(channel, oldest, timing));
+    return (oldest->count == 0 || !timing->no_fragments) &&
+           cw_transmission_stalls(&oldest->transmission, timing_of(channel, oldest, timing));
 }
 
 /* Keeps the bytes of a message for combinations. */
@@ -342,7 +315,7 @@ static void pick(struct cw_reliable_channel *channel, struct cw_reliable_slot *s
                  enum cw_due due, const struct cw_timing *timing)
 {
     struct cw_channel_common *common = &channel->common;
-    const uint16_t id = slot->message->id, number = slot_number(channel, id);
+    const uint16_t id = slot->message->id, number = cw_reliable_slot_number(channel, id);
     uint32_t at = common->selection_count++;
     for (; at > 0 && cw_sequence_newer(common->selection[at - 1], id); at--)
         common->selection[at] = common->selection[at - 1];
@@ -367,10 +340,8 @@ static uint32_t pick_repair(struct cw_reliable_channel *channel, uint32_t bits_l
     struct cw_channel_common *common = &channel->common;
     struct cw_repair *repair = channel->repair;
     const uint32_t head = head_bits(channel);
-    const uint16_t slot =
-        channel->slots.items[cw_reliable_slots_end(&channel->slots, CW_LIST_UNSENT)].next;
-    const uint16_t end =
-        slot < channel->slots.size ? channel->slots.items[slot].message->id : channel->next_id;
+    const struct cw_reliable_slot *unsent = first_of(channel, CW_LIST_UNSENT);
+    const uint16_t end = unsent ? cw_reliable_id_of(unsent) : channel->next_id;
     if (head > bits_left) {
         common->more_due |= cw_repair_waits(repair);
         return 0;
@@ -383,11 +354,76 @@ static uint32_t pick_repair(struct cw_reliable_channel *channel, uint32_t bits_l
     return common->extra ? head + bits : 0;
 }
 
+/* Returns the next fragment of a large message that is due: the oldest message or fragment of all
+   first, as it holds up the others. */
+static struct cw_reliable_slot *next_fragment(const struct cw_reliable_channel *channel,
+                                              const struct cw_timing *timing, enum cw_due *due)
+{
+    const struct cw_reliable_slot *waiting = first_of(channel, CW_LIST_UNSENT);
+    const struct cw_timing later = cw_bulk_timing(timing);
+    struct cw_reliable_slot *oldest = cw_reliable_slot_of(channel, channel->oldest_unacked);
+    *due = oldest->count > 0 ? cw_fragment_due(&oldest->transmission, timing, &later) : CW_NOT_DUE;
+    if (*due == CW_DUE_AGAIN)
+        return oldest;
+    for (enum cw_reliable_list list = CW_LIST_FRAGMENTS; list < CW_RELIABLE_LISTS; list++) {
+        struct cw_reliable_slot *slot = first_of(channel, list);
+        if (!slot)
+            continue;
+        *due = cw_fragment_due(&slot->transmission, timing, &later);
+        const bool waits = waiting && cw_reliable_is_block(waiting) &&
+                           cw_sequence_newer(cw_reliable_id_of(slot), waiting->message->id);
+        if (*due != CW_NOT_DUE && (*due != CW_DUE_FIRST || (!waits && may_begin(channel, slot))))
+            return slot;
+    }
+    return NULL;
+}
+
+/* Picks a fragment of a large message, which is an entry of its own. */
+static uint32_t pick_large(struct cw_reliable_channel *channel, const struct cw_timing *timing,
+                           uint32_t bits_left)
+{
+    struct cw_channel_common *common = &channel->common;
+    enum cw_due due;
+    struct cw_reliable_slot *slot = next_fragment(channel, timing, &due);
+    if (!slot)
+        return 0;
+    common->fragment_due = timing->no_fragments && common->selection_count == 0;
+    common->more_due |= !common->fragment_due;
+    const uint32_t bits =
+        cw_large_bits(common, cw_large_size(&common->large, slot->bits, slot->index));
+    const uint32_t room = bits_left == common->packet_bits ? common->fragment_bits : bits_left;
+    if (timing->no_fragments || common->selection_count > 0 || bits > room)
+        return 0;
+    const uint16_t id = cw_reliable_id_of(slot), number = cw_reliable_slot_number(channel, id);
+    if (due == CW_DUE_FIRST && slot->index == 0)
+        leave_queue(channel);
+    common->unsent_fragments -= due == CW_DUE_FIRST;
+    count_send(channel, due);
+    cw_transmission_send(&slot->transmission, due, 0, timing);
+    cw_reliable_slots_unlink(&channel->slots, number);
+    cw_reliable_slots_append(&channel->slots, number,
+                             slot->transmission.copies > 0 ? CW_LIST_FRAGMENT_COPIES
+                                                           : CW_LIST_FRAGMENTS);
+    common->selection[common->selection_count++] = id;
+    common->has_fragment = true;
+    return bits;
+}
+
+/* Returns whether a message of this many bits may go into the packet. One that fits into no packet
+   with others goes alone into a longer one, which is sent in fragments. */
+static bool has_room(const struct cw_reliable_channel *channel, const struct cw_reliable_slot *slot,
+                     uint32_t bits, uint32_t bits_left)
+{
+    const struct cw_channel_common *common = &channel->common;
+    return bits <= bits_left || (!CW_LIKELY(slot->bits <= common->whole_bits) &&
+                                 bits_left == common->packet_bits && bits <= common->fragment_bits);
+}
+
 uint32_t cw_reliable_pick(struct cw_reliable_channel *channel, const struct cw_timing *timing,
                           uint32_t bits_left)
 {
     struct cw_channel_common *common = &channel->common;
-    if (channel->picked_fragment || common->extra)
+    if (channel->picked_fragment || common->has_fragment || common->extra)
         return 0; /* nothing goes beside a fragment, or behind the part of coded repair */
     if (common->selection_count == common->config.max_messages_per_packet) {
         common->more_due = true;
@@ -403,7 +439,7 @@ uint32_t cw_reliable_pick(struct cw_reliable_channel *channel, const struct cw_t
             if (bits > bits_left || bits > channel->copy_bits_left)
                 continue;
             channel->copy_bits_left -= bits;
-        } else if (bits > bits_left) {
+        } else if (!has_room(channel, slot, bits, bits_left)) {
             common->more_due = true;
             if (is_oldest(channel, slot) || timing->only_oldest)
                 break; /* nothing goes before it */
@@ -411,8 +447,13 @@ uint32_t cw_reliable_pick(struct cw_reliable_channel *channel, const struct cw_t
         }
         pick(channel, slot, due, timing);
         common->done = channel->list == CW_LIST_UNSENT && channel->cursor >= channel->slots.size &&
-                       !channel->repair;
+                       !channel->repair && channel->fragments == 0;
         return bits;
+    }
+    if (channel->fragments > 0) {
+        const uint32_t bits = pick_large(channel, timing, bits_left);
+        if (bits > 0)
+            return bits;
     }
     if (common->selection_count == 0 && block_is_first(channel)) {
         const uint32_t bits = pick_fragment(channel, timing, bits_left);
@@ -444,8 +485,18 @@ static bool write_fragment(struct cw_reliable_channel *channel, struct cw_stream
         !cw_stream_uint(stream, &size, 1, config->block_fragment_size) ||
         !cw_stream_bytes(stream, bytes, size))
         return false;
-    return fragment > 0 ||
-           cw_channel_write_message(stream, common, slot_of(channel, (uint16_t)id)->message);
+    return fragment > 0 || cw_channel_write_message(
+                               stream, common, cw_reliable_slot_of(channel, (uint16_t)id)->message);
+}
+
+static bool write_large(const struct cw_reliable_channel *channel, struct cw_stream *stream,
+                        uint32_t index)
+{
+    const struct cw_reliable_slot *slot =
+        cw_reliable_slot_of(channel, channel->common.selection[0]);
+    const struct cw_large_piece piece = {
+        .first = slot->message->id, .index = slot->index, .total = slot->bits};
+    return cw_large_write(stream, &channel->common, index, slot->message, &piece);
 }
 
 CW_INLINE bool write_messages(struct cw_reliable_channel *channel, struct cw_stream *stream,
@@ -462,7 +513,7 @@ CW_INLINE bool write_messages(struct cw_reliable_channel *channel, struct cw_str
     for (uint32_t i = 0; i < count; i++) {
         if ((aligned && !cw_stream_align(stream)) ||
             !cw_channel_write_message(stream, common,
-                                      slot_of(channel, common->selection[i])->message))
+                                      cw_reliable_slot_of(channel, common->selection[i])->message))
             return false;
     }
     return true;
@@ -472,9 +523,10 @@ static bool write_with_repair(struct cw_reliable_channel *channel, struct cw_str
                               uint32_t index)
 {
     const struct cw_channel_common *common = &channel->common;
-    uint32_t head = index; /* no block, no messages */
+    uint32_t head = index; /* no block, no messages and, where there may be one, no fragment */
+    const uint32_t bits = common->index_bits + 2 + (common->large.most > 0);
     return (common->selection_count > 0 ? write_messages(channel, stream, index, true)
-                                        : cw_stream_bits(stream, &head, common->index_bits + 2)) &&
+                                        : cw_stream_bits(stream, &head, bits)) &&
            cw_repair_write(channel->repair, stream,
                            cw_reliable_first_missing(channel, channel->next_taken));
 }
@@ -484,85 +536,8 @@ bool cw_reliable_write(struct cw_reliable_channel *channel, struct cw_stream *st
 {
     if (channel->picked_fragment)
         return write_fragment(channel, stream, index);
+    if (!CW_LIKELY(!channel->common.has_fragment))
+        return write_large(channel, stream, index);
     return cw_reliable_repairs(channel) ? write_with_repair(channel, stream, index)
                                         : write_messages(channel, stream, index, false);
-}
-
-/* Acks and losses */
-
-static void settle(struct cw_reliable_channel *channel, uint16_t id, double now)
-{
-    struct cw_channel_stats *stats = &channel->common.stats;
-    struct cw_reliable_slot *slot = slot_of(channel, id);
-    const double latency = now - slot->queued;
-    stats->delivery_latency_seconds =
-        stats->delivered == 0 ? latency
-                              : stats->delivery_latency_seconds +
-                                    (latency - stats->delivery_latency_seconds) * LATENCY_WEIGHT;
-    stats->delivered++;
-    stats->in_flight--;
-    if (slot->message->receipt)
-        cw_receipts_settle(channel->common.receipts, slot->message->receipt, true);
-    cw_message_drop(slot->message);
-    slot->message = NULL;
-    cw_reliable_slots_unlink(&channel->slots, slot_number(channel, id));
-    while (channel->oldest_unacked != channel->next_id &&
-           !slot_of(channel, channel->oldest_unacked)->message)
-        channel->oldest_unacked++;
-}
-
-/* Returns the slot of a message that was sent and is not acked, otherwise NULL. */
-static struct cw_reliable_slot *find_sent(const struct cw_reliable_channel *channel, uint16_t id)
-{
-    if ((uint16_t)(id - channel->oldest_unacked) >= cw_reliable_count(channel))
-        return NULL;
-    struct cw_reliable_slot *slot = slot_of(channel, id);
-    return slot->message ? slot : NULL;
-}
-
-void cw_reliable_acked(struct cw_reliable_channel *channel, const uint16_t *ids, uint32_t count,
-                       bool is_fragment, uint16_t packet, double now)
-{
-    if (is_fragment) {
-        if (cw_block_sender_acked(&channel->block_sender, ids[0], ids[1], packet))
-            settle(channel, ids[0], now);
-        return;
-    }
-    for (uint32_t i = 0; i < count; i++) {
-        if (find_sent(channel, ids[i]))
-            settle(channel, ids[i], now);
-    }
-}
-
-void cw_reliable_acked_before(struct cw_reliable_channel *channel, uint16_t first_missing,
-                              double now)
-{
-    if ((uint16_t)(first_missing - channel->oldest_unacked) > cw_reliable_count(channel))
-        return;
-    for (uint16_t id = channel->oldest_unacked; id != first_missing; id++) {
-        const struct cw_reliable_slot *slot = find_sent(channel, id);
-        if (slot && !slot->transmission.sent)
-            return; /* a block is not here either: its fragments are acked */
-        if (slot)
-            settle(channel, id, now);
-    }
-}
-
-void cw_reliable_lost(struct cw_reliable_channel *channel, const uint16_t *ids, uint32_t count,
-                      bool is_fragment, uint16_t packet)
-{
-    if (is_fragment) {
-        cw_block_sender_lost(&channel->block_sender, ids[0], ids[1], packet);
-        return;
-    }
-    if (cw_repair_is_active(channel->repair))
-        return;
-    for (uint32_t i = count; i-- > 0;) {
-        struct cw_reliable_slot *slot = find_sent(channel, ids[i]);
-        if (!slot || slot->transmission.packet != packet || slot->transmission.lost)
-            continue;
-        slot->transmission.lost = true;
-        cw_reliable_slots_unlink(&channel->slots, slot_number(channel, ids[i]));
-        cw_reliable_slots_prepend(&channel->slots, slot_number(channel, ids[i]), CW_LIST_SENT);
-    }
 }

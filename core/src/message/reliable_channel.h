@@ -6,6 +6,7 @@
 #include "message/block_receiver.h"
 #include "message/block_sender.h"
 #include "message/channel_common.h"
+#include "message/large_receiver.h"
 #include "message/reliable_slots.h"
 #include "message/repair_entry.h"
 
@@ -18,6 +19,7 @@ struct cw_reliable_channel {
     struct cw_reliable_slots slots;
     uint16_t oldest_unacked;
     uint16_t next_id;
+    uint32_t fragments; /* the number of slots that hold a fragment of a large message */
     struct cw_block_sender block_sender; /* the block of oldest_unacked */
     struct cw_block_sender next_block; /* the block of the message after it, if that begins early */
 
@@ -38,6 +40,8 @@ struct cw_reliable_channel {
     struct cw_message *ready_first, *ready_last;
     struct cw_repair *repair; /* NULL: without the option */
     struct cw_block_receiver block_receiver;
+    struct cw_large_receiver large;                 /* for large messages */
+    struct cw_large_span *complete, *last_complete; /* unordered: such messages, as they arrived */
 };
 
 void cw_reliable_reset(struct cw_reliable_channel *channel);
@@ -48,8 +52,8 @@ static inline uint16_t cw_reliable_count(const struct cw_reliable_channel *chann
     return (uint16_t)(channel->next_id - channel->oldest_unacked);
 }
 
-/* Queues a message that takes at most `bits` bits, and takes over its reference unless it fails
-   with CW_ERROR_QUEUE_FULL. */
+/* Queues a message that takes at most `bits` bits, and takes over its reference unless it fails:
+   with CW_ERROR_QUEUE_FULL, or with CW_ERROR_MESSAGE_VALUE when it cannot be written. */
 enum cw_error cw_reliable_send(struct cw_reliable_channel *channel, struct cw_message *message,
                                uint32_t bits, double now);
 

@@ -1,14 +1,39 @@
-/* Declarations that the two halves of a reliable channel share: reliable_channel.c, which sends,
-   and reliable_receiving.c. */
+/* Declarations that the parts of a reliable channel share: reliable_queue.c, which has the messages
+   to send, reliable_channel.c, which puts them into packets, and reliable_receiving.c. */
 #ifndef CAUSEWAY_RELIABLE_CHANNEL_INTERNAL_H
 #define CAUSEWAY_RELIABLE_CHANNEL_INTERNAL_H
 
+#include "message/large.h"
 #include "message/reliable_channel.h"
 
 /* Returns whether the channel has coded repair; most have not, and should not pay for it. */
 static inline bool cw_reliable_repairs(const struct cw_reliable_channel *channel)
 {
     return !CW_LIKELY(!channel->repair);
+}
+
+static inline uint16_t cw_reliable_slot_number(const struct cw_reliable_channel *channel,
+                                               uint16_t id)
+{
+    return id & (channel->slots.size - 1);
+}
+
+static inline struct cw_reliable_slot *
+cw_reliable_slot_of(const struct cw_reliable_channel *channel, uint16_t id)
+{
+    return &channel->slots.items[cw_reliable_slot_number(channel, id)];
+}
+
+/* Returns the id of a slot's message, or of the fragment of it. */
+static inline uint16_t cw_reliable_id_of(const struct cw_reliable_slot *slot)
+{
+    return (uint16_t)(slot->message->id + slot->index);
+}
+
+/* Returns whether a slot's message is sent as a block. */
+static inline bool cw_reliable_is_block(const struct cw_reliable_slot *slot)
+{
+    return slot->message->block && slot->count == 0;
 }
 
 static inline struct cw_message **

@@ -11,6 +11,12 @@ static bool is_unordered(const struct cw_reliable_channel *channel)
     return channel->common.config.kind == CW_CHANNEL_RELIABLE_UNORDERED;
 }
 
+/* Returns the mark for the slot of a fragment of a large message: not a message. */
+static struct cw_message *fragment_mark(const struct cw_reliable_channel *channel)
+{
+    return (struct cw_message *)(uintptr_t)&channel->large;
+}
+
 static enum keep judge_id(const struct cw_reliable_channel *channel, uint16_t id)
 {
     if (cw_sequence_newer(channel->next_taken, id))
@@ -121,6 +127,31 @@ static bool read_fragment(struct cw_reliable_channel *channel, struct cw_stream 
     return true;
 }
 
+/* Reads a fragment of a large message, which takes no room of the pool. */
+static bool read_large(struct cw_reliable_channel *channel, struct cw_stream *stream,
+                       struct cw_parsed_entry *parsed)
+{
+    struct cw_large_piece piece;
+    if (!cw_large_read(stream, &channel->common, &piece))
+        return false;
+    const uint16_t id = (uint16_t)(piece.first + piece.index);
+    const enum keep keep = judge_id(channel, id);
+    if (keep == IGNORE)
+        return true;
+    if (keep == KEEP && (uint16_t)(piece.first - channel->next_taken) >= channel->large.window)
+        return false; /* its beginning was taken as something else */
+    const enum cw_error error =
+        keep == KEEP ? cw_large_receiver_check(&channel->large, &piece) : CW_ERROR_RECEIVER_FULL;
+    if (error == CW_ERROR_MALFORMED)
+        return false;
+    parsed->full |= error != CW_OK || (parsed->only_next && !is_next(channel, parsed, id));
+    if (parsed->full)
+        return true;
+    parsed->large = piece;
+    parsed->is_large = true;
+    return true;
+}
+
 static bool read_ids(struct cw_reliable_channel *channel, struct cw_stream *stream, uint16_t *ids,
                      uint32_t *count)
 {
@@ -182,7 +213,16 @@ bool cw_reliable_read(struct cw_reliable_channel *channel, struct cw_stream *str
     uint16_t ids[CW_MAX_MESSAGES_PER_PACKET];
     uint32_t count = 0;
     bool any = false;
-    if (!cw_stream_bool(stream, &any) || (any && !read_ids(channel, stream, ids, &count)))
+    if (!cw_stream_bool(stream, &any))
+        return false;
+    if (!any && channel->common.large.most > 0) {
+        bool is_large = true;
+        if (channel->repair && !cw_stream_bool(stream, &is_large))
+            return false;
+        if (is_large)
+            return read_large(channel, stream, parsed);
+    }
+    if (any && !read_ids(channel, stream, ids, &count))
         return false;
     return cw_reliable_repairs(channel) ? read_with_repair(channel, stream, ids, count, parsed)
                                         : read_messages(channel, stream, ids, count, parsed, NULL);
@@ -222,6 +262,28 @@ static void take_piece(struct cw_reliable_channel *channel, const struct cw_pars
         cw_block_receiver_take(&channel->block_receiver, &parsed->piece, parsed->first);
     if (complete)
         keep_message(channel, complete);
+}
+
+/* Takes a fragment of a large message, unless the packet held its id twice. */
+static void take_large(struct cw_reliable_channel *channel, const struct cw_large_piece *piece)
+{
+    const uint16_t id = (uint16_t)(piece->first + piece->index);
+    struct cw_message **slot = cw_reliable_received_slot(channel, id);
+    if (*slot)
+        return;
+    *slot = fragment_mark(channel);
+    if (!cw_large_receiver_take(&channel->large, piece))
+        return;
+    channel->common.stats.received++;
+    if (!is_unordered(channel))
+        return;
+    struct cw_large_span *span = cw_large_span_of(&channel->large, piece->first);
+    span->first = piece->first;
+    if (channel->complete)
+        channel->last_complete->next = span;
+    else
+        channel->complete = span;
+    channel->last_complete = span;
 }
 
 static void take_messages(struct cw_reliable_channel *channel, const struct cw_parsed_entry *parsed)
@@ -268,7 +330,10 @@ void cw_reliable_take(struct cw_reliable_channel *channel, const struct cw_parse
                       double now)
 {
     if (parsed->piece.size > 0) {
-        take_piece(channel, parsed);
+        if (parsed->is_large)
+            take_large(channel, &parsed->large);
+        else
+            take_piece(channel, parsed);
         return;
     }
     take_messages(channel, parsed);
@@ -282,19 +347,85 @@ static struct cw_message *taken_mark(struct cw_reliable_channel *channel)
     return (struct cw_message *)(void *)channel;
 }
 
-/* Takes the next message that is ready. The window moves on when its oldest message is taken. */
-static struct cw_message *next_ready(struct cw_reliable_channel *channel)
+/* Makes a large message that is complete. One that is malformed is dropped: NULL, with *done set.
+   While the application holds all messages of the pool, it waits: NULL, and *done is not set. */
+static struct cw_message *build_large(struct cw_reliable_channel *channel, uint16_t first,
+                                      uint16_t count, bool *done)
 {
-    struct cw_message *message = channel->ready_first;
-    if (!message)
+    struct cw_channel_common *common = &channel->common;
+    struct cw_message *message = NULL;
+    *done = false;
+    const enum cw_error error = cw_large_receiver_build(&channel->large, common, first, &message);
+    if (error == CW_ERROR_POOL_EMPTY)
         return NULL;
-    channel->ready_first = message->next;
-    *cw_reliable_received_slot(channel, message->id) = taken_mark(channel);
+    *done = true;
+    if (error != CW_OK)
+        common->stats.dropped++;
+    else
+        message->id = first;
+    cw_large_receiver_forget(&channel->large, first, count);
+    return message;
+}
+
+/* Moves the window on when its oldest messages are taken. */
+static void move_window(struct cw_reliable_channel *channel)
+{
     struct cw_message **oldest;
     while (*(oldest = cw_reliable_received_slot(channel, channel->next_taken)) ==
            taken_mark(channel)) {
         *oldest = NULL;
         channel->next_taken++;
+    }
+}
+
+/* Takes the next large message that is complete, of an unordered channel. */
+static struct cw_message *next_complete(struct cw_reliable_channel *channel)
+{
+    struct cw_message *message = NULL;
+    while (channel->complete && !message) {
+        const uint16_t first = channel->complete->first;
+        struct cw_large_span *next = channel->complete->next;
+        const uint16_t count = cw_large_receiver_complete(&channel->large, first);
+        bool done;
+        message = build_large(channel, first, count, &done);
+        if (!done)
+            return NULL;
+        channel->complete = next;
+        for (uint16_t i = 0; i < count; i++)
+            *cw_reliable_received_slot(channel, (uint16_t)(first + i)) = taken_mark(channel);
+        move_window(channel);
+    }
+    return message;
+}
+
+/* Takes the next message that is ready. */
+static struct cw_message *next_ready(struct cw_reliable_channel *channel)
+{
+    struct cw_message *message = channel->ready_first;
+    if (!message)
+        return channel->complete ? next_complete(channel) : NULL;
+    channel->ready_first = message->next;
+    *cw_reliable_received_slot(channel, message->id) = taken_mark(channel);
+    move_window(channel);
+    return message;
+}
+
+/* Takes the large messages that are next in order up to the first that is none, or is not complete.
+   Returns a message, or NULL. */
+static struct cw_message *next_large(struct cw_reliable_channel *channel)
+{
+    struct cw_message *message = NULL;
+    while (!message &&
+           *cw_reliable_received_slot(channel, channel->next_taken) == fragment_mark(channel)) {
+        const uint16_t first = channel->next_taken;
+        const uint16_t count = cw_large_receiver_complete(&channel->large, first);
+        bool done = false;
+        if (count > 0)
+            message = build_large(channel, first, count, &done);
+        if (!done)
+            return NULL;
+        for (uint16_t i = 0; i < count; i++)
+            *cw_reliable_received_slot(channel, channel->next_taken++) = NULL;
     }
     return message;
 }
@@ -303,7 +434,14 @@ static struct cw_message *next_in_order(struct cw_reliable_channel *channel)
 {
     struct cw_message **slot = cw_reliable_received_slot(channel, channel->next_taken);
     struct cw_message *message = *slot;
-    if (!message)
+    if (message && message == fragment_mark(channel)) {
+        struct cw_message *large = next_large(channel);
+        if (large)
+            return large;
+        slot = cw_reliable_received_slot(channel, channel->next_taken);
+        message = *slot;
+    }
+    if (!message || message == fragment_mark(channel))
         return NULL;
     *slot = NULL;
     channel->next_taken++;
@@ -322,10 +460,13 @@ struct cw_message *cw_reliable_next(struct cw_reliable_channel *channel)
 void cw_reliable_reset_received(struct cw_reliable_channel *channel)
 {
     for (uint32_t i = 0; i < channel->common.config.receive_queue_size; i++) {
-        if (channel->received[i] != taken_mark(channel))
+        if (channel->received[i] != taken_mark(channel) &&
+            channel->received[i] != fragment_mark(channel))
             cw_message_drop(channel->received[i]);
         channel->received[i] = NULL;
     }
+    cw_large_receiver_reset(&channel->large);
+    channel->complete = NULL;
     channel->ready_first = channel->reserved = NULL;
     channel->next_taken = 0;
 }

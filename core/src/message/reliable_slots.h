@@ -12,14 +12,21 @@ enum cw_reliable_list {
     CW_LIST_SENT,   /* messages sent: lost ones, then the others by the time of their latest send */
     CW_LIST_COPIES, /* messages with copies still to follow, by the time of their latest send */
     CW_LIST_UNSENT, /* messages never sent, in the order of their ids */
+    /* These are for the fragments of large messages, which go after all others. */
+    CW_LIST_FRAGMENTS,
+    CW_LIST_FRAGMENT_COPIES,
+    CW_LIST_UNSENT_FRAGMENTS,
     CW_RELIABLE_LISTS
 };
 
 struct cw_reliable_slot {
     struct cw_message *message; /* NULL: acked */
     double queued;              /* when the application sent it */
-    uint32_t bits;              /* the most that type and body need */
-    uint16_t next, previous;    /* slots in its list, a ring that is closed by one slot more */
+    uint32_t bits;           /* the most that type and body need; of a large message, its bytes */
+    uint16_t next, previous; /* slots in its list, a ring that is closed by one slot more */
+    uint16_t count; /* fragments of the large message of which this is one; 0: it is whole */
+    uint16_t index; /* the fragment's index */
+    uint16_t left;  /* in the slot of the last fragment: those that are not acked yet */
     struct cw_transmission transmission;
 };
 

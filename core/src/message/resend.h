@@ -100,6 +100,40 @@ static inline enum cw_due cw_transmission_due(const struct cw_transmission *tran
     return transmission->again ? CW_DUE_COPY : CW_DUE_REDUNDANT_COPY;
 }
 
+/* While there are other fragments to send, or few losses, a fragment waits this many times longer
+   than a message before it is sent again, and a tick more: the queue on its path may be growing.
+   One that was reported lost does not wait. */
+#define CW_BULK_PATIENCE 1.5
+
+/* Returns the timing for fragments that may wait. */
+static inline struct cw_timing cw_patient_timing(const struct cw_timing *timing)
+{
+    struct cw_timing later = *timing;
+    later.answer = CW_BULK_PATIENCE * timing->answer + (double)timing->interval;
+    later.patience = CW_BULK_PATIENCE * timing->patience + (double)timing->interval;
+    return later;
+}
+
+/* Returns the timing for fragments: with many losses, they do not wait. */
+static inline struct cw_timing cw_bulk_timing(const struct cw_timing *timing)
+{
+    return timing->loss < CW_LOSS_FOR_COPIES ? cw_patient_timing(timing) : *timing;
+}
+
+/* Decides what is due of a fragment; patient is cw_bulk_timing's. A fragment has been overtaken
+   when the other end reports a newer packet but not its own: then the next round is soon enough. */
+static inline enum cw_due cw_fragment_due(const struct cw_transmission *transmission,
+                                          const struct cw_timing *timing,
+                                          const struct cw_timing *patient)
+{
+    const enum cw_due due = cw_transmission_due(transmission, patient);
+    const bool overtaken = due == CW_NOT_DUE && transmission->time < timing->round &&
+                           cw_sequence_newer(timing->newest_reported, transmission->packet) &&
+                           timing->last_arrival > transmission->time &&
+                           timing->now - transmission->time >= timing->answer;
+    return overtaken ? cw_transmission_repeat(transmission, timing) : due;
+}
+
 /* After this many repeats in vain, losses need not be the cause. */
 #define CW_MANY_REPEATS 8
 

@@ -1,4 +1,9 @@
 #include "message/unreliable_channel.h"
+#include "message/message_pool.h"
+
+#include "message/large.h"
+
+#include "base/sequence.h"
 
 #include <string.h>
 
@@ -24,7 +29,9 @@ void cw_unreliable_reset(struct cw_unreliable_channel *channel)
         cw_message_drop(cw_unreliable_next(channel));
     channel->queue_count = 0;
     channel->received_read = channel->received_written = 0;
-    channel->newest = 0;
+    channel->newest = channel->next_number = channel->large_end = 0;
+    channel->common.unsent_fragments = 0;
+    cw_large_receiver_reset(&channel->large);
     channel->common.stats = (struct cw_channel_stats){0};
 }
 
@@ -39,6 +46,23 @@ static void close_gaps(struct cw_unreliable_channel *channel)
     channel->queue_count = kept;
 }
 
+/* Gives the fragments of a large message their numbers. */
+static enum cw_error make_large(struct cw_unreliable_channel *channel, struct cw_message *message,
+                                struct cw_unreliable_slot *slot)
+{
+    slot->first = channel->next_number;
+    slot->total = cw_large_prepare(&channel->common, message, slot->first);
+    if (slot->total == 0)
+        return CW_ERROR_MESSAGE_VALUE;
+    const uint32_t count = cw_large_count(&channel->common.large, slot->total);
+    if (message->receipt && !cw_receipts_has_room(channel->common.receipts, count))
+        return CW_ERROR_RECEIPTS_FULL;
+    channel->next_number = (uint16_t)(channel->next_number + count);
+    channel->common.unsent_fragments += count;
+    cw_receipts_promise_parts(channel->common.receipts, message->receipt, count);
+    return CW_OK;
+}
+
 enum cw_error cw_unreliable_send(struct cw_unreliable_channel *channel, struct cw_message *message,
                                  uint32_t bits)
 {
@@ -46,9 +70,17 @@ enum cw_error cw_unreliable_send(struct cw_unreliable_channel *channel, struct c
         return CW_ERROR_QUEUE_FULL;
     if (channel->queue_count == channel->common.config.send_queue_size)
         close_gaps(channel);
+    const struct cw_channel_common *common = &channel->common;
+    struct cw_unreliable_slot slot = {.message = message, .bits = bits};
+    if (!CW_LIKELY(!cw_large_takes(&common->large, message, bits, common->whole_bits))) {
+        const enum cw_error error = make_large(channel, message, &slot);
+        if (error != CW_OK)
+            return error;
+    } else {
+        cw_receipts_promise(common->receipts, message->receipt);
+    }
     message->owned = true;
-    channel->queue[channel->queue_count++] = (struct cw_unreliable_slot){message, bits};
-    cw_receipts_promise(channel->common.receipts, message->receipt);
+    channel->queue[channel->queue_count++] = slot;
     channel->common.stats.sent++;
     channel->common.stats.queued++;
     return CW_OK;
@@ -59,14 +91,51 @@ uint32_t cw_unreliable_block_bits(const struct cw_unreliable_channel *channel, u
     return cw_bits_required(channel->common.config.max_block_size - 1) + ALIGNMENT_BITS + size * 8;
 }
 
+/* Returns whether so many bits may go into the packet. A message that fits into no packet with
+   others goes alone into a longer one, which is sent in fragments. */
+static bool has_room(const struct cw_channel_common *common, uint32_t bits, uint32_t bits_left)
+{
+    return bits <= bits_left || (bits > common->packet_bits && bits_left == common->packet_bits &&
+                                 common->selection_count == 0 && bits <= common->fragment_bits);
+}
+
 void cw_unreliable_begin(struct cw_unreliable_channel *channel)
 {
     channel->cursor = 0;
+    channel->waiting = CW_UNRELIABLE_NO_SLOT;
     channel->common.selection_count = 0;
     channel->common.done = channel->common.more_due = false;
+    channel->common.fragment_due = channel->common.has_fragment = false;
 }
 
-uint32_t cw_unreliable_pick(struct cw_unreliable_channel *channel, uint32_t bits_left, bool all)
+/* Picks the next fragment of the first large message that waits. It is an entry of its own. Returns
+   its bits. */
+static uint32_t pick_large(struct cw_unreliable_channel *channel, uint32_t bits_left,
+                           bool fragments)
+{
+    struct cw_channel_common *common = &channel->common;
+    const struct cw_unreliable_slot *slot = &channel->queue[channel->waiting];
+    const uint32_t bits =
+        cw_large_bits(common, cw_large_size(&common->large, slot->total, slot->next));
+    common->fragment_due = !fragments && common->selection_count == 0;
+    common->more_due |= !common->fragment_due;
+    if (!fragments || common->selection_count > 0 || !has_room(common, bits, bits_left))
+        return 0;
+    common->has_fragment = true;
+    common->selection[common->selection_count++] = (uint16_t)channel->waiting;
+    return bits;
+}
+
+/* Returns whether the channel goes on behind a message that cannot be picked. On a sequenced one,
+   no later message may go before it. */
+static bool may_pass(const struct cw_unreliable_channel *channel)
+{
+    return !is_sequenced(channel);
+}
+
+/* Picks a message that fits, or all that do, and finds the first large message before the cursor.
+   Returns the bits of what was picked. */
+static uint32_t pick_messages(struct cw_unreliable_channel *channel, uint32_t bits_left, bool all)
 {
     struct cw_channel_common *common = &channel->common;
     const uint32_t most = common->config.max_messages_per_packet;
@@ -75,12 +144,15 @@ uint32_t cw_unreliable_pick(struct cw_unreliable_channel *channel, uint32_t bits
          channel->cursor++) {
         const struct cw_unreliable_slot *slot = &channel->queue[channel->cursor];
         const uint32_t bits = slot->bits + (common->selection_count == 0 ? common->entry_bits : 0);
+        const bool large = !CW_LIKELY(slot->total == 0);
         if (!slot->message)
             continue;
-        if (bits > bits_left - picked) {
-            common->more_due = true;
-            if (is_sequenced(channel))
-                break; /* a later message must not go before this one */
+        if (large || !has_room(common, bits, bits_left - picked)) {
+            if (large && channel->waiting == CW_UNRELIABLE_NO_SLOT)
+                channel->waiting = channel->cursor;
+            common->more_due |= !large;
+            if (!may_pass(channel))
+                break;
             continue;
         }
         common->selection[common->selection_count++] = (uint16_t)channel->cursor;
@@ -90,9 +162,44 @@ uint32_t cw_unreliable_pick(struct cw_unreliable_channel *channel, uint32_t bits
         channel->cursor++;
         break;
     }
-    common->done = channel->cursor == channel->queue_count;
-    common->more_due |= !common->done && common->selection_count == most;
     return picked;
+}
+
+uint32_t cw_unreliable_pick(struct cw_unreliable_channel *channel, uint32_t bits_left, bool all,
+                            bool fragments)
+{
+    struct cw_channel_common *common = &channel->common;
+    const uint32_t most = common->config.max_messages_per_packet;
+    if (common->has_fragment)
+        return 0; /* nothing goes beside a fragment */
+    const uint32_t picked = pick_messages(channel, bits_left, all);
+    const bool waits = channel->waiting != CW_UNRELIABLE_NO_SLOT;
+    common->done = channel->cursor == channel->queue_count && !waits;
+    common->more_due |= !common->done && common->selection_count == most;
+    return picked == 0 && waits ? pick_large(channel, bits_left, fragments) : picked;
+}
+
+/* Writes a fragment of a large message. After the last one the message is done. */
+static bool write_large(struct cw_unreliable_channel *channel, struct cw_stream *stream,
+                        uint32_t index)
+{
+    struct cw_channel_common *common = &channel->common;
+    struct cw_unreliable_slot *slot = cw_unreliable_picked(channel, 0);
+    const uint32_t count = cw_large_count(&common->large, slot->total);
+    const struct cw_large_piece piece = {
+        .first = slot->first, .index = slot->next, .total = slot->total};
+    if (!cw_large_write(stream, common, index, slot->message, &piece))
+        return false;
+    if (slot->message->receipt)
+        cw_receipts_carry_part(common->receipts, slot->message->receipt, slot->next, count,
+                               &slot->leader);
+    common->unsent_fragments--;
+    if (++slot->next < count)
+        return true;
+    cw_message_drop(slot->message);
+    slot->message = NULL;
+    common->stats.queued--;
+    return true;
 }
 
 static bool write_block(struct cw_unreliable_channel *channel, struct cw_stream *stream,
@@ -114,6 +221,8 @@ bool cw_unreliable_write(struct cw_unreliable_channel *channel, struct cw_stream
                          uint32_t index)
 {
     struct cw_channel_common *common = &channel->common;
+    if (!CW_LIKELY(!common->has_fragment))
+        return write_large(channel, stream, index);
     if (!cw_channel_write_head(stream, common, index, 0, 0))
         return false;
     uint32_t written = 0;
@@ -137,19 +246,38 @@ bool cw_unreliable_write(struct cw_unreliable_channel *channel, struct cw_stream
     return true;
 }
 
+/* Returns the newest large message of the queue, as a slot. */
+static uint32_t newest_large(const struct cw_unreliable_channel *channel)
+{
+    uint32_t at = channel->queue_count;
+    while (at > 0 && !(channel->queue[at - 1].message && channel->queue[at - 1].total > 0))
+        at--;
+    return at - 1;
+}
+
 void cw_unreliable_end_round(struct cw_unreliable_channel *channel)
 {
+    const uint32_t newest = channel->common.large.most > 0 ? newest_large(channel) : 0;
+    uint32_t kept = 0;
     for (uint32_t i = 0; i < channel->queue_count; i++) {
-        struct cw_message *message = channel->queue[i].message;
-        if (!message)
+        const struct cw_unreliable_slot slot = channel->queue[i];
+        if (!slot.message)
             continue;
-        if (message->receipt)
-            cw_receipts_settle(channel->common.receipts, message->receipt, false);
-        cw_message_drop(message);
+        if (slot.total > 0 && (slot.next > 0 || i == newest)) {
+            channel->queue[kept++] = slot;
+            continue;
+        }
+        const uint32_t count =
+            slot.total > 0 ? cw_large_count(&channel->common.large, slot.total) : 0;
+        if (slot.message->receipt)
+            cw_receipts_settle_parts(channel->common.receipts, slot.message->receipt,
+                                     count > 0 ? count : 1);
+        channel->common.unsent_fragments -= count;
+        cw_message_drop(slot.message);
         channel->common.stats.dropped++;
     }
-    channel->queue_count = 0;
-    channel->common.stats.queued = 0;
+    channel->queue_count = kept;
+    channel->common.stats.queued = kept;
 }
 
 static void release_block(void *context, uint8_t *block, size_t size)
@@ -173,6 +301,19 @@ static bool keep_block(struct cw_unreliable_channel *channel, struct cw_message 
     channel->block_buffers_used |= 1u << buffer;
     memcpy(block, bytes, size);
     cw_message_attach_owned(message, block, size, release_block, channel);
+    return true;
+}
+
+static bool read_large(struct cw_unreliable_channel *channel, struct cw_stream *stream,
+                       struct cw_parsed_entry *parsed)
+{
+    struct cw_large_piece piece;
+    if (!cw_large_read(stream, &channel->common, &piece))
+        return false;
+    if (parsed->only_next)
+        return true; /* the packet comes again, but without this fragment */
+    parsed->large = piece;
+    parsed->is_large = true;
     return true;
 }
 
@@ -220,7 +361,7 @@ bool cw_unreliable_read(struct cw_unreliable_channel *channel, struct cw_stream 
     if (is_fragment || !cw_stream_bool(stream, &any))
         return false;
     if (!any)
-        return true;
+        return channel->common.large.most == 0 || read_large(channel, stream, parsed);
     if (!cw_stream_uint(stream, &count, 1, channel->common.config.max_messages_per_packet))
         return false;
     for (uint32_t i = 0; i < count; i++) {
@@ -240,6 +381,58 @@ static bool is_late(const struct cw_unreliable_channel *channel,
     return is_sequenced(channel) && newest_age < parsed->age;
 }
 
+/* Moves the window of fragments up to one past its newest. The messages that leave it will never be
+   complete. */
+static void move_window(struct cw_unreliable_channel *channel, uint16_t end)
+{
+    if ((uint16_t)(end - channel->large_end) > channel->large.window)
+        channel->large_end = (uint16_t)(end - channel->large.window);
+    for (; channel->large_end != end; channel->large_end++) {
+        const struct cw_large_span *span = cw_large_span_of(&channel->large, channel->large_end);
+        channel->common.stats.dropped += span->total > 0;
+        cw_large_receiver_forget(&channel->large, channel->large_end, 1);
+    }
+}
+
+/* Makes a message of which all fragments are here. */
+static struct cw_message *build_large(struct cw_unreliable_channel *channel, uint16_t first)
+{
+    const struct cw_channel_common *common = &channel->common;
+    const uint16_t count = cw_large_receiver_complete(&channel->large, first);
+    struct cw_message *message = NULL;
+    bool room = true;
+    while (room && cw_message_pool_used(common->pool) >= common->pool_room)
+        room = cw_unreliable_drop_oldest(channel, false);
+    if (!room || cw_large_receiver_build(&channel->large, common, first, &message) != CW_OK)
+        channel->common.stats.dropped++;
+    cw_large_receiver_forget(&channel->large, first, count);
+    return message;
+}
+
+/* Takes a fragment of a large message. Returns the message when it is complete. */
+static struct cw_message *take_large(struct cw_unreliable_channel *channel,
+                                     const struct cw_large_piece *piece)
+{
+    const uint16_t end =
+        (uint16_t)(piece->first + cw_large_count(&channel->common.large, piece->total));
+    if (cw_sequence_newer(end, channel->large_end))
+        move_window(channel, end);
+    if ((uint16_t)(channel->large_end - piece->first) > channel->large.window ||
+        cw_large_receiver_check(&channel->large, piece) != CW_OK ||
+        !cw_large_receiver_take(&channel->large, piece))
+        return NULL;
+    return build_large(channel, piece->first);
+}
+
+/* Puts a message where next finds it. */
+static void keep_message(struct cw_unreliable_channel *channel, struct cw_message *message)
+{
+    if (cw_unreliable_unread(channel) == channel->common.config.receive_queue_size)
+        cw_unreliable_drop_oldest(channel, false);
+    *received_slot(channel, channel->received_written++) = message;
+    channel->common.stats.received++;
+}
+
 void cw_unreliable_take(struct cw_unreliable_channel *channel, const struct cw_parsed_entry *parsed)
 {
     struct cw_channel_stats *stats = &channel->common.stats;
@@ -256,11 +449,18 @@ void cw_unreliable_take(struct cw_unreliable_channel *channel, const struct cw_p
             message = next;
             continue;
         }
-        if (cw_unreliable_unread(channel) == channel->common.config.receive_queue_size)
-            cw_unreliable_drop_oldest(channel, false);
-        *received_slot(channel, channel->received_written++) = message;
-        stats->received++;
+        keep_message(channel, message);
         message = next;
+    }
+    if (!CW_LIKELY(!parsed->is_large)) {
+        message = take_large(channel, &parsed->large);
+        stats->dropped += message && late;
+        if (message && late)
+            cw_message_drop(message);
+        if (!message || late)
+            return;
+        channel->newest = parsed->packet;
+        keep_message(channel, message);
     }
 }
 

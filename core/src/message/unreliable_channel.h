@@ -3,13 +3,20 @@
 #define CAUSEWAY_UNRELIABLE_CHANNEL_H
 
 #include "message/channel_common.h"
+#include "message/large_receiver.h"
+
+#define CW_UNRELIABLE_NO_SLOT UINT32_MAX
 
 /* The most blocks that have arrived and are not released yet. */
 #define CW_UNRELIABLE_BLOCKS 8
 
 struct cw_unreliable_slot {
     struct cw_message *message;
-    uint32_t bits; /* the most that type, body and block need */
+    uint32_t bits;   /* the most that type, body and block need */
+    uint32_t total;  /* bytes of a large message; 0: it goes whole */
+    uint16_t first;  /* the number of its first fragment */
+    uint16_t next;   /* the index of the fragment that is sent next */
+    uint16_t leader; /* for its receipt, which is that of all packets with fragments */
 };
 
 struct cw_unreliable_channel {
@@ -17,7 +24,9 @@ struct cw_unreliable_channel {
 
     struct cw_unreliable_slot *queue; /* the first queue_count may hold a message */
     uint32_t queue_count;
-    uint32_t cursor; /* the slots before it have been looked at for the packet being made */
+    uint32_t cursor;      /* the slots before it have been looked at for the packet being made */
+    uint32_t waiting;     /* the first slot before it whose fragment may not go yet; or NO_SLOT */
+    uint16_t next_number; /* the number of the next large message's first fragment */
 
     struct cw_message **received; /* a ring */
     uint32_t received_read;
@@ -27,11 +36,16 @@ struct cw_unreliable_channel {
     uint8_t *block_buffers; /* CW_UNRELIABLE_BLOCKS times block_size bytes */
     uint32_t block_size;
     uint32_t block_buffers_used; /* a bit for each buffer */
+
+    struct cw_large_receiver large; /* for large messages */
+    uint16_t large_end;             /* one past the newest fragment's number */
 };
 
 void cw_unreliable_reset(struct cw_unreliable_channel *channel);
 
-/* Queues a message, and takes over its reference unless it fails with CW_ERROR_QUEUE_FULL. */
+/* Queues a message, and takes over its reference unless it fails: with CW_ERROR_QUEUE_FULL, or for
+   a large one with CW_ERROR_RECEIPTS_FULL, or with CW_ERROR_MESSAGE_VALUE when it cannot be
+   written. */
 enum cw_error cw_unreliable_send(struct cw_unreliable_channel *channel, struct cw_message *message,
                                  uint32_t bits);
 
@@ -40,8 +54,10 @@ uint32_t cw_unreliable_block_bits(const struct cw_unreliable_channel *channel, u
 
 void cw_unreliable_begin(struct cw_unreliable_channel *channel);
 
-/* Picks the next message that fits into bits_left, or all messages that do. Returns their bits. */
-uint32_t cw_unreliable_pick(struct cw_unreliable_channel *channel, uint32_t bits_left, bool all);
+/* Picks the next message that fits into bits_left, or all messages that do. fragments says whether
+   the packet may have one of a large message. Returns their bits. */
+uint32_t cw_unreliable_pick(struct cw_unreliable_channel *channel, uint32_t bits_left, bool all,
+                            bool fragments);
 
 /* Writes the entry with everything that was picked, and releases the messages. index is the
    channel's. */
@@ -55,7 +71,8 @@ cw_unreliable_picked(const struct cw_unreliable_channel *channel, uint32_t index
     return &channel->queue[channel->common.selection[index]];
 }
 
-/* Drops messages that found no room in any packet of this round. */
+/* Drops messages that found no room in any packet of this round. A large message of which a part
+   has been sent stays, and so does the newest one of which none was. */
 void cw_unreliable_end_round(struct cw_unreliable_channel *channel);
 
 /* Like cw_reliable_read, but messages without room are dropped when they are taken, not refused. */

@@ -11,6 +11,8 @@
 #define RATE_REFRESH_SECONDS 0.25
 #define MAX_DATAGRAM_PAYLOAD 65507 /* bytes of a UDP datagram over IPv4 */
 
+#define SENT_WINDOW 256 /* packets, by default */
+
 struct cw_endpoint_config cw_endpoint_config_default(void)
 {
     return (struct cw_endpoint_config){
@@ -18,12 +20,17 @@ struct cw_endpoint_config cw_endpoint_config_default(void)
         .fragment_size = 1024,
         .max_send_size = CW_AUTO,
         .fragment_above = 1024,
-        .sent_window = 256,
+        .sent_window = SENT_WINDOW,
         .received_window = 256,
         .max_reassemblies = 4,
         .rtt_smoothing = 0.1,
         .min_loss_timeout_seconds = 0.1,
     };
+}
+
+static uint32_t sent_window_of(const struct cw_endpoint_config *config)
+{
+    return config->sent_window == CW_AUTO ? SENT_WINDOW : config->sent_window;
 }
 
 static uint32_t max_fragments(const struct cw_endpoint_config *config)
@@ -53,7 +60,9 @@ enum cw_error cw_endpoint_config_check(const struct cw_endpoint_config *config)
 {
     if (!config)
         return CW_ERROR_INVALID_ARGUMENT;
-    const enum cw_error error = CW_CHECK_FIELDS(config);
+    struct cw_endpoint_config checked = *config;
+    checked.sent_window = sent_window_of(config);
+    const enum cw_error error = CW_CHECK_FIELDS(&checked);
     if (error != CW_OK)
         return error;
     if (config->max_packet_size < 1 || max_fragments(config) > CW_REASSEMBLY_MAX_FRAGMENTS)
@@ -83,27 +92,28 @@ static enum cw_error lay_out(struct cw_arena *arena, const struct cw_endpoint_co
 {
     const bool fragments =
         max_fragments(config) > 1 || config->max_packet_size > config->fragment_above;
+    const uint32_t sent_window = sent_window_of(config);
     const uint32_t slots = fragments ? config->max_reassemblies : 0;
     struct cw_endpoint *e = cw_arena_take(arena, sizeof *e);
     uint32_t *events =
-        cw_arena_take(arena, sizeof *events * CW_SENT_EVENTS_PER_PACKET * config->sent_window);
+        cw_arena_take(arena, sizeof *events * CW_SENT_EVENTS_PER_PACKET * sent_window);
     const uint32_t longest = cw_endpoint_max_send_size(config);
     uint8_t *outgoing = longest > config->fragment_above ? cw_arena_take(arena, longest) : NULL;
     struct cw_reassembly *reassemblies = cw_arena_take(arena, sizeof *reassemblies * slots);
     uint8_t *payloads = cw_arena_take(arena, (size_t)config->max_packet_size * slots);
     if (!arena->base) {
-        cw_arena_take(
-            arena, cw_sequence_buffer_memory(config->sent_window, sizeof(struct cw_sent_packet)));
+        cw_arena_take(arena, cw_sequence_buffer_memory(sent_window, sizeof(struct cw_sent_packet)));
         cw_arena_take(arena, cw_sequence_buffer_memory(config->received_window, 0));
         return CW_OK;
     }
 
     e->config = *config;
     e->config.max_send_size = longest;
+    e->config.sent_window = sent_window;
     e->packet.type = CW_ENDPOINT_EVENT_PACKET;
     e->max_datagram_size = cw_endpoint_config_max_datagram_size(config);
     e->sent.events = events;
-    e->sent.events_mask = CW_SENT_EVENTS_PER_PACKET * config->sent_window - 1;
+    e->sent.events_mask = CW_SENT_EVENTS_PER_PACKET * sent_window - 1;
     e->outgoing = outgoing;
     e->sent.rtt_smoothing = config->rtt_smoothing;
     e->sent.min_loss_timeout_seconds = config->min_loss_timeout_seconds;
@@ -116,8 +126,8 @@ static enum cw_error lay_out(struct cw_arena *arena, const struct cw_endpoint_co
         reassemblies[i].payload = payloads + (size_t)i * config->max_packet_size;
 
     const struct cw_allocator rest = cw_arena_allocator(arena);
-    enum cw_error error = cw_sequence_buffer_create(
-        config->sent_window, sizeof(struct cw_sent_packet), &rest, &e->sent.window);
+    enum cw_error error = cw_sequence_buffer_create(sent_window, sizeof(struct cw_sent_packet),
+                                                    &rest, &e->sent.window);
     if (error == CW_OK)
         error = cw_sequence_buffer_create(config->received_window, 0, &rest, &e->received.window);
     *endpoint = e;

@@ -129,8 +129,10 @@ TEST(the_last_ones_go_again_twice_if_packets_are_lost)
     path_loss = 0;
 }
 
+/* So it does while little is lost, since the queue on its path may be growing. */
 TEST(with_others_to_send_it_waits_longer)
 {
+    path_loss = 0.1;
     struct cw_block_sender sender = start(5);
     send_due(&sender, 10.0, 0, CW_DUE_FIRST);
     const struct cw_timing timing = timing_at(11.2, 1);
@@ -139,4 +141,8 @@ TEST(with_others_to_send_it_waits_longer)
     assert_int_equal(due, CW_NOT_DUE);
     cw_block_sender_due(&sender, &timing, false, &due);
     assert_int_equal(due, CW_DUE_AGAIN);
+    path_loss = 0;
+    const struct cw_timing lossless = timing_at(11.2, 1);
+    cw_block_sender_due(&sender, &lossless, false, &due);
+    assert_int_equal(due, CW_NOT_DUE);
 }

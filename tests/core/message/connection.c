@@ -24,7 +24,7 @@ TEST(test_the_defaults_are_as_told)
     assert_int_equal(config.endpoint.max_reassemblies, 3);
     assert_int_equal(config.max_messages, 256);
     assert_int_equal(config.max_received_messages, CW_AUTO);
-    assert_int_equal(config.max_packets_per_update, 32);
+    assert_int_equal(config.max_packets_per_update, 128);
     assert_true(unit_same(config.idle_interval_seconds, 0.5));
 }
 
@@ -96,7 +96,7 @@ TEST(test_a_config_that_cannot_work_is_refused)
     REFUSED(max_received_messages, 0);
     REFUSED(max_received_messages, 32769);
     REFUSED(max_packets_per_update, 0);
-    REFUSED(max_packets_per_update, 65);
+    REFUSED(max_packets_per_update, 257);
     REFUSED(idle_interval_seconds, -0.1);
     REFUSED(idle_interval_seconds, 10.1);
     REFUSED(idle_interval_seconds, (double)NAN);

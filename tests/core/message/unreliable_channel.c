@@ -65,7 +65,7 @@ static uint32_t pass_packet(struct rig *rig, uint32_t bits_left, struct cw_parse
     struct cw_unreliable_channel *channel = &rig->from.channel;
     uint8_t bytes[200];
     cw_unreliable_begin(channel);
-    for (uint32_t bits; (bits = cw_unreliable_pick(channel, bits_left, rig->at_once)) > 0;) {
+    for (uint32_t bits; (bits = cw_unreliable_pick(channel, bits_left, rig->at_once, true)) > 0;) {
         assert_true(bits <= bits_left);
         bits_left -= bits;
     }

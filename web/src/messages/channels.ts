@@ -14,8 +14,14 @@ export interface ChannelConfig {
   readonly blocks?: boolean;
   /** Longest block in bytes. Default 262144. */
   readonly maxBlockSize?: number;
-  /** Bytes of a block that go into one packet. Default 1024. */
+  /** Bytes of a block or of a large message that go into one packet. Default 1024. */
   readonly blockFragmentSize?: number;
+  /**
+   * Longest message in bytes, with its block. Messages that do not fit into a packet go in fragments among the others.
+   * This extends the wire format, so the server's channel needs it too. 0 stands for none; at most `receiveQueueSize`
+   * times `blockFragmentSize`. Default: what the schema's fields need; its blocks are not counted.
+   */
+  readonly maxMessageSize?: number;
   /**
    * On a reliable channel, while packets are being lost, they also carry combinations of all unacked messages, from
    * which the receiver rebuilds lost ones without a round trip. This extends the wire format, so the server's channel

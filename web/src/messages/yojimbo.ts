@@ -10,7 +10,12 @@ import type { ConnectionConfig } from './types.js';
 export const yojimboDefaults = (): ConnectionConfig &
   Required<Pick<ConnectionConfig, 'channels' | 'endpoint'>> => {
   const { queue } = yojimbo;
-  const channel = reliable({ blocks: true, receiveQueueSize: queue, sendQueueSize: queue });
+  const channel = reliable({
+    blocks: true,
+    maxMessageSize: 0,
+    receiveQueueSize: queue,
+    sendQueueSize: queue,
+  });
   return {
     channels: Array.from({ length: yojimbo.channels }, () => channel),
     endpoint: { fragmentAbove: yojimbo.fragmentAbove, maxReassemblies: yojimbo.reassemblies },
