@@ -24,7 +24,7 @@
    single one reports them, and is lost, the next one may have no space for all of them. */
 #define MANY_ARRIVED 12
 
-#define LEAST_FRAGMENTS 4 /* fragments in flight in any case, as many as the least window */
+#define LEAST_FRAGMENTS 1 /* fragments in flight in any case, as many as the least window */
 #define PROMPT_PACKETS  4 /* packets of a round that messages fill without being bulk data */
 
 /* The contents of our packets */
