@@ -374,7 +374,7 @@ static void check_ends(const struct scene *scene)
     for (unsigned i = 0; i < 2 * scene->flows; i++) {
         struct cw_connection_stats stats;
         const struct side *side = &scene->sides[i / 2][i % 2];
-        cw_connection_stats(scene->world->flows[i / 2].ends[i % 2].connection, &stats);
+        cw_connection_get_stats(scene->world->flows[i / 2].ends[i % 2].connection, &stats);
         if (stats.packets_invalid > 0)
             fail(scene, side, "invalid packets", (double)stats.packets_invalid);
         if (stats.messages_in_use > 0)

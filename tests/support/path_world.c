@@ -152,9 +152,9 @@ static void put(struct path_world *world, uint32_t at, const uint8_t *data, size
         return;
     }
     drain(link, world->now);
-    cw_simulator_stats(link->simulator, &before);
+    cw_simulator_get_stats(link->simulator, &before);
     check(cw_simulator_receive(link->simulator, data, size, world->now));
-    cw_simulator_stats(link->simulator, &after);
+    cw_simulator_get_stats(link->simulator, &after);
     link->sent++;
     if (after.datagrams_overflowed > before.datagrams_overflowed)
         link->dropped++;

@@ -164,7 +164,7 @@ static void look(struct run *run, bool measures)
     for (uint32_t i = 0; i < path->flows; i++) {
         const struct cw_connection *c = run->flows[i].path->ends[0].connection;
         struct cw_connection_stats stats;
-        cw_connection_stats(c, &stats);
+        cw_connection_get_stats(c, &stats);
         const double trip =
             path->rtt + path->jitter + fmax(stats.endpoint.rtt, path->ticks[0] + path->ticks[1]);
         const double most = MEASURED * rate * (trip + fmax(path->ticks[0], path->ticks[1]));

@@ -17,8 +17,8 @@
 #ifndef CAUSEWAY_CONGESTION_H
 #define CAUSEWAY_CONGESTION_H
 
+#include "causeway/base.h"
 #include "causeway/error.h"
-#include "causeway/linkage.h"
 
 CW_BEGIN_DECLARATIONS
 
