@@ -23,6 +23,7 @@
 #define MOST_LOST       64           /* unreliable messages in a row */
 #define MOST_BLOCK      200000       /* bytes */
 #define BLOCKS_WAITING  2
+#define FLOWS           4 /* at most */
 
 /* Each channel of a connection is used in another way. */
 enum { COMMANDS, STATE, BURSTS, BLOCKS, CHANNELS };
@@ -56,7 +57,7 @@ struct scene {
     double rtt;
     double slowest_tick; /* seconds */
     unsigned flows;
-    struct side sides[PATH_FLOWS][2];
+    struct side sides[FLOWS][2];
     bool quiet; /* nothing new is sent */
 };
 
@@ -299,7 +300,7 @@ static void begin_scene(struct scene *scene)
     struct cw_prng *random = &scene->random;
     const double loss = cw_prng_chance(random, 0.4) ? 0 : 0.2 * cw_prng_share(random);
     scene->rtt = of_all_sizes(random, 0.0001, 0.6);
-    scene->flows = 1 + cw_prng_below(random, PATH_FLOWS);
+    scene->flows = 1 + cw_prng_below(random, FLOWS);
     scene->slowest_tick = 0;
     scene->quiet = false;
     for (unsigned i = 0; i < 2; i++)

@@ -78,7 +78,10 @@ static void run(const struct chart *chart, struct path_world *world, struct flow
             for (uint32_t j = 0; j < count; j++)
                 print_goodput(chart->name, &flows[j]);
         }
-        print(chart->name, "queue", chart->queue, middle, path_queue_ms(&world->links[0]));
+        if (world->links[0].shaper.kind == PATH_SHAPER_POLICER)
+            print(chart->name, "drops", chart->queue, middle, path_drops_percent(&world->links[0]));
+        else
+            print(chart->name, "queue", chart->queue, middle, path_queue_ms(&world->links[0]));
         for (uint32_t j = count; j < world->flow_count; j++) {
             const double bits = 8 * (double)world->flows[j].ends[1].bytes_arrived;
             print(chart->name, "goodput", "Reno", middle, bits / chart->interval / 1000);
@@ -116,11 +119,33 @@ static void beside_reno(void)
     run(&chart, world, &flow, 1);
 }
 
+/* One flow behind a policer, and one on a path that loses packets at random. */
+static void with_losses(const char *chart_name, const char *name, enum cw_congestion_mode mode,
+                        double loss)
+{
+    const struct chart chart = {chart_name, name, 0.5, 40};
+    struct path_world *world = create_world(loss > 0 ? 3000 : 0);
+    struct flow flow;
+    if (loss > 0) {
+        struct cw_simulator_path lossy = path_of_kbit(RTT, 3000, QUEUE);
+        lossy.loss = loss;
+        path_world_change(world, 0, &lossy);
+    } else {
+        path_world_shape(world, 0, PATH_SHAPER_POLICER, 3000, 0.05);
+    }
+    add(world, &flow, name, 250000, mode, 0);
+    run(&chart, world, &flow, 1);
+}
+
 int main(void)
 {
     alone("delay (default)", CW_CONGESTION_DELAY);
     alone("none", CW_CONGESTION_NONE);
     join();
     beside_reno();
+    with_losses("policer", "delay (default)", CW_CONGESTION_DELAY, 0);
+    with_losses("policer", "none", CW_CONGESTION_NONE, 0);
+    with_losses("loss", "delay (default)", CW_CONGESTION_DELAY, 0.2);
+    with_losses("loss", "none", CW_CONGESTION_NONE, 0.2);
     return 0;
 }

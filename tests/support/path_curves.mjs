@@ -6,7 +6,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { timeChart } from './time_chart.mjs';
 
 const [program, option] = process.argv.slice(2);
-const TITLES = { goodput: 'Goodput, in kbit/s', queue: 'Queue, in ms' };
+const TITLES = { goodput: 'Goodput, in kbit/s', queue: 'Queue, in ms', drops: 'Dropped, in percent' };
 
 const rows = execFileSync(program, { encoding: 'utf8' })
   .trim()
@@ -25,10 +25,9 @@ const linesOf = (chart, panel) => {
 };
 
 const draw = (chart) => {
-  const panels = Object.entries(TITLES).map(([panel, title]) => ({
-    title,
-    lines: linesOf(chart, panel),
-  }));
+  const panels = Object.entries(TITLES)
+    .map(([panel, title]) => ({ title, lines: linesOf(chart, panel) }))
+    .filter(({ lines }) => lines.size > 0);
   const points = panels.flatMap(({ lines }) => [...lines.values()].flat());
   return timeChart(panels, 10 * Math.ceil(Math.max(...points.map(([seconds]) => seconds)) / 10));
 };

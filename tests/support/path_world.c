@@ -41,6 +41,8 @@ static void make_link(struct path_link *link, uint64_t seed, const struct cw_sim
     config.max_datagrams = 16384;
     check(cw_simulator_create(&config, &link->simulator));
     link->path = *path;
+    link->rate = path->bytes_per_second;
+    link->shaper.done = INFINITY;
 }
 
 struct path_world *path_world_create(uint64_t seed, const struct cw_simulator_path *there,
@@ -63,15 +65,24 @@ void path_world_destroy(struct path_world *world)
             free(world->flows[i].ends[j].inbox);
         }
     }
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < 2; i++) {
         cw_simulator_destroy(world->links[i].simulator);
+        path_shaper_end(&world->links[i].shaper);
+    }
     free(world);
 }
 
 /* The queue */
 
+/* The backlog of CoDel's queue stays the same until the next datagram comes or goes. */
 static void drain(struct path_link *link, double now)
 {
+    if (link->shaper.kind == PATH_SHAPER_CODEL) {
+        link->byte_seconds += link->backlog * (now - link->until);
+        link->backlog = link->shaper.backlog;
+        link->until = now;
+        return;
+    }
     const double rate = link->path.bytes_per_second, passed = now - link->until;
     if (rate > 0 && passed > 0) {
         const double busy = fmin(passed, link->backlog / rate);
@@ -86,7 +97,49 @@ void path_world_change(struct path_world *world, uint32_t at, const struct cw_si
     struct path_link *link = &world->links[at];
     drain(link, world->now);
     link->path = *to;
+    if (link->shaper.kind == PATH_SHAPER_NONE)
+        link->rate = to->bytes_per_second;
     check(cw_simulator_change(link->simulator, to));
+}
+
+void path_world_shape(struct path_world *world, uint32_t at, enum path_shaper_kind kind,
+                      double kbit, double depth)
+{
+    struct path_link *link = &world->links[at];
+    link->rate = kbit * 125;
+    path_shaper_begin(&link->shaper, kind, link->rate,
+                      fmax(link->rate * depth, 2.0 * RENO_SEGMENT));
+}
+
+/* Takes off CoDel's queue what has been sent. */
+static void pass_on(struct path_world *world, uint32_t at)
+{
+    uint8_t datagram[PATH_DATAGRAM];
+    struct path_link *link = &world->links[at];
+    const uint64_t dropped = link->shaper.dropped;
+    drain(link, world->now);
+    const size_t size = path_shaper_take(&link->shaper, datagram);
+    check(cw_simulator_receive(link->simulator, datagram, size, world->now));
+    link->dropped += link->shaper.dropped - dropped;
+    link->backlog = link->shaper.backlog;
+}
+
+static void put_on_shaper(struct path_world *world, struct path_link *link, const uint8_t *data,
+                          size_t size)
+{
+    drain(link, world->now);
+    link->sent++;
+    if (link->shaper.kind == PATH_SHAPER_CODEL) {
+        const uint64_t dropped = link->shaper.dropped;
+        link->dropped += !path_shaper_put(&link->shaper, data, size, world->now);
+        link->dropped += link->shaper.dropped - dropped;
+        link->backlog = link->shaper.backlog;
+    } else if (path_shaper_passes(&link->shaper, size, world->now)) {
+        check(cw_simulator_receive(link->simulator, data, size, world->now));
+    } else {
+        link->dropped++;
+    }
+    link->most = fmax(link->most, link->backlog);
 }
 
 /* Puts a datagram on the link, with its head. */
@@ -94,6 +147,10 @@ static void put(struct path_world *world, uint32_t at, const uint8_t *data, size
 {
     struct path_link *link = &world->links[at];
     struct cw_simulator_stats before, after;
+    if (link->shaper.kind != PATH_SHAPER_NONE) {
+        put_on_shaper(world, link, data, size);
+        return;
+    }
     drain(link, world->now);
     cw_simulator_get_stats(link->simulator, &before);
     check(cw_simulator_receive(link->simulator, data, size, world->now));
@@ -296,6 +353,12 @@ void path_world_run(struct path_world *world, double until)
                                cw_simulator_due(world->links[1].simulator)};
         if (due[1] < due[0])
             at = 1;
+        const uint32_t shaped = world->links[1].shaper.done < world->links[0].shaper.done;
+        if (world->links[shaped].shaper.done <= fmin(due[at], fmin(event, until))) {
+            world->now = fmax(world->now, world->links[shaped].shaper.done);
+            pass_on(world, shaped);
+            continue;
+        }
         const bool arrives = due[at] <= event + NOT_A_LAG;
         const double time = arrives ? due[at] : event;
         if (time > until)
@@ -331,12 +394,12 @@ void path_world_measure(struct path_world *world)
 
 double path_queue_ms(const struct path_link *link)
 {
-    return 1000 * link->byte_seconds / link->path.bytes_per_second / (link->until - link->since);
+    return 1000 * link->byte_seconds / link->rate / (link->until - link->since);
 }
 
 double path_most_queue_ms(const struct path_link *link)
 {
-    return 1000 * link->most / link->path.bytes_per_second;
+    return 1000 * link->most / link->rate;
 }
 
 double path_drops_percent(const struct path_link *link)

@@ -8,8 +8,9 @@
 #include "causeway/simulator.h"
 
 #include "path_reno.h"
+#include "path_shaper.h"
 
-#define PATH_FLOWS    4    /* at most */
+#define PATH_FLOWS    16   /* at most */
 #define PATH_DATAGRAM 1400 /* bytes, at most */
 #define PATH_INBOX    4096 /* datagrams that wait for a tick, at most */
 
@@ -17,11 +18,13 @@
 struct path_link {
     struct cw_simulator *simulator;
     struct cw_simulator_path path;
-    uint64_t sent, dropped; /* numbers of datagrams; those dropped found no room in the queue */
-    double backlog;         /* bytes in the queue, the one that is being sent included */
-    double since, until;    /* the times from and to which the queue is measured */
-    double byte_seconds;    /* the sum of the backlog over that time */
-    double most;            /* the longest queue in that time, bytes */
+    struct path_shaper shaper; /* the queue in front of the simulator, if any */
+    double rate;               /* bytes per second of the bottleneck; 0: no limit */
+    uint64_t sent, dropped;    /* numbers of datagrams; those dropped found no room in the queue */
+    double backlog;            /* bytes in the queue, the one that is being sent included */
+    double since, until;       /* the times from and to which the queue is measured */
+    double byte_seconds;       /* the sum of the backlog over that time */
+    double most;               /* the longest queue in that time, bytes */
 };
 
 struct path_world;
@@ -77,6 +80,11 @@ struct path_world *path_world_create(uint64_t seed, const struct cw_simulator_pa
                                      const struct cw_simulator_path *back);
 void path_world_destroy(struct path_world *world);
 void path_world_change(struct path_world *world, uint32_t link, const struct cw_simulator_path *to);
+
+/* Puts a policer or CoDel with that rate, in kbit/s, in front of a link, whose own path should have
+   no limit. depth is the bucket or the queue, in seconds at that rate, but at least two packets. */
+void path_world_shape(struct path_world *world, uint32_t link, enum path_shaper_kind kind,
+                      double kbit, double depth);
 
 /* Adds a flow. Both ends tick at 60 Hz, the second half a tick after the first. The caller may
    change that, and the functions of the ends, before the first run. */

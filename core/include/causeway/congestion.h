@@ -2,9 +2,10 @@
 
    CW_CONGESTION_DELAY keeps the queue of the slowest link short. It allows as many bytes of bulk
    data in flight as a window holds. The window grows while packets come back about as fast as on an
-   empty path, and shrinks when they take longer. Losses alone make it smaller only when a trial
-   shows that this costs no speed, because many paths lose packets without being full. Small
-   messages are not bulk data: they are always allowed. Blocks and large messages are.
+   empty path, and shrinks when they take longer. It is never much longer than what arrives in a
+   round trip. Losses make it smaller, unless a trial shows that sending less does not end them,
+   because many paths lose packets without being full. Small messages are not bulk data: they are
+   always allowed. Blocks and large messages are.
 
    CW_CONGESTION_BINARY sends at one of two rates, good and bad, chosen by the round trip time
    (RTT). It begins in the bad state. It goes to the good state when the RTT has stayed at or below

@@ -31,7 +31,7 @@
    single one reports them, and is lost, the next one may have no space for all of them. */
 #define MANY_ARRIVED 12
 
-#define LEAST_FRAGMENTS 4 /* fragments in flight in any case, as many as the least window */
+#define LEAST_FRAGMENTS 1 /* fragments in flight in any case, as many as the least window */
 #define PROMPT_PACKETS  4 /* packets of a round that messages fill without being bulk data */
 
 /* Large messages of so many fragments altogether are not paced, like the first window of TCP (RFC
@@ -501,6 +501,15 @@ static void set_timing(struct cw_connection *c)
     c->timing.interval = (float)c->interval;
 }
 
+/* Returns the RTT by which the mode BINARY judges the path. Where the other end sends more rarely
+   than this one, our packets may wait there for a whole silence, which is no fault of the path. */
+static double judged_rtt(const struct cw_connection *c)
+{
+    const struct cw_sent_packets *sent = cw_endpoint_sent(c->endpoint);
+    const double rtt = sent->rtt.smoothed, waits = sent->silence.usual - c->interval;
+    return counts_all(c) && waits > 0 && rtt > waits ? rtt - waits : rtt;
+}
+
 void cw_connection_update(struct cw_connection *c, double now)
 {
     CW_ONE_THREAD(c);
@@ -520,7 +529,7 @@ void cw_connection_update(struct cw_connection *c, double now)
     c->updated = now;
     set_timing(c);
     const double silence = sent->silence.usual;
-    cw_congestion_update(&c->congestion, sent->rtt.smoothed,
+    cw_congestion_update(&c->congestion, judged_rtt(c),
                          c->interval > silence ? c->interval : silence, now);
     /* A caller that ends rounds early gives up the acks for which the next header has no room. */
     if (c->round_open && c->packets_this_round > 0)

@@ -132,3 +132,13 @@ double cw_congestion_in_flight(const struct cw_congestion *c)
 {
     return c->mode == CW_CONGESTION_DELAY ? c->delay.in_flight : 0;
 }
+
+double cw_congestion_target(const struct cw_congestion *c)
+{
+    return c->mode == CW_CONGESTION_DELAY ? c->delay.target : 0;
+}
+
+bool cw_congestion_competes(const struct cw_congestion *c)
+{
+    return c->mode == CW_CONGESTION_DELAY && c->delay.phase == 4;
+}

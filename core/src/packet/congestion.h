@@ -19,15 +19,24 @@ struct cw_congestion_binary {
     bool conditions_good;
 };
 
-/* A round of the mode DELAY: it lasts from one packet to the ack of the first one sent after its
-   ack. */
+#define CW_CONGESTION_ROUNDS 10 /* rounds in which a rate is remembered, as in BBR */
+
+/* A round of the mode DELAY: it lasts from one tick to the tick that brings the ack of a packet
+   sent after it. */
 struct cw_congestion_round {
     bool began;           /* its last packet has been sent: `last` is known */
+    bool over;            /* that packet has been acked or lost */
     uint16_t last;        /* when this packet is acked or lost, the round is over */
     uint32_t ticks, held; /* ticks in the round, and ticks in which packets were held back */
     double start;         /* seconds */
+    double idle;          /* when packets were last sent while none were in flight */
     double least;         /* the least RTT in the round */
     double acked, lost;   /* bytes */
+};
+
+/* The end of a round: what had arrived until then, and how fast, in bytes and seconds. */
+struct cw_congestion_mark {
+    double time, delivered, rate;
 };
 
 /* The state of the mode DELAY. */
@@ -35,19 +44,33 @@ struct cw_congestion_delay {
     double window, in_flight; /* in bytes */
     double budget;            /* bytes that pacing lets go in this tick */
     double target;            /* the length of queue to aim at, in seconds */
-    double least;             /* the least RTT since the latest update; infinite without any */
-    double base[2], best[2];  /* the least RTT and best rate, in this while and the one before */
+    double tick_seconds;      /* seconds between two ticks, as the latest update said */
+    double trip;              /* the smoothed RTT of bulk data; 0: unknown */
+    double base[2];           /* the least RTT, in this while and the one before */
     double turned;            /* when this while began */
-    double kept;              /* the window before it was drained or cut for a trial; else 0 */
-    double rate_before;       /* the rate before the trial */
-    double first_queue;
-    double tolerated;       /* the share of losses that cost speed when they were heeded */
-    double tolerated_until; /* seconds */
+    struct cw_congestion_mark
+        marks[CW_CONGESTION_ROUNDS]; /* the ends of the latest rounds, a ring */
+    double delivered;                /* bytes acked so far */
+    double kept;                     /* the window before it was drained or cut */
+    double rate_before;              /* the rate before the latest growth of the start */
+    double expected; /* the round trip time after the latest cut, if the queue is ours */
+    double counted_acked, counted_lost; /* bytes, since counting began */
+    double reported, late;              /* bytes reported lost, and those that arrived after all */
+    double loss;                        /* the share of losses that is on trial */
+    double tolerated;                   /* the share of losses that is the path's own */
+    double tolerated_until;             /* until when that is known, seconds */
+    double held_until;     /* until when losses keep the window from growing, seconds */
+    double competed_until; /* until when a queue is soon taken for that of others, seconds */
     uint32_t phase;
-    uint32_t count; /* rounds or ticks, as the phase counts them */
-    uint32_t cuts;  /* cuts in a row */
-    uint32_t empty; /* rounds in a row with next to no queue */
+    uint32_t rounds;
+    uint32_t count; /* ticks in a row with a long queue, in the start */
+    uint32_t cuts;  /* cuts in a row that the queue did not follow */
+    uint32_t empty; /* rounds in a row with next to no queue, or without growth in the start */
+    uint32_t waits; /* rounds to be left out */
     struct cw_congestion_round round;
+    struct {
+        double least, settled; /* the least RTT since the latest update, and the bytes */
+    } tick;
 };
 
 /* A plain value that may be copied. */
@@ -101,6 +124,11 @@ void cw_congestion_arrived(struct cw_congestion *congestion, uint32_t bytes, dou
    modes. */
 double cw_congestion_window(const struct cw_congestion *congestion);
 double cw_congestion_in_flight(const struct cw_congestion *congestion);
+
+/* The length of queue that the mode DELAY aims at, in seconds, and whether it holds its own against
+   other flows that keep the queue longer. */
+double cw_congestion_target(const struct cw_congestion *congestion);
+bool cw_congestion_competes(const struct cw_congestion *congestion);
 
 /* The functions above choose among these by the mode. */
 

@@ -1,57 +1,49 @@
-#include "packet/congestion.h"
+/* The mode DELAY. It is put together from published parts: the rate and the least RTT are estimated
+   as in BBR (draft-ietf-ccwg-bbr), a queue above the target cuts the window as in SCReAM (RFC
+   8298), losses bound it as in BBR versions 2 and 3, and other flows that fill the queue are met as
+   in Copa (Arun and Balakrishnan 2018). What is our own: everything is measured from one tick to
+   another, because acks come in ticks, and a loss is put on trial before it counts. */
+#include "packet/congestion_losses.h"
 
+#include <assert.h>
 #include <math.h>
 
-#define PACKET          1064.0 /* bytes by which windows are counted */
-#define FIRST_WINDOW    (16 * PACKET)
-#define LEAST_WINDOW    (4 * PACKET)
-#define RTT_UNKNOWN     0.1  /* seconds; stands for it in the pacing of the first packets */
-#define TICKS_OF_TARGET 1.8  /* below 2, which is the next RTT that can be told from one */
-#define BASE_OF_TARGET  0.05 /* the target's part of the base RTT */
-#define FIRST_GAIN      2.5  /* pacing in the slow start, in windows per round trip */
-#define IDLE_BUDGET     0.15 /* the part of the window that may go in the first tick after a pause */
-#define GAIN            1.25
-#define WHILE           5.0  /* seconds, of which two are remembered */
-#define WHILE_ROUNDS    5    /* or so many round trips, if that is longer */
-#define FLAT            1.25 /* times more rate than this is growth */
-#define FLAT_ROUNDS     3
-#define TICKS_OVER      2
-#define LOSS_HEEDED     0.04
-#define TRIAL_ROUNDS    4
-#define TRIAL_CUT       0.75
-#define TRIAL_RATE      0.87
-#define TRIAL_MEMORY    10.0 /* seconds */
-#define EMPTY_ROUNDS    8
-#define STEP            0.2 /* seconds in which the window grows by a packet */
-#define FAST            1.25
-#define CUTS_BEFORE     3
-#define CUT_BELOW       0.15 /* a part of the target */
-#define UNMOVED         0.8
-#define COMPETE_CUT     0.7
-#define LONGEST_DRAIN   0.5 /* seconds of a round trip; a longer one would cost too much */
-#define DRAINED         0.6
+/* "Measured" means: by tests/bench/path_blocks.c, path_limits.c and random_paths.c; another value
+   breaks a bar of tests/bench/bars.txt. */
+#define FIRST_WINDOW   (16 * PACKET) /* measured: block_1mb_loss_20_s; RFC 6928 has 10 */
+#define IDLE_BUDGET    0.15 /* the part of the window that a tick after a pause may send; measured */
+#define TRIP_WEIGHT    0.125 /* of a sample in the mean RTT; RFC 6298 */
+#define TRIP_UNKNOWN   0.1   /* seconds that stand for it in the pacing of the first packets */
+#define START_GAIN     2.77  /* windows a round trip that the start paces at most; BBR's Startup */
+#define START_STEP     2.0   /* bytes that the start adds for one that arrives; measured: mbit_1 */
+#define PACE_GAIN      1.1   /* windows a round trip later; measured: queue_20, policer_3 */
+#define WINDOW_GAIN    2.0   /* times rate x RTT that the window may be; BBR's cwnd_gain */
+#define PROBE_GAIN     1.25  /* times that a probe sends, and that more rate is growth; BBR */
+#define EMPTY_ROUNDS   8     /* rounds with next to no queue before a probe; BBR's ProbeBW cycle */
+#define SURE           3     /* rounds without growth, or cuts in vain, that suffice; BBR */
+#define RATE_TICKS     4     /* ticks over which a rate is measured, to a quarter at worst */
+#define MEMORY         5.0   /* seconds to ProbeRTT; the least RTT holds twice as long; BBR */
+#define DRAINED        0.5   /* times rate x RTT in flight in a drain; BBR version 3's ProbeRTT */
+#define BETA           0.7   /* times the window after a loss beside others; CUBIC (RFC 9438) */
+#define TRIAL          0.85  /* times what arrives, sent in a trial; BBR's Headroom */
+#define AFTER_CUT      0.95  /* times what would just fit; measured: queue_20, policer_3 */
+#define TICKS_OF_QUEUE 1.8   /* the target: below 2, the next RTT that can be told from one */
+#define STEP           0.2 /* seconds in which the window grows by a packet; measured: two_flows */
 
-/* Returns the smaller number; NaN does not occur. */
-static double least(double a, double b)
-{
-    return a < b ? a : b;
-}
-
-static double most(double a, double b)
-{
-    return a > b ? a : b;
-}
-
-enum phase { SLOW_START, SETTLE, STEADY, DRAIN, TRIAL, COMPETE };
+enum phase { START, STEADY, DRAIN, TRIAL_OF_LOSS, COMPETE };
 
 static double base_of(const struct cw_congestion_delay *d)
 {
     return least(d->base[0], d->base[1]);
 }
 
-static double best_of(const struct cw_congestion_delay *d)
+/* Returns the best rate of the last rounds, in bytes per second. */
+static double rate_of(const struct cw_congestion_delay *d)
 {
-    return most(d->best[0], d->best[1]);
+    double rate = 0;
+    for (uint32_t i = 0; i < CW_CONGESTION_ROUNDS; i++)
+        rate = most(rate, d->marks[i].rate);
+    return rate;
 }
 
 void cw_delay_init(struct cw_congestion *c)
@@ -59,21 +51,29 @@ void cw_delay_init(struct cw_congestion *c)
     c->delay = (struct cw_congestion_delay){
         .window = FIRST_WINDOW,
         .target = c->config.target_seconds,
-        .least = INFINITY,
         .base = {INFINITY, INFINITY},
         .turned = c->now,
-        .phase = SLOW_START,
+        .phase = START,
         .round = {.least = INFINITY, .start = c->now},
+        .tick = {.least = INFINITY},
+        .tolerated_until = -INFINITY,
+        .held_until = -INFINITY,
+        .competed_until = -INFINITY,
     };
 }
 
-/* A window of at least a few packets, and not of much more than the path has ever taken. */
+/* Sets the window: one packet at least, which is the least queue that a sender can make, and not
+   much more than the path has been seen to take in a round trip. Beside flows that keep a queue,
+   the round trip includes it. */
 static void set_window(struct cw_congestion_delay *d, double window)
 {
-    const double limit = 2 * best_of(d) * (base_of(d) + d->target);
-    if (window > limit && limit > FIRST_WINDOW)
-        window = limit;
-    d->window = most(window, LEAST_WINDOW);
+    const double trip = d->phase == COMPETE ? most(base_of(d), d->trip) : base_of(d);
+    const double rate = rate_of(d);
+    double limit = FIRST_WINDOW;
+    if (rate > 0 && trip < INFINITY)
+        limit = most(WINDOW_GAIN * rate * (trip + d->tick_seconds), 2 * PACKET);
+    d->window = most(least(window, limit), PACKET);
+    assert(isfinite(d->window) && d->window <= most(limit, PACKET));
 }
 
 static void enter(struct cw_congestion_delay *d, enum phase phase)
@@ -82,161 +82,260 @@ static void enter(struct cw_congestion_delay *d, enum phase phase)
     d->count = d->cuts = d->empty = 0;
 }
 
-static void begin_round(struct cw_congestion_delay *d, double now)
+/* Leaves out the rounds that tell of packets sent before the window was changed. Losses are found
+   later than acks arrive. */
+static void wait_rounds(struct cw_congestion_delay *d, uint32_t rounds)
 {
-    d->round = (struct cw_congestion_round){.start = now, .least = INFINITY};
+    d->waits = rounds;
 }
 
-static void begin_anew(struct cw_congestion_delay *d, double window)
+/* Losses */
+
+/* Goes down to less than what arrives, on the empty path. Losses that we cause end then. */
+static void begin_trial(struct cw_congestion_delay *d)
 {
-    enter(d, SLOW_START);
-    d->rate_before = 0;
-    set_window(d, window);
+    const double without_queue = rate_of(d) * (base_of(d) + d->tick_seconds);
+    enter(d, TRIAL_OF_LOSS);
+    d->kept = d->window;
+    d->loss = share_lost(d);
+    set_window(d, least(d->window * (1 - d->loss), without_queue) * TRIAL);
+    wait_rounds(d, 2);
 }
 
-/* The link is full now: how fast it is, the round that begins will tell. */
-static void end_slow_start(struct cw_congestion_delay *d, double now)
+/* Goes down to what arrives where the path loses that share by itself, and stays there for a while:
+   BBR waits two to three seconds before it probes again. */
+static void give_way(struct cw_congestion_delay *d, double loss, double own, double now)
 {
-    enter(d, SETTLE);
-    set_window(d, d->window / 2);
-    begin_round(d, now);
+    const double part = least((1 - loss) / (1 - own), 1);
+    if (loss < own + LOSS) {
+        set_window(d, d->window * part);
+        return;
+    }
+    set_window(d, d->window * part * AFTER_CUT);
+    d->held_until = now + MEMORY / 2;
+    d->empty = 0;
 }
 
-static void settle_round(struct cw_congestion_delay *d)
+/* What is lost even in a trial is lost by the path itself. */
+static void end_trial(struct cw_congestion_delay *d, double now)
 {
+    d->tolerated = least(share_lost(d), 0.5);
+    d->tolerated_until = now + 2 * MEMORY;
     enter(d, STEADY);
-    set_window(d, best_of(d) * (base_of(d) + d->target / 2));
+    d->window = d->kept;
+    give_way(d, d->loss, d->tolerated, now);
+    wait_rounds(d, 2);
+}
+
+/* Losses are put on trial when the path's own share is not known, or when giving way to them did
+   not help. */
+static void heed_losses(struct cw_congestion_delay *d, double now)
+{
+    if (now < d->tolerated_until && now >= d->held_until) {
+        give_way(d, share_lost(d), d->tolerated, now);
+        wait_rounds(d, 2);
+    } else {
+        begin_trial(d);
+    }
 }
 
 /* Rounds */
 
-/* To what would leave no queue, and a little less, so that the queue of the cut goes away too. */
-static void cut(struct cw_congestion_delay *d, double queue)
-{
-    const double base = base_of(d);
-    set_window(d, d->window * most((base - CUT_BELOW * d->target) / (base + queue), 0.5));
-}
-
-/* Returns whether this control held the flow back in half of the round's ticks at least. A window
-   that was not used is not proven. */
+/* Returns whether this control held the flow back in a quarter of the round's ticks at least. A
+   window that was not used is not proven. */
 static bool is_limited(const struct cw_congestion_delay *d)
 {
-    return 2 * d->round.held >= d->round.ticks;
+    return 4 * d->round.held >= d->round.ticks;
 }
 
-/* The window grows by a packet each fifth of a second, however long a round is, but never fast. */
-static void grow(struct cw_congestion_delay *d, double elapsed)
+/* Adds a packet, as Reno does, but not in less time than a fifth of a second, and on a slow link no
+   more than lengthens the queue by a quarter of the target. After a while without a queue, a
+   quarter of the window is added. */
+static void grow(struct cw_congestion_delay *d, double queue, double elapsed, double now)
 {
-    const double packets = most(elapsed / STEP, 1);
-    set_window(d, least(d->window + packets * PACKET, d->window * 2));
+    if (!is_limited(d) || now < d->held_until || begins_to_lose(d, now))
+        return;
+    const double of_target = rate_of(d) * d->target * (PROBE_GAIN - 1);
+    double step = least(most(elapsed / STEP, 1) * PACKET, of_target);
+    const bool empty = queue < d->target / 2;
+    d->empty += empty;
+    if (empty && (d->empty >= EMPTY_ROUNDS || d->empty * elapsed >= MEMORY / 2))
+        step = most(step, d->window * (PROBE_GAIN - 1));
+    set_window(d, d->window + step);
 }
 
-static void grow_into_empty_queue(struct cw_congestion_delay *d, double queue, double elapsed)
+/* Returns whether so long a queue cannot be ours: a single packet in flight waits for none of ours,
+   what is in flight waits no longer than it takes to arrive, and after an outage, in which nothing
+   arrived, the path may be another one. */
+static bool is_longer_path(const struct cw_congestion_delay *d, double queue)
 {
-    d->empty = queue < d->target / 4 ? d->empty + 1 : 0;
-    if (d->empty >= EMPTY_ROUNDS)
-        set_window(d, d->window * FAST);
-    else
-        grow(d, elapsed);
+    const double rate = rate_of(d);
+    return d->window <= PACKET || rate <= 0 || (queue - d->target) * rate > d->window;
 }
 
-static void steady_round(struct cw_congestion_delay *d, double queue, double loss, double rate,
-                         double now)
+/* Finds out anew how fast the path is. */
+static void begin_anew(struct cw_congestion_delay *d, double window)
 {
-    if (loss > LOSS_HEEDED && (now > d->tolerated_until || loss > 1.5 * d->tolerated)) {
-        enter(d, TRIAL);
+    enter(d, START);
+    d->rate_before = 0;
+    set_window(d, window);
+}
+
+/* Nothing has arrived: whatever was known of the path may be wrong. Before the first RTT, a long
+   path looks like this too. */
+static void end_outage(struct cw_congestion_delay *d)
+{
+    for (uint32_t i = 0; i < CW_CONGESTION_ROUNDS; i++)
+        d->marks[i].rate = 0;
+    begin_anew(d, d->trip > 0 ? most(d->window / 2, FIRST_WINDOW / 4) : d->window);
+}
+
+/* Cuts the window to what would leave no queue, but at most by half. When the queue does not follow
+   several cuts in a row, it is not ours alone, and the first of the cuts was in vain. */
+static void cut(struct cw_congestion_delay *d, double queue, double now)
+{
+    const double base = base_of(d), trip = base + queue;
+    d->empty = 0;
+    if (is_longer_path(d, queue)) {
+        d->base[0] = d->base[1] = trip;
+        begin_anew(d, d->window);
+        return;
+    }
+    /* The phases of the ticks of both ends may shift a round trip by a tick each. */
+    const bool follows = trip < d->expected + d->target + d->tick_seconds / 2;
+    if (d->cuts == 0 || follows) {
+        d->cuts = 0;
         d->kept = d->window;
-        d->rate_before = rate;
-        d->tolerated = loss;
-        set_window(d, d->window * TRIAL_CUT);
-    } else if (queue > d->target) {
-        if (d->cuts == 0)
-            d->first_queue = queue;
-        cut(d, queue);
-        if (++d->cuts < CUTS_BEFORE)
-            return;
-        if (queue > UNMOVED * d->first_queue) {
-            d->base[0] = d->base[1] = d->round.least;
-            begin_anew(d, d->window);
-        } else {
-            enter(d, COMPETE);
-        }
+    }
+    d->cuts++;
+    const double before = d->window;
+    set_window(d, before * most(AFTER_CUT * base / trip, DRAINED));
+    d->expected = most(trip * d->window / before, base);
+    wait_rounds(d, 1);
+    if (d->cuts <= (now < d->competed_until ? 1 : SURE))
+        return;
+    const double kept = d->kept;
+    enter(d, COMPETE);
+    set_window(d, kept);
+}
+
+static void steady_round(struct cw_congestion_delay *d, double queue, double elapsed, double now)
+{
+    if (queue > d->target) {
+        if (is_lossy(d, now))
+            d->held_until = now + MEMORY / 2;
+        cut(d, queue, now);
+        begin_counting(d);
+    } else if (is_lossy(d, now)) {
+        d->cuts = 0;
+        heed_losses(d, now);
+        begin_counting(d);
     } else {
         d->cuts = 0;
-        if (is_limited(d))
-            grow_into_empty_queue(d, queue, now - d->round.start);
+        grow(d, queue, elapsed, now);
+        if (d->counted_acked + d->counted_lost > TRIAL_PACKETS * PACKET)
+            begin_counting(d);
     }
 }
 
-static void trial_round(struct cw_congestion_delay *d, double queue, double rate, double now)
+/* Beside flows that keep the queue long, the window follows losses alone, as Copa's competitive
+   mode does, until the queue has been short once. */
+static void compete_round(struct cw_congestion_delay *d, double queue, double elapsed, double now)
 {
-    if (queue > d->target)
-        cut(d, queue);
-    if (++d->count < TRIAL_ROUNDS)
-        return;
-    if (rate < TRIAL_RATE * d->rate_before) {
-        set_window(d, most(d->window, d->kept));
-        d->tolerated_until = now + TRIAL_MEMORY;
-    }
-    enter(d, STEADY);
-}
-
-static void compete_round(struct cw_congestion_delay *d, double queue, double loss, double elapsed)
-{
-    if (queue < d->target)
+    if (queue < d->target) {
         enter(d, STEADY);
-    else if (loss > 0)
-        set_window(d, d->window * COMPETE_CUT);
-    else if (is_limited(d))
-        grow(d, elapsed);
+        d->competed_until = now + 2 * MEMORY;
+    } else if (d->round.lost > 0) {
+        set_window(d, d->window * BETA);
+        wait_rounds(d, 1);
+    } else if (is_limited(d)) {
+        set_window(d, d->window + most(elapsed / STEP, 1) * PACKET);
+    }
 }
 
-/* True when the slow start is over. */
-static bool slow_start_round(struct cw_congestion_delay *d, double rate)
+/* The start ends, as BBR's does, when the rate no longer grows. */
+static void start_round(struct cw_congestion_delay *d, double rate)
 {
-    if (rate > FLAT * d->rate_before) {
+    if (rate > PROBE_GAIN * d->rate_before) {
         d->rate_before = rate;
         d->empty = 0;
-        return false;
+    } else if ((is_limited(d) || 5 * d->round.lost > d->round.acked) && ++d->empty >= SURE) {
+        enter(d, STEADY);
+        set_window(d, rate_of(d) * (base_of(d) + d->target / 2));
+        wait_rounds(d, 1);
     }
-    return ++d->empty >= FLAT_ROUNDS;
+}
+
+static void begin_round(struct cw_congestion_delay *d, double now)
+{
+    d->round = (struct cw_congestion_round){.start = now, .least = INFINITY, .idle = d->round.idle};
+}
+
+/* Returns the rate at which data has arrived, in bytes per second, over so many rounds that a tick
+   more or less makes no great difference. */
+static double measure(const struct cw_congestion_delay *d, double now)
+{
+    const double shortest = RATE_TICKS * d->tick_seconds;
+    double rate = 0;
+    for (uint32_t i = 0; i < CW_CONGESTION_ROUNDS && i < d->rounds; i++) {
+        const struct cw_congestion_mark *mark =
+            &d->marks[(d->rounds - 1 - i) % CW_CONGESTION_ROUNDS];
+        const double elapsed = now - mark->time;
+        if (mark->time < d->round.idle)
+            break;
+        if (elapsed > 0)
+            rate = (d->delivered - mark->delivered) / elapsed;
+        if (elapsed >= shortest)
+            break;
+    }
+    return rate;
 }
 
 static void end_round(struct cw_congestion_delay *d, double now)
 {
-    const double elapsed = now - d->round.start, settled = d->round.acked + d->round.lost;
-    const double rate = elapsed > 0 ? d->round.acked / elapsed : 0;
-    const double loss = d->round.lost > PACKET ? d->round.lost / settled : 0;
+    const double elapsed = now - d->round.start;
+    const double rate = measure(d, now);
     const double queue = d->round.acked > 0 ? d->round.least - base_of(d) : 0;
-    if (rate > d->best[0])
-        d->best[0] = rate;
-    if (d->round.acked <= 0)
-        begin_anew(d, d->window / 2);
-    else if (d->phase == SLOW_START && slow_start_round(d, rate))
-        end_slow_start(d, now);
-    else if (d->phase == SETTLE)
-        settle_round(d);
-    else if (d->phase == STEADY)
-        steady_round(d, queue, loss, rate, now);
-    else if (d->phase == TRIAL)
-        trial_round(d, queue, rate, now);
-    else if (d->phase == COMPETE)
-        compete_round(d, queue, loss, elapsed);
+    struct cw_congestion_mark *mark = &d->marks[d->rounds++ % CW_CONGESTION_ROUNDS];
+    /* Rounds in which the application sent little say nothing about the path. */
+    const bool counts = is_limited(d) || rate > rate_of(d);
+    *mark = (struct cw_congestion_mark){
+        .time = now, .delivered = d->delivered, .rate = counts ? rate : mark->rate};
+    const bool waited = d->waits > 0;
+    d->waits -= waited;
+    if (d->round.acked <= 0) {
+        end_outage(d);
+    } else if (d->phase == START) {
+        start_round(d, rate);
+    } else if (waited) {
+        begin_counting(d);
+    } else if (d->phase == STEADY) {
+        steady_round(d, queue, elapsed, now);
+    } else if (d->phase == TRIAL_OF_LOSS) {
+        if (d->counted_acked + d->counted_lost >= TRIAL_PACKETS * PACKET)
+            end_trial(d, now);
+    } else if (d->phase == COMPETE) {
+        compete_round(d, queue, elapsed, now);
+    }
     begin_round(d, now);
-}
-
-static bool is_round_over(const struct cw_congestion_delay *d, uint16_t sequence)
-{
-    return d->round.began && (int16_t)(sequence - d->round.last) >= 0;
 }
 
 /* The connection reports these. */
 
+/* A rate is not measured over the time in which nothing was on its way. */
+static void begin_after_pause(struct cw_congestion_delay *d, double now)
+{
+    begin_round(d, now);
+    d->round.idle = now;
+    struct cw_congestion_mark *mark = &d->marks[d->rounds++ % CW_CONGESTION_ROUNDS];
+    *mark = (struct cw_congestion_mark){.time = now, .delivered = d->delivered, .rate = mark->rate};
+}
+
 void cw_delay_sent(struct cw_congestion *c, uint16_t sequence, uint32_t bytes)
 {
     struct cw_congestion_delay *d = &c->delay;
-    if (d->in_flight <= 0)
-        begin_round(d, c->now);
+    if (d->in_flight <= 0 && d->round.acked <= 0 && !d->round.over)
+        begin_after_pause(d, c->now);
     if (!d->round.began) {
         d->round.began = true;
         d->round.last = sequence;
@@ -245,29 +344,21 @@ void cw_delay_sent(struct cw_congestion *c, uint16_t sequence, uint32_t bytes)
     d->budget -= bytes;
 }
 
-/* A round tells of packets that were sent in the one before, and the first one of a single packet:
-   what has arrived in the present one shows as much. */
-static void grow_slow_start(struct cw_congestion_delay *d, uint32_t bytes)
-{
-    if (d->phase != SLOW_START || d->round.acked <= 0)
-        return;
-    const double base = base_of(d), rate = most(best_of(d), d->round.acked / base);
-    if (d->window < 3 * rate * (base + d->target))
-        d->window += 2.0 * bytes;
-}
-
-static void leave_flight(struct cw_congestion_delay *d, uint32_t bytes)
+static void leave_flight(struct cw_congestion_delay *d, uint16_t sequence, uint32_t bytes)
 {
     d->in_flight = d->in_flight > bytes ? d->in_flight - bytes : 0;
-    grow_slow_start(d, bytes);
+    if (d->round.began && (int16_t)(sequence - d->round.last) >= 0)
+        d->round.over = true;
+    d->tick.settled += bytes;
 }
 
 static void take_sample(struct cw_congestion_delay *d, double rtt)
 {
+    d->trip += d->trip > 0 ? (rtt - d->trip) * TRIP_WEIGHT : rtt;
     if (rtt < d->base[0])
         d->base[0] = rtt;
-    if (rtt < d->least)
-        d->least = rtt;
+    if (rtt < d->tick.least)
+        d->tick.least = rtt;
     if (rtt < d->round.least)
         d->round.least = rtt;
 }
@@ -278,18 +369,19 @@ void cw_delay_acked(struct cw_congestion *c, uint16_t sequence, uint32_t bytes, 
     struct cw_congestion_delay *d = &c->delay;
     take_sample(d, now - sent);
     d->round.acked += bytes;
-    leave_flight(d, bytes);
-    if (is_round_over(d, sequence))
-        end_round(d, now);
+    d->delivered += bytes;
+    d->counted_acked += bytes;
+    leave_flight(d, sequence, bytes);
 }
 
 void cw_delay_lost(struct cw_congestion *c, uint16_t sequence, uint32_t bytes, double now)
 {
     struct cw_congestion_delay *d = &c->delay;
+    (void)now;
     d->round.lost += bytes;
-    leave_flight(d, bytes);
-    if (is_round_over(d, sequence))
-        end_round(d, now);
+    d->counted_lost += bytes;
+    d->reported += bytes;
+    leave_flight(d, sequence, bytes);
 }
 
 void cw_delay_arrived(struct cw_congestion *c, uint32_t bytes, double rtt)
@@ -298,62 +390,108 @@ void cw_delay_arrived(struct cw_congestion *c, uint32_t bytes, double rtt)
     take_sample(d, rtt);
     d->round.acked += bytes;
     d->round.lost = most(d->round.lost - bytes, 0);
-    grow_slow_start(d, bytes);
+    d->late += bytes;
 }
 
 /* Time */
 
-/* The memory of the path goes out of date. A base that is longer now is another path, whose
-   speed is to be found out anew. To see the path without a queue of our own, what
-   is in flight goes down for a moment. */
+/* The memory of the path goes out of date. When the path has not been seen empty for so long, what
+   is in flight goes down for a round trip. */
 static void turn(struct cw_congestion_delay *d, double now)
 {
-    const double base_before = base_of(d);
+    const double before = base_of(d);
+    const bool seen = d->base[0] < d->base[1] + d->tick_seconds / 16;
     d->turned = now;
+    d->reported /= 2;
+    d->late /= 2;
     d->base[1] = d->base[0];
-    d->best[1] = d->best[0];
     d->base[0] = INFINITY;
-    d->best[0] = 0;
-    if (base_of(d) > base_before + d->target)
+    if (d->phase == STEADY && base_of(d) > before + d->target)
         begin_anew(d, d->window);
-    if (d->phase != STEADY || d->in_flight <= 0 || base_of(d) > LONGEST_DRAIN)
+    if (seen || d->phase != STEADY || d->in_flight <= 0 || base_of(d) == INFINITY)
         return;
     d->kept = d->window;
     enter(d, DRAIN);
-    d->window = most(DRAINED * best_of(d) * base_of(d), LEAST_WINDOW);
+    set_window(d, DRAINED * rate_of(d) * base_of(d));
 }
 
-static void watch_slow_start(struct cw_congestion_delay *d, double now)
+static void end_drain(struct cw_congestion_delay *d)
 {
-    d->count = d->least - base_of(d) > d->target ? d->count + 1 : 0;
-    if (d->count >= TICKS_OVER)
-        end_slow_start(d, now);
+    enter(d, STEADY);
+    set_window(d, d->kept);
+    wait_rounds(d, 1);
+}
+
+/* The start ends when the queue is too long in two ticks that bring acks. */
+static void start_tick(struct cw_congestion_delay *d)
+{
+    if (d->tick.least == INFINITY)
+        return;
+    const double queue = d->tick.least - base_of(d);
+    d->count = queue > 2 * d->target ? 2 : queue > d->target ? d->count + 1 : 0;
+    if (d->count >= 2 && is_longer_path(d, queue)) {
+        d->base[0] = d->base[1] = d->tick.least;
+        d->count = 0;
+    } else if (d->count >= 2) {
+        enter(d, STEADY);
+        set_window(d, d->window / 2);
+        wait_rounds(d, 1);
+        return;
+    }
+    if (d->round.acked <= 0)
+        return;
+    /* The first round tells of a single packet: what has arrived in the present one shows more. A
+       path that loses up to a third by itself does not slow the start down. */
+    const double sent = d->round.acked + least(d->round.lost, d->round.acked / 2);
+    const double rate = most(rate_of(d), sent / most(base_of(d), d->tick_seconds));
+    const double limit = WINDOW_GAIN * rate * (base_of(d) + d->tick_seconds);
+    d->window = most(d->window, least(d->window + START_STEP * d->tick.settled, limit));
+}
+
+/* Returns whether the round is over. One without an ack lasts longer: only then nothing arrives. */
+static bool is_over(const struct cw_congestion_delay *d, double now)
+{
+    const double elapsed = now - d->round.start;
+    const double outage = most(RATE_TICKS * d->tick_seconds, 2 * d->trip);
+    return d->round.over && elapsed >= (d->round.acked > 0 ? d->trip : outage);
+}
+
+static void set_target(struct cw_congestion *c, double tick_seconds)
+{
+    struct cw_congestion_delay *d = &c->delay;
+    const double rate = rate_of(d);
+    d->tick_seconds = tick_seconds;
+    d->target = most(c->config.target_seconds, TICKS_OF_QUEUE * tick_seconds);
+    if (rate > 0)
+        d->target = most(d->target, PACKET / rate);
 }
 
 void cw_delay_update(struct cw_congestion *c, double rtt, double tick_seconds, double now)
 {
     struct cw_congestion_delay *d = &c->delay;
+    if (d->trip <= 0)
+        d->trip = rtt > 0 ? rtt : 0;
+    set_target(c, tick_seconds);
+    d->round.ticks++;
+    d->round.held += c->limited != CW_CONGESTION_LIMIT_NONE;
+    if (d->phase == START)
+        start_tick(d);
+    if (is_over(d, now))
+        end_round(d, now);
+    d->tick.least = INFINITY;
+    d->tick.settled = 0;
     if (d->in_flight <= 0 && c->limited == CW_CONGESTION_LIMIT_NONE) {
         d->budget = IDLE_BUDGET * d->window;
         return;
     }
-    d->target = most(c->config.target_seconds, TICKS_OF_TARGET * tick_seconds);
-    if (base_of(d) < INFINITY)
-        d->target = most(d->target, BASE_OF_TARGET * base_of(d));
-    d->round.ticks++;
-    d->round.held += c->limited != CW_CONGESTION_LIMIT_NONE;
-    if (d->phase == SLOW_START && d->least < INFINITY)
-        watch_slow_start(d, now);
-    d->least = INFINITY;
     const double base = base_of(d);
-    if (now - d->turned >= (base < INFINITY ? most(WHILE, WHILE_ROUNDS * base) : WHILE))
+    if (now - d->turned >= (base < INFINITY ? most(MEMORY, 3 * base) : MEMORY))
         turn(d, now);
-    if (d->phase == DRAIN && (d->in_flight <= d->window || now - d->turned >= rtt)) {
-        d->window = d->kept;
-        enter(d, STEADY);
-        begin_round(d, now);
-    }
-    const double gain = d->phase == SLOW_START ? FIRST_GAIN : GAIN;
-    const double share = gain * d->window / (rtt > 0 ? rtt : RTT_UNKNOWN) * (now - c->now);
+    if (d->phase == DRAIN && now - d->turned >= d->trip)
+        end_drain(d);
+    const double gain = d->phase == START ? START_GAIN : PACE_GAIN;
+    const double passed = now - c->now;
+    const double trip = base < INFINITY ? most(d->trip, passed) : TRIP_UNKNOWN;
+    const double share = trip > 0 ? gain * d->window / trip * passed : 0;
     d->budget = most(least(d->budget + share, share), -d->window);
 }
