@@ -1,6 +1,6 @@
 /* Measures congestion control where losses or slow links tempt it to send too much, in virtual time
    at 60 Hz with random tick phases and clocks that differ by up to 0.07 %. The round trip takes
-   100 ms unless a scene says otherwise. Of all seeds and rates, the worst figure is printed.
+   100 ms unless a scene says otherwise. It prints the worst figure of all seeds and rates.
      bench_path_limits [SCENE [SEED]]    prints all scenes, or only one; SEED is the first of 20 */
 #include "path_traffic.h"
 
@@ -10,7 +10,7 @@
 #include <string.h>
 
 #define RTT     0.1    /* seconds */
-#define DRIFT   0.0007 /* by so much the clocks of the ends differ */
+#define DRIFT   0.0007 /* the part by which the clocks of the ends differ */
 #define WARM    5      /* seconds before measuring */
 #define SECONDS 40
 #ifndef SEEDS
@@ -34,8 +34,8 @@ struct path {
 
 struct outcome {
     double drops; /* percent */
-    double share; /* of the rate that was content of blocks, in percent */
-    double p99;   /* of the messages, in milliseconds */
+    double share; /* content of blocks, in percent of the rate */
+    double p99;   /* the messages' delay in milliseconds */
 };
 
 static struct path_world *create_world(const struct path *path, uint64_t seed)

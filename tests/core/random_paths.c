@@ -32,8 +32,8 @@ static void fail_path(const struct random_path *path, uint32_t number, const cha
     fail_msg("\nCAUSEWAY_SEED=%" PRIu64 ", path %u: %s (%g)", seed(), number, what, figure);
 }
 
-/* Whatever the path is like, the window is bounded by what the path carries in a round trip, and a
-   flow that has the path for itself never holds its own against others. */
+/* On every path the window is bounded by what the path carries in a round trip, and a flow that has
+   the path for itself never holds its own against others. */
 TEST(test_windows_are_bounded_and_lone_flows_do_not_compete)
 {
     for (uint32_t i = 0; i < paths; i++) {

@@ -12,7 +12,7 @@ Where is a fragment sent again? | fragments | core | fragment of a block is sent
 Who decides that a link is lost? | link is lost | core | a link is lost | src/session/client_policy.c | is_silent
 Where is the Origin of a page checked? | Origin | relay | Origin of a page is checked | http/origin.c | origin_allowed
 Where is the encryption of a token checked? | tokens | core | encryption and signature are checked | src/netcode/token.c | cw_token_open
-Where are acks read? | acks | core | acks are read | src/packet/sent_packets.c | cw_sent_packets_take_acks
+Where are acks read? | acks | core | acks are read | src/packet/sent_packets.h | cw_sent_packets_take_acks
 Where does the relay pick the game server? | game server | relay | game server of a session is chosen | session/upstreams.c | upstreams_choose
 Where is a datagram copied into the memory of the module? | memory | web | datagram is copied into the memory | src/memory.ts | put
 What happens at SIGTERM? | SIGTERM | relay | SIGTERM ends the relay | process/shutdown.c | shutdown_signal

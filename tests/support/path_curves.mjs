@@ -6,7 +6,11 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { timeChart } from './time_chart.mjs';
 
 const [program, option] = process.argv.slice(2);
-const TITLES = { goodput: 'Goodput, in kbit/s', queue: 'Queue, in ms', drops: 'Dropped, in percent' };
+const TITLES = {
+  goodput: 'Goodput, in kbit/s',
+  queue: 'Queue, in ms',
+  drops: 'Dropped, in percent',
+};
 
 const rows = execFileSync(program, { encoding: 'utf8' })
   .trim()

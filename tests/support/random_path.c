@@ -7,9 +7,9 @@
 #include <stdlib.h>
 
 #define PACKET       1064.0        /* bytes of a full datagram */
-#define FIRST_WINDOW (16 * PACKET) /* what goes before anything is known */
+#define FIRST_WINDOW (16 * PACKET) /* bytes that go before anything is known */
 #define CONTENT      1024.0        /* bytes of a block in one */
-#define DRIFT        0.0007        /* by so much the clocks of the ends differ */
+#define DRIFT        0.0007        /* the part by which the clocks of the ends differ */
 #define MEASURED     2.5 /* a rate may seem so much higher when ticks last longer than round trips */
 #define LOOK         0.01 /* seconds from one look at the queue to the next */
 #define LOOKS        16384

@@ -5,7 +5,7 @@
 
 #include "path_traffic.h"
 
-/* What is special about a path. Every other property of it is drawn alike. */
+/* The special property of a path. Every other property of it is drawn alike. */
 enum random_class {
     RANDOM_PLAIN,   /* a queue of 50 ms to 2 s, nothing is lost but what overflows it */
     RANDOM_SHORT,   /* a queue of 5 to 50 ms */

@@ -26,8 +26,7 @@ const tilesOf = (number, size) => Uint8Array.from({ length: size }, (_, i) => nu
 const exchange = (config, messages) => {
   const [from, to] = [1, 2].map(() => new Connection(core, types, { maxMessages: 32, ...config }));
   const arrived = [];
-  for (const [name, value, block] of messages)
-    from.send(0, name, value, 0, block);
+  for (const [name, value, block] of messages) from.send(0, name, value, 0, block);
   for (let tick = 1; tick < 200 && arrived.length < messages.length; tick++) {
     for (const [near, far] of [
       [from, to],

@@ -19,6 +19,7 @@ test('the preset is what yojimbo has by default, where that is not what ours hav
   const channel = {
     kind: 'reliable',
     blocks: true,
+    maxMessageSize: 0,
     receiveQueueSize: 1024,
     sendQueueSize: 1024,
   };

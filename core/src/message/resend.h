@@ -20,17 +20,17 @@ struct cw_timing {
     double repeat;            /* when anything older than oldest_reported is sent again */
     double patience;          /* the longest wait for an ack while the other end is silent */
     double loss;              /* the recent share of our packets that were lost */
-    bool redundant;    /* so much is lost that all new messages are to be followed by copies */
-    float copied;      /* the share of new messages that are to be followed by copies */
-    bool bursts;       /* packets are lost several in a row */
-    float interval;    /* the time between our rounds, smoothed; 0 before the second */
-    double copy;       /* with bursts, the time from the original to its first copy */
-    double copies;     /* with bursts, the time from one copy to the next */
-    uint16_t packet;   /* the sequence number of the packet being made */
-    bool early;        /* a block may begin before the one before it is acked */
-    bool no_fragments; /* the packet may not hold a fragment of a block, for now */
-    bool only_oldest;  /* it holds only the oldest due message of a reliable channel */
-    bool refused;      /* the newest of our packets that the other end has seen was refused */
+    bool redundant;           /* copies follow all new messages, because so much is lost */
+    float copied;             /* the share of new messages that are to be followed by copies */
+    bool bursts;              /* packets are lost several in a row */
+    float interval;           /* the time between our rounds, smoothed; 0 before the second */
+    double copy;              /* with bursts, the time from the original to its first copy */
+    double copies;            /* with bursts, the time from one copy to the next */
+    uint16_t packet;          /* the sequence number of the packet being made */
+    bool early;               /* a block may begin before the one before it is acked */
+    bool no_fragments;        /* the packet may not hold a fragment of a block, for now */
+    bool only_oldest;         /* it holds only the oldest due message of a reliable channel */
+    bool refused; /* the newest of our packets that the other end has seen was refused */
 };
 
 /* The share of lost packets above which anything that is sent again is followed by a copy. */

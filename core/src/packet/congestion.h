@@ -25,7 +25,7 @@ struct cw_congestion_binary {
    sent after it. */
 struct cw_congestion_round {
     bool began;           /* its last packet has been sent: `last` is known */
-    bool over;            /* that packet has been acked or lost */
+    bool over;            /* its last packet has been acked or lost */
     uint16_t last;        /* when this packet is acked or lost, the round is over */
     uint32_t ticks, held; /* ticks in the round, and ticks in which packets were held back */
     double start;         /* seconds */

@@ -1,8 +1,8 @@
 /* The mode DELAY. It is put together from published parts: the rate and the least RTT are estimated
    as in BBR (draft-ietf-ccwg-bbr), a queue above the target cuts the window as in SCReAM (RFC
    8298), losses bound it as in BBR versions 2 and 3, and other flows that fill the queue are met as
-   in Copa (Arun and Balakrishnan 2018). What is our own: everything is measured from one tick to
-   another, because acks come in ticks, and a loss is put on trial before it counts. */
+   in Copa (Arun and Balakrishnan 2018). Two things are our own: everything is measured from one
+   tick to another, because acks come in ticks, and a loss is put on trial before it counts. */
 #include "packet/congestion_losses.h"
 
 #include <assert.h>
@@ -12,7 +12,7 @@
    breaks a bar of tests/bench/bars.txt. */
 #define FIRST_WINDOW   (16 * PACKET) /* measured: block_1mb_loss_20_s; RFC 6928 has 10 */
 #define IDLE_BUDGET    0.15 /* the part of the window that a tick after a pause may send; measured */
-#define TRIP_WEIGHT    0.125 /* of a sample in the mean RTT; RFC 6298 */
+#define TRIP_WEIGHT    0.125 /* the weight of a sample in the mean RTT; RFC 6298 */
 #define TRIP_UNKNOWN   0.1   /* seconds that stand for it in the pacing of the first packets */
 #define START_GAIN     2.77  /* windows a round trip that the start paces at most; BBR's Startup */
 #define START_STEP     2.0   /* bytes that the start adds for one that arrives; measured: mbit_1 */
@@ -116,7 +116,7 @@ static void give_way(struct cw_congestion_delay *d, double loss, double own, dou
     d->empty = 0;
 }
 
-/* What is lost even in a trial is lost by the path itself. */
+/* The path itself loses what is lost even in a trial. */
 static void end_trial(struct cw_congestion_delay *d, double now)
 {
     d->tolerated = least(share_lost(d), 0.5);

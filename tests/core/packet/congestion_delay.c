@@ -14,7 +14,7 @@ struct path {
     double now, rtt;
     uint32_t lose_each;     /* one of so many packets is lost; 0: none */
     uint32_t messages;      /* packets of each tick that do not wait */
-    uint32_t most_per_tick; /* of what leaves in a tick, so many packets arrive; 0: all */
+    uint32_t most_per_tick; /* packets that arrive of those that leave in a tick; 0: all */
     uint32_t sent, settled, lost;
     bool dropped[FLIGHT];
     double times[FLIGHT];
