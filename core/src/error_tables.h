@@ -9,6 +9,7 @@
     TABLE(cw_base_errors)                                                                          \
     TABLE(cw_packet_errors)                                                                        \
     TABLE(cw_endpoint_config_errors)                                                               \
+    TABLE(cw_congestion_config_errors)                                                             \
     TABLE(cw_simulator_config_errors)                                                              \
     TABLE(cw_schema_errors)                                                                        \
     TABLE(cw_message_errors)                                                                       \
@@ -23,7 +24,6 @@
    datagram was dropped. */
 #define CW_SERVER_ERROR_TABLES(TABLE)                                                              \
     TABLE(cw_packet_drop_errors)                                                                   \
-    TABLE(cw_congestion_config_errors)                                                             \
     TABLE(cw_message_owner_errors)                                                                 \
     TABLE(cw_message_pool_config_errors)                                                           \
     TABLE(cw_secure_packet_errors)                                                                 \

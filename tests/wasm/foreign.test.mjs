@@ -122,6 +122,9 @@ test('options that cannot work are refused, and the error says which', () => {
     refuses({ idleIntervalSeconds }, 'idleIntervalSeconds');
   for (const maxReceivedMessages of [0, -1, 32769, 2 ** 32 - 1])
     refuses({ maxReceivedMessages }, 'maxReceivedMessages');
+  refuses({ congestion: { mode: 'FAST' } }, 'mode');
+  refuses({ congestion: { targetSeconds: 0 } }, 'targetSeconds');
+  refuses({ congestion: { goodPacketsPerSecond: 5 } }, 'goodPacketsPerSecond');
   for (const packetBudget of [0, -1, 2 ** 32 - 1])
     refuses({ channels: [reliable({ packetBudget })] }, 'packetBudget');
   refuses({ channels: [reliable({ redundancy: -1 })] }, 'redundancy');

@@ -464,6 +464,28 @@ test('all memory comes back', () => {
   assert.equal(size(), before);
 });
 
+test('the mode of congestion control decides what holds packets back', () => {
+  const after = (congestion) => {
+    const connection = new Connection(core, types, { congestion });
+    let datagrams = 0;
+    for (let tick = 0; tick < 60; tick++) {
+      connection.send(1, 'say', { text: 'x' }, tick / 60);
+      connection.update(tick / 60);
+      while (connection.transmit(tick / 60)) datagrams++;
+    }
+    const { limited, congestionWindowBytes } = connection.stats();
+    connection.destroy();
+    return { limited, hasWindow: congestionWindowBytes > 0, datagrams };
+  };
+  const all = { limited: 'NONE', datagrams: 60 };
+  assert.deepEqual(after(undefined), { ...all, hasWindow: true });
+  assert.deepEqual(after({ mode: 'DELAY', targetSeconds: 0.1 }), { ...all, hasWindow: true });
+  assert.deepEqual(after({ mode: 'NONE' }), { ...all, hasWindow: false });
+  const { limited, datagrams } = after({ mode: 'BINARY', badPacketsPerSecond: 5 });
+  assert.equal(limited, 'RATE');
+  assert.ok(datagrams >= 5 && datagrams <= 7, `${datagrams} at five in a second`);
+});
+
 test('an idle connection is silent but for a datagram each interval', () => {
   const datagramsOf = (config) => {
     const connection = new Connection(core, types, config);

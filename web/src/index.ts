@@ -39,6 +39,7 @@ export type { Channel, ChannelConfig } from './messages/channels.js';
 export { Connection, fingerprint } from './messages/connection.js';
 export type {
   ChannelStats,
+  CongestionConfig,
   ConnectionConfig,
   ConnectionEvent,
   CongestionLimit,

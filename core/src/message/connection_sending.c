@@ -377,11 +377,11 @@ static bool counts_all(const struct cw_connection *c)
     return c->congestion.mode == CW_CONGESTION_BINARY;
 }
 
-static bool is_within_rate(struct cw_connection *c)
+static bool is_within_rate(struct cw_connection *c, bool first)
 {
     if (!counts_all(c) || cw_congestion_limit(&c->congestion, false) == CW_CONGESTION_LIMIT_NONE)
         return true;
-    if (c->more_due)
+    if (first ? !cw_connection_is_idle(c) : c->more_due)
         cw_congestion_held(&c->congestion, CW_CONGESTION_LIMIT_RATE);
     return false;
 }
@@ -411,7 +411,8 @@ size_t cw_connection_transmit(struct cw_connection *c, uint8_t *out, size_t capa
     const bool due = is_due(c, first);
     struct filling packet = {.bits_left = c->packet_size * 8 - c->entries_bits,
                              .most = c->packet_size};
-    const bool go = (due || acks_wait) && is_within_rate(c) && window_has_room(c, first, due, now);
+    const bool go =
+        (due || acks_wait) && is_within_rate(c, first) && window_has_room(c, first, due, now);
     if (go)
         packet.left = begin_packet(c, now);
     if (go && due)

@@ -1,10 +1,22 @@
 import type { Core } from '../core.js';
-import { connectionConfigAt, connectionConfigStruct, endpointConfigStruct } from '../generated.js';
+import {
+  congestionConfigStruct,
+  congestionModes,
+  connectionConfigAt,
+  connectionConfigStruct,
+  endpointConfigStruct,
+} from '../generated.js';
 import { defaultChannels, writeChannels } from './channels.js';
 import { CoreSchema } from './codec.js';
 import type { End } from './message_end.js';
 import type { Schema } from './schema.js';
-import type { ConnectionConfig } from './types.js';
+import type { CongestionConfig, ConnectionConfig } from './types.js';
+
+/** Returns the options with the number of the mode. A name that is none becomes a number that is none. */
+const numbered = ({ mode = 'DELAY', ...options }: CongestionConfig): object => ({
+  ...options,
+  mode: congestionModes[mode] ?? -1,
+});
 
 /** Writes the config of a connection into the module for as long as `use` takes. */
 export const withConfig = <Result>(
@@ -15,10 +27,15 @@ export const withConfig = <Result>(
 ): Result =>
   core.withRoom(connectionConfigStruct.size, (at) => {
     const { exports, memory } = core;
-    const { channels = defaultChannels, endpoint = {} } = config;
+    const { channels = defaultChannels, congestion = {}, endpoint = {} } = config;
     exports.cw_connection_config_default(at, schema.pointer);
     memory.setConfig(at, connectionConfigStruct, { ...config, channelCount: channels.length });
     memory.setConfig(at + connectionConfigAt.endpoint, endpointConfigStruct, endpoint);
+    memory.setConfig(
+      at + connectionConfigAt.congestion,
+      congestionConfigStruct,
+      numbered(congestion),
+    );
     writeChannels(core, at + connectionConfigAt.channels, channels);
     return use(at);
   });

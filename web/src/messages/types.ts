@@ -1,7 +1,24 @@
-import type { congestionLimits } from '../generated.js';
+import type { congestionLimits, congestionModes } from '../generated.js';
 import type { EndpointConfig, EndpointStats } from '../endpoint.js';
 import type { Channel } from './channels.js';
 import type { MessageBlock, MessageName, MessageValue, Schema } from './schema.js';
+
+/** The options of congestion control. The two ends may differ. */
+export interface CongestionConfig {
+  /**
+   * `DELAY`, the default, keeps the queue of the slowest link short, and holds only blocks and large messages back.
+   * `BINARY` sends at one of two rates, chosen by the round trip time. `NONE` holds nothing back.
+   */
+  readonly mode?: keyof typeof congestionModes;
+  /** The longest that the queue may be in the mode `DELAY`, above 0. Default 0.03. */
+  readonly targetSeconds?: number;
+  /** The round trip time from which on the mode `BINARY` sends at the bad rate. Default 0.25. */
+  readonly rttThresholdSeconds?: number;
+  /** The good rate of the mode `BINARY`. Default 30. */
+  readonly goodPacketsPerSecond?: number;
+  /** Its bad rate, at most the good one. Default 10. */
+  readonly badPacketsPerSecond?: number;
+}
 
 /** The options of a connection: those on which both ends agree, and the limits of each end. */
 export interface ConnectionConfig {
@@ -13,6 +30,8 @@ export interface ConnectionConfig {
    * `maxReassemblies` is 3 by default; the other defaults are those of an endpoint alone.
    */
   readonly endpoint?: EndpointConfig;
+  /** The options of congestion control, which is on by default. */
+  readonly congestion?: CongestionConfig;
   /** Messages sent and not acked, 1 to 32768. No channel can take them all. Default 256. */
   readonly maxMessages?: number;
   /**
@@ -20,7 +39,7 @@ export interface ConnectionConfig {
    * messages are dropped. Default half of `maxMessages`.
    */
   readonly maxReceivedMessages?: number;
-  /** Datagrams in one round, 1 to 64. Default 32. */
+  /** Datagrams in one round, 1 to 256. Default 128. */
   readonly maxPacketsPerUpdate?: number;
   /**
    * The longest time without a packet when there is nothing to send, from 0 (a packet in each round) to 10. Default
