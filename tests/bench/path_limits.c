@@ -27,9 +27,8 @@ static void print(const char *figure, double value, int digits)
 struct path {
     double kbit, queue, rtt, loss;
     enum path_shaper_kind shaper;
-    uint32_t block;   /* bytes; 0: as much as the path carries in a quarter of the time */
-    bool messages;    /* a small message in each tick, on a channel of its own */
-    uint32_t windows; /* packets in flight and in a tick are not limited by memory: 1 */
+    uint32_t block; /* bytes; 0: as much as the path carries in a quarter of the time */
+    bool messages;  /* a small message in each tick, on a channel of its own */
 };
 
 struct outcome {
@@ -58,11 +57,7 @@ static struct outcome run(const struct path *path, uint64_t seed)
     traffic[0].block_size = path->block ? path->block : (uint32_t)(path->kbit * 125 * SECONDS / 8);
     traffic[0].message_channel = 1;
     traffic[0].messages_per_tick = path->messages;
-    struct cw_connection_config config = traffic_blocks(traffic[0].block_size);
-    if (path->windows) {
-        config.endpoint.sent_window = 4096;
-        config.max_packets_per_update = 64;
-    }
+    const struct cw_connection_config config = traffic_blocks(traffic[0].block_size);
     struct path_flow *flow = path_world_add(world, &config);
     traffic_set(flow, &traffic[0], &traffic[1]);
     for (int i = 0; i < 2; i++) {
@@ -118,7 +113,7 @@ static void queue_20(void)
     struct outcome all = {.share = INFINITY};
     for (int i = 0; i < 3; i++) {
         const struct outcome outcome =
-            worst(&(struct path){.kbit = kbits[i], .rtt = RTT, .queue = 0.02, .windows = 1});
+            worst(&(struct path){.kbit = kbits[i], .rtt = RTT, .queue = 0.02});
         all.drops = fmax(all.drops, outcome.drops);
         all.share = fmin(all.share, outcome.share);
     }
@@ -152,14 +147,6 @@ static void codel_1(void)
     print("codel_1_drops_percent", outcome.drops, 2);
 }
 
-static void long_paths(void)
-{
-    struct path path = {.kbit = 8000, .rtt = 0.6, .queue = 0.2, .windows = 1};
-    print("mbit_8_rtt_600_percent", run(&path, first_seed).share, 1);
-    path = (struct path){.kbit = 20000, .rtt = 0.3, .queue = 0.2, .windows = 1};
-    print("mbit_20_rtt_300_percent", run(&path, first_seed).share, 1);
-}
-
 int main(int argc, char **argv)
 {
     static const struct {
@@ -167,7 +154,7 @@ int main(int argc, char **argv)
         void (*run)(void);
     } scenes[] = {
         {"policer_3", policer_3}, {"queue_20", queue_20}, {"loss_20", loss_20},
-        {"slow", slow},           {"codel_1", codel_1},   {"long", long_paths},
+        {"slow", slow},           {"codel_1", codel_1},
     };
     if (argc > 2)
         first_seed = strtoull(argv[2], NULL, 10);

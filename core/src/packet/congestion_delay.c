@@ -155,8 +155,12 @@ static void grow(struct cw_congestion_delay *d, double queue, double elapsed, do
 {
     if (!is_limited(d) || now < d->held_until || begins_to_lose(d, now))
         return;
-    const double of_target = rate_of(d) * d->target * (PROBE_GAIN - 1);
-    double step = least(most(elapsed / STEP, 1) * PACKET, of_target);
+    /* Fast flows all add the same, so that their shares become equal (Chiu and Jain 1989). Where
+       the queue to aim at is shorter than two packets, another packet would be too much. */
+    const double aimed_at = rate_of(d) * d->target;
+    double step = most(elapsed / STEP, 1) * PACKET;
+    if (aimed_at < 2 * PACKET)
+        step = (PROBE_GAIN - 1) * aimed_at;
     const bool empty = queue < d->target / 2;
     d->empty += empty;
     if (empty && (d->empty >= EMPTY_ROUNDS || d->empty * elapsed >= MEMORY / 2))
@@ -219,6 +223,8 @@ static void cut(struct cw_congestion_delay *d, double queue, double now)
     set_window(d, kept);
 }
 
+/* Losses count only where the window held something back: a flow that sends less than it may would
+   not end them by a smaller window. */
 static void steady_round(struct cw_congestion_delay *d, double queue, double elapsed, double now)
 {
     if (queue > d->target) {
@@ -226,7 +232,7 @@ static void steady_round(struct cw_congestion_delay *d, double queue, double ela
             d->held_until = now + MEMORY / 2;
         cut(d, queue, now);
         begin_counting(d);
-    } else if (is_lossy(d, now)) {
+    } else if (is_limited(d) && is_lossy(d, now)) {
         d->cuts = 0;
         heed_losses(d, now);
         begin_counting(d);

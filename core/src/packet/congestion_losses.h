@@ -10,6 +10,7 @@
 #define PACKET        1064.0 /* bytes of a full packet */
 #define LOSS          0.02   /* the share that may be lost; BBR's LossThresh */
 #define TRIAL_PACKETS 50     /* the length of a trial; measured: loss_20_mbit_3_kbit */
+#define DEVIATIONS    2.5    /* chance exceeds them once in 160 counts; with 2, once in 44 */
 
 static inline double least(double a, double b)
 {
@@ -51,14 +52,14 @@ static inline double share_lost(const struct cw_congestion_delay *d)
     return all > 0 ? lost / all : 0;
 }
 
-/* Returns whether more is lost than the path loses by itself, beyond what chance explains: two
+/* Returns whether more is lost than the path loses by itself, beyond what chance explains: some
    standard deviations, of this share and of the one that the trial measured, and one packet. */
 static inline bool is_lossy(const struct cw_congestion_delay *d, double now)
 {
     const double packets = (d->counted_acked + d->counted_lost) / PACKET;
     const double own = own_loss(d, now);
     const double variance = packets * own * (1 - own) * (1 + packets / TRIAL_PACKETS);
-    const double chance = 2 * sqrt(variance) + 1;
+    const double chance = DEVIATIONS * sqrt(variance) + 1;
     return really_lost(d) / PACKET > packets * (own + LOSS) + chance;
 }
 
