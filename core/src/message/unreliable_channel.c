@@ -66,21 +66,22 @@ static enum cw_error make_large(struct cw_unreliable_channel *channel, struct cw
 enum cw_error cw_unreliable_send(struct cw_unreliable_channel *channel, struct cw_message *message,
                                  uint32_t bits)
 {
-    if (channel->common.stats.queued >= channel->common.most_queued)
-        return CW_ERROR_QUEUE_FULL;
-    if (channel->queue_count == channel->common.config.send_queue_size)
-        close_gaps(channel);
     const struct cw_channel_common *common = &channel->common;
-    struct cw_unreliable_slot slot = {.message = message, .bits = bits};
+    if (common->stats.queued >= common->most_queued)
+        return CW_ERROR_QUEUE_FULL;
+    if (channel->queue_count == common->config.send_queue_size)
+        close_gaps(channel);
+    struct cw_unreliable_slot *slot = &channel->queue[channel->queue_count];
+    *slot = (struct cw_unreliable_slot){.message = message, .bits = bits};
     if (!CW_LIKELY(!cw_large_takes(&common->large, message, bits, common->whole_bits))) {
-        const enum cw_error error = make_large(channel, message, &slot);
+        const enum cw_error error = make_large(channel, message, slot);
         if (error != CW_OK)
             return error;
     } else {
         cw_receipts_promise(common->receipts, message->receipt);
     }
     message->owned = true;
-    channel->queue[channel->queue_count++] = slot;
+    channel->queue_count++;
     channel->common.stats.sent++;
     channel->common.stats.queued++;
     return CW_OK;
@@ -95,8 +96,9 @@ uint32_t cw_unreliable_block_bits(const struct cw_unreliable_channel *channel, u
    others goes alone into a longer one, which is sent in fragments. */
 static bool has_room(const struct cw_channel_common *common, uint32_t bits, uint32_t bits_left)
 {
-    return bits <= bits_left || (bits > common->packet_bits && bits_left == common->packet_bits &&
-                                 common->selection_count == 0 && bits <= common->fragment_bits);
+    return CW_LIKELY(bits <= bits_left) ||
+           (bits > common->packet_bits && bits_left == common->packet_bits &&
+            bits <= common->fragment_bits);
 }
 
 void cw_unreliable_begin(struct cw_unreliable_channel *channel)
@@ -133,35 +135,42 @@ static bool may_pass(const struct cw_unreliable_channel *channel)
     return !is_sequenced(channel);
 }
 
+/* Notes that a message waits: a large one, of which fragments go later, or one without room. */
+static void note_waiting(struct cw_unreliable_channel *channel, uint32_t at)
+{
+    if (channel->queue[at].total == 0)
+        channel->common.more_due = true;
+    else if (channel->waiting == CW_UNRELIABLE_NO_SLOT)
+        channel->waiting = at;
+}
+
 /* Picks a message that fits, or all that do, and finds the first large message before the cursor.
    Returns the bits of what was picked. */
 static uint32_t pick_messages(struct cw_unreliable_channel *channel, uint32_t bits_left, bool all)
 {
     struct cw_channel_common *common = &channel->common;
     const uint32_t most = common->config.max_messages_per_packet;
-    uint32_t picked = 0;
-    for (; channel->cursor < channel->queue_count && common->selection_count < most;
-         channel->cursor++) {
-        const struct cw_unreliable_slot *slot = &channel->queue[channel->cursor];
-        const uint32_t bits = slot->bits + (common->selection_count == 0 ? common->entry_bits : 0);
-        const bool large = !CW_LIKELY(slot->total == 0);
+    uint32_t at = channel->cursor, count = common->selection_count, picked = 0;
+    for (; at < channel->queue_count && count < most; at++) {
+        const struct cw_unreliable_slot *slot = &channel->queue[at];
+        const uint32_t bits = slot->bits + (count == 0 ? common->entry_bits : 0);
         if (!slot->message)
             continue;
-        if (large || !has_room(common, bits, bits_left - picked)) {
-            if (large && channel->waiting == CW_UNRELIABLE_NO_SLOT)
-                channel->waiting = channel->cursor;
-            common->more_due |= !large;
+        if (!CW_LIKELY(slot->total == 0 && has_room(common, bits, bits_left - picked))) {
+            note_waiting(channel, at);
             if (!may_pass(channel))
                 break;
             continue;
         }
-        common->selection[common->selection_count++] = (uint16_t)channel->cursor;
+        common->selection[count++] = (uint16_t)at;
         picked += bits;
         if (all)
             continue;
-        channel->cursor++;
+        at++;
         break;
     }
+    channel->cursor = at;
+    common->selection_count = count;
     return picked;
 }
 
