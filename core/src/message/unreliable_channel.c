@@ -35,7 +35,7 @@ void cw_unreliable_reset(struct cw_unreliable_channel *channel)
     channel->common.stats = (struct cw_channel_stats){0};
 }
 
-/* Closes the gaps that sent messages leave until all are sent or the round ends. */
+/* Closes the gaps that the messages of a packet leave. */
 static void close_gaps(struct cw_unreliable_channel *channel)
 {
     uint32_t kept = 0;
@@ -43,7 +43,7 @@ static void close_gaps(struct cw_unreliable_channel *channel)
         if (channel->queue[i].message)
             channel->queue[kept++] = channel->queue[i];
     }
-    channel->queue_count = kept;
+    channel->common.stats.queued = channel->queue_count = kept;
 }
 
 /* Gives the fragments of a large message their numbers. */
@@ -67,13 +67,11 @@ enum cw_error cw_unreliable_send(struct cw_unreliable_channel *channel, struct c
                                  uint32_t bits)
 {
     const struct cw_channel_common *common = &channel->common;
-    if (common->stats.queued >= common->most_queued)
+    if (channel->queue_count >= common->most_queued)
         return CW_ERROR_QUEUE_FULL;
-    if (channel->queue_count == common->config.send_queue_size)
-        close_gaps(channel);
     struct cw_unreliable_slot *slot = &channel->queue[channel->queue_count];
     *slot = (struct cw_unreliable_slot){.message = message, .bits = bits};
-    if (!CW_LIKELY(!cw_large_takes(&common->large, message, bits, common->whole_bits))) {
+    if (cw_large_takes(&common->large, message, bits, common->whole_bits)) {
         const enum cw_error error = make_large(channel, message, slot);
         if (error != CW_OK)
             return error;
@@ -81,9 +79,8 @@ enum cw_error cw_unreliable_send(struct cw_unreliable_channel *channel, struct c
         cw_receipts_promise(common->receipts, message->receipt);
     }
     message->owned = true;
-    channel->queue_count++;
     channel->common.stats.sent++;
-    channel->common.stats.queued++;
+    channel->common.stats.queued = ++channel->queue_count;
     return CW_OK;
 }
 
@@ -154,8 +151,6 @@ static uint32_t pick_messages(struct cw_unreliable_channel *channel, uint32_t bi
     for (; at < channel->queue_count && count < most; at++) {
         const struct cw_unreliable_slot *slot = &channel->queue[at];
         const uint32_t bits = slot->bits + (count == 0 ? common->entry_bits : 0);
-        if (!slot->message)
-            continue;
         if (!CW_LIKELY(slot->total == 0 && has_room(common, bits, bits_left - picked))) {
             note_waiting(channel, at);
             if (!may_pass(channel))
@@ -207,7 +202,7 @@ static bool write_large(struct cw_unreliable_channel *channel, struct cw_stream 
         return true;
     cw_message_drop(slot->message);
     slot->message = NULL;
-    common->stats.queued--;
+    close_gaps(channel);
     return true;
 }
 
@@ -249,9 +244,10 @@ bool cw_unreliable_write(struct cw_unreliable_channel *channel, struct cw_stream
         cw_message_drop(message);
         slot->message = NULL;
     }
-    common->stats.queued -= written;
-    if (common->stats.queued == 0)
-        channel->queue_count = 0;
+    if (written == channel->queue_count)
+        common->stats.queued = channel->queue_count = 0;
+    else
+        close_gaps(channel);
     return true;
 }
 
@@ -259,7 +255,7 @@ bool cw_unreliable_write(struct cw_unreliable_channel *channel, struct cw_stream
 static uint32_t newest_large(const struct cw_unreliable_channel *channel)
 {
     uint32_t at = channel->queue_count;
-    while (at > 0 && !(channel->queue[at - 1].message && channel->queue[at - 1].total > 0))
+    while (at > 0 && channel->queue[at - 1].total == 0)
         at--;
     return at - 1;
 }
@@ -270,8 +266,6 @@ void cw_unreliable_end_round(struct cw_unreliable_channel *channel)
     uint32_t kept = 0;
     for (uint32_t i = 0; i < channel->queue_count; i++) {
         const struct cw_unreliable_slot slot = channel->queue[i];
-        if (!slot.message)
-            continue;
         if (slot.total > 0 && (slot.next > 0 || i == newest)) {
             channel->queue[kept++] = slot;
             continue;
