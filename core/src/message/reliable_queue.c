@@ -102,7 +102,7 @@ static void count_delivery(struct cw_reliable_channel *channel, double latency)
     stats->in_flight--;
 }
 
-static void settle(struct cw_reliable_channel *channel, uint16_t id, double now)
+CW_INLINE void settle(struct cw_reliable_channel *channel, uint16_t id, double now)
 {
     struct cw_reliable_slot *slot = cw_reliable_slot_of(channel, id);
     const uint32_t receipt = slot->message->receipt;

@@ -3,6 +3,7 @@
 
 #include "message/large.h"
 
+#include "base/outline.h"
 #include "base/sequence.h"
 
 #include <string.h>
@@ -36,7 +37,7 @@ void cw_unreliable_reset(struct cw_unreliable_channel *channel)
 }
 
 /* Closes the gaps that the messages of a packet leave. */
-static void close_gaps(struct cw_unreliable_channel *channel)
+CW_OUTLINE static void close_gaps(struct cw_unreliable_channel *channel)
 {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < channel->queue_count; i++) {
@@ -46,20 +47,30 @@ static void close_gaps(struct cw_unreliable_channel *channel)
     channel->common.stats.queued = channel->queue_count = kept;
 }
 
-/* Gives the fragments of a large message their numbers. */
-static enum cw_error make_large(struct cw_unreliable_channel *channel, struct cw_message *message,
-                                struct cw_unreliable_slot *slot)
+static void append(struct cw_unreliable_channel *channel, const struct cw_unreliable_slot *slot)
 {
-    slot->first = channel->next_number;
-    slot->total = cw_large_prepare(&channel->common, message, slot->first);
-    if (slot->total == 0)
+    slot->message->owned = true;
+    channel->queue[channel->queue_count++] = *slot;
+    channel->common.stats.queued = channel->queue_count;
+    channel->common.stats.sent++;
+}
+
+/* Queues a large message, whose fragments get their numbers now. */
+CW_OUTLINE static enum cw_error send_large(struct cw_unreliable_channel *channel,
+                                           struct cw_message *message, uint32_t bits)
+{
+    struct cw_unreliable_slot slot = {
+        .message = message, .bits = bits, .first = channel->next_number};
+    slot.total = cw_large_prepare(&channel->common, message, slot.first);
+    if (slot.total == 0)
         return CW_ERROR_MESSAGE_VALUE;
-    const uint32_t count = cw_large_count(&channel->common.large, slot->total);
+    const uint32_t count = cw_large_count(&channel->common.large, slot.total);
     if (message->receipt && !cw_receipts_has_room(channel->common.receipts, count))
         return CW_ERROR_RECEIPTS_FULL;
     channel->next_number = (uint16_t)(channel->next_number + count);
     channel->common.unsent_fragments += count;
     cw_receipts_promise_parts(channel->common.receipts, message->receipt, count);
+    append(channel, &slot);
     return CW_OK;
 }
 
@@ -69,18 +80,10 @@ enum cw_error cw_unreliable_send(struct cw_unreliable_channel *channel, struct c
     const struct cw_channel_common *common = &channel->common;
     if (channel->queue_count >= common->most_queued)
         return CW_ERROR_QUEUE_FULL;
-    struct cw_unreliable_slot *slot = &channel->queue[channel->queue_count];
-    *slot = (struct cw_unreliable_slot){.message = message, .bits = bits};
-    if (cw_large_takes(&common->large, message, bits, common->whole_bits)) {
-        const enum cw_error error = make_large(channel, message, slot);
-        if (error != CW_OK)
-            return error;
-    } else {
-        cw_receipts_promise(common->receipts, message->receipt);
-    }
-    message->owned = true;
-    channel->common.stats.sent++;
-    channel->common.stats.queued = ++channel->queue_count;
+    if (cw_large_takes(&common->large, message, bits, common->whole_bits))
+        return send_large(channel, message, bits);
+    append(channel, &(struct cw_unreliable_slot){.message = message, .bits = bits});
+    cw_receipts_promise(common->receipts, message->receipt);
     return CW_OK;
 }
 
