@@ -196,7 +196,7 @@ void cw_connection_reset(struct cw_connection *c)
     c->packets_this_round = 0;
     c->fragments = 0;
     c->round_open = c->owes = false;
-    c->spoken = 0;
+    c->spoken = c->spoken_seen = 0;
     c->answers = 0;
     c->next_channel = 0;
     /* its time begins with the first update */

@@ -25,11 +25,8 @@ static inline struct cw_carried *cw_carried_by(const struct cw_connection *c, ui
 static inline uint16_t cw_connection_unanswered(const struct cw_connection *c)
 {
     const struct cw_sent_packets *sent = cw_endpoint_sent(c->endpoint);
-    const uint32_t window = sent->window.mask + 1;
-    if (sent->unseen >= window)
-        return (uint16_t)window;
-    const uint16_t seen = (uint16_t)(sent->window.next - sent->unseen - 1);
-    return (uint16_t)(c->spoken - cw_carried_by(c, seen)->spoken);
+    return CW_LIKELY(sent->unseen <= sent->window.mask) ? (uint16_t)(c->spoken - c->spoken_seen)
+                                                        : (uint16_t)(sent->window.mask + 1);
 }
 
 /* Notes that this packet of ours with entries, the oldest that the other end has not seen yet, was
@@ -51,11 +48,13 @@ static inline void cw_connection_ask(struct cw_connection *c, uint16_t packet, d
 static inline void cw_connection_expect(struct cw_connection *c)
 {
     const struct cw_sent_packets *sent = cw_endpoint_sent(c->endpoint);
-    if (cw_connection_unanswered(c) == 0 || sent->unseen > sent->window.mask) {
+    uint16_t packet = (uint16_t)(sent->window.next - sent->unseen);
+    if (sent->unseen <= sent->window.mask)
+        c->spoken_seen = cw_carried_by(c, (uint16_t)(packet - 1))->spoken;
+    if (c->spoken == c->spoken_seen || sent->unseen > sent->window.mask) {
         cw_endpoint_expect_idle(c->endpoint, c->config.idle_interval_seconds);
         return;
     }
-    uint16_t packet = (uint16_t)(sent->window.next - sent->unseen);
     while (!cw_carried_by(c, packet)->speaks)
         packet++;
     cw_connection_ask(c, packet, cw_sent_packets_at(sent, packet)->time);

@@ -108,12 +108,13 @@ struct cw_connection {
     double interval;  /* the time between updates, smoothed */
     uint64_t share_clock;
     uint32_t packets_this_round;
-    uint32_t fragments; /* packets in flight that carry a fragment */
-    uint16_t spoken;    /* the number of our packets with entries; wraps */
-    uint8_t answers;    /* rounds in which what arrived is answered once more */
-    bool owes;          /* a packet with entries arrived that no header of ours has answered */
-    bool acks_twice;    /* enough packets arrived before this round for two packets to ack them */
-    bool open;          /* messages are accepted to be sent */
+    uint32_t fragments;   /* packets in flight that carry a fragment */
+    uint16_t spoken;      /* the number of our packets with entries; wraps */
+    uint16_t spoken_seen; /* the same, up to the newest packet that the other end has seen */
+    uint8_t answers;      /* rounds in which what arrived is answered once more */
+    bool owes;            /* a packet with entries arrived that no header of ours has answered */
+    bool acks_twice;      /* enough packets arrived before this round for two packets to ack them */
+    bool open;            /* messages are accepted to be sent */
     bool round_open;
     bool more_due;     /* a message or fragment is due that did not fit into the previous packet */
     bool fragment_due; /* a fragment is due, but may not go into the packet being made */

@@ -238,19 +238,6 @@ static void fill_packet(struct cw_connection *c, struct filling *packet)
     }
 }
 
-/* Lets the channels that hold a fragment back add it to the packet. */
-static void fill_with_fragments(struct cw_connection *c, struct filling *packet)
-{
-    c->timing.no_fragments = c->fragment_due = false;
-    for (uint32_t i = 0; i < c->config.channel_count; i++) {
-        if (!c->channels[i].common.fragment_due)
-            continue;
-        c->channels[i].exhausted = c->channels[i].common.fragment_due = false;
-        packet->left++;
-    }
-    fill_packet(c, packet);
-}
-
 /* Returns whether the fragments that wait are those of a few large messages, or were lost. */
 static bool is_burst(const struct cw_connection *c)
 {
@@ -287,25 +274,41 @@ static bool stalls(struct cw_connection *c)
     return false;
 }
 
+/* Lets the channels that hold a fragment back add it to the packet. Returns false when there is
+   none, or when it may not go yet. */
+static bool turn_to_fragments(struct cw_connection *c, struct filling *packet)
+{
+    if (CW_LIKELY(!c->fragment_due || !c->timing.no_fragments))
+        return false;
+    c->bulk = true;
+    const enum cw_congestion_limit limit = bulk_limit(c);
+    if (limit != CW_CONGESTION_LIMIT_NONE) {
+        cw_congestion_held(&c->congestion, limit);
+        return false;
+    }
+    c->timing.no_fragments = c->fragment_due = false;
+    for (uint32_t i = 0; i < c->config.channel_count; i++) {
+        if (!c->channels[i].common.fragment_due)
+            continue;
+        c->channels[i].exhausted = c->channels[i].common.fragment_due = false;
+        packet->left++;
+    }
+    return true;
+}
+
 /* Composes a packet. Messages come before fragments in the first one of a round, so that they find
    the queues as short as possible. */
 static void compose(struct cw_connection *c, struct filling *packet)
 {
     const bool first = c->packets_this_round == 0 && c->config.max_packets_per_update > 1 &&
                        c->congestion.mode == CW_CONGESTION_DELAY;
-    c->timing.no_fragments = bulk_limit(c) != CW_CONGESTION_LIMIT_NONE;
+    c->timing.no_fragments = first || bulk_limit(c) != CW_CONGESTION_LIMIT_NONE;
     c->timing.only_oldest = c->timing.loss > 0 && stalls(c);
-    c->timing.no_fragments |= first;
     c->more_due = c->fragment_due = false;
-    fill_packet(c, packet);
-    c->bulk = c->packets_this_round >= PROMPT_PACKETS || c->fragment_due;
-    if (!c->fragment_due)
-        return;
-    const enum cw_congestion_limit limit = bulk_limit(c);
-    if (limit == CW_CONGESTION_LIMIT_NONE)
-        fill_with_fragments(c, packet);
-    else
-        cw_congestion_held(&c->congestion, limit);
+    c->bulk = c->packets_this_round >= PROMPT_PACKETS;
+    do
+        fill_packet(c, packet);
+    while (turn_to_fragments(c, packet));
 }
 
 /* Returns the bytes written to payload, which has room for most. */
@@ -446,6 +449,8 @@ static float copied_share(const struct cw_connection *c)
     const struct cw_sent_packets *sent = cw_endpoint_sent(c->endpoint);
     if (sent->loss > LOSS_FOR_REDUNDANCY)
         return 1;
+    if (!(sent->lasting_loss > 0))
+        return 0;
     const double waiting = c->interval > 0 ? 1 + sent->rtt.smoothed / c->interval : 1;
     const double held_up = sent->lasting_loss * waiting;
     return held_up > HELD_UP_WITHOUT_COPIES ? (float)(1 - HELD_UP_WITHOUT_COPIES / held_up) : 0;

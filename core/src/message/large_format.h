@@ -65,7 +65,7 @@ static inline uint32_t cw_large_size(const struct cw_large_format *format, uint3
 static inline bool cw_large_takes(const struct cw_large_format *format,
                                   const struct cw_message *message, uint32_t bits, uint32_t whole)
 {
-    if (bits <= whole && !message->block)
+    if (CW_LIKELY(bits <= whole && !message->block))
         return false;
     return (uint64_t)(bits + 7) / 8 + message->block_size <= format->most;
 }

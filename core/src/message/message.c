@@ -210,7 +210,9 @@ enum cw_error cw_message_acquire(struct cw_message *message)
 
 static void let_block_go(struct cw_message *message)
 {
-    if (message->block && message->release_block) {
+    if (CW_LIKELY(!message->block))
+        return;
+    if (message->release_block) {
         message->pool->borrowed -= message->release_block == release_original;
         message->release_block(message->release_context, message->block, message->block_size);
     }

@@ -1,5 +1,6 @@
 #include "message/reliable_channel_internal.h"
 
+#include "base/outline.h"
 #include "base/sequence.h"
 
 #define ALIGNMENT_BITS 7 /* the most bits that an alignment takes */
@@ -142,8 +143,8 @@ static struct cw_block_sender *due_fragment(struct cw_reliable_channel *channel,
     return &channel->next_block;
 }
 
-static uint32_t pick_fragment(struct cw_reliable_channel *channel, const struct cw_timing *timing,
-                              uint32_t bits_left)
+CW_OUTLINE static uint32_t pick_fragment(struct cw_reliable_channel *channel,
+                                         const struct cw_timing *timing, uint32_t bits_left)
 {
     enum cw_due due;
     uint32_t fragment;
@@ -299,7 +300,8 @@ bool cw_reliable_stalls(struct cw_reliable_channel *channel, const struct cw_tim
 }
 
 /* Keeps the bytes of a message for combinations. */
-static void add_symbol(struct cw_reliable_channel *channel, const struct cw_reliable_slot *slot)
+CW_OUTLINE static void add_symbol(struct cw_reliable_channel *channel,
+                                  const struct cw_reliable_slot *slot)
 {
     struct cw_repair_symbol *symbol =
         cw_repair_sender_add(&channel->repair->sender, slot->message->id);
@@ -335,7 +337,7 @@ static void pick(struct cw_reliable_channel *channel, struct cw_reliable_slot *s
 
 /* Picks the combinations of coded repair once all messages are picked, and returns their bits. The
    report of repaired messages has its own place beside messages. */
-static uint32_t pick_repair(struct cw_reliable_channel *channel, uint32_t bits_left)
+CW_OUTLINE static uint32_t pick_repair(struct cw_reliable_channel *channel, uint32_t bits_left)
 {
     struct cw_channel_common *common = &channel->common;
     struct cw_repair *repair = channel->repair;
@@ -379,8 +381,8 @@ static struct cw_reliable_slot *next_fragment(const struct cw_reliable_channel *
 }
 
 /* Picks a fragment of a large message, which is an entry of its own. */
-static uint32_t pick_large(struct cw_reliable_channel *channel, const struct cw_timing *timing,
-                           uint32_t bits_left)
+CW_OUTLINE static uint32_t pick_large(struct cw_reliable_channel *channel,
+                                      const struct cw_timing *timing, uint32_t bits_left)
 {
     struct cw_channel_common *common = &channel->common;
     enum cw_due due;
@@ -463,8 +465,8 @@ uint32_t cw_reliable_pick(struct cw_reliable_channel *channel, const struct cw_t
     return cw_reliable_repairs(channel) ? pick_repair(channel, bits_left) : 0;
 }
 
-static bool write_fragment(struct cw_reliable_channel *channel, struct cw_stream *stream,
-                           uint32_t index)
+CW_OUTLINE static bool write_fragment(struct cw_reliable_channel *channel, struct cw_stream *stream,
+                                      uint32_t index)
 {
     const struct cw_channel_common *common = &channel->common;
     const struct cw_channel_config *config = &common->config;
@@ -489,8 +491,8 @@ static bool write_fragment(struct cw_reliable_channel *channel, struct cw_stream
                                stream, common, cw_reliable_slot_of(channel, (uint16_t)id)->message);
 }
 
-static bool write_large(const struct cw_reliable_channel *channel, struct cw_stream *stream,
-                        uint32_t index)
+CW_OUTLINE static bool write_large(const struct cw_reliable_channel *channel,
+                                   struct cw_stream *stream, uint32_t index)
 {
     const struct cw_reliable_slot *slot =
         cw_reliable_slot_of(channel, channel->common.selection[0]);
@@ -519,8 +521,8 @@ CW_INLINE bool write_messages(struct cw_reliable_channel *channel, struct cw_str
     return true;
 }
 
-static bool write_with_repair(struct cw_reliable_channel *channel, struct cw_stream *stream,
-                              uint32_t index)
+CW_OUTLINE static bool write_with_repair(struct cw_reliable_channel *channel,
+                                         struct cw_stream *stream, uint32_t index)
 {
     const struct cw_channel_common *common = &channel->common;
     uint32_t head = index; /* no block, no messages and, where there may be one, no fragment */

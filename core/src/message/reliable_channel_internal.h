@@ -33,7 +33,7 @@ static inline uint16_t cw_reliable_id_of(const struct cw_reliable_slot *slot)
 /* Returns whether a slot's message is sent as a block. */
 static inline bool cw_reliable_is_block(const struct cw_reliable_slot *slot)
 {
-    return slot->message->block && slot->count == 0;
+    return !CW_LIKELY(!slot->message->block) && slot->count == 0;
 }
 
 static inline struct cw_message **

@@ -70,7 +70,7 @@ enum cw_error cw_reliable_send(struct cw_reliable_channel *channel, struct cw_me
     if (cw_reliable_count(channel) >= channel->common.most_queued)
         return CW_ERROR_QUEUE_FULL;
     const struct cw_channel_common *common = &channel->common;
-    if (!CW_LIKELY(!cw_large_takes(&common->large, message, bits, common->whole_bits))) {
+    if (cw_large_takes(&common->large, message, bits, common->whole_bits)) {
         const enum cw_error error = append_large(channel, message, now);
         if (error != CW_OK)
             return error;
@@ -102,7 +102,7 @@ static void count_delivery(struct cw_reliable_channel *channel, double latency)
     stats->in_flight--;
 }
 
-static void settle(struct cw_reliable_channel *channel, uint16_t id, double now)
+CW_INLINE void settle(struct cw_reliable_channel *channel, uint16_t id, double now)
 {
     struct cw_reliable_slot *slot = cw_reliable_slot_of(channel, id);
     const uint32_t receipt = slot->message->receipt;

@@ -3,6 +3,7 @@
 
 #include "message/large.h"
 
+#include "base/outline.h"
 #include "base/sequence.h"
 
 #include <string.h>
@@ -35,54 +36,54 @@ void cw_unreliable_reset(struct cw_unreliable_channel *channel)
     channel->common.stats = (struct cw_channel_stats){0};
 }
 
-/* Closes the gaps that sent messages leave until all are sent or the round ends. */
-static void close_gaps(struct cw_unreliable_channel *channel)
+/* Closes the gaps that the messages of a packet leave. */
+CW_OUTLINE static void close_gaps(struct cw_unreliable_channel *channel)
 {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < channel->queue_count; i++) {
         if (channel->queue[i].message)
             channel->queue[kept++] = channel->queue[i];
     }
-    channel->queue_count = kept;
+    channel->common.stats.queued = channel->queue_count = kept;
 }
 
-/* Gives the fragments of a large message their numbers. */
-static enum cw_error make_large(struct cw_unreliable_channel *channel, struct cw_message *message,
-                                struct cw_unreliable_slot *slot)
+static void append(struct cw_unreliable_channel *channel, const struct cw_unreliable_slot *slot)
 {
-    slot->first = channel->next_number;
-    slot->total = cw_large_prepare(&channel->common, message, slot->first);
-    if (slot->total == 0)
+    slot->message->owned = true;
+    channel->queue[channel->queue_count++] = *slot;
+    channel->common.stats.queued = channel->queue_count;
+    channel->common.stats.sent++;
+}
+
+/* Queues a large message, whose fragments get their numbers now. */
+CW_OUTLINE static enum cw_error send_large(struct cw_unreliable_channel *channel,
+                                           struct cw_message *message, uint32_t bits)
+{
+    struct cw_unreliable_slot slot = {
+        .message = message, .bits = bits, .first = channel->next_number};
+    slot.total = cw_large_prepare(&channel->common, message, slot.first);
+    if (slot.total == 0)
         return CW_ERROR_MESSAGE_VALUE;
-    const uint32_t count = cw_large_count(&channel->common.large, slot->total);
+    const uint32_t count = cw_large_count(&channel->common.large, slot.total);
     if (message->receipt && !cw_receipts_has_room(channel->common.receipts, count))
         return CW_ERROR_RECEIPTS_FULL;
     channel->next_number = (uint16_t)(channel->next_number + count);
     channel->common.unsent_fragments += count;
     cw_receipts_promise_parts(channel->common.receipts, message->receipt, count);
+    append(channel, &slot);
     return CW_OK;
 }
 
 enum cw_error cw_unreliable_send(struct cw_unreliable_channel *channel, struct cw_message *message,
                                  uint32_t bits)
 {
-    if (channel->common.stats.queued >= channel->common.most_queued)
-        return CW_ERROR_QUEUE_FULL;
-    if (channel->queue_count == channel->common.config.send_queue_size)
-        close_gaps(channel);
     const struct cw_channel_common *common = &channel->common;
-    struct cw_unreliable_slot slot = {.message = message, .bits = bits};
-    if (!CW_LIKELY(!cw_large_takes(&common->large, message, bits, common->whole_bits))) {
-        const enum cw_error error = make_large(channel, message, &slot);
-        if (error != CW_OK)
-            return error;
-    } else {
-        cw_receipts_promise(common->receipts, message->receipt);
-    }
-    message->owned = true;
-    channel->queue[channel->queue_count++] = slot;
-    channel->common.stats.sent++;
-    channel->common.stats.queued++;
+    if (channel->queue_count >= common->most_queued)
+        return CW_ERROR_QUEUE_FULL;
+    if (cw_large_takes(&common->large, message, bits, common->whole_bits))
+        return send_large(channel, message, bits);
+    append(channel, &(struct cw_unreliable_slot){.message = message, .bits = bits});
+    cw_receipts_promise(common->receipts, message->receipt);
     return CW_OK;
 }
 
@@ -95,8 +96,9 @@ uint32_t cw_unreliable_block_bits(const struct cw_unreliable_channel *channel, u
    others goes alone into a longer one, which is sent in fragments. */
 static bool has_room(const struct cw_channel_common *common, uint32_t bits, uint32_t bits_left)
 {
-    return bits <= bits_left || (bits > common->packet_bits && bits_left == common->packet_bits &&
-                                 common->selection_count == 0 && bits <= common->fragment_bits);
+    return CW_LIKELY(bits <= bits_left) ||
+           (bits > common->packet_bits && bits_left == common->packet_bits &&
+            bits <= common->fragment_bits);
 }
 
 void cw_unreliable_begin(struct cw_unreliable_channel *channel)
@@ -133,35 +135,40 @@ static bool may_pass(const struct cw_unreliable_channel *channel)
     return !is_sequenced(channel);
 }
 
+/* Notes that a message waits: a large one, of which fragments go later, or one without room. */
+static void note_waiting(struct cw_unreliable_channel *channel, uint32_t at)
+{
+    if (channel->queue[at].total == 0)
+        channel->common.more_due = true;
+    else if (channel->waiting == CW_UNRELIABLE_NO_SLOT)
+        channel->waiting = at;
+}
+
 /* Picks a message that fits, or all that do, and finds the first large message before the cursor.
    Returns the bits of what was picked. */
 static uint32_t pick_messages(struct cw_unreliable_channel *channel, uint32_t bits_left, bool all)
 {
     struct cw_channel_common *common = &channel->common;
     const uint32_t most = common->config.max_messages_per_packet;
-    uint32_t picked = 0;
-    for (; channel->cursor < channel->queue_count && common->selection_count < most;
-         channel->cursor++) {
-        const struct cw_unreliable_slot *slot = &channel->queue[channel->cursor];
-        const uint32_t bits = slot->bits + (common->selection_count == 0 ? common->entry_bits : 0);
-        const bool large = !CW_LIKELY(slot->total == 0);
-        if (!slot->message)
-            continue;
-        if (large || !has_room(common, bits, bits_left - picked)) {
-            if (large && channel->waiting == CW_UNRELIABLE_NO_SLOT)
-                channel->waiting = channel->cursor;
-            common->more_due |= !large;
+    uint32_t at = channel->cursor, count = common->selection_count, picked = 0;
+    for (; at < channel->queue_count && count < most; at++) {
+        const struct cw_unreliable_slot *slot = &channel->queue[at];
+        const uint32_t bits = slot->bits + (count == 0 ? common->entry_bits : 0);
+        if (!CW_LIKELY(slot->total == 0 && has_room(common, bits, bits_left - picked))) {
+            note_waiting(channel, at);
             if (!may_pass(channel))
                 break;
             continue;
         }
-        common->selection[common->selection_count++] = (uint16_t)channel->cursor;
+        common->selection[count++] = (uint16_t)at;
         picked += bits;
         if (all)
             continue;
-        channel->cursor++;
+        at++;
         break;
     }
+    channel->cursor = at;
+    common->selection_count = count;
     return picked;
 }
 
@@ -198,7 +205,7 @@ static bool write_large(struct cw_unreliable_channel *channel, struct cw_stream 
         return true;
     cw_message_drop(slot->message);
     slot->message = NULL;
-    common->stats.queued--;
+    close_gaps(channel);
     return true;
 }
 
@@ -240,9 +247,10 @@ bool cw_unreliable_write(struct cw_unreliable_channel *channel, struct cw_stream
         cw_message_drop(message);
         slot->message = NULL;
     }
-    common->stats.queued -= written;
-    if (common->stats.queued == 0)
-        channel->queue_count = 0;
+    if (written == channel->queue_count)
+        common->stats.queued = channel->queue_count = 0;
+    else
+        close_gaps(channel);
     return true;
 }
 
@@ -250,7 +258,7 @@ bool cw_unreliable_write(struct cw_unreliable_channel *channel, struct cw_stream
 static uint32_t newest_large(const struct cw_unreliable_channel *channel)
 {
     uint32_t at = channel->queue_count;
-    while (at > 0 && !(channel->queue[at - 1].message && channel->queue[at - 1].total > 0))
+    while (at > 0 && channel->queue[at - 1].total == 0)
         at--;
     return at - 1;
 }
@@ -261,8 +269,6 @@ void cw_unreliable_end_round(struct cw_unreliable_channel *channel)
     uint32_t kept = 0;
     for (uint32_t i = 0; i < channel->queue_count; i++) {
         const struct cw_unreliable_slot slot = channel->queue[i];
-        if (!slot.message)
-            continue;
         if (slot.total > 0 && (slot.next > 0 || i == newest)) {
             channel->queue[kept++] = slot;
             continue;

@@ -22,7 +22,7 @@ struct cw_unreliable_slot {
 struct cw_unreliable_channel {
     struct cw_channel_common common;
 
-    struct cw_unreliable_slot *queue; /* the first queue_count may hold a message */
+    struct cw_unreliable_slot *queue; /* the first queue_count hold a message */
     uint32_t queue_count;
     uint32_t cursor;      /* the slots before it have been looked at for the packet being made */
     uint32_t waiting;     /* the first slot before it whose fragment may not go yet; or NO_SLOT */

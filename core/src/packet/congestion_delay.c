@@ -472,13 +472,19 @@ static void set_target(struct cw_congestion *c, double tick_seconds)
         d->target = most(d->target, PACKET / rate);
 }
 
-void cw_delay_update(struct cw_congestion *c, double rtt, double tick_seconds, double now)
+/* Returns whether nothing is in flight or waits, and the round tells nothing more: the next packet
+   begins another one. */
+static bool is_idle(const struct cw_congestion *c)
+{
+    const struct cw_congestion_delay *d = &c->delay;
+    return d->in_flight <= 0 && c->limited == CW_CONGESTION_LIMIT_NONE && d->round.acked <= 0 &&
+           !d->round.over;
+}
+
+static void pass_tick(struct cw_congestion *c, double tick_seconds, double now)
 {
     struct cw_congestion_delay *d = &c->delay;
-    if (d->trip <= 0)
-        d->trip = rtt > 0 ? rtt : 0;
     set_target(c, tick_seconds);
-    d->round.ticks++;
     d->round.held += c->limited != CW_CONGESTION_LIMIT_NONE;
     if (d->phase == START)
         start_tick(d);
@@ -500,4 +506,18 @@ void cw_delay_update(struct cw_congestion *c, double rtt, double tick_seconds, d
     const double trip = base < INFINITY ? most(d->trip, passed) : TRIP_UNKNOWN;
     const double share = trip > 0 ? gain * d->window / trip * passed : 0;
     d->budget = most(least(d->budget + share, share), -d->window);
+}
+
+void cw_delay_update(struct cw_congestion *c, double rtt, double tick_seconds, double now)
+{
+    struct cw_congestion_delay *d = &c->delay;
+    if (d->trip <= 0)
+        d->trip = rtt > 0 ? rtt : 0;
+    d->round.ticks++;
+    if (!is_idle(c)) {
+        pass_tick(c, tick_seconds, now);
+        return;
+    }
+    d->tick.settled = 0;
+    d->budget = IDLE_BUDGET * d->window;
 }

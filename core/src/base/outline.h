@@ -1,0 +1,13 @@
+/* A mark for rare functions. */
+#ifndef CAUSEWAY_OUTLINE_H
+#define CAUSEWAY_OUTLINE_H
+
+/* Keeps a function out of its callers, which would otherwise save the registers that only the rare
+   case needs. Where size matters more than speed, the compiler decides. */
+#if defined(__GNUC__) && defined(__OPTIMIZE__) && !defined(__OPTIMIZE_SIZE__)
+#define CW_OUTLINE __attribute__((noinline))
+#else
+#define CW_OUTLINE
+#endif
+
+#endif
