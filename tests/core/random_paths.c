@@ -47,8 +47,7 @@ TEST(test_windows_are_bounded_and_lone_flows_do_not_compete)
 }
 
 /* A path that drops what is above its rate, and whose bucket holds ten packets, drops little of a
-   flow. A control that tolerated losses
-   that come from its own rate would lose half of it. */
+   flow. A control that tolerated losses that come from its own rate would lose half of it. */
 TEST(test_losses_that_rise_with_the_rate_lower_the_rate)
 {
     for (uint32_t i = 0; i < paths / 8; i++) {
