@@ -140,10 +140,11 @@ test('a preset is a network, and what is seen of it is explained', async (t) => 
   await preset('Hotel Wi-Fi').click();
   assert.equal(await preset('Hotel Wi-Fi').getAttribute('aria-pressed'), 'true');
   assert.equal(await preset('Fibre').getAttribute('aria-pressed'), 'false');
-  for (const text of await explained()) {
-    assert.match(text, /queue of the bottleneck/);
+  const [plain, tcp] = await explained();
+  assert.match(plain, /as the path carries without a queue/);
+  assert.match(tcp, /queue of the bottleneck/);
+  for (const text of [plain, tcp])
     assert.equal(text.match(/\.( |$)/g).length, 2, 'two sentences');
-  }
   await close(page);
 });
 
