@@ -73,7 +73,8 @@ struct cw_carried {
       is accepted by 1 and 3. Combinations do not have a packet refused either. Where the other end
       is seen to refuse packets, the messages after the oldest are sent in the same way, one in a
       packet: each is the first missing one when it comes, so that far more than one arrives in a
-      round trip.
+      round trip. The oldest may be a fragment, which messages after it otherwise go before: then
+      it and other fragments go alone until packets are accepted again.
 
    5. While nothing is heard, little is sent, but a packet goes at least every five seconds
       (cw_sent_packets_spread, cw_connection_must_send), so that both ends soon hear of each other

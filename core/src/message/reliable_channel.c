@@ -293,10 +293,14 @@ bool cw_reliable_stalls(struct cw_reliable_channel *channel, const struct cw_tim
     if (cw_reliable_is_block(oldest))
         return channel->block_sender.active && !timing->no_fragments &&
                cw_block_sender_stalls(&channel->block_sender, timing);
+    if (oldest->count > 0 && timing->no_fragments)
+        return false;
+    /* Messages go before fragments, and may be refused until the oldest fragment has arrived. */
+    if (oldest->count > 0 && timing->refused && due_of(channel, oldest, timing) != CW_NOT_DUE)
+        return true;
     if (cw_reliable_repairs(channel))
         timing = cw_repair_timing(channel->repair, timing);
-    return (oldest->count == 0 || !timing->no_fragments) &&
-           cw_transmission_stalls(&oldest->transmission, timing_of(channel, oldest, timing));
+    return cw_transmission_stalls(&oldest->transmission, timing_of(channel, oldest, timing));
 }
 
 /* Keeps the bytes of a message for combinations. */

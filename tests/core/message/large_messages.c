@@ -206,6 +206,26 @@ TEST(small_messages_go_between_the_fragments)
     assert_true(pings > 10);
 }
 
+/* Small messages go before the fragments of the large one that they wait for, and fill the
+   receiver. Once it refuses more of them, the fragments go first, one in each tick. */
+TEST(fragments_go_on_when_the_messages_behind_them_are_refused)
+{
+    struct cw_connection_config config = texts_config(CW_CHANNEL_RELIABLE_ORDERED);
+    config.max_messages = 64;
+    config.max_packets_per_update = 1;
+    struct pair pair = pair_open(&config, 0.02, 0);
+    uint32_t sent = 1, next = 0;
+    send_text(pair.sides[0], 0, WORLD, 0, 20000, 0);
+    for (int tick = 0; tick < 100 && next == 0; tick++) {
+        if (stats_of(pair.sides[0]).messages_in_use < 64)
+            sent += try_text(pair.sides[0], 0, PING, sent, 0, pair.now) == CW_OK;
+        pair_tick(&pair);
+        take_in_order(pair.sides[1], &next);
+    }
+    assert_true(next > 0);
+    assert_true(stats_of(pair.sides[1]).packets_refused > 0);
+}
+
 /* Two channels share the path by their weights while both have large messages. */
 TEST(large_messages_share_by_weight)
 {
