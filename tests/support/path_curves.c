@@ -115,7 +115,7 @@ static void beside_reno(void)
     struct path_world *world = create_world(2000);
     struct flow flow;
     add(world, &flow, "Causeway", 100000, CW_CONGESTION_DELAY, 0);
-    path_world_add_reno(world);
+    path_world_add_peer(world, PATH_PEER_RENO, 0);
     run(&chart, world, &flow, 1);
 }
 
