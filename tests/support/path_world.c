@@ -372,6 +372,8 @@ void path_world_run(struct path_world *world, double until)
             happen(world, flow, side);
     }
     world->now = until;
+    for (int i = 0; i < 2; i++)
+        drain(&world->links[i], until);
 }
 
 /* Measuring */
