@@ -161,7 +161,7 @@ static double share_beside_reno(uint64_t seed, double kbit)
 {
     const struct cw_simulator_path there = path_of_kbit(RTT, kbit, QUEUE), back = path_of_rtt(RTT);
     struct run *run = begin(seed, &there, &back, 60000000, 1);
-    const struct path_flow *reno = path_world_add_reno(run->world);
+    const struct path_flow *reno = path_world_add_peer(run->world, PATH_PEER_RENO, 0);
     for (int i = 0; i < 2; i++)
         run->flow->ends[i].wobble = 0.5;
     path_world_run(run->world, 20);

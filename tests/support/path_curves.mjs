@@ -8,6 +8,9 @@ import { timeChart } from './time_chart.mjs';
 const [program, option] = process.argv.slice(2);
 const TITLES = {
   goodput: 'Goodput, in kbit/s',
+  goodput_50: 'Goodput with a queue of 50 ms, in kbit/s',
+  goodput_200: 'Goodput with a queue of 200 ms, in kbit/s',
+  goodput_800: 'Goodput with a queue of 800 ms, in kbit/s',
   queue: 'Queue, in ms',
   drops: 'Dropped, in percent',
 };

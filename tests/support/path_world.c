@@ -64,6 +64,7 @@ void path_world_destroy(struct path_world *world)
             cw_connection_destroy(world->flows[i].ends[j].connection);
             free(world->flows[i].ends[j].inbox);
         }
+        free(world->flows[i].peer);
     }
     for (int i = 0; i < 2; i++) {
         cw_simulator_destroy(world->links[i].simulator);
@@ -108,7 +109,7 @@ void path_world_shape(struct path_world *world, uint32_t at, enum path_shaper_ki
     struct path_link *link = &world->links[at];
     link->rate = kbit * 125;
     path_shaper_begin(&link->shaper, kind, link->rate,
-                      fmax(link->rate * depth, 2.0 * RENO_SEGMENT));
+                      fmax(link->rate * depth, 2.0 * PEER_SEGMENT));
 }
 
 /* Takes off CoDel's queue what has been sent. */
@@ -192,39 +193,43 @@ struct path_flow *path_world_add(struct path_world *world,
     return flow;
 }
 
-struct path_flow *path_world_add_reno(struct path_world *world)
+struct path_flow *path_world_add_peer(struct path_world *world, enum path_peer_kind kind,
+                                      double start)
 {
     struct path_flow *flow = add(world);
-    path_reno_begin(&flow->reno, world->now);
+    flow->peer = path_peer_create(kind, cw_prng_bits(&world->random), start);
     return flow;
 }
 
-static void reno_transmit(struct path_world *world, uint32_t index)
+static void peer_transmit(struct path_world *world, uint32_t index)
 {
-    uint8_t datagram[RENO_SEGMENT] = {(uint8_t)index};
+    uint8_t datagram[PEER_SEGMENT] = {(uint8_t)index};
     struct path_flow *flow = &world->flows[index];
-    for (uint32_t segment; path_reno_transmit(&flow->reno, world->now, &segment);) {
-        memcpy(datagram + HEAD, &segment, sizeof segment);
-        put(world, 0, datagram, RENO_SEGMENT);
-        flow->ends[0].bytes_sent += RENO_SEGMENT;
+    for (uint32_t number; path_peer_transmit(flow->peer, world->now, &number);) {
+        memcpy(datagram + HEAD, &number, sizeof number);
+        put(world, 0, datagram, PEER_SEGMENT);
+        flow->ends[0].bytes_sent += PEER_SEGMENT;
     }
 }
 
-static void reno_receive(struct path_world *world, uint32_t index, uint32_t at,
+/* Acks a segment at once, with the time of its arrival, or takes an ack. */
+static void peer_receive(struct path_world *world, uint32_t index, uint32_t at,
                          const uint8_t *datagram)
 {
-    uint8_t answer[RENO_ACK] = {(uint8_t)index};
+    uint8_t answer[PEER_ACK] = {(uint8_t)index};
     struct path_flow *flow = &world->flows[index];
     uint32_t number;
+    double arrived;
     memcpy(&number, datagram + HEAD, sizeof number);
     if (at == 0) {
-        flow->ends[1].bytes_arrived += RENO_SEGMENT;
-        number = path_reno_take(&flow->reno, number);
+        flow->ends[1].bytes_arrived += PEER_SEGMENT;
         memcpy(answer + HEAD, &number, sizeof number);
+        memcpy(answer + HEAD + sizeof number, &world->now, sizeof world->now);
         put(world, 1, answer, sizeof answer);
     } else {
-        path_reno_acked(&flow->reno, number, world->now);
-        reno_transmit(world, index);
+        memcpy(&arrived, datagram + HEAD + sizeof number, sizeof arrived);
+        path_peer_acked(flow->peer, number, arrived, world->now);
+        peer_transmit(world, index);
     }
 }
 
@@ -249,7 +254,7 @@ static void read_inbox(struct path_world *world, struct path_end *end)
         release_all(end->connection);
 }
 
-/* Takes one datagram off the link: a connection finds it in its next tick, a Reno answers now. */
+/* Takes one datagram off the link: a connection finds it in its next tick, a peer answers now. */
 static void arrive(struct path_world *world, uint32_t at)
 {
     uint8_t datagram[PATH_DATAGRAM];
@@ -259,8 +264,8 @@ static void arrive(struct path_world *world, uint32_t at)
         return;
     const uint32_t index = datagram[0];
     struct path_end *end = &world->flows[index].ends[!at];
-    if (world->flows[index].reno.active) {
-        reno_receive(world, index, at, datagram);
+    if (world->flows[index].peer) {
+        peer_receive(world, index, at, datagram);
         return;
     }
     if (end->written - end->read == PATH_INBOX) {
@@ -299,15 +304,14 @@ static void plan_tick(struct path_world *world, struct path_end *end)
     end->next_tick = end->phase + ((double)end->ticks++ + late) * end->interval;
 }
 
-/* Returns the next thing that happens by itself: a tick or the timer of a Reno. */
+/* Returns the next thing that happens by itself: a tick, or the timer of a peer. */
 static double next_of(const struct path_world *world, uint32_t *flow, uint32_t *side)
 {
     double earliest = INFINITY;
     for (uint32_t i = 0; i < world->flow_count; i++) {
         for (uint32_t j = 0; j < 2; j++) {
-            const bool is_reno = world->flows[i].reno.active;
-            const double time =
-                is_reno ? world->flows[i].reno.deadline : world->flows[i].ends[j].next_tick;
+            const struct path_flow *the = &world->flows[i];
+            const double time = the->peer ? path_peer_due(the->peer) : the->ends[j].next_tick;
             if (time < earliest) {
                 earliest = time;
                 *flow = i;
@@ -321,9 +325,9 @@ static double next_of(const struct path_world *world, uint32_t *flow, uint32_t *
 static void happen(struct path_world *world, uint32_t flow, uint32_t side)
 {
     struct path_flow *the = &world->flows[flow];
-    if (the->reno.active) {
-        path_reno_timeout(&the->reno, world->now);
-        reno_transmit(world, flow);
+    if (the->peer) {
+        path_peer_expire(the->peer, world->now);
+        peer_transmit(world, flow);
         return;
     }
     tick(world, flow, side);
@@ -338,8 +342,6 @@ static void begin(struct path_world *world)
             if (isnan(flow->ends[j].next_tick))
                 plan_tick(world, &flow->ends[j]);
         }
-        if (flow->reno.active && flow->reno.next == 0)
-            reno_transmit(world, i);
     }
 }
 
@@ -370,6 +372,8 @@ void path_world_run(struct path_world *world, double until)
             happen(world, flow, side);
     }
     world->now = until;
+    for (int i = 0; i < 2; i++)
+        drain(&world->links[i], until);
 }
 
 /* Measuring */

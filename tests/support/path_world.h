@@ -1,5 +1,5 @@
-/* Flows over one path, in virtual time: pairs of connections, and a TCP Reno beside them, send
-   through the same two links, one for each direction. The same seed gives the same run. */
+/* Flows over one path, in virtual time: pairs of connections, and peers beside them, send through
+   the same two links, one for each direction. The same seed gives the same run. */
 #ifndef CAUSEWAY_TESTS_PATH_WORLD_H
 #define CAUSEWAY_TESTS_PATH_WORLD_H
 
@@ -7,7 +7,7 @@
 #include "causeway/connection.h"
 #include "causeway/simulator.h"
 
-#include "path_reno.h"
+#include "path_peer.h"
 #include "path_shaper.h"
 
 #define PATH_FLOWS    16   /* at most */
@@ -34,7 +34,7 @@ struct path_end;
 typedef void path_use(struct path_world *world, struct path_end *end);
 
 struct path_end {
-    struct cw_connection *connection; /* NULL for a Reno */
+    struct cw_connection *connection; /* NULL for a peer */
     double interval;                  /* seconds from one tick to the next */
     double phase;                     /* seconds to the first tick */
     double wobble; /* share of the interval by which a tick comes late at most, drawn for each */
@@ -57,7 +57,7 @@ struct path_end {
 
 struct path_flow {
     struct path_end ends[2];
-    struct path_reno reno;
+    struct path_peer *peer; /* NULL for connections */
 };
 
 struct path_world {
@@ -91,8 +91,9 @@ void path_world_shape(struct path_world *world, uint32_t link, enum path_shaper_
 struct path_flow *path_world_add(struct path_world *world,
                                  const struct cw_connection_config *config);
 
-/* Adds a Reno that sends from end 0 to end 1 without end. */
-struct path_flow *path_world_add_reno(struct path_world *world);
+/* Adds a peer that sends from end 0 to end 1 without end, from that time on. */
+struct path_flow *path_world_add_peer(struct path_world *world, enum path_peer_kind kind,
+                                      double start);
 
 /* Lets everything happen up to that time. */
 void path_world_run(struct path_world *world, double until);

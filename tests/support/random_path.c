@@ -154,13 +154,8 @@ static void look(struct run *run, bool measures)
     const struct random_path *path = run->path;
     const struct path_link *link = &run->world->links[0];
     const double rate = path->kbit * 125;
-    const double now = run->world->now;
-    /* the backlog is that of the latest datagram's time */
-    const double left = link->shaper.kind == PATH_SHAPER_NONE
-                            ? fmax(0, link->backlog - (now - link->until) * rate)
-                            : link->backlog;
     if (measures && run->looks < LOOKS)
-        run->backlogs[run->looks++] = left / rate;
+        run->backlogs[run->looks++] = link->backlog / rate;
     for (uint32_t i = 0; i < path->flows; i++) {
         const struct cw_connection *c = run->flows[i].path->ends[0].connection;
         struct cw_connection_stats stats;
