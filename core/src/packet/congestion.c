@@ -84,9 +84,9 @@ enum cw_congestion_limit cw_congestion_limit(const struct cw_congestion *c, bool
 {
     if (c->mode == CW_CONGESTION_BINARY && !cw_binary_allows(c))
         return CW_CONGESTION_LIMIT_RATE;
-    if (c->mode != CW_CONGESTION_DELAY || !bulk || c->delay.in_flight <= 0)
+    if (c->mode != CW_CONGESTION_DELAY || !bulk)
         return CW_CONGESTION_LIMIT_NONE;
-    if (c->delay.in_flight >= c->delay.window)
+    if (c->delay.in_flight > 0 && c->delay.in_flight >= c->delay.window)
         return CW_CONGESTION_LIMIT_WINDOW;
     return c->delay.budget > 0 ? CW_CONGESTION_LIMIT_NONE : CW_CONGESTION_LIMIT_PACING;
 }

@@ -56,11 +56,14 @@ struct cw_congestion_delay {
     double expected; /* the round trip time after the latest cut, if the queue is ours */
     double counted_acked, counted_lost; /* bytes, since counting began */
     double reported, late;              /* bytes reported lost, and those that arrived after all */
-    double loss;                        /* the share of losses that is on trial */
-    double tolerated;                   /* the share of losses that is the path's own */
-    double tolerated_until;             /* until when that is known, seconds */
-    double held_until;     /* until when losses keep the window from growing, seconds */
-    double competed_until; /* until when a queue is soon taken for that of others, seconds */
+    double pace, bound; /* bytes per second that pacing lets go, and the most that losses allow */
+    double latest;      /* the rate of the latest round */
+    double arrives;     /* the rate that arrived when losses were found */
+    double loss;        /* the share of losses that is on trial */
+    double tolerated;   /* the share of losses that is the path's own */
+    double tolerated_until; /* until when that is known, seconds */
+    double held_until;      /* until when losses keep the window from growing, seconds */
+    double competed_until;  /* until when a queue is soon taken for that of others, seconds */
     uint32_t phase;
     uint32_t rounds;
     uint32_t count; /* ticks in a row with a long queue, in the start */

@@ -19,16 +19,17 @@
 #define PACE_GAIN      1.1   /* windows a round trip later; measured: queue_20, policer_3 */
 #define WINDOW_GAIN    2.0   /* times rate x RTT that the window may be; BBR's cwnd_gain */
 #define PROBE_GAIN     1.25  /* times that a probe sends, and that more rate is growth; BBR */
-#define EMPTY_ROUNDS   8     /* rounds with next to no queue before a probe; BBR's ProbeBW cycle */
-#define SURE           3     /* rounds without growth, or cuts in vain, that suffice; BBR */
-#define RATE_TICKS     4     /* ticks over which a rate is measured, to a quarter at worst */
-#define MEMORY         5.0   /* seconds to ProbeRTT; the least RTT holds twice as long; BBR */
-#define DRAINED        0.5   /* times rate x RTT in flight in a drain; BBR version 3's ProbeRTT */
-#define BETA           0.7   /* times the window after a loss beside others; CUBIC (RFC 9438) */
-#define TRIAL          0.85  /* times what arrives, sent in a trial; BBR's Headroom */
-#define AFTER_CUT      0.95  /* times what would just fit; measured: queue_20, policer_3 */
-#define TICKS_OF_QUEUE 1.8   /* the target: below 2, the next RTT that can be told from one */
-#define STEP           0.2 /* seconds in which the window grows by a packet; measured: two_flows */
+#define CAREFUL        0.06 /* times the window that is added to a bounded one; measured: policers */
+#define EMPTY_ROUNDS   8    /* rounds with next to no queue before a probe; BBR's ProbeBW cycle */
+#define SURE           3    /* rounds without growth, or cuts in vain, that suffice; BBR */
+#define RATE_TICKS     4    /* ticks over which a rate is measured, to a quarter at worst */
+#define MEMORY         5.0  /* seconds to ProbeRTT; the least RTT holds twice as long; BBR */
+#define DRAINED        0.5  /* times rate x RTT in flight in a drain; BBR version 3's ProbeRTT */
+#define BETA           0.7  /* times the window after a loss beside others; CUBIC (RFC 9438) */
+#define TRIAL          0.85 /* times what arrives, sent in a trial; BBR's Headroom */
+#define AFTER_CUT      0.95 /* times what would just fit; measured: queue_20, policer_3 */
+#define TICKS_OF_QUEUE 1.8  /* the target: below 2, the next RTT that can be told from one */
+#define STEP           0.2  /* seconds in which the window grows by a packet; measured: two_flows */
 
 enum phase { START, STEADY, DRAIN, TRIAL_OF_LOSS, COMPETE };
 
@@ -53,6 +54,7 @@ void cw_delay_init(struct cw_congestion *c)
         .target = c->config.target_seconds,
         .base = {INFINITY, INFINITY},
         .turned = c->now,
+        .bound = INFINITY,
         .phase = START,
         .round = {.least = INFINITY, .start = c->now},
         .tick = {.least = INFINITY},
@@ -91,19 +93,31 @@ static void wait_rounds(struct cw_congestion_delay *d, uint32_t rounds)
 
 /* Losses */
 
-/* Goes down to less than what arrives, on the empty path. Losses that we cause end then. */
+/* Returns the rate at which arrives what pacing lets go. No measurement over ticks is exact: this
+   one is at least the latest and at most the best of the last rounds. */
+static double arriving(const struct cw_congestion_delay *d)
+{
+    return least(most(d->pace * (1 - share_lost(d)), d->latest), rate_of(d));
+}
+
+/* Goes down to less than what arrives, on the empty path. Losses that we cause end then. The window
+   alone would not do: its round trip is only known to a tick, and a tick's burst may be too much by
+   itself. */
 static void begin_trial(struct cw_congestion_delay *d)
 {
     const double without_queue = rate_of(d) * (base_of(d) + d->tick_seconds);
     enter(d, TRIAL_OF_LOSS);
     d->kept = d->window;
     d->loss = share_lost(d);
+    d->arrives = arriving(d);
+    d->bound = TRIAL * d->arrives;
     set_window(d, least(d->window * (1 - d->loss), without_queue) * TRIAL);
     wait_rounds(d, 2);
 }
 
 /* Goes down to what arrives where the path loses that share by itself, and stays there for a while:
-   BBR waits two to three seconds before it probes again. */
+   BBR waits two to three seconds before it probes again. From then on the rate is bounded, as by
+   BBR's bw_lo, so that no tick sends more than was delivered of one. */
 static void give_way(struct cw_congestion_delay *d, double loss, double own, double now)
 {
     const double part = least((1 - loss) / (1 - own), 1);
@@ -112,6 +126,7 @@ static void give_way(struct cw_congestion_delay *d, double loss, double own, dou
         return;
     }
     set_window(d, d->window * part * AFTER_CUT);
+    d->bound = d->arrives / (1 - own) * AFTER_CUT;
     d->held_until = now + MEMORY / 2;
     d->empty = 0;
 }
@@ -119,10 +134,17 @@ static void give_way(struct cw_congestion_delay *d, double loss, double own, dou
 /* The path itself loses what is lost even in a trial. */
 static void end_trial(struct cw_congestion_delay *d, double now)
 {
-    d->tolerated = least(share_lost(d), 0.5);
+    const double share = share_lost(d);
+    /* Losses that fell with the rate come from it, so that less has to be sent still. */
+    if (share > LOSS && share < d->loss / 2) {
+        begin_trial(d);
+        return;
+    }
+    d->tolerated = least(share, 0.5);
     d->tolerated_until = now + 2 * MEMORY;
     enter(d, STEADY);
     d->window = d->kept;
+    d->bound = INFINITY;
     give_way(d, d->loss, d->tolerated, now);
     wait_rounds(d, 2);
 }
@@ -132,6 +154,7 @@ static void end_trial(struct cw_congestion_delay *d, double now)
 static void heed_losses(struct cw_congestion_delay *d, double now)
 {
     if (now < d->tolerated_until && now >= d->held_until) {
+        d->arrives = arriving(d);
         give_way(d, share_lost(d), d->tolerated, now);
         wait_rounds(d, 2);
     } else {
@@ -165,6 +188,13 @@ static void grow(struct cw_congestion_delay *d, double queue, double elapsed, do
     d->empty += empty;
     if (empty && (d->empty >= EMPTY_ROUNDS || d->empty * elapsed >= MEMORY / 2))
         step = most(step, d->window * (PROBE_GAIN - 1));
+    /* A bound that losses have set is approached carefully, and left behind once nothing is lost
+       far beyond it. */
+    if (d->bound < INFINITY)
+        step = least(step, CAREFUL * d->window);
+    d->bound *= 1 + step / d->window;
+    if (d->bound > WINDOW_GAIN * rate_of(d))
+        d->bound = INFINITY;
     set_window(d, d->window + step);
 }
 
@@ -182,6 +212,7 @@ static void begin_anew(struct cw_congestion_delay *d, double window)
 {
     enter(d, START);
     d->rate_before = 0;
+    d->bound = INFINITY;
     set_window(d, window);
 }
 
@@ -202,7 +233,8 @@ static void cut(struct cw_congestion_delay *d, double queue, double now)
     d->empty = 0;
     if (is_longer_path(d, queue)) {
         d->base[0] = d->base[1] = trip;
-        begin_anew(d, d->window);
+        if (d->window > PACKET)
+            begin_anew(d, d->window);
         return;
     }
     /* The phases of the ticks of both ends may shift a round trip by a tick each. */
@@ -268,7 +300,7 @@ static void start_round(struct cw_congestion_delay *d, double rate)
     } else if ((is_limited(d) || 5 * d->round.lost > d->round.acked) && ++d->empty >= SURE) {
         enter(d, STEADY);
         set_window(d, rate_of(d) * (base_of(d) + d->target / 2));
-        wait_rounds(d, 1);
+        wait_rounds(d, 2);
     }
 }
 
@@ -301,6 +333,7 @@ static void end_round(struct cw_congestion_delay *d, double now)
 {
     const double elapsed = now - d->round.start;
     const double rate = measure(d, now);
+    d->latest = rate;
     const double queue = d->round.acked > 0 ? d->round.least - base_of(d) : 0;
     struct cw_congestion_mark *mark = &d->marks[d->rounds++ % CW_CONGESTION_ROUNDS];
     /* Rounds in which the application sent little say nothing about the path. */
@@ -405,15 +438,12 @@ void cw_delay_arrived(struct cw_congestion *c, uint32_t bytes, double rtt)
    is in flight goes down for a round trip. */
 static void turn(struct cw_congestion_delay *d, double now)
 {
-    const double before = base_of(d);
     const bool seen = d->base[0] < d->base[1] + d->tick_seconds / 16;
     d->turned = now;
     d->reported /= 2;
     d->late /= 2;
     d->base[1] = d->base[0];
     d->base[0] = INFINITY;
-    if (d->phase == STEADY && base_of(d) > before + d->target)
-        begin_anew(d, d->window);
     if (seen || d->phase != STEADY || d->in_flight <= 0 || base_of(d) == INFINITY)
         return;
     d->kept = d->window;
@@ -429,7 +459,7 @@ static void end_drain(struct cw_congestion_delay *d)
 }
 
 /* The start ends when the queue is too long in two ticks that bring acks. */
-static void start_tick(struct cw_congestion_delay *d)
+static void start_tick(struct cw_congestion_delay *d, double now)
 {
     if (d->tick.least == INFINITY)
         return;
@@ -441,7 +471,7 @@ static void start_tick(struct cw_congestion_delay *d)
     } else if (d->count >= 2) {
         enter(d, STEADY);
         set_window(d, d->window / 2);
-        wait_rounds(d, 1);
+        wait_rounds(d, 2);
         return;
     }
     if (d->round.acked <= 0)
@@ -449,7 +479,8 @@ static void start_tick(struct cw_congestion_delay *d)
     /* The first round tells of a single packet: what has arrived in the present one shows more. A
        path that loses up to a third by itself does not slow the start down. */
     const double sent = d->round.acked + least(d->round.lost, d->round.acked / 2);
-    const double rate = most(rate_of(d), sent / most(base_of(d), d->tick_seconds));
+    const double elapsed = now - d->round.start - d->tick_seconds;
+    const double rate = most(rate_of(d), sent / most(elapsed, most(base_of(d), d->tick_seconds)));
     const double limit = WINDOW_GAIN * rate * (base_of(d) + d->tick_seconds);
     d->window = most(d->window, least(d->window + START_STEP * d->tick.settled, limit));
 }
@@ -459,7 +490,9 @@ static bool is_over(const struct cw_congestion_delay *d, double now)
 {
     const double elapsed = now - d->round.start;
     const double outage = most(RATE_TICKS * d->tick_seconds, 2 * d->trip);
-    return d->round.over && elapsed >= (d->round.acked > 0 ? d->trip : outage);
+    if (d->round.acked > 0)
+        return d->round.over && elapsed >= d->trip;
+    return d->round.over && elapsed >= outage && d->round.lost >= SURE * PACKET;
 }
 
 static void set_target(struct cw_congestion *c, double tick_seconds)
@@ -487,7 +520,7 @@ static void pass_tick(struct cw_congestion *c, double tick_seconds, double now)
     set_target(c, tick_seconds);
     d->round.held += c->limited != CW_CONGESTION_LIMIT_NONE;
     if (d->phase == START)
-        start_tick(d);
+        start_tick(d, now);
     if (is_over(d, now))
         end_round(d, now);
     d->tick.least = INFINITY;
@@ -504,7 +537,8 @@ static void pass_tick(struct cw_congestion *c, double tick_seconds, double now)
     const double gain = d->phase == START ? START_GAIN : PACE_GAIN;
     const double passed = now - c->now;
     const double trip = base < INFINITY ? most(d->trip, passed) : TRIP_UNKNOWN;
-    const double share = trip > 0 ? gain * d->window / trip * passed : 0;
+    d->pace = trip > 0 ? least(gain * d->window / trip, d->bound) : 0;
+    const double share = d->pace * passed;
     d->budget = most(least(d->budget + share, share), -d->window);
 }
 
