@@ -161,7 +161,7 @@ export class Headers {
     );
   }
 
-  /** Returns the errors that a header adds to those of error.h, each with its number. */
+  /** Returns the errors that a header adds to those of base.h, each with its number. */
   errors(path) {
     return [
       ...this.#file(path).matchAll(/^#define (CW_ERROR_\w+)\s+\(\(enum cw_error\)(\w+)\)$/gm),

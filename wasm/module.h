@@ -2,7 +2,7 @@
 #ifndef CAUSEWAY_WASM_MODULE_H
 #define CAUSEWAY_WASM_MODULE_H
 
-#include "causeway/error.h"
+#include "causeway/base.h"
 
 #include <stddef.h>
 

@@ -5,7 +5,6 @@
 #define CAUSEWAY_LAB_COLUMN_H
 
 #include "causeway/base.h"
-#include "causeway/error.h"
 #include "lab/game.h"
 #include "lab/peer.h"
 

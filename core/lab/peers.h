@@ -6,7 +6,7 @@
 
 /* These four are Causeway's own connection. It is as its defaults have it, repeats new messages in
    the next packet while packets are being lost, has coded repair of messages, or obeys the good and
-   bad mode of causeway/congestion.h. */
+   bad mode of causeway/endpoint.h. */
 extern const struct cw_lab_peer_type cw_lab_peer_plain;
 extern const struct cw_lab_peer_type cw_lab_peer_redundancy;
 extern const struct cw_lab_peer_type cw_lab_peer_repair;

@@ -4,7 +4,7 @@
 #ifndef CAUSEWAY_NATIVE_PROXY_HEADER_H
 #define CAUSEWAY_NATIVE_PROXY_HEADER_H
 
-#include "causeway/address.h"
+#include "causeway/base.h"
 
 #include <stddef.h>
 #include <stdint.h>

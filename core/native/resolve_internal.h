@@ -3,7 +3,7 @@
 #ifndef CAUSEWAY_NATIVE_RESOLVE_INTERNAL_H
 #define CAUSEWAY_NATIVE_RESOLVE_INTERNAL_H
 
-#include "causeway/address.h"
+#include "causeway/base.h"
 
 #include <stdbool.h>
 

@@ -5,7 +5,7 @@
 #define CAUSEWAY_NATIVE_SYSTEM_ADDRESS_H
 
 #include "base/unmapped.h"
-#include "causeway/address.h"
+#include "causeway/base.h"
 
 #include <stdbool.h>
 #include <string.h>

@@ -1,5 +1,4 @@
 /* Makes connect tokens, and keys for them, on the command line: for backends in any language. */
-#include "causeway/address.h"
 #include "causeway/base.h"
 #include "causeway/token.h"
 

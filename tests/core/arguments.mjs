@@ -6,7 +6,7 @@ import { readFileSync, readdirSync } from 'node:fs';
 
 // The tables. Each key is a regular expression for "function", "function.parameter", "config" or "config.field".
 
-/** Headers that do not check their pointers, as error.h says, or are not public. */
+/** Headers that do not check their pointers, as base.h says, or are not public. */
 const LEFT_OUT = /^((bits|stream)|.*_internal)\.h$/;
 
 /** A config needs these beside its defaults. */

@@ -2,7 +2,7 @@
 #ifndef CAUSEWAY_TESTS_CONFIG_ERROR_H
 #define CAUSEWAY_TESTS_CONFIG_ERROR_H
 
-#include "causeway/error.h"
+#include "causeway/base.h"
 
 #include "unit.h"
 

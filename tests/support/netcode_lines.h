@@ -3,7 +3,7 @@
 #ifndef CAUSEWAY_TESTS_NETCODE_LINES_H
 #define CAUSEWAY_TESTS_NETCODE_LINES_H
 
-#include "causeway/error.h"
+#include "causeway/base.h"
 #include "causeway/native/socket.h"
 #include "causeway/token.h"
 

@@ -50,7 +50,7 @@ test('the package was built with what the headers say', () => {
 test('a new error, and a new reason to drop a datagram with it, appears by itself', async () => {
   const codes = constant(generate(), 'errorCodes');
   const text = generate((edit) =>
-    edit('core/include/causeway/error.h', 'CW_ERROR_COUNT', 'CW_ERROR_BRAND_NEW, CW_ERROR_COUNT'),
+    edit('core/include/causeway/base.h', 'CW_ERROR_COUNT', 'CW_ERROR_BRAND_NEW, CW_ERROR_COUNT'),
   );
   assert.deepEqual(constant(text, 'errorCodes'), [...codes, 'BRAND_NEW']);
   // The client asks for each figure by its number.

@@ -12,7 +12,7 @@ bind(headers);
 
 const withoutPrefix = (name) => name.replace(/^CW_(ERROR_)?/, '');
 
-/** Returns the errors of error.h, in order; the first one is 0 and no other has a value of its own. */
+/** Returns the errors of base.h, in order; the first one is 0 and no other has a value of its own. */
 const errorCodes = () => {
   const all = headers.enumerators('cw_error').map(([name]) => withoutPrefix(name));
   return all.slice(0, all.indexOf('COUNT'));

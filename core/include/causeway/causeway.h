@@ -1,5 +1,5 @@
-/* The whole core, in the order in which one learns it. A UDP socket, a clock, and a client and a
-   server that use them are in causeway/native. */
+/* This header includes the whole core, in the order in which one learns it. A UDP socket, a clock,
+   and a client and a server that use them are in causeway/native. */
 #ifndef CAUSEWAY_H
 #define CAUSEWAY_H
 
@@ -8,8 +8,7 @@
 #include "causeway/server.h" /* a game server with its players in slots */
 
 /* Messages: what players and servers say to each other. */
-#include "causeway/channel.h"    /* messages: reliable or not, in order or not */
-#include "causeway/connection.h" /* one end of a conversation: channels and packets together */
+#include "causeway/connection.h" /* one end of a conversation, and its channels */
 #include "causeway/message.h"    /* one message, with its block and its owner */
 #include "causeway/schema.h"     /* types of messages, as tables of fields */
 #include "causeway/stream.h"     /* one function that writes and reads a type, by hand */
@@ -31,14 +30,11 @@
 #include "causeway/snapshot.h"      /* the world of the server, as differences */
 
 /* Packets, for programs that need no messages. */
-#include "causeway/congestion.h" /* the limit on bytes in flight */
-#include "causeway/endpoint.h"   /* numbers, acks, fragments, and measurements of the path */
-#include "causeway/simulator.h"  /* a bad network for tests, from a seed */
+#include "causeway/endpoint.h"  /* numbers, acks, fragments, measurements, congestion control */
+#include "causeway/simulator.h" /* a bad network for tests, from a seed */
 
 /* Basics that all of them use. */
-#include "causeway/address.h" /* IP addresses with ports */
-#include "causeway/base.h"    /* version, memory, log, and rules that all configs have in common */
-#include "causeway/bits.h"    /* numbers of any width in bits, written and read */
-#include "causeway/error.h"   /* everything that can go wrong */
+#include "causeway/base.h" /* errors, memory, addresses, and rules that all configs share */
+#include "causeway/bits.h" /* numbers of any width in bits, written and read */
 
 #endif

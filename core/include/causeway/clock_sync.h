@@ -14,7 +14,6 @@
 #define CAUSEWAY_CLOCK_SYNC_H
 
 #include "causeway/base.h"
-#include "causeway/error.h"
 
 #include <math.h>
 #include <stdbool.h>

@@ -23,7 +23,6 @@
 #define CAUSEWAY_HISTORY_H
 
 #include "causeway/base.h"
-#include "causeway/error.h"
 #include "causeway/interpolation.h"
 
 #include <stdbool.h>
@@ -32,7 +31,7 @@
 
 CW_BEGIN_DECLARATIONS
 
-/* An error of this module; see error.h. */
+/* An error of this module; see base.h. */
 #define CW_ERROR_ENTITIES_FULL ((enum cw_error)0x802)
 
 struct cw_history;

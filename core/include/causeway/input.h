@@ -20,7 +20,6 @@
 #define CAUSEWAY_INPUT_H
 
 #include "causeway/base.h"
-#include "causeway/error.h"
 #include "causeway/schema.h"
 
 #include <stdbool.h>
@@ -29,7 +28,7 @@
 
 CW_BEGIN_DECLARATIONS
 
-/* An error of this module; see error.h. */
+/* An error of this module; see base.h. */
 #define CW_ERROR_TOO_EARLY ((enum cw_error)0x800)
 
 #define CW_INPUT_REPORT_SIZE 6

@@ -17,7 +17,6 @@
 #define CAUSEWAY_INTERPOLATION_H
 
 #include "causeway/base.h"
-#include "causeway/error.h"
 
 #include <stdbool.h>
 #include <stddef.h>

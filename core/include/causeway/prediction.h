@@ -21,7 +21,6 @@
 #define CAUSEWAY_PREDICTION_H
 
 #include "causeway/base.h"
-#include "causeway/error.h"
 #include "causeway/schema.h"
 
 CW_BEGIN_DECLARATIONS

@@ -25,7 +25,6 @@
 #define CAUSEWAY_SCHEMA_H
 
 #include "causeway/base.h"
-#include "causeway/error.h"
 #include "causeway/stream.h"
 
 CW_BEGIN_DECLARATIONS

@@ -5,7 +5,6 @@
 #define CAUSEWAY_SIMULATOR_H
 
 #include "causeway/base.h"
-#include "causeway/error.h"
 
 #include <stddef.h>
 #include <stdint.h>

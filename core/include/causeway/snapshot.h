@@ -19,7 +19,6 @@
 #define CAUSEWAY_SNAPSHOT_H
 
 #include "causeway/base.h"
-#include "causeway/error.h"
 #include "causeway/schema.h"
 
 #include <stdbool.h>
@@ -28,7 +27,7 @@
 
 CW_BEGIN_DECLARATIONS
 
-/* An error of this module; see error.h. */
+/* An error of this module; see base.h. */
 #define CW_ERROR_SNAPSHOT_BASELINE ((enum cw_error)0x801)
 
 /* The ways to encode changes, each in fewer bytes than the one before, with more work. core/GAME.md

@@ -4,9 +4,7 @@
 #ifndef CAUSEWAY_TOKEN_H
 #define CAUSEWAY_TOKEN_H
 
-#include "causeway/address.h"
 #include "causeway/base.h"
-#include "causeway/error.h"
 
 #include <stdbool.h>
 #include <stddef.h>

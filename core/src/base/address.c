@@ -1,4 +1,4 @@
-#include "causeway/address.h"
+#include "causeway/base.h"
 
 #include "base/unmapped.h"
 

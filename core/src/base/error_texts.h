@@ -4,7 +4,7 @@
 #ifndef CAUSEWAY_ERROR_TEXTS_H
 #define CAUSEWAY_ERROR_TEXTS_H
 
-#include "causeway/error.h"
+#include "causeway/base.h"
 
 #include <stdint.h>
 

@@ -4,7 +4,7 @@
 #define CAUSEWAY_HASH_INDEX_H
 
 #include "base/memory.h"
-#include "causeway/address.h"
+#include "causeway/base.h"
 
 #include <stdint.h>
 

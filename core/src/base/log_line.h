@@ -2,7 +2,6 @@
 #ifndef CAUSEWAY_LOG_LINE_H
 #define CAUSEWAY_LOG_LINE_H
 
-#include "causeway/address.h"
 #include "causeway/base.h"
 
 #include <stdbool.h>

@@ -4,7 +4,6 @@
 
 #include "base/sequence.h"
 #include "causeway/base.h"
-#include "causeway/error.h"
 
 #include <stdbool.h>
 #include <stddef.h>

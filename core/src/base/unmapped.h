@@ -2,7 +2,7 @@
 #ifndef CAUSEWAY_UNMAPPED_H
 #define CAUSEWAY_UNMAPPED_H
 
-#include "causeway/address.h"
+#include "causeway/base.h"
 
 /* Returns the IPv4 address a.b.c.d for ::ffff:a.b.c.d, and any other address as it is. */
 struct cw_address cw_address_unmapped(const struct cw_address *address);

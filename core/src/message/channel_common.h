@@ -7,7 +7,7 @@
 #include "message/receipts.h"
 #include "message/schema_unchecked.h"
 
-#include "causeway/channel.h"
+#include "causeway/connection.h"
 
 /* Bytes that a packet needs besides a block fragment. */
 #define CW_FRAGMENT_HEADERS 16

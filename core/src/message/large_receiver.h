@@ -10,7 +10,7 @@
 #include "base/memory.h"
 #include "message/large_format.h"
 
-#include "causeway/error.h"
+#include "causeway/base.h"
 
 /* A message of which fragments have arrived, at the place of its first fragment. */
 struct cw_large_span {

@@ -5,7 +5,7 @@
 
 #include "base/hash_index.h"
 
-#include "causeway/error.h"
+#include "causeway/base.h"
 #include "netcode/crypto.h"
 
 #include <stdbool.h>

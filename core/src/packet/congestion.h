@@ -2,7 +2,7 @@
 #ifndef CAUSEWAY_PACKET_CONGESTION_H
 #define CAUSEWAY_PACKET_CONGESTION_H
 
-#include "causeway/congestion.h"
+#include "causeway/endpoint.h"
 
 #include <stdbool.h>
 #include <stdint.h>

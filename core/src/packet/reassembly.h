@@ -4,7 +4,7 @@
 
 #include "packet/packet_header.h"
 
-#include "causeway/error.h"
+#include "causeway/base.h"
 
 #define CW_REASSEMBLY_MAX_SLOTS     64
 #define CW_REASSEMBLY_MAX_FRAGMENTS 256

@@ -1,7 +1,7 @@
 #include "fixture.h"
 
 #include "base/hash_index.h"
-#include "causeway/address.h"
+#include "causeway/base.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

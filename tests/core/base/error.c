@@ -1,5 +1,5 @@
 /* Tests of the texts of errors. */
-#include "causeway/error.h"
+#include "causeway/base.h"
 
 #include "error_tables.h"
 

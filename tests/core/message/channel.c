@@ -1,5 +1,5 @@
 /* Tests of configs of channels. */
-#include "causeway/channel.h"
+#include "causeway/connection.h"
 
 #include "config_error.h"
 #include "fixture.h"

@@ -3,7 +3,6 @@
 #define CAUSEWAY_NATIVE_CLOCK_H
 
 #include "causeway/base.h"
-#include "causeway/error.h"
 
 #include <stdbool.h>
 

@@ -2,9 +2,7 @@
 #ifndef CAUSEWAY_NATIVE_SOCKET_H
 #define CAUSEWAY_NATIVE_SOCKET_H
 
-#include "causeway/address.h"
 #include "causeway/base.h"
-#include "causeway/error.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* Everything that can go wrong in the protocols of this library, as values. They are a set of their
-   own: the errors of causeway/error.h do not appear here.
+   own: the errors of causeway/base.h do not appear here.
 
    A NULL pointer that a function needs is a mistake everywhere, and so is a time that is not
    finite. Nothing happens then, and the function returns CW_PROTOCOL_ERROR_INVALID_ARGUMENT, or
