@@ -143,8 +143,7 @@ test('a preset is a network, and what is seen of it is explained', async (t) => 
   const [plain, tcp] = await explained();
   assert.match(plain, /as the path carries without a queue/);
   assert.match(tcp, /queue of the bottleneck/);
-  for (const text of [plain, tcp])
-    assert.equal(text.match(/\.( |$)/g).length, 2, 'two sentences');
+  for (const text of [plain, tcp]) assert.equal(text.match(/\.( |$)/g).length, 2, 'two sentences');
   await close(page);
 });
 
