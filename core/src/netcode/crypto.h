@@ -49,9 +49,6 @@ bool cw_crypto_open_long(const struct cw_seal *seal, const uint8_t *sealed, size
 /* Fills memory with zeros in a way that the compiler cannot optimize away. */
 void cw_crypto_wipe(void *memory, size_t size);
 
-/* Compares in constant time, so that the time does not tell where the two differ. */
-bool cw_crypto_equal(const uint8_t *a, const uint8_t *b, size_t size);
-
 /* Returns whether all bytes are zero, as in a key that was never set. It takes constant time. */
 bool cw_crypto_is_zero(const uint8_t *data, size_t size);
 
