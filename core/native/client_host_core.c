@@ -316,7 +316,7 @@ static bool receive(void *context, double until)
     if (host->datagrams_left > 0)
         host->datagrams_left--;
     if (receive_one(host, &datagram, now) == CW_OK)
-        cw_client_policy_hear(&host->policy, now, cw_clock_unix());
+        cw_client_policy_received(&host->policy, now, cw_clock_unix());
     follow(host, now);
     return true;
 }

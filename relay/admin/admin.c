@@ -7,17 +7,17 @@
 
 #include <stdlib.h>
 
-/* Bytes of the longest body: a block. */
+/* Bytes of the longest body that is read, which is the request to block a prefix. */
 #define BODY_MAX 1024
 
-/* The listener has places of its own, so that it answers however many browsers there are. A slow
-   client loses its place to the next. */
+/* The connections of the listener are counted apart from those of browsers, so that it answers
+   however many browsers there are. A slow client gives way to the next. */
 struct admin {
     struct admin_config config;
     struct http *http;
     struct listener *listener; /* NULL when it is closed */
     struct pre_session_limit *places;
-    struct stats stats; /* the counters of those places, which nobody asks for */
+    struct stats stats; /* the counters of these connections, which nobody reads */
 };
 
 static bool answer_metrics(void *context, const struct http_request *request,
@@ -59,7 +59,7 @@ static bool answer_blocks(void *context, const struct http_request *request,
     return true;
 }
 
-/* Has the command of a request carried out. admin_answer answers it. */
+/* Reads the command of a request and gives it to the owner, who calls admin_answer. */
 static bool take_command(const struct admin *admin, command_reader *read,
                          const struct http_request *request, struct http_response *response)
 {

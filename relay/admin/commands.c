@@ -24,8 +24,8 @@ static bool read_number(const char *text, unsigned long most, unsigned long *out
     return digits > 0 && text[digits] == '\0' && *out >= 1 && *out <= most;
 }
 
-/* Reads a number from a parameter. Returns true too when there is no such parameter, and *out
-   stays. */
+/* Reads a number from a parameter. When there is no such parameter, it leaves *out and returns
+   true. */
 static bool read_parameter(const char *text, const char *name, unsigned long most,
                            unsigned long *out)
 {

@@ -1,5 +1,5 @@
-/* The requests by which the operator sees sessions, ends them and blocks addresses: /sessions and
-   /blocks. */
+/* This module reads and answers the requests by which the operator sees sessions, ends them and
+   blocks addresses: /sessions and /blocks. */
 #ifndef CAUSEWAY_RELAY_COMMANDS_H
 #define CAUSEWAY_RELAY_COMMANDS_H
 

@@ -138,8 +138,8 @@ static bool start_ticks(pid_t process, unsigned long long *out)
     return at && sscanf(at, "%llu", out) == 1;
 }
 
-/* Returns the Unix time at which a process started. The start of the machine is reckoned from two
-   clocks, because the unit hides /proc/stat, which has it. */
+/* Returns the Unix time at which a process started. The start of the machine is computed from two
+   clocks, because the systemd unit hides /proc/stat, which tells it. */
 static double start_seconds(pid_t process)
 {
     struct timespec now;

@@ -8,21 +8,25 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* Descriptors of a session: its connection, and a socket towards the game server. */
+/* A session needs this many descriptors: one for its connection, and one for its socket towards the
+   game server. */
 #define PER_SESSION 2
 
-/* Descriptors of any other connection: its own, and the file that it is being sent. */
+/* Any other connection needs this many descriptors: its own, and that of the file that it is being
+   sent. */
 #define PER_PRE_SESSION 2
 
-/* Descriptors that are neither: listeners, timers, the log and the like, replies that are still
-   being read, connections of proxies that have not begun, and those of the operator. */
+/* The relay needs this many descriptors for everything else: listeners, timers, the log and the
+   like, replies that are still being read, connections of proxies that have not begun, and those of
+   the operator. */
 #define OWN (32 + LINGERS_MAX + PROXY_CONNECTIONS_MAX + DESCRIPTORS_ADMIN)
 
-/* The most connections that are no sessions; one more closes the oldest (hostile.descriptors). */
+/* There are at most this many connections that are no sessions. One more closes the oldest
+   (hostile.descriptors). */
 #define PRE_SESSION_MAX 1024
 
-/* The least number of connections that are no sessions: with fewer, a page hardly loads beside
-   others. */
+/* There may always be this many connections that are no sessions: with fewer, a page hardly loads
+   beside others. */
 #define PRE_SESSION_MIN 64
 
 bool descriptors_open_standard(void)

@@ -123,7 +123,7 @@ static void write_etag(const struct stat *status, char *out, size_t size)
              (intmax_t)status->st_mtim.tv_sec, status->st_mtim.tv_nsec);
 }
 
-/* Gives the file to the response, unless the client knows it. */
+/* Makes the file the body of the response, unless the client has it already. */
 static void give(const struct http_request *request, const struct file *file,
                  struct http_response *response)
 {

@@ -11,8 +11,8 @@
 #define FORWARDED_MAX 1024
 
 /* Returns the client of a request that came from `source`: the last address in the value of the
-   header that is not a trusted proxy's, since each proxy adds the address that it was asked from,
-   and only what trusted proxies have added can be believed. An address that cannot be read ends the
+   header that is not a trusted proxy's. Each proxy adds the address from which it was asked, and
+   only what trusted proxies have added can be believed. An address that cannot be read ends the
    search there, at the proxy that added it. Returns the address in `source` itself when it is not
    trusted, or the value is "". */
 struct socket_address forwarded_client(const struct prefix_list *proxies,

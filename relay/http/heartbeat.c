@@ -2,8 +2,8 @@
 
 #include <stddef.h>
 
-/* Puts a heartbeat at the end of the list. All have the same interval, so a list in the order of
-   the last questions is also in the order of the next ones, and one timer serves all. */
+/* All heartbeats have the same interval. So a list in the order of the last questions is also in
+   the order of the next ones, and one timer serves all. */
 
 static void append(struct heartbeats *heartbeats, struct heartbeat *heartbeat, double now)
 {
@@ -63,7 +63,7 @@ void heartbeat_start(struct heartbeats *heartbeats, struct heartbeat *heartbeat,
         loop_timer_start(heartbeats->loop, &heartbeats->timer, heartbeats->interval);
 }
 
-void heartbeat_heard(struct heartbeat *heartbeat)
+void heartbeat_received(struct heartbeat *heartbeat)
 {
     heartbeat->asked = false;
 }

@@ -12,7 +12,7 @@ struct heartbeat {
     struct heartbeat *older;
     struct heartbeat *newer;
     double due;
-    bool asked; /* it was asked, and has not been heard since */
+    bool asked; /* it was asked, and nothing has come from it since */
 };
 
 struct heartbeats {
@@ -34,7 +34,7 @@ void heartbeats_init(struct heartbeats *heartbeats, struct loop *loop, double in
 void heartbeat_start(struct heartbeats *heartbeats, struct heartbeat *heartbeat, void *owner);
 
 /* Notes that the connection was heard. */
-void heartbeat_heard(struct heartbeat *heartbeat);
+void heartbeat_received(struct heartbeat *heartbeat);
 
 /* Stops watching a connection. It may be called again, or without a start. */
 void heartbeat_stop(struct heartbeats *heartbeats, struct heartbeat *heartbeat);

@@ -12,7 +12,7 @@
 
 #define ROUTES_MAX 16
 
-/* Seconds for a request to come, and again for its body. */
+/* A request must arrive within this many seconds, and then its body within as many. */
 #define REQUEST_SECONDS 10
 
 /* Bytes that libwebsockets reads at a time, in a buffer for all connections: as much as TLS has in
@@ -132,13 +132,13 @@ static int refuse(struct http *http, struct lws *wsi, struct exchange *exchange,
 {
     struct http_response response = HTTP_RESPONSE;
     response_say(&response, status, text);
-    /* A page whose origin is not allowed may read that it is not. */
+    /* The response lets a page whose origin is not allowed read that. */
     if (http->config.pages)
         response_add(&response, "access-control-allow-origin", "*");
     return transmit(http, wsi, exchange, &response);
 }
 
-/* Adds to the response to a request of a page what its browser wants to know. */
+/* Adds the headers by which a browser lets the page read the response (CORS). */
 static void add_cors(struct http_response *response, const char *origin)
 {
     if (!origin[0])
@@ -151,7 +151,7 @@ static void add_cors(struct http_response *response, const char *origin)
     response_add(response, "vary", "origin");
 }
 
-/* Has a request answered. */
+/* Calls the handler of a request. */
 static int answer(struct exchange *exchange, const struct http_route *route,
                   struct http_request *request)
 {

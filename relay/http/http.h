@@ -45,7 +45,7 @@
 typedef bool http_handler(void *context, const struct http_request *request,
                           struct http_response *response);
 
-/* Says who may ask. */
+/* This says who may make a request. */
 enum http_access {
     HTTP_ANYBODY,
     HTTP_PAGES,    /* only pages of allowed origins, whose browsers are told so (CORS) */

@@ -3,7 +3,8 @@
 #include <string.h>
 #include <strings.h>
 
-/* Characters that stand for several origins, or behind or before one. */
+/* An authority contains none of these characters: they separate it from other parts of a URL, or
+   belong to a list or a pattern. */
 #define NOT_IN_AUTHORITY "/*?#@, \t"
 
 /* The host and port of an origin, or NULL when it has none ("null"). */

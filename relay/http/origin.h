@@ -6,7 +6,7 @@
 
 #define ORIGIN_LIST_MAX 64
 
-/* The origins of a list. None means: only pages of the host to which the request was sent. */
+/* An empty list allows only pages of the host to which the request was sent. */
 struct origin_list {
     const char *origins[ORIGIN_LIST_MAX];
     unsigned count;

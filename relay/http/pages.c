@@ -2,8 +2,8 @@
 
 #include "limits/pre_session_limit.h"
 
-/* Reads the header in which the proxies say who the client is. libwebsockets may hide it, so
-   libwebsockets is asked only behind TLS. */
+/* Reads the header in which the proxies name the client. It was read before libwebsockets could
+   hide it, except behind TLS, where only libwebsockets can read it. */
 static bool read_forwarded(struct lws *wsi, char value[FORWARDED_MAX])
 {
     const char *read = pre_session_limit_forwarded(wsi);

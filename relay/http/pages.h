@@ -14,8 +14,8 @@ struct http_pages {
     struct prefix_list proxies; /* the proxies that are believed */
 };
 
-/* Has the connection of a request count for the client that a trusted proxy names. Returns false
-   when that client has too many, or the header is too long. */
+/* Counts the connection of a request for the client that a trusted proxy names. Returns false when
+   that client has too many, or the header is too long. */
 bool pages_know_client(const struct http_pages *pages, struct lws *wsi);
 
 /* Returns whether the page of a request may make it. Copies the page's origin; "" for none. */

@@ -198,7 +198,8 @@ static void on_ready(void *context, unsigned events)
     if (step == STEP_DONE) {
         hand_on(connection, heads ? forwarded : NULL);
     } else if (step == STEP_MORE) {
-        /* Waits for more than is there: otherwise the same bytes would wake the loop again. */
+        /* The socket wakes the loop only when more bytes are there: otherwise the same ones would
+           wake it again. */
         const int wanted = (int)size + 1;
         connection->seen = (ssize_t)size;
         setsockopt(connection->watch.fd, SOL_SOCKET, SO_RCVLOWAT, &wanted, sizeof wanted);

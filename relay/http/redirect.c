@@ -4,8 +4,8 @@
 
 #define HTTPS_PORT 443
 
-/* Returns the length of the host of a request, without its port; 0 when it is none that a browser
-   sends. */
+/* Returns the length of the host of a request, without its port; 0 when no browser would send
+   it. */
 static size_t host_size(const char *host)
 {
     static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"

@@ -1,7 +1,7 @@
 /* The head of a request as it came, which libwebsockets does not show. If a header for which it has
-   no token comes in several lines, libwebsockets shows the first. And it takes the line behind such
-   a header for a part of it, when that line has no colon, or a name that is the beginning of a
-   header's name which it knows (H, X-A). */
+   no token comes in several lines, libwebsockets shows the first. It also takes the next line for a
+   part of such a header when that line has no colon, or when its name is the beginning of a name
+   that libwebsockets knows (H, X-A). */
 #ifndef CAUSEWAY_RELAY_REQUEST_HEAD_H
 #define CAUSEWAY_RELAY_REQUEST_HEAD_H
 

@@ -28,7 +28,8 @@ struct http_response {
 /* Adds a header. A value that no header can have is left out. */
 void response_add(struct http_response *response, const char *name, const char *value);
 
-/* Makes the response say, in plain text, why a request is refused, or what became of it. */
+/* Sets the status, and a body of plain text that says why a request is refused, or what became of
+   it. */
 void response_say(struct http_response *response, enum http_status_code status, const char *text);
 
 /* Writes the head of a response. Each says that the connection closes; http.h tells why. */

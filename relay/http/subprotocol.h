@@ -1,4 +1,5 @@
-/* The wishes of a client, which it gives in the list of subprotocols of its WebSocket. */
+/* A client names its session and its game server in the list of subprotocols of its WebSocket. This
+   module reads that list. */
 #ifndef CAUSEWAY_RELAY_SUBPROTOCOL_H
 #define CAUSEWAY_RELAY_SUBPROTOCOL_H
 

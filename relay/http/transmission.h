@@ -10,9 +10,10 @@
 
 struct transmission;
 
-/* Begins to send a response, which it takes over; its head alone with `head_only`. Most go at once:
-   ask transmission_done. When the rest has been sent, or cannot be, libwebsockets is made to close
-   the connection, which must then call transmission_end. Returns NULL when the system refuses. */
+/* Begins to send a response, which it takes over; its head alone with `head_only`. Most responses
+   go at once: then transmission_done says so. When the rest has been sent, or cannot be,
+   libwebsockets is made to close the connection, which must then call transmission_end. Returns
+   NULL when the system refuses. */
 struct transmission *transmission_begin(struct loop *loop, struct lws *wsi,
                                         struct http_response *response, bool head_only);
 

@@ -21,16 +21,16 @@
    parts. Most messages are shorter, since a browser sends only what its player does. */
 #define READ_MAX 512
 
-/* The most bytes that go out in one write. Bytes in the kernel cannot be dropped any more, so this
-   bounds staleness together with the unsent limit. */
+/* One write has at most this many bytes. Bytes in the kernel cannot be dropped any more, so this
+   and the unsent limit bound how old a datagram may be when it leaves. */
 #define WRITE_MAX 8192
 
 /* Bytes of the unsent limit: the kernel takes more while fewer than these are unsent, and calls the
    socket writable again below half of them. */
 #define UNSENT_MAX 4096
 
-/* Bytes that may be written after the kernel has called the socket writable, before it is asked
-   again. With small datagrams this saves most of the questions. */
+/* After the kernel has called the socket writable, this many bytes may be written before it is
+   asked again. With small datagrams this saves most of the system calls. */
 #define CREDIT 2048
 
 /* Seconds in which a browser must answer our close; then the connection is cut. */
@@ -98,7 +98,7 @@ static size_t put_frame(uint8_t *out, const struct datagram *datagram)
     return header + size;
 }
 
-/* Lets nothing more out, and has the connection cut when it is not closed in time. */
+/* Sends nothing more, and cuts the connection when it is not closed in time. */
 static void stop_sending(struct ws_link *link)
 {
     link->closing = true;
@@ -366,7 +366,7 @@ static void on_receive(struct ws_link *link, const uint8_t *data, size_t size)
         discard(link, size);
         return;
     }
-    heartbeat_heard(&link->heartbeat);
+    heartbeat_received(&link->heartbeat);
     if (!lws_frame_is_binary(link->wsi)) {
         session_end(link->base.session, SESSION_END_TEXT);
         return;
@@ -453,7 +453,7 @@ static int on_event(struct lws *wsi, enum lws_callback_reasons reason, void *use
         on_receive(link, in, size);
         return 0;
     case LWS_CALLBACK_RECEIVE_PONG:
-        heartbeat_heard(&link->heartbeat);
+        heartbeat_received(&link->heartbeat);
         return 0;
     case LWS_CALLBACK_TIMER:
         on_timer(link);

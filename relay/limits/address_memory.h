@@ -1,5 +1,5 @@
-/* A memory of how much each address has done lately, which fades. This memory outlives connections
-   and sessions, so nobody gains by ending one and starting another. */
+/* This memory knows how much each address has done lately. It fades, but outlives connections and
+   sessions, so nobody gains by ending one and starting another. */
 #ifndef CAUSEWAY_RELAY_ADDRESS_MEMORY_H
 #define CAUSEWAY_RELAY_ADDRESS_MEMORY_H
 

@@ -1,7 +1,7 @@
-/* Processor time for the handshakes of TLS and DTLS together: at most a quarter of a core, so that
-   the connected players have the rest, whatever a handshake costs on this machine. The time is
-   measured, not reckoned from a number of handshakes, because only a measurement holds for every
-   processor, key of the operator and version of OpenSSL. */
+/* The budget limits the processor time that the handshakes of TLS and DTLS take together, to a
+   quarter of a core. The connected players have the rest, whatever a handshake costs on this
+   machine. The time is measured, not computed from a number of handshakes, because only a
+   measurement holds for every processor, key of the operator and version of OpenSSL. */
 #ifndef CAUSEWAY_RELAY_HANDSHAKE_BUDGET_H
 #define CAUSEWAY_RELAY_HANDSHAKE_BUDGET_H
 
@@ -9,13 +9,13 @@
 
 /* The share of a core that handshakes may take; hostile.tls_budget holds the relay to it. */
 #define HANDSHAKE_SHARE 0.25
-/* Seconds of processor time that handshakes may take at a stretch. Players wait no longer than
+/* Seconds of processor time that handshakes may take without a pause. Players wait no longer than
    that. */
 #define HANDSHAKE_STRETCH 0.01
 
-/* The order of handshakes. DTLS comes before TLS, which it may put off by a stretch: each handshake
-   of DTLS follows an offer that has had its turn, and their number per second is limited already.
- */
+/* The order of handshakes. DTLS comes before TLS, which it may delay by HANDSHAKE_STRETCH: each
+   handshake of DTLS follows an offer that has had its turn, and their number per second is limited
+   already. */
 enum handshake_rank { HANDSHAKE_TLS, HANDSHAKE_DTLS };
 
 /* The budget; all zero at first. */

@@ -12,8 +12,8 @@
 /* The number of connections over which a browser loads a page. */
 #define PER_BROWSER 6
 
-/* Seconds in which an address may make as many handshakes as it may have connections; most
-   handshakes are forgiven then. */
+/* In this many seconds an address may make as many handshakes as it may have connections. Two
+   thirds of the earlier handshakes are forgotten after that time. */
 #define HANDSHAKES_SECONDS 60.0
 
 /* The share of the connections that are closed at once when all places are taken: one in this many,

@@ -1,6 +1,6 @@
-/* Connections that are not sessions (yet), and how many there may be for one address and
-   altogether. If anyone could open any number of these connections, they would take all
-   descriptors, and the limits for sessions would be useless. */
+/* This limits the connections that are not sessions (yet), for one address and altogether. If
+   anyone could open any number of these connections, they would take all descriptors, and the
+   limits for sessions would be useless. */
 #ifndef CAUSEWAY_RELAY_PRE_SESSION_LIMIT_H
 #define CAUSEWAY_RELAY_PRE_SESSION_LIMIT_H
 
@@ -20,7 +20,7 @@ struct pre_session_limit *pre_session_limit_create(unsigned max, unsigned max_pe
                                                    struct stats *stats);
 
 /* Limits the connections to this vhost as well, which begin with a TLS handshake. A handshake costs
-   more than all else that a stranger may ask for. So one address may open only as many such
+   more than anything else that a stranger may ask for. So one address may open only as many such
    connections in a minute as at a time, and all take turns, first those of addresses that have made
    no more of late than a browser does for a page. */
 void pre_session_limit_set_tls(struct pre_session_limit *limit, const struct lws_vhost *vhost,
@@ -37,14 +37,14 @@ unsigned pre_session_limit_count(const struct pre_session_limit *limit);
 
 /* Returns whether one more may enter. Otherwise the oldest connections are being closed and
    counted, and there are places in the next turn of the loop. An address that has no more
-   connections than a browser needs keeps them as long as there are others to close. */
+   connections than a browser needs keeps them while there are others to close. */
 bool pre_session_limit_room(struct pre_session_limit *limit);
 
 /* Says whether a connection counts for its address. A proxy's does not, since it is for many
    clients. */
 enum pre_session_counting { PRE_SESSION_COUNTED, PRE_SESSION_UNCOUNTED };
 
-/* The facts with which a connection begins. */
+/* This is known of a connection when it begins. */
 struct pre_session_start {
     struct socket_address client;
     enum pre_session_counting counting;

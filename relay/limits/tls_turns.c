@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <sys/socket.h>
 
-/* The turn of a connection that shakes hands, which belongs to its SSL. */
+/* Each connection that shakes hands has a turn, which belongs to its SSL. */
 struct turn {
     struct tls_turns *turns; /* NULL before the connection has entered */
     struct lws *wsi;
@@ -56,8 +56,8 @@ static void on_timer(void *context)
         turn->is_due = true;
         lws_rx_flow_control(turn->wsi, 1);
     }
-    /* The next one has another turn of the loop: by then the processor time of this one is known.
-     */
+    /* The next connection waits for another turn of the loop: by then the processor time of this
+       one is known. */
     if (first_of_all(turns))
         loop_timer_start(turns->loop, &turns->timer, wait);
 }

@@ -1,4 +1,4 @@
-/* Turns of TLS handshakes at the processor. When handshakes have used up their budget, a client
+/* TLS handshakes take turns at the processor. When handshakes have used up their budget, a client
    that has sent the next step of its handshake waits: nothing is read from it, and nothing is lost.
    Addresses that have made few handshakes lately come first. */
 #ifndef CAUSEWAY_RELAY_TLS_TURNS_H
@@ -19,7 +19,8 @@ struct tls_turns *tls_turns_create(struct loop *loop, struct handshake_budget *b
 /* Frees the turns. NULL is allowed. */
 void tls_turns_destroy(struct tls_turns *turns);
 
-/* Has the connections of a context take turns. A connection gets none before it has entered. */
+/* Makes the connections of a context take turns. A connection gets no turn before it has
+   entered. */
 bool tls_turns_serve(SSL_CTX *context);
 
 /* Enters a connection that libwebsockets has just adopted; `is_early` when its address has made few

@@ -159,7 +159,7 @@ static bool read_initial(struct options *options, struct options_error *error)
     return true;
 }
 
-/* Checks what no single option can tell. Returns false after writing an error. */
+/* Checks that the options go together. Returns false after writing an error. */
 static bool fit_together(const struct options *options, struct options_error *error)
 {
     if (options->help || options->version)

@@ -20,8 +20,8 @@
 #define OPTIONS_WORKERS_MAX   64
 #define OPTIONS_ADVERTISE_MAX 8
 
-/* The default of --resume-seconds. A page takes up its session only in this time, for it does not
-   know the relay's own. */
+/* The default of --resume-seconds. Pages come back to their sessions only within this time, because
+   they do not know the option of their relay. */
 #define RESUME_SECONDS "15"
 
 /* The sources, the lowest first: a value from a higher one replaces those from lower ones. */
@@ -92,8 +92,8 @@ struct options {
     double drain_timeout_seconds; /* 0 = sessions end at once */
 };
 
-/* An error in one line, printable, without its end: the mistake, its place, and what would be
-   right. */
+/* The text of an error is one printable line, without its end: the mistake, its place, and what
+   would be right. */
 struct options_error {
     char text[512];
 };

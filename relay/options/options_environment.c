@@ -49,8 +49,8 @@ static bool give_words(struct options *options, const struct option_row *row, co
     return true;
 }
 
-/* Takes the value of a variable. An empty value is as good as none, because where a variable cannot
-   be removed it is turned off by an empty value. */
+/* Takes the value of a variable. An empty value counts as none, because a variable that cannot be
+   removed can still be made empty. */
 static bool take(struct options *options, const char *variable, struct options_error *error)
 {
     const size_t size = strcspn(variable, "=");

@@ -58,8 +58,8 @@ bool option_read_flag(const struct option_reading *reading)
     return yes || strcmp(reading->text, "no") == 0 || refuse(reading, "yes or no");
 }
 
-/* Writes the unit of a number, as the help has it. N is left out: it counts nothing that could be
-   mistaken. */
+/* Writes the unit of a number, as the help has it. N is left out, because it stands for a plain
+   number. */
 static void write_unit(const struct option_row *row, char *out, size_t capacity)
 {
     const bool plain = strcmp(row->value, "N") == 0;

@@ -8,8 +8,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* The seconds for which a client's bytes may still be on their way, and how many bytes they may be.
- */
+/* A client's bytes may arrive for this many seconds after the relay's last ones, and may be this
+   many. */
 #define LINGER_SECONDS 2.0
 #define LINGER_BYTES   ((size_t)1 << 20)
 

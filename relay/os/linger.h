@@ -1,6 +1,6 @@
-/* Connections on which the relay has nothing more to say. They stay open until the client has heard
-   everything. If one were closed while bytes from the client are unread or still arriving, TCP
-   would reset the connection, and the client would lose what it has not read yet. */
+/* These are connections over which the relay sends nothing more. They stay open until the client
+   has received everything. If one were closed while bytes from the client are unread or still
+   arriving, TCP would reset the connection, and the client would lose what it has not read yet. */
 #ifndef CAUSEWAY_RELAY_LINGER_H
 #define CAUSEWAY_RELAY_LINGER_H
 
@@ -15,8 +15,8 @@ struct lingers;
 /* Creates the set. Returns NULL when there is no memory. */
 struct lingers *lingers_create(struct loop *loop);
 
-/* Closes all connections of the set. From then on, linger does nothing. Call it before
-   loop_destroy. NULL is allowed. */
+/* Closes all connections of the set. After that, linger does nothing. Call it before loop_destroy.
+   NULL is allowed. */
 void lingers_close(struct lingers *lingers);
 
 /* Frees the set, which must be closed. NULL is allowed. */

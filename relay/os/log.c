@@ -74,8 +74,8 @@ void log_count_dropped(uint64_t *counter)
     dropped_counter = counter;
 }
 
-/* Writes a line without waiting. It asks first whether a pipe has room, in case the pipe could not
-   be opened anew; for a socket, each write says that it must not wait. */
+/* Writes a line without waiting. It first asks whether a pipe has room, because the pipe may still
+   be one whose writes wait; for a socket, each write says that it must not wait. */
 static bool put(const char *line, size_t size)
 {
     struct pollfd out = {.fd = STDERR_FILENO, .events = POLLOUT};

@@ -43,8 +43,8 @@ static void put_plain(struct line *line, const char *text)
         line->bytes[line->size++] = is_control(*text) ? '?' : *text;
 }
 
-/* Adds a text from outside as a JSON string. Nobody says which encoding it has: bytes that are not
-   ASCII are written as the first 256 characters, which every parser takes. */
+/* Adds a text from outside as a JSON string. Its encoding is not known: bytes that are not ASCII
+   are written as the first 256 characters, which every parser takes. */
 static void put_quoted(struct line *line, const char *text)
 {
     put(line, "\"");

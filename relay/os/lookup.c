@@ -12,10 +12,11 @@
 
 #define NAME_MAX_SIZE 256
 
-/* Bytes of the longest reply of the DNS; a longer one tells no time. */
+/* Bytes of the longest reply of the DNS that is read. With a longer one, it is not known for how
+   long the answer is good. */
 #define REPLY_MAX 4096
 
-/* The part that the thread owns. */
+/* The thread owns these. */
 struct question {
     int line;
     char name[NAME_MAX_SIZE];

@@ -55,8 +55,8 @@ void loop_run(struct loop *loop, void (*turn)(void *context), void *context);
 void loop_stop(struct loop *loop);
 
 /* Lets this many seconds pass (less than one) between two rounds of events, so that the next round
-   has more events to serve: to wake up costs more than to serve one event. 0, as at first, waits
-   for nothing. */
+   has more events to serve: waking up costs more than serving one event. With 0, as at first, there
+   is no pause. */
 void loop_gather(struct loop *loop, double seconds);
 
 /* Watches for `events`, a set of LOOP_READABLE and LOOP_WRITABLE, level-triggered. Returns false

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Seconds for which a list of the addresses is kept: a machine may have thousands, and one address
-   is judged for each session. */
+/* A list of the addresses is kept for this many seconds: a machine may have thousands, and one
+   address is checked for each session. */
 #define ASK_SECONDS 5.0
 
 static bool read_address(const struct ifaddrs *entry, unsigned char out[16])
@@ -47,10 +47,10 @@ static bool keep(struct own_addresses *own, const struct ifaddrs *entries)
 static void ask(struct own_addresses *own)
 {
     struct ifaddrs *entries = NULL;
-    const bool told = getifaddrs(&entries) == 0;
-    const int error = told ? ENOMEM : errno;
-    const bool kept = told && keep(own, entries);
-    if (told)
+    const bool answered = getifaddrs(&entries) == 0;
+    const int error = answered ? ENOMEM : errno;
+    const bool kept = answered && keep(own, entries);
+    if (answered)
         freeifaddrs(entries);
     if (!kept && !own->addresses)
         log_error("cannot tell which addresses are this machine's (%s): a range of --upstream may "

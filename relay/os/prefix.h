@@ -19,11 +19,12 @@ struct prefix_list {
 };
 
 /* Reads "10.0.0.0/8", "2001:db8::/32", or a single address. Returns false when the text has another
-   form, or bits below the prefix are set, which tells of a slip. */
+   form, or bits below the prefix are set, which is most likely a mistake. */
 bool prefix_parse(const char *text, struct prefix *out);
 
-/* Reads the beginning of a text that prefix_parse refuses, whatever follows, and corrects a slip:
-   "10.1.2.3/8" becomes 10.0.0.0/8. Returns false when it was no slip. */
+/* Reads the beginning of a text that prefix_parse refuses, whatever follows, and clears the bits
+   below the prefix: "10.1.2.3/8" becomes 10.0.0.0/8. Returns false when these were not the
+   mistake. */
 bool prefix_correct(const char *text, struct prefix *out);
 
 /* Bytes of the longest text of a prefix, with its terminator. */

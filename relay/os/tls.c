@@ -221,8 +221,8 @@ static int on_certificate(SSL *ssl, void *context)
     return SSL_use_cert_and_key(ssl, identity->certificate, identity->key, identity->chain, 1);
 }
 
-/* Makes sure that nobody resumes a session: a handshake may bring hundreds of tickets, and each is
-   tried. */
+/* Refuses to resume sessions, because OpenSSL would try each of the hundreds of tickets that a
+   handshake may bring. */
 static void refuse_resumption(SSL_CTX *context)
 {
     SSL_CTX_set_options(context, SSL_OP_NO_TICKET);
@@ -239,8 +239,9 @@ bool tls_serve(struct tls *tls, SSL_CTX *context)
     SSL_CTX_set_cert_cb(context, on_certificate, tls);
     refuse_resumption(context);
     tls_messages_limit(context);
-    /* Every browser has these groups. All others that OpenSSL knows cost many times as much: P-384
-       a tenfold handshake, groups of finite fields up to eight hundred times as much. */
+    /* Every browser has these groups. All others that OpenSSL knows cost many times as much: with
+       P-384 a handshake takes ten times as long, with groups of finite fields up to eight hundred
+       times. */
     return SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION) == 1 &&
            SSL_CTX_set1_groups_list(context, "X25519:P-256") == 1 &&
            SSL_CTX_set_cipher_list(context, "ECDHE+AESGCM:ECDHE+CHACHA20") == 1;

@@ -2,8 +2,8 @@
 
 #include <stdint.h>
 
-/* The number of messages that a connection may send. A handshake takes three at most. AES-GCM needs
-   new keys after 2^24.5 records (RFC 8446), so the rest lasts for weeks. */
+/* A connection may send this many messages. A handshake takes at most three of them. AES-GCM needs
+   new keys after 2^24.5 records (RFC 8446), so the others last for weeks. */
 #define MESSAGES_MAX 8
 
 /* Returns the index of a connection's count among the data of its SSL. */

@@ -18,8 +18,8 @@
 #define LINE_VARIABLE "CAUSEWAY_LINE"
 
 /* Starts a process with its channel open and no signal blocked, as from a shell. It has a process
-   group of its own: a terminal's signals reach the process that was started there, which passes
-   them on. */
+   group of its own, because the process that was started in a terminal gets the terminal's signals
+   and passes them on. */
 static int spawn(pid_t *pid, int channel, const char *path, char *const *arguments)
 {
     posix_spawn_file_actions_t actions;

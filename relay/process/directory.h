@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The worker of a session that waits, since its process has died, or has been replaced. */
+/* A session that waits has this worker: its process has died, or has been replaced. */
 #define DIRECTORY_NO_WORKER 0u
 
 struct directory_entry {

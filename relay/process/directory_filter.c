@@ -6,8 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Counters for each hash of a full directory: the supervisor is then asked for one in this many of
-   the hashes that are not in the directory (upgrade.workers). */
+/* The filter has this many counters for each hash of a full directory. The supervisor is then asked
+   for one in this many of the hashes that are not in the directory (upgrade.workers). */
 #define PLACES_PER_HASH 8
 
 static bool map(struct directory_filter *filter, int fd, size_t size)

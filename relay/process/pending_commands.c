@@ -89,8 +89,8 @@ static int open_pages(struct pending_command *pending)
     return pending->pages ? fd : -1;
 }
 
-/* Returns whether a command concerns a worker. One that ends a session concerns only the session's
-   worker. */
+/* Returns whether a command concerns a worker. A command that ends a session concerns only the
+   worker that has the session. */
 static bool concerns(const struct pending_command *pending, unsigned worker)
 {
     const struct pending_commands_config *config = &pending->owner->config;

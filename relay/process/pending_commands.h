@@ -1,5 +1,5 @@
-/* The operator's commands that workers are carrying out: each goes to all workers that it concerns,
-   and their results become one. */
+/* This module has the operator's commands that workers are carrying out. Each command goes to all
+   workers that it concerns, and their results are added up. */
 #ifndef CAUSEWAY_RELAY_PENDING_COMMANDS_H
 #define CAUSEWAY_RELAY_PENDING_COMMANDS_H
 
@@ -44,7 +44,8 @@ struct pending_commands {
     } list[PENDING_COMMANDS_MAX];
 };
 
-/* Sends a command to the workers; `done` when the supervisor has carried out its own part. */
+/* Sends a command to the workers. `done` tells that the supervisor has carried out its own part
+   with success. */
 void pending_commands_start(struct pending_commands *commands, const struct command *command,
                             uint64_t ticket, bool done);
 

@@ -5,11 +5,11 @@
 
 #include <signal.h>
 
-/* Seconds that the browsers have to answer the close of a stopping relay. */
+/* A relay that stops gives its browsers this many seconds to answer its close. */
 #define CLOSE_SECONDS 5.0
 
-/* Seconds that a process which has been replaced gives its browsers to answer its close, and its
-   clients to take what they have asked for. */
+/* A process that has been replaced gives its browsers this many seconds to answer its close, and
+   its HTTP clients to receive what they have asked for. */
 #define LEAVE_SECONDS 5.0
 
 /* Seconds between two looks whether connections are left. */
@@ -83,8 +83,8 @@ void shutdown_signal(struct shutdown *shutdown, int signal_number)
     }
 }
 
-/* Stops the loop when no connection is left. Clients would not ask again for replies that a process
-   which has been replaced does not send. */
+/* Stops the loop when no connection is left. A process that has been replaced must still send its
+   replies, because clients would not ask again. */
 static void on_sessions_gone(void *context)
 {
     struct shutdown *shutdown = context;

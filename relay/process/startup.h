@@ -1,6 +1,6 @@
-/* The things that a process of the relay gets from the one that started it: the secret of the
-   sessions' hashes, open sockets for browsers, and, as a worker, memory and a file that it shares
-   with its supervisor. */
+/* A process of the relay gets these from the one that started it: the secret of the sessions'
+   hashes, open sockets for browsers, and, as a worker, memory and a file that it shares with its
+   supervisor. */
 #ifndef CAUSEWAY_RELAY_STARTUP_H
 #define CAUSEWAY_RELAY_STARTUP_H
 

@@ -12,8 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Seconds for workers to close their links and end, a little more than they give themselves; and
-   the seconds when they need not close them. */
+/* Workers have this many seconds to close their links and end, a little more than they give
+   themselves; and this many when they need not close them. */
 #define CLOSE_SECONDS   6.0
 #define AT_ONCE_SECONDS 0.5
 

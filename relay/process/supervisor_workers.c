@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Seconds for a worker to open everything, when nothing is served yet. */
+/* A worker has this many seconds to open everything. Nothing is served meanwhile. */
 #define START_SECONDS 30
 
 /* Seconds before a worker that has died is started again: at first, and at most while it dies soon,
@@ -20,7 +20,7 @@
 #define PAUSE_MOST_SECONDS 5.0
 #define SOON_SECONDS       10.0
 
-/* Seconds for the workers to bring their counters up to date. */
+/* The workers have this many seconds to bring their counters up to date. */
 #define COUNT_SECONDS 1.0
 
 /* The most messages of a worker that are read in one turn of the loop: more than its channel holds,

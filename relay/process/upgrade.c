@@ -10,10 +10,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Seconds for the successor to open everything. */
+/* The successor has this many seconds to open everything. */
 #define START_SECONDS 30.0
 
-/* Seconds for the successor to take over, while nothing else is served here. */
+/* The successor has this many seconds to take over. Nothing is served here meanwhile. */
 #define TAKE_OVER_SECONDS 5
 
 static void stop_waiting(struct upgrade *upgrade)

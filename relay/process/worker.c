@@ -9,8 +9,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* Microseconds for the supervisor to answer, or to take a message; everything else waits no longer
-   than that. */
+/* The supervisor has this many microseconds to answer, or to take a message. Everything else waits
+   no longer than that. */
 #define ANSWER_MICROSECONDS 200000
 
 /* Seconds after which the worker brings its counters up to date again. */
@@ -145,8 +145,8 @@ static bool answers(const struct message *message, const uint8_t hash[SESSION_HA
 }
 
 /* Asks the supervisor for a session, and waits for the answer, because the link's first datagram
-   must find its session. The wait is a tenth of a millisecond while the supervisor gets its turn.
-   Returns false when the answer does not come in time: it comes to on_message later. */
+   must find its session. The wait is a tenth of a millisecond when the supervisor runs. Returns
+   false when the answer does not come in time: it comes to on_message later. */
 static bool lookup(void *context, const uint8_t hash[SESSION_HASH_SIZE])
 {
     struct worker *worker = context;

@@ -1,6 +1,6 @@
-/* The part of a worker that speaks with its supervisor: it publishes the sessions that others can
-   carry on, asks for sessions of others, carries out the operator's commands, and passes on
-   sessions and certificates that the worker is to take, and the word to leave. */
+/* This part of a worker speaks with its supervisor. It publishes the sessions that others can carry
+   on, asks for sessions of others, and carries out the operator's commands. It passes on sessions
+   and certificates that the worker is to take, and the command to leave. */
 #ifndef CAUSEWAY_RELAY_WORKER_H
 #define CAUSEWAY_RELAY_WORKER_H
 

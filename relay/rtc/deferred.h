@@ -1,4 +1,5 @@
-/* Datagrams of handshakes that wait until there is time for them: the oldest comes first. */
+/* This queue has datagrams of handshakes that wait until there is time for them. The oldest comes
+   first. */
 #ifndef CAUSEWAY_RELAY_RTC_DEFERRED_H
 #define CAUSEWAY_RELAY_RTC_DEFERRED_H
 

@@ -18,7 +18,8 @@
 #include <string.h>
 #include <sys/time.h>
 
-/* Bytes of the records that may wait for their turn; a flight that arrives in reverse has fewer. */
+/* Records that wait for their turn may have this many bytes altogether. A flight whose records
+   arrive in the reverse order has fewer. */
 #define EARLY_MAX 3072
 /* Bytes of the longest record. A record of ours holds one SCTP packet, so it is never longer; a
    lower limit saves 14 KB per peer. */
@@ -372,14 +373,14 @@ enum dtls_state dtls_state(const struct dtls *dtls)
 }
 
 /* Empties OpenSSL's list of errors. Errors left there would spoil the meaning of the next result.
-   The list is nearly always empty, and emptying it is dearer than looking. */
+   The list is nearly always empty, and emptying it costs more than looking. */
 static void forget_errors(void)
 {
     if (ERR_peek_error() != 0)
         ERR_clear_error();
 }
 
-/* Sets the state by a result of OpenSSL below 1. */
+/* Sets the state that follows from a result of OpenSSL below 1. */
 static void settle(struct dtls *dtls, int result)
 {
     switch (SSL_get_error(dtls->ssl, result)) {

@@ -1,7 +1,7 @@
-/* Memory for OpenSSL. For each DTLS connection OpenSSL keeps the 21 KB in which it put the messages
-   of the handshake together, of which 16 KB are written. Nothing in them is needed again, so their
-   pages are given back to the system when the handshake is done. OpenSSL still owns them: it may
-   write there, as when it repeats its last flight, and finds zeros first. */
+/* This gives OpenSSL its memory. For each DTLS connection, OpenSSL keeps the 21 KB in which it put
+   the messages of the handshake together, of which 16 KB are written. Nothing in them is needed
+   again, so their pages are given back to the system when the handshake is done. OpenSSL still owns
+   them: it may write there, as when it repeats its last flight, and finds zeros first. */
 #ifndef CAUSEWAY_RELAY_RTC_DTLS_MEMORY_H
 #define CAUSEWAY_RELAY_RTC_DTLS_MEMORY_H
 

@@ -7,8 +7,8 @@
 /* The bytes that AES-GCM adds to a record. A shorter record would make OpenSSL give up the
    connection, whoever sent the record. */
 #define SEAL 24
-/* Bytes of the longest handshake message. The browser's certificate signs itself: one of RSA with
-   4,096 bits has 1,300 bytes. A post-quantum ClientHello has 1,400. */
+/* Bytes of the longest handshake message that is taken. A browser's certificate is signed by
+   itself: with RSA of 4,096 bits it has 1,300 bytes. A post-quantum ClientHello has 1,400. */
 #define MESSAGE_MAX 4096
 /* The number of encrypted handshake records that are taken. A client sends one, but a forged record
    may be taken for it. */

@@ -82,7 +82,7 @@ static unsigned weight(const struct half_open_entry *entry)
 }
 
 /* Returns the oldest offer of the address that has most. There are few enough offers to look at
-   each: to take an offer costs more. */
+   each: taking an offer costs more. */
 static struct half_open_entry *heaviest(const struct half_open *set, bool only_handshakes)
 {
     struct half_open_entry *found = NULL;

@@ -1,6 +1,6 @@
-/* Offers that are not open data channels yet: how many there may be, and which one must leave when
-   there are too many. It is the oldest one of the address that has the most, so a flood pushes out
-   its own offers. Addresses that have only a few count as equal. */
+/* This set has the offers that are not open data channels yet. It limits their number, and says
+   which one must leave when there are too many: the oldest one of the address that has the most, so
+   a flood pushes out its own offers. Addresses that have only a few count as equal. */
 #ifndef CAUSEWAY_RELAY_HALF_OPEN_H
 #define CAUSEWAY_RELAY_HALF_OPEN_H
 
@@ -16,9 +16,9 @@
 /* The number of offers among HALF_OPEN_MAX that may have started DTLS. OpenSSL takes some 64 KB for
    each, so on average an offer takes less than 16 KB. */
 #define HALF_OPEN_HANDSHAKES 320
-/* When all players of a relay come back at once, there may be this many, if they are from addresses
-   that have only a few. Each then gets these seconds, in which a handshake is done on a slow path.
- */
+/* There may be this many handshakes when all players of a relay come back at once, if they are from
+   addresses that have only a few. Each then gets these seconds, in which a handshake is done on a
+   slow path. */
 #define HALF_OPEN_HANDSHAKES_MAX 1024
 #define HALF_OPEN_SECONDS        3.0
 

@@ -6,15 +6,16 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Offers per second from all addresses together. Their handshakes, 1.2 ms each (rtc.setup_cpu_ms),
-   then take about an eighth of a processor. */
+/* All addresses together may make this many offers per second. Their handshakes, 1.2 ms each
+   (rtc.setup_cpu_ms), then take about an eighth of a processor. */
 #define OFFERS_PER_SECOND 100.0
-/* Seconds for which an address's offers count, less and less. */
+/* After this many seconds, a third of what an offer counted for its address is left. */
 #define MEMORY_SECONDS 60.0
-/* The least limit of an address, since a page that is loaded again and again needs some offers. */
+/* The limit of an address is never lower than this, because a page that is loaded again and again
+   needs some offers. */
 #define LEAST_PER_ADDRESS 10.0
-/* The least limit, with the offer that is made: an address that has made none, or one three minutes
-   ago, may always make one. */
+/* However few offers are left for all, an address may make one while its count, with this one, is
+   below this limit: it has made none, or one three minutes ago. */
 #define ALWAYS_ALLOWED 1.05
 
 struct offer_limit {

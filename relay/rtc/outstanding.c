@@ -53,13 +53,13 @@ bool outstanding_acknowledge(struct outstanding *outstanding, uint32_t cumulativ
         return false;
     const uint32_t span = outstanding->next - 1 - cumulative;
     /* Runs do not overlap, so those of an honest sender have no more TSNs than are kept. */
-    uint32_t told = 0;
+    uint32_t reported = 0;
     for (size_t i = 0; i < count; i++) {
         if (gaps[i].first < 2 || gaps[i].last < gaps[i].first || gaps[i].last > span)
             return false;
-        told += gaps[i].last - gaps[i].first + 1u;
+        reported += gaps[i].last - gaps[i].first + 1u;
     }
-    if (told > OUTSTANDING_MAX)
+    if (reported > OUTSTANDING_MAX)
         return false;
     if (tsn_ahead(cumulative, outstanding->acknowledged) < 0)
         return true;

@@ -1,4 +1,5 @@
-/* Our TSNs that are on their way: some are acknowledged, some in flight, some given up. */
+/* This window has our TSNs that are on their way: some are acknowledged, some in flight, some given
+   up. */
 #ifndef CAUSEWAY_RELAY_RTC_OUTSTANDING_H
 #define CAUSEWAY_RELAY_RTC_OUTSTANDING_H
 
@@ -16,7 +17,7 @@
 
 struct outstanding {
     uint32_t next;                   /* the TSN of the next chunk */
-    uint32_t acknowledged;           /* the cumulative TSN that the other side has told */
+    uint32_t acknowledged;           /* the cumulative TSN that the other side has acknowledged */
     uint32_t abandoned;              /* all TSNs up to this one are acknowledged or given up */
     size_t flight;                   /* the bytes that are neither acknowledged nor given up */
     uint64_t given_up;               /* the number of chunks that were given up */

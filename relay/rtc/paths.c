@@ -7,8 +7,8 @@
 /* The bytes that may go to an unproven address for each one that came from it, as in QUIC (RFC
    9000, 8.1). */
 #define ALLOWANCE_PER_BYTE 3
-/* The number of probes that follow a packet from a path, until one is answered, and the seconds
-   between them. */
+/* A packet from a path is followed by this many probes, this many seconds apart, until one is
+   answered. */
 #define PROBES        3
 #define PROBE_SECONDS 0.25
 /* Seconds for which a nonce is sent; it is accepted for twice as long. A nonce that proves that the
@@ -16,7 +16,8 @@
 #define NONCE_SECONDS 2.5
 /* The age of a proof in seconds at which the next packet from the path has the proof renewed. */
 #define RENEWAL_SECONDS 10.0
-/* Seconds for which the browser is still where it spoke, as far as making room goes. */
+/* A path on which the browser's own datagrams have come within this many seconds gives way only
+   after paths on which none have. */
 #define LIVE_SECONDS 5.0
 
 void paths_init(struct paths *paths)

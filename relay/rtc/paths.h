@@ -15,7 +15,7 @@
 #define PATHS_MAX        8
 #define PATHS_NONCE_SIZE 16
 
-/* Seconds for which a proof holds. It is renewed in good time, whenever something comes. */
+/* A proof holds for this many seconds. It is renewed before that, whenever something comes. */
 #define PATHS_PROOF_SECONDS 30.0
 
 struct path {

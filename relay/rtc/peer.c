@@ -8,22 +8,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Seconds of silence from an address after which another browser may have it. */
+/* After this many seconds of silence from an address, another browser may have it. */
 #define AWAY_SECONDS 5.0
-/* Seconds of silence after which a NAT may have given the browser another address. Its next check,
-   which would show it, may come only 2.6 s (Chromium) or 6 s (Firefox) later. */
+/* After this many seconds of silence, a NAT may have given the browser another address. Its next
+   check, which would show it, may come only 2.6 s (Chromium) or 6 s (Firefox) later. */
 #define SILENT_SECONDS 0.1
 /* The most datagrams of the browser that may have been lost since it fell silent. */
 #define NUMBERS_AHEAD 512
 /* The distance that a datagram's number may be behind the highest: OpenSSL takes no older
    datagrams. */
 #define NUMBERS_BEHIND 64
-/* Seconds for which a handshake that is held back is not looked at. */
+/* While a handshake is held back, DTLS is asked only after this many seconds, because it has
+   nothing to repeat yet. */
 #define DEFERRED_BACK_SECONDS 1.0
-/* The bytes that UDP, DTLS and SCTP add to a datagram, for the rate. */
+/* UDP, DTLS and SCTP add this many bytes to a datagram, which count in its rate. */
 #define OVERHEAD (28 + DTLS_OVERHEAD + 28)
-/* Seconds whose datagrams may go out at once, and the least bytes, so that some whole datagrams
-   always may. */
+/* The datagrams of this many seconds may go out at once, and at least this many bytes, so that some
+   whole datagrams always may. */
 #define BURST_SECONDS 0.5
 #define BURST_LEAST   8192.0
 #define FAREWELL_MAX  96
@@ -336,7 +337,7 @@ bool peer_misses(const struct peer *peer, uint64_t number, double now)
            number - peer->last_number - 1 < NUMBERS_AHEAD;
 }
 
-/* Notes that the current datagram is the browser's own. */
+/* Notes that the current datagram is authentic: the browser has sent it. */
 static void hear(struct peer *peer, double now)
 {
     if (!peer->from) {

@@ -27,7 +27,7 @@
 /* Seconds for which a verified check counts as consent (RFC 7675). */
 #define PEER_CONSENT_SECONDS 30.0
 
-/* The members that all peers have in common. */
+/* All peers share these. */
 struct peer_common {
     struct dtls_identity *identity;
     double bytes_per_second;           /* the rate to one browser; 0 = no limit */
@@ -44,8 +44,8 @@ enum peer_state {
     PEER_ENDED, /* it waits to be destroyed */
 };
 
-/* A datagram from the browser; its data are valid until the next call for any peer that shares
-   peer_common. */
+/* This is a datagram from the browser. Its data are valid until the next call for any peer that
+   shares peer_common. */
 struct peer_datagram {
     const uint8_t *data;
     size_t size; /* 0 = an empty message */

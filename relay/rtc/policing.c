@@ -1,13 +1,14 @@
 #include "rtc/policing.h"
 
-/* The limit of a browser's data: twice the packets that may go on to the game server, and some for
-   the rest that a browser sends over its channel. So a browser that keeps to the limit is not
-   touched, and one that does not shows in dropped_upstream_rate first (hostile.rtc_policing). */
+/* A browser may send this many times the packets that may go on to the game server, and this many
+   more a second for what else it sends over its channel. So a browser that keeps to the limit is
+   not touched, and one that does not shows in dropped_upstream_rate first
+   (hostile.rtc_policing). */
 #define DATA_FACTOR 2.0
 #define DATA_MORE   500.0
 
-/* Packets per second. A handshake takes some ten packets. Browsers check each pair of addresses 20
-   times a second at most, and there are some ten pairs. */
+/* Packets per second of each of the other kinds. A handshake takes some ten packets. Browsers check
+   each pair of addresses 20 times a second at most, and there are some ten pairs. */
 #define OTHER_RATE 200.0
 #define CHECK_RATE 200.0
 

@@ -1,4 +1,4 @@
-/* The limit of the packets that are worked on for one browser. All browsers share a socket, whose
+/* This limits the packets that are worked on for one browser. All browsers share a socket, whose
    buffer fills when one of them sends more than the relay can work off, and then the others lose
    their packets. So the excess is dropped before it is decrypted or verified, which costs most.
    Each browser has an allowance of its own. Anyone can write any sender into a packet: packets that

@@ -13,9 +13,9 @@
 /* The most datagrams in one system call, and the bytes of the longest one. */
 #define BATCH        64
 #define DATAGRAM_MAX 2048
-/* Bytes of the buffer that the system is asked for, for all browsers together. They hold 3,000
-   packets or more, by the memory that the system takes for each: a tenth of a second of 30,000 a
-   second. */
+/* The system is asked for a buffer of this many bytes, for all browsers together. It holds at least
+   3,000 packets, with the memory that the system takes for each: those of a tenth of a second at
+   30,000 a second. */
 #define BUFFER_BYTES (8 << 20)
 #define CONTROL_MAX  64
 

@@ -8,17 +8,17 @@
 #include "rtc/sctp_reassembly.h"
 #include "rtc/tsn_map.h"
 
-/* Bytes of the window that we announce. Whole messages are handed on at once and parts are bounded
-   by the reassembly, so it never shrinks. */
+/* We announce a window of this many bytes. It never shrinks, because whole messages are handed on
+   at once and the reassembly bounds the parts of others. */
 #define RECEIVE_WINDOW 131072
-/* The streams that we offer. They cost us nothing, whatever their number. */
+/* We offer this many streams, which cost us nothing, whatever their number. */
 #define STREAMS 65535
-/* Seconds of the longest wait for a message that can carry an acknowledgement. */
+/* An acknowledgement waits this many seconds at most for a message that can carry it. */
 #define ACK_DELAY 0.02
 /* Seconds between two FORWARD-TSN chunks. */
 #define FORWARD_INTERVAL 0.05
-/* Seconds until something unanswered is sent again. They are doubled each time, up to the maximum.
- */
+/* Something unanswered is sent again after this many seconds, which are doubled each time up to the
+   maximum. */
 #define RESEND_INTERVAL     1.0
 #define RESEND_INTERVAL_MAX 8.0
 #define COOKIE_SIZE         24

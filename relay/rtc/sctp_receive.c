@@ -146,7 +146,8 @@ static bool take_init(struct sctp *sctp, const struct sctp_piece *chunk, struct 
     return false;
 }
 
-/* Takes the answer to our INIT. One that does not fit is passed over: the other side asks too. */
+/* Takes the answer to our INIT. An answer that does not fit is ignored, because the other side asks
+   too. */
 static void take_init_ack(struct sctp *sctp, const struct sctp_piece *chunk)
 {
     struct init init;
@@ -404,7 +405,8 @@ static bool take_established(struct sctp *sctp, const struct sctp_piece *chunk,
     case CHUNK_DATA:
         return take_data(sctp, chunk, event);
     case CHUNK_SACK:
-        /* One acknowledgement in a packet is enough; each may speak of hundreds of chunks. */
+        /* One acknowledgement in a packet is enough, and each may take the work of hundreds of
+           chunks. */
         if (!sctp->packet_has_sack)
             take_sack(sctp, chunk, now);
         sctp->packet_has_sack = true;

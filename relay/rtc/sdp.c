@@ -50,7 +50,7 @@ struct text {
     size_t size;
 };
 
-/* The values that are gathered on the way; a value of the media section goes before one of the
+/* Reading gathers these values. A value of the media section counts more than one of the
    session. */
 struct reading {
     struct sdp_offer *offer;
@@ -200,7 +200,8 @@ static enum sdp_error read_attribute(struct reading *reading, struct text line)
     } else if (skip(&line, "setup:")) {
         reading->setup = line;
     } else if (skip(&line, "fingerprint:")) {
-        /* Other hash functions may stand beside this one; the first of this one counts. */
+        /* An offer may have fingerprints by other hash functions too. The first one by SHA-256
+           counts. */
         uint8_t digest[32];
         bool *has = reading->in_media ? &reading->has_media_fingerprint : &reading->has_fingerprint;
         if (!*has && read_fingerprint(line, digest)) {

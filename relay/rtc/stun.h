@@ -24,9 +24,9 @@ struct stun_request {
     bool nominates;            /* USE-CANDIDATE: the sender wants this path */
     bool controlled;           /* the sender claims the controlled role, which is ours */
     uint16_t unknown_required; /* a required attribute that is unknown; 0 = none */
-    /* The browser would put the DTLS handshake into its checks, which saves it a round trip (the
-       draft "Embedding DTLS in STUN"). It waits in vain, and longer, unless the response says that
-       the other side knows the draft. */
+    /* The browser offers to put the DTLS handshake into its checks, which saves it a round trip
+       (the draft "Embedding DTLS in STUN"). Unless the response says that the other side knows the
+       draft, the browser waits in vain and loses time. */
     bool embeds_dtls;
     const uint8_t *dtls; /* a DTLS datagram; NULL = none */
     size_t dtls_size;

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The distance past the cumulative TSN up to which a TSN is taken. */
+/* TSNs up to this distance past the cumulative one are taken. */
 #define TSN_WINDOW 1024
 
 /* Returns how far a is ahead of b in a numbering that wraps; negative when it is behind. */

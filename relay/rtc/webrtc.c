@@ -6,11 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The number of links from which on memory is worth giving back. It is also given back when the
-   last link has gone. */
+/* Memory is given back to the system when half of the links have gone and there were more than this
+   many, and when the last link has gone. */
 #define TRIM_LINKS 32
-/* The number of browsers at an address that are looked at to see whether they miss a datagram, and
-   the number of them that are given it. Both bound the work for a packet (hostile.rtc_work). */
+/* This many browsers at an address are looked at to see whether they may be waiting for a datagram,
+   and this many of them are given it. Both numbers bound the work for a packet
+   (hostile.rtc_work). */
 #define MOVED_SEARCHED 256
 #define MOVED_TRIED    4
 
@@ -276,7 +277,7 @@ static const struct transport webrtc_transport = {
     .rtt = rtc_link_rtt,
 };
 
-/* Works off the datagrams that the peer of a link has taken. */
+/* Passes on the datagrams that the peer of a link has taken. */
 static void work_off(struct rtc_link *link)
 {
     struct webrtc *webrtc = link->webrtc;
@@ -364,7 +365,7 @@ static bool shake_hands(struct rtc_link *link, const struct udp_path *path, cons
     return taken;
 }
 
-/* Works off one datagram that waits in each turn of the loop, so that others have their turns in
+/* Takes one datagram that waits in each turn of the loop, so that everything else is served in
    between. */
 static void on_held_timer(void *context)
 {
@@ -409,9 +410,8 @@ static bool take_dtls(struct rtc_link *link, const struct udp_path *path, const 
 }
 
 /* Finds the browser that a NAT has given another port, of which the browser tells nothing before
-   its next check, seconds later. Its datagrams are recognised by being decrypted. There may be many
-   browsers from which a datagram may be: each datagram is given to a few, and the next one to the
-   next few. */
+   its next check, seconds later. Its datagrams are recognised by being decrypted. A datagram may be
+   from many browsers: each datagram is given to a few of them, and the next one to the next few. */
 static bool take_moved(struct webrtc *webrtc, const struct udp_path *path, const uint8_t *data,
                        size_t size)
 {

@@ -2,7 +2,7 @@
 
 #include "session/datagram.h"
 
-/* Seconds whose datagrams may go at once. */
+/* The datagrams of this many seconds may go at once. */
 #define BURST_SECONDS 0.25
 
 void allowance_init(struct allowance *allowance)

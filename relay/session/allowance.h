@@ -1,5 +1,5 @@
-/* The limit of the datagrams from one browser to the game server: next to nothing until the server
-   has answered, then a rate that no game reaches. The excess is dropped. */
+/* An allowance limits the datagrams from one browser to the game server: to very few until the
+   server has answered, then to a rate that no game reaches. The excess is dropped. */
 #ifndef CAUSEWAY_RELAY_ALLOWANCE_H
 #define CAUSEWAY_RELAY_ALLOWANCE_H
 

@@ -1,6 +1,6 @@
-/* The order in which sessions give up their places to others when all are taken: first those that
-   the game server has not answered, then those to which it no longer speaks, then those that wait
-   for a link; of each kind the one that has been so for longest. */
+/* This is the order in which sessions give up their places to others when all are taken: first
+   those that the game server has not answered, then those to which it no longer speaks, then those
+   that wait for a link; of each kind the one that has been so for longest. */
 #ifndef CAUSEWAY_RELAY_EVICTION_H
 #define CAUSEWAY_RELAY_EVICTION_H
 

@@ -1,5 +1,5 @@
-/* Frames that wait for a slow connection, bounded in bytes and in age. The oldest are dropped
-   first. */
+/* This queue has the frames that wait for a slow connection. It bounds their bytes and their age,
+   and drops the oldest first. */
 #ifndef CAUSEWAY_RELAY_QUEUE_H
 #define CAUSEWAY_RELAY_QUEUE_H
 

@@ -5,20 +5,21 @@
 #include <string.h>
 #include <time.h>
 
-/* The number of datagrams that the gate refuses before the session ends: some may be damaged on the
-   way, or come late from an earlier connection. */
+/* A session ends when the gate has refused this many of its datagrams. Some may have been damaged
+   on the way, or come late from an earlier connection. */
 #define OFFENCES_MAX 8
 
-/* Seconds that a game server may be away, as when it starts anew, before players who ask for it
-   learn that it is down. */
+/* A game server may be away for this many seconds, as when it is restarted, before players who ask
+   for it learn that it is down. */
 #define DOWN_SECONDS 3.0
 
-/* Seconds for a page to come back that its browser seemed to leave. Firefox closes WebSockets when
-   a navigation begins; a page that stays after all, because it was a download for example, opens
-   the next one at once. */
+/* A page that its browser seemed to leave has this many seconds to come back. Firefox closes
+   WebSockets when a navigation begins; a page that stays after all, because it was a download for
+   example, opens the next one at once. */
 #define AWAY_SECONDS 3.0
 
-/* Seconds for which the sessions that an address has opened count, less and less. */
+/* After this many seconds, a third of what a session counted for the address that has opened it is
+   left. */
 #define OPENED_SECONDS 10.0
 
 static struct session *session_due(struct deadline *deadline)
@@ -26,8 +27,8 @@ static struct session *session_due(struct deadline *deadline)
     return lws_container_of(deadline, struct session, deadline);
 }
 
-/* Returns when a session ends unless something happens before, and why. The time of a session that
-   the game server has not answered is renewed by its next step only. */
+/* Returns when a session ends unless something happens before, and why. While the game server has
+   not answered a session, only its next step renews the time. */
 static double due(const struct session *session, enum session_end *why)
 {
     const struct sessions_config *config = &session->sessions->config;
@@ -56,8 +57,8 @@ static double due(const struct session *session, enum session_end *why)
     return unlinked;
 }
 
-/* Returns when a session becomes one that gives way, unless the game server speaks to it before:
-   INFINITY when it is one already. */
+/* Returns when a session begins to give way to others, unless the game server speaks to it before;
+   INFINITY when it does already. */
 static double silent_at(const struct session *session)
 {
     return session->eviction.list
@@ -348,7 +349,7 @@ void session_describe(const struct session *session, struct session_summary *out
     };
     upstream_local(&session->upstream, &out->source);
     for (const struct session_link *link = session->newest;
-         link && out->transport_count < SESSION_FACTS_LINKS_MAX; link = link->older)
+         link && out->transport_count < SESSION_SUMMARY_LINKS_MAX; link = link->older)
         out->transports[out->transport_count++] = gauges_transport(link->transport->name);
 }
 
@@ -413,7 +414,7 @@ void session_end(struct session *session, enum session_end why)
     else
         upstream_close(&session->upstream);
     if (session->newest)
-        session_close_links(session, &session_farewells[why], why == SESSION_END_ROOM);
+        session_close_links(session, &session_farewells[why], why == SESSION_END_EVICTED);
     else
         session_free(session);
 }
@@ -491,9 +492,9 @@ void sessions_discard(struct sessions *sessions, size_t size)
 
 /* Returns whether the session is known to be the only one of its page. Links of a page may come to
    two processes before the game server has answered, and each begins a session. The game server
-   answers one of them; the other then ends in favour of it. While the directory does not answer,
-   datagrams are dropped: one from a second port would make the game server answer this session too,
-   and the page would lose the other. */
+   answers one of them, and the other then ends. While the directory does not answer, datagrams are
+   dropped: a datagram from a second port would make the game server answer this session too, and
+   the page would lose the other. */
 static bool is_only_one(struct session *session)
 {
     struct stats *stats = session->sessions->stats;

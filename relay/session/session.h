@@ -195,11 +195,12 @@ enum session_parting {
    page did not close the link: then the session waits for the next one. */
 void session_link_close(struct session_link *link, enum session_parting parting);
 
-/* Takes a datagram from the browser to the game server. An empty or oversized one, whose data is
-   not read, is dropped: UDP would lose that one alone. One that the gate does not pass is dropped,
-   and several of them end the session. Returns false when the datagram was dropped because it
-   exceeds the session's allowance, so that the browser should send less, or when the session is
-   ending (the transport's close has been called, now or earlier) and needs no more datagrams. */
+/* Takes a datagram from the browser to the game server. An empty or oversized one is dropped, and
+   its data is not read; the session goes on, as it would over UDP. A datagram that the gate does
+   not pass is dropped, and several of them end the session. Returns false when the datagram was
+   dropped because it exceeds the session's allowance, so that the browser should send less, or when
+   the session is ending (the transport's close has been called, now or earlier) and needs no more
+   datagrams. */
 bool session_receive(struct session *session, const uint8_t *data, size_t size);
 
 /* Counts a datagram from a browser without a session, as session_receive counts one whose session

@@ -16,12 +16,12 @@ const struct session_farewell session_farewells[] = {
 const struct session_farewell *session_refusal_farewell(enum session_refusal why)
 {
     static const enum session_end ends[] = {
-        [SESSION_REFUSED_FULL] = SESSION_END_ROOM,
-        [SESSION_REFUSED_ADDRESS] = SESSION_END_ROOM,
+        [SESSION_REFUSED_FULL] = SESSION_END_EVICTED,
+        [SESSION_REFUSED_ADDRESS] = SESSION_END_EVICTED,
         [SESSION_REFUSED_DRAINING] = SESSION_END_DRAIN,
         [SESSION_REFUSED_RESTART] = SESSION_END_RESTART,
         [SESSION_REFUSED_BLOCKED] = SESSION_END_BLOCKED,
-        [SESSION_REFUSED_MEMORY] = SESSION_END_ROOM,
+        [SESSION_REFUSED_MEMORY] = SESSION_END_EVICTED,
     };
     static const struct session_farewell other_server = {
         SESSION_CODE_SERVER, "this game server is not allowed (--upstream)"};
@@ -71,8 +71,8 @@ static struct session_link *link_over(const struct session *session,
     return link;
 }
 
-/* Makes the address count a link. A link that follows another of its session at that address counts
-   in its stead. */
+/* Counts a link for its address. A link that replaces another link of its session at that address
+   is counted instead of that one. */
 static enum session_refusal count_link(struct sessions *sessions, struct session_link *link,
                                        const struct socket_address *client,
                                        struct address_count **stead)
@@ -147,8 +147,8 @@ static enum session_refusal join(struct session *session, struct session_link *l
     return SESSION_REFUSED_NOT;
 }
 
-/* Returns whether an address has opened too many sessions to push out this one. An address that
-   opens one session after another must not end that of a newcomer before the game server could
+/* Returns whether an address has opened too many sessions lately to push out this one. An address
+   that opens one session after another must not end that of a newcomer before the game server could
    answer it, nor that of a player before the player is back. */
 static bool crowds_out(const struct sessions *sessions, const unsigned char owner[16],
                        const struct session *session)
@@ -187,7 +187,7 @@ static bool make_place(struct sessions *sessions, const unsigned char owner[16])
     if (session->ending)
         session_close_links(session, session_refusal_farewell(SESSION_REFUSED_FULL), true);
     else
-        session_end(session, SESSION_END_ROOM);
+        session_end(session, SESSION_END_EVICTED);
     return true;
 }
 

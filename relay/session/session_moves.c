@@ -158,9 +158,9 @@ void sessions_release(struct sessions *sessions, const uint8_t hash[SESSION_HASH
         session_end(lws_container_of(entry, struct session, entry), SESSION_END_MOVED);
 }
 
-/* Returns true unless there is a session of this hash here that the game server has answered. One
-   that it has not answered makes way: it began before the adopted session was answered, or while
-   that was slow to arrive, and its page comes back at once. */
+/* Returns true unless there is a session of this hash here that the game server has answered. A
+   session that it has not answered makes way: it began before the adopted session was answered, or
+   before that one arrived here, and its page opens another link at once. */
 static bool make_way(const struct sessions *sessions, const struct session_hash *hash)
 {
     struct session_index_entry *entry = session_index_find(sessions->index, hash);

@@ -11,7 +11,8 @@ bool session_state_read(const void *data, size_t size, struct session_state *out
     if (size != sizeof state)
         return false;
     memcpy(&state, data, sizeof state);
-    /* A full bucket is infinite, and so is the time of a session that has a link. */
+    /* The level of a full bucket is infinite, and so is the time at which a session with a link
+       lost its last one. */
     if (!isfinite(state.opened) || !isfinite(state.active) || !isfinite(state.last_answer) ||
         isnan(state.unlinked) || state.server.size > sizeof state.server.address ||
         state.client.size > sizeof state.client.address ||

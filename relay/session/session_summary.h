@@ -1,14 +1,14 @@
-/* The facts that the operator may know of a session, in a list and in the log. They are plain data,
-   so that they can come from another process. */
-#ifndef CAUSEWAY_RELAY_SESSION_FACTS_H
-#define CAUSEWAY_RELAY_SESSION_FACTS_H
+/* A summary is what the operator may know of a session, in a list and in the log. It is plain data,
+   so that it can come from another process. */
+#ifndef CAUSEWAY_RELAY_SESSION_SUMMARY_H
+#define CAUSEWAY_RELAY_SESSION_SUMMARY_H
 
 #include "os/socket_address.h"
 #include "session/traffic.h"
 
 #include <stdbool.h>
 
-#define SESSION_FACTS_LINKS_MAX 4
+#define SESSION_SUMMARY_LINKS_MAX 4
 
 struct session_summary {
     unsigned long id;
@@ -18,7 +18,7 @@ struct session_summary {
     struct socket_address source; /* the address that the game server sees; all zero = none yet */
     bool answered;
     /* the transports of its links, the newest first, see gauges.h */
-    unsigned transports[SESSION_FACTS_LINKS_MAX];
+    unsigned transports[SESSION_SUMMARY_LINKS_MAX];
     unsigned transport_count;
     double rtt; /* seconds of a round trip to the browser; NAN when it is not known */
     struct traffic traffic;

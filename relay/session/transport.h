@@ -18,7 +18,7 @@
       "no answer of the game server within --answer-timeout")                                      \
     X(DOWN, down, 4005, "the game server is down", "nobody is at the address of the game server")  \
     X(UNLINKED, unlinked, 1001, "no link", "no new link in time (--resume-seconds)")               \
-    X(ROOM, room, 1013, "try later", "others need the room")                                       \
+    X(EVICTED, evicted, 1013, "try later", "another session needed its place")                     \
     X(DRAIN, drain, 1001, "relay is stopping", "the relay is stopping")                            \
     X(RESTART, restart, 1012, "relay restarts", "another process goes on with it")                 \
     X(MOVED, moved, 4003, "another link took its place", "its next link came to another process")  \

@@ -10,15 +10,15 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-/* The most datagrams that are received in one call. More would be less fair to the other sessions.
- */
+/* At most this many datagrams are received in one call. With more, other sessions would wait
+   longer. */
 #define UPSTREAM_BATCH 64
 
-/* The most datagrams that are counted when a socket is closed. Hardly more fit into a socket's
-   buffer. */
+/* At most this many datagrams are counted when a socket is closed. A socket's buffer hardly holds
+   more. */
 #define WAITING_MAX 4096
 
-/* The number of game servers that are remembered to be down. */
+/* The list of game servers that are down has this many places. */
 #define UPSTREAM_DOWN_MAX 64
 
 struct upstream_common {

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Seconds between two lookups of a name, at least and at most, whatever the DNS says. The least is
-   also the time after which a lookup that failed is repeated. */
+/* Seconds between two lookups of a name, at least and at most, whatever the DNS says. A lookup that
+   failed is repeated after the least of these times. */
 #define LOOKUP_SECONDS_MIN 5.0
 #define LOOKUP_SECONDS_MAX 300.0
 

@@ -23,16 +23,16 @@ struct counters *counters_create(int *fd)
     return counters;
 }
 
-void counters_add(struct counters *sum, const struct counters *more)
+void counters_add(struct counters *sum, const struct counters *other)
 {
-#define COUNTERS_ADD(name, help) sum->stats.name += more->stats.name;
+#define COUNTERS_ADD(name, help) sum->stats.name += other->stats.name;
     STATS(COUNTERS_ADD)
 #undef COUNTERS_ADD
-#define COUNTERS_ADD_TIMES(name, help) histogram_add_all(&sum->stats.name, &more->stats.name);
+#define COUNTERS_ADD_TIMES(name, help) histogram_add_all(&sum->stats.name, &other->stats.name);
     STATS_HISTOGRAMS(COUNTERS_ADD_TIMES)
 #undef COUNTERS_ADD_TIMES
-    sum->sessions_open += more->sessions_open;
-    gauges_add(&sum->gauges, &more->gauges);
+    sum->sessions_open += other->sessions_open;
+    gauges_add(&sum->gauges, &other->gauges);
 }
 
 void counters_destroy(struct counters *counters)

@@ -1,5 +1,5 @@
-/* The counters of a worker in memory that it shares with its supervisor, which reads them at any
-   time, also after the worker has died. */
+/* The counters of a worker are in memory that it shares with its supervisor, which reads them at
+   any time, also after the worker has died. */
 #ifndef CAUSEWAY_RELAY_COUNTERS_H
 #define CAUSEWAY_RELAY_COUNTERS_H
 
@@ -20,7 +20,7 @@ struct counters *counters_create(int *fd);
 struct counters *counters_open(int fd);
 
 /* Adds the counters of another process. */
-void counters_add(struct counters *sum, const struct counters *more);
+void counters_add(struct counters *sum, const struct counters *other);
 
 /* Frees the counters. NULL is allowed. */
 void counters_destroy(struct counters *counters);

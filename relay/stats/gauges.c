@@ -12,12 +12,12 @@ unsigned gauges_transport(const char *name)
     return place;
 }
 
-void gauges_add(struct gauges *sum, const struct gauges *more)
+void gauges_add(struct gauges *sum, const struct gauges *other)
 {
-    sum->sessions_max += more->sessions_max;
-    sum->sessions_unanswered += more->sessions_unanswered;
-    sum->sessions_waiting += more->sessions_waiting;
+    sum->sessions_max += other->sessions_max;
+    sum->sessions_unanswered += other->sessions_unanswered;
+    sum->sessions_waiting += other->sessions_waiting;
     for (unsigned i = 0; i < GAUGES_TRANSPORTS; i++)
-        sum->links[i] += more->links[i];
-    sum->upstreams_down += more->upstreams_down;
+        sum->links[i] += other->links[i];
+    sum->upstreams_down += other->upstreams_down;
 }

@@ -20,6 +20,6 @@ struct gauges {
 unsigned gauges_transport(const char *name);
 
 /* Adds the gauges of another process. */
-void gauges_add(struct gauges *sum, const struct gauges *more);
+void gauges_add(struct gauges *sum, const struct gauges *other);
 
 #endif

@@ -12,9 +12,9 @@ void histogram_add(struct histogram *histogram, double seconds)
     histogram->sum += seconds;
 }
 
-void histogram_add_all(struct histogram *sum, const struct histogram *more)
+void histogram_add_all(struct histogram *sum, const struct histogram *other)
 {
     for (unsigned i = 0; i <= HISTOGRAM_BOUNDS; i++)
-        sum->counts[i] += more->counts[i];
-    sum->sum += more->sum;
+        sum->counts[i] += other->counts[i];
+    sum->sum += other->sum;
 }

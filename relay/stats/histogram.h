@@ -19,6 +19,6 @@ struct histogram {
 void histogram_add(struct histogram *histogram, double seconds);
 
 /* Adds the counts of another histogram. */
-void histogram_add_all(struct histogram *sum, const struct histogram *more);
+void histogram_add_all(struct histogram *sum, const struct histogram *other);
 
 #endif

@@ -49,7 +49,7 @@
     X(sessions_ended_unanswered, "ended: no answer from the game server within --answer-timeout")  \
     X(sessions_ended_down, "ended: nobody is at the address of the game server")                   \
     X(sessions_ended_unlinked, "ended: no new link in time (--resume-seconds)")                    \
-    X(sessions_ended_room, "ended for others: not answered, no longer spoken to, or no link")      \
+    X(sessions_ended_evicted, "ended for others: not answered, no longer spoken to, or no link")   \
     X(sessions_ended_drain, "ended: the relay is stopping")                                        \
     X(sessions_ended_restart, "ended: another process of the relay goes on")                       \
     X(sessions_ended_moved, "ended: the next link came to another process, which goes on")         \

@@ -3,6 +3,7 @@
    time, and numbers at their limits. Nothing happens then, and each function that can return an
    error does so. */
 #define OWN_MAIN
+#include "counted.h"
 #include "fixture.h"
 #include "netcode.h"
 
@@ -366,6 +367,25 @@ static void tried(const char *change, const char *field, int error, int expected
         object##_destroy(made);                                                                    \
     } while (0)
 
+/* Checks that an object is one allocation of the size that its memory function returns, and that
+   destroy gives it back. When there is no memory, create must return that error and no object. */
+#define ONE_ALLOCATION(object, config_type, no_memory)                                             \
+    do {                                                                                           \
+        struct counted memory = {.refuse = true};                                                  \
+        struct config_type config = good_##config_type();                                          \
+        struct object *made = NULL;                                                                \
+        config.allocator = counted_allocator(&memory);                                             \
+        assert_int_equal(object##_create(&config, &made), no_memory);                              \
+        assert_null(made);                                                                         \
+        memory.refuse = false;                                                                     \
+        assert_int_equal(object##_create(&config, &made), 0);                                      \
+        assert_int_equal(memory.allocations, 1);                                                   \
+        assert_int_equal(memory.size, object##_memory(&config));                                   \
+        object##_destroy(made);                                                                    \
+        assert_int_equal(memory.releases, 1);                                                      \
+        assert_int_equal(memory.released, memory.size);                                            \
+    } while (0)
+
 #include "arguments_calls.h"
 
 static const struct cw_connection_config *the_messages(void)
@@ -599,12 +619,12 @@ int main(void)
 {
     enum {
         FUNCTIONS = sizeof functions / sizeof *functions,
-        FIELDS = sizeof fields / sizeof *fields
+        CONFIGS = sizeof configs / sizeof *configs
     };
-    static struct CMUnitTest tests[FUNCTIONS + FIELDS];
-    memcpy(tests, fields, sizeof fields);
+    static struct CMUnitTest tests[FUNCTIONS + CONFIGS];
+    memcpy(tests, configs, sizeof configs);
     for (size_t i = 0; i < FUNCTIONS; i++)
-        tests[FIELDS + i] = (struct CMUnitTest){functions[i].name, misused, NULL, fixture_release,
-                                                (void *)&functions[i]};
+        tests[CONFIGS + i] = (struct CMUnitTest){functions[i].name, misused, NULL, fixture_release,
+                                                 (void *)&functions[i]};
     return fixture_run() + cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -517,7 +517,8 @@ const fieldsOf = (config, path = '') =>
       : [{ member, place, config }];
   });
 
-const fieldTests = objects
+/** The tests of each object and its config: one of its memory, and one of each field. */
+const configTests = objects
   .filter((name) => known.has(`${name}_create`) && known.has(`${name}_memory`))
   .flatMap((object) => {
     const create = known.get(`${object}_create`);
@@ -525,7 +526,16 @@ const fieldTests = objects
     const named = known.has(`${config}_error_field`)
       ? `${config}_error_field(&config)`
       : 'named((enum cw_error)error)';
-    return fieldsOf(config).map(({ member, place, config: own }) => {
+    const outOfMemory = create.result.replace(/^enum (\w+)$/, '$1_NO_MEMORY').toUpperCase();
+    const memoryTest = {
+      name: `memory_of_${object}`,
+      text: `static void memory_of_${object}(void **state)\n${block([
+        '(void)state;',
+        `ONE_ALLOCATION(${object}, ${config}, ${outOfMemory});`,
+      ])}`,
+    };
+    const hasAllocator = structs.get(config).some(({ name }) => name === 'allocator');
+    const fields = fieldsOf(config).map(({ member, place, config: own }) => {
       const lines = valuesOf(`${own}.${member.name}`, member).map(([value, error]) => {
         const scalar = /^(u?int\d+_t|size_t|double|bool|enum \w+)$/.test(member.type);
         const set = scalar
@@ -540,6 +550,7 @@ const fieldTests = objects
         text: `static void ${name}(void **state)\n${block([...start, ...lines, 'no_failures();'])}`,
       };
     });
+    return hasAllocator ? [memoryTest, ...fields] : fields;
   });
 
 const exported = functions.filter(
@@ -560,8 +571,8 @@ static const struct function functions[] = {
 ${rows.map(({ row }) => row).join('\n')}
 };
 
-${fieldTests.map(({ text }) => text).join('\n')}
-static const struct CMUnitTest fields[] = {
-${fieldTests.map(({ name }) => `    cmocka_unit_test_teardown(${name}, fixture_release),`).join('\n')}
+${configTests.map(({ text }) => text).join('\n')}
+static const struct CMUnitTest configs[] = {
+${configTests.map(({ name }) => `    cmocka_unit_test_teardown(${name}, fixture_release),`).join('\n')}
 };
 `);

@@ -156,7 +156,7 @@ test('a session that the game server has left keeps no place', async (t) => {
   await comeInTheEnd();
   assert.deepEqual(await held[1].client.closed(), noRoom);
   assert.equal(player.client.socket.readyState, player.client.socket.OPEN);
-  assert.equal((await relay.stats()).sessions_ended_room, 2);
+  assert.equal((await relay.stats()).sessions_ended_evicted, 2);
 });
 
 test('what follows a challenge is an answer', async (t) => {
@@ -226,7 +226,7 @@ test('when all places are taken, the oldest that was not answered makes room', a
   comers.push(await enter());
   assert.deepEqual(await comers[0].closed(), noRoom);
   const stats = await statsUntil(relay, ({ sessions_open }) => sessions_open === 5);
-  assertStats(stats, { sessions_ended_room: 5, sessions_refused_full: 0 });
+  assertStats(stats, { sessions_ended_evicted: 5, sessions_refused_full: 0 });
   await relay.logged(/warn {2}session 1 ended for another: --max-sessions is reached/);
 
   // Sessions that the server answers keep their places.
@@ -250,11 +250,11 @@ test('who opens session after session does not take the places of newcomers', as
   };
   for (const localAddress of ['127.3.0.1', '127.3.0.2'])
     for (let i = 0; i < 8; i++) open(localAddress);
-  const { sessions_ended_room, sessions_refused_full } = await statsUntil(
+  const { sessions_ended_evicted, sessions_refused_full } = await statsUntil(
     rig.relay,
-    (stats) => stats.sessions_ended_room > 0 && stats.sessions_refused_full > 100,
+    (stats) => stats.sessions_ended_evicted > 0 && stats.sessions_refused_full > 100,
   );
-  t.diagnostic(`${sessions_ended_room} made room, ${sessions_refused_full} were refused`);
+  t.diagnostic(`${sessions_ended_evicted} made room, ${sessions_refused_full} were refused`);
   for (let i = 0; i < 5; i++) await rig.newcomer();
   going = false;
   await rig.check();
@@ -272,7 +272,7 @@ test('those that are ending make room first', async (t) => {
   for (let i = 0; i < 4; i++) await connect(t, relay);
   crowd.stop();
   assert.equal(oldest.socket.readyState, 1);
-  assert.equal((await relay.stats()).sessions_ended_room, 0);
+  assert.equal((await relay.stats()).sessions_ended_evicted, 0);
 });
 
 for (const [name, datagram] of Object.entries({
@@ -290,7 +290,7 @@ for (const [name, datagram] of Object.entries({
     await crowd.reached(1500);
     for (let i = 0; i < 4; i++) await rig.newcomer({ rtc: i % 2 === 1 });
     const stats = await rig.relay.stats();
-    assert.ok(stats.sessions_ended_room > 0);
+    assert.ok(stats.sessions_ended_evicted > 0);
     assert.equal(stats.sessions_refused_full, 0);
     crowd.stop();
     await rig.check();

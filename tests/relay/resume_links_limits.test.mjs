@@ -156,7 +156,7 @@ test(
     assert.deepEqual(await refused.closed(), TRY_LATER);
     await ask(server, links[2], 'still here');
     const stats = await relay.stats();
-    assertStats(stats, { sessions_ended_room: 2, sessions_refused_full: 1, sessions_open: 4 });
+    assertStats(stats, { sessions_ended_evicted: 2, sessions_refused_full: 1, sessions_open: 4 });
     assertAddsUp(stats);
   },
 );

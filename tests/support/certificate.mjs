@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 
-export const P256 = ['ec', '-pkeyopt', 'ec_paramgen_curve:P-256'];
+const P256 = ['ec', '-pkeyopt', 'ec_paramgen_curve:P-256'];
 
 /**
  * Makes a key and a certificate of a name in a folder. Returns their files, and the relay's options that name them;

@@ -46,25 +46,6 @@ static inline struct cw_allocator counted_allocator(struct counted *counted)
     return (struct cw_allocator){counted_allocate, counted_release, counted};
 }
 
-/* Checks that an object is one allocation of the size that its memory function returns, and that
-   destroy gives it back. When there is no memory, create must return that error and no object. */
-#define assert_one_allocation(object, config_default, no_memory)                                   \
-    do {                                                                                           \
-        struct counted counted = {.refuse = true};                                                 \
-        struct cw_##object##_config config = config_default;                                       \
-        struct cw_##object *made = NULL;                                                           \
-        config.allocator = counted_allocator(&counted);                                            \
-        assert_int_equal(cw_##object##_create(&config, &made), no_memory);                         \
-        assert_null(made);                                                                         \
-        counted.refuse = false;                                                                    \
-        assert_int_equal(cw_##object##_create(&config, &made), 0);                                 \
-        assert_int_equal(counted.allocations, 1);                                                  \
-        assert_int_equal(counted.size, cw_##object##_memory(&config));                             \
-        cw_##object##_destroy(made);                                                               \
-        assert_int_equal(counted.releases, 1);                                                     \
-        assert_int_equal(counted.released, counted.size);                                          \
-    } while (0)
-
 /* Returns whether these bytes stand anywhere in the block. */
 static inline bool counted_holds(const struct counted *counted, const void *bytes, size_t size)
 {

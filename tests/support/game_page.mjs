@@ -39,7 +39,7 @@ export const slide = (page, id, value) =>
   );
 
 /** Runs about and shoots for so long, and measures the frames. */
-export async function runAbout(page, seconds, random) {
+async function runAbout(page, seconds, random) {
   await page.evaluate(() => {
     const times = (globalThis.frameTimes = []);
     let last = performance.now();

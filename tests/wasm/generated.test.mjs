@@ -66,8 +66,8 @@ test('why a relay ends a session follows its header', () => {
   );
   const codes = constant(generate(), 'closeCodes');
   assert.deepEqual(constant(text, 'closeCodes'), { ...codes, IDLE: 4999 });
-  const { DOWN, ROOM, MOVED, ORIGIN, SERVER } = codes;
-  assert.deepEqual([DOWN, ROOM, MOVED, ORIGIN, SERVER], [4005, 1013, 4003, 4004, 4006]);
+  const { DOWN, EVICTED, MOVED, ORIGIN, SERVER } = codes;
+  assert.deepEqual([DOWN, EVICTED, MOVED, ORIGIN, SERVER], [4005, 1013, 4003, 4004, 4006]);
 });
 
 test('fields, numbers and sizes follow the headers', () => {

@@ -17,7 +17,7 @@ const WAITING_MAX = 16384;
 const IDLE_MS = 60_000;
 
 /** The close codes of causeway-relay, with their texts. */
-const [DOWN, IDLE, MOVED, ROOM] = ['DOWN', 'IDLE', 'MOVED', 'ROOM'].map((name) => [
+const [DOWN, IDLE, MOVED, EVICTED] = ['DOWN', 'IDLE', 'MOVED', 'EVICTED'].map((name) => [
   closeCodes[name],
   closeTexts[name],
 ]);
@@ -134,7 +134,7 @@ export class DevRelay {
       const session = this.#sessions.get(key);
       if (session) session.join(link);
       else if (!this.#server) link.close(...DOWN);
-      else if (this.#sessions.size >= SESSIONS_MAX) link.close(...ROOM);
+      else if (this.#sessions.size >= SESSIONS_MAX) link.close(...EVICTED);
       else this.#begin(key).join(link);
     });
   }

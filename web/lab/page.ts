@@ -39,7 +39,7 @@ export class Page {
   #view!: View;
   /** The time of the last frame, and of the last change of words and charts, in seconds. */
   #seen = 0;
-  #told = 0;
+  #wordsAt = 0;
   #charted = 0;
   /** The part of a tick that is to pass before the next one. */
   #rest = 0;
@@ -107,7 +107,7 @@ export class Page {
     history.replaceState(null, '', `#${write({ ...this.run.settings, ...this.#view })}`);
     this.#speeds.value = this.#view.speed;
     this.#latencyOf.value = this.#view.latencyOf;
-    this.#told = this.#charted = -Infinity;
+    this.#wordsAt = this.#charted = -Infinity;
   }
 
   /** Makes as many cards as there are columns, or removes those that are left over. */
@@ -159,8 +159,8 @@ export class Page {
     tracks.forEach((track, i) =>
       cards[i]!.draw(track, now + this.#rest / TICKS_PER_SECOND, this.#seen),
     );
-    if (all || this.#seen - this.#told > WORDS_SECONDS) {
-      this.#told = this.#seen;
+    if (all || this.#seen - this.#wordsAt > WORDS_SECONDS) {
+      this.#wordsAt = this.#seen;
       tracks.forEach((track, i) => cards[i]!.tell(track, this.#view.latencyOf, now, this.#seen));
       setText(element('time'), now.toFixed(1));
     }

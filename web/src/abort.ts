@@ -3,7 +3,7 @@
 
 const unnamed = (): DOMException => new DOMException('this was aborted', 'AbortError');
 
-/** Returns what is thrown because of an aborted signal. */
+/** Returns the reason of an aborted signal, as it is thrown. */
 export const reasonOf = (signal: AbortSignal): unknown =>
   'reason' in signal ? signal.reason : unnamed();
 

@@ -1,7 +1,7 @@
 import type { CoreFunctions } from './generated.js';
 import { WasmModule, WasmObject, type ModuleExports } from './module.js';
 
-/** The functions of causeway.wasm: those of the headers of the core. */
+/** The functions of causeway.wasm, which are those of the core's headers. */
 export interface CoreExports extends ModuleExports, CoreFunctions {}
 
 /**
@@ -32,7 +32,7 @@ export class Core extends WasmModule<CoreExports> {
 
   /** Lends `use` memory for keys, which is wiped afterwards. @internal */
   withSecret<Result>(size: number, use: (address: number) => Result): Result {
-    return this.withRoom(size, (address) => {
+    return this.withMemory(size, (address) => {
       try {
         return use(address);
       } finally {

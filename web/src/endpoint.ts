@@ -101,7 +101,9 @@ export interface EndpointStats {
   readonly ackedBytesPerSecond: number;
 }
 
-/** A datagram that is this many bytes longer than any packet is dropped, so bytes beyond that may be cut off. */
+/**
+ * A datagram that is this many bytes longer than any packet is dropped anyway, so its other bytes need not be copied.
+ */
 export const LONGER_THAN_ANY_HEADER = 16;
 
 /**

@@ -69,8 +69,8 @@ export type RelayCode =
   | 'BLOCKED';
 
 /**
- * The relay's reasons, each with the numbers that stand for it, and with its meaning. A number is the code that closes
- * a WebSocket, which a data channel brings as a message, or the status of the answer to an offer.
+ * Each of the relay's reasons has numbers that stand for it, and a meaning. A number is the code that closes a
+ * WebSocket, which a data channel carries in a message, or the status of the answer to an offer.
  */
 const refusals: readonly (readonly [code: RelayCode, numbers: readonly number[], means: string])[] =
   [
@@ -78,7 +78,7 @@ const refusals: readonly (readonly [code: RelayCode, numbers: readonly number[],
     ['NO_RTC', [statuses.NOT_FOUND, statuses.METHOD_NOT_ALLOWED], 'does not serve WebRTC (--rtc)'],
     [
       'RELAY_FULL',
-      [codes.ROOM, statuses.TOO_MANY_REQUESTS, statuses.SERVICE_UNAVAILABLE],
+      [codes.EVICTED, statuses.TOO_MANY_REQUESTS, statuses.SERVICE_UNAVAILABLE],
       'is full',
     ],
     ['RELAY_STOPPING', [codes.DRAIN], 'is stopping'],
@@ -107,7 +107,7 @@ export function relaySays(number: number): { code: RelayCode; means: string } | 
   return code && { code, means };
 }
 
-/** The codes with which the same attempt would fail at any time. */
+/** With these codes, the same attempt would always fail again. */
 const final: readonly string[] = [
   'ORIGIN',
   'NO_RTC',

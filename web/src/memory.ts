@@ -37,7 +37,10 @@ const writers: Record<Reader, (view: DataView, at: number, value: Value) => void
   address: (view, at, value) => view.setUint32(at, Number(value), true),
 };
 
-/** A number that no field takes which takes 0. The number above it stands for a default that depends on others. */
+/**
+ * No field takes this number, unless it has no limits. The number above it stands for a default that depends on other
+ * fields.
+ */
 const NO_OPTION = 2 ** 32 - 2;
 
 const isOption = (value: number): boolean =>
@@ -47,8 +50,8 @@ const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
 /**
- * Views of a module's memory. A view is detached, and then has no bytes, when the memory grows. This class makes new
- * views when that has happened, so what it returns is valid until the next call into the module, and no longer.
+ * This class has views of a module's memory. When the memory grows, a view is detached and has no bytes any more. Then
+ * the class makes new views, so what it returns is valid until the next call into the module, and no longer.
  */
 export class Memory {
   readonly #memory: WebAssembly.Memory;
@@ -85,10 +88,10 @@ export class Memory {
     return this.view.getFloat64(address, true);
   }
 
-  /** Writes bytes to an address with space for `room` of them, and returns how many fit. */
-  put(data: Uint8Array, address: number, room: number): number {
-    this.bytes.set(data.length > room ? data.subarray(0, room) : data, address);
-    return Math.min(data.length, room);
+  /** Writes bytes to an address where `capacity` of them fit, and returns how many it wrote. */
+  put(data: Uint8Array, address: number, capacity: number): number {
+    this.bytes.set(data.length > capacity ? data.subarray(0, capacity) : data, address);
+    return Math.min(data.length, capacity);
   }
 
   u64(address: number): bigint {
@@ -106,10 +109,10 @@ export class Memory {
     return decoder.decode(this.bytes.subarray(address, end));
   }
 
-  /** Writes a C string to an address with space for `room` bytes, as much of it as fits. */
-  putText(text: string, address: number, room: number): void {
+  /** Writes a C string to an address where `capacity` bytes fit, and as much of it as fits. */
+  putText(text: string, address: number, capacity: number): void {
     const { bytes } = this;
-    const { written } = encoder.encodeInto(text, bytes.subarray(address, address + room - 1));
+    const { written } = encoder.encodeInto(text, bytes.subarray(address, address + capacity - 1));
     bytes[address + written] = 0;
   }
 

@@ -9,10 +9,10 @@ export interface ModuleExports extends ModuleFunctions {
   _initialize(): void;
 }
 
-/** Bytes that hold any result of a call that is not a number. The longest are statistics. */
+/** The result of any call that is not a number fits into this many bytes. The longest results are statistics. */
 const SCRATCH_SIZE = 1024;
 
-/** The arrays whose lengths C counts in fields of their own. */
+/** These arrays have lengths that C counts in fields of their own. */
 const arrays: Readonly<Record<string, string>> = {
   channel_count: 'channels',
   address_count: 'addresses',
@@ -37,8 +37,8 @@ export abstract class WasmModule<Exports extends ModuleExports = ModuleExports> 
   readonly memory: Memory;
   /** The address of memory for results of one call that are not a number. @internal */
   readonly scratch: number;
-  #room = 0;
-  #roomSize = 0;
+  #callMemory = 0;
+  #callSize = 0;
 
   /** @internal */
   protected constructor(instance: WebAssembly.Instance, name: string) {
@@ -79,7 +79,7 @@ export abstract class WasmModule<Exports extends ModuleExports = ModuleExports> 
   }
 
   /** Allocates memory in the module for as long as `use` takes. @internal */
-  withRoom<Result>(size: number, use: (address: number) => Result): Result {
+  withMemory<Result>(size: number, use: (address: number) => Result): Result {
     const address = this.allocate(size);
     try {
       return use(address);
@@ -89,13 +89,13 @@ export abstract class WasmModule<Exports extends ModuleExports = ModuleExports> 
   }
 
   /** Returns the address of memory for the bytes and structs of one call, valid until the next use. @internal */
-  room(size: number): number {
-    if (size > this.#roomSize) {
-      if (this.#room) this.exports.release(this.#room);
-      this.#roomSize = Math.max(1024, 2 * size);
-      this.#room = this.allocate(this.#roomSize);
+  memoryFor(size: number): number {
+    if (size > this.#callSize) {
+      if (this.#callMemory) this.exports.release(this.#callMemory);
+      this.#callSize = Math.max(1024, 2 * size);
+      this.#callMemory = this.allocate(this.#callSize);
     }
-    return this.#room;
+    return this.#callMemory;
   }
 
   /**
@@ -103,7 +103,7 @@ export abstract class WasmModule<Exports extends ModuleExports = ModuleExports> 
    * the header. @internal
    */
   configure(struct: Struct, values: object, defaults: (out: number) => void): number {
-    const config = this.room(struct.size);
+    const config = this.memoryFor(struct.size);
     defaults(config);
     this.memory.setConfig(config, struct, values);
     return config;

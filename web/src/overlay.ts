@@ -17,12 +17,12 @@ export interface OverlayOptions {
 const WIDTH = 176;
 const HEIGHT = 44;
 const SAMPLES_PER_SECOND = 4;
-/** The width of a sample in pixels. The whole width of the graph holds 22 s of samples. */
+/** A sample is this many pixels wide, so the graph shows the samples of 22 s. */
 const STEP = 2;
 const SAMPLES = WIDTH / STEP;
 
 const COLORS = { text: '#e5f0f2', faint: '#a3bac0', rtt: '#4cc9e0', loss: '#ff6b7a' };
-/** The least that the top of the graph stands for, in milliseconds. */
+/** The top of the graph stands for at least this many milliseconds. */
 const LEAST_TOP = 50;
 
 const names: Record<string, string> = { webrtc: 'WebRTC', websocket: 'WebSocket' };
@@ -150,7 +150,7 @@ export function overlay(client: Watched, options: OverlayOptions = {}): () => vo
     try {
       show(await client.stats());
     } catch {
-      // The connection has ended, which the next look will show.
+      // The connection has ended, as the next call will find.
     } finally {
       asked = false;
     }

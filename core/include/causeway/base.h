@@ -36,8 +36,8 @@
 
 CW_BEGIN_DECLARATIONS
 
-/* The version of the library. Before 1.0 a new minor version may break programs that use it. It is
-   defined only here; CMake reads it from this file. */
+/* This is the version of the library. Before 1.0 a new minor version may break programs that use
+   it. It is defined only here; CMake reads it from this file. */
 #define CAUSEWAY_VERSION_MAJOR 0
 #define CAUSEWAY_VERSION_MINOR 2
 #define CAUSEWAY_VERSION_PATCH 0
@@ -45,14 +45,15 @@ CW_BEGIN_DECLARATIONS
 #define CW_VERSION_QUOTE(major, minor, patch)  #major "." #minor "." #patch
 #define CW_VERSION_EXPAND(major, minor, patch) CW_VERSION_QUOTE(major, minor, patch)
 
-/* The version of these headers as text: "0.2.0". */
+/* This is the version of these headers as text: "0.2.0". */
 #define CAUSEWAY_VERSION                                                                           \
     CW_VERSION_EXPAND(CAUSEWAY_VERSION_MAJOR, CAUSEWAY_VERSION_MINOR, CAUSEWAY_VERSION_PATCH)
 
-/* The version of the library that the program runs with. */
+/* Returns the version of the library that the program runs with. */
 const char *cw_version(void);
 
-/* Everything that can go wrong, as values. Every function that can fail returns one of these.
+/* These values stand for everything that can go wrong. Every function that can fail returns one of
+   them.
 
    A NULL pointer that a function needs is a mistake everywhere, and so is a time that is not
    finite. Nothing happens then, and the function returns CW_ERROR_INVALID_ARGUMENT, or false, 0 or
@@ -142,14 +143,14 @@ enum cw_error {
 
     CW_ERROR_COUNT,
 
-    /* From 0x800 on are errors that the headers of upper layers define, as input.h does. From
-       CW_ERROR_CONFIG on each error stands for a field of a config that cannot work. */
+    /* The headers of upper layers define errors of their own from 0x800 on, as input.h does. From
+       CW_ERROR_CONFIG on, each error stands for a field of a config that cannot work. */
     CW_ERROR_CONFIG = 0x1000,
     CW_ERROR_LAST = 0xffff
 };
 
-/* One sentence in plain English that says what is wrong and, where it helps, what to do. The string
-   is static and never NULL. */
+/* Returns one sentence in plain English that says what is wrong and, where it helps, what to do.
+   The string is static and never NULL. */
 const char *cw_error_string(enum cw_error error);
 
 #define CW_ERROR_FIELD_SIZE 32
@@ -159,30 +160,29 @@ const char *cw_error_string(enum cw_error error);
    may have. Returns false for all other errors, and writes "" then. */
 bool cw_error_field(enum cw_error error, char out[CW_ERROR_FIELD_SIZE]);
 
-/* Defaults that are computed from other fields of the config. The second is for fingerprints, which
-   have 64 bits. */
+/* These stand for defaults that are computed from other fields of the config. Fingerprints have one
+   of their own, because they have 64 bits. */
 #define CW_AUTO             UINT32_MAX
 #define CW_FINGERPRINT_AUTO UINT64_MAX
 
-/* All zero means malloc and free. A create function calls allocate once, for exactly the size that
-   its cw_X_memory() returns. Nothing allocates after that, and destroy calls release once. allocate
-   must return memory that is aligned for any type, or NULL when there is none. */
+/* An allocator of zeros means malloc and free. A create function calls allocate once, for exactly
+   the size that its cw_X_memory() returns. Nothing allocates after that, and destroy calls release
+   once. allocate must return memory that is aligned for any type, or NULL when there is none. */
 struct cw_allocator {
     void *(*allocate)(void *context, size_t size);
     void (*release)(void *context, void *memory, size_t size);
     void *context;
 };
 
-/* A source of random bytes. All zero means the operating system's. A source of your own makes a run
-   repeatable; never use one that an attacker could guess. */
+/* This is a source of random bytes. All zero means the operating system's. A source of your own
+   makes a run repeatable; never use one that an attacker could guess. */
 struct cw_random {
     void (*fill)(void *context, uint8_t *out, size_t size);
     void *context;
 };
 
-/* A log of rare events: who comes and goes, who is refused, and why. Nothing that happens for every
-   packet is logged, and no key or token ever is. This is the level of its detail. Each level
-   includes the ones before it. */
+/* A log tells of rare events: who comes and goes, who is refused, and why. Nothing that happens for
+   every packet is logged, and no key or token ever is. Each level includes the ones before it. */
 enum cw_log_level {
     CW_LOG_NONE = 0,
     CW_LOG_WARNING, /* events that an operator should look at, such as refusals */
@@ -190,10 +190,10 @@ enum cw_log_level {
     CW_LOG_DEBUG    /* datagrams that are dropped, but not all in a flood */
 };
 
-/* Part of the configs of a server and a client host. */
+/* The configs of a server and of a client host have a log. */
 struct cw_log {
-    /* Takes one line, without a newline, which is only valid until it returns. It must not call the
-       object that it logs for. NULL, the default: no log. */
+    /* The function takes one line, without a newline, which is only valid until it returns. It must
+       not call the object that it logs for. NULL, the default: no log. */
     void (*write)(void *context, enum cw_log_level level, const char *line);
     void *context;
     enum cw_log_level level; /* default CW_LOG_INFO */
@@ -208,14 +208,14 @@ enum cw_address_type {
     CW_ADDRESS_IPV6 = 2,
 };
 
-/* All zero means no address. */
+/* An address of zeros is none. */
 struct cw_address {
     enum cw_address_type type;
     uint16_t port;     /* host byte order; 0: none */
     uint8_t bytes[16]; /* network byte order; IPv4 uses the first 4, the rest is ignored */
 };
 
-/* The longest text of an address in bytes, with its terminator. */
+/* The longest text of an address has this many bytes, its terminator included. */
 #define CW_ADDRESS_TEXT_SIZE 48
 
 /* Reads "1.2.3.4", "1.2.3.4:5", "::1", "[::1]" or "[::1]:5" from a terminated string. IPv6 may be
@@ -233,8 +233,8 @@ const char *cw_address_format(const struct cw_address *address, char text[CW_ADD
    it, as it is for sockets. Returns a negative number, 0 or a positive one. */
 int cw_address_compare(const struct cw_address *a, const struct cw_address *b);
 
-/* Returns whether the two have the same type, bytes and port, where an IPv4 address equals itself
-   mapped. */
+/* Returns whether two addresses have the same type, bytes and port. An IPv4 address equals the IPv6
+   address that it is mapped to. */
 bool cw_address_equal(const struct cw_address *a, const struct cw_address *b);
 
 CW_END_DECLARATIONS

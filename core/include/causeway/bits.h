@@ -1,4 +1,4 @@
-/* Bits in a buffer: a writer, a reader and a measurer.
+/* A writer puts bits into a buffer, a reader takes them out, and a measurer counts them.
 
    Bits fill bytes from the least significant bit up, and groups of bits are little-endian, as in
    the serialize 1.0 format. Buffers belong to the caller, and nothing is written or read past the
@@ -35,7 +35,7 @@ CW_BEGIN_DECLARATIONS
 #define CW_LIKELY(condition) (condition)
 #endif
 
-/* The number of bits that can hold every number from 0 to range: 0 to 32. */
+/* Returns the number of bits that can hold every number from 0 to range: 0 to 32. */
 CW_INLINE unsigned cw_bits_required(uint32_t range)
 {
 #if defined(__GNUC__)
@@ -48,14 +48,14 @@ CW_INLINE unsigned cw_bits_required(uint32_t range)
 #endif
 }
 
-/* The same number for a range of 64 bits: 0 to 64. */
+/* Returns the same number for a range of 64 bits: 0 to 64. */
 CW_INLINE unsigned cw_bits_required_64(uint64_t range)
 {
     const uint32_t high = (uint32_t)(range >> 32);
     return high ? 32 + cw_bits_required(high) : cw_bits_required((uint32_t)range);
 }
 
-/* The index of the lowest bit that is set, 0 to 63. bits must not be 0. */
+/* Returns the index of the lowest bit that is set, 0 to 63. bits must not be 0. */
 CW_INLINE unsigned cw_lowest_bit(uint64_t bits)
 {
 #if defined(__GNUC__)
@@ -82,7 +82,7 @@ CW_INLINE void cw_bit_writer_set_limit(struct cw_bit_writer *writer)
     writer->limit = left < 4 ? (unsigned)left * 8 + 1 : 32;
 }
 
-/* A writer into data, which has room for capacity bytes. */
+/* Returns a writer into data, which has room for capacity bytes. */
 CW_INLINE struct cw_bit_writer cw_bit_writer_begin(uint8_t *data, size_t capacity)
 {
     struct cw_bit_writer writer = {data, capacity, 0, 0, 0, 0, false};
@@ -166,7 +166,7 @@ CW_INLINE bool cw_bit_writer_bytes(struct cw_bit_writer *writer, const uint8_t *
     return true;
 }
 
-/* The bits written so far. */
+/* Returns the number of bits written so far. */
 CW_INLINE size_t cw_bit_writer_position(const struct cw_bit_writer *writer)
 {
     return writer->position * 8 + writer->used;
@@ -181,10 +181,10 @@ struct cw_bit_reader {
     bool failed;
 };
 
-/* The bytes at data from position to end, at most 3 of them, as one number. */
+/* Returns the bytes at data from position to end, at most 3 of them, as one number. */
 uint64_t cw_bits_load_end(const uint8_t *data, ptrdiff_t position, ptrdiff_t end);
 
-/* A reader of the size bytes at data. */
+/* Returns a reader of the size bytes at data. */
 CW_INLINE struct cw_bit_reader cw_bit_reader_begin(const uint8_t *data, size_t size)
 {
     const struct cw_bit_reader reader = {data, (ptrdiff_t)size - 4, 0, 0, 0, false};
@@ -266,8 +266,8 @@ CW_INLINE bool cw_bit_reader_bytes(struct cw_bit_reader *reader, uint8_t *bytes,
     return true;
 }
 
-/* Like cw_bit_reader_bytes, but gives the address of the bytes in the buffer instead of copying
-   them. */
+/* Does what cw_bit_reader_bytes does, but gives the address of the bytes in the buffer instead of
+   copying them. */
 CW_INLINE bool cw_bit_reader_borrow(struct cw_bit_reader *reader, size_t count,
                                     const uint8_t **bytes)
 {
@@ -278,14 +278,14 @@ CW_INLINE bool cw_bit_reader_borrow(struct cw_bit_reader *reader, size_t count,
     return true;
 }
 
-/* The bits read so far; after a failure, all bits of the buffer. */
+/* Returns the number of bits read so far; after a failure, that of all bits of the buffer. */
 CW_INLINE size_t cw_bit_reader_position(const struct cw_bit_reader *reader)
 {
     return (size_t)reader->position * 8 - reader->available;
 }
 
-/* Counts the bits that a writer would write. Every alignment counts as 7, so that the count is
-   enough wherever in a packet the bits start. */
+/* A measurer counts the bits that a writer would write. Every alignment counts as 7, so that the
+   count is enough wherever in a packet the bits start. */
 struct cw_bit_measurer {
     size_t bits;
     bool failed;

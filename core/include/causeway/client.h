@@ -1,4 +1,4 @@
-/* A player's end: a connection for messages, carried by the packets of netcode. */
+/* A client is a player's end: a connection for messages, carried by the packets of netcode. */
 #ifndef CAUSEWAY_CLIENT_H
 #define CAUSEWAY_CLIENT_H
 
@@ -8,7 +8,7 @@
 
 CW_BEGIN_DECLARATIONS
 
-/* Not thread-safe; any number may exist. */
+/* A client is not thread-safe, but any number may exist. */
 struct cw_client;
 
 struct cw_client_config {
@@ -23,10 +23,11 @@ struct cw_client_config {
 
 struct cw_client_config cw_client_config_default(void);
 
-/* Bytes of the one allocation that create makes; 0 for a config that create refuses. */
+/* Returns the bytes of the one allocation that create makes, or 0 for a config that create
+   refuses. */
 size_t cw_client_memory(const struct cw_client_config *config);
 
-/* *client is set only on CW_OK. Errors: that of a field, also of one of the connection, whose
+/* *client is set only on CW_OK. Errors: that of a field, in the config or in its connection, whose
    datagrams may not be longer than CW_PAYLOAD_MAX; CW_ERROR_NO_RANDOM, CW_ERROR_NO_MEMORY. */
 enum cw_error cw_client_create(const struct cw_client_config *config, struct cw_client **client);
 
@@ -39,8 +40,8 @@ void cw_client_destroy(struct cw_client *client);
 enum cw_error cw_client_connect(struct cw_client *client, const uint8_t *token, size_t size,
                                 double now);
 
-/* Takes a datagram, as cw_netcode_client_receive does. On an error it was dropped; the errors of
-   cw_connection_receive come too. */
+/* Takes a datagram, as cw_netcode_client_receive does. On an error the datagram was dropped. The
+   errors of cw_connection_receive are possible too. */
 enum cw_error cw_client_receive(struct cw_client *client, const struct cw_address *from,
                                 const uint8_t *data, size_t size, double now);
 
@@ -74,9 +75,9 @@ struct cw_client_event {
 /* Takes the next event; false when there is none. */
 bool cw_client_next(struct cw_client *client, struct cw_client_event *event);
 
-/* The client's connection, for making and sending messages and for statistics. Messages go out with
-   the next update and transmit. In any state but CW_CLIENT_CONNECTED, sending is refused with
-   CW_ERROR_NOT_CONNECTED. */
+/* Returns the client's connection, for making and sending messages and for statistics. Messages go
+   out with the next update and transmit. In any state but CW_CLIENT_CONNECTED, sending is refused
+   with CW_ERROR_NOT_CONNECTED. */
 struct cw_connection *cw_client_connection(struct cw_client *client);
 
 /* Ends the connection or the attempt to connect. Does nothing when there is neither. The state
@@ -85,9 +86,10 @@ void cw_client_disconnect(struct cw_client *client);
 
 enum cw_client_state cw_client_state(const struct cw_client *client);
 
-/* The netcode client below knows the server, the slot, what the server said at the end and the
-   statistics of datagrams, and it moves the client to another address. Call no other function of it
-   that changes it. It is valid as long as the client is. */
+/* Returns the netcode client below. It knows the server, the slot, what the server said at the end
+   and the statistics of datagrams, and moves the client to another address. Call no function that
+   changes it but cw_netcode_client_move and cw_netcode_client_try_server. It is valid as long as
+   the client is. */
 struct cw_netcode_client *cw_client_netcode(struct cw_client *client);
 
 CW_END_DECLARATIONS

@@ -1,5 +1,5 @@
-/* Tells a client the server's time in ticks, and runs the client's own ticks ahead of it, so that
-   the input for a tick reaches the server just before the server needs it.
+/* This module tells a client the server's time in ticks, and runs the client's own ticks ahead of
+   it, so that the input for a tick reaches the server just before the server needs it.
 
    The client sends stamps of 2 bytes. The server answers with 10 bytes: the last stamp it received,
    how long it has held that stamp, and its tick time. Send the answer in a message of its own or
@@ -34,20 +34,20 @@ static inline bool cw_tick_time_valid(double tick_time)
     return tick_time >= -CW_TICK_TIME_MAX && tick_time <= CW_TICK_TIME_MAX;
 }
 
-/* The tick that runs at a valid tick time; 0 for an invalid one. */
+/* Returns the tick that runs at a valid tick time, or 0 for an invalid one. */
 static inline uint32_t cw_tick_of(double tick_time)
 {
     return cw_tick_time_valid(tick_time) ? (uint32_t)(uint64_t)(int64_t)floor(tick_time) : 0;
 }
 
-/* The number of ticks from b to a; negative when a is before b. */
+/* Returns the number of ticks from b to a; negative when a is before b. */
 static inline int32_t cw_tick_difference(uint32_t a, uint32_t b)
 {
     return (int32_t)(a - b);
 }
 
-/* The server's side, one per client. Set it to all zero at first, and again for each new client.
-   The members are private. */
+/* The server has one of these per client. Set it to all zero at first, and again for each new
+   client. The members are private. */
 struct cw_clock_echo {
     double received; /* when the newest stamp arrived */
     uint16_t stamp;
@@ -86,7 +86,8 @@ struct cw_clock_sync_config {
 
 struct cw_clock_sync_config cw_clock_sync_config_default(void);
 
-/* Bytes of the one allocation that create makes; 0 for a config that create refuses. */
+/* Returns the bytes of the one allocation that create makes, or 0 for a config that create
+   refuses. */
 size_t cw_clock_sync_memory(const struct cw_clock_sync_config *config);
 
 /* Errors, with *sync left as it is: that of a field, CW_ERROR_NO_MEMORY. */
@@ -134,16 +135,16 @@ struct cw_clock_sync_event {
     uint32_t tick;
 };
 
-/* The next event; false when there is none. */
+/* Takes the next event. Returns false when there is none. */
 bool cw_clock_sync_next(struct cw_clock_sync *sync, struct cw_clock_sync_event *event);
 
-/* The server's tick time at now. now must not be before the last update. The result never goes
-   back, except where the server's ticks jump; a RESTART event follows then. It is 0 before the
+/* Returns the server's tick time at now, which must not be before the last update. The result never
+   goes back, except where the server's ticks jump; a RESTART event follows then. It is 0 before the
    first answer. */
 double cw_clock_sync_server_time(const struct cw_clock_sync *sync, double now);
 
-/* The client's own tick time, which is ahead of the server's by the lead. It is otherwise like the
-   server's. */
+/* Returns the client's own tick time, which is ahead of the server's by the lead. It is otherwise
+   like the server's. */
 double cw_clock_sync_client_time(const struct cw_clock_sync *sync, double now);
 
 struct cw_clock_sync_stats {

@@ -1,5 +1,5 @@
-/* One end of a conversation: an endpoint with channels of messages on top. Packets are in yojimbo
-   1.0 format. */
+/* A connection is one end of a conversation: an endpoint with channels of messages on top. Packets
+   are in yojimbo 1.0 format. */
 #ifndef CAUSEWAY_CONNECTION_H
 #define CAUSEWAY_CONNECTION_H
 
@@ -32,8 +32,8 @@ enum cw_channel_kind {
     CW_CHANNEL_RELIABLE_UNORDERED
 };
 
-/* Coded repair, an extension of the wire that other implementations do not have: both ends turn it
-   on, and where tokens carry a fingerprint it is part of that.
+/* Coded repair is an extension of the wire that other implementations do not have. Both ends turn
+   it on, and it is part of the fingerprint that tokens may carry.
 
    While packets are being lost, messages are followed by combinations of all that are not acked,
    and a receiver that lacks some rebuilds them from as many combinations, without a round trip.
@@ -44,12 +44,12 @@ enum cw_channel_kind {
    come in long bursts, since the combinations are lost with the messages, nor beside blocks. It
    takes about 40 KB of memory. */
 
-/* Large messages, an extension of the wire that other implementations do not have, and part of the
-   fingerprint. A message that does not fit into a packet, or has a block, goes in fragments among
-   the other messages of its channel, so that several are on their way at once, and those that fit
-   do not wait for it. Congestion control counts fragments, as it does those of blocks. A reliable
-   channel sends each until it is acked; on an unreliable one a message arrives if all of its
-   fragments do. `blocks` may be false: it is for messages whose blocks are longer than
+/* Large messages are an extension of the wire that other implementations do not have, and part of
+   the fingerprint. A message that does not fit into a packet, or has a block, goes in fragments
+   among the other messages of its channel, so that several are on their way at once, and those that
+   fit do not wait for it. Congestion control counts fragments, as it does those of blocks. A
+   reliable channel sends each until it is acked; on an unreliable one a message arrives if all of
+   its fragments do. `blocks` may be false: it is for messages whose blocks are longer than
    max_message_size, which go one at a time.
 
    Both ends turn it on by max_message_size. CW_AUTO is what the longest message of the schema
@@ -102,8 +102,8 @@ struct cw_channel_config {
 
 struct cw_channel_config cw_channel_config_default(enum cw_channel_kind kind);
 
-/* CW_OK, or the error of the field that cannot work; see cw_error_field. packet_size is the longest
-   payload that is sent in one packet, in bytes. */
+/* Returns CW_OK, or the error of the field that cannot work; see cw_error_field. packet_size is the
+   longest payload that is sent in one packet, in bytes. */
 enum cw_error cw_channel_config_check(const struct cw_channel_config *config, uint32_t packet_size);
 
 struct cw_channel_stats {
@@ -127,8 +127,8 @@ struct cw_channel_stats {
    clock of the caller's. The clock may start anywhere and must not go back. */
 struct cw_connection;
 
-/* Bytes of the longest datagram that is sent by default, encryption included: one packet of every
-   path carries it. */
+/* The longest datagram that is sent by default has this many bytes, encryption included. Every path
+   carries that much in one packet. */
 #define CW_DEFAULT_DATAGRAM_SIZE 1100
 
 struct cw_connection_config {
@@ -168,15 +168,16 @@ struct cw_connection_config {
 
 struct cw_connection_config cw_connection_config_default(const struct cw_schema *schema);
 
-/* yojimbo's defaults, for talking to a program built with yojimbo. There are two reliable channels,
-   0 and 1, both with blocks of up to 256 KB in fragments of 1024 bytes. Queues hold 1024 messages.
-   Packets have up to 8192 bytes, and those above 1024 go in fragments of 1024. */
+/* Returns yojimbo's defaults, for talking to a program built with yojimbo. There are two reliable
+   channels, 0 and 1, both with blocks of up to 256 KB in fragments of 1024 bytes. Queues hold 1024
+   messages. Packets have up to 8192 bytes, and those above 1024 go in fragments of 1024. */
 struct cw_connection_config cw_connection_config_yojimbo(const struct cw_schema *schema);
 
-/* CW_OK, or the error of the field that create would refuse; see cw_error_field. */
+/* Returns CW_OK, or the error of the field that create would refuse; see cw_error_field. */
 enum cw_error cw_connection_config_check(const struct cw_connection_config *config);
 
-/* Bytes of the one allocation that create makes; 0 for a config that create refuses. */
+/* Returns the bytes of the one allocation that create makes, or 0 for a config that create
+   refuses. */
 size_t cw_connection_memory(const struct cw_connection_config *config);
 
 /* *connection is set only on CW_OK. Errors: that of a field, CW_ERROR_NO_MEMORY. */
@@ -190,8 +191,8 @@ void cw_connection_destroy(struct cw_connection *connection);
    holds stay valid. */
 void cw_connection_reset(struct cw_connection *connection);
 
-/* A number that is equal on two ends that agree on everything they must agree on, and practically
-   never otherwise. */
+/* Returns a number that is equal on two ends that agree on everything they must agree on, and
+   practically never otherwise. */
 uint64_t cw_connection_fingerprint(const struct cw_connection_config *config);
 
 /* Makes a message of the type, with all fields zero. The caller fills in data, then sends or
@@ -219,7 +220,7 @@ enum cw_error cw_connection_create_message(struct cw_connection *connection, uin
    packet. For a message with a block, its body and the first fragment together would not.
 
    CW_ERROR_QUEUE_FULL: the channel's send queue is full of messages that are waiting or unacked, or
-   it has all of max_messages that the other channels are not sure of.
+   it has all of max_messages but what is kept for the other channels.
 
    CW_ERROR_RECEIPTS_FULL: the message has a receipt, but the events of max_receipts earlier ones
    have not been taken yet. Each fragment of a large unreliable message counts as one.
@@ -264,7 +265,7 @@ struct cw_connection_event {
     uint32_t receipt; /* ACKED, LOST: the receipt that the message was sent with. Otherwise 0 */
 };
 
-/* Takes the next event; false when there is none. Receipts come before messages, so that an
+/* Takes the next event. Returns false when there is none. Receipts come before messages, so that an
    application that leaves messages waiting still gets its receipts. Every message sent with a
    receipt gets exactly one event: ACKED if it is reliable, ACKED or LOST if it is not. Only a reset
    discards events that are still to come. Channels with messages waiting take turns. */

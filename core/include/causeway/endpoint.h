@@ -1,6 +1,6 @@
-/* Packets over datagrams: sequence numbers, acks, fragments and measurements of the path. The wire
-   format is reliable 1.0. An endpoint never resends. It reports each packet as acked or lost, and
-   the layer above decides what to do. */
+/* An endpoint sends packets over datagrams: it adds sequence numbers, acks and fragments, and
+   measures the path. The wire format is reliable 1.0. An endpoint never resends. It reports each
+   packet as acked or lost, and the layer above decides what to do. */
 #ifndef CAUSEWAY_ENDPOINT_H
 #define CAUSEWAY_ENDPOINT_H
 
@@ -12,8 +12,9 @@
 
 CW_BEGIN_DECLARATIONS
 
-/* One end of a path. It is not thread-safe; any number may exist. now is always the time in seconds
-   from one clock of the caller's. The clock may start anywhere and must not go back. */
+/* An endpoint is one end of a path. It is not thread-safe, but any number may exist. now is always
+   the time in seconds from one clock of the caller's. The clock may start anywhere and must not go
+   back. */
 struct cw_endpoint;
 
 struct cw_endpoint_config {
@@ -45,13 +46,14 @@ struct cw_endpoint_config {
 
 struct cw_endpoint_config cw_endpoint_config_default(void);
 
-/* CW_OK, or the error of the field that cannot work; see cw_error_field. */
+/* Returns CW_OK, or the error of the field that cannot work; see cw_error_field. */
 enum cw_error cw_endpoint_config_check(const struct cw_endpoint_config *config);
 
-/* Bytes of the longest datagram that an endpoint of this config sends. */
+/* Returns the bytes of the longest datagram that an endpoint of this config sends. */
 size_t cw_endpoint_config_max_datagram_size(const struct cw_endpoint_config *config);
 
-/* Bytes of the one allocation that create makes; 0 for a config that create refuses. */
+/* Returns the bytes of the one allocation that create makes, or 0 for a config that create
+   refuses. */
 size_t cw_endpoint_memory(const struct cw_endpoint_config *config);
 
 /* *endpoint is set only on CW_OK. Errors: that of a field, CW_ERROR_NO_MEMORY. */
@@ -64,7 +66,7 @@ void cw_endpoint_destroy(struct cw_endpoint *endpoint);
 /* Goes back to the state after create, including sequence numbers, events and statistics. */
 void cw_endpoint_reset(struct cw_endpoint *endpoint);
 
-/* Bytes of the longest datagram: the room that begin and transmit need. */
+/* Returns the bytes of the longest datagram, which begin and transmit need in their buffers. */
 size_t cw_endpoint_max_datagram_size(const struct cw_endpoint *endpoint);
 
 /* Begins a packet of at most size payload bytes (0 is allowed). Its first datagram will be in out,
@@ -119,8 +121,8 @@ struct cw_endpoint_event {
     size_t size;            /* PACKET: bytes of payload. Otherwise 0 */
 };
 
-/* Takes the next event; false when there is none. Every packet sent gets either ACKED or LOST. A
-   LOST is followed by an ACKED when the packet, or its ack, was only late. */
+/* Takes the next event. Returns false when there is none. Every packet sent gets either ACKED or
+   LOST. A LOST is followed by an ACKED when the packet, or its ack, was only late. */
 bool cw_endpoint_next(struct cw_endpoint *endpoint, struct cw_endpoint_event *event);
 
 /* Accepts the packet that arrived last: from now on our packets ack it, and it is not delivered
@@ -129,7 +131,7 @@ bool cw_endpoint_next(struct cw_endpoint *endpoint, struct cw_endpoint_event *ev
    for any other packet, it does nothing. */
 void cw_endpoint_accept(struct cw_endpoint *endpoint, uint16_t sequence);
 
-/* The sequence number of the next packet to be sent. */
+/* Returns the sequence number of the next packet to be sent. */
 uint16_t cw_endpoint_next_sequence(const struct cw_endpoint *endpoint);
 
 struct cw_endpoint_stats {
@@ -189,8 +191,8 @@ void cw_endpoint_get_stats(const struct cw_endpoint *endpoint, struct cw_endpoin
    data in flight as a window holds. The window grows while packets come back about as fast as on an
    empty path, and shrinks when they take longer. It is never much longer than what arrives in a
    round trip. Losses make it smaller, unless a trial shows that sending less does not end them,
-   because many paths lose packets without being full. Small messages are not bulk data: they are
-   always allowed. Blocks and large messages are.
+   because many paths lose packets without being full. Blocks and large messages are bulk data.
+   Small messages are not: they are always allowed.
 
    CW_CONGESTION_BINARY sends at one of two rates, good and bad, chosen by the round trip time
    (RTT). It begins in the bad state. It goes to the good state when the RTT has stayed at or below
@@ -229,7 +231,7 @@ struct cw_congestion_config {
 
 struct cw_congestion_config cw_congestion_config_default(void);
 
-/* The limit that holds packets back. */
+/* One of these limits holds packets back. */
 enum cw_congestion_limit {
     CW_CONGESTION_LIMIT_NONE = 0, /* everything that was due has been sent */
     CW_CONGESTION_LIMIT_WINDOW,   /* DELAY: the window is full */

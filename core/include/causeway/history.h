@@ -1,4 +1,5 @@
-/* The states of entities at the last ticks, for looking at the world between two of them.
+/* A history keeps the states of entities at the last ticks, for looking at the world between two of
+   them.
 
    On a server this is lag compensation. A client shows the past, because snapshots take time to
    travel and then wait for interpolation. So its player aims at the past. The client sends its view
@@ -31,7 +32,7 @@
 
 CW_BEGIN_DECLARATIONS
 
-/* An error of this module; see base.h. */
+/* This is an error of this module; see base.h. */
 #define CW_ERROR_ENTITIES_FULL ((enum cw_error)0x802)
 
 struct cw_history;
@@ -46,7 +47,8 @@ struct cw_history_config {
 
 struct cw_history_config cw_history_config_default(void);
 
-/* Bytes of the one allocation that create makes; 0 for a config that create refuses. */
+/* Returns the bytes of the one allocation that create makes, or 0 for a config that create
+   refuses. */
 size_t cw_history_memory(const struct cw_history_config *config);
 
 /* Errors: that of a field, CW_ERROR_NO_MEMORY. */
@@ -75,10 +77,10 @@ enum cw_error cw_history_add(struct cw_history *history, uint32_t entity, const 
 bool cw_history_rewind(const struct cw_history *history, const struct cw_view *seen,
                        struct cw_view *view);
 
-/* The number of entities of a tick; 0 when the tick is not kept. */
+/* Returns the number of entities of a tick, or 0 when the tick is not kept. */
 uint32_t cw_history_count(const struct cw_history *history, uint32_t tick);
 
-/* The entity at an index of a tick, in ascending order; 0 when there is none. */
+/* Returns the entity at an index of a tick, in ascending order, or 0 when there is none. */
 uint32_t cw_history_entity(const struct cw_history *history, uint32_t tick, uint32_t index);
 
 /* Gets the two states of an entity in a view whose ticks are kept. Returns false for an entity that

@@ -28,14 +28,14 @@
 
 CW_BEGIN_DECLARATIONS
 
-/* An error of this module; see base.h. */
+/* This is an error of this module; see base.h. */
 #define CW_ERROR_TOO_EARLY ((enum cw_error)0x800)
 
 #define CW_INPUT_REPORT_SIZE 6
 #define CW_INPUT_MAX_COPIES  32
 #define CW_INPUT_MAX_SIZE    4096 /* bytes of an input's struct */
 
-/* The config of either end. */
+/* Either end has such a config. */
 struct cw_input_config {
     struct cw_allocator allocator;  /* zero: malloc */
     const struct cw_schema *schema; /* must outlive the object */
@@ -57,7 +57,8 @@ struct cw_input_config cw_input_config_default(const struct cw_schema *schema);
 /* The client's end. */
 struct cw_input_sender;
 
-/* Bytes of the one allocation that create makes; 0 for a config that create refuses. */
+/* Returns the bytes of the one allocation that create makes, or 0 for a config that create
+   refuses. */
 size_t cw_input_sender_memory(const struct cw_input_config *config);
 
 /* *sender is set only on CW_OK. Errors: that of a field, CW_ERROR_NO_MEMORY. */
@@ -80,7 +81,7 @@ enum cw_error cw_input_sender_add(struct cw_input_sender *sender, uint32_t tick,
    size. Returns 0 when the server has all of them, or when the newest does not fit. */
 size_t cw_input_sender_transmit(struct cw_input_sender *sender, uint8_t *out, size_t capacity);
 
-/* The server's report about the inputs it received. */
+/* This is the server's report about the inputs it received. */
 struct cw_input_report {
     uint32_t acked; /* the server needs no inputs up to this tick */
     /* The tick of the input that came closest to being late, among those of the last 32 to 64

@@ -1,5 +1,5 @@
-/* Tells a client what to show between the snapshots that arrive: two of them and a fraction, for
-   any time.
+/* This module tells a client what to show between the snapshots that arrive: two of them and a
+   fraction, for any time.
 
    Snapshots arrive unevenly, and some not at all. If a client shows the newest one, things move in
    jerks. This module shows the past instead, with a delay that lets the next snapshot arrive first.
@@ -40,7 +40,8 @@ struct cw_interpolation_config {
 
 struct cw_interpolation_config cw_interpolation_config_default(void);
 
-/* Bytes of the one allocation that create makes; 0 for a config that create refuses. */
+/* Returns the bytes of the one allocation that create makes, or 0 for a config that create
+   refuses. */
 size_t cw_interpolation_memory(const struct cw_interpolation_config *config);
 
 /* Errors: that of a field, CW_ERROR_NO_MEMORY. */
@@ -61,7 +62,7 @@ void cw_interpolation_reset(struct cw_interpolation *interpolation);
 enum cw_error cw_interpolation_receive(struct cw_interpolation *interpolation, uint32_t tick,
                                        const void *entry, double now);
 
-/* A moment between the states of two ticks. */
+/* A view is a moment between the states of two ticks. */
 struct cw_view {
     uint32_t from;
     uint32_t to;    /* the same as from when there is nothing to move to */
@@ -72,8 +73,8 @@ struct cw_view {
 bool cw_interpolation_view(struct cw_interpolation *interpolation, double now,
                            struct cw_view *view);
 
-/* The entry of a tick, such as view.from. It is valid until the next snapshot is received, and NULL
-   when the tick is not there or entry_size is 0. */
+/* Returns the entry of a tick, such as view.from. It is valid until the next snapshot is received.
+   Returns NULL when the tick is not there or entry_size is 0. */
 const void *cw_interpolation_entry(const struct cw_interpolation *interpolation, uint32_t tick);
 
 struct cw_interpolation_stats {
@@ -98,8 +99,8 @@ float cw_lerp(float from, float to, float fraction);
 /* Blends angles in radians, the shorter way round. */
 float cw_lerp_angle(float from, float to, float fraction);
 
-/* A cubic that leaves from and reaches to with the given velocities, per second. seconds is the
-   time between the two. Beyond `to` it continues in a straight line. */
+/* Returns the value of a cubic that leaves `from` and reaches `to` with the given velocities, per
+   second. seconds is the time between the two. Beyond `to` it continues in a straight line. */
 float cw_hermite(float from, float from_velocity, float to, float to_velocity, float seconds,
                  float fraction);
 

@@ -1,4 +1,5 @@
-/* Messages: values of a schema's types, taken from a pool of fixed size and reference-counted. */
+/* A message is a value of one of a schema's types. It comes from a pool of fixed size and is
+   reference-counted. */
 #ifndef CAUSEWAY_MESSAGE_H
 #define CAUSEWAY_MESSAGE_H
 
@@ -21,7 +22,8 @@ struct cw_message {
                          became of the message; see cw_connection_next. 0 in a received message */
     void *data;       /* the struct of the type */
 
-    /* Bytes that are sent with the message, in fragments, or NULL; see cw_message_attach. */
+    /* The block is sent with the message, in fragments; see cw_message_attach. It is NULL for
+       none. */
     uint8_t *block;
     uint32_t block_size;
     uint32_t broadcast; /* a connection's copy of a broadcast has its number; all others 0 */
@@ -38,9 +40,9 @@ struct cw_message {
    mistake only until the pool hands the same message out again. */
 
 /* Copies the struct of a message into another one of the same type, which the caller has just made:
-   so a server passes on what a client has sent, as each connection sends only messages of its own.
-   Receipt and block are not copied; attach a copy of the block's bytes. Returns
-   CW_ERROR_MESSAGE_TYPE when the types or the schemas differ. */
+   a server passes on in this way what a client has sent, because each connection sends only
+   messages of its own. Receipt and block are not copied; attach a copy of the block's bytes.
+   Returns CW_ERROR_MESSAGE_TYPE when the types or the schemas differ. */
 enum cw_error cw_message_copy(const struct cw_message *from, struct cw_message *to);
 
 /* Adds a reference for the caller, who then keeps the message after sending it. */
@@ -57,7 +59,7 @@ enum cw_error cw_message_attach(struct cw_message *message, uint8_t *block, uint
                                 void (*release)(void *context, uint8_t *block, size_t size),
                                 void *context);
 
-/* The first field whose value cannot be sent; see cw_schema_check. */
+/* Returns the first field whose value cannot be sent; see cw_schema_check. */
 uint32_t cw_message_check(const struct cw_message *message);
 
 CW_END_DECLARATIONS

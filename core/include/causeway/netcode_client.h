@@ -1,5 +1,5 @@
-/* The client's end of a secure connection for payloads: netcode 1.02 from connect token to
-   disconnect. A game with messages takes the client of client.h, which lies on this one. */
+/* This is the client's end of a secure connection for payloads: netcode 1.02 from connect token to
+   disconnect. A game with messages takes the client of client.h, which is built on this one. */
 #ifndef CAUSEWAY_NETCODE_CLIENT_H
 #define CAUSEWAY_NETCODE_CLIENT_H
 
@@ -8,12 +8,12 @@
 
 CW_BEGIN_DECLARATIONS
 
-/* Not thread-safe; any number may exist. */
+/* A client is not thread-safe, but any number may exist. */
 struct cw_netcode_client;
 
-/* The states of the standard with their numbers, and some of our own, below -6. A negative state
-   says why there is no connection. Servers other than ours do not say why they end a connection:
-   the state is then CW_CLIENT_DISCONNECTED. */
+/* These are the states of the standard with their numbers, and some of our own, below -6. A
+   negative state says why there is no connection. Servers other than ours do not say why they end a
+   connection: the state is then CW_CLIENT_DISCONNECTED. */
 enum cw_client_state {
     CW_CLIENT_ID_CONNECTED = -11, /* a client with this id is connecting with a newer token, or is
                                      connected and the server's config allows no takeover */
@@ -46,7 +46,8 @@ struct cw_netcode_client_config {
 
 struct cw_netcode_client_config cw_netcode_client_config_default(void);
 
-/* Bytes of the one allocation that create makes; 0 for a config that create refuses. */
+/* Returns the bytes of the one allocation that create makes, or 0 for a config that create
+   refuses. */
 size_t cw_netcode_client_memory(const struct cw_netcode_client_config *config);
 
 /* *client is set only on CW_OK. Errors: that of a field, CW_ERROR_NO_RANDOM, CW_ERROR_NO_MEMORY. */
@@ -110,7 +111,7 @@ struct cw_netcode_client_event {
                          connect or destroy. Otherwise NULL */
 };
 
-/* Takes the next event; false when there is none. */
+/* Takes the next event. Returns false when there is none. */
 bool cw_netcode_client_next(struct cw_netcode_client *client,
                             struct cw_netcode_client_event *event);
 
@@ -120,10 +121,11 @@ bool cw_netcode_client_next(struct cw_netcode_client *client,
 enum cw_error cw_netcode_client_send(struct cw_netcode_client *client, const uint8_t *payload,
                                      size_t size);
 
-/* For a connected client whose datagrams now leave from another address: another network, another
-   relay. The client proves its keys to the server from there, which takes one and a half round
-   trips, and the connection goes on: events, messages and statistics stay. A server of ours moves a
-   client for as long as it keeps the slot, even when the token has expired. Other servers do not.
+/* Call this when the datagrams of a connected client leave from another address than before, as
+   over another network or another relay. The client proves its keys to the server from there, which
+   takes one and a half round trips, and the connection goes on: events, messages and statistics
+   stay. A server of ours moves a client for as long as it keeps the slot, even when the token has
+   expired. Other servers do not.
 
    Transmit gives the connect request first and repeats it every resend_seconds until the server
    answers. Until then, whatever else was due is lost, as in any gap. Nothing else happens when the
@@ -135,8 +137,8 @@ enum cw_error cw_netcode_client_move(struct cw_netcode_client *client, double no
 /* Returns whether a move has begun that the server has not confirmed yet. */
 bool cw_netcode_client_moving(const struct cw_netcode_client *client);
 
-/* While the client connects: goes to the token's server with this index, from 0, and asks it from
-   the beginning; from now on the server has the token's timeout to answer. A client goes from
+/* Makes a client that connects go to the token's server with this index, from 0, and ask it from
+   the beginning. From now on the server has the token's timeout to answer. A client goes from
    server to server by itself. This is for applications that must open a way to each server first,
    such as through a relay: the way may take long to open, or never open. Errors:
    CW_ERROR_CONNECTED; CW_ERROR_NOT_CONNECTED before connect and after the end;
@@ -150,7 +152,7 @@ void cw_netcode_client_disconnect(struct cw_netcode_client *client);
 
 enum cw_client_state cw_netcode_client_state(const struct cw_netcode_client *client);
 
-/* One sentence that says what the state means. */
+/* Returns one sentence that says what the state means. */
 const char *cw_client_state_string(enum cw_client_state state);
 
 /* Returns what a server of ours said when it ended the connection, as in the event, for
@@ -158,20 +160,20 @@ const char *cw_client_state_string(enum cw_client_state state);
    connect. */
 const struct cw_farewell *cw_netcode_client_farewell(const struct cw_netcode_client *client);
 
-/* The server's address that the client is connected to or is trying. Its type is CW_ADDRESS_NONE
-   before connect. */
+/* Returns the server's address that the client is connected to or is trying. Its type is
+   CW_ADDRESS_NONE before connect. */
 const struct cw_address *cw_netcode_client_server_address(const struct cw_netcode_client *client);
 
 /* Returns which one of the token's servers that is, from 0. */
 uint32_t cw_netcode_client_server_index(const struct cw_netcode_client *client);
 
-/* While connected: this client's slot in the server, from 0, and how many slots the server has.
-   Otherwise 0. */
+/* While the client is connected, these return its slot in the server, from 0, and how many slots
+   the server has. Otherwise they return 0. */
 uint32_t cw_netcode_client_index(const struct cw_netcode_client *client);
 uint32_t cw_netcode_client_max_clients(const struct cw_netcode_client *client);
 
 struct cw_netcode_client_stats {
-    /* Counted since connect. */
+    /* All of these are counted since connect. */
     uint64_t datagrams_sent;
     uint64_t datagrams_received; /* all that were given to receive */
     uint64_t bytes_sent;         /* the bytes of datagrams, without UDP and IP headers */
@@ -182,7 +184,7 @@ struct cw_netcode_client_stats {
 void cw_netcode_client_get_stats(const struct cw_netcode_client *client,
                                  struct cw_netcode_client_stats *stats);
 
-/* Datagrams for which receive returned this error, counted since connect; 0 for CW_OK. */
+/* Returns how many datagrams were dropped for this error since connect; 0 for CW_OK. */
 uint64_t cw_netcode_client_dropped(const struct cw_netcode_client *client, enum cw_error error);
 
 CW_END_DECLARATIONS

@@ -1,7 +1,7 @@
-/* The server's end of secure connections for payloads: netcode 1.02 for many clients on one socket.
-   Requests without a valid connect token cost little and get no reply. Every reply is smaller than
-   the packet that it answers. A game with messages takes the server of server.h, which lies on this
-   one. */
+/* This is the server's end of secure connections for payloads: netcode 1.02 for many clients on one
+   socket. Requests without a valid connect token cost little and get no reply. Every reply is
+   smaller than the packet that it answers. A game with messages takes the server of server.h, which
+   is built on this one. */
 #ifndef CAUSEWAY_NETCODE_SERVER_H
 #define CAUSEWAY_NETCODE_SERVER_H
 
@@ -10,7 +10,7 @@
 
 CW_BEGIN_DECLARATIONS
 
-/* Not thread-safe; any number may exist. */
+/* A server is not thread-safe, but any number may exist. */
 struct cw_netcode_server;
 
 #define CW_SERVER_MAX_CLIENTS 1024
@@ -75,7 +75,8 @@ struct cw_netcode_server_config {
 
 struct cw_netcode_server_config cw_netcode_server_config_default(void);
 
-/* Bytes of the one allocation that create makes; 0 for a config that create refuses. */
+/* Returns the bytes of the one allocation that create makes, or 0 for a config that create
+   refuses. */
 size_t cw_netcode_server_memory(const struct cw_netcode_server_config *config);
 
 /* *server is set only on CW_OK. Errors: that of a field, CW_ERROR_KEY when everybody knows
@@ -147,8 +148,8 @@ struct cw_netcode_server_event {
     void *user; /* the client's user pointer; see cw_netcode_server_set_user */
 };
 
-/* Takes the next event; false when there is none. Every CONNECTED is followed by one DISCONNECTED.
-   The slot belongs to that client until the DISCONNECTED event has been taken. */
+/* Takes the next event. Returns false when there is none. Every CONNECTED is followed by one
+   DISCONNECTED. The slot belongs to that client until the DISCONNECTED event has been taken. */
 bool cw_netcode_server_next(struct cw_netcode_server *server,
                             struct cw_netcode_server_event *event);
 
@@ -177,13 +178,13 @@ struct cw_server_client_info {
     struct cw_address address;
     const uint8_t *user_data; /* CW_USER_DATA_SIZE bytes, the backend's; valid while the slot is */
     bool confirmed;           /* a packet of the client has arrived since it connected */
-    /* The client's datagrams that exceeded client_datagrams_per_second and were dropped. No honest
-       client raises this much. */
+    /* This counts the client's datagrams that exceeded client_datagrams_per_second and were
+       dropped. No honest client raises it much. */
     uint64_t datagrams_refused;
 };
 
-/* False when the slot has no client. A client whose DISCONNECTED event is still waiting counts as
-   one. */
+/* Tells about the client in a slot. Returns false when the slot has no client. A client whose
+   DISCONNECTED event is still waiting counts as one. */
 bool cw_netcode_server_client(const struct cw_netcode_server *server, uint32_t client,
                               struct cw_server_client_info *about);
 
@@ -193,20 +194,20 @@ bool cw_netcode_server_client(const struct cw_netcode_server *server, uint32_t c
    DISCONNECTED event has been taken. Does nothing when the slot has no client. */
 void cw_netcode_server_set_user(struct cw_netcode_server *server, uint32_t client, void *user);
 
-/* The client's user pointer; NULL when it has none, or the slot has no client. */
+/* Returns the client's user pointer, or NULL when it has none or the slot has no client. */
 void *cw_netcode_server_user(const struct cw_netcode_server *server, uint32_t client);
 
 #define CW_SERVER_NOBODY UINT32_MAX
 
-/* The slot of the connected client whose datagrams come from this address; CW_SERVER_NOBODY when it
-   is nobody's. */
+/* Returns the slot of the connected client whose datagrams come from this address, or
+   CW_SERVER_NOBODY. */
 uint32_t cw_netcode_server_client_at(const struct cw_netcode_server *server,
                                      const struct cw_address *address);
 
 struct cw_netcode_server_stats {
     uint32_t clients; /* connected now */
     uint32_t pending; /* still connecting now */
-    /* Counted since create. */
+    /* All of these are counted since create. */
     uint64_t datagrams_sent;
     uint64_t datagrams_received; /* all that were given to receive */
     uint64_t bytes_sent;         /* the bytes of datagrams, without UDP and IP headers */
@@ -222,7 +223,7 @@ struct cw_netcode_server_stats {
 void cw_netcode_server_get_stats(const struct cw_netcode_server *server,
                                  struct cw_netcode_server_stats *stats);
 
-/* Datagrams for which receive returned this error, counted since create; 0 for CW_OK. */
+/* Returns how many datagrams were dropped for this error since create; 0 for CW_OK. */
 uint64_t cw_netcode_server_dropped(const struct cw_netcode_server *server, enum cw_error error);
 
 CW_END_DECLARATIONS

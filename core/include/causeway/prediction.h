@@ -51,7 +51,8 @@ struct cw_prediction_config {
 
 struct cw_prediction_config cw_prediction_config_default(const struct cw_schema *schema);
 
-/* Bytes of the one allocation that create makes; 0 for a config that create refuses. */
+/* Returns the bytes of the one allocation that create makes, or 0 for a config that create
+   refuses. */
 size_t cw_prediction_memory(const struct cw_prediction_config *config);
 
 /* Errors: that of a field, CW_ERROR_NO_MEMORY. */

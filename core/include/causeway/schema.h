@@ -1,4 +1,4 @@
-/* The types of messages that two peers exchange, each a table of fields.
+/* A schema has the types of messages that two ends exchange, each a table of fields.
 
    In C one declaration makes a struct and its table:
 
@@ -79,7 +79,7 @@ struct cw_message_type {
     bool block;              /* every message of this type carries a block, see cw_message_attach */
 };
 
-/* An unchanging set of types. */
+/* A schema is a set of types that does not change. */
 struct cw_schema;
 
 struct cw_schema_config {
@@ -88,14 +88,14 @@ struct cw_schema_config {
     struct cw_allocator allocator;       /* zero: malloc */
 };
 
-/* The number of levels that structs may be nested in one another. A struct that is a field of a
-   message is the first level. */
+/* This is the number of levels that structs may be nested in one another. A struct that is a field
+   of a message is the first level. */
 #define CW_STRUCT_MAX_DEPTH 8
 
 /* Takes the place of a field's index and means no field. */
 #define CW_FIELD_NONE UINT32_MAX
 
-/* The largest size of a message's struct, in bytes. */
+/* This is the largest size of a message's struct, in bytes. */
 #define CW_MESSAGE_MAX_SIZE (1 << 20)
 
 /* Errors: CW_ERROR_SCHEMA_TYPES, CW_ERROR_SCHEMA_FIELD, CW_ERROR_SCHEMA_SIZE, CW_ERROR_NO_MEMORY.
@@ -103,17 +103,17 @@ struct cw_schema_config {
 enum cw_error cw_schema_create(const struct cw_schema_config *config, struct cw_schema **schema);
 void cw_schema_destroy(struct cw_schema *schema);
 
-/* The bytes that cw_schema_create allocates, 0 when it would refuse the config. */
+/* Returns the bytes that cw_schema_create allocates, or 0 when it would refuse the config. */
 size_t cw_schema_memory(const struct cw_schema_config *config);
 
-/* The number of types. */
+/* Returns the number of types. */
 uint32_t cw_schema_count(const struct cw_schema *schema);
 
-/* A type, with its struct's size and its fields' offsets filled in. It lives as long as the schema,
-   and is NULL when there is no such type. */
+/* Returns a type, with its struct's size and its fields' offsets filled in. It lives as long as the
+   schema. Returns NULL when there is no such type. */
 const struct cw_message_type *cw_schema_type(const struct cw_schema *schema, uint32_t type);
 
-/* The size of the largest struct, in bytes. */
+/* Returns the size of the largest struct, in bytes. */
 size_t cw_schema_message_size(const struct cw_schema *schema);
 
 /* Writes, reads or measures the body of a message. message is the type's struct; for reading it
@@ -121,9 +121,10 @@ size_t cw_schema_message_size(const struct cw_schema *schema);
 bool cw_schema_serialize(const struct cw_schema *schema, uint32_t type, struct cw_stream *stream,
                          void *message);
 
-/* The index of the first field whose value cannot be sent: out of range, NaN in a compressed float,
-   too long or not UTF-8. CW_FIELD_NONE when every field can. For a type with a function of its own,
-   the index is 0 when the function refuses to measure the message. */
+/* Returns the index of the first field whose value cannot be sent: out of range, NaN in a
+   compressed float, too long or not UTF-8. Returns CW_FIELD_NONE when every field can be sent. For
+   a type with a function of its own, the index is 0 when the function refuses to measure the
+   message. */
 uint32_t cw_schema_check(const struct cw_schema *schema, uint32_t type, const void *message);
 
 /* The kinds for CW_MESSAGE. Each is a list: the member's shape, type and extent, optional, array,
@@ -238,9 +239,9 @@ size_t cw_schema_encode(const struct cw_schema *schema, uint8_t *out, size_t cap
 enum cw_error cw_schema_decode(const uint8_t *data, size_t size,
                                const struct cw_allocator *allocator, struct cw_schema **schema);
 
-/* A number that is equal on two peers when the names, kinds, limits and order of everything are the
-   same, and practically never otherwise. For a type with a function of its own only the name
-   counts. The size bytes at extra are included, for anything else that both sides must have in
+/* Returns a number that is equal on two ends when the names, kinds, limits and order of everything
+   are the same, and practically never otherwise. For a type with a function of its own only the
+   name counts. The size bytes at extra are included, for anything else that both sides must have in
    common. */
 uint64_t cw_schema_fingerprint(const struct cw_schema *schema, const uint8_t *extra, size_t size);
 

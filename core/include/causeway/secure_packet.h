@@ -1,4 +1,4 @@
-/* The packets of netcode 1.02, as far as programs see them that carry them or use their sizes. */
+/* This header has what programs need that carry the packets of netcode 1.02 without the keys. */
 #ifndef CAUSEWAY_SECURE_PACKET_H
 #define CAUSEWAY_SECURE_PACKET_H
 
@@ -28,7 +28,7 @@ enum cw_direction { CW_TO_SERVER, CW_TO_CLIENT };
 #define CW_SECURE_OVERHEAD 25   /* the most that prefix, sequence and MAC add to a body */
 #define CW_SECURE_MAX      (CW_PAYLOAD_MAX + CW_SECURE_OVERHEAD)
 
-/* The reasons for which a connection ends. The numbers are on the wire. */
+/* A connection ends for one of these reasons. The numbers are on the wire. */
 enum cw_disconnect_reason {
     CW_DISCONNECT_BY_CLIENT = 1,
     CW_DISCONNECT_BY_SERVER, /* the application's doing; the code and the text are its own */
@@ -37,9 +37,9 @@ enum cw_disconnect_reason {
     CW_DISCONNECT_STOPPING   /* the server is about to stop */
 };
 
-/* A server's words to its client when it ends the connection: the body of a disconnect packet,
-   which is an extension of ours. Other clients ignore a disconnect packet with a body, so packets
-   without one must follow. */
+/* A farewell says why a server ends the connection of its client. It is the body of a disconnect
+   packet, which is an extension of ours. Other clients ignore a disconnect packet with a body, so
+   packets without one must follow. */
 #define CW_FAREWELL_TEXT_MAX 128 /* bytes, without the NUL */
 struct cw_farewell {
     enum cw_disconnect_reason reason;
@@ -48,15 +48,14 @@ struct cw_farewell {
 };
 
 /* Tells programs that forward packets whether a datagram could be a packet of this direction, as
-   far as anyone can tell without its key. Accepts requests too: to the server, of the right size
-   and version. *type (unless NULL) is set on CW_OK. Errors:
-   CW_ERROR_PACKET_SHORT, CW_ERROR_PACKET_TYPE (unknown, or not for this direction),
-   CW_ERROR_PACKET_SEQUENCE (number of sequence bytes), CW_ERROR_BODY_SIZE, and those of
-   cw_request_parse. */
+   far as anyone can tell without its key. A request of the right size and version could be one to
+   the server. *type (unless NULL) is set on CW_OK. Errors: CW_ERROR_PACKET_SHORT,
+   CW_ERROR_PACKET_TYPE (unknown, or not for this direction), CW_ERROR_PACKET_SEQUENCE (number of
+   sequence bytes), CW_ERROR_BODY_SIZE, and those of cw_request_parse. */
 enum cw_error cw_secure_shape(const uint8_t *data, size_t size, enum cw_direction direction,
                               enum cw_secure_type *type);
 
-/* The parts of a request. The pointers point into the datagram. */
+/* These are the parts of a request. The pointers point into the datagram. */
 struct cw_request {
     uint64_t protocol_id;
     uint64_t expire_time;  /* Unix seconds */
@@ -65,11 +64,12 @@ struct cw_request {
     const uint8_t *mac;    /* the last 16 bytes of sealed; identifies the token */
 };
 
-/* A server's first checks, in the order of the standard. Errors: CW_ERROR_REQUEST_SIZE,
-   CW_ERROR_PACKET_TYPE, CW_ERROR_VERSION. */
+/* Makes a server's first checks of a request, in the order of the standard, and finds the request's
+   parts. Errors: CW_ERROR_REQUEST_SIZE, CW_ERROR_PACKET_TYPE, CW_ERROR_VERSION. */
 enum cw_error cw_request_parse(const uint8_t *data, size_t size, struct cw_request *request);
 
-/* A server's next checks. Errors: CW_ERROR_PROTOCOL_ID, CW_ERROR_TOKEN_EXPIRED. */
+/* Makes a server's next checks of a request. Errors: CW_ERROR_PROTOCOL_ID,
+   CW_ERROR_TOKEN_EXPIRED. */
 enum cw_error cw_request_check(const struct cw_request *request, uint64_t protocol_id,
                                uint64_t unix_time);
 

@@ -1,4 +1,4 @@
-/* A game server with its players in slots: each has a connection for messages, carried by the
+/* A server has its players in slots. Each player has a connection for messages, carried by the
    packets of netcode. */
 #ifndef CAUSEWAY_SERVER_H
 #define CAUSEWAY_SERVER_H
@@ -9,7 +9,7 @@
 
 CW_BEGIN_DECLARATIONS
 
-/* Not thread-safe; any number may exist. */
+/* A server is not thread-safe, but any number may exist. */
 struct cw_server;
 
 struct cw_server_config {
@@ -30,11 +30,12 @@ struct cw_server_config {
 
 struct cw_server_config cw_server_config_default(void);
 
-/* Bytes of the one allocation that create makes; 0 for a config that create refuses. */
+/* Returns the bytes of the one allocation that create makes, or 0 for a config that create
+   refuses. */
 size_t cw_server_memory(const struct cw_server_config *config);
 
-/* *server is set only on CW_OK. Errors: those of cw_netcode_server_create; that of a field, also of
-   one of the connection, whose datagrams may not be longer than CW_PAYLOAD_MAX. */
+/* *server is set only on CW_OK. Errors: those of cw_netcode_server_create; that of a field, in the
+   config or in its connection, whose datagrams may not be longer than CW_PAYLOAD_MAX. */
 enum cw_error cw_server_create(const struct cw_server_config *config, struct cw_server **server);
 
 /* Wipes the keys. NULL is allowed. First release all messages that the application still holds.
@@ -42,7 +43,7 @@ enum cw_error cw_server_create(const struct cw_server_config *config, struct cw_
 void cw_server_destroy(struct cw_server *server);
 
 /* Takes a datagram and the address that it came from, as cw_netcode_server_receive does. On an
-   error it was dropped; the errors of cw_connection_receive come too. */
+   error the datagram was dropped. The errors of cw_connection_receive are possible too. */
 enum cw_error cw_server_receive(struct cw_server *server, const struct cw_address *from,
                                 const uint8_t *data, size_t size, double now);
 
@@ -74,16 +75,16 @@ struct cw_server_event {
     void *user;                       /* the client's user pointer; see cw_server_set_user */
 };
 
-/* Takes the next event; false when there is none. Every CONNECTED is followed by one DISCONNECTED,
-   after the client's messages. The slot belongs to that client until the DISCONNECTED event has
-   been taken. */
+/* Takes the next event. Returns false when there is none. Every CONNECTED is followed by one
+   DISCONNECTED, after the client's messages. The slot belongs to that client until the DISCONNECTED
+   event has been taken. */
 bool cw_server_next(struct cw_server *server, struct cw_server_event *event);
 
-/* A client's connection, for making and sending messages and for statistics, of which
-   packets_malformed and packets_invalid tell whom to disconnect: no honest client raises them. NULL
-   when the slot has no client. Messages go out with the next update and transmit. Once the client
-   has gone, sending is refused with CW_ERROR_NOT_CONNECTED, even while its DISCONNECTED event is
-   still waiting. */
+/* Returns a client's connection, for making and sending messages and for statistics. In the
+   statistics, packets_malformed and packets_invalid tell whom to disconnect: no honest client
+   raises them. Returns NULL when the slot has no client. Messages go out with the next update and
+   transmit. Once the client has gone, sending is refused with CW_ERROR_NOT_CONNECTED, even while
+   its DISCONNECTED event is still waiting. */
 struct cw_connection *cw_server_connection(struct cw_server *server, uint32_t client);
 
 /* Broadcasts send one message to many clients. It is made and checked once, and serialized once for
@@ -100,10 +101,11 @@ enum cw_error cw_server_create_message(struct cw_server *server, uint32_t type,
    must not change until all clients have it; only then is it released. With a receipt, every
    client's copy has its own event.
 
-   A client whose queue, pool or receipts are full refuses its copy, even on a reliable channel. So
-   does a client that lacks more blocks of earlier broadcasts than max_broadcasts leaves to be made:
-   it would keep further ones from all others. All others get theirs. cw_server_broadcast_refused
-   tells which clients refused the latest broadcast; disconnect those that refuse what they need.
+   A client whose queue, pool or receipts are full refuses its copy, even on a reliable channel. A
+   client also refuses its copy while it lacks so many blocks of earlier broadcasts that fewer than
+   these can still be made: it would keep further broadcasts from all others. All others get theirs.
+   cw_server_broadcast_refused tells which clients refused the latest broadcast; disconnect those
+   that refuse what they need.
 
    Errors, which are always about the message itself and leave it with the caller: those of
    cw_connection_send (CW_ERROR_OTHER_CONNECTION for any message that is not from
@@ -112,7 +114,7 @@ enum cw_error cw_server_create_message(struct cw_server *server, uint32_t type,
 enum cw_error cw_server_broadcast(struct cw_server *server, uint32_t channel,
                                   struct cw_message *message, uint32_t except, double now);
 
-/* The same for count slots. Slots without a connected client are skipped. */
+/* Does the same for count slots. Slots without a connected client are skipped. */
 enum cw_error cw_server_broadcast_to(struct cw_server *server, uint32_t channel,
                                      struct cw_message *message, const uint32_t *clients,
                                      uint32_t count, double now);
@@ -143,11 +145,12 @@ bool cw_server_client(const struct cw_server *server, uint32_t client,
 void cw_server_set_user(struct cw_server *server, uint32_t client, void *user);
 void *cw_server_user(const struct cw_server *server, uint32_t client);
 
-/* Datagrams for which receive returned this error, counted since create; 0 for CW_OK. */
+/* Returns how many datagrams were dropped for this error since create; 0 for CW_OK. */
 uint64_t cw_server_dropped(const struct cw_server *server, enum cw_error error);
 
-/* The netcode server below has the statistics, the addresses of clients and the clock. Call
-   none of its functions that have their like here. It is valid as long as the server is. */
+/* Returns the netcode server below, which has the statistics, the addresses of clients and the
+   clock. Where this header has a function for the same purpose, call that one. It is valid as long
+   as the server is. */
 struct cw_netcode_server *cw_server_netcode(struct cw_server *server);
 
 CW_END_DECLARATIONS

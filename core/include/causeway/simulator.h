@@ -1,6 +1,6 @@
-/* One direction of a bad network, in virtual time. A datagram given to receive comes out of
-   transmit later, twice or never. The same seed and the same calls give the same result on every
-   machine, natively and in WebAssembly. */
+/* A simulator is one direction of a bad network, in virtual time. A datagram given to receive comes
+   out of transmit later, twice or never. The same seed and the same calls give the same result on
+   every machine, natively and in WebAssembly. */
 #ifndef CAUSEWAY_SIMULATOR_H
 #define CAUSEWAY_SIMULATOR_H
 
@@ -13,8 +13,8 @@ CW_BEGIN_DECLARATIONS
 
 struct cw_simulator;
 
-/* The things that a path does to datagrams. All zero is a perfect path. Chances are from 0 to 1; no
-   value may be negative. */
+/* These are the things that a path does to datagrams. All zero is a perfect path. Chances are from
+   0 to 1; no value may be negative. */
 struct cw_simulator_path {
     double latency_seconds; /* every datagram takes at least this long */
     double jitter_seconds;  /* it takes up to this much more, drawn for each datagram, so that some
@@ -47,7 +47,8 @@ struct cw_simulator_config {
 
 struct cw_simulator_config cw_simulator_config_default(void);
 
-/* Bytes of the one allocation that create makes; 0 for a config that create refuses. */
+/* Returns the bytes of the one allocation that create makes, or 0 for a config that create
+   refuses. */
 size_t cw_simulator_memory(const struct cw_simulator_config *config);
 
 /* *simulator is set only on CW_OK. Errors: that of a field, CW_ERROR_NO_MEMORY. */
@@ -74,15 +75,15 @@ enum cw_error cw_simulator_receive(struct cw_simulator *simulator, const uint8_t
 size_t cw_simulator_transmit(struct cw_simulator *simulator, uint8_t *out, size_t capacity,
                              double now);
 
-/* The time when the next datagram is due, in seconds on the caller's clock; infinity when none is
-   in transit. */
+/* Returns the time when the next datagram is due, in seconds on the caller's clock; infinity when
+   none is in transit. */
 double cw_simulator_due(const struct cw_simulator *simulator);
 
-/* The time when the datagram that receive took last is due, or the earlier one of its two copies;
-   infinity when it will never arrive, and before the first. */
+/* Returns the time when the datagram that receive took last is due, or the earlier one of its two
+   copies; infinity when it will never arrive, and before the first. */
 double cw_simulator_newest_due(const struct cw_simulator *simulator);
 
-/* The real events on the path, counted since create. */
+/* These are the real events on the path, counted since create. */
 struct cw_simulator_stats {
     uint64_t datagrams_received;    /* all datagrams that receive accepted */
     uint64_t datagrams_lost;        /* lost by loss and burst_loss */

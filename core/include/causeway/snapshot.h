@@ -1,5 +1,5 @@
-/* Snapshots: the state of a world, sent again and again as its differences from what the other end
-   is known to have.
+/* A snapshot is the state of a world. Snapshots are sent again and again, each as its differences
+   from what the other end is known to have.
 
    A world is entities. An entity has a number (its id), a type of the schema and the struct of that
    type. The application sets the server's entities, tick by tick, and the server makes snapshots
@@ -27,7 +27,7 @@
 
 CW_BEGIN_DECLARATIONS
 
-/* An error of this module; see base.h. */
+/* This is an error of this module; see base.h. */
 #define CW_ERROR_SNAPSHOT_BASELINE ((enum cw_error)0x801)
 
 /* The ways to encode changes, each in fewer bytes than the one before, with more work. core/GAME.md
@@ -43,7 +43,7 @@ enum cw_snapshot_coding {
     CW_SNAPSHOT_CODING_COUNT
 };
 
-/* The config of either end. */
+/* Either end has such a config. */
 struct cw_snapshot_config {
     struct cw_allocator allocator; /* zero: malloc */
 
@@ -67,7 +67,8 @@ struct cw_snapshot_config cw_snapshot_config_default(const struct cw_schema *sch
 /* The server's end: a world, and the part of it that each client knows. */
 struct cw_snapshot_server;
 
-/* Bytes of the one allocation that create makes; 0 for a config that create refuses. */
+/* Returns the bytes of the one allocation that create makes, or 0 for a config that create
+   refuses. */
 size_t cw_snapshot_server_memory(const struct cw_snapshot_config *config);
 
 /* *server is set only on CW_OK. Errors: that of a field, CW_ERROR_NO_MEMORY. */
@@ -158,15 +159,15 @@ void cw_snapshot_client_reset(struct cw_snapshot_client *client);
 enum cw_error cw_snapshot_client_receive(struct cw_snapshot_client *client, const uint8_t *data,
                                          size_t size);
 
-/* The number of the newest snapshot received, in 16 bits, for an ack that the client sends itself;
-   false when there was none. */
+/* Gives the number of the newest snapshot received, in 16 bits, for an ack that the client sends
+   itself. Returns false when there was none. */
 bool cw_snapshot_client_newest(const struct cw_snapshot_client *client, uint16_t *number);
 
-/* The tick of the newest snapshot; false when there was none. */
+/* Gives the tick of the newest snapshot. Returns false when there was none. */
 bool cw_snapshot_client_tick(const struct cw_snapshot_client *client, uint32_t *tick);
 
-/* The newest known state of an entity: its struct, valid until the next receive or reset. Sets
- *type unless type is NULL. Returns NULL when there is no such entity. */
+/* Returns the newest known state of an entity: its struct, valid until the next receive or reset.
+   Sets *type unless type is NULL. Returns NULL when there is no such entity. */
 const void *cw_snapshot_client_state(const struct cw_snapshot_client *client, uint32_t entity,
                                      uint32_t *type);
 
@@ -191,8 +192,8 @@ struct cw_snapshot_client_stats {
     uint64_t snapshots; /* snapshots received */
     uint64_t bytes;     /* bytes in all snapshots */
     uint64_t whole;     /* snapshots without a baseline */
-    /* Dropped messages: no snapshot, a second copy, one that was overtaken, or one with a baseline
-       that is not here. */
+    /* These count messages that were dropped: they were no snapshots, came a second time, were
+       overtaken, or had a baseline that is not here. */
     uint64_t malformed, duplicate, stale, baseline_missing;
     uint32_t entities; /* entities that are known now */
 };

@@ -1,4 +1,4 @@
-/* Unified serialize: one function per message writes it, reads it and measures it.
+/* One function per message writes it, reads it and measures it: this is called unified serialize.
 
        struct move {
            int32_t direction;
@@ -38,7 +38,7 @@ struct cw_stream {
     };
 };
 
-/* A function that serializes one kind of message in every mode. */
+/* Such a function serializes one kind of message in every mode. */
 typedef bool cw_serialize(struct cw_stream *stream, void *message);
 
 /* Defines the function `bool name(struct cw_stream *, void *)`, a cw_serialize. The body that
@@ -71,7 +71,7 @@ typedef bool cw_serialize(struct cw_stream *stream, void *message);
     }                                                                                              \
     CW_INLINE bool name##_in_mode(struct cw_stream *stream, type *message)
 
-/* A stream that writes into data, a buffer of capacity bytes that belongs to the caller. */
+/* Returns a stream that writes into data, a buffer of capacity bytes that belongs to the caller. */
 CW_INLINE struct cw_stream cw_stream_writer(uint8_t *data, size_t capacity)
 {
     struct cw_stream stream;
@@ -80,7 +80,7 @@ CW_INLINE struct cw_stream cw_stream_writer(uint8_t *data, size_t capacity)
     return stream;
 }
 
-/* A stream that reads the size bytes at data, and not one byte more. */
+/* Returns a stream that reads the size bytes at data, and not one byte more. */
 CW_INLINE struct cw_stream cw_stream_reader(const uint8_t *data, size_t size)
 {
     struct cw_stream stream;
@@ -89,8 +89,8 @@ CW_INLINE struct cw_stream cw_stream_reader(const uint8_t *data, size_t size)
     return stream;
 }
 
-/* A stream that counts the bits that a writer would need; see cw_bit_measurer. Like a writer, it
-   refuses values that are out of range. */
+/* Returns a stream that counts the bits that a writer would need; see cw_bit_measurer. Like a
+   writer, it refuses values that are out of range. */
 CW_INLINE struct cw_stream cw_stream_measurer(void)
 {
     struct cw_stream stream;
@@ -120,7 +120,7 @@ CW_INLINE bool cw_stream_failed(const struct cw_stream *stream)
     return stream->mode == CW_STREAM_READ ? stream->reader.failed : stream->measurer.failed;
 }
 
-/* The bits written, read or measured so far. */
+/* Returns the number of bits written, read or measured so far. */
 CW_INLINE size_t cw_stream_position(const struct cw_stream *stream)
 {
     if (stream->mode == CW_STREAM_WRITE)

@@ -1,6 +1,6 @@
-/* Connect tokens of netcode 1.02, and the keys that they are made with. A web backend makes a
-   connect token for a player it knows, and the player's client connects with it. The game server
-   needs only the private key that it shares with the backend. */
+/* This header has the connect tokens of netcode 1.02, and the keys that they are made with. A web
+   backend makes a connect token for a player it knows, and the player's client connects with it.
+   The game server needs only the private key that it shares with the backend. */
 #ifndef CAUSEWAY_TOKEN_H
 #define CAUSEWAY_TOKEN_H
 
@@ -19,7 +19,7 @@ CW_BEGIN_DECLARATIONS
 #define CW_TOKEN_MAX_ADDRESSES 32
 #define CW_USER_DATA_SIZE      256
 
-/* A connect token as its client sees it. */
+/* This is a connect token as its client sees it. */
 struct cw_token {
     uint64_t protocol_id; /* the application's; servers accept only their own */
     uint64_t create_time; /* Unix seconds */
@@ -40,7 +40,7 @@ struct cw_token {
    and for NULL. */
 enum cw_error cw_key_parse(const char *text, uint8_t key[CW_KEY_BYTES]);
 
-/* The backend's decisions about a token. */
+/* These are the backend's decisions about a token. */
 struct cw_token_grant {
     uint64_t protocol_id;               /* the servers' protocol id, any number; default 0 */
     uint64_t client_id;                 /* any number; default 0 */

@@ -288,17 +288,17 @@ size_t cw_snapshot_body_write_some(struct cw_snapshot_body *body, uint8_t *out, 
     /* nobody knows beforehand how much a range coder saves: this tries a little more than the last
        time, then less and less */
     const uint32_t most = 64;
-    uint32_t more = scratch->coder ? scratch->more + scratch->more / 4 + 2 : 0;
-    more = more < most ? more : most;
+    uint32_t extra = scratch->coder ? scratch->extra + scratch->extra / 4 + 2 : 0;
+    extra = extra < most ? extra : most;
     gain(body, priority, waited);
-    choose(body, capacity + capacity * more / 8);
+    choose(body, capacity + capacity * extra / 8);
     size_t size = cw_snapshot_body_write(body, out, capacity);
-    while (size == 0 && more > 0) {
-        more = more * 3 / 4;
-        choose(body, capacity + capacity * more / 8);
+    while (size == 0 && extra > 0) {
+        extra = extra * 3 / 4;
+        choose(body, capacity + capacity * extra / 8);
         size = cw_snapshot_body_write(body, out, capacity);
     }
-    scratch->more = more;
+    scratch->extra = extra;
     for (uint32_t i = 0; i < body->differing; ++i)
         if (scratch->chosen[i])
             waited[scratch->ids[i]] = 0;

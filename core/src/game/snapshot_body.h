@@ -17,7 +17,7 @@ struct cw_snapshot_scratch {
     /* These are for the range coder; NULL without it. */
     struct cw_snapshot_coder *coder;
     uint8_t *coded; /* max_bytes bytes */
-    uint32_t more;  /* eighths by which a body holds more than without the coder */
+    uint32_t extra; /* eighths by which a body holds more than without the coder */
 };
 
 void cw_snapshot_scratch_layout(struct cw_snapshot_scratch *scratch, struct cw_arena *arena,

@@ -136,7 +136,7 @@ void cw_snapshot_server_reset(struct cw_snapshot_server *server)
         return;
     const size_t bodies = (size_t)server->config.window + 1;
     cw_snapshot_world_reset(&server->world);
-    server->scratch.more = 0;
+    server->scratch.extra = 0;
     memset(server->shared, 0, bodies * sizeof *server->shared);
     memset(&server->stats, 0, sizeof server->stats);
     for (uint32_t i = 0; i < server->config.max_clients; ++i) {

@@ -2,13 +2,15 @@
 
 #include <string.h>
 
-/* A response that is not confirmed for so long is of no use any more. */
+/* Seconds after which a response that the server has not confirmed is given up, and the request is
+   sent again. On any path that is several round trips. */
 #define ANSWER_SECONDS 1.0
 
-/* A server that is heard but does not challenge for so long knows no moves, or none is needed. */
+/* Seconds after which a move ends while packets of the server arrive, but no challenge: the server
+   does not know moves, or the address is still the same. */
 #define RECEIVED_SECONDS 2.0
 
-/* For tokens without a timeout. */
+/* Seconds after which a move ends when the token has no timeout. */
 #define MOVE_SECONDS 10.0
 
 void cw_move_start(struct cw_move *move, double now)
@@ -42,14 +44,15 @@ bool cw_move_challenge(struct cw_move *move, const struct cw_secure_packet *chal
     return true;
 }
 
-void cw_move_heard(struct cw_move *move, const struct cw_secure_packet *packet)
+void cw_move_received(struct cw_move *move, const struct cw_secure_packet *packet)
 {
     move->received = true;
     if (packet->type != CW_SECURE_KEEP_ALIVE || move->first_challenge == 0)
         return;
     uint32_t index, number;
     cw_keep_alive_get(packet->body, &index, &number);
-    /* Far away, newer challenges have come since the one that was answered first. */
+    /* Where a round trip takes long, newer challenges have come since the one that was answered
+       first. */
     const uint32_t first = (uint32_t)move->first_challenge;
     if (index == CW_KEEP_ALIVE_MOVED &&
         number - first <= (uint32_t)move->challenge_sequence - first)

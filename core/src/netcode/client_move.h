@@ -7,7 +7,7 @@
 
 enum cw_move_step { CW_MOVE_NONE = 0, CW_MOVE_REQUEST, CW_MOVE_RESPONSE };
 
-/* All zero for new keys. */
+/* A move is all zero for new keys. */
 struct cw_move {
     enum cw_move_step step;
     bool due;
@@ -24,24 +24,24 @@ struct cw_move {
 
 void cw_move_start(struct cw_move *move, double now);
 
-/* Takes a challenge and its body. False when none is expected, or it is for a new connection, or
-   older than the newest. */
+/* Takes a challenge and its body. Returns false when none is expected, when it is for a new
+   connection, or when it is older than the newest. */
 bool cw_move_challenge(struct cw_move *move, const struct cw_secure_packet *challenge, double now);
 
-/* Takes note of a keep-alive or payload, which may confirm the move. */
-void cw_move_heard(struct cw_move *move, const struct cw_secure_packet *packet);
+/* Notes a keep-alive or payload that has arrived, which may confirm the move. */
+void cw_move_received(struct cw_move *move, const struct cw_secure_packet *packet);
 
 /* Returns whether the server takes nothing yet but the request. */
 bool cw_move_holds(const struct cw_move *move);
 
-/* timeout_seconds: the token's. */
+/* Lets time pass. timeout_seconds is that of the token. */
 void cw_move_update(struct cw_move *move, double resend_seconds, int32_t timeout_seconds,
                     double now);
 
 /* Returns whether a packet of the move is to be written. */
 bool cw_move_is_due(const struct cw_move *move);
 
-/* Writes it, for the client in this slot. Returns its size. */
+/* Writes that packet, for the client in this slot. Returns its size. */
 size_t cw_move_write(struct cw_move *move, const struct cw_token *token, uint32_t index,
                      uint8_t *out, size_t capacity, double now);
 

@@ -57,11 +57,6 @@ void cw_crypto_wipe(void *memory, size_t size)
         sodium_memzero(memory, size);
 }
 
-bool cw_crypto_equal(const uint8_t *a, const uint8_t *b, size_t size)
-{
-    return a && b && sodium_memcmp(a, b, size) == 0;
-}
-
 bool cw_crypto_is_zero(const uint8_t *data, size_t size)
 {
     return !data || sodium_is_zero(data, size) == 1;

@@ -1,4 +1,4 @@
-/* Authenticated encryption and random bytes: libsodium behind one small header. There are two
+/* This header hides libsodium, which gives authenticated encryption and random bytes. There are two
    ciphers, both with 32-byte keys and 16-byte MACs. Packets use ChaCha20-Poly1305-IETF (RFC 8439),
    and their nonces are counters. Tokens use XChaCha20-Poly1305-IETF, and their nonces are
    random. */
@@ -20,7 +20,7 @@
    bytes. */
 bool cw_crypto_init(void);
 
-/* The key and the nonce of a seal, and the other data that it covers. */
+/* A seal has a key and a nonce, and other data that it covers. */
 struct cw_seal {
     const uint8_t *key;   /* CW_KEY_BYTES */
     const uint8_t *nonce; /* CW_NONCE_BYTES, or CW_LONG_NONCE_BYTES for the functions that end in
@@ -48,9 +48,6 @@ bool cw_crypto_open_long(const struct cw_seal *seal, const uint8_t *sealed, size
 
 /* Fills memory with zeros in a way that the compiler cannot optimize away. */
 void cw_crypto_wipe(void *memory, size_t size);
-
-/* Compares in constant time, wherever the two differ. */
-bool cw_crypto_equal(const uint8_t *a, const uint8_t *b, size_t size);
 
 /* Returns whether all bytes are zero, as in a key that was never set. It takes constant time. */
 bool cw_crypto_is_zero(const uint8_t *data, size_t size);

@@ -155,7 +155,7 @@ enum cw_error cw_netcode_client_connect(struct cw_netcode_client *client, const 
     return error;
 }
 
-/* The state of a client that was told this. */
+/* Returns the state of a client to which the server has said this. */
 static enum cw_client_state state_after(const struct cw_farewell *farewell)
 {
     switch (farewell->reason) {
@@ -225,13 +225,13 @@ static enum cw_error take(struct cw_netcode_client *client, const struct cw_secu
         } else if (!connected) {
             break;
         }
-        cw_move_heard(&client->move, packet);
+        cw_move_received(&client->move, packet);
         client->last_received = now;
         return CW_OK;
     case CW_SECURE_PAYLOAD:
         if (!connected)
             break;
-        cw_move_heard(&client->move, packet);
+        cw_move_received(&client->move, packet);
         client->last_received = now;
         client->payload_size = packet->size;
         return CW_OK;

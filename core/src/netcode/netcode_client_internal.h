@@ -1,4 +1,4 @@
-/* The parts of a netcode client share this: netcode_client.c has its states,
+/* The sources of a netcode client share this header: netcode_client.c has its states,
    netcode_client_transmit.c what it sends, and netcode_client_about.c what others ask about it. The
    end of the header is for a client above it that has payloads of its own and wants no copies. */
 #ifndef CAUSEWAY_NETCODE_CLIENT_INTERNAL_H
@@ -48,10 +48,10 @@ struct cw_netcode_client {
 /* Returns CW_OK for a config that create takes. */
 enum cw_error cw_netcode_client_check(const struct cw_netcode_client_config *config);
 
-/* Returns whether a call can be carried out at all: there is a client, and now is a time. */
+/* Returns whether a call can be carried out: there is a client, and now is a finite time. */
 bool cw_netcode_client_can_run(const struct cw_netcode_client *client, double now);
 
-/* No packet can be written or read any more. */
+/* Forgets the keys, so that no packet can be written or read any more. */
 void cw_netcode_client_forget_keys(struct cw_netcode_client *client);
 
 /* Takes the payload that receive has left, if there is one: points *payload to it, until the next
@@ -64,13 +64,13 @@ enum cw_error cw_netcode_client_drop(struct cw_netcode_client *client, enum cw_e
 /* Returns whether the next event is CONNECTED. */
 bool cw_netcode_client_begins(const struct cw_netcode_client *client);
 
-/* The state of payloads at this moment. LOST: the server would not take them from the address that
-   the client is moving to, and they are lost, as in any gap. A relay carries little until the
-   server has answered, and should carry the request. */
+/* An outlet tells what becomes of payloads now. When it is LOST, the server would not take them
+   from the address that the client is moving to, and they are lost, as in any gap. A relay carries
+   little until the server has answered, and should carry the request. */
 enum cw_outlet { CW_OUTLET_CLOSED, CW_OUTLET_OPEN, CW_OUTLET_LOST };
 enum cw_outlet cw_netcode_client_outlet(const struct cw_netcode_client *client);
 
-/* Where in `out` the next payload must lie for seal. */
+/* Returns the place in `out` where the next payload must be for seal. */
 uint8_t *cw_netcode_client_body(const struct cw_netcode_client *client, uint8_t *out);
 
 /* Makes the datagram of a payload of `size` bytes, while the outlet is open. Returns its size and

@@ -77,7 +77,7 @@ static size_t write_next(struct cw_netcode_client *client, uint8_t *out, size_t 
     }
 }
 
-/* The datagram in out goes to the server. */
+/* Notes that the datagram in out goes to the server. */
 static size_t sent(struct cw_netcode_client *client, size_t size, double now, struct cw_address *to)
 {
     if (size == 0)

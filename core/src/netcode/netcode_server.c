@@ -109,7 +109,7 @@ uint32_t cw_netcode_server_most_clients(const struct cw_netcode_server *server)
     return server->config.max_clients + server->config.max_pending;
 }
 
-/* The server's parts; config is complete. */
+/* Lays the server's parts out in the arena. The config must be complete. */
 static void layout(struct cw_netcode_server *server, struct cw_arena *arena)
 {
     server->addresses =
@@ -178,7 +178,7 @@ void cw_netcode_server_destroy(struct cw_netcode_server *server)
     cw_release(&allocator, server, memory);
 }
 
-/* Returns whether a call can be carried out at all: there is a server, and it is a time. */
+/* Returns whether a call can be carried out: there is a server, and the time is finite. */
 static bool can_run(const struct cw_netcode_server *server, double time)
 {
     return server && isfinite(time);

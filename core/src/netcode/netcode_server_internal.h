@@ -1,5 +1,5 @@
-/* A server above a netcode server, and a host, use more of it than everyone does. The server above
-   has payloads of its own for each slot, which it writes and reads without a copy. */
+/* A server above a netcode server, and a host, use these functions beside the public ones. The
+   server above has payloads of its own for each slot, which it writes and reads without a copy. */
 #ifndef CAUSEWAY_NETCODE_SERVER_INTERNAL_H
 #define CAUSEWAY_NETCODE_SERVER_INTERNAL_H
 
@@ -10,7 +10,7 @@
 /* Returns CW_OK for a config that create takes. */
 enum cw_error cw_netcode_server_check(const struct cw_netcode_server_config *config);
 
-/* The most clients, connected or still connecting, that it speaks to at a time. */
+/* Returns the most clients, connected or still connecting, to which the server speaks at a time. */
 uint32_t cw_netcode_server_most_clients(const struct cw_netcode_server *server);
 
 enum cw_slot_state cw_netcode_server_slot(const struct cw_netcode_server *server, uint32_t client);
@@ -18,7 +18,7 @@ enum cw_slot_state cw_netcode_server_slot(const struct cw_netcode_server *server
 /* Returns a slot that has a new state, each once; CW_SERVER_NOBODY when there is none. */
 uint32_t cw_netcode_server_changed(struct cw_netcode_server *server);
 
-/* The next event, which stays; NULL when there is none. */
+/* Returns the next event without taking it, or NULL when there is none. */
 const struct cw_netcode_server_event *
 cw_netcode_server_first(const struct cw_netcode_server *server);
 
@@ -40,7 +40,7 @@ void cw_netcode_server_charge(struct cw_netcode_server *server, uint32_t client,
 size_t cw_netcode_server_announce(struct cw_netcode_server *server, uint32_t client,
                                   uint8_t out[CW_SECURE_MAX], double now, struct cw_address *to);
 
-/* Where in `out` the next payload for a connected client must lie for seal. */
+/* Returns the place in `out` where the next payload for a connected client must be for seal. */
 uint8_t *cw_netcode_server_body(const struct cw_netcode_server *server, uint32_t client,
                                 uint8_t *out);
 

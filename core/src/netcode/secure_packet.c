@@ -125,7 +125,8 @@ size_t cw_secure_write(const struct cw_secure_packet *packet, const struct cw_se
     return offset + packet->size + CW_MAC_BYTES;
 }
 
-/* The checks that need no key, up to the size: fills type and sequence, and the body's offset. */
+/* Makes the checks that need no key, up to that of the size. Fills in the type, the sequence and
+   the body's offset. */
 static enum cw_error read_header(struct cw_secure_packet *packet, size_t *offset,
                                  const uint8_t *data, size_t size, enum cw_direction direction)
 {

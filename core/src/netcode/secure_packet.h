@@ -1,4 +1,5 @@
-/* Reading and writing the packets of netcode 1.02, and the window that keeps replays out. */
+/* This header reads and writes the packets of netcode 1.02, and has the window that keeps replays
+   out. */
 #ifndef CAUSEWAY_NETCODE_SECURE_PACKET_H
 #define CAUSEWAY_NETCODE_SECURE_PACKET_H
 
@@ -17,17 +18,17 @@
    it. */
 #define CW_SEQUENCE_OTHER_SCHEMA ((uint64_t)1 << 62)
 
-/* This bit is set likewise when a client with its id is connected and the server does not replace
-   it. */
+/* This bit is set in the sequence of a denial when a client with the same id is connected and the
+   server does not replace it. It is an extension of ours too. */
 #define CW_SEQUENCE_ID_CONNECTED ((uint64_t)1 << 61)
 
 #define CW_FAREWELL_SIZE_MIN 5
 #define CW_FAREWELL_SIZE_MAX (CW_FAREWELL_SIZE_MIN + CW_FAREWELL_TEXT_MAX)
 
-/* Numbers with which a connected client moves to another address; an extension of ours. The client
-   repeats its request from there. The server's challenge has CW_CHALLENGE_MOVE in its number, which
-   tells it from one for a connection: they prove different things. The client numbers each response
-   to it CW_SEQUENCE_OUTSIDE_SLOT, plus a count of these responses in the bits above
+/* With these numbers a connected client moves to another address, which is an extension of ours.
+   The client repeats its request from there. The server's challenge has CW_CHALLENGE_MOVE in its
+   number, which tells it from one for a connection: they prove different things. The client numbers
+   each response to it CW_SEQUENCE_OUTSIDE_SLOT, plus a count of these responses in the bits above
    CW_MOVE_SLOT_BITS, plus its slot, by which the server finds the keys. The server confirms the
    move with a keep-alive that has CW_KEEP_ALIVE_MOVED for a slot and the low 32 bits of the
    challenge's number for the number of slots. */
@@ -35,8 +36,8 @@
 #define CW_MOVE_SLOT_BITS   10
 #define CW_KEEP_ALIVE_MOVED UINT32_MAX
 
-/* The packets that have been received, so that none is accepted twice. All zero is the state before
-   the first. */
+/* A replay window knows the packets that have been received, so that none is accepted twice. It is
+   all zero before the first. */
 #define CW_REPLAY_WINDOW 256
 struct cw_replay {
     uint64_t newest;
@@ -52,8 +53,8 @@ enum cw_error cw_replay_check(const struct cw_replay *replay, uint64_t sequence)
    are authentic. */
 void cw_replay_advance(struct cw_replay *replay, uint64_t sequence);
 
-/* The key of one direction of a connection, and the other values that its packets are authenticated
-   with. */
+/* This is the key of one direction of a connection, with the other values that its packets are
+   authenticated with. */
 struct cw_secure_key {
     uint64_t protocol_id;
     enum cw_direction direction; /* read refuses types that do not go this way */
@@ -74,7 +75,7 @@ struct cw_secure_packet {
 size_t cw_secure_write(const struct cw_secure_packet *packet, const struct cw_secure_key *key,
                        uint8_t *out, size_t capacity);
 
-/* The number of bytes of a packet before its body: 2 to 9. */
+/* Returns the number of bytes of a packet before its body: 2 to 9. */
 size_t cw_secure_body_offset(uint64_t sequence);
 
 /* Reads an encrypted packet, checking it in the order of the standard. Decrypts its body into body
@@ -106,18 +107,20 @@ void cw_keep_alive_put(uint32_t client_index, uint32_t max_clients,
 void cw_keep_alive_get(const uint8_t body[CW_KEEP_ALIVE_SIZE], uint32_t *client_index,
                        uint32_t *max_clients);
 
-/* A farewell. text may be NULL; if it is too long, its end is cut off. */
+/* Makes a farewell. text may be NULL; if it is too long, its end is cut off. */
 struct cw_farewell cw_farewell_make(enum cw_disconnect_reason reason, uint32_t code,
                                     const char *text);
 
-/* Returns the size of the body. */
+/* Writes the body of a disconnect packet and returns its size. */
 size_t cw_farewell_put(const struct cw_farewell *farewell, uint8_t body[CW_FAREWELL_SIZE_MAX]);
 
-/* Returns false for a body of another size. A reason that this version does not know counts as
-   CW_DISCONNECT_BY_SERVER, and a text that is not valid UTF-8 counts as none. */
+/* Reads the body of a disconnect packet. Returns false for a body of another size. A reason that
+   this version does not know counts as CW_DISCONNECT_BY_SERVER, and a text that is not valid UTF-8
+   counts as none. */
 bool cw_farewell_get(const uint8_t *body, size_t size, struct cw_farewell *farewell);
 
-/* The body of a challenge or a response: the number of the challenge token, then the token. */
+/* These write and read the body of a challenge or a response: the number of the challenge token,
+   then the token. */
 void cw_challenge_put(uint64_t sequence, const uint8_t token[CW_CHALLENGE_TOKEN_SIZE],
                       uint8_t body[CW_CHALLENGE_BODY_SIZE]);
 const uint8_t *cw_challenge_get(const uint8_t body[CW_CHALLENGE_BODY_SIZE], uint64_t *sequence);

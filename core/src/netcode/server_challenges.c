@@ -1,9 +1,9 @@
 #include "netcode/server_challenges.h"
 #include "netcode/crypto.h"
 
-/* Packets outside a slot count from a random number on: the servers that a token names, and one
-   that started anew, encrypt with the same keys. There is room to count below the bits that say why
-   a client is denied. */
+/* The numbers of packets outside a slot begin at a random number of so many bits, because all
+   servers that a token names, also one that was started anew, encrypt with the same keys. The
+   numbers stay below the bits that say why a client is denied. */
 #define RANDOM_BITS (((uint64_t)1 << 60) - 1)
 
 void cw_challenges_start(struct cw_challenges *challenges)

@@ -1,4 +1,5 @@
-/* The challenges of a server, and the numbers of all packets that it sends outside a slot. */
+/* This module makes and opens the challenges of a server, and numbers all packets that it sends
+   outside a slot. */
 #ifndef CAUSEWAY_SERVER_CHALLENGES_H
 #define CAUSEWAY_SERVER_CHALLENGES_H
 
@@ -13,16 +14,16 @@ struct cw_challenges {
     uint64_t sent;
 };
 
-/* For how long a challenge may be answered, by a client whose token has this timeout. */
+/* Returns the seconds in which a client whose token has this timeout may answer a challenge. */
 static inline double cw_challenge_seconds(int32_t timeout_seconds)
 {
     return timeout_seconds > 0 && timeout_seconds < 10 ? timeout_seconds : 10;
 }
 
-/* config must be set. */
+/* Begins with new keys and numbers. config must be set. */
 void cw_challenges_start(struct cw_challenges *challenges);
 
-/* Writes a challenge packet for the client with this key. mark: CW_CHALLENGE_MOVE or 0. */
+/* Writes a challenge packet for the client with this key. mark is CW_CHALLENGE_MOVE or 0. */
 size_t cw_challenges_write(struct cw_challenges *challenges, const struct cw_challenge_token *token,
                            uint64_t mark, const uint8_t key[CW_KEY_BYTES], uint8_t *out,
                            size_t capacity);

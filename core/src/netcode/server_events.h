@@ -1,5 +1,5 @@
-/* The server's events for the application, in order. There is always room for CONNECTED and
-   DISCONNECTED of every slot, and for one payload. */
+/* A ring holds the server's events for the application, in order. It always has room for CONNECTED
+   and DISCONNECTED of every slot, and for one payload. */
 #ifndef CAUSEWAY_SERVER_EVENTS_H
 #define CAUSEWAY_SERVER_EVENTS_H
 
@@ -19,10 +19,10 @@ void cw_server_events_layout(struct cw_server_events *events, struct cw_arena *a
 void cw_server_events_put(struct cw_server_events *events,
                           const struct cw_netcode_server_event *event);
 
-/* The oldest event, which stays in the queue; NULL when there is none. */
+/* Returns the oldest event, which stays in the queue, or NULL when there is none. */
 const struct cw_netcode_server_event *cw_server_events_first(const struct cw_server_events *events);
 
-/* Takes the PAYLOAD back that was put last; false when there is none. */
+/* Takes the PAYLOAD back that was put last. Returns false when there is none. */
 bool cw_server_events_take_payload(struct cw_server_events *events,
                                    struct cw_netcode_server_event *event);
 

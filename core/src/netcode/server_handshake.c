@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* Seconds of requests that may come at once. */
+/* The part of a second whose requests may come at once. */
 #define REQUEST_BURST 0.1
 
 void cw_handshake_layout(struct cw_handshake *handshake, struct cw_arena *arena)
@@ -120,7 +120,8 @@ static void remove_pending(struct cw_handshake *handshake, struct cw_pending *pe
     handshake->first_free = number;
 }
 
-/* Returns whether something may be decrypted for somebody who is not connected. */
+/* Takes one decryption from the budget for those who are not connected. Returns false when the
+   budget is used up. */
 static bool take_allowance(struct cw_handshake *handshake, double now)
 {
     const double rate = handshake->config->requests_per_second;
@@ -158,8 +159,9 @@ static void challenge(struct cw_handshake *handshake, struct cw_pending *pending
     handshake->challenge_queue[place] = (uint32_t)(pending - handshake->pending);
 }
 
-/* Tokens of a life that the rule about restarts does not cover, and those from before the start.
-   When that was is seen by the clock as it is set now: at the start it may have been wrong. */
+/* Returns whether a token lives too long for the rule about restarts, or may have been made before
+   the server was started. The time of the start is reckoned by the clock as it is set now, because
+   it may have been wrong then. */
 static bool wrong_life(const struct cw_handshake *handshake, uint64_t expire_time, uint64_t now)
 {
     const uint64_t life = handshake->config->max_token_life_seconds;
@@ -218,7 +220,7 @@ static bool claim_id(struct cw_handshake *handshake, uint64_t id, uint64_t expir
     return true;
 }
 
-/* A new pending client; NULL when there is no place. */
+/* Returns a new pending client, or NULL when there is no place. */
 static struct cw_pending *enter(struct cw_handshake *handshake, const struct cw_address *from,
                                 const struct cw_request *request,
                                 const struct cw_token_private *token)
@@ -236,7 +238,7 @@ static struct cw_pending *enter(struct cw_handshake *handshake, const struct cw_
     return pending;
 }
 
-/* The token is authentic. */
+/* Admits or refuses a client whose token is authentic. */
 static enum cw_error admit(struct cw_handshake *handshake, const struct cw_address *from,
                            const struct cw_request *request, const struct cw_token_private *token,
                            double now)
@@ -263,7 +265,7 @@ static enum cw_error admit(struct cw_handshake *handshake, const struct cw_addre
 
     struct cw_pending *pending = find_pending(handshake, from);
     if (pending && memcmp(pending->identity.mac, request->mac, CW_MAC_BYTES) != 0) {
-        /* The same client with another token: what it asks for now counts. */
+        /* The same client has come with another token. Only its new request counts. */
         remove_pending(handshake, pending);
         pending = NULL;
     }
@@ -308,8 +310,8 @@ enum cw_error cw_handshake_request(struct cw_handshake *handshake, const struct 
     return error;
 }
 
-/* A response that its sequence says is from a connected client. It never begins a connection: its
-   client would believe that the one it had with an earlier server goes on. */
+/* Takes a response that is from a connected client by its sequence. It never begins a connection:
+   the client would believe that its connection with an earlier server goes on. */
 static enum cw_error take_move(struct cw_handshake *handshake, const struct cw_address *from,
                                const uint8_t *data, size_t size, double now)
 {
@@ -321,7 +323,7 @@ static enum cw_error take_move(struct cw_handshake *handshake, const struct cw_a
                : CW_ERROR_TOO_MANY_REQUESTS;
 }
 
-/* Takes a datagram from an address where neither a response is due nor a move ends. */
+/* Takes any other datagram: no response is due from its address, and no move ends there. */
 static enum cw_error take_other(struct cw_handshake *handshake, const struct cw_address *from,
                                 const uint8_t *data, size_t size, double now)
 {
@@ -330,7 +332,7 @@ static enum cw_error take_other(struct cw_handshake *handshake, const struct cw_
                 : CW_ERROR_NOT_CONNECTED;
 }
 
-/* The client's old session ends. The new one begins when the old one's client and the application
+/* Ends the client's old session. The new one begins when the old one's client and the application
    have been told. */
 static void inherit(struct cw_handshake *handshake, struct cw_pending *pending, struct cw_slot *old,
                     double now)
@@ -352,7 +354,8 @@ bool cw_handshake_settle(struct cw_handshake *handshake, double now)
         const struct cw_client_identity *identity = &pending->identity;
         if (!pending->heir)
             continue;
-        /* Meanwhile there may be a third session of the same client, or somebody at its address. */
+        /* Meanwhile a third session of the same client may have begun, or another client may be at
+           its address. */
         const bool late = cw_slots_by_id(handshake->slots, identity->id) ||
                           cw_slots_by_address(handshake->slots, &identity->address);
         if (!late && !cw_slots_connect_kept(handshake->slots, pending->slot, identity, now))
@@ -363,7 +366,7 @@ bool cw_handshake_settle(struct cw_handshake *handshake, double now)
     return any;
 }
 
-/* The response of a pending client. */
+/* Takes the response of a pending client. */
 static enum cw_error take_response(struct cw_handshake *handshake, struct cw_pending *pending,
                                    const uint8_t *data, size_t size, double now)
 {

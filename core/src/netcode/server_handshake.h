@@ -1,4 +1,4 @@
-/* The clients that are connecting to a server, from their request to their slot. */
+/* A handshake has the clients that are connecting to a server, from their request to their slot. */
 #ifndef CAUSEWAY_NETCODE_SERVER_HANDSHAKE_H
 #define CAUSEWAY_NETCODE_SERVER_HANDSHAKE_H
 
@@ -54,9 +54,9 @@ struct cw_handshake {
     struct cw_moves moves;
 };
 
-/* config and slots must be set. */
+/* Lays the handshake's tables out in the arena. config and slots must be set. */
 void cw_handshake_layout(struct cw_handshake *handshake, struct cw_arena *arena);
-/* After layout with memory. */
+/* Prepares the tables. Call it after layout has given them memory. */
 void cw_handshake_start(struct cw_handshake *handshake);
 
 /* Tells the handshake the time. The server's first call does this, before any of the following. */

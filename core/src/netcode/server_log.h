@@ -1,4 +1,4 @@
-/* A server logs these lines. */
+/* These functions write the lines that a server logs. */
 #ifndef CAUSEWAY_SERVER_LOG_H
 #define CAUSEWAY_SERVER_LOG_H
 
@@ -15,7 +15,7 @@ struct cw_server_log_limit {
     uint64_t hidden; /* left out since the last line */
 };
 
-/* About the client in a slot. */
+/* These lines are about the client in a slot. */
 void cw_server_log_connected(const struct cw_log *log, uint32_t slot, uint64_t id,
                              const struct cw_address *from);
 void cw_server_log_moved(const struct cw_log *log, struct cw_server_log_limit *limit, uint32_t slot,
@@ -23,7 +23,7 @@ void cw_server_log_moved(const struct cw_log *log, struct cw_server_log_limit *l
 void cw_server_log_disconnected(const struct cw_log *log, uint32_t slot, uint64_t id,
                                 const struct cw_farewell *farewell);
 
-/* A datagram that was dropped, which anybody can send. */
+/* This line is about a datagram that was dropped, which anybody can send. */
 struct cw_server_log_refusal {
     const struct cw_address *from;
     bool is_request; /* somebody wanted to connect */

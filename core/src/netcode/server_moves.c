@@ -2,7 +2,8 @@
 
 #include <string.h>
 
-/* Requests that may wait beside one of each client: as many as are looked at in two long ticks. */
+/* The number of requests that may wait beside one of each client. At the default rate, a server
+   takes about as many in two ticks of 13 ms. */
 #define SPARE_REQUESTS 128
 
 #define RESPONSE_SIZE (1 + 8 + CW_CHALLENGE_BODY_SIZE + CW_MAC_BYTES)

@@ -1,6 +1,6 @@
-/* Connected clients that move to another address. A request from there leaves nothing behind but a
-   challenge to send: everything that the response must prove is in the challenge token. So no
-   number of replayed requests can keep a client from moving. */
+/* This module lets connected clients move to another address. A request from there leaves nothing
+   behind but a challenge to send: everything that the response must prove is in the challenge
+   token. So no number of replayed requests can keep a client from moving. */
 #ifndef CAUSEWAY_SERVER_MOVES_H
 #define CAUSEWAY_SERVER_MOVES_H
 
@@ -15,7 +15,7 @@ struct cw_moves {
     uint32_t capacity, first, count;
 };
 
-/* config, slots and challenges must be set. */
+/* Lays the ring of requests out in the arena. config, slots and challenges must be set. */
 void cw_moves_layout(struct cw_moves *moves, struct cw_arena *arena);
 
 /* Takes a request with the token of a connected slot from an address. Errors: CW_ERROR_CONNECTED
@@ -23,10 +23,10 @@ void cw_moves_layout(struct cw_moves *moves, struct cw_arena *arena);
 enum cw_error cw_moves_request(struct cw_moves *moves, const struct cw_slot *slot,
                                const struct cw_address *from);
 
-/* Returns whether a datagram looks like a response to such a challenge. */
+/* Returns whether a datagram looks like a response to the challenge of a move. */
 bool cw_moves_is_response(const uint8_t *data, size_t size);
 
-/* The slot that such a response names; NULL. */
+/* Returns the slot that such a response names, or NULL. */
 struct cw_slot *cw_moves_slot(const struct cw_moves *moves, const uint8_t *response);
 
 /* Takes a response that names the slot. Errors: those of cw_secure_read; CW_ERROR_NOT_AUTHENTIC for
@@ -36,7 +36,7 @@ enum cw_error cw_moves_response(struct cw_moves *moves, struct cw_slot *slot,
                                 const struct cw_address *from, const uint8_t *data, size_t size,
                                 double now);
 
-/* Writes the next challenge; 0 when there is none. */
+/* Writes the next challenge and returns its size, or 0 when there is none. */
 size_t cw_moves_transmit(struct cw_moves *moves, uint8_t *out, size_t capacity, double now,
                          struct cw_address *to);
 

@@ -243,8 +243,8 @@ void cw_slots_disconnect(struct cw_slots *slots, uint32_t client,
         close_slot(slots, slot, farewell);
 }
 
-/* Returns whether another datagram of the client may be read. Only those that are its own for sure
-   are charged: nobody else can use up what it may send. */
+/* Returns whether another datagram of the client may be read. Only datagrams that are certainly its
+   own are charged, so that nobody else can use up its allowance. */
 static bool has_allowance(const struct cw_slots *slots, struct cw_slot *slot, double now)
 {
     const double rate = slots->config->client_datagrams_per_second;

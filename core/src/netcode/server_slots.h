@@ -1,5 +1,6 @@
-/* The connected clients of a server. Each keeps its slot until it is gone and the application has
-   been told. server_slots.c has the slots, and server_slots_transmit.c writes the packets. */
+/* Slots hold the connected clients of a server. Each client keeps its slot until it is gone and the
+   application has been told. server_slots.c has the slots, and server_slots_transmit.c writes the
+   packets. */
 #ifndef CAUSEWAY_SERVER_SLOTS_H
 #define CAUSEWAY_SERVER_SLOTS_H
 
@@ -9,7 +10,7 @@
 #include "netcode/server_events.h"
 #include "netcode/server_log.h"
 
-/* The client that a token admits. */
+/* This is the client that a token admits. */
 struct cw_client_identity {
     struct cw_address address;
     uint64_t id;
@@ -76,44 +77,46 @@ struct cw_slots {
     uint8_t outgoing[CW_PAYLOAD_MAX];
 };
 
-/* config and events must be set. */
+/* Lays the slots and their tables out in the arena. config and events must be set. */
 void cw_slots_layout(struct cw_slots *slots, struct cw_arena *arena);
-/* After layout with memory. */
+/* Prepares the tables. Call it after layout has given them memory. */
 void cw_slots_start(struct cw_slots *slots);
 
-/* The connected slot of an address; NULL. */
+/* Returns the connected slot of an address, or NULL. */
 struct cw_slot *cw_slots_by_address(const struct cw_slots *slots, const struct cw_address *address);
-/* The connected slot of the client with this id; NULL. */
+/* Returns the connected slot of the client with this id, or NULL. */
 struct cw_slot *cw_slots_by_id(const struct cw_slots *slots, uint64_t id);
-/* The connected slot of the client that came with the token of this MAC; NULL. */
+/* Returns the connected slot of the client that came with the token of this MAC, or NULL. */
 struct cw_slot *cw_slots_by_token(const struct cw_slots *slots, const uint8_t mac[CW_MAC_BYTES]);
 bool cw_slots_full(const struct cw_slots *slots);
-/* A client's slot, connected or closed; NULL when it is free or there is no such slot. */
+/* Returns a client's slot, connected or closed, or NULL when it is free or there is no such
+   slot. */
 const struct cw_slot *cw_slots_get(const struct cw_slots *slots, uint32_t client);
-/* A client's slot while it is connected; NULL. */
+/* Returns a client's slot while it is connected, otherwise NULL. */
 struct cw_slot *cw_slots_connected(const struct cw_slots *slots, uint32_t client);
-/* The opposite: a slot's number. */
+/* Does the opposite: returns a slot's number. */
 uint32_t cw_slots_number(const struct cw_slots *slots, const struct cw_slot *slot);
 
-/* There must be room. */
+/* Connects a client. There must be a free slot. */
 void cw_slots_connect(struct cw_slots *slots, const struct cw_client_identity *identity,
                       double now);
 /* Ends the connection in the slot because the same client has connected anew, and keeps the slot
    for it. */
 void cw_slots_replace(struct cw_slots *slots, struct cw_slot *slot);
-/* Connects the client for which a slot was kept. False while the slot is not free yet. */
+/* Connects the client for which a slot was kept. Returns false while the slot is not free yet. */
 bool cw_slots_connect_kept(struct cw_slots *slots, uint32_t client,
                            const struct cw_client_identity *identity, double now);
-/* Keeps the slot no longer, if it was. */
+/* Gives up a slot that was kept. Does nothing for another. */
 void cw_slots_unkeep(struct cw_slots *slots, uint32_t client);
-/* The slot's client has answered the challenge of this number, not below slot->challenge, at the
-   address. A number that is not new only tells the client again. */
+/* Moves the slot's client to the address at which it has answered the challenge of this number,
+   which is not below slot->challenge. With a number that is not new, the client is only told
+   again. */
 void cw_slots_move(struct cw_slots *slots, struct cw_slot *slot, const struct cw_address *address,
                    uint64_t challenge, double now);
 /* Ends a connection with these words. Does nothing when there is none. */
 void cw_slots_disconnect(struct cw_slots *slots, uint32_t client,
                          const struct cw_farewell *farewell);
-/* As cw_netcode_server_set_user. */
+/* Does what cw_netcode_server_set_user does. */
 void cw_slots_set_user(struct cw_slots *slots, uint32_t client, void *user);
 
 /* Frees a closed slot when its client has been told and the application knows. */
@@ -121,10 +124,11 @@ void cw_slots_release(struct cw_slots *slots, struct cw_slot *slot);
 
 enum cw_error cw_slots_receive(struct cw_slots *slots, struct cw_slot *slot, const uint8_t *data,
                                size_t size, double now);
-/* As cw_netcode_server_send. */
+/* Does what cw_netcode_server_send does. */
 enum cw_error cw_slots_send(struct cw_slots *slots, uint32_t client, const uint8_t *payload,
                             size_t size);
-/* As cw_netcode_server_announce, cw_netcode_server_seal and cw_netcode_server_transmit. */
+/* These do what cw_netcode_server_announce, cw_netcode_server_seal and cw_netcode_server_transmit
+   do. */
 size_t cw_slots_announce(struct cw_slots *slots, struct cw_slot *slot, uint8_t out[CW_SECURE_MAX],
                          double now, struct cw_address *to);
 size_t cw_slots_seal(struct cw_slots *slots, struct cw_slot *slot, uint8_t out[CW_SECURE_MAX],
@@ -132,7 +136,8 @@ size_t cw_slots_seal(struct cw_slots *slots, struct cw_slot *slot, uint8_t out[C
 size_t cw_slots_transmit(struct cw_slots *slots, uint8_t *out, size_t capacity, double now,
                          struct cw_address *to);
 void cw_slots_update(struct cw_slots *slots, double now);
-/* As cw_netcode_server_next. Everything that a client sent comes before its DISCONNECTED. */
+/* Does what cw_netcode_server_next does. Everything that a client sent comes before its
+   DISCONNECTED. */
 bool cw_slots_next(struct cw_slots *slots, struct cw_netcode_server_event *event);
 
 #endif

@@ -30,7 +30,8 @@ static size_t write_keep_alive(struct cw_slots *slots, struct cw_slot *slot, uin
         out, capacity);
 }
 
-/* A client may not know that it is connected until a packet of it has come. */
+/* Returns whether a keep-alive must come first: until a packet of the client has arrived, it may
+   not know that it is connected. */
 static bool must_announce(const struct cw_slot *slot)
 {
     return slot->moved || (!slot->confirmed && !slot->introduced);
@@ -68,7 +69,7 @@ static size_t write_disconnect(struct cw_slots *slots, struct cw_slot *slot, uin
     return write_packet(slots, slot, packet, out, capacity);
 }
 
-/* The next packet of a slot; 0 when it has none. */
+/* Writes the next packet of a slot and returns its size, or 0 when it has none. */
 static size_t write_next(struct cw_slots *slots, struct cw_slot *slot, uint8_t *out,
                          size_t capacity)
 {
@@ -92,7 +93,7 @@ static size_t write_next(struct cw_slots *slots, struct cw_slot *slot, uint8_t *
     return slot->keep_alive_due ? write_keep_alive(slots, slot, out, capacity) : 0;
 }
 
-/* The datagram in out, if there is one, goes to the slot's client. */
+/* Notes that the datagram in out, if there is one, goes to the slot's client. */
 static size_t sent(struct cw_slot *slot, size_t size, double now, struct cw_address *to)
 {
     if (size > 0) {

@@ -9,7 +9,7 @@
 #define CHALLENGE_PLAIN_SIZE (CW_CHALLENGE_TOKEN_SIZE - CW_MAC_BYTES)
 #define TOKEN_ASSOCIATED     (CW_NETCODE_VERSION_SIZE + 8 + 8)
 
-/* Stands before a fingerprint, so that other backends' user data is not taken for one. */
+/* This mark stands before a fingerprint, so that other backends' user data is not taken for one. */
 static const uint8_t mark[8] = {'C', 'W', 'S', 'C', 'H', 'E', 'M', 'A'};
 #define MARKED_SIZE 16
 
@@ -40,7 +40,7 @@ static bool valid_addresses(const struct cw_address *addresses, uint32_t count)
     return true;
 }
 
-/* Zeros are no key: anyone could guess them. */
+/* Returns whether no key is all zero, because anyone could guess such a key. */
 static bool valid_keys(const struct cw_token *token)
 {
     return !cw_crypto_is_zero(token->client_to_server_key, CW_KEY_BYTES) &&
@@ -56,7 +56,8 @@ static void put_addresses(uint8_t **at, const struct cw_address *addresses, uint
         if (address->type == CW_ADDRESS_IPV4) {
             cw_little_endian_put_bytes(at, address->bytes, 4);
         } else {
-            /* Eight little-endian words, where the network has them big-endian. */
+            /* Tokens have eight little-endian words, where network byte order has them
+               big-endian. */
             for (int word = 0; word < 16; word += 2) {
                 cw_little_endian_put(at, address->bytes[word + 1], 1);
                 cw_little_endian_put(at, address->bytes[word], 1);
@@ -66,8 +67,8 @@ static void put_addresses(uint8_t **at, const struct cw_address *addresses, uint
     }
 }
 
-/* Both parts of a token have room for 32 of the longest addresses before and after, so the count
-   and the types are all that has to be checked. */
+/* Reads a list of addresses. Both parts of a token are longer than 32 of the longest addresses, so
+   only the count and the types have to be checked. */
 static bool get_addresses(const uint8_t **at, struct cw_address *addresses, uint32_t *count)
 {
     const uint64_t number = cw_little_endian_get(at, 4);
@@ -182,7 +183,7 @@ enum cw_error cw_token_write(const struct cw_token *token, uint8_t out[CW_TOKEN_
     return CW_OK;
 }
 
-/* The parts of CW_TOKEN_SIZE bytes. */
+/* Reads the parts of a token of CW_TOKEN_SIZE bytes. */
 static enum cw_error get_parts(const uint8_t *data, struct cw_token *token)
 {
     const uint8_t *at = data;

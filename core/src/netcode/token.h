@@ -1,4 +1,5 @@
-/* The parts of connect tokens that only backends and servers see, and challenge tokens. */
+/* This header has the parts of connect tokens that only backends and servers see, and challenge
+   tokens. */
 #ifndef CAUSEWAY_NETCODE_TOKEN_H
 #define CAUSEWAY_NETCODE_TOKEN_H
 
@@ -8,11 +9,11 @@
 
 #define CW_CHALLENGE_TOKEN_SIZE 300
 
-/* The version named by all tokens and packets: 12 characters and a zero. */
+/* All tokens and requests name this version: 12 characters and a zero. */
 #define CW_NETCODE_VERSION      "NETCODE 1.02"
 #define CW_NETCODE_VERSION_SIZE 13
 
-/* The part that only the backend and the server can read. */
+/* Only the backend and the server can read this part of a token. */
 struct cw_token_private {
     uint64_t client_id;      /* the player's number, which the backend chooses */
     int32_t timeout_seconds; /* the connection ends after this long without a packet; 0 and below:
@@ -41,25 +42,26 @@ enum cw_error cw_token_open(const uint8_t sealed[CW_TOKEN_PRIVATE_SIZE], uint64_
                             const uint8_t private_key[CW_KEY_BYTES],
                             struct cw_token_private *token);
 
-/* A server gives this to a client, which hands it back to prove that it can be reached at its
-   address. */
+/* A server gives a challenge token to a client, which hands it back to prove that it can be reached
+   at its address. */
 struct cw_challenge_token {
     uint64_t client_id;
     uint8_t user_data[CW_USER_DATA_SIZE];
 };
 
-/* sequence must never be used twice with one key. */
+/* Encrypts a challenge token. sequence must never be used twice with one key. */
 void cw_challenge_token_seal(const struct cw_challenge_token *token, uint64_t sequence,
                              const uint8_t key[CW_KEY_BYTES], uint8_t out[CW_CHALLENGE_TOKEN_SIZE]);
 
-/* Returns false when anything differs from what was sealed. */
+/* Decrypts a challenge token. Returns false when anything differs from what was sealed. */
 bool cw_challenge_token_open(const uint8_t sealed[CW_CHALLENGE_TOKEN_SIZE], uint64_t sequence,
                              const uint8_t key[CW_KEY_BYTES], struct cw_challenge_token *token);
 
 /* Puts a schema's fingerprint at the end of the user data; 0 clears those bytes. */
 void cw_user_data_set_fingerprint(uint8_t user_data[CW_USER_DATA_SIZE], uint64_t fingerprint);
 
-/* The fingerprint in the user data; 0 when there is none, as in tokens of other backends. */
+/* Returns the fingerprint in the user data, or 0 when there is none, as in tokens of other
+   backends. */
 uint64_t cw_user_data_fingerprint(const uint8_t user_data[CW_USER_DATA_SIZE]);
 
 #endif

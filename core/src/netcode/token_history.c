@@ -41,7 +41,7 @@ static struct cw_used_token *find(const struct cw_token_history *history,
     return NULL;
 }
 
-/* This is what the history has of a client id: how many tokens, the one that expires first, and the
+/* The share of a client id is its number of tokens, the one among them that expires first, and the
    latest expire time of those that had to make room for later ones. */
 struct share {
     uint32_t count;

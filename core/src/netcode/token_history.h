@@ -1,5 +1,6 @@
-/* Used connect tokens, remembered until they expire. Each may be used from one address only, and
-   for one connection only. A client id has a share of the places, so that no account fills them. */
+/* The history remembers used connect tokens until they expire. Each token may be used from one
+   address only, and for one connection only. A client id has a share of the places, so that no
+   account fills them. */
 #ifndef CAUSEWAY_TOKEN_HISTORY_H
 #define CAUSEWAY_TOKEN_HISTORY_H
 
@@ -10,8 +11,9 @@
 
 #include <stdbool.h>
 
-/* Places of one client id, a 64th of the default. It needs more than one for tabs that are opened
-   in the same second, as each has a token of its own and nothing tells which is the newest. */
+/* The number of places of one client id, a 64th of the default of all. It needs more than one for
+   tabs that are opened in the same second, as each has a token of its own and nothing tells which
+   is the newest. */
 #define CW_TOKEN_HISTORY_SHARE 16
 
 struct cw_token_history {
@@ -41,8 +43,8 @@ enum cw_error cw_token_history_use(struct cw_token_history *history,
                                    const struct cw_address *address, uint64_t expire_time,
                                    uint64_t now);
 
-/* Marks the token so that nobody may use it again. False when it is not there because it has
-   expired or later tokens have taken its place. */
+/* Marks the token so that nobody may use it again. Returns false when it is not there, because it
+   has expired or later tokens have taken its place. */
 bool cw_token_history_consume(struct cw_token_history *history, const uint8_t mac[CW_MAC_BYTES]);
 
 #endif

@@ -72,10 +72,10 @@ void cw_sent_packets_follow_down(struct cw_sent_packets *sent, uint16_t sequence
     sent->short_samples = 0;
 }
 
-void cw_sent_packets_take_older(struct cw_sent_packets *sent, uint16_t ack, uint32_t news)
+void cw_sent_packets_take_older(struct cw_sent_packets *sent, uint16_t ack, uint32_t new_acks)
 {
-    for (news &= ~(uint32_t)1; news; news &= news - 1) {
-        const uint16_t sequence = (uint16_t)(ack - cw_lowest_bit(news));
+    for (new_acks &= ~(uint32_t)1; new_acks; new_acks &= new_acks - 1) {
+        const uint16_t sequence = (uint16_t)(ack - cw_lowest_bit(new_acks));
         struct cw_sent_packet *packet = cw_sent_packets_find(sent, sequence);
         if (packet && packet->fate != CW_PACKET_ACKED)
             cw_sent_packets_settle(sent, sequence, packet);

@@ -68,7 +68,7 @@ void cw_sent_packets_reset(struct cw_sent_packets *sent);
 void cw_sent_packets_follow_down(struct cw_sent_packets *sent, uint16_t sequence, double sample);
 
 /* Takes new acks other than that of the newest packet. */
-void cw_sent_packets_take_older(struct cw_sent_packets *sent, uint16_t ack, uint32_t news);
+void cw_sent_packets_take_older(struct cw_sent_packets *sent, uint16_t ack, uint32_t new_acks);
 
 /* Counts a packet that was lost as not lost: its ack came late. */
 void cw_sent_packets_found(struct cw_sent_packets *sent);
@@ -213,16 +213,16 @@ static inline void cw_sent_packets_take_acks(struct cw_sent_packets *sent, uint1
 {
     if (!cw_sequence_buffer_exists(&sent->window, ack))
         return;
-    const uint32_t news = cw_sent_packets_new_acks(sent, ack, ack_bits);
-    if (!news)
+    const uint32_t new_acks = cw_sent_packets_new_acks(sent, ack, ack_bits);
+    if (!new_acks)
         return;
     struct cw_sent_packet *newest = cw_sent_packets_at(sent, ack);
-    if (news & 1 && newest->fate != CW_PACKET_ACKED) {
+    if (new_acks & 1 && newest->fate != CW_PACKET_ACKED) {
         cw_sent_packets_settle(sent, ack, newest);
         cw_sent_packets_take_sample(sent, ack, now - newest->time, prompt);
     }
-    if (news & ~(uint32_t)1)
-        cw_sent_packets_take_older(sent, ack, news);
+    if (new_acks & ~(uint32_t)1)
+        cw_sent_packets_take_older(sent, ack, new_acks);
     cw_sent_packets_skip_settled(sent);
     if (cw_sequence_difference(sent->header_ack, sent->oldest_pending) > 0)
         cw_sent_packets_find_lost(sent);

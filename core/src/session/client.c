@@ -95,7 +95,7 @@ void cw_client_destroy(struct cw_client *client)
         destroy(client);
 }
 
-/* The connection is open while the client is connected. */
+/* Opens or closes the connection, which is open while the client is connected. */
 static void follow(struct cw_client *client)
 {
     const bool connected = cw_client_state(client) == CW_CLIENT_CONNECTED;

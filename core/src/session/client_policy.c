@@ -2,32 +2,35 @@
 
 #include <math.h>
 
-/* Seconds without a call after which the program did not run: it was frozen, or the machine slept.
-   Browsers let the timers of hidden pages run once a second; this is twice that. */
+/* After this many seconds without a call, the program counts as not having run: it was frozen, or
+   the machine slept. Browsers let the timers of hidden pages run once a second; this is twice
+   that. */
 #define ABSENCE_SECONDS 2.0
 
-/* Seconds after an absence in which nothing shows that the server still knows the client, beside
-   twice what the handshake took, which are four round trips. Packets come late that waited in a
-   socket, another link is tried after CW_CLIENT_SILENCE_SECONDS and opens in two round trips, and a
-   move over it takes one and a half. */
+/* After an absence, a server that still knows the client shows it within this many seconds plus
+   four round trips, which are twice the time of the handshake. In that time packets arrive that
+   waited in a socket, or another link is tried after CW_CLIENT_SILENCE_SECONDS, opens in two round
+   trips and moves the client in one and a half. */
 #define RETURN_SECONDS 3.0
 
 /* Seconds without a packet after which the server has forgotten the client, unless it is silent for
    half as long by itself. A server of ours sends at least every 0.1 s. */
 #define FORGOTTEN_SECONDS 1.0
 
-/* The patience with a silent server, in seconds. It doubles with each link that is tried, because
-   the server may be silent by itself, up to a value that is above what a timeout usually is. */
+/* A silent server is given some seconds before another link is tried. They double with each link
+   that is tried, because the server may be silent by itself. This is their limit, which is above
+   the usual timeout. */
 #define PATIENCE_MOST_SECONDS 16.0
 
-/* Seconds without a try after which the patience is halved, but not below twice what the server is
-   silent for by itself. A client that is wrong once a minute opens few links in vain. */
+/* After this many seconds in which no link was tried, those seconds are halved, but not below twice
+   the time for which the server is silent by itself. A client that is wrong once a minute opens few
+   links in vain. */
 #define CALM_SECONDS 60.0
 
-/* Seconds before another token is asked for. Each pause is twice the one before, until there is a
-   connection, and a random part of up to a half is left out, so that the players of one server do
-   not come back all at once. A server of ours takes some thousand handshakes a second; see the
-   bench's handshakes. */
+/* Seconds of the shortest and the longest pause before another token is asked for. Each pause is
+   twice the one before, until there is a connection, and a random part of up to a half is left out,
+   so that the players of one server do not come back all at once. A server of ours takes some
+   thousand handshakes a second; see the bench's handshakes. */
 #define PAUSE_LEAST_SECONDS 0.5
 #define PAUSE_MOST_SECONDS  8.0
 
@@ -42,18 +45,18 @@ static bool may_be_mended(const struct cw_client_policy *policy, enum cw_client_
     case CW_CLIENT_STOPPING:
         return true;
     case CW_CLIENT_ID_CONNECTED:
-        /* Then it may be this client itself, whose slot has not timed out yet. */
+        /* The client that is connected may be this one itself: its slot has not timed out yet. */
         return policy->tries > 0;
     default:
         return false;
     }
 }
 
-/* There is no connection. After an absence of its own the client comes back at once, because no
-   other player does at the same time. */
+/* Ends the connection or the attempt. After an absence of its own the client comes back at once,
+   because no other player does at the same time. */
 static void end(struct cw_client_policy *policy, enum cw_client_state reason, double now)
 {
-    if (reason == CW_CLIENT_REQUEST_TIMED_OUT && policy->ran >= policy->expire_time)
+    if (reason == CW_CLIENT_REQUEST_TIMED_OUT && policy->last_call >= policy->expire_time)
         reason = CW_CLIENT_TOKEN_EXPIRED;
     policy->returning |= policy->absence > 0;
     policy->end = reason;
@@ -105,7 +108,7 @@ void cw_client_policy_token(struct cw_client_policy *policy, uint32_t server_cou
 
 static void miss(struct cw_client_policy *policy, double now)
 {
-    policy->last_received = policy->back = now;
+    policy->last_received = policy->return_time = now;
 }
 
 void cw_client_policy_link(struct cw_client_policy *policy, bool linked, double now)
@@ -117,7 +120,7 @@ void cw_client_policy_link(struct cw_client_policy *policy, bool linked, double 
     policy->linked = linked;
     if (linked && policy->phase == CW_CLIENT_PHASE_OPENING) {
         policy->phase = CW_CLIENT_PHASE_CONNECTING;
-        policy->asked = now;
+        policy->link_time = now;
     }
 }
 
@@ -136,11 +139,11 @@ void cw_client_policy_fail(struct cw_client_policy *policy, enum cw_client_state
         end(policy, reason, now);
 }
 
-/* Notices what has been missed since the last call. */
+/* Notices an absence: the time since the last call. */
 static void look(struct cw_client_policy *policy, double now, double unix_now)
 {
-    const double away = unix_now - policy->ran;
-    policy->ran = unix_now;
+    const double away = unix_now - policy->last_call;
+    policy->last_call = unix_now;
     if (policy->phase != CW_CLIENT_PHASE_CONNECTED)
         return;
     if (away > ABSENCE_SECONDS)
@@ -149,18 +152,20 @@ static void look(struct cw_client_policy *policy, double now, double unix_now)
         miss(policy, now);
 }
 
-/* Returns whether all that was late has come, and the server has had the time to be heard. */
+/* Returns whether an absence is over: late packets have arrived, and the server has had the time to
+   answer. */
 static bool is_back(const struct cw_client_policy *policy, double now)
 {
-    return now - policy->back > RETURN_SECONDS + 2 * policy->handshake_seconds;
+    return now - policy->return_time > RETURN_SECONDS + 2 * policy->handshake_seconds;
 }
 
-void cw_client_policy_hear(struct cw_client_policy *policy, double now, double unix_now)
+void cw_client_policy_received(struct cw_client_policy *policy, double now, double unix_now)
 {
     look(policy, now, unix_now);
     if (is_back(policy, now))
         policy->absence = 0;
-    /* A datagram over a link that was tried says nothing of how long the server is silent. */
+    /* When a datagram comes over a link that was tried, it does not tell how long the server is
+       silent by itself. */
     if (!policy->trying)
         policy->silence = fmax(policy->silence, now - policy->last_received);
     policy->trying = false;
@@ -170,11 +175,11 @@ void cw_client_policy_hear(struct cw_client_policy *policy, double now, double u
 static void enter(struct cw_client_policy *policy, double now)
 {
     policy->phase = CW_CLIENT_PHASE_CONNECTED;
-    policy->handshake_seconds = now - policy->asked;
+    policy->handshake_seconds = now - policy->link_time;
     policy->pause_seconds = PAUSE_LEAST_SECONDS;
     policy->tries = 0;
     policy->returning = policy->trying = false;
-    policy->tried = now;
+    policy->try_time = now;
     policy->patience = policy->config.silence_seconds;
     policy->silence = policy->earlier_silence = 0;
     miss(policy, now);
@@ -195,8 +200,8 @@ void cw_client_policy_follow(struct cw_client_policy *policy, enum cw_client_sta
         open_link(policy, server);
 }
 
-/* Twice the seconds for which the server is silent by itself. */
-static double usual(const struct cw_client_policy *policy)
+/* Returns twice the seconds for which the server is silent by itself. */
+static double least_patience(const struct cw_client_policy *policy)
 {
     return 2 * fmax(policy->silence, policy->earlier_silence);
 }
@@ -205,20 +210,21 @@ static double usual(const struct cw_client_policy *policy)
 static bool is_silent(struct cw_client_policy *policy, double now)
 {
     /* The link that is tried opens in two round trips, and a move over it takes one and a half. */
-    const double more = policy->trying ? 2 * policy->handshake_seconds : 0;
-    const bool silent = now - fmax(policy->last_received, policy->tried) > policy->patience + more;
+    const double opening = policy->trying ? 2 * policy->handshake_seconds : 0;
+    const bool silent =
+        now - fmax(policy->last_received, policy->try_time) > policy->patience + opening;
     if (silent) {
         policy->patience *= 2;
         policy->trying = true;
-    } else if (now - policy->tried > CALM_SECONDS) {
-        policy->patience =
-            fmax(policy->patience / 2, fmax(policy->config.silence_seconds, usual(policy)));
+    } else if (now - policy->try_time > CALM_SECONDS) {
+        policy->patience = fmax(policy->patience / 2,
+                                fmax(policy->config.silence_seconds, least_patience(policy)));
         policy->earlier_silence = policy->silence;
         policy->silence = 0;
     } else {
         return false;
     }
-    policy->tried = now;
+    policy->try_time = now;
     policy->patience = fmin(policy->patience, PATIENCE_MOST_SECONDS);
     return silent;
 }
@@ -235,7 +241,7 @@ void cw_client_policy_update(struct cw_client_policy *policy, double now, double
     if (policy->config.silence_seconds > 0 && is_silent(policy, now))
         policy->action = CW_CLIENT_ACTION_RENEW;
     else if (policy->absence > 0 && policy->config.attempts > 0 && is_back(policy, now) &&
-             now - policy->last_received > fmax(FORGOTTEN_SECONDS, usual(policy)))
+             now - policy->last_received > fmax(FORGOTTEN_SECONDS, least_patience(policy)))
         end(policy, CW_CLIENT_TIMED_OUT, now);
 }
 

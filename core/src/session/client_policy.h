@@ -11,13 +11,14 @@
 #include "causeway/netcode_client.h"
 #include "netcode/crypto.h"
 
-/* A link stays open for so long after the packets that tell the server of the end, because what is
-   closed at once may drop them. A relay on the other side of the earth has them by then on a link
-   that is not congested, and a page that is left has no longer. */
+/* Milliseconds for which a link stays open after the packets that tell the server of the end,
+   because a link that is closed at once may drop them. They are enough for a relay on the other
+   side of the earth, and a browser gives a page that is left no more time. */
 #define CW_CLIENT_FAREWELL_MS 100
 
-/* A client that hears nothing for so long tries another way. A server of ours sends at least every
-   0.1 s, as the standard's does, so that four packets in a row were lost. */
+/* Seconds after which a client that receives nothing tries another link. A server of ours sends at
+   least every 0.1 s, as the standard's does, so at least four packets in a row were lost by
+   then. */
 #define CW_CLIENT_SILENCE_SECONDS 0.5
 
 enum cw_client_action {
@@ -48,8 +49,7 @@ enum cw_client_phase {
     CW_CLIENT_PHASE_CONNECTED
 };
 
-/* The host reads server, end and absence; all else is private. All zero is a policy that is over.
- */
+/* The host reads server, end and absence; all else is private. A policy of zeros has ended. */
 struct cw_client_policy {
     struct cw_client_policy_config config;
     enum cw_client_phase phase;
@@ -68,40 +68,45 @@ struct cw_client_policy {
 
     bool linked;              /* there is a link over which something could come */
     bool trying;              /* another link has been tried since something came */
-    double ran;               /* Unix time of the last call that told it */
-    double asked;             /* when the link to the server was open */
+    double last_call;         /* Unix time of the last call that told it */
+    double link_time;         /* when the link to the server was open */
     double handshake_seconds; /* from then until the server took the client */
     double last_received; /* when something came, or could not come for a reason that is known */
-    double back;          /* when the program ran again and had a link */
-    double tried;         /* when another link was tried, or the patience was lowered */
+    double return_time;   /* when the program ran again and had a link */
+    double try_time;      /* when another link was tried, or the patience was lowered */
     double patience;
     double silence;         /* the longest that ended by itself, lately */
     double earlier_silence; /* and in the time of calm before */
 };
 
-/* The client is to be connected. after_absence: an attempt that fails is repeated as after an
+/* Begins to connect the client. With after_absence, an attempt that fails is repeated as after an
    absence, for a page that comes back. now is this machine's clock, as everywhere, and unix_now the
    clock of the world in seconds, which goes on while the machine sleeps. */
 void cw_client_policy_start(struct cw_client_policy *policy, bool after_absence, double now);
 
-/* The host has a token: it names so many servers and expires at this Unix time. */
+/* Tells the policy that the host has a token, how many servers it names, and at which Unix time it
+   expires. */
 void cw_client_policy_token(struct cw_client_policy *policy, uint32_t server_count,
                             double expire_time);
 
-/* There is a link that has opened, or none since the last was lost, which the host replaces. */
+/* Tells the policy that a link has opened, or that the last one was lost, which the host
+   replaces. */
 void cw_client_policy_link(struct cw_client_policy *policy, bool linked, double now);
 
-/* No link leads to this server. True when there is another server to try. */
+/* Tells the policy that no link leads to this server. Returns true when there is another server to
+   try. */
 bool cw_client_policy_skip(struct cw_client_policy *policy);
 
-/* The attempt or the connection has failed for a reason that the client does not know. */
+/* Tells the policy that the attempt or the connection has failed for a reason that the client does
+   not know. */
 void cw_client_policy_fail(struct cw_client_policy *policy, enum cw_client_state reason,
                            double now);
 
-/* The client has taken a datagram from the server. */
-void cw_client_policy_hear(struct cw_client_policy *policy, double now, double unix_now);
+/* Tells the policy that the client has taken a datagram from the server. */
+void cw_client_policy_received(struct cw_client_policy *policy, double now, double unix_now);
 
-/* After the client has received or let time pass: the state and server where it is now. */
+/* Tells the policy the client's state and server. Call it after the client has received something
+   or let time pass. */
 void cw_client_policy_follow(struct cw_client_policy *policy, enum cw_client_state state,
                              uint32_t server, double now);
 
@@ -109,7 +114,8 @@ void cw_client_policy_follow(struct cw_client_policy *policy, enum cw_client_sta
    token_time has come. */
 void cw_client_policy_update(struct cw_client_policy *policy, double now, double unix_now);
 
-/* The host is about to leave: the end that comes is the last. An attempt is over at once. */
+/* Tells the policy that the host is about to leave: the next end is the last. An attempt ends at
+   once. */
 void cw_client_policy_leave(struct cw_client_policy *policy);
 
 /* Returns what the host is to do next. Call it after each of the functions above until there is

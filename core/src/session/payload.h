@@ -4,7 +4,8 @@
 
 #include "causeway/connection.h"
 
-/* CW_OK when each datagram of such a connection fits into the body of one payload packet. */
+/* Returns CW_OK when each datagram of such a connection fits into the body of one payload
+   packet. */
 enum cw_error cw_payload_check(const struct cw_connection_config *config);
 
 #endif

@@ -176,7 +176,8 @@ enum cw_error cw_server_receive(struct cw_server *server, const struct cw_addres
     return error ? cw_netcode_server_drop(server->netcode, from, error, now) : CW_OK;
 }
 
-/* Writes the next datagram of a connection, or what its client must get before it; 0: none. */
+/* Writes the next datagram of a connection, or the packet that its client must get before it.
+   Returns 0 when there is none. */
 static size_t transmit_one(struct cw_server *server, uint32_t client, uint8_t out[CW_SECURE_MAX],
                            double now, struct cw_address *to)
 {

@@ -1,4 +1,4 @@
-/* The parts of a server share this: server.c has the connections of its slots, and
+/* The sources of a server share this header: server.c has the connections of its slots, and
    server_broadcast.c sends to many of them. */
 #ifndef CAUSEWAY_SERVER_INTERNAL_H
 #define CAUSEWAY_SERVER_INTERNAL_H

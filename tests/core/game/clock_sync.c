@@ -546,19 +546,3 @@ TEST(memory_is_little)
     const struct cw_clock_sync_config good = cw_clock_sync_config_default();
     assert_in_range(cw_clock_sync_memory(&good), 1, 16384);
 }
-
-static void *no_memory(void *context, size_t size)
-{
-    assert_int_equal(size, *(size_t *)context);
-    return NULL;
-}
-
-TEST(one_allocation_is_all)
-{
-    struct cw_clock_sync_config config = cw_clock_sync_config_default();
-    size_t expected = cw_clock_sync_memory(&config);
-    struct cw_clock_sync *sync = NULL;
-    config.allocator = (struct cw_allocator){.allocate = no_memory, .context = &expected};
-    assert_int_equal(cw_clock_sync_create(&config, &sync), CW_ERROR_NO_MEMORY);
-    assert_null(sync);
-}

@@ -1,7 +1,6 @@
 /* Tests of the world as a client saw it. */
 #include "base/prng.h"
 #include "config_error.h"
-#include "counted.h"
 #include "owned.h"
 
 #include <math.h>
@@ -250,13 +249,6 @@ TEST(the_server_sees_what_the_client_showed)
     }
     print_message("%u views compared\n", compared);
     assert_in_range(compared, 3400, 3600);
-}
-
-TEST(memory_is_told_exactly)
-{
-    struct cw_history_config small = cw_history_config_default();
-    small.state_size = 100;
-    assert_one_allocation(history, small, CW_ERROR_NO_MEMORY);
 }
 
 TEST(impossible_configs_are_refused)

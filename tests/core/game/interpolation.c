@@ -1,7 +1,6 @@
 /* Tests of what is shown of snapshots: it is smooth, although they arrive as a network brings them.
  */
 #include "config_error.h"
-#include "counted.h"
 #include "owned.h"
 
 #include <math.h>
@@ -374,11 +373,6 @@ TEST(ticks_wrap_on_the_way)
             wrapping.shown = rig_shown(&wrapping, &view);
     }
     assert_near(wrapping.shown, plain.shown, 1e-3);
-}
-
-TEST(memory_is_told_exactly)
-{
-    assert_one_allocation(interpolation, cw_interpolation_config_default(), CW_ERROR_NO_MEMORY);
 }
 
 TEST(impossible_configs_are_refused)

@@ -2,7 +2,6 @@
 #include "causeway/prediction.h"
 
 #include "config_error.h"
-#include "counted.h"
 #include "owned.h"
 
 #include <math.h>
@@ -525,14 +524,6 @@ TEST(a_reset_forgets_everything)
     assert_true(cw_prediction_correct(rig.prediction, 1, &server));
     rig_replay(&rig);
     assert_int_equal(rig.ball.x, 3);
-}
-
-TEST(memory_is_told_exactly)
-{
-    struct rig rig;
-    rig_open(&rig);
-    assert_one_allocation(prediction, rig.config, CW_ERROR_NO_MEMORY);
-    cw_prediction_destroy(NULL);
 }
 
 static void refuse(const struct cw_prediction_config *config, const char *field)

@@ -37,23 +37,6 @@ TEST(test_a_config_that_cannot_work_is_refused)
     assert_null(client);
 }
 
-TEST(test_there_is_one_allocation)
-{
-    struct counted counted = {0};
-    struct cw_snapshot_config config = cw_snapshot_config_default(rig_schema);
-    struct cw_snapshot_server *server;
-    struct cw_snapshot_client *client;
-    config.allocator = counted_allocator(&counted);
-    assert_int_equal(cw_snapshot_server_create(&config, &server), CW_OK);
-    assert_int_equal(counted.size, cw_snapshot_server_memory(&config));
-    cw_snapshot_server_destroy(server);
-    assert_int_equal(cw_snapshot_client_create(&config, &client), CW_OK);
-    assert_int_equal(counted.size, cw_snapshot_client_memory(&config));
-    cw_snapshot_client_destroy(client);
-    assert_int_equal(counted.allocations, 2);
-    assert_int_equal(counted.releases, 2);
-}
-
 TEST(test_a_world_arrives)
 {
     const struct body body = {1, 2, 0.123f, true, 9};

@@ -1,5 +1,4 @@
 /* Tests of a byte stream like TCP's: what it takes and gives, its memory, its bytes on the wire. */
-#include "counted.h"
 #include "window_rig.h"
 
 #include <math.h>
@@ -85,11 +84,6 @@ TEST(the_wire_is_as_described)
     const uint8_t ack[] = {1, 4, 3, 2, 1, 4, 3, 2, 1, 0, 0, 1, 0, 7, 3, 2, 1, 9, 3, 2, 1};
     assert_int_equal(cw_window_transmit(rig.b, out, sizeof out, 0), sizeof ack);
     assert_memory_equal(out, ack, sizeof ack);
-}
-
-TEST(memory_is_one_allocation)
-{
-    assert_one_allocation(window, rig_config(), CW_PROTOCOL_ERROR_NO_MEMORY);
 }
 
 TEST(reset_begins_again)

@@ -1,7 +1,6 @@
 /* The client's state machine, line by line, against packets made by hand. */
 #include "client_bench.h"
 #include "config_error.h"
-#include "counted.h"
 
 TEST(connects)
 {
@@ -287,11 +286,6 @@ TEST(configs_at_the_limits)
     config.disconnect_packets = 1;
     assert_true(cw_netcode_client_memory(&config) > 0);
     cw_netcode_client_destroy(NULL);
-}
-
-TEST(one_allocation)
-{
-    assert_one_allocation(netcode_client, cw_netcode_client_config_default(), CW_ERROR_NO_MEMORY);
 }
 
 TEST(too_small_a_buffer_loses_nothing)

@@ -329,11 +329,6 @@ TEST(a_seed_repeats_bit_for_bit)
         assert_int_equal(fingerprint(1), 0x4fb8450cf9e75bd4u);
 }
 
-TEST(memory_is_told_exactly)
-{
-    assert_one_allocation(simulator, cw_simulator_config_default(), CW_ERROR_NO_MEMORY);
-}
-
 TEST(use_allocates_nothing)
 {
     static struct counted counted;

@@ -1,6 +1,5 @@
 /* Tests of bunches and properties, rule by rule. a sends to b. */
 #include "bunch_rig.h"
-#include "counted.h"
 
 #include "protocols/bunch_internal.h"
 
@@ -382,11 +381,6 @@ TEST(a_config_that_cannot_work_is_refused)
     REFUSED(max_property_size, 1020, "max_property_size");
 #undef REFUSED
     assert_null(bunch);
-}
-
-TEST(create_allocates_once)
-{
-    assert_one_allocation(bunch, bunch_config(), CW_PROTOCOL_ERROR_NO_MEMORY);
 }
 
 TEST(reset_begins_anew)

@@ -1,6 +1,5 @@
 /* Tests of the rules of the request-based protocol, one by one: how an end is made, when it sends,
    what the sender keeps and the receiver asks for. */
-#include "counted.h"
 #include "rudp_rig.h"
 
 TEST(a_config_is_checked)
@@ -31,11 +30,6 @@ TEST(a_config_is_checked)
         assert_int_equal(rudp != NULL, good);
         cw_rudp_destroy(rudp);
     }
-}
-
-TEST(one_allocation_is_made)
-{
-    assert_one_allocation(rudp, cw_rudp_config_default(), CW_PROTOCOL_ERROR_NO_MEMORY);
 }
 
 TEST(a_round_gathers_the_packages_of_some_ticks)

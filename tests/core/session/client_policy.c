@@ -276,7 +276,7 @@ static void receive(void)
         if (world.linked && datagram->place == world.place &&
             cw_client_receive(world.client, NULL, datagram->data, datagram->size,
                               now_of_client()) == CW_OK) {
-            cw_client_policy_hear(&world.policy, now_of_client(), unix_now());
+            cw_client_policy_received(&world.policy, now_of_client(), unix_now());
             follow();
         }
 }
@@ -696,7 +696,7 @@ static uint32_t renewals(struct cw_client_policy *policy, int from, int to, int 
     for (int tick = from; tick < to; tick++) {
         const double now = tick * TICK;
         if (pause > 0 && tick % pause == 0)
-            cw_client_policy_hear(policy, now, RIG_UNIX + now);
+            cw_client_policy_received(policy, now, RIG_UNIX + now);
         cw_client_policy_update(policy, now, RIG_UNIX + now);
         count += cw_client_policy_next(policy) == CW_CLIENT_ACTION_RENEW;
     }

@@ -1,4 +1,4 @@
-/** The pauses after attempts that fail, in milliseconds. */
+/** The shortest and the longest pause after an attempt that fails, in milliseconds. */
 const FIRST = 500;
 const LONGEST = 8000;
 

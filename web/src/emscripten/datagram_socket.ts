@@ -7,13 +7,13 @@ import * as attempts from './attempts.js';
 import { complain, forget } from './console.js';
 import { serverName, type Destination } from './destination.js';
 
-/** The most bytes that wait to leave, as in the buffer of a socket. */
+/** At most this many bytes wait to leave, as in the buffer of a socket. */
 const MAX_WAITING = 65536;
 
-/** Milliseconds between the close of a socket and its end, so that the last datagrams can still leave. */
+/** A socket that is closed ends after this many milliseconds, so that the last datagrams can still leave. */
 const LINGER = 100;
 
-/** The close codes that are no error: those of a normal end by either side, and that of a session that nobody uses. */
+/** These close codes are no error: either side has ended the session, or nobody used it. */
 const QUIET: readonly number[] = [1000, 1005, closeCodes.IDLE];
 
 /** The datagrams that a socket has dropped by itself. */
@@ -49,8 +49,8 @@ function endingOf({ code, reason }: TransportClose): string {
 }
 
 /**
- * A way to a game server that looks like a WebSocket to Emscripten's sockets: one datagram in each message.
- * It is open from the beginning, as a UDP socket is, and never resends. `open` tells that a relay has been
+ * This is a way to a game server that looks like a WebSocket to Emscripten's sockets, with one datagram in each
+ * message. It is open from the beginning, as a UDP socket is, and never resends. `open` tells that a relay has been
  * reached.
  */
 export class DatagramSocket extends EventTarget {
@@ -150,7 +150,7 @@ export class DatagramSocket extends EventTarget {
     this.dispatchEvent(new Event('close'));
   }
 
-  /** Opens the way and waits for its end. Resolves to what was wrong, or to nothing. */
+  /** Opens the way and waits for its end. Resolves to the reason when something was wrong, otherwise to nothing. */
   async #carry(): Promise<string | undefined> {
     const { relay } = this.#destination;
     const server = serverName(this.#destination);

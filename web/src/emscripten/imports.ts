@@ -2,8 +2,8 @@
 const FIONBIO = 0x5421;
 
 /**
- * The message with which Emscripten's ioctl ends the program for a request that it does not know. Minifiers keep it, so
- * the function is recognised by it.
+ * Emscripten's ioctl ends the program with this message for a request that it does not know. Minifiers keep the
+ * message, so the function is recognised by it.
  */
 const ENDS_PROGRAM = 'bad ioctl syscall';
 
@@ -39,7 +39,7 @@ const mending = <Instantiate extends typeof WebAssembly.instantiateStreaming>(
     },
   });
 
-/** Lets programs of Emscripten go on that would end at ioctl(FIONBIO), from now on. */
+/** From now on, lets programs of Emscripten go on that would end at ioctl(FIONBIO). */
 export function mendPrograms(): void {
   WebAssembly.instantiate = mending(WebAssembly.instantiate as never);
   WebAssembly.instantiateStreaming = mending(WebAssembly.instantiateStreaming);

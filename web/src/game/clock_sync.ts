@@ -9,8 +9,8 @@ import {
   type ClockSyncStats,
 } from './generated.js';
 
-/** Bytes that are enough for a stamp and for an echo, whose sizes the header says. */
-const ROOM = 16;
+/** Neither a stamp nor an echo has more than this many bytes; the header has their sizes. */
+const ANSWER_BYTES = 16;
 
 /** The next step of a client: to run a tick, or to forget its predictions because its ticks have jumped. */
 export interface ClockSyncEvent {
@@ -19,8 +19,8 @@ export interface ClockSyncEvent {
 }
 
 /**
- * The server's time at the client, in ticks, and the client's own ticks, which run ahead of it so that
- * the input for a tick reaches the server just before the server needs it.
+ * A clock gives a client the server's time in ticks. The client's own ticks run ahead of it, so that the input for a
+ * tick reaches the server just before the server needs it.
  */
 export class ClockSync extends GameObject {
   /** @throws {@link CoreError} `CONFIG` when the config cannot work. */
@@ -46,8 +46,8 @@ export class ClockSync extends GameObject {
   /** Returns a stamp of this moment for the server. Send it at once, with each packet of inputs. */
   transmit(now: number): Uint8Array<ArrayBuffer> {
     const { exports, memory } = this.core;
-    const out = this.core.room(ROOM);
-    return memory.copy(out, exports.cw_clock_sync_transmit(this.address, out, ROOM, now));
+    const out = this.core.memoryFor(ANSWER_BYTES);
+    return memory.copy(out, exports.cw_clock_sync_transmit(this.address, out, ANSWER_BYTES, now));
   }
 
   /** Takes the server's echo. The clock is more exact the closer `now` is to the arrival of the echo's datagram. */
@@ -120,7 +120,10 @@ export class ClockEcho extends GameObject {
   /** Returns the bytes for the client, with the server's tick time at `now`. Send them at once. */
   transmit(tickTime: number, now: number): Uint8Array<ArrayBuffer> {
     const { exports, memory } = this.core;
-    const out = this.core.room(ROOM);
-    return memory.copy(out, exports.cw_clock_echo_transmit(this.address, tickTime, out, ROOM, now));
+    const out = this.core.memoryFor(ANSWER_BYTES);
+    return memory.copy(
+      out,
+      exports.cw_clock_echo_transmit(this.address, tickTime, out, ANSWER_BYTES, now),
+    );
   }
 }

@@ -10,7 +10,7 @@ export class History<
   State = MessageValue<Of, Name>,
 > extends GameObject {
   readonly #state: StructOf<State>;
-  readonly #room: number;
+  readonly #buffer: number;
 
   /** @throws {@link CoreError} `CONFIG` when the config cannot work. */
   constructor(
@@ -28,7 +28,7 @@ export class History<
     );
     super(core, address, core.exports.cw_history_destroy);
     this.#state = state;
-    this.#room = this.buffer(2 * viewStruct.size + 8 + state.size);
+    this.#buffer = this.buffer(2 * viewStruct.size + 8 + state.size);
   }
 
   reset(): void {
@@ -47,7 +47,7 @@ export class History<
    */
   add(entity: number, state: State): void {
     const { core, address } = this;
-    const place = this.#room + 2 * viewStruct.size + 8;
+    const place = this.#buffer + 2 * viewStruct.size + 8;
     this.#state.write(place, state);
     core.check(core.exports.cw_history_add(address, entity, place));
   }
@@ -55,9 +55,9 @@ export class History<
   /** Turns the view that a client reports into one of ticks that are kept; undefined when none are kept. */
   rewind(seen: View): View | undefined {
     const { exports, memory } = this.core;
-    const view = this.#room + viewStruct.size;
-    memory.setStruct(this.#room, viewStruct.fields, { ...seen });
-    return exports.cw_history_rewind(this.address, this.#room, view)
+    const view = this.#buffer + viewStruct.size;
+    memory.setStruct(this.#buffer, viewStruct.fields, { ...seen });
+    return exports.cw_history_rewind(this.address, this.#buffer, view)
       ? (memory.struct(view, viewStruct.fields) as unknown as View)
       : undefined;
   }
@@ -74,9 +74,10 @@ export class History<
   /** Returns the two states of an entity in a view of {@link rewind}; undefined when the entity was not there. */
   find(view: View, entity: number): readonly [from: State, to: State] | undefined {
     const { exports, memory } = this.core;
-    memory.setStruct(this.#room, viewStruct.fields, { ...view });
-    const out = this.#room + 2 * viewStruct.size;
-    if (!exports.cw_history_find(this.address, this.#room, entity, out, out + 4)) return undefined;
+    memory.setStruct(this.#buffer, viewStruct.fields, { ...view });
+    const out = this.#buffer + 2 * viewStruct.size;
+    if (!exports.cw_history_find(this.address, this.#buffer, entity, out, out + 4))
+      return undefined;
     return [this.#state.read(memory.u32(out)), this.#state.read(memory.u32(out + 4))];
   }
 }

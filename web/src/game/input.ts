@@ -59,7 +59,7 @@ export class InputSender<
   /** Returns the inputs that the server lacks, as many of the newest as fit; undefined when it has all. */
   transmit(maxBytes: number): Uint8Array<ArrayBuffer> | undefined {
     const { exports, memory } = this.core;
-    const out = this.core.room(maxBytes);
+    const out = this.core.memoryFor(maxBytes);
     const size = exports.cw_input_sender_transmit(this.address, out, maxBytes);
     return size > 0 ? memory.copy(out, size) : undefined;
   }
@@ -70,7 +70,7 @@ export class InputSender<
    */
   receive(report: Uint8Array): InputReport | undefined {
     const { exports, memory } = this.core;
-    const out = this.core.room(inputReportStruct.size + report.length);
+    const out = this.core.memoryFor(inputReportStruct.size + report.length);
     const data = out + inputReportStruct.size;
     memory.bytes.set(report, data);
     const code = exports.cw_input_sender_receive(this.address, data, report.length, out);
@@ -129,7 +129,7 @@ export class InputReceiver<
   /** Returns a report for the client; undefined before the first inputs. */
   transmit(): Uint8Array<ArrayBuffer> | undefined {
     const { exports, memory } = this.core;
-    const out = this.core.room(64);
+    const out = this.core.memoryFor(64);
     const size = exports.cw_input_receiver_transmit(this.address, out, 64);
     return size > 0 ? memory.copy(out, size) : undefined;
   }

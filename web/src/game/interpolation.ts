@@ -46,7 +46,7 @@ export class Interpolation<Entry> extends GameObject {
   /** Takes the entry of a tick. An entry that was overtaken on its way is put where it belongs. */
   receive(tick: number, entry: Entry, now: number): 'ok' | 'duplicate' | 'stale' {
     const { core, address } = this;
-    const entryAt = core.room(ENTRY_SIZE);
+    const entryAt = core.memoryFor(ENTRY_SIZE);
     const code = core.exports.cw_interpolation_receive(address, tick, entryAt, now);
     const result = core.received(code, 'DUPLICATE', 'STALE');
     if (result !== 'ok') return result;

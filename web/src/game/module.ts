@@ -50,18 +50,18 @@ export class GameCore extends WasmModule<GameExports> {
 
   /** Returns the rotation at a fraction between two rotations, quaternions of length 1, the shorter way round. */
   slerp(from: Quaternion, to: Quaternion, fraction: number): Quaternion {
-    const room = this.room(32);
-    [...from, ...to].forEach((part, i) => this.memory.view.setFloat32(room + 4 * i, part, true));
-    this.exports.cw_slerp(room, room + 16, fraction, room);
-    const part = (i: number): number => this.memory.view.getFloat32(room + 4 * i, true);
+    const at = this.memoryFor(32);
+    [...from, ...to].forEach((part, i) => this.memory.view.setFloat32(at + 4 * i, part, true));
+    this.exports.cw_slerp(at, at + 16, fraction, at);
+    const part = (i: number): number => this.memory.view.getFloat32(at + 4 * i, true);
     return [part(0), part(1), part(2), part(3)];
   }
 
   /** Puts bytes into the module for one call. @internal */
   put(data: Uint8Array): number {
-    const room = this.room(data.length);
-    this.memory.bytes.set(data, room);
-    return room;
+    const at = this.memoryFor(data.length);
+    this.memory.bytes.set(data, at);
+    return at;
   }
 
   /** Returns the struct of an event, undefined when there is none. @internal */

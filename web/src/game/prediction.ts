@@ -36,7 +36,7 @@ function make(
   { tolerances, smoothLimits, ...config }: PredictionOptions<unknown>,
 ): number {
   const names = Object.keys(schema.types[state.number]!.fields);
-  return core.withRoom(8 * names.length, (floats) => {
+  return core.withMemory(8 * names.length, (floats) => {
     [tolerances, smoothLimits].forEach((numbers, i) =>
       names.forEach((name, k) => {
         const value = (numbers as Record<string, number> | undefined)?.[name] ?? 0;
@@ -73,7 +73,7 @@ export class Prediction<
   readonly #state: StructOf<State>;
   readonly #fields: (keyof State & string)[];
   /** The address of memory for the tick, input and state of a call. */
-  readonly #room: number;
+  readonly #buffer: number;
 
   /** @throws {@link CoreError} `CONFIG` when the config cannot work. */
   constructor(
@@ -88,7 +88,7 @@ export class Prediction<
     this.#input = input;
     this.#state = state;
     this.#fields = Object.keys(schema.types[state.number]!.fields) as (keyof State & string)[];
-    this.#room = this.buffer(16 + input.size + state.size);
+    this.#buffer = this.buffer(16 + input.size + state.size);
   }
 
   /** Forgets all ticks, errors and counters. */
@@ -123,11 +123,11 @@ export class Prediction<
     const { exports, memory } = this.core;
     const [inputAt, stateAt] = this.#places();
     this.#state.write(stateAt, state);
-    while (exports.cw_prediction_replay(this.address, stateAt, this.#room, inputAt)) {
+    while (exports.cw_prediction_replay(this.address, stateAt, this.#buffer, inputAt)) {
       const next = step(
         this.#state.read(stateAt),
         this.#input.read(inputAt),
-        memory.u32(this.#room),
+        memory.u32(this.#buffer),
       );
       this.#state.write(stateAt, next);
     }
@@ -152,6 +152,6 @@ export class Prediction<
   }
 
   #places(): [input: number, state: number] {
-    return [this.#room + 8, this.#room + 8 + Math.ceil(this.#input.size / 8) * 8];
+    return [this.#buffer + 8, this.#buffer + 8 + Math.ceil(this.#input.size / 8) * 8];
   }
 }

@@ -120,7 +120,7 @@ export class SnapshotServer<Of extends Schema> extends GameObject {
     maxBytes = this.#maxBytes,
   ): { readonly number: number; readonly data: Uint8Array<ArrayBuffer> } | undefined {
     const { exports, memory } = this.core;
-    const number = this.core.room(4);
+    const number = this.core.memoryFor(4);
     const size = exports.cw_snapshot_server_transmit(
       this.address,
       client,
@@ -170,7 +170,7 @@ export class SnapshotClient<Of extends Schema> extends GameObject {
   /** Returns the number of the newest snapshot, in 16 bits, for an ack that the client sends itself. */
   newest(): number | undefined {
     const { exports, memory } = this.core;
-    const out = this.core.room(4);
+    const out = this.core.memoryFor(4);
     return exports.cw_snapshot_client_newest(this.address, out)
       ? memory.view.getUint16(out, true)
       : undefined;
@@ -179,14 +179,14 @@ export class SnapshotClient<Of extends Schema> extends GameObject {
   /** Returns the tick of the newest snapshot; undefined when there was none. */
   tick(): number | undefined {
     const { exports, memory } = this.core;
-    const out = this.core.room(4);
+    const out = this.core.memoryFor(4);
     return exports.cw_snapshot_client_tick(this.address, out) ? memory.u32(out) : undefined;
   }
 
   /** Returns the newest state of an entity; undefined when there is no such entity. */
   state(entity: number): Entity<Of> | undefined {
     const { exports, memory } = this.core;
-    const out = this.core.room(4);
+    const out = this.core.memoryFor(4);
     const state = exports.cw_snapshot_client_state(this.address, entity, out);
     return state === 0 ? undefined : this.#entity(memory.u32(out), state);
   }

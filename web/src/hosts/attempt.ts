@@ -8,7 +8,7 @@ interface AttemptOptions {
 }
 
 /**
- * Runs an attempt to connect and passes its states to `onstate`. The attempt ends when the signal is aborted, and when
+ * Runs an attempt to connect and passes its states to `onstate`. The attempt also ends when the signal is aborted or
  * `onstate` throws.
  */
 export async function attemptWith(

@@ -31,7 +31,7 @@ export interface Access {
 
 /** The calls by which a runner tells what happens. */
 interface ClientRunnerCalls {
-  /** The client is to be connected, until {@link ended}. */
+  /** An attempt to connect the client has begun. It, or the connection, lasts until {@link ended}. */
   begun?(): void;
   /** Another transport is about to carry the attempt. An error ends it. */
   carried(transport: Transport): void;
@@ -169,7 +169,7 @@ export class ClientRunner {
     this.#visit.begin();
   }
 
-  /** Handles that the browser shows the page again which was left. */
+  /** Comes back when the browser shows a page again that was left. */
   #returned(): void {
     if (this.#state !== 'disconnected') return;
     this.#begin();
@@ -177,7 +177,7 @@ export class ClientRunner {
     void this.#comeBack('client', 'the page was left');
   }
 
-  /** Becomes a client of the server. */
+  /** Makes one attempt to become a client of the server. */
   async #join(signal?: AbortSignal): Promise<void> {
     const attempt = new Attempt(signal);
     const { abort } = attempt;
@@ -235,7 +235,7 @@ export class ClientRunner {
       const isLost = session.state === 'reconnecting' && this.#state === 'connected';
       if (isLost) this.#enter('reconnecting');
     });
-    // The relay may have another session now, which the server knows nothing of.
+    // The relay may have another session now, with an address that the server does not know.
     session.addEventListener('relink', () => {
       if (!isCurrent() || !this.isOpen) return;
       this.#client.move(seconds());
@@ -290,7 +290,7 @@ export class ClientRunner {
       this.#enter('connected');
   }
 
-  /** Takes over the core's state. Returns true when it is a new one and not the end. */
+  /** Takes over the core's state. Returns true when the state is new and is not the end. */
   #follow(): boolean {
     const attempt = this.#attempt;
     if (!attempt?.carrier) return false;
@@ -360,7 +360,7 @@ export class ClientRunner {
   /** Connects anew after an absence, during which the network may have gone too. */
   async #comeBack(reason: DisconnectReason, message: string): Promise<void> {
     const run = this.#runs;
-    // The application may disconnect meanwhile, and even connect again.
+    // Meanwhile the application may disconnect, and even connect again.
     const isOver = (): boolean => this.#runs !== run || this.#state === 'disconnected';
     this.#part();
     do {
@@ -396,7 +396,7 @@ export class ClientRunner {
     this.#attempt!.connected.reject(refusal(code, stage, message, this.#policy));
   }
 
-  /** Leaves the server and the transport; no connection is left. */
+  /** Closes the transport when there is no connection any more. */
   #part(): void {
     if (!this.#attempt) return;
     const { session, carrier } = this.#attempt;

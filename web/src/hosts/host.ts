@@ -25,10 +25,10 @@ export interface HostMessages<Of extends Schema, Sent> {
 }
 
 /**
- * The end of a connection that an application sees: it sends messages, and messages arrive at it. They go to the
- * listeners of `message` events; while there is none they wait to be taken by `for await`, one by one with `next`, or
- * by the next listener. An application that takes none holds the sender back; nothing is lost and no memory grows.
- * Messages that have arrived can still be taken when the connection has ended.
+ * A host is the end of a connection that an application sees. It sends messages, and hands over those that arrive. They
+ * go to the listeners of `message` events; while there is none they wait to be taken by `for await`, one by one with
+ * `next`, or by the next listener. An application that takes none holds the sender back; nothing is lost and no memory
+ * grows. Messages that have arrived can still be taken when the connection has ended.
  */
 export abstract class Host<
   Of extends Schema,
@@ -131,7 +131,7 @@ export abstract class Host<
    * @internal
    */
   protected hand(): void {
-    // A listener that causes another call would put messages out of order, so its messages follow later in this loop.
+    // A listener may cause another call. Its messages follow later in this loop, so that all stay in order.
     if (this.#handing) return;
     this.#handing = true;
     try {

@@ -1,7 +1,7 @@
-/** Events for which a listener was called. */
+/** A listener was called for each of these events. */
 const handled = new WeakSet<Event>();
 
-/** The functions that the platform has in the place of each listener. */
+/** The platform has such a function in the place of each listener. */
 const standIns = new WeakMap<object, EventListener>();
 
 /**

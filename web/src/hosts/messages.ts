@@ -5,7 +5,9 @@ import type { MessageArguments, MessageName, Schema } from '../messages/schema.j
 import type { ConnectionEvent, Fate, Message } from '../messages/types.js';
 import type { HostMessages } from './host.js';
 
-/** The messages of one end of a connection: it sends them, tells what became of them, and takes those that arrived. */
+/**
+ * This class sends the messages of one end of a connection, tells what became of them, and takes those that arrived.
+ */
 export class Messages<Of extends Schema> implements HostMessages<Of, void> {
   readonly #end: MessageEnd<Of>;
   readonly #isOpen: () => boolean;
@@ -14,9 +16,9 @@ export class Messages<Of extends Schema> implements HostMessages<Of, void> {
   #full = false;
   readonly #tracked = new Map<number, (fate: Fate) => void>();
   #receipt = 0;
-  /** The messages that had arrived when the end was left. */
+  /** These messages had arrived before the connection ended. */
   readonly #left: Message<Of>[] = [];
-  /** True when the end belongs to another connection. */
+  /** True when the end belongs to another connection by now. */
   #gone = false;
 
   /**

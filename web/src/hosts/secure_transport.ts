@@ -31,9 +31,9 @@ export interface SecureTransportOptions extends TransportOptions, CoreOptions {
 const closeCodes: Partial<Record<DisconnectReason, number>> = { timeout: 1006, stopping: 1001 };
 
 /**
- * A secure connection with a game server that sends and takes bytes, not messages. It is a transport whose datagrams
- * are those payloads, between the page and the game server itself. It sends up to 1075 bytes, or up to 1200 with a
- * greater `maxDatagramSize`, and always receives up to 1200. {@link openSecureTransport} makes one. Like any
+ * This is a secure connection with a game server that sends and takes bytes, not messages. It is a transport: each
+ * datagram is such a payload, encrypted from the page to the game server. It sends up to 1075 bytes, or up to 1200 with
+ * a greater `maxDatagramSize`, and always receives up to 1200. {@link openSecureTransport} makes one. Like any
  * transport it ends once, and what has been put over it ends with it; so it has no `reconnect`. To connect again, open
  * another one with another token.
  */

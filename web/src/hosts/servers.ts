@@ -3,7 +3,7 @@ import type { Policy } from '../secure/policy.js';
 import type { SessionTransport } from '../transports/links.js';
 import type { TransportClose } from '../transports/transport.js';
 
-/** The relay's reasons that concern one game server, and not the player. */
+/** These reasons of the relay concern one game server, and not the player. */
 const codes: readonly string[] = [
   'SERVER_NOT_ALLOWED',
   'SERVER_DOWN',

@@ -1,10 +1,12 @@
-/** Milliseconds between the ticks of a hidden page when nothing arrives: often enough to keep its connection. */
+/**
+ * A hidden page ticks after this many milliseconds when nothing arrives, which is often enough to keep its connection.
+ */
 const HIDDEN_INTERVAL = 100;
 
 /**
- * Ticks at a steady rate. Browsers let the timers of a hidden page run once a second, or once a minute. So a tick that
- * is late runs as soon as any other code does: when something arrives, or when a Worker calls, whose timers browsers
- * leave alone. A page that may have no Worker has to rely on what arrives.
+ * This class ticks at a steady rate. Browsers let the timers of a hidden page run once a second, or once a minute. So a
+ * tick that is late runs as soon as any other code does: when something arrives, or when a Worker calls, whose timers
+ * browsers leave alone. A page that may have no Worker has to rely on what arrives.
  */
 export class Ticks {
   readonly #interval: number;
@@ -26,7 +28,7 @@ export class Ticks {
     this.#interval = interval;
     this.#tick = tick;
     this.#due = performance.now() + interval;
-    // A timer that is a little early is still meant for the tick that is due.
+    // A timer may be a little early and is still meant for the next tick.
     this.#timer = setInterval(() => this.#run(interval / 2), interval);
     this.#page?.addEventListener('visibilitychange', this.#shown);
     if (this.#page?.hidden) this.#shown();
@@ -48,7 +50,7 @@ export class Ticks {
   #run(early: number): void {
     const now = performance.now();
     if (this.#stopped || now < this.#due - early) return;
-    // Missed ticks are not made up for.
+    // Ticks that were missed are skipped.
     this.#due = Math.max(this.#due + this.#interval, now + this.#interval / 2);
     this.#tick();
   }

@@ -22,7 +22,7 @@ interface ReadToken {
   readonly servers: readonly string[];
 }
 
-/** The source of one client's tokens. */
+/** One client's tokens come from here. */
 export class Tokens {
   readonly #core: Core;
   readonly #option: TokenOption;

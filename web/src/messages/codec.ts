@@ -4,7 +4,7 @@ import { WasmObject, type WasmModule } from '../module.js';
 import type { Field, Fields } from './fields.js';
 import type { Schema } from './schema.js';
 
-/** The way in which one value is checked, stored in the struct of a message, and read from it. */
+/** A slot checks one value, stores it in the struct of a message, and reads it from there. */
 interface Slot {
   /** The size of the value, and the number of which its address is a multiple, both in bytes. */
   readonly size: number;
@@ -13,7 +13,7 @@ interface Slot {
   read(memory: Memory, address: number): unknown;
 }
 
-/** The place of a value in a message, for errors. It becomes a text only when there is one. */
+/** A path names the place of a value in a message, for errors. It becomes a text only when there is an error. */
 class Path {
   /** The item of an array that is being written, -1 for the array itself. */
   item = -1;
@@ -116,8 +116,8 @@ const stringSlot = (max: number, path: Path): Slot => ({
     if (typeof value !== 'string') throw wrong(path, value, 'a string');
     if (value.includes('\0'))
       throw new RangeError(`${path.toString()}: it has the character U+0000`);
-    const room = memory.bytes.subarray(address, address + max);
-    const { read, written } = encoder.encodeInto(value, room);
+    const place = memory.bytes.subarray(address, address + max);
+    const { read, written } = encoder.encodeInto(value, place);
     if (read < value.length) throw tooLong(path, encoder.encode(value).length, max);
     memory.bytes[address + written] = 0;
   },
@@ -206,8 +206,8 @@ const structSlot = (fields: Fields, path: Path): Slot => {
     read: (memory, address) => {
       const value: Record<string, unknown> = {};
       for (const { name, offset, slot } of members) {
-        const held = slot.read(memory, address + offset);
-        if (held !== undefined) value[name] = held;
+        const member = slot.read(memory, address + offset);
+        if (member !== undefined) value[name] = member;
       }
       return value;
     },
@@ -287,7 +287,7 @@ export class CoreSchema extends WasmObject {
     const encoded: unknown = schema?.encoded;
     if (!(encoded instanceof Uint8Array))
       throw new TypeError('schema: it is not what schema(message(...), ...) makes');
-    const bytes = core.room(encoded.length);
+    const bytes = core.memoryFor(encoded.length);
     core.memory.bytes.set(encoded, bytes);
     const made = core.made((out) => exports.cw_schema_decode(bytes, encoded.length, 0, out));
     super(core, made, exports.cw_schema_destroy);

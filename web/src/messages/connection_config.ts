@@ -12,7 +12,7 @@ import type { End } from './message_end.js';
 import type { Schema } from './schema.js';
 import type { CongestionConfig, ConnectionConfig } from './types.js';
 
-/** Returns the options with the number of the mode. A name that is none becomes a number that is none. */
+/** Returns the options with the number of the mode. An unknown name becomes a number that no mode has. */
 const numbered = ({ mode = 'DELAY', ...options }: CongestionConfig): object => ({
   ...options,
   mode: congestionModes[mode] ?? -1,
@@ -25,7 +25,7 @@ export const withConfig = <Result>(
   config: ConnectionConfig,
   use: (config: number) => Result,
 ): Result =>
-  core.withRoom(connectionConfigStruct.size, (at) => {
+  core.withMemory(connectionConfigStruct.size, (at) => {
     const { exports, memory } = core;
     const { channels = defaultChannels, congestion = {}, endpoint = {} } = config;
     exports.cw_connection_config_default(at, schema.pointer);

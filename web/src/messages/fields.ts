@@ -20,7 +20,7 @@ export type Kind = keyof typeof kinds;
 
 declare const value: unique symbol;
 
-/** The declaration of a field that holds a `Value`. Make one with {@link int}, {@link string} and so on. */
+/** A field declares a member that holds a `Value`. Make one with {@link int}, {@link string} and so on. */
 export interface Field<Value> {
   /** This member exists only for the compiler. */
   readonly [value]?: Value;

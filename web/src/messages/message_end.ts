@@ -19,7 +19,7 @@ export interface End {
   readonly channelCount: number;
 }
 
-/** The common base of all ends of connections: messages in, messages out, statistics. */
+/** All ends of connections have this base, which sends messages, takes those that arrive, and has statistics. */
 export abstract class MessageEnd<Of extends Schema> extends CoreObject {
   readonly #schema: CoreSchema;
   readonly #channelCount: number;

@@ -4,7 +4,7 @@ import type { CoreSchema } from './codec.js';
 import type { Schema } from './schema.js';
 import type { ConnectionEvent, Message } from './types.js';
 
-/** A message on its way into the module. */
+/** This is a message on its way into the module. */
 interface Outgoing {
   readonly type: string;
   readonly value: Readonly<Record<string, unknown>>;

@@ -2,7 +2,7 @@ import type { Core } from '../core.js';
 import type { CoreErrorCode } from '../errors.js';
 import { clientStates, errorCodes, farewellAt } from '../generated.js';
 
-/** Where a client is, by the names of `enum cw_client_state`. */
+/** A client is in one of these states, which have the names of `enum cw_client_state`. */
 export type ClientState = (typeof clientStates)[keyof typeof clientStates];
 
 /** The reason that a server gave a client when it ended the connection. */

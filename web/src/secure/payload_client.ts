@@ -9,7 +9,7 @@ import {
 import type { Policy } from './policy.js';
 import { beginToConnect, explain, stateNumber, stateOf, type ClientState } from './core_client.js';
 
-/** A client whose payloads are the application's own bytes: `cw_netcode_client` of C. */
+/** This client carries the application's own bytes, like `cw_netcode_client` in C. */
 export class PayloadClient extends CoreObject {
   readonly #incoming: number;
   readonly #outgoing: number;

@@ -10,7 +10,7 @@ import {
 } from '../generated.js';
 import type { ClientState } from './core_client.js';
 
-/** The attempts that a client makes in all to connect anew after an absence. */
+/** A client makes this many attempts to connect again after an absence. */
 const ATTEMPTS = 6;
 
 const numbers = Object.fromEntries(
@@ -25,8 +25,7 @@ const actions = Object.fromEntries(
 ) as Record<number, PolicyAction>;
 
 /**
- * A client's policy is `cw_client_policy` of C: it is told what happens and says in {@link next} what the host is to
- * do.
+ * This is a client's policy, `cw_client_policy` in C. The host tells it what happens, and asks {@link next} what to do.
  */
 export class Policy extends CoreObject {
   /** The index of the token's server that is tried or connected. */
@@ -52,7 +51,7 @@ export class Policy extends CoreObject {
   }
 
   /**
-   * The client is to be connected: get a token, after an absence when {@link pause} is over.
+   * Begins to connect: get a token, after an absence when {@link pause} is over.
    * @param afterAbsence whether an attempt that fails is repeated
    */
   start(afterAbsence: boolean): void {
@@ -85,7 +84,7 @@ export class Policy extends CoreObject {
   }
 
   hear(): void {
-    this.core.exports.cw_client_policy_hear(this.address, seconds(), worldSeconds());
+    this.core.exports.cw_client_policy_received(this.address, seconds(), worldSeconds());
   }
 
   /** @param state the number of the client's state */
@@ -101,7 +100,7 @@ export class Policy extends CoreObject {
     const { address } = this;
     const { exports, memory } = this.core;
     const action = actions[exports.cw_client_policy_next(address)]!;
-    // It is asked after each datagram, and nothing has changed then.
+    // This is called after each datagram, and mostly nothing has changed.
     if (action === 'NONE') return action;
     const { server, end, tokenTime, absence } = memory.struct(address, clientPolicyStruct.fields);
     this.server = server;
@@ -112,7 +111,7 @@ export class Policy extends CoreObject {
     return action;
   }
 
-  /** Resolves when the next token is due, or when it is `over`. */
+  /** Resolves when the next token is due, or when `over` says that none is wanted any more. */
   async pause(over: () => boolean): Promise<void> {
     do {
       const wait = (this.#tokenTime - seconds()) * 1000;

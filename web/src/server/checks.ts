@@ -8,7 +8,7 @@ import {
 } from '../generated.js';
 import type { ServerCore } from './core.js';
 
-// Options of tokens and servers, which may have been given from JavaScript: an error names the option.
+// These functions check options of tokens and servers, which may come from JavaScript. An error names the option.
 
 export const unsigned64 = (name: string, value: unknown): bigint => {
   if (typeof value !== 'bigint' && typeof value !== 'number')
@@ -64,7 +64,7 @@ export const userDataBytes = (data: unknown): Uint8Array => {
   return data;
 };
 
-/** Bytes that are enough for the text of any address, and for more, which is then refused. */
+/** The text of any address has fewer bytes. A longer text does not fit, and is then refused. */
 export const ADDRESS_TEXT_SIZE = 64;
 
 /** Reads an IP address, with or without a port, into a struct of the module; returns whether it is one. */

@@ -29,7 +29,7 @@ export interface KickOptions {
   readonly flushSeconds?: number;
 }
 
-/** The part of the server that its clients use. @internal */
+/** Clients use this part of their server. @internal */
 export interface ClientOwner<Of extends Schema> {
   info(slot: number): ServerClientInfo | undefined;
   kick(client: ServerClient<Of>, text: string, options: KickOptions): void;
@@ -133,7 +133,7 @@ export class ServerClient<Of extends Schema = Schema> extends Host<Of, ServerCli
     return this.#connection.channelStats(channel);
   }
 
-  /** Handles that something has arrived from the client. @internal */
+  /** Passes on what has arrived from the client. @internal */
   arrived(): void {
     this.messages.progress();
     this.hand();

@@ -9,7 +9,7 @@ import { UdpTransport, type UdpOptions } from './udp_transport.js';
 /** Options of {@link connectUdp}. */
 export interface ConnectUdpOptions<Of extends Schema> extends ClientOptions<Of>, UdpOptions {}
 
-/** Seconds in which a socket has to open. The system does it at once. */
+/** A socket must open within this many seconds. The system opens it at once. */
 const TIMEOUT_SECONDS = 10;
 
 /**

@@ -112,7 +112,7 @@ export class Server<Of extends Schema = Schema> extends WasmObject<ServerCore> {
   readonly #netcode: number;
   readonly #schema: CoreSchema;
   readonly #channelCount: number;
-  /** The address of a datagram, as a struct, and the text of an address. */
+  /** The address of memory for the address of a datagram, as a struct, and then for the text of an address. */
   readonly #address: number;
   readonly #text: number;
   readonly #incoming: number;
@@ -242,7 +242,7 @@ export class Server<Of extends Schema = Schema> extends WasmObject<ServerCore> {
     checkChannel(channel, this.#channelCount);
     const send = (message: number): number => {
       if (!to) return -exports.cw_server_broadcast(address, channel, message, NOBODY, now);
-      const slots = core.room(4 * to.length);
+      const slots = core.memoryFor(4 * to.length);
       to.forEach((slot, i) => core.memory.setU32(slots + 4 * i, slot));
       return -exports.cw_server_broadcast_to(address, channel, message, slots, to.length, now);
     };
@@ -268,7 +268,7 @@ export class Server<Of extends Schema = Schema> extends WasmObject<ServerCore> {
     const { core, address } = this;
     const { exports } = core;
     const bytes = new TextEncoder().encode(text);
-    core.withRoom(bytes.length + 1, (place) => {
+    core.withMemory(bytes.length + 1, (place) => {
       core.memory.bytes.set(bytes, place);
       core.memory.bytes[place + bytes.length] = 0;
       exports.cw_server_flush_and_disconnect(address, client, code, place, flushSeconds, now);

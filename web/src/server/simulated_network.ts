@@ -11,7 +11,7 @@ class SimulatedTransport extends BaseTransport {
   readonly #up: Simulator;
   readonly #down: Simulator;
   #timer: ReturnType<typeof setTimeout> | undefined;
-  /** The code and reason with which the transport is closed when everything that was sent before has left. */
+  /** The transport is closed with this code and reason when everything that was sent before has left. */
   #close: TransportClose | undefined;
 
   constructor(transport: Transport, up: Simulator, down: Simulator) {

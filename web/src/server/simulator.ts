@@ -45,7 +45,7 @@ export interface SimulatorConfig extends SimulatorPath {
   readonly maxDatagrams?: number;
 }
 
-/** The truth about a simulated path, counted since the constructor. */
+/** This is what really happened on a simulated path, counted since the constructor. */
 export interface SimulatorStats {
   /** Datagrams taken. */
   readonly datagramsReceived: number;
@@ -122,7 +122,7 @@ export class Simulator extends WasmObject<ServerCore> {
     return this.core.exports.cw_simulator_due(this.address);
   }
 
-  /** Returns the truth about the path. */
+  /** Returns what really happened on the path. */
   stats(): SimulatorStats {
     const { core, address } = this;
     return core.read(simulatorStatsStruct, (out) =>

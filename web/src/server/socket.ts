@@ -1,7 +1,7 @@
 import { CoreError } from '../errors.js';
 import { nodeModule, type DgramSocket } from '../node.js';
 
-/** Bytes that may wait for the system to take them; datagrams behind them would be late. */
+/** This many bytes may wait for the system to take them. Further datagrams would be late. */
 export const MAX_BACKLOG = 1 << 20;
 
 /**
@@ -111,7 +111,7 @@ export class UdpSocket {
   send(datagram: Uint8Array, host: string, port: number): void {
     const to = this.#isIpv6 && !host.includes(':') ? MAPPED + host : host;
     if (this.#socket.getSendQueueSize() > MAX_BACKLOG) this.#stats.droppedBacklog++;
-    // A stranger's datagram may come from port 0, and Node throws when something is sent there.
+    // Node throws when something is sent to port 0, from which a stranger's datagram may have come.
     else if (port === 0) this.#stats.sendErrors++;
     else this.#socket.send(datagram, port, to, this.#sent);
   }

@@ -1,12 +1,13 @@
 /** Node has this function; the types of the browser do not. */
 declare const setImmediate: (run: () => void) => void;
 
-/** The most rounds of reading before a tick. Each takes some 32 datagrams. */
+/** Before a tick, the event loop reads at most this many times. Each time takes some 32 datagrams. */
 const MOST_LOOKS = 64;
 
 /**
- * Ticks at a steady rate, by timers that are set anew for each, so that they do not drift. Before a tick, everything is
- * read that has arrived, because after a long pause of the program the clients would otherwise seem to be silent.
+ * This class ticks at a steady rate, with a new timer for each tick, so that the ticks do not drift. Before a tick,
+ * everything is read that has arrived, because after a long pause of the program the clients would otherwise seem to be
+ * silent.
  */
 export class ServerTicks {
   readonly #interval: number;
@@ -35,7 +36,7 @@ export class ServerTicks {
 
   #wait(): void {
     const now = performance.now();
-    // Missed ticks are not made up for.
+    // Ticks that were missed are skipped.
     this.#due = Math.max(this.#due + this.#interval, now);
     this.#timer = setTimeout(() => this.#look(MOST_LOOKS), this.#due - now);
   }

@@ -1,4 +1,4 @@
-/** The most bytes that wait at the same time. */
+/** At most this many bytes wait at the same time. */
 const MAX_BYTES = 65536;
 
 /** Milliseconds between two looks at whether waiting datagrams can leave. */
@@ -13,7 +13,7 @@ export interface BacklogOptions {
   readonly maxWaitSeconds?: number;
 }
 
-/** The way on which datagrams leave when they have waited. */
+/** Datagrams that have waited leave through an outlet. */
 export interface Outlet {
   /** Returns whether a datagram of this size in bytes cannot leave now. */
   isBusy(size: number): boolean;
@@ -22,7 +22,10 @@ export interface Outlet {
   drop(datagram: Uint8Array<ArrayBuffer>): void;
 }
 
-/** The datagrams of a burst that cannot leave at once. They keep their order, and none waits for longer than it may. */
+/**
+ * A backlog has the datagrams of a burst that cannot leave at once. They keep their order, and none waits for longer
+ * than it may.
+ */
 export class Backlog {
   readonly #outlet: Outlet;
   readonly #maxWait: number;

@@ -9,12 +9,12 @@ import type {
   TransportStats,
 } from './transport.js';
 
-/** The number of datagrams that are kept until `ondatagram` is set. */
+/** This many datagrams are kept until `ondatagram` is set. */
 const KEPT = 64;
 
 type DatagramHandler = (datagram: Uint8Array<ArrayBuffer>) => void;
 
-/** The common base of all transports: checks, counters, bursts that wait, and the delivery of what arrives. */
+/** All transports have this base. It checks and counts datagrams, lets bursts wait, and delivers what arrives. */
 export abstract class BaseTransport implements Transport {
   abstract readonly kind: TransportKind;
   readonly maxDatagramSize: number;
@@ -101,10 +101,10 @@ export abstract class BaseTransport implements Transport {
   /** Hands a datagram to the platform; returns false when the platform does not take it. */
   protected abstract put(datagram: Uint8Array<ArrayBuffer>): boolean;
 
-  /** Begins to end; call `ended` when that is done. */
+  /** Begins to end the transport; call `ended` when it has ended. */
   protected abstract end(code: number, reason: string): void;
 
-  /** Handles that the transport has ended. */
+  /** Settles `closed` and drops what waits, because the transport has ended. */
   protected ended(close: TransportClose): void {
     this.#state = 'closed';
     this.#giveUp();

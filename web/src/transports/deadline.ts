@@ -1,4 +1,4 @@
-/** The most milliseconds that a timer takes; a timer for more fires at once. */
+/** A timer takes at most this many milliseconds. A timer for more fires at once. */
 const LONGEST = 2 ** 31 - 1;
 
 /** Calls `over` after these seconds, which may be Infinity, unless the timer is cleared before. */

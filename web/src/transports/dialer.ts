@@ -13,15 +13,15 @@ interface Outcome {
 }
 
 /**
- * The seconds that an attempt to replace a lost link may take at first, or twice the seconds that the last link took
- * when that is more. Both the time of an attempt and the pauses then grow by this factor.
+ * An attempt to replace a lost link may take this many seconds at first, or twice the time that the last link took when
+ * that is longer. Then the time of an attempt and the pauses grow by this factor.
  */
 const REPLACE_SECONDS = 4;
 const GROWTH = 1.5;
 
 /**
- * The least seconds that an attempt beside an open link may take, since nobody waits for it. WebRTC takes some seven
- * round trips to open, so 10 s were not enough with round trips of 2 s.
+ * An attempt beside an open link may take at least this many seconds, because nobody waits for it. WebRTC takes some
+ * seven round trips to open, so 10 s were not enough with round trips of 2 s.
  */
 const BESIDE_SECONDS = 30;
 
@@ -98,7 +98,7 @@ export class Dialer {
     attempt?.abort();
   }
 
-  /** Makes the next pause as short as the first again. */
+  /** Makes the next pause as short as the first one was. */
   forgive(): void {
     this.#failures = 0;
   }

@@ -10,13 +10,13 @@ import type {
   TransportStats,
 } from './transport.js';
 
-/** Codes of WebSocket (RFC 6455) for an end without a code, and for one without a farewell. */
+/** WebSocket has these codes (RFC 6455) for an end without a code, and for a connection that broke. */
 const NO_CODE = 1005;
 const BROKEN_OFF = 1006;
 
 /**
- * Codes of ends after which the relay still has the session, or takes it up again. The last one says that
- * a newer link of this kind has come.
+ * After ends with these codes, the relay still has the session, or takes it up again. The last one says that a newer
+ * link of this kind has come.
  */
 const LOST: readonly number[] = [
   closeCodes.UNLINKED,
@@ -33,13 +33,13 @@ const LOST: readonly number[] = [
 const TRIAL_SECONDS = 1;
 const LOOK_SECONDS = 0.1;
 
-/** The most datagrams that come over the old link because the relay does not know the new one yet. */
+/** At most this many datagrams come over the old link because the relay does not know the new one yet. */
 const TRIAL_LATE = 2;
 
-/** Seconds until a better kind of link that failed is tried again. */
+/** A better kind of link that failed is tried again after this many seconds. */
 const UPGRADE_SECONDS = 60;
 
-/** The source of links, with the best kind first. */
+/** Links come from here, the best kind first. */
 export interface LinkSource {
   readonly kinds: ReadonlyMap<TransportKind, OpenLink>;
   readonly maxDatagramSize: number;
@@ -275,7 +275,7 @@ export class SessionTransport extends EventTarget implements Transport {
     this.#sum();
   }
 
-  /** Handles that there is no link any more. */
+  /** Begins to replace the last link, or ends the transport. */
   #lost(close: TransportClose): void {
     const known = LOST.includes(close.code);
     // A relay may open links only to close them. Then the pauses between attempts grow too.
@@ -306,7 +306,7 @@ export class SessionTransport extends EventTarget implements Transport {
     else if (this.#rank(kind) < this.#rank(current.kind)) dialer.dialIn(UPGRADE_SECONDS);
   }
 
-  /** Handles a sign that there may be another network, or that somebody looks at the page again. */
+  /** Looks at the links after a sign that there may be another network, or that somebody looks at the page again. */
   readonly #sign = (event: Event): void => {
     if (event.type === 'visibilitychange' && globalThis.document?.visibilityState !== 'visible')
       return;

@@ -36,8 +36,8 @@ export interface TransportStats {
 }
 
 /**
- * A way for datagrams between here and the relay. Like UDP it may lose, delay and drop them; it counts the datagrams
- * that it drops by itself.
+ * A transport carries datagrams between here and the relay. Like UDP it may lose, delay and drop them; it counts the
+ * datagrams that it drops by itself.
  */
 export interface Transport {
   readonly kind: TransportKind;

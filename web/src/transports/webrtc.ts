@@ -154,8 +154,8 @@ export class WebRtcTransport extends BaseTransport {
   }
 
   /**
-   * Ends the transport. The relay says why in a text, with the code that closes a WebSocket; without such a text,
-   * nobody knows.
+   * Ends the transport. The relay gives the reason in a text, with the code that closes a WebSocket; without that text
+   * the reason is not known.
    */
   #end(close: TransportClose = { code: 1006, reason: 'the data channel was closed' }): void {
     if (this.state === 'closed') return;
@@ -164,7 +164,7 @@ export class WebRtcTransport extends BaseTransport {
   }
 }
 
-/** The way from nothing to an open data channel. */
+/** An attempt leads to an open data channel, or to an error. */
 class Attempt {
   #session: URL | undefined;
   #channel: DataChannelLike | undefined;
@@ -199,7 +199,7 @@ class Attempt {
     });
     channel.binaryType = 'arraybuffer';
     const opened = this.#opened(channel, signal);
-    // An earlier step that fails before this is awaited has the better error, so this rejection is handled here.
+    // When an earlier step fails, its error is the better one, so this rejection must not go unhandled.
     opened.catch(() => {});
 
     const { sdp = '' } = await peer.createOffer();
@@ -277,7 +277,7 @@ class Attempt {
     });
   }
 
-  /** Frees what the relay may hold for a session that never came about. */
+  /** Tells the relay to free what it may have for a session that was never opened. */
   cancel(): void {
     this.peer.close();
     if (this.#session)

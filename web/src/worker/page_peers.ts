@@ -76,7 +76,7 @@ export class PagePeers {
       line.tell('peerState', peer, connection.iceConnectionState, connection.connectionState);
     connection.addEventListener('iceconnectionstatechange', tell);
     connection.addEventListener('connectionstatechange', tell);
-    // The channel can be handed over only before anything else happens to it.
+    // Browsers hand a channel over only before anything else is done with it.
     const channel = connection.createDataChannel(label, options);
     const opened = { connection, channel, sent: 0 };
     this.#peers.set(peer, opened);

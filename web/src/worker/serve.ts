@@ -14,7 +14,7 @@ class Server {
   readonly #peers = new RemotePeers(() => this.#line);
   readonly #attempt = new Abort();
   #client: ClientHost | undefined;
-  #room = WINDOW;
+  #window = WINDOW;
 
   constructor(port: Port) {
     const calls: WorkerSide = {
@@ -27,7 +27,7 @@ class Server {
       stats: () => this.#joined.stats(),
       channelStats: (channel) => this.#joined.channelStats(channel),
       taken: (count) => {
-        this.#room += count;
+        this.#window += count;
         this.#joined.addEventListener('message', this.#pass);
       },
       disconnect: () => {
@@ -73,10 +73,13 @@ class Server {
     return this.#status(client);
   }
 
-  /** Passes messages to the page while it has room for them. After that they stay here, which holds the sender back. */
+  /**
+   * Passes messages to the page while its window has free places. After that they stay here, which holds the sender
+   * back.
+   */
   readonly #pass = ({ message }: ReceivedEvent<Schema>): void => {
     this.#line.tell('message', message);
-    if (--this.#room === 0) this.#joined.removeEventListener('message', this.#pass);
+    if (--this.#window === 0) this.#joined.removeEventListener('message', this.#pass);
   };
 
   #status(client: ClientHost): ClientStatus {

@@ -20,7 +20,7 @@ export interface PortableOptions extends Omit<
   readonly wasm: Exclude<WasmSource, URL | Response | PromiseLike<Response>> | undefined;
 }
 
-/** The status of its client that a page knows without asking. */
+/** A page knows this of its client without asking. */
 export interface ClientStatus {
   readonly state: ClientHostState;
   readonly transport: TransportKind | undefined;

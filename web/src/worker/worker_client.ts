@@ -41,13 +41,13 @@ export interface WorkerAccess {
   open(): WorkerLike;
 }
 
-/** The number of messages that are taken before the Worker is told of it. */
+/** The Worker is told of messages that were taken when there are this many. */
 const BATCH = WINDOW / 4;
 
-/** Milliseconds that a page that is being left waits for its Worker to say goodbye. */
+/** A page that is being left waits this many milliseconds for its Worker to tell the server. */
 const GOODBYE = 20;
 
-/** Milliseconds that a Worker has to end its connection, and then to tell the server. */
+/** A Worker has this many milliseconds to end its connection, and then to tell the server. */
 const FAREWELL = 1000;
 
 /**
@@ -116,7 +116,7 @@ export class WorkerClient<Of extends Schema = Schema> extends Host<
     this.#visit = new PageVisit(
       () => {
         this.disconnect();
-        // A Worker does not outlive this event, and nothing says when it has said goodbye.
+        // A Worker does not outlive this event, and nothing says when it has told the server.
         const end = performance.now() + GOODBYE;
         while (performance.now() < end);
       },
@@ -247,7 +247,7 @@ export class WorkerClient<Of extends Schema = Schema> extends Host<
 
   #calls(worker: WorkerLike, peers: PagePeers): PageSide {
     const { token } = this.#access;
-    /** Ignores the calls of a Worker that has been left, because they belong to no connection. */
+    /** Ignores the calls of a Worker that was replaced or ended, because they belong to no connection. */
     const whileHere =
       <Args extends unknown[]>(act: (...args: Args) => void) =>
       (...args: Args): void => {

@@ -1,13 +1,13 @@
-/* A game client on a UDP socket and the system's clock. It does everything between a cw_client and
-   the game loop, keeps the connection when the network changes, and connects again when it is lost.
+/* A client host is a game client on a UDP socket and the system's clock. It does everything between
+   a cw_client and the game loop, keeps the connection when the network changes, and connects again
+   when it is lost.
 
        for (double tick = cw_clock_now(); running; tick = cw_clock_next_tick(tick, 1 / 60.0)) {
            while (cw_client_host_next(host, tick, &event))
                ...what the server said...
            ...what the game does in a tick...
            cw_client_host_update(host);
-       }
-*/
+       } */
 #ifndef CAUSEWAY_NATIVE_CLIENT_HOST_H
 #define CAUSEWAY_NATIVE_CLIENT_HOST_H
 
@@ -16,7 +16,7 @@
 
 CW_BEGIN_DECLARATIONS
 
-/* A host is not thread-safe; any number may exist. */
+/* A host is not thread-safe, but any number may exist. */
 struct cw_client_host;
 
 struct cw_client_host_config {
@@ -43,10 +43,10 @@ struct cw_client_host_config {
 
 struct cw_client_host_config cw_client_host_config_default(void);
 
-/* A token function: takes the token out of the file that path names, and removes the file, because
-   a token is good for one connection. Something else, such as a launcher, a script or the page
-   around the program, puts a new one there for each connection. Returns 0 while there is no such
-   file, and for one shorter than CW_TOKEN_SIZE, which is still being written and stays. */
+/* This is a token function. It takes the token out of the file that path names, and removes the
+   file, because a token is good for one connection. Something else, such as a launcher, a script or
+   the page around the program, puts a new one there for each connection. Returns 0 while there is
+   no such file, and for one shorter than CW_TOKEN_SIZE, which is still being written and stays. */
 size_t cw_client_host_token_file(void *path, uint8_t *out, size_t capacity);
 
 /* Opens a socket and creates a client on it. *host is set only on CW_OK. Errors: those of
@@ -86,8 +86,8 @@ bool cw_client_host_reconnects(const struct cw_client_host *host);
    connected stops trying. The host does not connect again by itself. */
 void cw_client_host_flush_and_disconnect(struct cw_client_host *host, double flush_seconds);
 
-/* The client, for sending messages, disconnecting and reading statistics. Do not call its connect,
-   receive, transmit, next or update: the host does. */
+/* Returns the client, for sending messages, disconnecting and reading statistics. Do not call its
+   connect, receive, transmit, next or update: the host does. */
 struct cw_client *cw_client_host_client(struct cw_client_host *host);
 
 /* Takes the next event, and waits for one until cw_clock_now reaches `until`. Returns false when
@@ -104,7 +104,7 @@ bool cw_client_host_next(struct cw_client_host *host, double until, struct cw_cl
    client asks the server to move it. Call it once per tick. */
 void cw_client_host_update(struct cw_client_host *host);
 
-/* The same for payloads of the application's own, without messages; see netcode_client.h. All
+/* This is a host for payloads of the application's own, without messages; see netcode_client.h. All
    else is as for a cw_client_host. */
 struct cw_netcode_client_host;
 

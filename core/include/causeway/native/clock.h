@@ -1,4 +1,4 @@
-/* The time for native programs, and a loop that ticks by it. */
+/* This header has the time for native programs, and a loop that ticks by it. */
 #ifndef CAUSEWAY_NATIVE_CLOCK_H
 #define CAUSEWAY_NATIVE_CLOCK_H
 
@@ -8,15 +8,15 @@
 
 CW_BEGIN_DECLARATIONS
 
-/* Seconds since some moment in the past. It never goes back, and does not follow changes of the
-   wall clock. */
+/* Returns the seconds since some moment in the past. The time never goes back, and does not follow
+   changes of the wall clock. */
 double cw_clock_now(void);
 
-/* Seconds since 1970 by the wall clock: Unix time, as in tokens. */
+/* Returns the seconds since 1970 by the wall clock: Unix time, as in tokens. */
 double cw_clock_unix(void);
 
-/* The time of the next tick: interval_seconds after this one, or now if that time has passed. So a
-   loop that was held up goes on from now and skips the ticks that it missed. */
+/* Returns the time of the next tick: interval_seconds after this one, or now if that time has
+   passed. So a loop that was held up goes on from now and skips the ticks that it missed. */
 double cw_clock_next_tick(double tick, double interval_seconds);
 
 /* The loop of a game that runs natively and in a page, from one source:

@@ -1,13 +1,12 @@
-/* A game server on a UDP socket and the system's clock. It does everything between a cw_server and
-   the game loop.
+/* A host is a game server on a UDP socket and the system's clock. It does everything between a
+   cw_server and the game loop.
 
        for (double tick = cw_clock_now(); running; tick = cw_clock_next_tick(tick, 1 / 60.0)) {
            while (cw_host_next(host, tick, &event))
                ...what a player did...
            ...what the game does in a tick...
            cw_host_update(host);
-       }
-*/
+       } */
 #ifndef CAUSEWAY_NATIVE_HOST_H
 #define CAUSEWAY_NATIVE_HOST_H
 
@@ -16,7 +15,7 @@
 
 CW_BEGIN_DECLARATIONS
 
-/* A host is not thread-safe; any number may exist. */
+/* A host is not thread-safe, but any number may exist. */
 struct cw_host;
 
 struct cw_host_config {
@@ -50,11 +49,11 @@ enum cw_error cw_host_open(const char *listen, const struct cw_host_config *conf
    the application still holds. NULL is allowed. */
 void cw_host_close(struct cw_host *host);
 
-/* The server, for sending messages, disconnecting clients and reading statistics. Do not call its
-   receive, transmit, next or update: the host does. */
+/* Returns the server, for sending messages, disconnecting clients and reading statistics. Do not
+   call its receive, transmit, next or update: the host does. */
 struct cw_server *cw_host_server(struct cw_host *host);
 
-/* The address that the socket is bound to. It is valid as long as the host exists. */
+/* Returns the address that the socket is bound to. It is valid as long as the host exists. */
 const struct cw_address *cw_host_address(const struct cw_host *host);
 
 /* Takes the next event, and waits for one until cw_clock_now reaches `until`. Returns false when
@@ -67,7 +66,7 @@ bool cw_host_next(struct cw_host *host, double until, struct cw_server_event *ev
 /* Lets time pass and sends what is due. Call it once per tick. */
 void cw_host_update(struct cw_host *host);
 
-/* The same for payloads of the application's own, without messages; see netcode_server.h. */
+/* This is a host for payloads of the application's own, without messages; see netcode_server.h. */
 struct cw_netcode_host;
 
 struct cw_netcode_host_config {
@@ -90,8 +89,8 @@ enum cw_error cw_netcode_host_open(const char *listen, const struct cw_netcode_h
 /* Tells the clients that the server is closing, and destroys it. NULL is allowed. */
 void cw_netcode_host_close(struct cw_netcode_host *host);
 
-/* The server, for sending payloads, disconnecting clients and reading statistics. Do not call its
-   receive, transmit, next or update: the host does. */
+/* Returns the server, for sending payloads, disconnecting clients and reading statistics. Do not
+   call its receive, transmit, next or update: the host does. */
 struct cw_netcode_server *cw_netcode_host_server(struct cw_netcode_host *host);
 
 /* These do what those of a cw_host do. */

@@ -1,4 +1,4 @@
-/* A UDP socket that never blocks, and the names of hosts. */
+/* This header has a UDP socket that never blocks, and looks up the names of hosts. */
 #ifndef CAUSEWAY_NATIVE_SOCKET_H
 #define CAUSEWAY_NATIVE_SOCKET_H
 
@@ -35,15 +35,15 @@ enum cw_error cw_socket_open(const struct cw_socket_config *config, struct cw_so
 /* NULL is allowed. */
 void cw_socket_close(struct cw_socket *socket);
 
-/* The address that the socket is bound to, with the port that the system chose. */
+/* Gives the address that the socket is bound to, with the port that the system chose. */
 void cw_socket_address(const struct cw_socket *socket, struct cw_address *address);
 
 /* Finds the address of this machine from which datagrams to an address leave now, with port 0.
    Nothing is sent. Returns CW_ERROR_SEND when there is no way. */
 enum cw_error cw_socket_source(const struct cw_address *to, struct cw_address *source);
 
-/* The system's handle (a file descriptor, on Windows a SOCKET), for event loops. The socket keeps
-   ownership. */
+/* Returns the system's handle (a file descriptor, on Windows a SOCKET), for event loops. The socket
+   keeps ownership. */
 intptr_t cw_socket_handle(const struct cw_socket *socket);
 
 /* One datagram. data belongs to the caller. */
