@@ -38,8 +38,8 @@ struct cw_lab_column {
 };
 
 static const struct cw_lab_peer_type *const protocols[] = {
-    &cw_lab_peer_plain, &cw_lab_peer_redundancy, &cw_lab_peer_repair, &cw_lab_peer_binary,
-    &cw_lab_peer_rudp,  &cw_lab_peer_notify,     &cw_lab_peer_window,
+    &cw_lab_peer_plain, &cw_lab_peer_copies, &cw_lab_peer_coded,  &cw_lab_peer_binary,
+    &cw_lab_peer_rudp,  &cw_lab_peer_notify, &cw_lab_peer_window,
 };
 
 uint32_t cw_lab_protocol_count(void)

@@ -19,9 +19,8 @@ enum { CHANNEL_MESSAGES, CHANNEL_STATES, CHANNEL_BLOCKS, CHANNEL_COUNT };
 
 /* The changes that a peer type makes to the defaults. */
 struct mode {
-    uint32_t redundancy;
-    bool repair; /* coded repair of messages */
-    bool binary; /* congestion control in the mode CW_CONGESTION_BINARY */
+    enum cw_recovery_kind recovery; /* of messages */
+    bool binary;                    /* congestion control in the mode CW_CONGESTION_BINARY */
 };
 
 struct connection_peer {
@@ -53,8 +52,7 @@ static struct cw_connection_config connection_config(const struct mode *mode,
     config.channels[CHANNEL_BLOCKS].max_block_size = CW_LAB_BLOCK_MAX;
     config.channels[CHANNEL_MESSAGES].send_queue_size = QUEUE;
     config.channels[CHANNEL_MESSAGES].receive_queue_size = QUEUE;
-    config.channels[CHANNEL_MESSAGES].redundancy = mode->redundancy;
-    config.channels[CHANNEL_MESSAGES].repair = mode->repair;
+    config.channels[CHANNEL_MESSAGES].recovery = mode->recovery;
     if (mode->binary)
         config.congestion.mode = CW_CONGESTION_BINARY;
     return config;
@@ -201,7 +199,7 @@ static enum cw_lab_waiting waiting(const void *peer, double now, uint32_t *numbe
         .waiting = waiting,                                                                        \
     };
 
-CONNECTION_PEER(plain, .redundancy = 0)
-CONNECTION_PEER(redundancy, .redundancy = 1)
-CONNECTION_PEER(repair, .repair = true)
+CONNECTION_PEER(plain, .recovery = CW_RECOVERY_RESEND)
+CONNECTION_PEER(copies, .recovery = CW_RECOVERY_COPIES)
+CONNECTION_PEER(coded, .recovery = CW_RECOVERY_CODED)
 CONNECTION_PEER(binary, .binary = true)

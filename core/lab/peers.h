@@ -4,12 +4,12 @@
 
 #include "lab/peer.h"
 
-/* These four are Causeway's own connection. It is as its defaults have it, repeats new messages in
+/* These four are Causeway's own connection. It is as its defaults have it, copies new messages into
    the next packet while packets are being lost, has coded repair of messages, or obeys the good and
    bad mode of causeway/endpoint.h. */
 extern const struct cw_lab_peer_type cw_lab_peer_plain;
-extern const struct cw_lab_peer_type cw_lab_peer_redundancy;
-extern const struct cw_lab_peer_type cw_lab_peer_repair;
+extern const struct cw_lab_peer_type cw_lab_peer_copies;
+extern const struct cw_lab_peer_type cw_lab_peer_coded;
 extern const struct cw_lab_peer_type cw_lab_peer_binary;
 
 /* The request-based protocol has one stream for everything: each state and message is a package,

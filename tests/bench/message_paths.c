@@ -27,7 +27,7 @@ struct scene {
     double loss;
     uint32_t size;
     uint32_t per_tick;
-    uint32_t redundancy;
+    enum cw_recovery_kind recovery;
     double most_mean_ms, most_p99_ms, most_wire_bytes; /* the most that is allowed */
 };
 
@@ -150,7 +150,7 @@ static bool run(const struct scene *scene, uint64_t seed, bool check_only)
     config.max_messages = 4096;
     config.channels[0].send_queue_size = 1024;
     config.channels[0].receive_queue_size = 1024;
-    config.channels[0].redundancy = scene->redundancy;
+    config.channels[0].recovery = scene->recovery;
     struct side *sides = calloc(2, sizeof *sides);
     for (int i = 0; i < 2; i++)
         check(cw_connection_create(&config, &sides[i].connection));
@@ -189,17 +189,17 @@ int main(int argc, char **argv)
     /* Without loss the bar is the least possible: one way, and the wait for the receiver's next
        tick. */
     static const struct scene scenes[] = {
-        {"loss_0_rtt_20", 0.02, 0, 64, 1, 0, 25.1, 25.1, 72.5},
-        {"loss_0_rtt_100", 0.1, 0, 64, 1, 0, 58.4, 58.4, 72.5},
-        {"loss_0_rtt_150", 0.15, 0, 64, 1, 0, 75.1, 75.1, 72.5},
-        {"loss_0_rtt_200", 0.2, 0, 64, 1, 0, 108.4, 108.4, 72.5},
-        {"loss_0_rtt_300", 0.3, 0, 64, 1, 0, 158.4, 158.4, 72.5},
-        {"loss_5_rtt_100", 0.1, 0.05, 64, 1, 0, 82, 242, 80},
-        {"loss_20_rtt_100", 0.1, 0.2, 64, 1, 0, 150, 440, 105},
-        {"loss_20_rtt_100_redundancy", 0.1, 0.2, 64, 1, 1, 90, 440, 158},
-        {"loss_50_rtt_100", 0.1, 0.5, 64, 1, 0, 380, 1100, 173},
-        {"size_1000_loss_20_rtt_100", 0.1, 0.2, 1000, 1, 0, 180, 475, 1490},
-        {"bulk_4_loss_0_rtt_100", 0.1, 0, 64, 4, 0, 58.4, 58.4, 66.05},
+        {"loss_0_rtt_20", 0.02, 0, 64, 1, CW_RECOVERY_RESEND, 25.1, 25.1, 72.5},
+        {"loss_0_rtt_100", 0.1, 0, 64, 1, CW_RECOVERY_RESEND, 58.4, 58.4, 72.5},
+        {"loss_0_rtt_150", 0.15, 0, 64, 1, CW_RECOVERY_RESEND, 75.1, 75.1, 72.5},
+        {"loss_0_rtt_200", 0.2, 0, 64, 1, CW_RECOVERY_RESEND, 108.4, 108.4, 72.5},
+        {"loss_0_rtt_300", 0.3, 0, 64, 1, CW_RECOVERY_RESEND, 158.4, 158.4, 72.5},
+        {"loss_5_rtt_100", 0.1, 0.05, 64, 1, CW_RECOVERY_RESEND, 82, 242, 80},
+        {"loss_20_rtt_100", 0.1, 0.2, 64, 1, CW_RECOVERY_RESEND, 150, 440, 105},
+        {"loss_20_rtt_100_redundancy", 0.1, 0.2, 64, 1, CW_RECOVERY_COPIES, 90, 440, 158},
+        {"loss_50_rtt_100", 0.1, 0.5, 64, 1, CW_RECOVERY_RESEND, 380, 1100, 173},
+        {"size_1000_loss_20_rtt_100", 0.1, 0.2, 1000, 1, CW_RECOVERY_RESEND, 180, 475, 1490},
+        {"bulk_4_loss_0_rtt_100", 0.1, 0, 64, 4, CW_RECOVERY_RESEND, 58.4, 58.4, 66.05},
     };
     uint64_t seed = 1;
     bool check_only = false;

@@ -145,14 +145,14 @@ static void rare(void)
 }
 
 /* Prints the mean and the 99th percentile of both directions, and the bytes of both. */
-static void lossy(const char *name, const struct cw_simulator_path *path, bool repair,
-                  double seconds)
+static void lossy(const char *name, const struct cw_simulator_path *path,
+                  enum cw_recovery_kind recovery, uint32_t extra_bytes, double seconds)
 {
     struct cw_connection_config config = traffic_messages();
     double mean = 0, p99 = 0, bytes = 0;
     char figure[64];
-    config.channels[0].redundancy = repair ? 0 : 1;
-    config.channels[0].repair = repair;
+    config.channels[0].recovery = recovery;
+    config.channels[0].extra_bytes = extra_bytes;
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
         struct run *run = begin(seed, path, &config);
         for (int i = 0; i < 2; i++)
@@ -178,25 +178,25 @@ static void bursts(void)
     path.burst_end = 0.25;
     path.burst_start = path.burst_end * 0.2 / 0.8;
     path.burst_loss = 1;
-    lossy("rtt_200_burst_20", &path, false, 600);
+    lossy("rtt_200_burst_20", &path, CW_RECOVERY_COPIES, 300, 600);
 }
 
 static void rare_losses(void)
 {
     struct cw_simulator_path path = path_of_rtt(RTT);
     path.loss = 0.01;
-    lossy("loss_1_redundancy", &path, false, 600);
+    lossy("loss_1_redundancy", &path, CW_RECOVERY_COPIES, 100, 600);
 }
 
-/* Prints by how much the 99th percentile falls at most from one share of losses to a higher one,
-   with copies, over a long path. */
-static void rising_loss(void)
+/* Returns by how much the 99th percentile falls at most from one share of losses to a higher one,
+   over a long path, in percent. */
+static double fall_of(enum cw_recovery_kind recovery)
 {
     static const double losses[] = {0.001, 0.002, 0.003, 0.005, 0.0075, 0.01, 0.02, 0.03};
     struct cw_simulator_path path = path_of_rtt(0.15);
     double most = 0, fall = 0;
     struct cw_connection_config config = traffic_messages();
-    config.channels[0].redundancy = 1;
+    config.channels[0].recovery = recovery;
     for (size_t i = 0; i < sizeof losses / sizeof *losses; i++) {
         double p99 = 0;
         path.loss = losses[i];
@@ -210,6 +210,12 @@ static void rising_loss(void)
         most = fmax(most, p99);
         fall = fmax(fall, 100 * (1 - p99 / most));
     }
+    return fall;
+}
+
+static void rising_loss(void)
+{
+    const double fall = fmax(fall_of(CW_RECOVERY_COPIES), fall_of(CW_RECOVERY_CODED));
     print("rising_loss_p99_fall_percent", fall, 1);
 }
 
@@ -217,11 +223,11 @@ static void repair(void)
 {
     struct cw_simulator_path path = path_of_rtt(RTT);
     path.loss = 0.05;
-    lossy("repair_5", &path, true, 600);
+    lossy("repair_5", &path, CW_RECOVERY_CODED, 100, 600);
     path.loss = 0.2;
-    lossy("repair_20", &path, true, 600);
+    lossy("repair_20", &path, CW_RECOVERY_CODED, 100, 600);
     path.loss = 0.5;
-    lossy("repair_50", &path, true, 600);
+    lossy("repair_50", &path, CW_RECOVERY_CODED, 250, 600);
 }
 
 /* Returns how many times more bytes two ends of nearly the same rate send on a short path without

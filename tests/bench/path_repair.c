@@ -21,7 +21,7 @@
 
 static void add_message(struct cw_repair_sender *sender, uint16_t id, struct cw_prng *random)
 {
-    struct cw_repair_symbol *symbol = cw_repair_sender_add(sender, id);
+    struct cw_repair_symbol *symbol = cw_repair_sender_add(sender, id, false);
     for (uint32_t i = 0; i < SIZE; i++)
         symbol->bytes[i] = (uint8_t)cw_prng_bits(random);
     symbol->size = SIZE;
@@ -58,7 +58,7 @@ static uint32_t run(uint32_t count)
     cw_repair_sender_reset(&sender);
     for (uint32_t i = 0; i < count; i++)
         cw_repair_receiver_reset(&receivers[i]);
-    cw_repair_sender_set_loss(&sender, LOSS);
+    sender.share = 1;
     for (uint32_t tick = 0; tick < TICKS; tick++) {
         const uint16_t id = (uint16_t)tick, oldest = missing[tick % ROUND];
         uint8_t packet[1024];

@@ -32,17 +32,17 @@ const close = async (page) => {
 const picture = (page, name) => page.screenshot({ path: join(pictures, `lab-${name}.png`) });
 
 test('at 20 % loss the byte stream grows slow, and Causeway does not', async (t) => {
-  const page = await open(t, 'protocols=plain.redundancy.tcp&loss=0');
+  const page = await open(t, 'protocols=plain.copies.tcp&loss=0');
   const calm = await runFor(page, TICKS);
   assert.equal(await page.locator('#loss').inputValue(), '0');
   await slide(page, 'loss', 20);
   const lossy = await runFor(page, TICKS);
   t.diagnostic(JSON.stringify({ calm, lossy }));
-  const [plain, redundant, tcp] = lossy;
+  const [plain, copies, tcp] = lossy;
   assert.ok(tcp.states > 5 * calm[2].states, 'a state waits for all bytes before it');
   assert.ok(plain.states < 1.2 * calm[0].states, 'a state waits for nothing');
   assert.ok(tcp.messages > 2 * plain.messages);
-  assert.ok(redundant.messages <= plain.messages);
+  assert.ok(copies.messages <= plain.messages);
   assert.match(await page.textContent('.column:nth-child(3) .why p'), /^[^.]+\.[^.]+\.$/);
   await close(page);
 });
@@ -166,10 +166,10 @@ test('columns come and go, and choose their protocol', async (t) => {
   assert.ok(await page.locator('#add').isDisabled());
   await page.locator('.remove').nth(1).click();
   assert.deepEqual(await columns(), [before[0], before[2], before[3]]);
-  await page.locator('.protocol').first().selectOption('redundancy');
+  await page.locator('.protocol').first().selectOption('copies');
   await page.locator('#add').click();
   const now = await columns();
-  assert.deepEqual(now.slice(0, 3), ['redundancy', before[2], before[3]]);
+  assert.deepEqual(now.slice(0, 3), ['copies', before[2], before[3]]);
   assert.equal(new Set(now).size, 4);
   for (let i = 0; i < 3; i++) await page.locator('.remove').first().click();
   assert.ok(await page.locator('.remove').isDisabled());

@@ -248,7 +248,7 @@ static struct cw_connection_config config_of_all_kinds(void)
         config.channels[i].receive_queue_size = 8;
         config.channels[i].send_queue_size = 8;
         config.channels[i].blocks = i != 4;
-        config.channels[i].repair = i == 4;
+        config.channels[i].recovery = i == 4 ? CW_RECOVERY_CODED : CW_RECOVERY_RESEND;
         config.channels[i].max_block_size = 300;
         config.channels[i].block_fragment_size = 40;
     }

@@ -20,8 +20,10 @@ static struct cw_connection *connection(void)
     struct cw_connection_config config = rich_config(rich_schema());
     pool = config.max_messages + config.max_messages / 2;
     for (uint32_t i = 0; i < config.channel_count; i++) {
-        config.channels[i].repair = config.channels[i].kind == CW_CHANNEL_RELIABLE_ORDERED;
-        pool += config.channels[i].repair;
+        if (config.channels[i].kind != CW_CHANNEL_RELIABLE_ORDERED)
+            continue;
+        config.channels[i].recovery = CW_RECOVERY_CODED;
+        pool++;
     }
     if (cw_connection_create(&config, &made) != CW_OK)
         abort();

@@ -249,7 +249,8 @@ static struct cw_connection_config draw_config(struct scene *scene)
     for (uint32_t i = 0; i < CHANNELS; i++)
         config.channels[i] = cw_channel_config_default(i == STATE ? CW_CHANNEL_UNRELIABLE
                                                                   : CW_CHANNEL_RELIABLE_ORDERED);
-    config.channels[COMMANDS].redundancy = cw_prng_below(random, 3);
+    config.channels[COMMANDS].recovery = (enum cw_recovery_kind)cw_prng_below(random, 3);
+    config.channels[COMMANDS].extra_bytes = 1 + cw_prng_below(random, 300);
     config.channels[BLOCKS].blocks = true;
     return config;
 }

@@ -312,11 +312,11 @@ static struct cw_channel_config choose_channel(struct cw_prng *random, uint32_t 
     config.block_fragment_size = 1 + cw_prng_below(random, packet_size - 80);
     config.max_block_size = 1 + cw_prng_below(random, 60000);
     config.weight = 1 + cw_prng_below(random, 20);
-    config.redundancy = cw_prng_below(random, 4);
-    config.redundancy_budget = cw_prng_below(random, 1000);
+    config.extra_bytes = 1 + cw_prng_below(random, 400);
     const bool reliable =
         config.kind == CW_CHANNEL_RELIABLE_ORDERED || config.kind == CW_CHANNEL_RELIABLE_UNORDERED;
-    config.repair = reliable && cw_prng_chance(random, 0.5);
+    if (reliable)
+        config.recovery = (enum cw_recovery_kind)cw_prng_below(random, 3);
     config.max_message_size = 0;
     if (config.block_fragment_size >= 40 && cw_prng_chance(random, 0.5)) {
         const uint32_t queue = config.send_queue_size < config.receive_queue_size
@@ -447,7 +447,8 @@ static void add_work(const struct world *world, int at, uint32_t index, double *
         const uint32_t unit = large_of(config) > 0 ? config->block_fragment_size : room;
         const double own = (plan.body + 16.0) / (unit < room ? unit : room) +
                            1.0 / config->max_messages_per_packet + (large_of(config) > 0);
-        *packets += config->repair ? 2 * own : own; /* with a combination for each */
+        *packets += config->recovery == CW_RECOVERY_CODED ? (1 + config->extra_bytes / 100.0) * own
+                                                          : own; /* with its combinations */
         *trips += 1.0 / at_once;
         if (plan.block > 0) {
             *packets += (plan.block - 1) / config->block_fragment_size + 1;

@@ -44,11 +44,12 @@ static void print_channel(const struct cw_channel *channel, uint32_t index)
     const struct cw_channel_config *config = &channel->common.config;
     fprintf(stderr,
             "  channel %u: kind %d, queues %u and %u, %u a packet in %u bits, weight %u, "
-            "redundancy %u, blocks %d of %u in %u, repair %d; %u queued, %u in flight\n",
+            "blocks %d of %u in %u, recovery %d with %u %%; %u queued, %u in flight\n",
             index, (int)config->kind, config->send_queue_size, config->receive_queue_size,
             config->max_messages_per_packet, channel->common.packet_bits, config->weight,
-            config->redundancy, config->blocks, config->max_block_size, config->block_fragment_size,
-            config->repair, channel->common.stats.queued, channel->common.stats.in_flight);
+            config->blocks, config->max_block_size, config->block_fragment_size,
+            (int)config->recovery, config->extra_bytes, channel->common.stats.queued,
+            channel->common.stats.in_flight);
     if (!cw_channel_is_reliable(channel))
         return;
     print_sender(&channel->reliable);

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define WARM_UP 5 /* seconds */
+
 struct message {
     uint8_t bytes[TRAFFIC_MESSAGE];
 };
@@ -183,4 +185,29 @@ double traffic_percentile_ms(const struct traffic *first, const struct traffic *
     const double value = 1000 * all.values[(size_t)(share * (double)all.count)];
     free(all.values);
     return value;
+}
+
+struct traffic_result traffic_run(uint64_t seed, const struct cw_simulator_path *path,
+                                  const struct cw_connection_config *config, double seconds)
+{
+    struct traffic traffic[2] = {{.messages_per_tick = 1}, {.messages_per_tick = 1}};
+    struct path_world *world = path_world_create(seed, path, path);
+    struct path_flow *flow = path_world_add(world, config);
+    traffic_set(flow, &traffic[0], &traffic[1]);
+    path_world_run(world, WARM_UP);
+    path_world_measure(world);
+    for (int i = 0; i < 2; i++)
+        traffic_measure(&traffic[i]);
+    path_world_run(world, WARM_UP + seconds);
+    const double bytes = (double)(flow->ends[0].bytes_sent + flow->ends[1].bytes_sent);
+    const double sent = (double)(traffic[0].messages_sent + traffic[1].messages_sent);
+    const struct traffic_result result = {
+        .mean_ms = traffic_mean_ms(&traffic[0], &traffic[1]),
+        .p99_ms = traffic_percentile_ms(&traffic[0], &traffic[1], 0.99),
+        .bytes = bytes / sent,
+    };
+    path_world_destroy(world);
+    for (int i = 0; i < 2; i++)
+        traffic_free(&traffic[i]);
+    return result;
 }

@@ -43,6 +43,16 @@ struct cw_connection_config traffic_blocks(uint32_t max_block_size);
 /* Gives both ends of a flow their traffic. */
 void traffic_set(struct path_flow *flow, struct traffic *first, struct traffic *second);
 
+/* The latencies of all messages, in milliseconds, and the bytes of all datagrams for each. */
+struct traffic_result {
+    double mean_ms, p99_ms, bytes;
+};
+
+/* Has both ends of a flow over a path send a message in each tick, and measures from the fifth
+   second on for as many as are given. */
+struct traffic_result traffic_run(uint64_t seed, const struct cw_simulator_path *path,
+                                  const struct cw_connection_config *config, double seconds);
+
 /* Forgets the latencies and the messages that were counted so far. */
 void traffic_measure(struct traffic *traffic);
 void traffic_free(struct traffic *traffic);

@@ -127,7 +127,9 @@ test('options that cannot work are refused, and the error says which', () => {
   refuses({ congestion: { goodPacketsPerSecond: 5 } }, 'goodPacketsPerSecond');
   for (const packetBudget of [0, -1, 2 ** 32 - 1])
     refuses({ channels: [reliable({ packetBudget })] }, 'packetBudget');
-  refuses({ channels: [reliable({ redundancy: -1 })] }, 'redundancy');
+  for (const extraBytes of [0, -1, 401])
+    refuses({ channels: [reliable({ extraBytes })] }, 'extraBytes');
+  refuses({ channels: [reliable({ recovery: 'MAGIC' })] }, 'recovery');
 });
 
 test('what both ends must agree on is in the fingerprint, and in a token', async () => {

@@ -412,9 +412,10 @@ test('the fingerprint is that of types and channels', () => {
   assert.equal(fingerprint(core, schema(...types.types)), own);
   assert.notEqual(fingerprint(core, schema(message('say', { text: string(201) }))), own);
   assert.notEqual(fingerprint(core, types, [reliable()]), own);
-  assert.notEqual(fingerprint(core, types, [reliable({ repair: true }), unreliable()]), own);
+  assert.notEqual(fingerprint(core, types, [reliable({ recovery: 'CODED' }), unreliable()]), own);
   // Options that are only the sender's own are not part of the fingerprint.
-  assert.equal(fingerprint(core, types, [reliable({ redundancy: 2 }), unreliable()]), own);
+  for (const channel of [reliable({ recovery: 'COPIES' }), reliable({ extraBytes: 20 })])
+    assert.equal(fingerprint(core, types, [channel, unreliable()]), own);
 });
 
 test('declarations that cannot work are refused', () => {

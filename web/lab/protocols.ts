@@ -1,8 +1,8 @@
 /** The names that the choice of a column shows; a protocol that is not listed is shown under its own name. */
 const NAMES: Readonly<Record<string, string>> = {
   plain: 'Causeway',
-  redundancy: 'Causeway, redundant',
-  repair: 'Causeway, coded repair',
+  copies: 'Causeway, copies',
+  coded: 'Causeway, coded repair',
   binary: 'Causeway, good/bad',
   rudp: 'Request-based',
   notify: 'Packet notification',

@@ -19,19 +19,19 @@ const CAUSEWAY: Texts = {
     'As much of the block is under way as the path carries without a queue, so the rest of it waits at the sender. States and messages pass it, and stay as quick as without a block.',
 };
 
-const REDUNDANCY: Texts = {
+const COPIES: Texts = {
   ...CAUSEWAY,
   nothing:
-    'Nothing is lost, so each message is sent once and costs no more than without redundancy. When packets begin to get lost, the next packet repeats the new messages.',
+    'Nothing is lost, so each message is sent once and costs no more than without copies. When packets begin to get lost, the next packet repeats the new messages.',
   loss: 'Packets are lost, so each packet repeats the messages of the one before, and the first that arrives delivers them. Most losses then cost no round trip; the price is in the bytes per message.',
   message:
-    'Both packets that held a message were lost, so later messages wait for it. It comes again after a round trip, as without redundancy; this is rare unless packets are lost in a row.',
+    'Both packets that held a message were lost, so later messages wait for it. It comes again after a round trip, as without copies; this is rare unless packets are lost in a row.',
 };
 
-const REPAIR: Texts = {
+const CODED: Texts = {
   ...CAUSEWAY,
   nothing:
-    'Nothing is lost, so each message is sent once and costs hardly more than without repair. When packets begin to get lost, they also carry combinations of the messages that are not acknowledged yet.',
+    'Nothing is lost, so each message is sent once and costs hardly more than without combinations. When packets begin to get lost, they also carry combinations of the messages that are not acknowledged yet.',
   loss: 'Packets are lost, so each packet also carries a combination of all unacknowledged messages. As many of them as there are lost messages let the receiver compute those, without asking for anything.',
   message:
     'A lost packet held a message, and later messages wait for it. The next combinations that arrive let the receiver compute it, which takes a few packets instead of a round trip.',
@@ -84,8 +84,8 @@ const TCP: Texts = {
 
 const TEXTS: Readonly<Record<string, Texts>> = {
   plain: CAUSEWAY,
-  redundancy: REDUNDANCY,
-  repair: REPAIR,
+  copies: COPIES,
+  coded: CODED,
   binary: BINARY,
   rudp: RUDP,
   notify: NOTIFY,

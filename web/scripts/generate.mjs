@@ -97,6 +97,7 @@ const constants = {
   connectionEvents: byName('cw_connection_event_type', 'CW_CONNECTION_EVENT_'),
   endpointEvents: byName('cw_endpoint_event_type', 'CW_ENDPOINT_EVENT_'),
   channelKinds: byName('cw_channel_kind', 'CW_CHANNEL_'),
+  recoveryKinds: byName('cw_recovery_kind', 'CW_RECOVERY_'),
   clientStates: numbered('cw_client_state', 'CW_CLIENT_'),
   netcodeClientEvents: byName('cw_netcode_client_event_type', 'CW_NETCODE_CLIENT_EVENT_'),
   congestionModes: byName('cw_congestion_mode', 'CW_CONGESTION_'),

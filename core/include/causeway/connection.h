@@ -32,17 +32,28 @@ enum cw_channel_kind {
     CW_CHANNEL_RELIABLE_UNORDERED
 };
 
-/* Coded repair is an extension of the wire that other implementations do not have. Both ends turn
-   it on, and it is part of the fingerprint that tokens may carry.
+/* What a reliable channel does before it knows that a message was lost. The less is lost, the
+   shorter the round trip, and the fewer messages wait for a lost one, the less it does. Without
+   losses it costs next to nothing.
 
-   While packets are being lost, messages are followed by combinations of all that are not acked,
-   and a receiver that lacks some rebuilds them from as many combinations, without a round trip.
    Where a round trip takes 100 ms and 5 % of packets are lost, 99 % of messages arrive within 75 ms
-   instead of 175 ms, for nearly twice the bytes; with 20 % loss, within 175 ms instead of 308 ms,
-   for 40 % more bytes. Without loss it costs next to nothing. It is for a few messages a tick, of
-   up to 256 bytes with their type; longer ones are sent as without it. It does not pay where losses
-   come in long bursts, since the combinations are lost with the messages, nor beside blocks. It
-   takes about 40 KB of memory. */
+   with CW_RECOVERY_CODED, 142 ms with CW_RECOVERY_COPIES, and 175 ms with CW_RECOVERY_RESEND; the
+   first two send nearly twice the bytes. */
+enum cw_recovery_kind {
+    /* Nothing: a message is sent again when its ack should have come. */
+    CW_RECOVERY_RESEND,
+
+    /* Messages are sent again in the following packets. Where losses come in bursts, that is twice
+       in a round trip, until they are acked. The other end need not be ours. */
+    CW_RECOVERY_COPIES,
+
+    /* Messages are followed by combinations of all that are not acked, and a receiver that lacks
+       some rebuilds them from as many combinations, without a round trip. This is an extension of
+       the wire that other implementations do not have: both ends turn it on, and where tokens carry
+       a fingerprint it is part of that. Combinations hold messages of up to 256 bytes with their
+       type; longer ones are copied. It takes about 40 KB of memory. */
+    CW_RECOVERY_CODED
+};
 
 /* Large messages are an extension of the wire that other implementations do not have, and part of
    the fingerprint. A message that does not fit into a packet, or has a block, goes in fragments
@@ -72,7 +83,8 @@ struct cw_channel_config {
     bool blocks; /* messages may carry a block; default false. A reliable receiver holds one block
                     until its message is released; until then it takes the first 64 fragments of the
                     next block, but never all. An unreliable receiver holds the latest 8 blocks */
-    bool repair; /* reliable: see above; default false */
+    enum cw_recovery_kind recovery; /* reliable: see above; default CW_RECOVERY_RESEND. The ends
+                                       need not agree on the first two */
     uint32_t max_block_size;      /* bytes, 1 to 64 MB and at most 65,535 fragments; default 256 KB.
                                      A reliable channel with blocks has a receive buffer of this
                                      size, and one of 64 fragments */
@@ -89,15 +101,10 @@ struct cw_channel_config {
                                  the connection leave to it: 240 of two channels by default */
     uint32_t packet_budget;   /* bytes of one packet that this channel may use, 1 or more; default
                                  CW_AUTO: all */
-    uint32_t weight;     /* this channel's share when a packet cannot hold everything, 1 to 1000;
-                            default 1 */
-    uint32_t redundancy; /* reliable: while packets are being lost, the number of following packets
-                            that repeat a new message, 0 to 3; default 0. The less is lost, and the
-                            shorter the round trip, the fewer messages are repeated. Where losses
-                            come in bursts, a message is repeated twice in a round trip until it is
-                            acked */
-    uint32_t redundancy_budget; /* bytes of such copies per round, all in its first packet; 0: none;
-                                   default 512 */
+    uint32_t weight;      /* this channel's share when a packet cannot hold everything, 1 to 1000;
+                             default 1 */
+    uint32_t extra_bytes; /* the most that recovery adds to the bytes of messages, in percent, 1 to
+                             400; default 100 */
 };
 
 struct cw_channel_config cw_channel_config_default(enum cw_channel_kind kind);

@@ -20,7 +20,7 @@ struct cw_channel_config cw_channel_config_default(enum cw_channel_kind kind)
         .send_queue_size = 256,
         .packet_budget = CW_AUTO,
         .weight = 1,
-        .redundancy_budget = 512,
+        .extra_bytes = 100,
     };
 }
 
@@ -38,14 +38,14 @@ bool cw_channel_config_is_reliable(const struct cw_channel_config *config)
     OTHER(kind, "must be one of the four kinds")                                                   \
     RANGE(__VA_ARGS__, UINT, max_messages_per_packet, 1, CW_MAX_MESSAGES_PER_PACKET)               \
     RANGE(__VA_ARGS__, POWER, receive_queue_size, 2, 16384)                                        \
-    OTHER(repair, "needs a reliable channel")                                                      \
     OTHER(max_block_size, "must be from 1 to 67108864, in at most 65535 fragments")                \
     OTHER(block_fragment_size, "must be from 1 to 16 less than max_send_size or max_packet_size")  \
     RANGE(__VA_ARGS__, POWER, send_queue_size, 2, 16384)                                           \
     OTHER(max_message_size, "must be at most receive_queue_size times block_fragment_size")        \
     OTHER(packet_budget, "must be at least 1")                                                     \
     RANGE(__VA_ARGS__, UINT, weight, 1, 1000)                                                      \
-    RANGE(__VA_ARGS__, UINT, redundancy, 0, 3)
+    OTHER(recovery, "must be one of the three kinds, and is for reliable channels")                \
+    RANGE(__VA_ARGS__, UINT, extra_bytes, 1, 400)
 CW_CONFIG_FIELDS(cw_channel_config, 0x1100, FIELDS, cw_channel_config_errors)
 
 static enum cw_error check_blocks(const struct cw_channel_config *config, uint32_t packet_size)
@@ -81,8 +81,9 @@ enum cw_error cw_channel_config_check(const struct cw_channel_config *config, ui
         return error;
     if (config->packet_budget < 1)
         return CW_FIELD_ERROR(packet_budget);
-    if (config->repair && !is_reliable(config->kind))
-        return CW_FIELD_ERROR(repair);
+    if ((uint32_t)config->recovery > CW_RECOVERY_CODED ||
+        (config->recovery != CW_RECOVERY_RESEND && !is_reliable(config->kind)))
+        return CW_FIELD_ERROR(recovery);
     const enum cw_error large_error = check_large(config, packet_size);
     if (large_error != CW_OK)
         return large_error;
@@ -126,7 +127,7 @@ static void lay_out_reliable(struct cw_arena *arena, const struct cw_channel_con
         cw_arena_take(arena, sizeof *slots * (config->send_queue_size + CW_RELIABLE_LISTS));
     struct cw_message **received =
         cw_arena_take(arena, sizeof *received * config->receive_queue_size);
-    if (config->repair) {
+    if (config->recovery == CW_RECOVERY_CODED) {
         struct cw_repair *repair = cw_arena_take(arena, sizeof *repair);
         if (channel)
             channel->repair = repair;

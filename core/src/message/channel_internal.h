@@ -99,13 +99,14 @@ static inline bool cw_channel_has_fragments(const struct cw_channel *channel)
 
 /* Begins a new packet. first says that it is the first of its round; it may hold copies of new
    messages. Returns false when the channel has nothing for it. */
-static inline bool cw_channel_begin(struct cw_channel *channel, bool first)
+static inline bool cw_channel_begin(struct cw_channel *channel, const struct cw_timing *timing,
+                                    bool first)
 {
     channel->exhausted = cw_channel_is_idle(channel);
     channel->has_leftovers &= !channel->exhausted;
     channel->bits_left = channel->common.packet_bits;
     if (cw_channel_is_reliable(channel))
-        cw_reliable_begin(&channel->reliable, first);
+        cw_reliable_begin(&channel->reliable, timing, first);
     else
         cw_unreliable_begin(&channel->unreliable);
     return !channel->exhausted;

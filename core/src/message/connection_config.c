@@ -179,7 +179,7 @@ uint64_t cw_connection_fingerprint(const struct cw_connection_config *config)
         const struct cw_channel_config *channel = &config->channels[i];
         const uint32_t large = cw_connection_large(config, i);
         const uint32_t values[] = {
-            (uint32_t)channel->kind | (channel->repair ? REPAIR_AGREED : 0) |
+            (uint32_t)channel->kind | (channel->recovery == CW_RECOVERY_CODED ? REPAIR_AGREED : 0) |
                 (large > 0 ? LARGE_AGREED : 0),
             channel->max_messages_per_packet,
             channel->receive_queue_size,

@@ -1,6 +1,6 @@
 /* The inside of a connection. connection_config.c says how large its parts are, connection.c
-   creates and manages it, connection_sending.c makes its packets, and connection_receiving.c reads
-   them. */
+   creates and manages it, connection_timing.c keeps what is known of the path,
+   connection_sending.c makes its packets, and connection_receiving.c reads them. */
 #ifndef CAUSEWAY_CONNECTION_INTERNAL_H
 #define CAUSEWAY_CONNECTION_INTERNAL_H
 
@@ -150,6 +150,10 @@ uint32_t cw_connection_room(const struct cw_connection *connection, uint32_t cha
 
 /* Takes the fates of packets from the endpoint and passes them to the channels. */
 void cw_connection_take_fates(struct cw_connection *connection, double now);
+
+/* Sets the timing of a round, and what changes in it with each header that arrives. */
+void cw_connection_set_timing(struct cw_connection *connection);
+void cw_connection_set_headers(struct cw_connection *connection);
 
 /* Returns the bytes up to which packets are filled, so that they are not sent in fragments. */
 uint32_t cw_connection_packet_size(const struct cw_connection_config *config);

@@ -2,30 +2,8 @@
 
 #include <assert.h>
 
-#define BEFORE_SAMPLES  1.0   /* seconds that stand for an unknown RTT or silence */
-#define DEVIATIONS      2     /* deviations of the RTT by which an answer may be late */
-#define MAX_SLACK       0.02  /* seconds by which an ack may be given up early */
 #define INTERVAL_WEIGHT 0.125 /* weight of the newest interval between updates */
-#define REPEAT_TICKS    24    /* ticks: rarer headers pass packets by, as one reports 32 */
-
-/* The shares of recent losses, and of losses over a longer time, that call for redundant copies.
-   The second is below 1 %, so that a path that loses one packet in a hundred keeps its copies
-   (tests/bench/path_messages.c). */
-#define LOSS_FOR_REDUNDANCY    0.03
-#define LASTING_FOR_REDUNDANCY 0.0065
-
-/* Where less is lost than the first, copies follow so large a share of the messages that those
-   without hold up at most this share of all. It is well below one in a hundred, so that 99 % of the
-   messages come at once, and no path gets better when it loses more (tests/bench/path_messages.c,
-   rising_loss). */
-#define HELD_UP_WITHOUT_COPIES 0.006
-
-/* The round trips after which copies leave where losses come in bursts: the first one, and each
-   further one. Two of them and the ticks for which they wait take no longer than an ack. */
-#define FIRST_COPY     0.45
-#define NEXT_COPY      0.5
-#define TICKS_OF_EARLY 3    /* ticks in a round trip from which on a block may begin early */
-#define SHARE_SCALE    1024 /* parts of a bit, which weights divide well */
+#define SHARE_SCALE     1024  /* parts of a bit, which weights divide well */
 
 /* The acks of more packets than this in a tick go out in two packets when packets are lost: if a
    single one reports them, and is lost, the next one may have no space for all of them. */
@@ -146,36 +124,15 @@ void cw_connection_take_fates(struct cw_connection *c, double now)
 
 /* Sending */
 
-/* Notes what the other end's headers have reported. Some ticks before its next round there is still
-   room in that round's header for packets that were passed by. Where headers come rarely and
-   packets get lost, one that does not come counts as lost: the next one would bring the news too
-   late. */
-static void set_headers(struct cw_connection *c)
-{
-    const struct cw_sent_packets *sent = cw_endpoint_sent(c->endpoint);
-    const double silence = sent->silence.usual;
-    c->timing.last_arrival = sent->silence.last_arrival;
-    c->timing.newest_reported = sent->header_ack;
-    c->timing.refused = sent->header_arrived && !(sent->header_ack_bits & 1);
-    if (c->timing.redundant && silence > c->timing.answer &&
-        c->timing.now - c->timing.last_arrival >= CW_SILENCES * silence)
-        c->timing.last_arrival = c->timing.now;
-    c->timing.rare = silence > REPEAT_TICKS * c->interval && sent->header_known;
-    if (!c->timing.rare)
-        return;
-    c->timing.oldest_reported = (uint16_t)(sent->header_ack - (CW_ACKS_PER_HEADER - 1));
-    c->timing.repeat = sent->silence.last_arrival + silence - REPEAT_TICKS * c->interval;
-}
-
 /* Begins a packet and returns the number of channels that may have something for it. */
 static uint32_t begin_packet(struct cw_connection *c, double now)
 {
     uint32_t ready = 0;
     c->timing.now = now;
-    set_headers(c);
+    cw_connection_set_headers(c);
     c->timing.packet = cw_endpoint_next_sequence(c->endpoint);
     for (uint32_t i = 0; i < c->config.channel_count; i++)
-        ready += cw_channel_begin(&c->channels[i], c->packets_this_round == 0);
+        ready += cw_channel_begin(&c->channels[i], &c->timing, c->packets_this_round == 0);
     return ready;
 }
 
@@ -442,71 +399,6 @@ size_t cw_connection_transmit(struct cw_connection *c, uint8_t *out, size_t capa
     return size;
 }
 
-/* Returns the share of new messages that copies follow. A lost message without one holds up itself
-   and, until it is sent again, a message in each round of a round trip. */
-static float copied_share(const struct cw_connection *c)
-{
-    const struct cw_sent_packets *sent = cw_endpoint_sent(c->endpoint);
-    if (sent->loss > LOSS_FOR_REDUNDANCY)
-        return 1;
-    if (!(sent->lasting_loss > 0))
-        return 0;
-    const double waiting = c->interval > 0 ? 1 + sent->rtt.smoothed / c->interval : 1;
-    const double held_up = sent->lasting_loss * waiting;
-    return held_up > HELD_UP_WITHOUT_COPIES ? (float)(1 - HELD_UP_WITHOUT_COPIES / held_up) : 0;
-}
-
-/* Decides on copies. Losses come in bursts when a packet next to a lost one is lost more often than
-   not, beyond chance. Copies then leave twice in a round trip, the first a bit early, so that two
-   of them and the ticks for which they wait take no longer than an ack. Where next to nothing is
-   lost, a block has arrived by the time the next one does, so the next one may begin early. With
-   one packet a round, as the reference sends, its order is kept too. On a short path, the fragments
-   that have to go twice then cost more than the wait. */
-static void set_copies(struct cw_connection *c)
-{
-    const struct cw_sent_packets *sent = cw_endpoint_sent(c->endpoint);
-    c->timing.loss = sent->loss;
-    c->timing.redundant =
-        sent->loss > LOSS_FOR_REDUNDANCY || sent->lasting_loss > LASTING_FOR_REDUNDANCY;
-    c->timing.copied = copied_share(c);
-    c->timing.early = !c->timing.redundant && c->config.max_packets_per_update > 1 &&
-                      sent->rtt.smoothed >= TICKS_OF_EARLY * c->interval;
-    c->timing.bursts = c->timing.redundant && sent->paired_loss > (1 + sent->loss) / 2;
-    if (!c->timing.bursts)
-        return;
-    c->timing.copy = FIRST_COPY * sent->rtt.smoothed;
-    c->timing.copies = NEXT_COPY * sent->rtt.smoothed;
-}
-
-/* Sets the time to wait for acks. A second stands for an unknown value, while there is no RTT or no
-   two packets in a row have arrived. While the other end has only a few messages of ours to answer,
-   its silence tells that they were lost; else it may be the path that is silent, and patience saves
-   bytes. Anything that would fall due within half the time to the next round, ours or the other
-   end's, whichever is shorter, is due now. */
-static void set_timing(struct cw_connection *c)
-{
-    const struct cw_sent_packets *sent = cw_endpoint_sent(c->endpoint);
-    const double silence = sent->silence.usual;
-    double answer = BEFORE_SAMPLES, longer = BEFORE_SAMPLES, slack = c->interval / 2;
-    if (sent->rtt.smoothed > 0)
-        answer = sent->rtt.smoothed + DEVIATIONS * sent->rtt.deviation;
-    if (silence > 0) {
-        longer = CW_SILENCES * silence;
-        if (slack > silence / 2)
-            slack = silence / 2;
-    }
-    if (longer < answer && (c->fragments > 0 || cw_connection_unanswered(c) > CW_FEW_PACKETS))
-        longer = answer;
-    if (slack > MAX_SLACK)
-        slack = MAX_SLACK;
-    c->timing.answer = answer - slack;
-    c->timing.patience = answer + longer - slack;
-    if (c->timing.patience > CW_LONGEST_TIMEOUT)
-        c->timing.patience = CW_LONGEST_TIMEOUT;
-    set_copies(c);
-    c->timing.interval = (float)c->interval;
-}
-
 /* Returns the RTT by which the mode BINARY judges the path. Where the other end sends more rarely
    than this one, our packets may wait there for a whole silence, which is no fault of the path. */
 static double judged_rtt(const struct cw_connection *c)
@@ -533,7 +425,7 @@ void cw_connection_update(struct cw_connection *c, double now)
         c->interval += c->interval == 0 ? interval : (interval - c->interval) * INTERVAL_WEIGHT;
     }
     c->updated = now;
-    set_timing(c);
+    cw_connection_set_timing(c);
     const double silence = sent->silence.usual;
     cw_congestion_update(&c->congestion, judged_rtt(c),
                          c->interval > silence ? c->interval : silence, now);

@@ -68,7 +68,7 @@ bool cw_large_write(struct cw_stream *stream, const struct cw_channel_common *co
     const uint32_t from = piece->index * format->fragment_size;
     const uint32_t to = from + cw_large_size(format, piece->total, piece->index);
     return cw_stream_bits(stream, &channel, common->index_bits + 2) &&
-           (!common->config.repair || cw_stream_bool(stream, &is_fragment)) &&
+           (common->config.recovery != CW_RECOVERY_CODED || cw_stream_bool(stream, &is_fragment)) &&
            serialize_head(stream, format, &head) && cw_stream_align(stream) &&
            write_part(stream, writer->bytes, from, least(to, before)) &&
            write_part(stream, message->block, from > before ? from - before : 0,

@@ -3,8 +3,6 @@
 #include "base/outline.h"
 #include "base/sequence.h"
 
-#define ALIGNMENT_BITS 7 /* the most bits that an alignment takes */
-
 /* Returns the first slot of a list, NULL when there is none. */
 static struct cw_reliable_slot *first_of(const struct cw_reliable_channel *channel,
                                          enum cw_reliable_list list)
@@ -20,24 +18,35 @@ static void look_at(struct cw_reliable_channel *channel, enum cw_reliable_list l
     channel->cursor = channel->slots.items[cw_reliable_slots_end(&channel->slots, list)].next;
 }
 
-void cw_reliable_begin(struct cw_reliable_channel *channel, bool first)
+/* Returns how many extra messages are worth their bytes for each new one. */
+static double wanted(const struct cw_reliable_channel *channel, const struct cw_timing *timing)
+{
+    const struct cw_channel_config *config = &channel->common.config;
+    const bool waits = config->kind == CW_CHANNEL_RELIABLE_ORDERED;
+    const struct cw_recovery_path path = {
+        .loss = timing->known_loss,
+        .next = timing->paired_loss > timing->known_loss ? timing->paired_loss : timing->known_loss,
+        .wait = timing->answer,
+        .others = waits ? channel->common.stats.in_flight : 0,
+    };
+    return cw_recovery_wanted(&path, config->extra_bytes / 100.0);
+}
+
+void cw_reliable_begin(struct cw_reliable_channel *channel, const struct cw_timing *timing,
+                       bool first)
 {
     look_at(channel, CW_LIST_SENT);
     channel->common.selection_count = 0;
     channel->common.done = channel->common.more_due = channel->common.fragment_due = false;
     channel->common.has_fragment = false;
     channel->picked_fragment = NULL;
-    channel->copy_bits_left = first ? (uint64_t)channel->common.config.redundancy_budget * 8 : 0;
+    channel->may_copy = first;
+    if (first && channel->common.config.recovery != CW_RECOVERY_RESEND)
+        channel->recovery.wanted = wanted(channel, timing);
     if (cw_reliable_repairs(channel)) {
         cw_repair_begin(channel->repair, first);
         channel->common.extra = false;
     }
-}
-
-static void count_send(struct cw_reliable_channel *channel, enum cw_due due)
-{
-    if (due != CW_DUE_FIRST)
-        channel->common.stats.resent++;
 }
 
 uint32_t cw_reliable_entry_bits(const struct cw_reliable_channel *channel)
@@ -61,112 +70,6 @@ static uint32_t id_bits(const struct cw_reliable_channel *channel, uint16_t id)
     struct cw_stream measurer = cw_stream_measurer();
     cw_stream_relative_sequence(&measurer, selection[count - 1], &id);
     return (uint32_t)cw_stream_position(&measurer);
-}
-
-uint32_t cw_reliable_fragment_bits(const struct cw_reliable_channel *channel, uint32_t size)
-{
-    const struct cw_channel_config *config = &channel->common.config;
-    const uint32_t most =
-        cw_block_max_fragments(config->max_block_size, config->block_fragment_size);
-    return channel->common.entry_bits + CW_MESSAGE_ID_BITS + 2 * cw_bits_required(most - 1) +
-           cw_bits_required(config->block_fragment_size - 1) + ALIGNMENT_BITS +
-           (size < config->block_fragment_size ? size : config->block_fragment_size) * 8;
-}
-
-static void leave_queue(struct cw_reliable_channel *channel)
-{
-    channel->common.stats.queued--;
-    channel->common.stats.in_flight++;
-}
-
-static void start_block(struct cw_reliable_channel *channel, struct cw_block_sender *sender,
-                        uint16_t id)
-{
-    const struct cw_message *message = cw_reliable_slot_of(channel, id)->message;
-    cw_block_sender_start(sender, id, message->block, message->block_size);
-    leave_queue(channel);
-}
-
-/* Turns to the block that is first now, which may have begun early. */
-static void turn_to_first_block(struct cw_reliable_channel *channel, const struct cw_timing *timing)
-{
-    struct cw_block_sender *sender = &channel->block_sender;
-    if (sender->active)
-        return;
-    if (!channel->next_block.active) {
-        start_block(channel, sender, channel->oldest_unacked);
-        return;
-    }
-    const struct cw_block_sender done = *sender;
-    *sender = channel->next_block;
-    channel->next_block = done;
-    cw_block_sender_doubt(sender, timing->newest_reported);
-}
-
-/* Returns whether all of the first block left in rounds before this one. */
-static bool is_under_way(const struct cw_block_sender *sender, const struct cw_timing *timing)
-{
-    return sender->next_unsent == sender->count &&
-           sender->fragments[sender->count - 1].transmission.time < timing->round;
-}
-
-/* Returns whether the block after the first one may be sent now. It does not begin in the same
-   round, because one header would ack both. */
-static bool begins_early(struct cw_reliable_channel *channel, const struct cw_timing *timing)
-{
-    struct cw_block_sender *next = &channel->next_block;
-    const uint16_t id = (uint16_t)(channel->oldest_unacked + 1);
-    if (!timing->early || !is_under_way(&channel->block_sender, timing) ||
-        cw_reliable_count(channel) < 2 || !cw_reliable_is_block(cw_reliable_slot_of(channel, id)))
-        return false;
-    if (!next->active)
-        start_block(channel, next, id);
-    return next->next_unsent < next->count;
-}
-
-/* Returns the block with a fragment that is due, and sets the fragment; NULL when there is none. A
-   block that begins early is not sent again. */
-static struct cw_block_sender *due_fragment(struct cw_reliable_channel *channel,
-                                            const struct cw_timing *timing, uint32_t *fragment,
-                                            enum cw_due *due)
-{
-    struct cw_block_sender *sender = &channel->block_sender;
-    turn_to_first_block(channel, timing);
-    const bool early = begins_early(channel, timing);
-    *fragment = cw_block_sender_due(sender, timing, early, due);
-    if (*due != CW_NOT_DUE)
-        return sender;
-    if (!early)
-        return NULL;
-    *due = CW_DUE_FIRST;
-    *fragment = channel->next_block.next_unsent;
-    return &channel->next_block;
-}
-
-CW_OUTLINE static uint32_t pick_fragment(struct cw_reliable_channel *channel,
-                                         const struct cw_timing *timing, uint32_t bits_left)
-{
-    enum cw_due due;
-    uint32_t fragment;
-    struct cw_block_sender *sender = due_fragment(channel, timing, &fragment, &due);
-    channel->common.fragment_due = sender && timing->no_fragments;
-    if (!sender || timing->no_fragments)
-        return 0;
-    uint32_t bits =
-        cw_reliable_fragment_bits(channel, cw_block_sender_fragment_size(sender, fragment));
-    if (fragment == 0)
-        bits += cw_reliable_slot_of(channel, sender->id)->bits;
-    channel->common.more_due = true;
-    const bool alone = bits_left == channel->common.packet_bits;
-    if (bits > (alone ? channel->common.fragment_bits : bits_left))
-        return 0;
-    cw_block_sender_send(sender, fragment, due, timing);
-    count_send(channel, due);
-    channel->common.selection[0] = sender->id;
-    channel->common.selection[1] = (uint16_t)fragment;
-    channel->common.selection_count = 2;
-    channel->picked_fragment = sender;
-    return bits;
 }
 
 /* Returns the id with which the other end's window may begin: that of the oldest message, of which
@@ -196,8 +99,13 @@ static bool block_is_first(const struct cw_reliable_channel *channel)
            cw_reliable_is_block(cw_reliable_slot_of(channel, channel->oldest_unacked));
 }
 
-/* Returns the timing of a message. One that is too long for combinations has nothing to wait for.
- */
+/* Returns whether combinations hold the message. */
+static bool combines(const struct cw_reliable_channel *channel, const struct cw_reliable_slot *slot)
+{
+    return cw_reliable_repairs(channel) && slot->bits <= CW_REPAIR_BYTES * 8;
+}
+
+/* Returns the timing of a message. One that combinations do not hold has nothing to wait for. */
 static const struct cw_timing *timing_of(const struct cw_reliable_channel *channel,
                                          const struct cw_reliable_slot *slot,
                                          const struct cw_timing *timing)
@@ -299,7 +207,7 @@ bool cw_reliable_stalls(struct cw_reliable_channel *channel, const struct cw_tim
     if (oldest->count > 0 && timing->refused && due_of(channel, oldest, timing) != CW_NOT_DUE)
         return true;
     if (cw_reliable_repairs(channel))
-        timing = cw_repair_timing(channel->repair, timing);
+        timing = cw_repair_timing(channel->repair, timing, channel->recovery.wanted);
     return cw_transmission_stalls(&oldest->transmission, timing_of(channel, oldest, timing));
 }
 
@@ -307,13 +215,27 @@ bool cw_reliable_stalls(struct cw_reliable_channel *channel, const struct cw_tim
 CW_OUTLINE static void add_symbol(struct cw_reliable_channel *channel,
                                   const struct cw_reliable_slot *slot)
 {
+    const bool is_long = !combines(channel, slot);
     struct cw_repair_symbol *symbol =
-        cw_repair_sender_add(&channel->repair->sender, slot->message->id);
-    if (slot->bits > CW_REPAIR_BYTES * 8)
+        cw_repair_sender_add(&channel->repair->sender, slot->message->id, is_long);
+    if (is_long)
         return;
     struct cw_stream stream = cw_stream_writer(symbol->bytes, sizeof symbol->bytes);
     if (cw_channel_write_message(&stream, &channel->common, slot->message))
         symbol->size = (uint16_t)cw_stream_flush(&stream);
+}
+
+/* Adds what a new message earns to the budget, and pays for the copies that are to follow it.
+   Returns how many these are. */
+CW_OUTLINE static uint8_t pay_for_copies(struct cw_reliable_channel *channel,
+                                         const struct cw_reliable_slot *slot,
+                                         const struct cw_timing *timing)
+{
+    struct cw_recovery *recovery = &channel->recovery;
+    cw_recovery_earn(recovery, slot->bits * (channel->common.config.extra_bytes / 100.0));
+    return combines(channel, slot)
+               ? 0
+               : cw_recovery_pay(recovery, cw_timing_whole(timing, recovery->wanted), slot->bits);
 }
 
 /* Notes that a message goes into the packet being made, whose ids ascend. */
@@ -323,17 +245,21 @@ static void pick(struct cw_reliable_channel *channel, struct cw_reliable_slot *s
     struct cw_channel_common *common = &channel->common;
     const uint16_t id = slot->message->id, number = cw_reliable_slot_number(channel, id);
     uint32_t at = common->selection_count++;
+    uint8_t copies = 0;
     for (; at > 0 && cw_sequence_newer(common->selection[at - 1], id); at--)
         common->selection[at] = common->selection[at - 1];
     common->selection[at] = id;
     if (due == CW_DUE_FIRST) {
-        leave_queue(channel);
+        cw_reliable_leave_queue(channel);
+        if (common->config.recovery != CW_RECOVERY_RESEND)
+            copies = pay_for_copies(channel, slot, timing);
         if (cw_reliable_repairs(channel))
             add_symbol(channel, slot);
     }
-    count_send(channel, due);
-    cw_transmission_send(&slot->transmission, due, common->config.redundancy,
-                         timing_of(channel, slot, timing));
+    cw_reliable_count_send(channel, due);
+    cw_transmission_send(&slot->transmission, due, copies, timing_of(channel, slot, timing));
+    if (due == CW_DUE_REDUNDANT_COPY && timing->bursts && slot->transmission.copies == 0)
+        slot->transmission.copies = cw_recovery_pay(&channel->recovery, 1, slot->bits);
     cw_reliable_slots_unlink(&channel->slots, number);
     cw_reliable_slots_append(&channel->slots, number,
                              slot->transmission.copies > 0 ? CW_LIST_COPIES : CW_LIST_SENT);
@@ -349,13 +275,17 @@ CW_OUTLINE static uint32_t pick_repair(struct cw_reliable_channel *channel, uint
     const struct cw_reliable_slot *unsent = first_of(channel, CW_LIST_UNSENT);
     const uint16_t end = unsent ? cw_reliable_id_of(unsent) : channel->next_id;
     if (head > bits_left) {
-        common->more_due |= cw_repair_waits(repair);
+        common->more_due |= cw_repair_waits(repair, channel->recovery.budget);
         return 0;
     }
+    const uint32_t room = bits_left - head;
+    const uint32_t most =
+        channel->recovery.budget < room ? (uint32_t)channel->recovery.budget : room;
     const uint32_t bits = cw_repair_pick(repair, channel->oldest_unacked, end, common->selection,
-                                         common->selection_count, bits_left - head);
+                                         common->selection_count, most);
+    channel->recovery.budget -= bits;
     common->extra = bits > 0 || repair->reports;
-    common->more_due |= cw_repair_waits(repair) || common->fragment_due;
+    common->more_due |= cw_repair_waits(repair, channel->recovery.budget) || common->fragment_due;
     common->fragment_due &= !common->extra; /* the fragment goes into the next packet */
     return common->extra ? head + bits : 0;
 }
@@ -402,9 +332,9 @@ CW_OUTLINE static uint32_t pick_large(struct cw_reliable_channel *channel,
         return 0;
     const uint16_t id = cw_reliable_id_of(slot), number = cw_reliable_slot_number(channel, id);
     if (due == CW_DUE_FIRST && slot->index == 0)
-        leave_queue(channel);
+        cw_reliable_leave_queue(channel);
     common->unsent_fragments -= due == CW_DUE_FIRST;
-    count_send(channel, due);
+    cw_reliable_count_send(channel, due);
     cw_transmission_send(&slot->transmission, due, 0, timing);
     cw_reliable_slots_unlink(&channel->slots, number);
     cw_reliable_slots_append(&channel->slots, number,
@@ -436,15 +366,14 @@ uint32_t cw_reliable_pick(struct cw_reliable_channel *channel, const struct cw_t
         return 0;
     }
     if (cw_reliable_repairs(channel))
-        timing = cw_repair_timing(channel->repair, timing);
+        timing = cw_repair_timing(channel->repair, timing, channel->recovery.wanted);
     enum cw_due due;
     struct cw_reliable_slot *slot;
     while ((slot = next_to_pick(channel, timing, &due)) != NULL) {
         const uint32_t bits = slot->bits + id_bits(channel, slot->message->id);
         if (due == CW_DUE_REDUNDANT_COPY) {
-            if (bits > bits_left || bits > channel->copy_bits_left)
+            if (!channel->may_copy || bits > bits_left)
                 continue;
-            channel->copy_bits_left -= bits;
         } else if (!has_room(channel, slot, bits, bits_left)) {
             common->more_due = true;
             if (is_oldest(channel, slot) || timing->only_oldest)
@@ -462,37 +391,11 @@ uint32_t cw_reliable_pick(struct cw_reliable_channel *channel, const struct cw_t
             return bits;
     }
     if (common->selection_count == 0 && block_is_first(channel)) {
-        const uint32_t bits = pick_fragment(channel, timing, bits_left);
+        const uint32_t bits = cw_reliable_pick_fragment(channel, timing, bits_left);
         if (bits > 0)
             return bits;
     }
     return cw_reliable_repairs(channel) ? pick_repair(channel, bits_left) : 0;
-}
-
-CW_OUTLINE static bool write_fragment(struct cw_reliable_channel *channel, struct cw_stream *stream,
-                                      uint32_t index)
-{
-    const struct cw_channel_common *common = &channel->common;
-    const struct cw_channel_config *config = &common->config;
-    const struct cw_block_sender *sender = channel->picked_fragment;
-    const uint32_t most =
-        cw_block_max_fragments(config->max_block_size, config->block_fragment_size);
-    uint32_t id = common->selection[0];
-    uint32_t fragment = common->selection[1];
-    uint32_t head = index | 1u << common->index_bits | id << (common->index_bits + 1);
-    uint32_t count = sender->count;
-    uint32_t size = cw_block_sender_fragment_size(sender, fragment);
-    /* the stream is a writer, so it only reads from here */
-    uint8_t *bytes =
-        (uint8_t *)(uintptr_t)(sender->block + (size_t)fragment * config->block_fragment_size);
-    if (!cw_stream_bits(stream, &head, common->index_bits + 1 + CW_MESSAGE_ID_BITS) ||
-        !cw_stream_uint(stream, &count, 1, most) ||
-        !cw_stream_uint(stream, &fragment, 0, count - 1) ||
-        !cw_stream_uint(stream, &size, 1, config->block_fragment_size) ||
-        !cw_stream_bytes(stream, bytes, size))
-        return false;
-    return fragment > 0 || cw_channel_write_message(
-                               stream, common, cw_reliable_slot_of(channel, (uint16_t)id)->message);
 }
 
 CW_OUTLINE static bool write_large(const struct cw_reliable_channel *channel,
@@ -541,7 +444,7 @@ bool cw_reliable_write(struct cw_reliable_channel *channel, struct cw_stream *st
                        uint32_t index)
 {
     if (channel->picked_fragment)
-        return write_fragment(channel, stream, index);
+        return cw_reliable_write_fragment(channel, stream, index);
     if (!CW_LIKELY(!channel->common.has_fragment))
         return write_large(channel, stream, index);
     return cw_reliable_repairs(channel) ? write_with_repair(channel, stream, index)

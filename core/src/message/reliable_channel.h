@@ -7,6 +7,7 @@
 #include "message/block_sender.h"
 #include "message/channel_common.h"
 #include "message/large_receiver.h"
+#include "message/recovery.h"
 #include "message/reliable_slots.h"
 #include "message/repair_entry.h"
 
@@ -26,7 +27,7 @@ struct cw_reliable_channel {
     /* The next members describe the packet being made. */
     enum cw_reliable_list list; /* the list that is being searched */
     uint16_t cursor;            /* the next slot of that list */
-    uint64_t copy_bits_left;
+    bool may_copy;              /* it may hold copies of new messages */
     /* If not NULL, the packet has a fragment of this block, and `selection` holds the message's id
        and the fragment's number. */
     const struct cw_block_sender *picked_fragment;
@@ -38,7 +39,8 @@ struct cw_reliable_channel {
     struct cw_message **received;
     struct cw_message *reserved; /* the message in the channel's own reserve, or NULL */
     struct cw_message *ready_first, *ready_last;
-    struct cw_repair *repair; /* NULL: without the option */
+    struct cw_recovery recovery;
+    struct cw_repair *repair; /* NULL: without coded repair */
     struct cw_block_receiver block_receiver;
     struct cw_large_receiver large;                 /* for large messages */
     struct cw_large_span *complete, *last_complete; /* unordered: such messages, as they arrived */
@@ -66,7 +68,8 @@ uint32_t cw_reliable_entry_bits(const struct cw_reliable_channel *channel);
 
 /* Begins a new packet. first says that it is the first of its round; it may hold copies of new
    messages. */
-void cw_reliable_begin(struct cw_reliable_channel *channel, bool first);
+void cw_reliable_begin(struct cw_reliable_channel *channel, const struct cw_timing *timing,
+                       bool first);
 
 /* Picks the next thing that is due for the packet being made, if it takes at most bits_left bits. A
    block fragment is also picked whenever the packet is empty. Returns the bits it takes, 0 when

@@ -1,5 +1,6 @@
 /* Declarations that the parts of a reliable channel share: reliable_queue.c, which has the messages
-   to send, reliable_channel.c, which puts them into packets, and reliable_receiving.c. */
+   to send, reliable_channel.c and reliable_blocks.c, which put them into packets, and
+   reliable_receiving.c. */
 #ifndef CAUSEWAY_RELIABLE_CHANNEL_INTERNAL_H
 #define CAUSEWAY_RELIABLE_CHANNEL_INTERNAL_H
 
@@ -51,6 +52,28 @@ static inline uint16_t cw_reliable_first_missing(const struct cw_reliable_channe
         id++;
     return id;
 }
+
+static inline void cw_reliable_count_send(struct cw_reliable_channel *channel, enum cw_due due)
+{
+    if (due != CW_DUE_FIRST)
+        channel->common.stats.resent++;
+}
+
+/* Counts a message that is sent for the first time. */
+static inline void cw_reliable_leave_queue(struct cw_reliable_channel *channel)
+{
+    channel->common.stats.queued--;
+    channel->common.stats.in_flight++;
+}
+
+/* Picks a fragment of the first block, or of the next one if that begins early, for a packet that
+   has nothing of the channel. Returns its bits, 0 when none is due or may go. */
+uint32_t cw_reliable_pick_fragment(struct cw_reliable_channel *channel,
+                                   const struct cw_timing *timing, uint32_t bits_left);
+
+/* Writes the entry with the fragment that was picked. */
+bool cw_reliable_write_fragment(struct cw_reliable_channel *channel, struct cw_stream *stream,
+                                uint32_t index);
 
 /* Drops all messages that have arrived. */
 void cw_reliable_reset_received(struct cw_reliable_channel *channel);

@@ -33,6 +33,7 @@ void cw_reliable_reset(struct cw_reliable_channel *channel)
         cw_block_receiver_reset(&channel->block_receiver);
     if (channel->repair)
         cw_repair_reset(channel->repair);
+    channel->recovery = (struct cw_recovery){0};
     channel->common.extra = false;
     channel->common.unsent_fragments = 0;
     channel->common.stats = (struct cw_channel_stats){0};
@@ -106,6 +107,8 @@ CW_INLINE void settle(struct cw_reliable_channel *channel, uint16_t id, double n
 {
     struct cw_reliable_slot *slot = cw_reliable_slot_of(channel, id);
     const uint32_t receipt = slot->message->receipt;
+    if (!CW_LIKELY(slot->transmission.copies == 0) && !slot->transmission.again)
+        cw_recovery_earn(&channel->recovery, (double)slot->bits * slot->transmission.copies);
     const bool last = CW_LIKELY(slot->count == 0) || count_down(channel, slot) == 1;
     if (last) {
         count_delivery(channel, now - slot->queued);

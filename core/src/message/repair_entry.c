@@ -23,15 +23,23 @@ void cw_repair_report(struct cw_repair *repair)
     repair->reports_due = REPORT_TIMES;
 }
 
-const struct cw_timing *cw_repair_timing(struct cw_repair *repair, const struct cw_timing *timing)
+/* Returns the time for which repeats wait for combinations, of which there may be few. Where losses
+   come in bursts, combinations are lost with the messages, and are not waited for. */
+static double grace_of(const struct cw_timing *timing, double wanted)
+{
+    return timing->bursts ? 0 : GRACE * (wanted < 1 ? wanted : 1) * (double)timing->interval;
+}
+
+const struct cw_timing *cw_repair_timing(struct cw_repair *repair, const struct cw_timing *timing,
+                                         double wanted)
 {
     repair->plain = timing;
-    cw_repair_sender_set_loss(&repair->sender, timing->redundant ? timing->loss : 0);
+    repair->sender.share = wanted;
     if (!cw_repair_is_active(repair))
         return timing;
     repair->timing = *timing;
-    repair->timing.answer += GRACE * (double)timing->interval;
-    repair->timing.patience += GRACE * (double)timing->interval;
+    repair->timing.answer += grace_of(timing, wanted);
+    repair->timing.patience += grace_of(timing, wanted);
     repair->timing.loss = 0; /* no losses, no copies: combinations are better */
     return &repair->timing;
 }

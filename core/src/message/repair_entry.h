@@ -28,9 +28,10 @@ void cw_repair_begin(struct cw_repair *repair, bool first);
 void cw_repair_report(struct cw_repair *repair);
 
 /* Returns the timing for repeats, which come after combinations and the report of the messages that
-   they repaired. The result is valid until the next call, and notes the timing given for messages
-   that no combination holds. */
-const struct cw_timing *cw_repair_timing(struct cw_repair *repair, const struct cw_timing *timing);
+   they repaired, where so many combinations are wanted for each message. The result is valid until
+   the next call, and notes the timing given for messages that no combination holds. */
+const struct cw_timing *cw_repair_timing(struct cw_repair *repair, const struct cw_timing *timing,
+                                         double wanted);
 
 /* Returns whether the other end has yet to learn of repaired messages; repair may be NULL. */
 static inline bool cw_repair_must_report(const struct cw_repair *repair)
@@ -49,10 +50,10 @@ static inline bool cw_repair_is_active(const struct cw_repair *repair)
 uint32_t cw_repair_pick(struct cw_repair *repair, uint16_t oldest, uint16_t end,
                         const uint16_t *ids, uint32_t count, uint32_t bits_left);
 
-/* Returns whether combinations wait for another packet of this round. */
-static inline bool cw_repair_waits(const struct cw_repair *repair)
+/* Returns whether combinations wait for another packet of this round, and may take so many bits. */
+static inline bool cw_repair_waits(const struct cw_repair *repair, double budget)
 {
-    return repair->sender.due >= 1;
+    return repair->sender.due >= 1 && budget >= repair->sender.range.size * 8.0;
 }
 
 /* These write and read the part after the messages of an entry. For newest and limit see

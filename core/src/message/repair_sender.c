@@ -4,8 +4,6 @@
 
 #include <string.h>
 
-#define STEADY_LOSS  0.3 /* up to this share of losses, one combination per message is enough */
-#define MORE_BY_LOSS 7.0 /* more combinations per message, times the share of losses above that */
 #define MOST_A_ROUND 4.0 /* the most combinations that may be due */
 
 void cw_repair_sender_reset(struct cw_repair_sender *sender)
@@ -25,16 +23,10 @@ void cw_repair_sender_begin(struct cw_repair_sender *sender, bool first)
         sender->due = MOST_A_ROUND;
 }
 
-void cw_repair_sender_set_loss(struct cw_repair_sender *sender, double loss)
+struct cw_repair_symbol *cw_repair_sender_add(struct cw_repair_sender *sender, uint16_t id,
+                                              bool is_long)
 {
-    sender->share = loss > 0 ? 1 : 0;
-    if (loss > STEADY_LOSS)
-        sender->share += MORE_BY_LOSS * (loss - STEADY_LOSS);
-}
-
-struct cw_repair_symbol *cw_repair_sender_add(struct cw_repair_sender *sender, uint16_t id)
-{
-    sender->earned += sender->share;
+    sender->earned += is_long ? 0 : sender->share;
     struct cw_repair_symbol *symbol = &sender->symbols[cw_repair_slot(id)];
     memset(symbol, 0, sizeof *symbol);
     symbol->id = id;

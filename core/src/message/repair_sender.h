@@ -18,7 +18,8 @@ struct cw_repair_sender {
     double due;    /* combinations to be sent */
     double earned; /* combinations for the messages first sent in this round, due from the next one
                       on */
-    double share;  /* combinations for each new message; 0 while hardly any packet is lost */
+    double share;  /* combinations for each new message, set by the owner; 0 while hardly any packet
+                      is  lost */
     uint8_t seed;
     uint32_t combinations; /* combinations in the packet being made */
     struct cw_repair_range range;
@@ -30,12 +31,10 @@ void cw_repair_sender_reset(struct cw_repair_sender *sender);
 /* Begins a packet, the first of its round or a further one. */
 void cw_repair_sender_begin(struct cw_repair_sender *sender, bool first);
 
-/* Sets the share of packets that are lost; 0 while losses are too rare for combinations. */
-void cw_repair_sender_set_loss(struct cw_repair_sender *sender, double loss);
-
 /* Returns a place for the bytes of a message that is sent for the first time, all zero. The caller
-   sets the size. */
-struct cw_repair_symbol *cw_repair_sender_add(struct cw_repair_sender *sender, uint16_t id);
+   sets the size, unless the message is too long. */
+struct cw_repair_symbol *cw_repair_sender_add(struct cw_repair_sender *sender, uint16_t id,
+                                              bool is_long);
 
 /* Picks combinations for the packet being made, of the messages from oldest on that were sent
    before end, as many as fit into bits_left. ids are those of the count messages that are in the

@@ -20,8 +20,9 @@ struct cw_timing {
     double repeat;            /* when anything older than oldest_reported is sent again */
     double patience;          /* the longest wait for an ack while the other end is silent */
     double loss;              /* the recent share of our packets that were lost */
-    bool redundant;           /* copies follow all new messages, because so much is lost */
-    float copied;             /* the share of new messages that are to be followed by copies */
+    double known_loss;        /* the same, or the share over a longer time if that is larger */
+    double paired_loss;       /* the chance that a packet beside a lost one is lost too */
+    bool lossy;               /* more than a few packets are lost */
     bool bursts;              /* packets are lost several in a row */
     float interval;           /* the time between our rounds, smoothed; 0 before the second */
     double copy;              /* with bursts, the time from the original to its first copy */
@@ -57,8 +58,8 @@ struct cw_transmission {
 };
 
 /* Returns whether a copy is due. Copies follow in the next packets. Where packets are lost several
-   in a row, copies would be lost with them: there they are spread over the round trip, and go on
-   until an ack arrives. */
+   in a row, copies would be lost with them: there they are spread over the round trip, and those of
+   something that was sent again go on until an ack arrives. */
 static inline bool cw_transmission_copy_due(const struct cw_transmission *transmission,
                                             const struct cw_timing *timing)
 {
@@ -148,29 +149,28 @@ static inline bool cw_transmission_stalls(const struct cw_transmission *transmis
            cw_transmission_due(transmission, timing) == CW_DUE_AGAIN;
 }
 
-/* Returns whether the packet being made is one of those whose new messages are copied. Their share
-   is spread evenly: the golden ratio times a number has an even fraction. */
-static inline bool cw_timing_copies(const struct cw_timing *timing)
+/* Returns a whole number for the packet being made, so that its mean over packets is `wanted`. The
+   larger ones are spread evenly: the golden ratio times a number has an even fraction. */
+static inline uint8_t cw_timing_whole(const struct cw_timing *timing, double wanted)
 {
-    return (uint16_t)(timing->packet * 40503u) < timing->copied * 65536.0f;
+    const uint8_t whole = (uint8_t)wanted;
+    return (uint8_t)(whole + ((uint16_t)(timing->packet * 40503u) < (wanted - whole) * 65536));
 }
 
-/* Notes that it goes into the packet being made. Anything that had to be sent again holds up
-   everything after it, and can get lost again just as easily. So it gets one copy, or more if the
-   caller sends more copies of new messages. */
+/* Notes that it goes into the packet being made, and that so many copies of it are to follow if it
+   is new. Anything that had to be sent again holds up everything after it, and can get lost again
+   just as easily. So it gets one copy. */
 static inline void cw_transmission_send(struct cw_transmission *transmission, enum cw_due due,
-                                        uint32_t redundancy, const struct cw_timing *timing)
+                                        uint8_t copies, const struct cw_timing *timing)
 {
     if (due == CW_DUE_FIRST) {
-        transmission->copies = cw_timing_copies(timing) ? (uint8_t)redundancy : 0;
+        transmission->copies = copies;
     } else if (due == CW_DUE_AGAIN) {
         transmission->copies = timing->loss > CW_LOSS_FOR_COPIES;
-        if (transmission->copies < redundancy)
-            transmission->copies = (uint8_t)redundancy;
         transmission->again = true;
         if (transmission->repeats < CW_MANY_REPEATS)
             transmission->repeats++;
-    } else if (!timing->bursts) {
+    } else if (!timing->bursts || !transmission->again) {
         transmission->copies--;
     }
     transmission->copied = due == CW_DUE_COPY || due == CW_DUE_REDUNDANT_COPY;

@@ -29,8 +29,8 @@ TEST(test_the_defaults_are_as_told)
         assert_int_equal(config.send_queue_size, 256);
         assert_int_equal(config.packet_budget, CW_AUTO);
         assert_int_equal(config.weight, 1);
-        assert_int_equal(config.redundancy, 0);
-        assert_int_equal(config.redundancy_budget, 512);
+        assert_int_equal(config.recovery, CW_RECOVERY_RESEND);
+        assert_int_equal(config.extra_bytes, 100);
         assert_int_equal(check(&config), CW_OK);
         config.blocks = true;
         assert_int_equal(check(&config), CW_OK);
@@ -58,22 +58,23 @@ TEST(test_numbers_have_limits)
     CHECK_LIMITS(weight, 1, 1000);
     CHECK_LIMITS(send_queue_size, 2, 16384);
     CHECK_LIMITS(receive_queue_size, 2, 16384);
+    CHECK_LIMITS(extra_bytes, 1, 400);
     struct cw_channel_config config = config_of(CW_CHANNEL_RELIABLE_ORDERED);
-    config.redundancy = 3;
-    assert_int_equal(check(&config), CW_OK);
-    config.redundancy = 4;
-    assert_error_names(check(&config), "redundancy");
+    config.recovery = (enum cw_recovery_kind)3;
+    assert_error_names(check(&config), "recovery");
     config = config_of((enum cw_channel_kind)4);
     assert_error_names(check(&config), "kind");
     for (int kind = CW_CHANNEL_RELIABLE_ORDERED; kind <= CW_CHANNEL_RELIABLE_UNORDERED; kind++) {
         const bool reliable =
             kind == CW_CHANNEL_RELIABLE_ORDERED || kind == CW_CHANNEL_RELIABLE_UNORDERED;
         config = config_of((enum cw_channel_kind)kind);
-        config.repair = true;
-        if (reliable)
-            assert_int_equal(check(&config), CW_OK);
-        else
-            assert_error_names(check(&config), "repair");
+        for (int recovery = CW_RECOVERY_COPIES; recovery <= CW_RECOVERY_CODED; recovery++) {
+            config.recovery = (enum cw_recovery_kind)recovery;
+            if (reliable)
+                assert_int_equal(check(&config), CW_OK);
+            else
+                assert_error_names(check(&config), "recovery");
+        }
     }
 }
 

@@ -85,7 +85,7 @@ static void carry(struct rig *rig)
 /* Passes one packet with all that is due and fits. */
 static void pass_packet(struct rig *rig)
 {
-    cw_channel_begin(&rig->from, false);
+    cw_channel_begin(&rig->from, &(struct cw_timing){0}, false);
     uint32_t bits_left = PACKET_SIZE * 8;
     for (uint32_t bits; (bits = pick(rig, bits_left)) > 0;)
         bits_left -= bits;
@@ -133,13 +133,13 @@ TEST(test_what_a_packet_carried)
     pass_packet(rig);
     assert_int_equal(cw_channel_carried(&rig->from, &is_fragment), rig->reliable ? 2 : 0);
     assert_int_equal(is_fragment, !rig->reliable);
-    cw_channel_begin(&rig->from, false);
+    cw_channel_begin(&rig->from, &(struct cw_timing){0}, false);
     assert_int_equal(pick(rig, PACKET_SIZE * 8), 0);
     if (rig->reliable) {
         cw_channel_acked(&rig->from, (const uint16_t[]){1}, 1, false, 0, 10);
         assert_int_equal(cw_message_pool_used(rig->common.made), 1);
         cw_channel_lost(&rig->from, (const uint16_t[]){0}, 1, false, 0);
-        cw_channel_begin(&rig->from, false);
+        cw_channel_begin(&rig->from, &(struct cw_timing){0}, false);
         assert_true(pick(rig, PACKET_SIZE * 8) > 0);
         assert_int_equal(pick(rig, PACKET_SIZE * 8), 0);
         assert_int_equal(cw_channel_carried(&rig->from, &is_fragment), 1);
@@ -152,15 +152,15 @@ TEST(test_the_end_of_a_round)
     struct rig *rig = *state;
     assert_int_equal(send_number(rig, 1, NULL), CW_OK);
     rig->from.exhausted = true;
-    cw_channel_begin(&rig->from, false);
+    cw_channel_begin(&rig->from, &(struct cw_timing){0}, false);
     assert_false(rig->from.exhausted);
     assert_int_equal(rig->from.bits_left, rig->from.common.packet_bits);
     assert_int_equal(pick(rig, 8), 0);
-    cw_channel_begin(&rig->from, false);
+    cw_channel_begin(&rig->from, &(struct cw_timing){0}, false);
     rig->from.bits_left = 8; /* the channel's share is less than the packet has */
     assert_int_equal(pick(rig, PACKET_SIZE * 8), 0);
     cw_channel_end_round(&rig->from);
-    cw_channel_begin(&rig->from, false);
+    cw_channel_begin(&rig->from, &(struct cw_timing){0}, false);
     assert_int_equal(pick(rig, PACKET_SIZE * 8) > 0, rig->reliable);
 }
 

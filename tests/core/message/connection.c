@@ -314,7 +314,6 @@ TEST(test_the_budget_may_be_any_number)
 {
     struct cw_connection_config config = notes_config();
     config.channels[0].packet_budget = config.channels[1].packet_budget = 0x20000001;
-    config.channels[0].redundancy_budget = UINT32_MAX;
     struct cw_connection *a = connection_with(&config), *b = connection_with(&config);
     send_note(a, 0, 1, 900, 0);
     round_of(a, b, 0);

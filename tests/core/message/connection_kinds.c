@@ -240,13 +240,13 @@ TEST(blocks_go_through_unordered)
 
 /* Checks that each number arrived as often as it should, and returns the mean time from send to
    delivery. */
-static double latency_of(enum cw_channel_kind kind, bool repair)
+static double latency_of(enum cw_channel_kind kind, enum cw_recovery_kind recovery)
 {
     enum { COUNT = 4000 };
     static uint8_t seen[COUNT];
     memset(seen, 0, sizeof seen);
     struct cw_connection_config config = config_of(kind);
-    config.channels[0].repair = repair;
+    config.channels[0].recovery = recovery;
     struct pair pair = pair_open(&config, 0.1, 0.1);
     uint32_t sent = 0, received = 0;
     double sum = 0;
@@ -271,9 +271,9 @@ static double latency_of(enum cw_channel_kind kind, bool repair)
  */
 TEST(unordered_is_sooner_at_loss)
 {
-    const double ordered = latency_of(CW_CHANNEL_RELIABLE_ORDERED, false);
-    const double unordered = latency_of(CW_CHANNEL_RELIABLE_UNORDERED, false);
-    const double repaired = latency_of(CW_CHANNEL_RELIABLE_UNORDERED, true);
+    const double ordered = latency_of(CW_CHANNEL_RELIABLE_ORDERED, CW_RECOVERY_RESEND);
+    const double unordered = latency_of(CW_CHANNEL_RELIABLE_UNORDERED, CW_RECOVERY_RESEND);
+    const double repaired = latency_of(CW_CHANNEL_RELIABLE_UNORDERED, CW_RECOVERY_CODED);
     printf("mean latency at 10 %% loss: ordered %.1f ms, unordered %.1f ms, with repair %.1f ms\n",
            1000 * ordered, 1000 * unordered, 1000 * repaired);
     assert_true(unordered < 0.85 * ordered);

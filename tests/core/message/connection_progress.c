@@ -61,9 +61,9 @@ static struct cw_channel_config choose_channel(struct cw_prng *random, uint32_t 
         config.block_fragment_size = 1 + cw_prng_below(random, 4);
     config.max_block_size = 1 + cw_prng_below(random, 60 * config.block_fragment_size);
     config.weight = cw_prng_chance(random, 0.5) ? 1 : 1000;
-    config.redundancy = cw_prng_below(random, 4);
-    config.redundancy_budget = cw_prng_below(random, 1000);
-    config.repair = config.kind != CW_CHANNEL_UNRELIABLE && cw_prng_chance(random, 0.5);
+    if (config.kind != CW_CHANNEL_UNRELIABLE)
+        config.recovery = (enum cw_recovery_kind)cw_prng_below(random, 3);
+    config.extra_bytes = 1 + cw_prng_below(random, 400);
     return config;
 }
 

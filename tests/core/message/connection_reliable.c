@@ -174,13 +174,13 @@ TEST(test_it_is_sent_again_in_the_tick_nearest_to_the_time)
     }
 }
 
-/* Sends a note a tick with `redundancy` copies; returns the messages sent again per message. */
-static double copies(uint32_t redundancy, uint32_t budget, double loss, uint32_t padding,
-                     double *mean_latency)
+/* Sends a note a tick with copies of so many bytes, in percent; returns the messages sent again per
+ * message. */
+static double copies(uint32_t extra_bytes, double loss, uint32_t padding, double *mean_latency)
 {
     struct cw_connection_config config = config_of_notes();
-    config.channels[0].redundancy = redundancy;
-    config.channels[0].redundancy_budget = budget;
+    config.channels[0].recovery = extra_bytes > 0 ? CW_RECOVERY_COPIES : CW_RECOVERY_RESEND;
+    config.channels[0].extra_bytes = extra_bytes > 0 ? extra_bytes : 1;
     struct pair pair = pair_open(&config, 0.1, loss);
     for (uint32_t i = 0; i < 3000; i++) {
         send_note(pair.sides[0], 0, i, padding, pair.now);
@@ -198,34 +198,31 @@ static double copies(uint32_t redundancy, uint32_t budget, double loss, uint32_t
 TEST(test_copies_follow_only_while_loss_is_observed)
 {
     double latency;
-    for (uint32_t redundancy = 0; redundancy <= 3; redundancy++)
-        assert_true(copies(redundancy, 512, 0, 64, &latency) == 0);
-    const double none = copies(0, 512, 0.1, 64, &latency), one = copies(1, 512, 0.1, 64, &latency),
-                 three = copies(3, 512, 0.1, 64, &latency);
+    for (uint32_t extra = 0; extra <= 400; extra += 100)
+        assert_true(copies(extra, 0, 64, &latency) == 0);
+    const double none = copies(0, 0.1, 64, &latency), one = copies(100, 0.1, 64, &latency),
+                 many = copies(400, 0.1, 64, &latency);
     assert_true(none < 0.3);
     assert_true(one > 0.9 && one < 1.3);
-    assert_true(three > 2.7 && three < 3.3);
+    assert_true(many > 1.9 && many < 3); /* hardly any message needs a fourth copy */
 }
 
 TEST(test_copies_keep_to_their_budget)
 {
     double latency;
-    const double none = copies(0, 512, 0.1, 200, &latency);
-    /* A message of 200 bytes does not fit into a budget of as many. A message that had to be sent
-       again has its copies all the same. */
-    const double again = copies(3, 200, 0.1, 200, &latency);
-    assert_true(again > none && again < 3 * none);
-    const double one = copies(3, 230, 0.1, 200, &latency);
-    assert_true(one > 0.9 && one < 1 + again);
-    const double two = copies(3, 430, 0.1, 200, &latency);
-    assert_true(two > 1.9 && two < 2 + again);
+    const double none = copies(0, 0.1, 200, &latency);
+    for (uint32_t extra = 20; extra <= 180; extra += 40) {
+        /* A message that had to be sent again has its copy all the same. */
+        const double share = copies(extra, 0.1, 200, &latency);
+        assert_true(share > 0.95 * extra / 100 && share < extra / 100.0 + none);
+    }
 }
 
 TEST(test_copies_open_no_packets_of_their_own)
 {
     struct cw_connection_config config = config_of_notes();
-    config.channels[0].redundancy = 3;
-    config.channels[0].redundancy_budget = 500;
+    config.channels[0].recovery = CW_RECOVERY_COPIES;
+    config.channels[0].extra_bytes = 25;
     struct pair pair = pair_open(&config, 0.1, 0.1);
     for (uint32_t i = 0; i < 1000; i++) {
         /* Four notes a tick fill two packets; the copies go along in the first. */
@@ -235,7 +232,7 @@ TEST(test_copies_open_no_packets_of_their_own)
         drain(pair.sides[1]);
     }
     const struct cw_channel_stats stats = channel_of(pair.sides[0], 0);
-    assert_true(stats.resent > 1000); /* one copy a tick, and what was lost */
+    assert_true(stats.resent > 1000); /* a copy a tick, and what was lost */
     assert_true(stats.resent < 1000 + 4000 * 35 / 100);
     assert_true(stats_of(pair.sides[0]).endpoint.packets_sent < 2500);
 }

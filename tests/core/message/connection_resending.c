@@ -9,12 +9,13 @@ struct outcome {
 };
 
 /* Sends a note a tick one way over a path. */
-static struct outcome send_over(const struct cw_simulator_path *path, uint32_t redundancy,
+static struct outcome send_over(const struct cw_simulator_path *path, uint32_t extra_bytes,
                                 uint32_t notes)
 {
     struct cw_connection_config config = notes_config();
     config.max_messages = 2048;
-    config.channels[0].redundancy = redundancy;
+    config.channels[0].recovery = CW_RECOVERY_COPIES;
+    config.channels[0].extra_bytes = extra_bytes;
     struct pair pair = pair_open(&config, 0.1, 0);
     double latency = 0;
     pair_change(&pair, path);
@@ -45,7 +46,7 @@ TEST(test_copies_follow_a_share_of_the_messages_that_rises_with_the_loss)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const struct cw_simulator_path path = path_of(cases[i].rtt, cases[i].loss);
-        const double resent = send_over(&path, 1, 20000).resent;
+        const double resent = send_over(&path, 100, 20000).resent;
         if (resent < cases[i].least || resent > cases[i].most)
             fail_msg("%g sent again at %g and %g s", resent, cases[i].loss, cases[i].rtt);
     }
@@ -59,11 +60,11 @@ TEST(test_copies_keep_away_from_bursts_of_losses)
     path.burst_end = 0.25;
     path.burst_start = path.burst_end * 0.2 / 0.8;
     path.burst_loss = 1;
-    const struct outcome bursts = send_over(&path, 1, 20000);
+    const struct outcome bursts = send_over(&path, 200, 20000);
     assert_true(bursts.latency < 0.19); /* it is 0.24 with the copy in the next packet */
     assert_true(bursts.resent < 1.6);
     path = path_of(0.2, 0.2);
-    const struct outcome random = send_over(&path, 1, 20000);
+    const struct outcome random = send_over(&path, 100, 20000);
     assert_true(random.latency < 0.18);
     assert_true(random.resent < 1.3);
 }

@@ -347,6 +347,7 @@ TEST(test_the_fingerprint_is_of_what_both_ends_must_agree_on)
     CHANGES(config.channels[1].max_messages_per_packet = 64);
     CHANGES(config.channels[0].receive_queue_size = 512);
     CHANGES(config.channels[0].blocks = true);
+    CHANGES(config.channels[0].recovery = CW_RECOVERY_CODED);
     CHANGES(config.endpoint.max_packet_size = 4096);
     CHANGES(config.endpoint.fragment_size = 1000);
     DOES_NOT(config.channels[0].max_block_size = 1); /* counts only with blocks */
@@ -355,8 +356,8 @@ TEST(test_the_fingerprint_is_of_what_both_ends_must_agree_on)
     DOES_NOT(config.channels[0].send_queue_size = 512);
     DOES_NOT(config.channels[0].packet_budget = 100);
     DOES_NOT(config.channels[0].weight = 2);
-    DOES_NOT(config.channels[0].redundancy = 1);
-    DOES_NOT(config.channels[0].redundancy_budget = 1);
+    DOES_NOT(config.channels[0].recovery = CW_RECOVERY_COPIES);
+    DOES_NOT(config.channels[0].extra_bytes = 1);
     DOES_NOT(config.max_messages = 1);
     DOES_NOT(config.max_received_messages = 1);
     DOES_NOT(config.max_packets_per_update = 1);

@@ -9,12 +9,12 @@
 
 #define RTT 0.1 /* seconds */
 
-static struct cw_connection_config config_with(bool repair)
+static struct cw_connection_config config_with(enum cw_recovery_kind recovery)
 {
     struct cw_connection_config config = notes_config();
     config.channel_count = 1;
     config.max_messages = 2048;
-    config.channels[0].repair = repair;
+    config.channels[0].recovery = recovery;
     return config;
 }
 
@@ -75,10 +75,10 @@ TEST(test_all_messages_arrive_once_and_in_order)
 {
     for (int percent = 0; percent <= 90; percent += 15) {
         for (uint32_t variant = 0; variant < 8; variant++) {
-            struct cw_connection_config config = config_with(true);
+            struct cw_connection_config config = config_with(CW_RECOVERY_CODED);
             struct cw_simulator_path path = path_of(RTT, percent / 100.0);
             config.channels[0].blocks = variant & 1;
-            config.channels[0].redundancy = variant & 2 ? 1 : 0;
+            config.channels[0].extra_bytes = variant & 2 ? 300 : 100;
             path.jitter_seconds = variant & 2 ? 0.03 : 0;
             path.duplicate = variant & 2 ? 0.1 : 0;
             exchange(&config, &path, variant & 4 ? 5 : 1);
@@ -89,7 +89,7 @@ TEST(test_all_messages_arrive_once_and_in_order)
 TEST(test_and_where_losses_come_in_bursts)
 {
     for (uint32_t per_tick = 1; per_tick <= 9; per_tick += 4) {
-        const struct cw_connection_config config = config_with(true);
+        const struct cw_connection_config config = config_with(CW_RECOVERY_CODED);
         struct cw_simulator_path path = path_of(RTT, 0);
         path.burst_start = 0.05;
         path.burst_end = 0.15;
@@ -100,9 +100,10 @@ TEST(test_and_where_losses_come_in_bursts)
 
 /* Sends one message each tick, with so many bytes of padding, and returns the sum of all ticks from
    send to arrival. */
-static uint32_t ticks_late_of(uint32_t padding, bool repair, double loss, uint64_t *bytes)
+static uint32_t ticks_late_of(uint32_t padding, enum cw_recovery_kind recovery, double loss,
+                              uint64_t *bytes)
 {
-    const struct cw_connection_config config = config_with(repair);
+    const struct cw_connection_config config = config_with(recovery);
     struct pair pair = pair_open(&config, RTT, loss);
     uint32_t received = 0, late = 0;
     for (uint32_t tick = 0; tick < 3000; tick++) {
@@ -115,37 +116,40 @@ static uint32_t ticks_late_of(uint32_t padding, bool repair, double loss, uint64
         }
     }
     *bytes = stats_of(pair.sides[0]).endpoint.bytes_sent;
-    if (repair &&
+    if (recovery == CW_RECOVERY_CODED &&
         padding < 256) /* the sender hears what was repaired, and does not send it again */
         assert_in_range(channel_of(pair.sides[0], 0).resent, 0, 100);
     return late;
 }
 
-static uint32_t ticks_late(bool repair, double loss, uint64_t *bytes)
+static uint32_t ticks_late(enum cw_recovery_kind recovery, double loss, uint64_t *bytes)
 {
-    return ticks_late_of(40, repair, loss, bytes);
+    return ticks_late_of(40, recovery, loss, bytes);
 }
 
-/* No combination holds them, so there is nothing to wait for. */
-TEST(test_long_messages_come_as_soon_as_without_repair)
+/* No combination holds them, so they are copied. */
+TEST(test_long_messages_have_copies)
 {
     static const double losses[] = {0.03, 0.15};
     for (size_t i = 0; i < sizeof losses / sizeof *losses; i++) {
-        uint64_t bytes, plain_bytes;
-        const uint32_t with = ticks_late_of(500, true, losses[i], &bytes);
-        const uint32_t without = ticks_late_of(500, false, losses[i], &plain_bytes);
-        if (with > 1.05 * without || (double)bytes > 1.02 * (double)plain_bytes)
-            fail_msg("%u ticks late and %llu bytes with repair, %u and %llu without", with,
-                     (unsigned long long)bytes, without, (unsigned long long)plain_bytes);
+        uint64_t bytes, resent_bytes, copied_bytes;
+        const uint32_t coded = ticks_late_of(500, CW_RECOVERY_CODED, losses[i], &bytes);
+        const uint32_t copied = ticks_late_of(500, CW_RECOVERY_COPIES, losses[i], &copied_bytes);
+        const uint32_t resent = ticks_late_of(500, CW_RECOVERY_RESEND, losses[i], &resent_bytes);
+        if (coded > 1.05 * copied || coded > resent || bytes > 1.02 * (double)copied_bytes ||
+            bytes > 2.1 * (double)resent_bytes)
+            fail_msg("%u ticks late and %llu bytes coded, %u and %llu copied, %u and %llu resent",
+                     coded, (unsigned long long)bytes, copied, (unsigned long long)copied_bytes,
+                     resent, (unsigned long long)resent_bytes);
     }
 }
 
 TEST(test_a_loss_is_repaired_without_a_round_trip)
 {
     uint64_t bytes;
-    const uint32_t path = ticks_late(true, 0, &bytes);
-    const uint32_t with = ticks_late(true, 0.2, &bytes) - path;
-    const uint32_t without = ticks_late(false, 0.2, &bytes) - path;
+    const uint32_t path = ticks_late(CW_RECOVERY_CODED, 0, &bytes);
+    const uint32_t with = ticks_late(CW_RECOVERY_CODED, 0.2, &bytes) - path;
+    const uint32_t without = ticks_late(CW_RECOVERY_RESEND, 0.2, &bytes) - path;
     if (with * 4 > without)
         fail_msg("%u ticks late with repair, %u without", with, without);
 }
@@ -154,14 +158,15 @@ TEST(test_a_loss_is_repaired_without_a_round_trip)
 TEST(test_without_losses_nothing_is_repaired)
 {
     uint64_t with, without;
-    assert_int_equal(ticks_late(true, 0, &with), ticks_late(false, 0, &without));
+    assert_int_equal(ticks_late(CW_RECOVERY_CODED, 0, &with),
+                     ticks_late(CW_RECOVERY_RESEND, 0, &without));
     assert_in_range(with, without, without + 2 * 3000);
 }
 
 /* Repaired messages wait like others for an application that takes none, and nothing is lost. */
 TEST(test_a_slow_reader_loses_nothing)
 {
-    struct cw_connection_config config = config_with(true);
+    struct cw_connection_config config = config_with(CW_RECOVERY_CODED);
     config.max_messages = 40;
     config.channels[0].receive_queue_size = 16;
     struct pair pair = pair_open(&config, RTT, 0.3);
@@ -178,11 +183,11 @@ TEST(test_a_slow_reader_loses_nothing)
 
 TEST(test_both_ends_must_have_it)
 {
-    struct cw_connection_config with = config_with(true), without = with;
+    struct cw_connection_config with = config_with(CW_RECOVERY_CODED), without = with;
     struct cw_channel_config unreliable = cw_channel_config_default(CW_CHANNEL_UNRELIABLE);
-    without.channels[0].repair = false;
+    without.channels[0].recovery = CW_RECOVERY_COPIES;
     assert_int_not_equal(cw_connection_fingerprint(&with), cw_connection_fingerprint(&without));
     assert_in_range(cw_connection_memory(&with) - cw_connection_memory(&without), 20000, 45000);
-    unreliable.repair = true;
-    assert_error_names(cw_channel_config_check(&unreliable, 1100), "repair");
+    unreliable.recovery = CW_RECOVERY_CODED;
+    assert_error_names(cw_channel_config_check(&unreliable, 1100), "recovery");
 }

@@ -31,7 +31,7 @@ struct world {
 static void start(struct world *world)
 {
     cw_repair_sender_reset(&world->sender);
-    cw_repair_sender_set_loss(&world->sender, 0.2);
+    world->sender.share = 1;
     memset(&world->receiver, 0xA5, sizeof world->receiver);
     cw_repair_receiver_reset(&world->receiver);
     world->work = UINT32_MAX;
@@ -41,7 +41,7 @@ static void start(struct world *world)
 
 static void add_message(struct world *world, uint16_t id)
 {
-    struct cw_repair_symbol *symbol = cw_repair_sender_add(&world->sender, id);
+    struct cw_repair_symbol *symbol = cw_repair_sender_add(&world->sender, id, false);
     symbol->size = (uint16_t)size_of(id);
     for (size_t i = 0; i < symbol->size; i++)
         symbol->bytes[i] = byte_of(id, i);

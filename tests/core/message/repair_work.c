@@ -214,7 +214,7 @@ static void run(size_t scene)
 {
     struct world world = {.config = notes_config(), .padding = LONG_PADDING};
     world.config.channel_count = 1;
-    world.config.channels[0].repair = true;
+    world.config.channels[0].recovery = CW_RECOVERY_CODED;
     world.connection = connection_with(&world.config);
     world.peer = peer_of(&world.config);
     scenes[scene](&world);

@@ -1,5 +1,5 @@
 import type { Core } from '../core.js';
-import { MAX_CHANNELS, channelConfigStruct, channelKinds } from '../generated.js';
+import { MAX_CHANNELS, channelConfigStruct, channelKinds, recoveryKinds } from '../generated.js';
 
 /** The options of a channel. Both ends must agree on all except those that are called the sender's own. */
 export interface ChannelConfig {
@@ -23,12 +23,12 @@ export interface ChannelConfig {
    */
   readonly maxMessageSize?: number;
   /**
-   * On a reliable channel, while packets are being lost, they also carry combinations of all unacked messages, from
-   * which the receiver rebuilds lost ones without a round trip. This extends the wire format, so the server's channel
-   * needs it too. It is meant for a few small messages a tick, and does not pay where losses come in long bursts.
-   * Default false.
+   * What a reliable channel does before it knows that a message was lost; the more, the more packets are lost and the
+   * more a loss costs. Default `RESEND`: nothing, a message is sent again after a round trip. `COPIES` sends messages
+   * again in the following packets. `CODED` sends combinations of all unacked messages, from which the receiver rebuilds
+   * lost ones; messages above 256 bytes are copied. It extends the wire format, so the server's channel needs it too.
    */
-  readonly repair?: boolean;
+  readonly recovery?: keyof typeof recoveryKinds;
   /**
    * Messages that may wait or be unacked, a power of two; the sender's own. Default 256, of which a channel gets what
    * the other channels leave of `maxMessages`: 240 when there are two.
@@ -38,10 +38,8 @@ export interface ChannelConfig {
   readonly packetBudget?: number;
   /** The channel's relative share of a packet that cannot hold everything, 1 to 1000; the sender's own. Default 1. */
   readonly weight?: number;
-  /** Copies of each new message in later packets while there is loss, 0 to 3; the sender's own. Default 0. */
-  readonly redundancy?: number;
-  /** Bytes of such copies in one packet; 0 stands for none; the sender's own. Default 512. */
-  readonly redundancyBudget?: number;
+  /** The most that `recovery` adds to the bytes of messages, in percent, 1 to 400; the sender's own. Default 100. */
+  readonly extraBytes?: number;
 }
 
 const kinds = {
@@ -90,7 +88,7 @@ export const reliableUnordered = (config: ChannelConfig = {}): Channel => ({
 /** The default channels of a connection: 0 is reliable, 1 is not. */
 export const defaultChannels: readonly Channel[] = [reliable(), unreliable()];
 
-/** No kind of channel, so that an unknown one is refused. */
+/** No kind of channel or recovery, so that an unknown one is refused. */
 const NO_KIND = 2 ** 31 - 1;
 
 /** Writes channels to an array of structs, as many as there can be. */
@@ -100,8 +98,13 @@ export function writeChannels(core: Core, at: number, channels: readonly Channel
     const place = at + i * channelConfigStruct.size;
     const kind = kinds[channel.kind] ?? NO_KIND;
     exports.cw_channel_config_default(place, kind);
-    const { blocks = false, repair = false } = channel;
-    const values = { ...channel, kind, blocks: Boolean(blocks), repair: Boolean(repair) };
+    const { blocks = false, recovery = 'RESEND' } = channel;
+    const values = {
+      ...channel,
+      kind,
+      blocks: Boolean(blocks),
+      recovery: recoveryKinds[recovery] ?? NO_KIND,
+    };
     memory.setConfig(place, channelConfigStruct, values);
   });
 }
