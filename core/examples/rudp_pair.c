@@ -63,7 +63,7 @@ static void tick(struct end *end, const struct end *other, double until)
 
 int main(void)
 {
-    struct end a, b;
+    static struct end a, b;
     open_end(&a, "a");
     open_end(&b, "b");
     for (double now = cw_clock_now(); a.heard < PACKAGES || b.heard < PACKAGES;
