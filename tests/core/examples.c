@@ -10,6 +10,7 @@
 #include "causeway/token.h"
 
 #include "owned_native.h"
+#include "program.h"
 
 #include <math.h>
 #include <signal.h>
@@ -39,40 +40,14 @@ struct world {
     uint32_t datagrams; /* datagrams that came */
 };
 
-/* Starts a program with one argument. Returns its output. */
-static FILE *start(const char *program, const char *argument, pid_t *process)
-{
-    int ends[2];
-    assert_int_equal(pipe(ends), 0);
-    *process = fork();
-    assert_true(*process >= 0);
-    if (*process == 0) {
-        alarm((unsigned)(3 * PATIENCE));
-        setenv("CAUSEWAY_KEY", KEY, 1);
-        dup2(ends[1], STDOUT_FILENO);
-        execl(program, program, argument, (char *)NULL);
-        _exit(1);
-    }
-    close(ends[1]);
-    return fdopen(ends[0], "r");
-}
-
-static void stop(pid_t process)
-{
-    kill(process, SIGKILL);
-    waitpid(process, NULL, 0);
-}
-
 /* Starts the server, whose first line tells where it listens. */
 static void start_server(struct world *world, const char *listen)
 {
-    char line[128];
-    FILE *output = start(ECHO_SERVER, listen, &world->server);
-    assert_non_null(fgets(line, sizeof line, output));
-    fclose(output);
-    line[strcspn(line, "\n")] = 0;
-    assert_non_null(strstr(line, " on "));
+    setenv("CAUSEWAY_KEY", KEY, 1);
+    FILE *output = program_start(ECHO_SERVER, listen, NULL, &world->server);
+    const char *line = program_says(output, " on ");
     assert_ok(cw_address_parse(strstr(line, " on ") + 4, &world->address));
+    fclose(output);
     /* The server takes no token that may be older than it is. */
     sleep(2);
 }
@@ -181,7 +156,7 @@ TEST(the_server_echoes)
     print_message("%u datagrams where %.0f ticks were due\n", world.datagrams, due);
     assert_in_range(world.datagrams, 1, (uint32_t)due + 60);
 
-    stop(world.server);
+    program_stop(world.server);
 }
 
 TEST(the_server_tells_that_it_stops)
@@ -191,10 +166,7 @@ TEST(the_server_tells_that_it_stops)
     const struct cw_client_event event = await_event(&world);
     assert_int_equal(event.type, CW_CLIENT_EVENT_DISCONNECTED);
     assert_int_equal(event.state, CW_CLIENT_STOPPING);
-    int status;
-    assert_int_equal(waitpid(world.server, &status, 0), world.server);
-    assert_true(WIFEXITED(status));
-    assert_int_equal(WEXITSTATUS(status), 0);
+    program_ends(world.server);
 }
 
 /* Waits until the client asks for a token, and gives it one. The client removes the file. */
@@ -214,8 +186,7 @@ static void give_token(const struct world *world, const char *path)
 TEST(the_client_says_hello)
 {
     struct world world = {0};
-    char line[128], folder[] = "/tmp/causeway-examples-XXXXXX", path[64],
-                    text[CW_ADDRESS_TEXT_SIZE];
+    char folder[] = "/tmp/causeway-examples-XXXXXX", path[64], text[CW_ADDRESS_TEXT_SIZE];
     const struct cw_schema_config schema = {.types = &say_type, .count = 1};
     world.schema = schema_with(&schema);
     world.connection = cw_connection_config_default(world.schema);
@@ -224,17 +195,16 @@ TEST(the_client_says_hello)
 
     start_server(&world, "127.0.0.1:0");
     pid_t client;
-    FILE *output = start(ECHO_CLIENT, path, &client);
+    FILE *output = program_start(ECHO_CLIENT, path, NULL, &client);
     for (int life = 0; life < 2; life++) {
         give_token(&world, path);
-        assert_non_null(fgets(line, sizeof line, output));
-        assert_string_equal(line, "the server says hello\n");
-        stop(world.server);
+        assert_string_equal(program_says(output, "the server says"), "the server says hello");
+        program_stop(world.server);
         if (life == 0)
             start_server(&world, cw_address_format(&world.address, text));
     }
 
-    stop(client);
+    program_stop(client);
     fclose(output);
     assert_int_equal(rmdir(folder), 0);
 }

@@ -6,7 +6,7 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 const [, , top] = process.argv;
-const GUIDES = ['README.md', 'core', 'relay', 'wasm', 'web'];
+const GUIDES = ['README.md', 'core', 'core/protocols', 'relay', 'wasm', 'web'];
 const EXAMPLES = ['core/examples', 'web/examples'];
 const QUOTE = /^```[a-z]+ (\S+)\n(.*?)^```$/gms;
 

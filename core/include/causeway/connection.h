@@ -1,5 +1,8 @@
 /* A connection is one end of a conversation: an endpoint with channels of messages on top. Packets
-   are in yojimbo 1.0 format. */
+   are in yojimbo 1.0 format.
+
+   A connection by itself is not encrypted, has no checksum and does not know who is at the other
+   end: integrity and identity come only with the secure layer (client.h and server.h). */
 #ifndef CAUSEWAY_CONNECTION_H
 #define CAUSEWAY_CONNECTION_H
 

@@ -1,6 +1,9 @@
 /* An endpoint sends packets over datagrams: it adds sequence numbers, acks and fragments, and
    measures the path. The wire format is reliable 1.0. An endpoint never resends. It reports each
-   packet as acked or lost, and the layer above decides what to do. */
+   packet as acked or lost, and the layer above decides what to do.
+
+   Nothing here is encrypted, has a checksum or proves who has sent it: integrity and identity come
+   only with the secure layer (client.h and server.h, or netcode_client.h and netcode_server.h). */
 #ifndef CAUSEWAY_ENDPOINT_H
 #define CAUSEWAY_ENDPOINT_H
 
