@@ -1,5 +1,6 @@
 import { Core, type CoreExports } from '../core.js';
 import type { ServerFunctions } from '../generated.js';
+import { serverWasm } from '../server_wasm.js';
 import { loader, type LoadOptions, type WasmSource } from '../wasm_source.js';
 
 /** The functions of causeway-server.wasm: those of causeway.wasm and those of a server. */
@@ -16,11 +17,7 @@ export class ServerCore extends Core {
   }
 }
 
-const core = loader(
-  'causeway-server.wasm',
-  () => new URL('../causeway-server.wasm', import.meta.url),
-  (module) => ServerCore.instantiate(module),
-);
+const core = loader('causeway-server.wasm', serverWasm, (module) => ServerCore.instantiate(module));
 
 /**
  * Loads the core of servers. Without a source, every call returns the instance that was loaded first.
