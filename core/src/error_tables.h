@@ -10,7 +10,6 @@
     TABLE(cw_packet_errors)                                                                        \
     TABLE(cw_endpoint_config_errors)                                                               \
     TABLE(cw_congestion_config_errors)                                                             \
-    TABLE(cw_simulator_config_errors)                                                              \
     TABLE(cw_schema_errors)                                                                        \
     TABLE(cw_message_errors)                                                                       \
     TABLE(cw_channel_config_errors)                                                                \
@@ -20,10 +19,11 @@
     TABLE(cw_netcode_client_config_errors)                                                         \
     TABLE(cw_payload_errors)
 
-/* Servers give the errors of these tables, or a page leaves them to the package, or they say why a
-   datagram was dropped. */
+/* Servers and simulators give the errors of these tables, or a page leaves them to the package, or
+   they say why a datagram was dropped. */
 #define CW_SERVER_ERROR_TABLES(TABLE)                                                              \
     TABLE(cw_packet_drop_errors)                                                                   \
+    TABLE(cw_simulator_config_errors)                                                              \
     TABLE(cw_message_owner_errors)                                                                 \
     TABLE(cw_message_pool_config_errors)                                                           \
     TABLE(cw_secure_packet_errors)                                                                 \

@@ -3,3 +3,11 @@ export const dist = new URL('../../web/dist/', import.meta.url);
 
 export { require } from './packages.mjs';
 export * from '../../web/dist/index.js';
+export {
+  SimulatedNetwork,
+  Simulator,
+  generateConnectToken,
+  generateInsecureToken,
+  generateKey,
+  loadServer,
+} from '../../web/dist/server/index.js';

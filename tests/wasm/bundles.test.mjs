@@ -69,9 +69,8 @@ test('vite takes the Worker along', () => {
  * make.
  */
 const backend = (kit) => `
-  import { generateConnectToken, generateKey } from 'causeway-net';
   import { ClockSync, loadGame } from 'causeway-net/game';
-  import { loadServer } from 'causeway-net/server';
+  import { generateConnectToken, generateKey, loadServer } from 'causeway-net/server';
   async function main() {
     const token = await generateConnectToken({
       protocolId: 1n, privateKey: generateKey(), clientId: 1n, servers: ['127.0.0.1:40000'],
@@ -113,8 +112,8 @@ for (const format of ['esm', 'cjs']) {
 
   test(`${format}: without the package a bundled backend finds the module beside it`, () => {
     const file = bundle(`${format}-alone`, format, backend(false));
-    const module = join(project, 'package/dist/causeway.wasm');
-    copyFileSync(module, join(file, '../causeway.wasm'));
+    const module = join(project, 'package/dist/causeway-server.wasm');
+    copyFileSync(module, join(file, '../causeway-server.wasm'));
     withoutPackage(() => assert.equal(run(process.execPath, file), '2048\n'));
   });
 
@@ -123,7 +122,7 @@ for (const format of ['esm', 'cjs']) {
     withoutPackage(() =>
       assert.throws(
         () => run(process.execPath, file),
-        /LoadError: causeway\.wasm is not beside this code: .*no such file.*Copy it there.*or pass .*`wasm`/,
+        /LoadError: causeway-server\.wasm is not beside this code: .*no such file.*Copy it there.*or pass .*`wasm`/,
       ),
     );
   });

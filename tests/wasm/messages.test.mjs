@@ -15,6 +15,7 @@ import {
   int,
   int64,
   loadCore,
+  loadServer,
   message,
   optional,
   reliable,
@@ -29,6 +30,7 @@ import {
 } from '../support/causeway.mjs';
 
 const core = await loadCore();
+const server = await loadServer();
 
 const point = struct({ known: bool(), x: f64(), note: optional(string(3)) });
 
@@ -69,7 +71,7 @@ const types = schema(
 
 const pair = (config, path) => {
   const ends = [new Connection(core, types, config), new Connection(core, types, config)];
-  const paths = [1, 2].map((seed) => new Simulator(core, { seed, ...path }));
+  const paths = [1, 2].map((seed) => new Simulator(server, { seed, ...path }));
   let now = 0;
   return {
     ends,

@@ -6,6 +6,7 @@ import {
   Endpoint,
   SimulatedNetwork,
   loadCore,
+  loadServer,
   openSecureTransport,
   require,
 } from '../support/causeway.mjs';
@@ -101,7 +102,7 @@ test('what waits is told as it was given when it is dropped', async (t) => {
 
 test('something can be put between it and the relay', async (t) => {
   const { server, join } = await begin(t);
-  const network = new SimulatedNetwork(await loadCore(), { latencySeconds: 0.01 });
+  const network = new SimulatedNetwork(await loadServer(), { latencySeconds: 0.01 });
   const below = [];
   const through = (transport) => network.through((below.push(transport), transport));
   const transport = await join('websocket', { through });

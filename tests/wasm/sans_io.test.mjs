@@ -32,7 +32,6 @@ test('a client needs no transport and no clock', async () => {
     clientId: 1,
     servers: ['127.0.0.1:40000'],
     schema: types,
-    core,
   });
   const client = new Client(core, types);
   assert.equal(client.state, 'DISCONNECTED');

@@ -12,6 +12,7 @@ import {
   f32,
   fingerprint,
   loadCore,
+  loadServer,
   message,
   openSecureTransport,
   require,
@@ -330,7 +331,7 @@ test('a config that cannot work is refused before anything is sent', async () =>
 
 test('two players hear each other, and see each other through a simulator', async () => {
   const core = await loadCore();
-  const up = new Simulator(core, { seed: 5, loss: 0.2 });
+  const up = new Simulator(await loadServer(), { seed: 5, loss: 0.2 });
   const seconds = () => performance.now() / 1000;
   /** Returns a transport that sends through the simulator. */
   const through = (transport) =>

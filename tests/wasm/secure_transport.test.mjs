@@ -2,11 +2,11 @@
 // time; the server is that of the package.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { SimulatedNetwork, loadCore, openSecureTransport } from '../support/causeway.mjs';
+import { SimulatedNetwork, loadServer, openSecureTransport } from '../support/causeway.mjs';
 import { own } from '../support/fixture.mjs';
 import { VirtualDistance } from '../support/virtual_distance.mjs';
 
-const core = await loadCore();
+const core = await loadServer();
 
 const RTT_MS = 40;
 /** The token's timeout, which is that of the connection. */

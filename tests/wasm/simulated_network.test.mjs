@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { SimulatedNetwork, loadCore } from '../support/causeway.mjs';
+import { SimulatedNetwork, loadServer } from '../support/causeway.mjs';
 import { until } from '../support/patience.mjs';
 
-const core = await loadCore();
+const core = await loadServer();
 
 /** Returns a transport that keeps what it is given. */
 const inner = () => {

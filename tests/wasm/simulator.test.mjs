@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Simulator, loadCore } from '../support/causeway.mjs';
+import { Simulator, loadServer } from '../support/causeway.mjs';
 
-const core = await loadCore();
+const core = await loadServer();
 const bytes = (...values) => new Uint8Array(values);
 
 /** Returns what comes out when a hundred datagrams go in, one every 10 ms. */

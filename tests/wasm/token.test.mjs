@@ -12,6 +12,7 @@ import {
   generateInsecureToken,
   generateKey,
   loadCore,
+  loadServer,
   message,
   reliable,
   schema,
@@ -148,7 +149,7 @@ test('an insecure token is made with the key that servers know for one', async (
 });
 
 test('a core of its own is used, and keeps neither key nor memory', async () => {
-  const core = await loadCore({ wasm: readFileSync(new URL('causeway.wasm', dist)) });
+  const core = await loadServer({ wasm: readFileSync(new URL('causeway-server.wasm', dist)) });
   const untouched = Buffer.from(core.memory.bytes);
   const make = () => generateConnectToken({ ...options, core });
   const token = await make();

@@ -1,11 +1,5 @@
-import {
-  SimulatedNetwork,
-  connect,
-  type ClientHost,
-  type Core,
-  type SimulatorPath,
-  type RelayTransportKind,
-} from 'causeway-net';
+import { connect, type ClientHost, type RelayTransportKind } from 'causeway-net';
+import { SimulatedNetwork, type ServerCore, type SimulatorPath } from 'causeway-net/server';
 import { messages } from './schema.js';
 
 /** A connection with the game server through a bad network. */
@@ -13,7 +7,7 @@ export class Link {
   readonly #network: SimulatedNetwork;
 
   constructor(
-    readonly core: Core,
+    readonly core: ServerCore,
     path: SimulatorPath,
   ) {
     this.#network = new SimulatedNetwork(core, path, 1);

@@ -1,5 +1,6 @@
-import { loadCore, type ClientHost, type Core, type RelayTransportKind } from 'causeway-net';
+import type { ClientHost, RelayTransportKind } from 'causeway-net';
 import { loadGame, type GameCore } from 'causeway-net/game';
+import { loadServer, type ServerCore } from 'causeway-net/server';
 import { Controls } from './controls.js';
 import { Link } from './link.js';
 import { Panel, element } from './panel.js';
@@ -31,7 +32,7 @@ async function askToken(): Promise<ArrayBuffer> {
 
 /** The modules that the game needs, loaded once. */
 interface Parts {
-  readonly core: Core;
+  readonly core: ServerCore;
   readonly kit: GameCore;
   readonly step: (player: Player, command: Command) => Player;
 }
@@ -144,7 +145,7 @@ function showScores({ me, players, bodies }: Scene): void {
 async function main(): Promise<void> {
   element('unsupported').remove();
   element<HTMLAnchorElement>('second').href = location.href;
-  const [core, kit, step] = await Promise.all([loadCore(), loadGame(), loadStep()]);
+  const [core, kit, step] = await Promise.all([loadServer(), loadGame(), loadStep()]);
   const page = new Page({ core, kit, step });
   // Tests and curious people look inside through this.
   Object.assign(globalThis, { page });

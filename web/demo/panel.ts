@@ -1,4 +1,5 @@
-import type { RelayTransportKind, SimulatorPath } from 'causeway-net';
+import type { RelayTransportKind } from 'causeway-net';
+import type { SimulatorPath } from 'causeway-net/server';
 import { Chart } from './chart.js';
 import type { Play, Switches } from './play.js';
 import { seconds } from './play.js';

@@ -2,7 +2,7 @@
 //   CAUSEWAY_KEY=... node backend.mjs ADDRESS:PORT GAME-SERVER [MESSAGES]
 // With port 0 it takes any free port; its first line says which. MESSAGES is a module that exports the game's
 // PROTOCOL_ID and messages, by default the messages.js beside this file.
-import { generateConnectToken } from 'causeway-net';
+import { generateConnectToken } from 'causeway-net/server';
 import { createServer } from 'node:http';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';

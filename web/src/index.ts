@@ -76,8 +76,6 @@ export type {
 export { Client } from './secure/client.js';
 export type { ClientStats } from './secure/client.js';
 export type { ClientState, Farewell } from './secure/core_client.js';
-export { generateConnectToken, generateInsecureToken, generateKey } from './secure/token.js';
-export type { ConnectTokenOptions } from './secure/token.js';
 export { DisconnectedEvent, StateEvent, TransportEvent } from './hosts/client_events.js';
 export type { ClientHostEvents, ClientHostState, Disconnect } from './hosts/client_events.js';
 export { ClientHost } from './hosts/client_host.js';
@@ -92,9 +90,6 @@ export type { HostStats } from './hosts/host.js';
 export { SecureTransport, openSecureTransport } from './hosts/secure_transport.js';
 export type { SecureTransportOptions } from './hosts/secure_transport.js';
 export type { ConnectToken, TokenOption } from './hosts/token.js';
-export { SimulatedNetwork } from './hosts/simulated_network.js';
-export { Simulator } from './simulator.js';
-export type { SimulatorConfig, SimulatorPath, SimulatorStats } from './simulator.js';
 export { SessionTransport } from './transports/links.js';
 export { openTransport } from './transports/race.js';
 export type { TransportOptions } from './transports/race.js';

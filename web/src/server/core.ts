@@ -1,6 +1,7 @@
 import { Core, type CoreExports } from '../core.js';
 import type { ServerFunctions } from '../generated.js';
-import { loader, type LoadOptions } from '../wasm_source.js';
+import { serverWasm } from '../server_wasm.js';
+import { loader, type LoadOptions, type WasmSource } from '../wasm_source.js';
 
 /** The functions of causeway-server.wasm: those of causeway.wasm and those of a server. */
 export interface ServerExports extends CoreExports, ServerFunctions {}
@@ -16,12 +17,24 @@ export class ServerCore extends Core {
   }
 }
 
+const core = loader('causeway-server.wasm', serverWasm, (module) => ServerCore.instantiate(module));
+
 /**
  * Loads the core of servers. Without a source, every call returns the instance that was loaded first.
  * @throws {@link LoadError} when it cannot be fetched or is no module of this package.
  */
-export const loadServer: (options?: LoadOptions) => Promise<ServerCore> = loader(
-  'causeway-server.wasm',
-  () => new URL('../causeway-server.wasm', import.meta.url),
-  (module) => ServerCore.instantiate(module),
-).load;
+export const loadServer: (options?: LoadOptions) => Promise<ServerCore> = core.load;
+
+/** The options that say where servers run, and where tokens are made. */
+export interface ServerCoreOptions {
+  /** The core in which the protocol runs. Default: the one that {@link loadServer} returns. */
+  readonly core?: ServerCore | undefined;
+  /**
+   * The source of causeway-server.wasm when no core is given and none has been loaded yet, as for {@link loadServer}.
+   */
+  readonly wasm?: WasmSource | undefined;
+}
+
+/** Returns the core that the options name, or the default one. */
+export const serverCoreOf = async ({ core: given, wasm }: ServerCoreOptions): Promise<ServerCore> =>
+  given ?? core.first(wasm);

@@ -1,11 +1,7 @@
 import { seconds, worldSeconds } from '../clock.js';
 import { ClosedError } from '../errors.js';
 import type { MessageArguments, MessageName, Schema } from '../messages/schema.js';
-import {
-  generateConnectToken,
-  generateInsecureToken,
-  type ConnectTokenOptions,
-} from '../secure/token.js';
+import { generateConnectToken, generateInsecureToken, type ConnectTokenOptions } from './token.js';
 import { ServerClient, type ClientOwner, type KickOptions } from './client.js';
 import { ConnectEvent, SocketErrorEvent, TickEvent, type ServerHostEvents } from './events.js';
 import type { Server } from './server.js';

@@ -1,6 +1,7 @@
 export { connectUdp } from './connect_udp.js';
 export type { ConnectUdpOptions } from './connect_udp.js';
 export { ServerCore, loadServer } from './core.js';
+export type { ServerCoreOptions } from './core.js';
 export { ClientDisconnectedEvent, ServerClient } from './client.js';
 export type { KickOptions, ServerClientEvents } from './client.js';
 export { ConnectEvent, SocketErrorEvent, TickEvent } from './events.js';
@@ -10,6 +11,9 @@ export type { OwnTokenOptions, ServerHostStats } from './host.js';
 export { listen } from './listen.js';
 export type { ListenOptions } from './listen.js';
 export { Server, SlotConnection } from './server.js';
+export { SimulatedNetwork } from './simulated_network.js';
+export { Simulator } from './simulator.js';
+export type { SimulatorConfig, SimulatorPath, SimulatorStats } from './simulator.js';
 export type { SocketStats } from './socket.js';
 export { UdpTransport } from './udp_transport.js';
 export type { UdpOptions } from './udp_transport.js';
@@ -22,5 +26,5 @@ export type {
   ServerEvent,
   ServerStats,
 } from './types.js';
-export { generateConnectToken, generateInsecureToken, generateKey } from '../secure/token.js';
-export type { ConnectTokenOptions } from '../secure/token.js';
+export { generateConnectToken, generateInsecureToken, generateKey } from './token.js';
+export type { ConnectTokenOptions } from './token.js';

@@ -30,7 +30,7 @@ import {
   unsigned64,
   wholeSeconds,
   writeAddresses,
-} from '../secure/checks.js';
+} from './checks.js';
 import { droppedBy, type Farewell } from '../secure/core_client.js';
 import type { ServerCore } from './core.js';
 import type {

@@ -1,9 +1,9 @@
 import { seconds } from '../clock.js';
-import type { Core } from '../core.js';
 import { DATAGRAM_MAX } from '../generated.js';
-import { Simulator, type SimulatorPath } from '../simulator.js';
 import { BaseTransport } from '../transports/base.js';
 import type { Transport, TransportClose, TransportStats } from '../transports/transport.js';
+import type { ServerCore } from './core.js';
+import { Simulator, type SimulatorPath } from './simulator.js';
 
 /** A transport with a simulator for each way. */
 class SimulatedTransport extends BaseTransport {
@@ -77,7 +77,7 @@ class SimulatedTransport extends BaseTransport {
  * goes through it has a path of its own.
  */
 export class SimulatedNetwork {
-  readonly #core: Core;
+  readonly #core: ServerCore;
   /** The simulators of the transports that have not ended. */
   readonly #simulators = new Set<readonly [up: Simulator, down: Simulator]>();
   #paths: readonly [up: SimulatorPath, down: SimulatorPath] = [{}, {}];
@@ -88,7 +88,7 @@ export class SimulatedNetwork {
    * @param seed the same seed and the same datagrams give the same losses; a whole number
    * @throws {@link CoreError} `CONFIG` when the path cannot work.
    */
-  constructor(core: Core, path: SimulatorPath = {}, seed = 0) {
+  constructor(core: ServerCore, path: SimulatorPath = {}, seed = 0) {
     this.#core = core;
     this.#seed = seed;
     this.change(path);

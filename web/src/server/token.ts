@@ -7,7 +7,6 @@ import {
   tokenGrantAt,
   tokenGrantStruct,
 } from '../generated.js';
-import { coreOf, type CoreOptions } from '../loader.js';
 import type { Channel } from '../messages/channels.js';
 import { fingerprint } from '../messages/connection.js';
 import type { Schema } from '../messages/schema.js';
@@ -19,9 +18,10 @@ import {
   wholeSeconds,
   writeAddresses,
 } from './checks.js';
+import { serverCoreOf, type ServerCoreOptions } from './core.js';
 
 /** The contents that {@link generateConnectToken} puts into a token, and the key that it needs. */
-export interface ConnectTokenOptions extends CoreOptions {
+export interface ConnectTokenOptions extends ServerCoreOptions {
   /** The game's number, 64 bits. Relays and servers take only their own. */
   readonly protocolId: bigint | number;
   /** The key that the game servers have too: 32 bytes, or 64 hexadecimal digits. */
@@ -72,7 +72,7 @@ export async function generateConnectToken(
   const servers = addressList('servers', options.servers, 1);
   const internal = addressList('internalServers', options.internalServers ?? [], 0);
 
-  const core = await coreOf(options);
+  const core = await serverCoreOf(options);
   const { exports, memory } = core;
   const wanted = options.schema
     ? fingerprint(core, options.schema, options.channels, options.endpoint)

@@ -1,4 +1,3 @@
-import type { Core } from '../core.js';
 import { CoreError } from '../errors.js';
 import {
   KEY_SIZE,
@@ -7,6 +6,7 @@ import {
   addressAt,
   addressStruct,
 } from '../generated.js';
+import type { ServerCore } from './core.js';
 
 // Options of tokens and servers, which may have been given from JavaScript: an error names the option.
 
@@ -68,7 +68,7 @@ export const userDataBytes = (data: unknown): Uint8Array => {
 export const ADDRESS_TEXT_SIZE = 64;
 
 /** Reads an IP address, with or without a port, into a struct of the module; returns whether it is one. */
-export function parseAddress(core: Core, text: string, at: number): boolean {
+export function parseAddress(core: ServerCore, text: string, at: number): boolean {
   const { exports, memory, scratch } = core;
   // A NUL would end the text for C, and what follows it would be ignored.
   memory.putText(text.replaceAll('\0', '?'), scratch, ADDRESS_TEXT_SIZE);
@@ -81,7 +81,7 @@ export function parseAddress(core: Core, text: string, at: number): boolean {
  * @throws {@link CoreError} `ADDRESS` for a text that is none
  */
 export function writeAddresses(
-  core: Core,
+  core: ServerCore,
   at: number,
   lists: Readonly<Record<string, readonly string[]>>,
 ): void {

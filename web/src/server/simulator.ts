@@ -1,10 +1,11 @@
-import { CoreObject, type Core } from './core.js';
+import { WasmObject } from '../module.js';
+import type { ServerCore } from './core.js';
 import {
   simulatorConfigAt,
   simulatorConfigStruct,
   simulatorPathStruct,
   simulatorStatsStruct,
-} from './generated.js';
+} from '../generated.js';
 
 /**
  * The effects of a simulated path on datagrams. An option that is not given has no effect. Chances and losses are from
@@ -68,13 +69,13 @@ export interface SimulatorStats {
  * One direction of a bad network: `transmit` returns the datagrams that `receive` was given, later, more than once or
  * never. The time, in seconds that only go forward, comes from the caller.
  */
-export class Simulator extends CoreObject {
+export class Simulator extends WasmObject<ServerCore> {
   /** Longest datagram that `receive` takes, in bytes. */
   readonly maxDatagramSize: number;
   readonly #buffer: number;
 
   /** @throws {@link CoreError} `CONFIG` when the config cannot work. */
-  constructor(core: Core, config: SimulatorConfig = {}) {
+  constructor(core: ServerCore, config: SimulatorConfig = {}) {
     const { exports } = core;
     const { seed = 0 } = config;
     const values = { ...config, seed: seed >= 0 && seed < 2 ** 64 ? Math.floor(seed) : 0 };
