@@ -13,7 +13,7 @@ struct cw_message_pool;
    belong to the channel that holds the message. All other members are read-only. */
 struct cw_message {
     uint32_t type; /* index in the schema */
-    uint16_t id;   /* the message's number on a reliable channel */
+    uint16_t id;   /* its number on a reliable channel, or that of its first fragment */
     bool owned;    /* a connection holds one of the references, because the message was sent or not
                       taken yet */
     uint32_t references; /* at least 1 while anybody may use the message */

@@ -17,6 +17,17 @@ static struct cw_message **received_slot(const struct cw_unreliable_channel *cha
     return &channel->received[position & (channel->common.config.receive_queue_size - 1)];
 }
 
+static bool is_large(const struct cw_unreliable_slot *slot)
+{
+    return slot->size & CW_UNRELIABLE_LARGE;
+}
+
+/* Returns the bytes of a large message. */
+static uint32_t total_of(const struct cw_unreliable_slot *slot)
+{
+    return slot->size & ~CW_UNRELIABLE_LARGE;
+}
+
 static bool is_sequenced(const struct cw_unreliable_channel *channel)
 {
     return channel->common.config.kind == CW_CHANNEL_UNRELIABLE_SEQUENCED;
@@ -47,30 +58,30 @@ CW_OUTLINE static void close_gaps(struct cw_unreliable_channel *channel)
     channel->common.stats.queued = channel->queue_count = kept;
 }
 
-static void append(struct cw_unreliable_channel *channel, const struct cw_unreliable_slot *slot)
+static void append(struct cw_unreliable_channel *channel, struct cw_message *message, uint32_t size)
 {
-    slot->message->owned = true;
-    channel->queue[channel->queue_count++] = *slot;
+    message->owned = true;
+    channel->queue[channel->queue_count++] =
+        (struct cw_unreliable_slot){.message = message, .size = size};
     channel->common.stats.queued = channel->queue_count;
     channel->common.stats.sent++;
 }
 
 /* Queues a large message, whose fragments get their numbers now. */
 CW_OUTLINE static enum cw_error send_large(struct cw_unreliable_channel *channel,
-                                           struct cw_message *message, uint32_t bits)
+                                           struct cw_message *message)
 {
-    struct cw_unreliable_slot slot = {
-        .message = message, .bits = bits, .first = channel->next_number};
-    slot.total = cw_large_prepare(&channel->common, message, slot.first);
-    if (slot.total == 0)
+    const uint32_t total = cw_large_prepare(&channel->common, message, channel->next_number);
+    if (total == 0)
         return CW_ERROR_MESSAGE_VALUE;
-    const uint32_t count = cw_large_count(&channel->common.large, slot.total);
+    const uint32_t count = cw_large_count(&channel->common.large, total);
     if (message->receipt && !cw_receipts_has_room(channel->common.receipts, count))
         return CW_ERROR_RECEIPTS_FULL;
+    message->id = channel->next_number;
     channel->next_number = (uint16_t)(channel->next_number + count);
     channel->common.unsent_fragments += count;
     cw_receipts_promise_parts(channel->common.receipts, message->receipt, count);
-    append(channel, &slot);
+    append(channel, message, total | CW_UNRELIABLE_LARGE);
     return CW_OK;
 }
 
@@ -81,8 +92,8 @@ enum cw_error cw_unreliable_send(struct cw_unreliable_channel *channel, struct c
     if (channel->queue_count >= common->most_queued)
         return CW_ERROR_QUEUE_FULL;
     if (cw_large_takes(&common->large, message, bits, common->whole_bits))
-        return send_large(channel, message, bits);
-    append(channel, &(struct cw_unreliable_slot){.message = message, .bits = bits});
+        return send_large(channel, message);
+    append(channel, message, bits);
     cw_receipts_promise(common->receipts, message->receipt);
     return CW_OK;
 }
@@ -118,7 +129,7 @@ static uint32_t pick_large(struct cw_unreliable_channel *channel, uint32_t bits_
     struct cw_channel_common *common = &channel->common;
     const struct cw_unreliable_slot *slot = &channel->queue[channel->waiting];
     const uint32_t bits =
-        cw_large_bits(common, cw_large_size(&common->large, slot->total, slot->next));
+        cw_large_bits(common, cw_large_size(&common->large, total_of(slot), slot->next));
     common->fragment_due = !fragments && common->selection_count == 0;
     common->more_due |= !common->fragment_due;
     if (!fragments || common->selection_count > 0 || !has_room(common, bits, bits_left))
@@ -138,7 +149,7 @@ static bool may_pass(const struct cw_unreliable_channel *channel)
 /* Notes that a message waits: a large one, of which fragments go later, or one without room. */
 static void note_waiting(struct cw_unreliable_channel *channel, uint32_t at)
 {
-    if (channel->queue[at].total == 0)
+    if (!is_large(&channel->queue[at]))
         channel->common.more_due = true;
     else if (channel->waiting == CW_UNRELIABLE_NO_SLOT)
         channel->waiting = at;
@@ -153,8 +164,8 @@ static uint32_t pick_messages(struct cw_unreliable_channel *channel, uint32_t bi
     uint32_t at = channel->cursor, count = common->selection_count, picked = 0;
     for (; at < channel->queue_count && count < most; at++) {
         const struct cw_unreliable_slot *slot = &channel->queue[at];
-        const uint32_t bits = slot->bits + (count == 0 ? common->entry_bits : 0);
-        if (!CW_LIKELY(slot->total == 0 && has_room(common, bits, bits_left - picked))) {
+        const uint32_t bits = slot->size + (count == 0 ? common->entry_bits : 0);
+        if (!has_room(common, bits, bits_left - picked)) {
             note_waiting(channel, at);
             if (!may_pass(channel))
                 break;
@@ -192,9 +203,9 @@ static bool write_large(struct cw_unreliable_channel *channel, struct cw_stream 
 {
     struct cw_channel_common *common = &channel->common;
     struct cw_unreliable_slot *slot = cw_unreliable_picked(channel, 0);
-    const uint32_t count = cw_large_count(&common->large, slot->total);
     const struct cw_large_piece piece = {
-        .first = slot->first, .index = slot->next, .total = slot->total};
+        .first = slot->message->id, .index = slot->next, .total = total_of(slot)};
+    const uint32_t count = cw_large_count(&common->large, piece.total);
     if (!cw_large_write(stream, common, index, slot->message, &piece))
         return false;
     if (slot->message->receipt)
@@ -258,7 +269,7 @@ bool cw_unreliable_write(struct cw_unreliable_channel *channel, struct cw_stream
 static uint32_t newest_large(const struct cw_unreliable_channel *channel)
 {
     uint32_t at = channel->queue_count;
-    while (at > 0 && channel->queue[at - 1].total == 0)
+    while (at > 0 && !is_large(&channel->queue[at - 1]))
         at--;
     return at - 1;
 }
@@ -269,12 +280,12 @@ void cw_unreliable_end_round(struct cw_unreliable_channel *channel)
     uint32_t kept = 0;
     for (uint32_t i = 0; i < channel->queue_count; i++) {
         const struct cw_unreliable_slot slot = channel->queue[i];
-        if (slot.total > 0 && (slot.next > 0 || i == newest)) {
+        if (is_large(&slot) && (slot.next > 0 || i == newest)) {
             channel->queue[kept++] = slot;
             continue;
         }
         const uint32_t count =
-            slot.total > 0 ? cw_large_count(&channel->common.large, slot.total) : 0;
+            is_large(&slot) ? cw_large_count(&channel->common.large, total_of(&slot)) : 0;
         if (slot.message->receipt)
             cw_receipts_settle_parts(channel->common.receipts, slot.message->receipt,
                                      count > 0 ? count : 1);
@@ -443,7 +454,8 @@ void cw_unreliable_take(struct cw_unreliable_channel *channel, const struct cw_p
 {
     struct cw_channel_stats *stats = &channel->common.stats;
     stats->dropped += parsed->missing + parsed->missing_blocks;
-    struct cw_message *message = parsed->first;
+    struct cw_message *message =
+        CW_LIKELY(!parsed->is_large) ? parsed->first : take_large(channel, &parsed->large);
     const bool late = is_late(channel, parsed);
     if (message && !late)
         channel->newest = parsed->packet;
@@ -452,21 +464,10 @@ void cw_unreliable_take(struct cw_unreliable_channel *channel, const struct cw_p
         if (late) {
             cw_message_drop(message);
             stats->dropped++;
-            message = next;
-            continue;
+        } else {
+            keep_message(channel, message);
         }
-        keep_message(channel, message);
         message = next;
-    }
-    if (!CW_LIKELY(!parsed->is_large)) {
-        message = take_large(channel, &parsed->large);
-        stats->dropped += message && late;
-        if (message && late)
-            cw_message_drop(message);
-        if (!message || late)
-            return;
-        channel->newest = parsed->packet;
-        keep_message(channel, message);
     }
 }
 

@@ -10,11 +10,13 @@
 /* The most blocks that have arrived and are not released yet. */
 #define CW_UNRELIABLE_BLOCKS 8
 
+/* This is added to the bytes of a large message, so that as bits they find no room anywhere. */
+#define CW_UNRELIABLE_LARGE 0x80000000u
+
 struct cw_unreliable_slot {
-    struct cw_message *message;
-    uint32_t bits;   /* the most that type, body and block need */
-    uint32_t total;  /* bytes of a large message; 0: it goes whole */
-    uint16_t first;  /* the number of its first fragment */
+    struct cw_message *message; /* the id of a large one is its first fragment's number */
+    uint32_t size;   /* the most bits that type, body and block need; of a large message, its bytes
+                        and CW_UNRELIABLE_LARGE */
     uint16_t next;   /* the index of the fragment that is sent next */
     uint16_t leader; /* for its receipt, which is that of all packets with fragments */
 };
