@@ -69,11 +69,11 @@ static void print_connection_state(const struct cw_connection *c, const char *na
             "%.0f of %.0f bytes in flight, limit %d\n",
             name, cw_message_pool_used(c->made), c->config.max_messages,
             cw_message_pool_used(c->arrived), c->channels[0].common.pool_room, c->packet_size,
-            c->config.max_packets_per_update, c->config.endpoint.sent_window,
-            stats.endpoint.packets_sent, stats.endpoint.packets_acked, stats.endpoint.packets_lost,
-            stats.packets_refused, sent->unseen, sent->rtt.smoothed, c->timing.loss,
-            c->timing.answer, c->timing.patience, sent->silence.last_arrival, sent->silence.usual,
-            stats.bytes_in_flight, stats.congestion_window_bytes, (int)stats.limited);
+            c->config.max_packets_per_update, c->config.sent_window, stats.endpoint.packets_sent,
+            stats.endpoint.packets_acked, stats.endpoint.packets_lost, stats.packets_refused,
+            sent->unseen, sent->rtt.smoothed, c->timing.loss, c->timing.answer, c->timing.patience,
+            sent->silence.last_arrival, sent->silence.usual, stats.bytes_in_flight,
+            stats.congestion_window_bytes, (int)stats.limited);
     for (uint32_t i = 0; i < c->config.channel_count; i++)
         print_channel(&c->channels[i], i);
 }

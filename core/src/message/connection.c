@@ -101,8 +101,17 @@ static enum cw_error lay_out(struct cw_arena *arena, const struct cw_connection_
         cw_arena_take(arena, cw_endpoint_memory(&endpoint));
         return CW_OK;
     }
-    c->config = *config;
-    c->config.endpoint.sent_window = endpoint.sent_window;
+    c->config = (struct cw_connection_settings){
+        .allocator = config->allocator,
+        .memory = arena->size,
+        .schema = config->schema,
+        .channel_count = config->channel_count,
+        .sent_window = endpoint.sent_window,
+        .max_messages = config->max_messages,
+        .max_packets_per_update = config->max_packets_per_update,
+        .idle_interval_seconds = config->idle_interval_seconds,
+    };
+    c->congestion.config = config->congestion;
     c->packet_size = cw_connection_packet_size(config);
     c->send_size = cw_connection_send_size(config);
     c->entries_bits = cw_bits_required(config->channel_count);
@@ -173,7 +182,7 @@ void cw_connection_destroy(struct cw_connection *c)
     cw_message_pool_destroy(c->made);
     cw_message_pool_destroy(c->arrived);
     const struct cw_allocator allocator = c->config.allocator;
-    cw_release(&allocator, c, cw_connection_memory(&c->config));
+    cw_release(&allocator, c, c->config.memory);
 }
 
 void cw_connection_reset(struct cw_connection *c)
@@ -186,7 +195,7 @@ void cw_connection_reset(struct cw_connection *c)
         cw_channel_reset(channel);
     }
     cw_endpoint_reset(c->endpoint);
-    for (uint32_t i = 0; i < c->config.endpoint.sent_window; i++)
+    for (uint32_t i = 0; i < c->config.sent_window; i++)
         c->carried[i] = (struct cw_carried){.receipts = CW_RECEIPT_NONE};
     cw_receipts_reset(&c->receipts);
     c->words_written = 0;
@@ -200,7 +209,7 @@ void cw_connection_reset(struct cw_connection *c)
     c->answers = 0;
     c->next_channel = 0;
     /* its time begins with the first update */
-    (void)cw_congestion_init(&c->congestion, &c->config.congestion, 0);
+    (void)cw_congestion_init(&c->congestion, &c->congestion.config, 0);
     c->congestion.now = INFINITY;
     c->packets_refused = 0;
     c->packets_invalid = 0;

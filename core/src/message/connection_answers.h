@@ -18,7 +18,7 @@
 /* Returns the record of a packet in the endpoint's window. */
 static inline struct cw_carried *cw_carried_by(const struct cw_connection *c, uint16_t packet)
 {
-    return &c->carried[packet & (c->config.endpoint.sent_window - 1)];
+    return &c->carried[packet & (c->config.sent_window - 1)];
 }
 
 /* Returns the number of packets with entries that the other end has not seen yet. */

@@ -32,6 +32,18 @@ enum cw_flight {
     CW_FLIGHT_SETTLED   /* acked or lost */
 };
 
+/* The part of the config that is of use after create, without the configs of 64 channels. */
+struct cw_connection_settings {
+    struct cw_allocator allocator;
+    size_t memory; /* bytes of the one allocation */
+    const struct cw_schema *schema;
+    uint32_t channel_count;
+    uint32_t sent_window; /* packets that may be in flight */
+    uint32_t max_messages;
+    uint32_t max_packets_per_update;
+    double idle_interval_seconds;
+};
+
 /* A time before any that a caller may give. */
 #define CW_NEVER (-(double)INFINITY)
 
@@ -82,7 +94,7 @@ struct cw_carried {
    6. Every packet with messages is answered, so that an ack goes with each repeat of the oldest. An
       answer that gets lost needs no other: the repeat asks for the next one. */
 struct cw_connection {
-    struct cw_connection_config config;
+    struct cw_connection_settings config;
     uint32_t packet_size;  /* bytes of payload up to which our packets are filled */
     uint32_t send_size;    /* the longest payload we send, in fragments, with a block fragment */
     uint32_t entries_bits; /* the width of the number of entries in front of a payload */
@@ -147,8 +159,18 @@ bool cw_connection_is_idle(const struct cw_connection *connection);
 /* The messages that could be sent now on a channel of the connection. */
 uint32_t cw_connection_room(const struct cw_connection *connection, uint32_t channel);
 
+/* Tells the channels the fate of a packet. */
+void cw_connection_settle(struct cw_connection *connection, uint16_t packet, bool acked,
+                          double now);
+
 /* Takes the fates of packets from the endpoint and passes them to the channels. */
-void cw_connection_take_fates(struct cw_connection *connection, double now);
+CW_INLINE void cw_connection_take_fates(struct cw_connection *c, double now)
+{
+    uint16_t packet;
+    bool acked;
+    while (cw_endpoint_next_fate(c->endpoint, &packet, &acked))
+        cw_connection_settle(c, packet, acked, now);
+}
 
 /* Returns the bytes up to which packets are filled, so that they are not sent in fragments. */
 uint32_t cw_connection_packet_size(const struct cw_connection_config *config);

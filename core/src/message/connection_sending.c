@@ -73,10 +73,10 @@ static inline void note_carried(struct cw_connection *c, uint16_t packet, bool s
     /* this place is still that of the packet that leaves the window */
     settle_receipts(c, carried, false);
     if (carried->flight != CW_FLIGHT_NONE)
-        settle_bulk(c, carried, (uint16_t)(packet - c->config.endpoint.sent_window), false, now);
+        settle_bulk(c, carried, (uint16_t)(packet - c->config.sent_window), false, now);
     carried->packet = packet;
     carried->receipts = cw_receipts_packet(&c->receipts);
-    carried->start = c->words_written;
+    uint32_t end = carried->start = c->words_written;
     carried->flight = c->bulk ? CW_FLIGHT_SENT : CW_FLIGHT_NONE;
     for (uint32_t i = 0; i < c->config.channel_count; i++) {
         const struct cw_channel *channel = &c->channels[i];
@@ -91,19 +91,18 @@ static inline void note_carried(struct cw_connection *c, uint16_t packet, bool s
         if (count == 0)
             continue;
         const uint32_t fragment = is_fragment ? CW_CARRIED_FRAGMENT : 0;
-        c->words[c->words_written++ & c->words_mask] =
-            (uint16_t)(fragment | i << CW_CARRIED_CHANNEL | count);
+        c->words[end++ & c->words_mask] = (uint16_t)(fragment | i << CW_CARRIED_CHANNEL | count);
         for (uint32_t j = 0; j < count; j++)
-            c->words[c->words_written++ & c->words_mask] = channel->common.selection[j];
+            c->words[end++ & c->words_mask] = channel->common.selection[j];
     }
-    carried->words = (uint16_t)(c->words_written - carried->start);
+    carried->words = (uint16_t)(end - c->words_written);
+    c->words_written = end;
     carried->speaks = speaks;
     c->spoken += speaks;
     carried->spoken = c->spoken;
 }
 
-/* Tells the channels the fate of a packet. */
-static inline void settle(struct cw_connection *c, uint16_t packet, bool acked, double now)
+void cw_connection_settle(struct cw_connection *c, uint16_t packet, bool acked, double now)
 {
     struct cw_carried *carried = cw_carried_by(c, packet);
     if (carried->packet != packet)
@@ -113,7 +112,6 @@ static inline void settle(struct cw_connection *c, uint16_t packet, bool acked, 
         settle_bulk(c, carried, packet, acked, now);
     if (c->words_written - carried->start > c->words_mask + 1)
         return;
-    uint16_t wrapped[CW_MAX_MESSAGES_PER_PACKET];
     uint32_t position = carried->start;
     const uint32_t end = position + carried->words;
     while (position != end) {
@@ -124,6 +122,7 @@ static inline void settle(struct cw_connection *c, uint16_t packet, bool acked, 
         struct cw_channel *channel = &c->channels[index];
         const uint16_t *ids = &c->words[position & c->words_mask];
         if ((position & c->words_mask) + count > c->words_mask + 1) {
+            uint16_t *wrapped = channel->common.selection; /* no packet is being made now */
             for (uint32_t i = 0; i < count; i++)
                 wrapped[i] = c->words[(position + i) & c->words_mask];
             ids = wrapped;
@@ -134,14 +133,6 @@ static inline void settle(struct cw_connection *c, uint16_t packet, bool acked, 
         else
             cw_channel_lost(channel, ids, count, is_fragment, packet);
     }
-}
-
-void cw_connection_take_fates(struct cw_connection *c, double now)
-{
-    uint16_t packet;
-    bool acked;
-    while (cw_endpoint_next_fate(c->endpoint, &packet, &acked))
-        settle(c, packet, acked, now);
 }
 
 /* Sending */
@@ -173,7 +164,7 @@ static uint32_t begin_packet(struct cw_connection *c, double now)
     uint32_t ready = 0;
     c->timing.now = now;
     set_headers(c);
-    c->timing.packet = cw_endpoint_next_sequence(c->endpoint);
+    c->timing.packet = c->endpoint->sent.window.next;
     for (uint32_t i = 0; i < c->config.channel_count; i++)
         ready += cw_channel_begin(&c->channels[i], c->packets_this_round == 0);
     return ready;
@@ -341,7 +332,7 @@ static inline void end_round(struct cw_connection *c)
 static bool window_has_room(const struct cw_connection *c, bool first, bool due, double now)
 {
     const struct cw_sent_packets *sent = cw_endpoint_sent(c->endpoint);
-    const uint32_t window = c->config.endpoint.sent_window;
+    const uint32_t window = c->config.sent_window;
     if (sent->unseen < window - window / 4)
         return true;
     if (first)
@@ -400,8 +391,8 @@ size_t cw_connection_transmit(struct cw_connection *c, uint8_t *out, size_t capa
     CW_ONE_THREAD(c);
     if (!cw_connection_can_run(c, now) || !out || !c->round_open)
         return 0;
-    assert(capacity >= cw_endpoint_max_datagram_size(c->endpoint));
-    if (capacity < cw_endpoint_max_datagram_size(c->endpoint))
+    assert(capacity >= c->endpoint->max_datagram_size);
+    if (capacity < c->endpoint->max_datagram_size)
         return 0;
     if (c->send_size > c->packet_size) {
         const size_t size = cw_endpoint_transmit(c->endpoint, out, capacity, now);
@@ -525,7 +516,7 @@ void cw_connection_update(struct cw_connection *c, double now)
     cw_connection_take_fates(c, now);
     const struct cw_sent_packets *sent = cw_endpoint_sent(c->endpoint);
     if (!(c->updated > CW_NEVER)) {
-        (void)cw_congestion_init(&c->congestion, &c->config.congestion, now);
+        (void)cw_congestion_init(&c->congestion, &c->congestion.config, now);
         c->spoken_to = now; /* this counts as a beginning, so that both ends get to know the path */
         c->answers = CW_ANSWERS_MOST;
     } else if (now > c->updated) {
