@@ -30,17 +30,42 @@ const AGAIN = [...REBUILD, ...ALIKE, '--merge-locals', '-Oz'];
 const TRAPS = '--ignore-implicit-traps';
 const PASSES = [TRAPS, INLINE, ...REBUILD, ...ALIKE, ...AGAIN];
 
+/** Writes the module without a change, but for the last step of the passes, which text does not keep. */
+const WRITE = ['-ol', '2', '-s', '2', '--generate-stack-ir', '--optimize-stack-ir'];
+
+const compare = (a, b) => Number(a > b) - Number(a < b);
+
+/**
+ * Sorts the functions of a module's text by length, roughly, and then by parameters. This saves 400 bytes: gzip finds
+ * what functions have in common when they stand close together.
+ */
+const sorted = (text) => {
+  const end = text.lastIndexOf('\n)');
+  const [head, ...functions] = text.slice(0, end).split(/\n(?= \(func )/);
+  const keyed = functions.map((code) => ({
+    code,
+    length: Math.floor(Math.log2(code.split('\n').length)),
+    parameters: /^ \(func \S+(.*)/.exec(code)[1],
+  }));
+  keyed.sort((a, b) => a.length - b.length || compare(a.parameters, b.parameters));
+  return [head, ...keyed.map(({ code }) => code)].join('\n') + text.slice(end);
+};
+
 const [metadce, opt, file] = process.argv.slice(2);
 const module = new WebAssembly.Module(readFileSync(file));
 const kept = WebAssembly.Module.exports(module)
   .map(({ name }) => name)
   .filter((name) => !EMSCRIPTENS.includes(name));
 const graph = `${file}.graph.json`;
+const text = `${file}.wat`;
 const nodes = kept.map((name) => ({ name, export: name }));
 writeFileSync(graph, JSON.stringify([{ name: 'outside', root: true, reaches: kept }, ...nodes]));
 try {
   execFileSync(metadce, [...FEATURES, '--graph-file', graph, file, '-o', file]);
-  execFileSync(opt, [...PASSES, ...FEATURES, file, '-o', file]);
+  execFileSync(opt, [...PASSES, ...FEATURES, file, '-S', '-o', text]);
+  writeFileSync(text, sorted(readFileSync(text, 'utf8')));
+  execFileSync(opt, [...WRITE, ...FEATURES, text, '-o', file]);
 } finally {
   rmSync(graph);
+  rmSync(text, { force: true });
 }
