@@ -79,7 +79,9 @@ file(CONFIGURE OUTPUT ${SODIUM_NAMES} CONTENT "${RENAMED}" @ONLY)
 set(KIND OBJECT)
 if(CAUSEWAY_WASM)
     set(KIND STATIC)
-    set(PLATFORM ${PROJECT_SOURCE_DIR}/wasm/sodium.c)
+    set(WASM ${PROJECT_SOURCE_DIR}/wasm)
+    set(PLATFORM ${WASM}/sodium.c ${WASM}/chacha20.c ${WASM}/poly1305.c) # which include what is left out
+    list(FILTER SODIUM_SOURCES EXCLUDE REGEX "/(crypto_stream|crypto_onetimeauth)/")
 elseif(WIN32)
     set(PLATFORM sodium/sodium_windows.c)
 else()
@@ -91,7 +93,7 @@ set_target_properties(causeway_sodium PROPERTIES C_VISIBILITY_PRESET hidden
                                                  POSITION_INDEPENDENT_CODE "${BUILD_SHARED_LIBS}")
 target_include_directories(causeway_sodium
     SYSTEM PUBLIC ${SODIUM}/include
-    PRIVATE ${SODIUM}/include/sodium)
+    PRIVATE ${SODIUM}/include/sodium ${SODIUM})
 target_compile_definitions(causeway_sodium
     PUBLIC SODIUM_STATIC
     PRIVATE CONFIGURED=1 HAVE_STDINT_H=1 HAVE_ATOMIC_OPS=1 _GNU_SOURCE)
