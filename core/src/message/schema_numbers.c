@@ -95,9 +95,13 @@ double cw_schema_get_number(const struct cw_schema_number *number, const void *m
     return (double)word.f;
 }
 
+/* NaN becomes the least. */
 static double round_within(double value, double least, double most)
 {
-    return fmin(fmax(floor(value + 0.5), least), most);
+    const double rounded = floor(value + 0.5);
+    if (!(rounded > least))
+        return least;
+    return rounded < most ? rounded : most;
 }
 
 void cw_schema_set_number(const struct cw_schema_number *number, void *message, double value)

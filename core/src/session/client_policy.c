@@ -31,6 +31,16 @@
 #define PAUSE_LEAST_SECONDS 0.5
 #define PAUSE_MOST_SECONDS  8.0
 
+static double least(double a, double b)
+{
+    return a < b ? a : b;
+}
+
+static double most(double a, double b)
+{
+    return a > b ? a : b;
+}
+
 static bool may_be_mended(const struct cw_client_policy *policy, enum cw_client_state end)
 {
     switch (end) {
@@ -68,7 +78,7 @@ static void end(struct cw_client_policy *policy, enum cw_client_state reason, do
         uint8_t random;
         cw_random_fill(&policy->config.random, &random, 1);
         policy->token_time += policy->pause_seconds * (0.5 + random / 512.0);
-        policy->pause_seconds = fmin(2 * policy->pause_seconds, PAUSE_MOST_SECONDS);
+        policy->pause_seconds = least(2 * policy->pause_seconds, PAUSE_MOST_SECONDS);
     }
     policy->tries++;
 }
@@ -162,7 +172,7 @@ void cw_client_policy_hear(struct cw_client_policy *policy, double now, double u
         policy->absence = 0;
     /* A datagram over a link that was tried says nothing of how long the server is silent. */
     if (!policy->trying)
-        policy->silence = fmax(policy->silence, now - policy->last_received);
+        policy->silence = most(policy->silence, now - policy->last_received);
     policy->trying = false;
     policy->last_received = now;
 }
@@ -198,7 +208,7 @@ void cw_client_policy_follow(struct cw_client_policy *policy, enum cw_client_sta
 /* Twice the seconds for which the server is silent by itself. */
 static double usual(const struct cw_client_policy *policy)
 {
-    return 2 * fmax(policy->silence, policy->earlier_silence);
+    return 2 * most(policy->silence, policy->earlier_silence);
 }
 
 /* Decides whether the server has been silent for so long that another link should be tried. */
@@ -206,20 +216,20 @@ static bool is_silent(struct cw_client_policy *policy, double now)
 {
     /* The link that is tried opens in two round trips, and a move over it takes one and a half. */
     const double more = policy->trying ? 2 * policy->handshake_seconds : 0;
-    const bool silent = now - fmax(policy->last_received, policy->tried) > policy->patience + more;
+    const bool silent = now - most(policy->last_received, policy->tried) > policy->patience + more;
     if (silent) {
         policy->patience *= 2;
         policy->trying = true;
     } else if (now - policy->tried > CALM_SECONDS) {
         policy->patience =
-            fmax(policy->patience / 2, fmax(policy->config.silence_seconds, usual(policy)));
+            most(policy->patience / 2, most(policy->config.silence_seconds, usual(policy)));
         policy->earlier_silence = policy->silence;
         policy->silence = 0;
     } else {
         return false;
     }
     policy->tried = now;
-    policy->patience = fmin(policy->patience, PATIENCE_MOST_SECONDS);
+    policy->patience = least(policy->patience, PATIENCE_MOST_SECONDS);
     return silent;
 }
 
@@ -235,7 +245,7 @@ void cw_client_policy_update(struct cw_client_policy *policy, double now, double
     if (policy->config.silence_seconds > 0 && is_silent(policy, now))
         policy->action = CW_CLIENT_ACTION_RENEW;
     else if (policy->absence > 0 && policy->config.attempts > 0 && is_back(policy, now) &&
-             now - policy->last_received > fmax(FORGOTTEN_SECONDS, usual(policy)))
+             now - policy->last_received > most(FORGOTTEN_SECONDS, usual(policy)))
         end(policy, CW_CLIENT_TIMED_OUT, now);
 }
 
