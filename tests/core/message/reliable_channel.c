@@ -96,7 +96,7 @@ static struct packet make_packet(struct rig *rig, uint32_t bits_left)
                                      .answer = 1,
                                      .patience = 1,
                                      .packet = packet.number};
-    cw_reliable_begin(channel, true);
+    cw_reliable_begin(channel, &(struct cw_timing){0}, true);
     for (uint32_t bits; (bits = cw_reliable_pick(channel, &timing, bits_left)) > 0;) {
         assert_true(bits <= bits_left);
         bits_left -= bits;
