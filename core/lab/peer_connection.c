@@ -19,7 +19,7 @@ enum { CHANNEL_MESSAGES, CHANNEL_STATES, CHANNEL_BLOCKS, CHANNEL_COUNT };
 
 /* The changes that a peer type makes to the defaults. */
 struct mode {
-    enum cw_recovery_kind recovery; /* of messages */
+    enum cw_recovery_kind recovery; /* the recovery of messages */
     bool binary;                    /* congestion control in the mode CW_CONGESTION_BINARY */
 };
 

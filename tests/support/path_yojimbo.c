@@ -14,9 +14,10 @@
 #define MOST        64           /* messages in a packet, at most */
 #define WINDOW      1024         /* messages that may be unacked, and packets that are remembered */
 #define ACKS        32           /* packets that a header reports */
-#define ENTRY_BITS  (1 + 8 + 16) /* of a packet's only entry without its messages: yojimbo's */
+#define ENTRY_BITS  (1 + 8 + 16) /* yojimbo's entry without its messages */
 
-/* What a packet holds. Its fields are not packed as on the wire, but its size is counted so. */
+/* The contents of a packet. Its fields are not packed as on the wire, but its size is counted so.
+ */
 struct packet {
     uint16_t sequence, ack, count;
     uint32_t ack_bits;
@@ -33,7 +34,7 @@ struct end {
     struct cw_simulator *link; /* to the other end */
     struct message sent[WINDOW];
     uint16_t oldest, next_id;
-    struct packet packets[WINDOW]; /* by their numbers */
+    struct packet packets[WINDOW]; /* the latest packets, by number */
     uint16_t next_packet;
     uint16_t newest; /* the newest packet that arrived, and which of those before it */
     uint32_t newest_bits;

@@ -1,4 +1,4 @@
-/* How much it is worth to send more than is known to be needed, so that a loss costs less time than
+/* The worth of sending more than is known to be needed, so that a loss costs less time than
    the wait for an ack and another send. */
 #ifndef CAUSEWAY_RECOVERY_H
 #define CAUSEWAY_RECOVERY_H
@@ -12,7 +12,7 @@
    the messages arrive there within 158 ms, not 75 (tests/bench/path_messages.c, rare_losses). */
 #define CW_RECOVERY_PRICE 0.0004
 
-/* What is known of the losses of a channel's messages. */
+/* The knowledge about the losses of a channel's messages. */
 struct cw_recovery_path {
     double loss;   /* the share of packets that are lost */
     double next;   /* the chance that what follows a lost packet is lost too */

@@ -5,8 +5,8 @@
 #include "path_yojimbo.h"
 
 #define SECONDS 300
-#define SHARE   0.8  /* of yojimbo's bytes */
-#define CHANCE  1.01 /* by which a mean may differ from an equal one */
+#define SHARE   0.8  /* a share of yojimbo's bytes */
+#define CHANCE  1.01 /* the ratio of two means that may be equal */
 
 /* The budgets make use of the bytes that there are: yojimbo sends the more, the longer the path. */
 static const struct {

@@ -23,10 +23,11 @@ export interface ChannelConfig {
    */
   readonly maxMessageSize?: number;
   /**
-   * What a reliable channel does before it knows that a message was lost; the more, the more packets are lost and the
-   * more a loss costs. Default `RESEND`: nothing, a message is sent again after a round trip. `COPIES` sends messages
-   * again in the following packets. `CODED` sends combinations of all unacked messages, from which the receiver rebuilds
-   * lost ones; messages above 256 bytes are copied. It extends the wire format, so the server's channel needs it too.
+   * The way in which a reliable channel acts before it knows that a message was lost. It does the more, the more
+   * packets are lost and the more a loss costs. Default `RESEND`: nothing, a message is sent again after a round trip.
+   * `COPIES` sends messages again in the following packets. `CODED` sends combinations of all unacked messages, from
+   * which the receiver rebuilds lost ones; messages above 256 bytes are copied. It extends the wire format, so the
+   * server's channel needs it too.
    */
   readonly recovery?: keyof typeof recoveryKinds;
   /**
