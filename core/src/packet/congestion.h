@@ -58,6 +58,7 @@ struct cw_congestion_delay {
     double counted_acked, counted_lost; /* bytes, since counting began */
     double reported, late;              /* bytes reported lost, and those that arrived after all */
     double pace, bound; /* bytes per second that pacing lets go, and the most that losses allow */
+    double sent;        /* when the latest packet was sent */
     double latest;      /* the rate of the latest round */
     double arrives;     /* the rate that arrived when losses were found */
     double loss;        /* the share of losses that is on trial */

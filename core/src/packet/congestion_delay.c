@@ -317,6 +317,7 @@ void cw_delay_sent(struct cw_congestion *c, uint16_t sequence, uint32_t bytes)
     d->in_flight += bytes;
     d->budget -= bytes;
     d->tick.sent = true;
+    d->sent = c->now;
 }
 
 static void leave_flight(struct cw_congestion_delay *d, uint16_t sequence, uint32_t bytes)
@@ -374,12 +375,15 @@ void cw_delay_arrived(struct cw_congestion *c, uint32_t bytes, double rtt)
    is in flight goes down for a round trip. */
 static void turn(struct cw_congestion_delay *d, double now)
 {
+    const double before = base_of(d);
     const bool seen = d->base[0] < d->base[1] + d->tick_seconds / 16;
     d->turned = now;
     d->reported /= 2;
     d->late /= 2;
     d->base[1] = d->base[0];
     d->base[0] = INFINITY;
+    if (d->phase == STEADY && base_of(d) > before + d->target)
+        begin_anew(d, d->window);
     if (seen || d->phase != STEADY || d->in_flight <= 0 || base_of(d) == INFINITY)
         return;
     d->kept = d->window;
@@ -428,7 +432,8 @@ static bool is_over(const struct cw_congestion_delay *d, double now)
     const double outage = most(RATE_TICKS * d->tick_seconds, 2 * d->trip);
     if (d->round.acked > 0)
         return d->round.over && elapsed >= d->trip;
-    return d->round.over && elapsed >= outage && d->round.lost >= SURE * PACKET;
+    const bool many = d->round.lost >= SURE * PACKET || elapsed >= SURE * outage;
+    return d->round.over && elapsed >= outage && many;
 }
 
 static void set_target(struct cw_congestion *c, double tick_seconds)

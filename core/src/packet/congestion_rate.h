@@ -80,4 +80,11 @@ static inline bool is_longer_path(const struct cw_congestion_delay *d, double qu
     return d->window <= PACKET || rate <= 0 || (queue - d->target) * rate > d->window;
 }
 
+/* Returns whether a packet may go at any pace while none is in flight: one a round trip where
+   losses bound the rate, so that nothing ever waits for good. */
+static inline bool may_go_alone(const struct cw_congestion_delay *d, double now)
+{
+    return d->bound == INFINITY || now - d->sent >= base_of(d);
+}
+
 #endif
