@@ -14,14 +14,14 @@
 
 #define SCENE_SECONDS   60.0
 #define SCENES_PER_HOUR 60
-#define START_SECONDS   20.0         /* the start of a scene, in which the queue is not measured */
-#define CHECK_SECONDS   0.1          /* seconds from one look at all channels to the next */
-#define TIMEOUT_SECONDS 5.0          /* seconds without a packet that usually end a connection */
-#define PACKET          1064.0       /* bytes of a full packet */
-#define LEAST_WINDOW    (4 * PACKET) /* the least that congestion control allows in flight */
-#define MOST_IN_FLIGHT  192          /* packets: three quarters of the sent_window */
-#define MOST_LOST       64           /* unreliable messages in a row */
-#define MOST_BLOCK      200000       /* bytes */
+#define START_SECONDS   20.0   /* the start of a scene, in which the queue is not measured */
+#define CHECK_SECONDS   0.1    /* seconds from one look at all channels to the next */
+#define TIMEOUT_SECONDS 5.0    /* seconds without a packet that usually end a connection */
+#define PACKET          1064.0 /* bytes of a full packet */
+#define LEAST_WINDOW    PACKET /* the least that congestion control allows in flight */
+#define MOST_IN_FLIGHT  192    /* packets: three quarters of the sent_window */
+#define MOST_LOST       64     /* unreliable messages in a row */
+#define MOST_BLOCK      200000 /* bytes */
 #define BLOCKS_WAITING  2
 #define FLOWS           4 /* at most */
 
@@ -161,14 +161,14 @@ static void check_message(const struct side *from, uint32_t channel, uint64_t nu
 }
 
 /* Returns how long a channel may go without an arrival: ten round trips, and for blocks 20 times
-   what a fair share of the path would take, or twice what the least window takes. */
+   what a fair share of the path would take, or half a round trip for each packet. */
 static double patience(const struct side *from, uint32_t channel)
 {
     const struct scene *scene = from->scene;
     double trip = scene->rtt + 2 * scene->slowest_tick;
     for (int i = 0; i < 2; i++)
         trip += scene->paths[i].queue_bytes / scene->paths[i].bytes_per_second;
-    const double seconds_per_byte = fmax(20 / from->room, 2 * trip / LEAST_WINDOW);
+    const double seconds_per_byte = fmax(20 / from->room, trip / (2 * PACKET));
     return 1 + 10 * trip + (channel == BLOCKS ? from->most_block * seconds_per_byte : 0);
 }
 

@@ -1,4 +1,4 @@
-#include "packet/congestion.h"
+#include "packet/congestion_rate.h"
 
 #include "base/config_fields.h"
 
@@ -85,6 +85,8 @@ enum cw_congestion_limit cw_congestion_limit(const struct cw_congestion *c, bool
     if (c->mode == CW_CONGESTION_BINARY && !cw_binary_allows(c))
         return CW_CONGESTION_LIMIT_RATE;
     if (c->mode != CW_CONGESTION_DELAY || !bulk)
+        return CW_CONGESTION_LIMIT_NONE;
+    if (c->delay.in_flight <= 0 && may_go_alone(&c->delay, c->now))
         return CW_CONGESTION_LIMIT_NONE;
     if (c->delay.in_flight > 0 && c->delay.in_flight >= c->delay.window)
         return CW_CONGESTION_LIMIT_WINDOW;

@@ -28,6 +28,7 @@ struct cw_congestion_round {
     bool over;            /* its last packet has been acked or lost */
     uint16_t last;        /* when this packet is acked or lost, the round is over */
     uint32_t ticks, held; /* ticks in the round, and ticks in which packets were held back */
+    uint32_t busy;        /* ticks in which packets were sent */
     double start;         /* seconds */
     double idle;          /* when packets were last sent while none were in flight */
     double least;         /* the least RTT in the round */
@@ -57,6 +58,7 @@ struct cw_congestion_delay {
     double counted_acked, counted_lost; /* bytes, since counting began */
     double reported, late;              /* bytes reported lost, and those that arrived after all */
     double pace, bound; /* bytes per second that pacing lets go, and the most that losses allow */
+    double sent;        /* when the latest packet was sent */
     double latest;      /* the rate of the latest round */
     double arrives;     /* the rate that arrived when losses were found */
     double loss;        /* the share of losses that is on trial */
@@ -73,6 +75,7 @@ struct cw_congestion_delay {
     struct cw_congestion_round round;
     struct {
         double least, settled; /* the least RTT since the latest update, and the bytes */
+        bool sent;             /* a packet was sent */
     } tick;
 };
 

@@ -3,7 +3,7 @@
    8298), losses bound it as in BBR versions 2 and 3, and other flows that fill the queue are met as
    in Copa (Arun and Balakrishnan 2018). Two things are our own: everything is measured from one
    tick to another, because acks come in ticks, and a loss is put on trial before it counts. */
-#include "packet/congestion_losses.h"
+#include "packet/congestion_rate.h"
 
 #include <assert.h>
 #include <math.h>
@@ -19,33 +19,17 @@
 #define PACE_GAIN      1.1   /* windows a round trip later; measured: queue_20, policer_3 */
 #define WINDOW_GAIN    2.0   /* times rate x RTT that the window may be; BBR's cwnd_gain */
 #define PROBE_GAIN     1.25  /* times that a probe sends, and that more rate is growth; BBR */
-#define CAREFUL        0.06 /* times the window that is added to a bounded one; measured: policers */
-#define EMPTY_ROUNDS   8    /* rounds with next to no queue before a probe; BBR's ProbeBW cycle */
-#define SURE           3    /* rounds without growth, or cuts in vain, that suffice; BBR */
-#define RATE_TICKS     4    /* ticks over which a rate is measured, to a quarter at worst */
-#define MEMORY         5.0  /* seconds to ProbeRTT; the least RTT holds twice as long; BBR */
-#define DRAINED        0.5  /* times rate x RTT in flight in a drain; BBR version 3's ProbeRTT */
-#define BETA           0.7  /* times the window after a loss beside others; CUBIC (RFC 9438) */
-#define TRIAL          0.85 /* times what arrives, sent in a trial; BBR's Headroom */
-#define AFTER_CUT      0.95 /* times what would just fit; measured: queue_20, policer_3 */
-#define TICKS_OF_QUEUE 1.8  /* the target: below 2, the next RTT that can be told from one */
-#define STEP           0.2  /* seconds in which the window grows by a packet; measured: two_flows */
+#define EMPTY_ROUNDS   8     /* rounds with next to no queue before a probe; BBR's ProbeBW cycle */
+#define SURE           3     /* rounds without growth, or cuts in vain, that suffice; BBR */
+#define MEMORY         5.0   /* seconds to ProbeRTT; the least RTT holds twice as long; BBR */
+#define DRAINED        0.5   /* times rate x RTT in flight in a drain; BBR version 3's ProbeRTT */
+#define BETA           0.7   /* times the window after a loss beside others; CUBIC (RFC 9438) */
+#define TRIAL          0.85  /* times what arrives, sent in a trial; BBR's Headroom */
+#define AFTER_CUT      0.95  /* times what would just fit; measured: queue_20, policer_3 */
+#define TICKS_OF_QUEUE 1.8   /* the target: below 2, the next RTT that can be told from one */
+#define STEP           0.2 /* seconds in which the window grows by a packet; measured: two_flows */
 
 enum phase { START, STEADY, DRAIN, TRIAL_OF_LOSS, COMPETE };
-
-static double base_of(const struct cw_congestion_delay *d)
-{
-    return least(d->base[0], d->base[1]);
-}
-
-/* Returns the best rate of the last rounds, in bytes per second. */
-static double rate_of(const struct cw_congestion_delay *d)
-{
-    double rate = 0;
-    for (uint32_t i = 0; i < CW_CONGESTION_ROUNDS; i++)
-        rate = most(rate, d->marks[i].rate);
-    return rate;
-}
 
 void cw_delay_init(struct cw_congestion *c)
 {
@@ -93,13 +77,6 @@ static void wait_rounds(struct cw_congestion_delay *d, uint32_t rounds)
 
 /* Losses */
 
-/* Returns the rate at which arrives what pacing lets go. No measurement over ticks is exact: this
-   one is at least the latest and at most the best of the last rounds. */
-static double arriving(const struct cw_congestion_delay *d)
-{
-    return least(most(d->pace * (1 - share_lost(d)), d->latest), rate_of(d));
-}
-
 /* Goes down to less than what arrives, on the empty path. Losses that we cause end then. The window
    alone would not do: its round trip is only known to a tick, and a tick's burst may be too much by
    itself. */
@@ -127,7 +104,7 @@ static void give_way(struct cw_congestion_delay *d, double loss, double own, dou
     }
     set_window(d, d->window * part * AFTER_CUT);
     d->bound = d->arrives / (1 - own) * AFTER_CUT;
-    d->held_until = now + MEMORY / 2;
+    d->held_until = now + MEMORY;
     d->empty = 0;
 }
 
@@ -164,13 +141,6 @@ static void heed_losses(struct cw_congestion_delay *d, double now)
 
 /* Rounds */
 
-/* Returns whether this control held the flow back in a quarter of the round's ticks at least. A
-   window that was not used is not proven. */
-static bool is_limited(const struct cw_congestion_delay *d)
-{
-    return 4 * d->round.held >= d->round.ticks;
-}
-
 /* Adds a packet, as Reno does, but not in less time than a fifth of a second, and on a slow link no
    more than lengthens the queue by a quarter of the target. After a while without a queue, a
    quarter of the window is added. */
@@ -188,23 +158,14 @@ static void grow(struct cw_congestion_delay *d, double queue, double elapsed, do
     d->empty += empty;
     if (empty && (d->empty >= EMPTY_ROUNDS || d->empty * elapsed >= MEMORY / 2))
         step = most(step, d->window * (PROBE_GAIN - 1));
-    /* A bound that losses have set is approached carefully, and left behind once nothing is lost
-       far beyond it. */
+    /* A bound that losses have set is approached in steps as small as the cuts, and left behind
+       once nothing is lost far beyond it. */
     if (d->bound < INFINITY)
-        step = least(step, CAREFUL * d->window);
+        step = least(step, (1 - AFTER_CUT) * d->window);
     d->bound *= 1 + step / d->window;
     if (d->bound > WINDOW_GAIN * rate_of(d))
         d->bound = INFINITY;
     set_window(d, d->window + step);
-}
-
-/* Returns whether so long a queue cannot be ours: a single packet in flight waits for none of ours,
-   what is in flight waits no longer than it takes to arrive, and after an outage, in which nothing
-   arrived, the path may be another one. */
-static bool is_longer_path(const struct cw_congestion_delay *d, double queue)
-{
-    const double rate = rate_of(d);
-    return d->window <= PACKET || rate <= 0 || (queue - d->target) * rate > d->window;
 }
 
 /* Finds out anew how fast the path is. */
@@ -255,16 +216,14 @@ static void cut(struct cw_congestion_delay *d, double queue, double now)
     set_window(d, kept);
 }
 
-/* Losses count only where the window held something back: a flow that sends less than it may would
-   not end them by a smaller window. */
 static void steady_round(struct cw_congestion_delay *d, double queue, double elapsed, double now)
 {
     if (queue > d->target) {
         if (is_lossy(d, now))
-            d->held_until = now + MEMORY / 2;
+            d->held_until = now + MEMORY;
         cut(d, queue, now);
         begin_counting(d);
-    } else if (is_limited(d) && is_lossy(d, now)) {
+    } else if (is_steady(d) && is_lossy(d, now)) {
         d->cuts = 0;
         heed_losses(d, now);
         begin_counting(d);
@@ -309,37 +268,14 @@ static void begin_round(struct cw_congestion_delay *d, double now)
     d->round = (struct cw_congestion_round){.start = now, .least = INFINITY, .idle = d->round.idle};
 }
 
-/* Returns the rate at which data has arrived, in bytes per second, over so many rounds that a tick
-   more or less makes no great difference. */
-static double measure(const struct cw_congestion_delay *d, double now)
-{
-    const double shortest = RATE_TICKS * d->tick_seconds;
-    double rate = 0;
-    for (uint32_t i = 0; i < CW_CONGESTION_ROUNDS && i < d->rounds; i++) {
-        const struct cw_congestion_mark *mark =
-            &d->marks[(d->rounds - 1 - i) % CW_CONGESTION_ROUNDS];
-        const double elapsed = now - mark->time;
-        if (mark->time < d->round.idle)
-            break;
-        if (elapsed > 0)
-            rate = (d->delivered - mark->delivered) / elapsed;
-        if (elapsed >= shortest)
-            break;
-    }
-    return rate;
-}
-
 static void end_round(struct cw_congestion_delay *d, double now)
 {
     const double elapsed = now - d->round.start;
     const double rate = measure(d, now);
     d->latest = rate;
     const double queue = d->round.acked > 0 ? d->round.least - base_of(d) : 0;
-    struct cw_congestion_mark *mark = &d->marks[d->rounds++ % CW_CONGESTION_ROUNDS];
     /* Rounds in which the application sent little say nothing about the path. */
-    const bool counts = is_limited(d) || rate > rate_of(d);
-    *mark = (struct cw_congestion_mark){
-        .time = now, .delivered = d->delivered, .rate = counts ? rate : mark->rate};
+    note_mark(d, now, is_limited(d) || rate > rate_of(d), rate);
     const bool waited = d->waits > 0;
     d->waits -= waited;
     if (d->round.acked <= 0) {
@@ -366,8 +302,7 @@ static void begin_after_pause(struct cw_congestion_delay *d, double now)
 {
     begin_round(d, now);
     d->round.idle = now;
-    struct cw_congestion_mark *mark = &d->marks[d->rounds++ % CW_CONGESTION_ROUNDS];
-    *mark = (struct cw_congestion_mark){.time = now, .delivered = d->delivered, .rate = mark->rate};
+    note_mark(d, now, false, 0);
 }
 
 void cw_delay_sent(struct cw_congestion *c, uint16_t sequence, uint32_t bytes)
@@ -381,6 +316,8 @@ void cw_delay_sent(struct cw_congestion *c, uint16_t sequence, uint32_t bytes)
     }
     d->in_flight += bytes;
     d->budget -= bytes;
+    d->tick.sent = true;
+    d->sent = c->now;
 }
 
 static void leave_flight(struct cw_congestion_delay *d, uint16_t sequence, uint32_t bytes)
@@ -438,12 +375,15 @@ void cw_delay_arrived(struct cw_congestion *c, uint32_t bytes, double rtt)
    is in flight goes down for a round trip. */
 static void turn(struct cw_congestion_delay *d, double now)
 {
+    const double before = base_of(d);
     const bool seen = d->base[0] < d->base[1] + d->tick_seconds / 16;
     d->turned = now;
     d->reported /= 2;
     d->late /= 2;
     d->base[1] = d->base[0];
     d->base[0] = INFINITY;
+    if (d->phase == STEADY && base_of(d) > before + d->target)
+        begin_anew(d, d->window);
     if (seen || d->phase != STEADY || d->in_flight <= 0 || base_of(d) == INFINITY)
         return;
     d->kept = d->window;
@@ -492,7 +432,8 @@ static bool is_over(const struct cw_congestion_delay *d, double now)
     const double outage = most(RATE_TICKS * d->tick_seconds, 2 * d->trip);
     if (d->round.acked > 0)
         return d->round.over && elapsed >= d->trip;
-    return d->round.over && elapsed >= outage && d->round.lost >= SURE * PACKET;
+    const bool many = d->round.lost >= SURE * PACKET || elapsed >= SURE * outage;
+    return d->round.over && elapsed >= outage && many;
 }
 
 static void set_target(struct cw_congestion *c, double tick_seconds)
@@ -519,6 +460,8 @@ static void pass_tick(struct cw_congestion *c, double tick_seconds, double now)
     struct cw_congestion_delay *d = &c->delay;
     set_target(c, tick_seconds);
     d->round.held += c->limited != CW_CONGESTION_LIMIT_NONE;
+    d->round.busy += d->tick.sent;
+    d->tick.sent = false;
     if (d->phase == START)
         start_tick(d, now);
     if (is_over(d, now))
