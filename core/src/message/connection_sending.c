@@ -304,8 +304,10 @@ static bool is_due(struct cw_connection *c, bool first)
 {
     if (first || !c->more_due)
         return first;
-    if (c->packets_this_round >= c->config.max_packets_per_update)
+    if (c->packets_this_round >= c->config.max_packets_per_update) {
+        cw_congestion_capped(&c->congestion);
         return false;
+    }
     if (c->packets_this_round < PROMPT_PACKETS)
         return true;
     const enum cw_congestion_limit limit = bulk_limit(c);

@@ -1,4 +1,4 @@
-#include "packet/congestion_rate.h"
+#include "packet/congestion.h"
 
 #include "base/config_fields.h"
 
@@ -86,7 +86,7 @@ enum cw_congestion_limit cw_congestion_limit(const struct cw_congestion *c, bool
         return CW_CONGESTION_LIMIT_RATE;
     if (c->mode != CW_CONGESTION_DELAY || !bulk)
         return CW_CONGESTION_LIMIT_NONE;
-    if (c->delay.in_flight <= 0 && may_go_alone(&c->delay, c->now))
+    if (c->delay.in_flight <= 0 && cw_delay_goes_alone(c))
         return CW_CONGESTION_LIMIT_NONE;
     if (c->delay.in_flight > 0 && c->delay.in_flight >= c->delay.window)
         return CW_CONGESTION_LIMIT_WINDOW;
@@ -96,6 +96,11 @@ enum cw_congestion_limit cw_congestion_limit(const struct cw_congestion *c, bool
 void cw_congestion_held(struct cw_congestion *c, enum cw_congestion_limit limit)
 {
     c->limit = limit;
+}
+
+void cw_congestion_capped(struct cw_congestion *c)
+{
+    c->delay.tick.capped = true;
 }
 
 void cw_congestion_sent(struct cw_congestion *c, bool bulk, uint16_t sequence, uint32_t bytes)

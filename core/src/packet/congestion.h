@@ -28,7 +28,7 @@ struct cw_congestion_round {
     bool over;            /* its last packet has been acked or lost */
     uint16_t last;        /* when this packet is acked or lost, the round is over */
     uint32_t ticks, held; /* ticks in the round, and ticks in which packets were held back */
-    uint32_t busy;        /* ticks in which packets were sent */
+    uint32_t capped;      /* ticks in which the most packets of a tick were not enough */
     double start;         /* seconds */
     double idle;          /* when packets were last sent while none were in flight */
     double least;         /* the least RTT in the round */
@@ -75,7 +75,7 @@ struct cw_congestion_delay {
     struct cw_congestion_round round;
     struct {
         double least, settled; /* the least RTT since the latest update, and the bytes */
-        bool sent;             /* a packet was sent */
+        bool capped;           /* the most packets of a tick were not enough */
     } tick;
 };
 
@@ -110,6 +110,9 @@ enum cw_congestion_limit cw_congestion_limit(const struct cw_congestion *congest
 /* Reports that a packet waits because of that limit. */
 void cw_congestion_held(struct cw_congestion *congestion, enum cw_congestion_limit limit);
 
+/* Reports that a packet waits because its sender sends no more of them in a tick. */
+void cw_congestion_capped(struct cw_congestion *congestion);
+
 /* Reports that a packet was sent: its sequence number and its size in bytes. In the mode BINARY,
    packets beyond what is allowed are subtracted from what is allowed later, up to one burst. */
 void cw_congestion_sent(struct cw_congestion *congestion, bool bulk, uint16_t sequence,
@@ -140,6 +143,7 @@ bool cw_congestion_competes(const struct cw_congestion *congestion);
 
 void cw_delay_init(struct cw_congestion *congestion);
 void cw_delay_update(struct cw_congestion *congestion, double rtt, double tick_seconds, double now);
+bool cw_delay_goes_alone(const struct cw_congestion *congestion);
 void cw_delay_sent(struct cw_congestion *congestion, uint16_t sequence, uint32_t bytes);
 void cw_delay_acked(struct cw_congestion *congestion, uint16_t sequence, uint32_t bytes,
                     double sent, double now);

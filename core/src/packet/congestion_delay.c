@@ -223,7 +223,7 @@ static void steady_round(struct cw_congestion_delay *d, double queue, double ela
             d->held_until = now + MEMORY;
         cut(d, queue, now);
         begin_counting(d);
-    } else if (is_steady(d) && is_lossy(d, now)) {
+    } else if (is_backlogged(d) && is_lossy(d, now)) {
         d->cuts = 0;
         heed_losses(d, now);
         begin_counting(d);
@@ -305,6 +305,13 @@ static void begin_after_pause(struct cw_congestion_delay *d, double now)
     note_mark(d, now, false, 0);
 }
 
+/* A packet may go at any pace while none is in flight: one a round trip where losses bound the rate,
+   so that nothing ever waits for good. */
+bool cw_delay_goes_alone(const struct cw_congestion *c)
+{
+    return c->delay.bound == INFINITY || c->now - c->delay.sent >= base_of(&c->delay);
+}
+
 void cw_delay_sent(struct cw_congestion *c, uint16_t sequence, uint32_t bytes)
 {
     struct cw_congestion_delay *d = &c->delay;
@@ -316,7 +323,6 @@ void cw_delay_sent(struct cw_congestion *c, uint16_t sequence, uint32_t bytes)
     }
     d->in_flight += bytes;
     d->budget -= bytes;
-    d->tick.sent = true;
     d->sent = c->now;
 }
 
@@ -460,8 +466,8 @@ static void pass_tick(struct cw_congestion *c, double tick_seconds, double now)
     struct cw_congestion_delay *d = &c->delay;
     set_target(c, tick_seconds);
     d->round.held += c->limited != CW_CONGESTION_LIMIT_NONE;
-    d->round.busy += d->tick.sent;
-    d->tick.sent = false;
+    d->round.capped += d->tick.capped;
+    d->tick.capped = false;
     if (d->phase == START)
         start_tick(d, now);
     if (is_over(d, now))

@@ -63,12 +63,12 @@ static inline bool is_limited(const struct cw_congestion_delay *d)
     return 4 * d->round.held >= d->round.ticks;
 }
 
-/* Returns whether the flow sent without a pause, held back by this control or by its own most
-   packets in a tick. A flow that sends now and then would not end its losses by a smaller window.
- */
-static inline bool is_steady(const struct cw_congestion_delay *d)
+/* Returns whether something waited in three of four ticks of the round at least, held back by this
+   control or by the flow's own most packets in a tick. A flow that sends now and then would not end
+   its losses by a smaller window, and its messages would wait (measured: size_4096_loss_5). */
+static inline bool is_backlogged(const struct cw_congestion_delay *d)
 {
-    return is_limited(d) || d->round.busy >= d->round.ticks;
+    return 4 * (d->round.held + d->round.capped) >= 3 * d->round.ticks;
 }
 
 /* Returns whether so long a queue cannot be ours: a single packet in flight waits for none of ours,
@@ -78,13 +78,6 @@ static inline bool is_longer_path(const struct cw_congestion_delay *d, double qu
 {
     const double rate = rate_of(d);
     return d->window <= PACKET || rate <= 0 || (queue - d->target) * rate > d->window;
-}
-
-/* Returns whether a packet may go at any pace while none is in flight: one a round trip where
-   losses bound the rate, so that nothing ever waits for good. */
-static inline bool may_go_alone(const struct cw_congestion_delay *d, double now)
-{
-    return d->bound == INFINITY || now - d->sent >= base_of(d);
 }
 
 #endif
