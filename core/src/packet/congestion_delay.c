@@ -305,8 +305,8 @@ static void begin_after_pause(struct cw_congestion_delay *d, double now)
     note_mark(d, now, false, 0);
 }
 
-/* A packet may go at any pace while none is in flight: one a round trip where losses bound the rate,
-   so that nothing ever waits for good. */
+/* A packet may go at any pace while none is in flight: one a round trip where losses bound the
+   rate, so that nothing ever waits for good. */
 bool cw_delay_goes_alone(const struct cw_congestion *c)
 {
     return c->delay.bound == INFINITY || c->now - c->delay.sent >= base_of(&c->delay);
