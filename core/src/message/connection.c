@@ -70,6 +70,26 @@ static uint32_t carried_words(const struct cw_connection_config *config)
     return words < CW_WORDS_MOST ? words : CW_WORDS_MOST;
 }
 
+/* Sets what the connection keeps of its config. */
+static void set_config(struct cw_connection *c, const struct cw_connection_config *config,
+                       size_t memory)
+{
+    c->config = (struct cw_connection_settings){
+        .allocator = config->allocator,
+        .memory = memory,
+        .schema = config->schema,
+        .channel_count = config->channel_count,
+        .sent_window = cw_connection_endpoint_config(config).sent_window,
+        .max_messages = config->max_messages,
+        .max_packets_per_update = config->max_packets_per_update,
+        .idle_interval_seconds = config->idle_interval_seconds,
+    };
+    c->congestion.config = config->congestion;
+    c->packet_size = cw_connection_packet_size(config);
+    c->send_size = cw_connection_send_size(config);
+    c->entries_bits = cw_bits_required(config->channel_count);
+}
+
 /* Takes every part from the arena. With a NULL base it only measures. */
 static enum cw_error lay_out(struct cw_arena *arena, const struct cw_connection_config *config,
                              struct cw_connection **connection)
@@ -101,20 +121,7 @@ static enum cw_error lay_out(struct cw_arena *arena, const struct cw_connection_
         cw_arena_take(arena, cw_endpoint_memory(&endpoint));
         return CW_OK;
     }
-    c->config = (struct cw_connection_settings){
-        .allocator = config->allocator,
-        .memory = arena->size,
-        .schema = config->schema,
-        .channel_count = config->channel_count,
-        .sent_window = endpoint.sent_window,
-        .max_messages = config->max_messages,
-        .max_packets_per_update = config->max_packets_per_update,
-        .idle_interval_seconds = config->idle_interval_seconds,
-    };
-    c->congestion.config = config->congestion;
-    c->packet_size = cw_connection_packet_size(config);
-    c->send_size = cw_connection_send_size(config);
-    c->entries_bits = cw_bits_required(config->channel_count);
+    set_config(c, config, arena->size);
     c->channels = channels;
     c->words = words;
     c->carried = carried;
