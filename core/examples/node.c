@@ -47,6 +47,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "node ADDRESS:PORT FILE\n");
         return 1;
     }
+    const unsigned count = read_addresses(argv[2], nodes);
     struct cw_socket_config config = cw_socket_config_default();
     check(cw_resolve(argv[1], &config.address), argv[1]);
     struct cw_socket *socket;
@@ -54,7 +55,6 @@ int main(int argc, char **argv)
     cw_socket_address(socket, &sender);
     printf("listening on %s, without encryption\n", cw_address_format(&sender, text));
     fflush(stdout);
-    const unsigned count = read_addresses(argv[2], nodes);
 
     for (double next = cw_clock_now();; next = cw_clock_next_tick(next, 1)) {
         for (unsigned i = 0; i < count; i++) /* UDP may lose any packet, so errors do not matter */
