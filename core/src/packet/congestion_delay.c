@@ -158,10 +158,10 @@ static void grow(struct cw_congestion_delay *d, double queue, double elapsed, do
     d->empty += empty;
     if (empty && (d->empty >= EMPTY_ROUNDS || d->empty * elapsed >= MEMORY / 2))
         step = most(step, d->window * (PROBE_GAIN - 1));
-    /* A bound that losses have set is approached in steps as small as the cuts, and left behind
-       once nothing is lost far beyond it. */
+    /* A bound that losses have set is approached in steps as small as the cuts, a quarter of a
+       packet at least, and left behind once nothing is lost far beyond it. */
     if (d->bound < INFINITY)
-        step = least(step, (1 - AFTER_CUT) * d->window);
+        step = least(step, most((1 - AFTER_CUT) * d->window, PACKET / 4));
     d->bound *= 1 + step / d->window;
     if (d->bound > WINDOW_GAIN * rate_of(d))
         d->bound = INFINITY;
