@@ -55,7 +55,7 @@ struct cw_congestion_delay {
     double kept;                     /* the window before it was drained or cut */
     double rate_before;              /* the rate before the latest growth of the start */
     double expected; /* the round trip time after the latest cut, if the queue is ours */
-    double counted_acked, counted_lost; /* bytes, since counting began */
+    double counted_acked, counted_lost; /* packets, since counting began */
     double reported, late;              /* bytes reported lost, and those that arrived after all */
     double pace, bound; /* bytes per second that pacing lets go, and the most that losses allow */
     double sent;        /* when the latest packet was sent */

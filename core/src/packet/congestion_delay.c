@@ -146,7 +146,7 @@ static void heed_losses(struct cw_congestion_delay *d, double now)
    quarter of the window is added. */
 static void grow(struct cw_congestion_delay *d, double queue, double elapsed, double now)
 {
-    if (!is_limited(d) || now < d->held_until || begins_to_lose(d, now))
+    if (!is_limited(d) || now < d->held_until || begins_to_lose(d))
         return;
     /* Fast flows all add the same, so that their shares become equal (Chiu and Jain 1989). Where
        the queue to aim at is shorter than two packets, another packet would be too much. */
@@ -230,7 +230,7 @@ static void steady_round(struct cw_congestion_delay *d, double queue, double ela
     } else {
         d->cuts = 0;
         grow(d, queue, elapsed, now);
-        if (d->counted_acked + d->counted_lost > TRIAL_PACKETS * PACKET)
+        if (d->counted_acked + d->counted_lost > TRIAL_PACKETS)
             begin_counting(d);
     }
 }
@@ -287,7 +287,7 @@ static void end_round(struct cw_congestion_delay *d, double now)
     } else if (d->phase == STEADY) {
         steady_round(d, queue, elapsed, now);
     } else if (d->phase == TRIAL_OF_LOSS) {
-        if (d->counted_acked + d->counted_lost >= TRIAL_PACKETS * PACKET)
+        if (d->counted_acked + d->counted_lost >= TRIAL_PACKETS)
             end_trial(d, now);
     } else if (d->phase == COMPETE) {
         compete_round(d, queue, elapsed, now);
@@ -352,7 +352,7 @@ void cw_delay_acked(struct cw_congestion *c, uint16_t sequence, uint32_t bytes, 
     take_sample(d, now - sent);
     d->round.acked += bytes;
     d->delivered += bytes;
-    d->counted_acked += bytes;
+    d->counted_acked++;
     leave_flight(d, sequence, bytes);
 }
 
@@ -361,7 +361,7 @@ void cw_delay_lost(struct cw_congestion *c, uint16_t sequence, uint32_t bytes, d
     struct cw_congestion_delay *d = &c->delay;
     (void)now;
     d->round.lost += bytes;
-    d->counted_lost += bytes;
+    d->counted_lost++;
     d->reported += bytes;
     leave_flight(d, sequence, bytes);
 }
@@ -405,7 +405,7 @@ static void end_drain(struct cw_congestion_delay *d)
 }
 
 /* The start ends when the queue is too long in two ticks that bring acks. */
-static void start_tick(struct cw_congestion_delay *d, double now)
+static void start_tick(struct cw_congestion_delay *d)
 {
     if (d->tick.least == INFINITY)
         return;
@@ -425,8 +425,7 @@ static void start_tick(struct cw_congestion_delay *d, double now)
     /* The first round tells of a single packet: what has arrived in the present one shows more. A
        path that loses up to a third by itself does not slow the start down. */
     const double sent = d->round.acked + least(d->round.lost, d->round.acked / 2);
-    const double elapsed = now - d->round.start - d->tick_seconds;
-    const double rate = most(rate_of(d), sent / most(elapsed, most(base_of(d), d->tick_seconds)));
+    const double rate = most(rate_of(d), sent / most(base_of(d), d->tick_seconds));
     const double limit = WINDOW_GAIN * rate * (base_of(d) + d->tick_seconds);
     d->window = most(d->window, least(d->window + START_STEP * d->tick.settled, limit));
 }
@@ -469,7 +468,7 @@ static void pass_tick(struct cw_congestion *c, double tick_seconds, double now)
     d->round.capped += d->tick.capped;
     d->tick.capped = false;
     if (d->phase == START)
-        start_tick(d, now);
+        start_tick(d);
     if (is_over(d, now))
         end_round(d, now);
     d->tick.least = INFINITY;
@@ -486,7 +485,9 @@ static void pass_tick(struct cw_congestion *c, double tick_seconds, double now)
     const double gain = d->phase == START ? START_GAIN : PACE_GAIN;
     const double passed = now - c->now;
     const double trip = base < INFINITY ? most(d->trip, passed) : TRIP_UNKNOWN;
-    d->pace = trip > 0 ? least(gain * d->window / trip, d->bound) : 0;
+    /* A bound from a time of small packets, or of hardly any, must not outlast it. */
+    const double bound = most(d->bound, PACKET / STEP);
+    d->pace = trip > 0 ? least(gain * d->window / trip, bound) : 0;
     const double share = d->pace * passed;
     d->budget = most(least(d->budget + share, share), -d->window);
 }

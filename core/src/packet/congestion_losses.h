@@ -34,7 +34,7 @@ static inline double real_part(const struct cw_congestion_delay *d)
     return d->reported > 0 ? most(1 - d->late / d->reported, 0) : 1;
 }
 
-/* Returns the bytes lost since counting began. */
+/* Returns the packets lost since counting began. */
 static inline double really_lost(const struct cw_congestion_delay *d)
 {
     return d->counted_lost * real_part(d);
@@ -56,18 +56,19 @@ static inline double share_lost(const struct cw_congestion_delay *d)
    standard deviations, of this share and of the one that the trial measured, and one packet. */
 static inline bool is_lossy(const struct cw_congestion_delay *d, double now)
 {
-    const double packets = (d->counted_acked + d->counted_lost) / PACKET;
+    const double packets = d->counted_acked + d->counted_lost;
     const double own = own_loss(d, now);
     const double variance = packets * own * (1 - own) * (1 + packets / TRIAL_PACKETS);
     const double chance = DEVIATIONS * sqrt(variance) + 1;
-    return really_lost(d) / PACKET > packets * (own + LOSS) + chance;
+    return really_lost(d) > packets * (own + LOSS) + chance;
 }
 
-/* Returns whether the latest round lost so much that the window should not grow. */
-static inline bool begins_to_lose(const struct cw_congestion_delay *d, double now)
+/* Returns whether the latest round lost so much that the window should not grow: twice what the
+   last trial has found to be the path's own, which stands here until the next one. */
+static inline bool begins_to_lose(const struct cw_congestion_delay *d)
 {
-    const double own = own_loss(d, now);
-    return d->round.lost * real_part(d) > (2 * own + LOSS) * (d->round.acked + d->round.lost);
+    return d->round.lost * real_part(d) >
+           (2 * d->tolerated + LOSS) * (d->round.acked + d->round.lost);
 }
 
 #endif

@@ -63,12 +63,12 @@ static inline bool is_limited(const struct cw_congestion_delay *d)
     return 4 * d->round.held >= d->round.ticks;
 }
 
-/* Returns whether something waited in three of four ticks of the round at least, held back by this
-   control or by the flow's own most packets in a tick. A flow that sends now and then would not end
-   its losses by a smaller window, and its messages would wait (measured: size_4096_loss_5). */
+/* Returns whether something waited in every tick of the round, held back by this control or by the
+   flow's own most packets in a tick. A flow that sends now and then would not end its losses by a
+   smaller window, and its messages would wait. */
 static inline bool is_backlogged(const struct cw_congestion_delay *d)
 {
-    return 4 * (d->round.held + d->round.capped) >= 3 * d->round.ticks;
+    return d->round.held + d->round.capped >= d->round.ticks;
 }
 
 /* Returns whether so long a queue cannot be ours: a single packet in flight waits for none of ours,
