@@ -128,6 +128,35 @@ uint64_t cw_schema_fingerprint(const struct cw_schema *schema, const uint8_t *ex
     return sink.hash;
 }
 
+/* Ends an entry: puts the 16 bits of it, while there is room, and returns their place. */
+static size_t put_summary(const struct sink *sink, uint8_t *out, size_t capacity, size_t size)
+{
+    if (size + 2 > capacity)
+        return size;
+    const uint64_t folded = sink->hash ^ sink->hash >> 16 ^ sink->hash >> 32 ^ sink->hash >> 48;
+    out[size] = (uint8_t)folded;
+    out[size + 1] = (uint8_t)(folded >> 8);
+    return size + 2;
+}
+
+size_t cw_schema_outline(const struct cw_schema *schema, uint8_t *out, size_t capacity)
+{
+    struct sink sink = {NULL, 0, 0, HASH_START};
+    size_t size = 0;
+    for (uint32_t i = 0; i < cw_schema_count(schema); ++i) {
+        const struct cw_message_type *const type = cw_schema_type(schema, i);
+        put_entry(&sink, type->name, (uint64_t)type->block | (uint64_t)(type->serialize != NULL) << 1,
+                  1);
+        size = put_summary(&sink, out, capacity, size);
+        for (uint32_t j = 0; j < type->field_count; ++j) {
+            const struct cw_message_type one = {.fields = &type->fields[j], .field_count = 1};
+            put_fields(&sink, &one);
+            size = put_summary(&sink, out, capacity, size);
+        }
+    }
+    return size;
+}
+
 /* Bytes still to decode; failed stays once it is set. */
 struct source {
     const uint8_t *bytes;

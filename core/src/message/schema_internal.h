@@ -67,6 +67,12 @@ CW_INLINE uint32_t cw_schema_value_count(const struct cw_schema_step *step, cons
     return count;
 }
 
+/* Writes an outline of the schema: for each type in order one entry, and one for each of its
+   fields. An entry is 16 bits of a hash of all up to there, so the first entry in which the
+   outlines of two ends differ is the first place where the schemas do. Stops when the capacity is
+   used up, and returns the size. */
+size_t cw_schema_outline(const struct cw_schema *schema, uint8_t *out, size_t capacity);
+
 /* Writes, reads or measures one value of the field, wherever it is. */
 bool cw_schema_serialize_value(struct cw_stream *stream, const struct cw_schema_step *step,
                                uint8_t *value);
