@@ -128,7 +128,7 @@ struct cw_bunch_stats {
     uint64_t properties_lost;     /* properties for whose newest value that was sent a nak came */
     uint64_t unreliable_sent;     /* unreliable bunches that went out */
     uint64_t unreliable_received; /* unreliable bunches that came */
-    uint64_t unreliable_dropped;  /* those dropped before they went out, or after they came */
+    uint64_t unreliable_dropped;  /* bunches dropped before they went out, or untaken */
     uint64_t packets_refused;     /* the other end's packets that were refused */
     struct cw_notify_stats notify;
 };
