@@ -169,7 +169,7 @@ test("a cheater sees his claim, and then the server's word", async (t) => {
   await playing(page);
   await slide(page, 'latency', 150);
   await until(page, 'the latency is seen', () => globalThis.page.play.client.stats().rtt > 0.28);
-  // What each frame shows from the press of the button until the server's word has come.
+  // Each frame is looked at, from the press of the button until the server's word has come.
   const { seen, text } = await page.evaluate(
     () =>
       new Promise((resolve) => {

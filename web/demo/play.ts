@@ -44,7 +44,7 @@ export interface Switches {
   ghost: boolean;
 }
 
-/** What a cheating client claims, or what the server says to that. */
+/** The place and speed that a cheating client claims, or that the server says to it. */
 export type Claim = MessageValue<typeof messages, 'claim'>;
 
 /** The client's side of the game, from the player's wishes to the scene on the screen. */
