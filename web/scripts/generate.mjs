@@ -1,4 +1,4 @@
-// Writes src/generated.ts, src/game/generated.ts and src/protocols/generated.ts: the facts that TypeScript needs of the headers of core, wasm and
+// Writes the generated.ts of src, src/game and src/protocols: the facts that TypeScript needs of the headers of core, wasm and
 // relay, taken from the headers themselves so that they cannot differ.
 //   node generate.mjs [OUT REPOSITORY]: writes only the first, to OUT, from the headers of a repository elsewhere
 import { writeFileSync } from 'node:fs';

@@ -26,7 +26,7 @@ export interface BunchStats extends Omit<OwnStats, 'notify'> {
   readonly notify: NotifyStats;
 }
 
-/** What arrived at an end of {@link Bunch}. */
+/** An event of an end of {@link Bunch}: what arrived. */
 export interface BunchEvent {
   /**
    * `bunch`: the next bunch of a channel; `unreliable`: an unreliable one; `property`: a value of a property, of which

@@ -9,7 +9,7 @@ import {
   type NotifyStats,
 } from './generated.js';
 
-/** What happened at an end of {@link Notify}. */
+/** The events of an end of {@link Notify}. */
 export type NotifyEvent =
   /** A packet of ours was delivered (`ack`), or was lost or refused (`nak`). */
   | { readonly type: 'ack' | 'nak'; readonly sequence: number }

@@ -8,7 +8,7 @@ import {
   type RudpStats,
 } from './generated.js';
 
-/** What happened at an end of {@link Rudp}. `id` is the number of packages before this one. */
+/** The events of an end of {@link Rudp}. `id` is the number of packages before this one. */
 export type RudpEvent =
   /** The next package. */
   | { readonly type: 'package'; readonly id: number; readonly data: Uint8Array<ArrayBuffer> }
