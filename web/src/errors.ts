@@ -1,4 +1,5 @@
 import type { GameErrorCode } from './game/generated.js';
+import type { ProtocolErrorCode } from './protocols/generated.js';
 import { closeCodes as codes, httpStatuses as statuses, type errorCodes } from './generated.js';
 
 /** The base of every error of this package. `code` is for programs, `message` for people. */
@@ -15,7 +16,8 @@ export class CausewayError extends Error {
  * The codes of calls that the protocol core refuses, by the names of its `enum cw_error`, and `CONFIG` for a config
  * that cannot work.
  */
-export type CoreErrorCode = Exclude<(typeof errorCodes)[number], 'OK'> | GameErrorCode | 'CONFIG';
+export type CoreErrorCode =
+  Exclude<(typeof errorCodes)[number], 'OK'> | GameErrorCode | ProtocolErrorCode | 'CONFIG';
 
 /** The protocol core refused a call, which has changed nothing. */
 export class CoreError extends CausewayError {

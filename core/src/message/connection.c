@@ -206,7 +206,7 @@ void cw_connection_reset(struct cw_connection *c)
         c->carried[i] = (struct cw_carried){.receipts = CW_RECEIPT_NONE};
     cw_receipts_reset(&c->receipts);
     c->words_written = 0;
-    c->updated = c->sent = c->spoken_to = CW_NEVER;
+    c->updated = c->sent = c->fragment_sent = c->spoken_to = CW_NEVER;
     c->interval = 0;
     c->share_clock = 0;
     c->packets_this_round = 0;

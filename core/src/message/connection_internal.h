@@ -122,6 +122,7 @@ struct cw_connection {
     uint64_t share_clock;
     uint32_t packets_this_round;
     uint32_t fragments;   /* packets in flight that carry a fragment */
+    double fragment_sent; /* when the latest of these was sent, or CW_NEVER */
     uint16_t spoken;      /* the number of our packets with entries; wraps */
     uint16_t spoken_seen; /* the same, up to the newest packet that the other end has seen */
     uint8_t answers;      /* rounds in which what arrived is answered once more */
