@@ -86,6 +86,12 @@ void cw_client_disconnect(struct cw_client *client);
 
 enum cw_client_state cw_client_state(const struct cw_client *client);
 
+/* Finds the first place where the server's schema differs, in the state CW_CLIENT_SCHEMA. Names
+   belong to the schema. Returns false when it cannot be told: the token was for another schema, the
+   server is of another make, or the first 500 messages and fields are the same. */
+bool cw_client_schema_difference(const struct cw_client *client,
+                                 struct cw_schema_difference *difference);
+
 /* Returns the netcode client below. It knows the server, the slot, what the server said at the end
    and the statistics of datagrams, and moves the client to another address. Call no function that
    changes it but cw_netcode_client_move and cw_netcode_client_try_server. It is valid as long as

@@ -128,8 +128,9 @@ uint64_t cw_schema_fingerprint(const struct cw_schema *schema, const uint8_t *ex
     return sink.hash;
 }
 
-/* Ends an entry: puts the 16 bits of it, while there is room, and returns their place. */
-static size_t put_summary(const struct sink *sink, uint8_t *out, size_t capacity, size_t size)
+/* Ends an entry of an outline: puts 16 bits of the hash so far, if there is room. Returns the size
+   of the outline then. */
+static size_t end_entry(const struct sink *sink, uint8_t *out, size_t capacity, size_t size)
 {
     if (size + 2 > capacity)
         return size;
@@ -145,16 +146,31 @@ size_t cw_schema_outline(const struct cw_schema *schema, uint8_t *out, size_t ca
     size_t size = 0;
     for (uint32_t i = 0; i < cw_schema_count(schema); ++i) {
         const struct cw_message_type *const type = cw_schema_type(schema, i);
-        put_entry(&sink, type->name, (uint64_t)type->block | (uint64_t)(type->serialize != NULL) << 1,
-                  1);
-        size = put_summary(&sink, out, capacity, size);
+        const bool has_function = type->serialize != NULL;
+        put_entry(&sink, type->name, (uint64_t)type->block | (uint64_t)has_function << 1, 1);
+        size = end_entry(&sink, out, capacity, size);
         for (uint32_t j = 0; j < type->field_count; ++j) {
             const struct cw_message_type one = {.fields = &type->fields[j], .field_count = 1};
             put_fields(&sink, &one);
-            size = put_summary(&sink, out, capacity, size);
+            size = end_entry(&sink, out, capacity, size);
         }
     }
     return size;
+}
+
+void cw_schema_entry(const struct cw_schema *schema, size_t entry,
+                     struct cw_schema_difference *difference)
+{
+    *difference = (struct cw_schema_difference){0};
+    for (uint32_t i = 0; i < cw_schema_count(schema); ++i) {
+        const struct cw_message_type *const type = cw_schema_type(schema, i);
+        if (entry <= type->field_count) {
+            difference->message = type->name;
+            difference->field = entry > 0 ? type->fields[entry - 1].name : NULL;
+            return;
+        }
+        entry -= 1 + type->field_count;
+    }
 }
 
 /* Bytes still to decode; failed stays once it is set. */

@@ -67,11 +67,15 @@ CW_INLINE uint32_t cw_schema_value_count(const struct cw_schema_step *step, cons
     return count;
 }
 
-/* Writes an outline of the schema: for each type in order one entry, and one for each of its
-   fields. An entry is 16 bits of a hash of all up to there, so the first entry in which the
-   outlines of two ends differ is the first place where the schemas do. Stops when the capacity is
-   used up, and returns the size. */
+/* Writes an outline of the schema, as far as it fits, and returns its size: each message in order
+   has an entry, which those of its fields follow. An entry is 16 bits of a hash of all up to there,
+   so the first entry in which two outlines differ is where the schemas do, but for one time in
+   65536. */
 size_t cw_schema_outline(const struct cw_schema *schema, uint8_t *out, size_t capacity);
+
+/* Finds the message and field of an entry; both are NULL behind the last one. */
+void cw_schema_entry(const struct cw_schema *schema, size_t entry,
+                     struct cw_schema_difference *difference);
 
 /* Writes, reads or measures one value of the field, wherever it is. */
 bool cw_schema_serialize_value(struct cw_stream *stream, const struct cw_schema_step *step,

@@ -207,8 +207,8 @@ static enum cw_error take(struct cw_netcode_client *client, const struct cw_secu
     case CW_SECURE_DENIED:
         if (!connecting)
             break;
-        client->outline_size = packet->size;
-        memcpy(client->outline, client->body, packet->size);
+        client->outline_size = packet->sequence & CW_SEQUENCE_OTHER_SCHEMA ? packet->size : 0;
+        memcpy(client->outline, client->body, client->outline_size);
         next_server(client, denial_of(packet->sequence), now);
         return CW_OK;
     case CW_SECURE_CHALLENGE:

@@ -35,7 +35,8 @@ struct cw_netcode_client {
     uint32_t disconnects_left;
     struct cw_farewell farewell; /* the last words of the server */
     struct cw_move move;
-    size_t outline_size; /* of the schema of the server that denied last; 0: not told */
+    /* The outline of the schema of the server that denied last; its size is 0 when it told none. */
+    size_t outline_size;
     uint8_t outline[CW_OUTLINE_MAX];
 
     size_t outgoing_size; /* 0: none waits */

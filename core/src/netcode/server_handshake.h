@@ -50,7 +50,7 @@ struct cw_handshake {
     struct cw_denial denials[CW_DENIALS]; /* a ring */
     uint32_t denial_first, denial_count;
     uint64_t denied_sent;
-    uint8_t outline[CW_OUTLINE_MAX]; /* what a client with another schema is told of this one */
+    uint8_t outline[CW_OUTLINE_MAX]; /* tells a client with another schema of this one */
     size_t outline_size;
     uint64_t takeovers;
     struct cw_challenges challenges;

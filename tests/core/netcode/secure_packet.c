@@ -80,6 +80,7 @@ struct sample {
 };
 static const struct sample samples[] = {
     {CW_SECURE_DENIED, CW_TO_CLIENT, 0, (uint64_t)1 << 63},
+    {CW_SECURE_DENIED, CW_TO_CLIENT, CW_OUTLINE_MAX, (uint64_t)1 << 62},
     {CW_SECURE_CHALLENGE, CW_TO_CLIENT, CW_CHALLENGE_BODY_SIZE, ((uint64_t)1 << 63) + 1},
     {CW_SECURE_RESPONSE, CW_TO_SERVER, CW_CHALLENGE_BODY_SIZE, 0},
     {CW_SECURE_KEEP_ALIVE, CW_TO_CLIENT, CW_KEEP_ALIVE_SIZE, 0xff},
