@@ -38,8 +38,9 @@ struct cw_lab_column {
 };
 
 static const struct cw_lab_peer_type *const protocols[] = {
-    &cw_lab_peer_plain, &cw_lab_peer_copies, &cw_lab_peer_coded,  &cw_lab_peer_binary,
-    &cw_lab_peer_rudp,  &cw_lab_peer_notify, &cw_lab_peer_window,
+    &cw_lab_peer_plain,   &cw_lab_peer_copies, &cw_lab_peer_coded,  &cw_lab_peer_binary,
+    &cw_lab_peer_rudp,    &cw_lab_peer_notify, &cw_lab_peer_window, &cw_lab_peer_nagle,
+    &cw_lab_peer_unacked, &cw_lab_peer_thrice, &cw_lab_peer_tenth,
 };
 
 uint32_t cw_lab_protocol_count(void)

@@ -19,25 +19,29 @@ struct window_peer {
     uint32_t item_size;      /* the bytes of the item that have been read */
 };
 
-static struct cw_window_config window_config(void)
+/* The changes that a peer type makes to the defaults. */
+struct mode {
+    bool nagle;
+};
+
+static struct cw_window_config window_config(const struct mode *mode)
 {
     struct cw_window_config config = cw_window_config_default();
     config.max_segment_size = SEGMENT_SIZE;
+    config.nagle = mode->nagle;
     return config;
 }
 
 static size_t memory(const void *mode)
 {
-    const struct cw_window_config config = window_config();
-    (void)mode;
+    const struct cw_window_config config = window_config(mode);
     return cw_window_memory(&config);
 }
 
 static bool begin(void *peer, const void *mode, const struct cw_allocator *allocator)
 {
     struct window_peer *p = peer;
-    struct cw_window_config config = window_config();
-    (void)mode;
+    struct cw_window_config config = window_config(mode);
     config.allocator = *allocator;
     return cw_window_create(&config, &p->window) == CW_PROTOCOL_OK;
 }
@@ -156,16 +160,21 @@ static enum cw_lab_waiting waiting(const void *peer, double now, uint32_t *numbe
     return CW_LAB_WAITING_NOTHING;
 }
 
-const struct cw_lab_peer_type cw_lab_peer_window = {
-    .name = "tcp",
-    .size = sizeof(struct window_peer),
-    .memory = memory,
-    .begin = begin,
-    .send = send,
-    .receive = receive,
-    .update = update,
-    .transmit = transmit,
-    .next = next,
-    .waiting = waiting,
-    .answers_at_once = true,
-};
+#define WINDOW_PEER(variable, peer_name, ...)                                                      \
+    const struct cw_lab_peer_type cw_lab_peer_##variable = {                                       \
+        .name = (peer_name),                                                                       \
+        .mode = &(const struct mode){__VA_ARGS__},                                                 \
+        .size = sizeof(struct window_peer),                                                        \
+        .memory = memory,                                                                          \
+        .begin = begin,                                                                            \
+        .send = send,                                                                              \
+        .receive = receive,                                                                        \
+        .update = update,                                                                          \
+        .transmit = transmit,                                                                      \
+        .next = next,                                                                              \
+        .waiting = waiting,                                                                        \
+        .answers_at_once = true,                                                                   \
+    };
+
+WINDOW_PEER(window, "tcp", .nagle = false)
+WINDOW_PEER(nagle, "nagle", .nagle = true)

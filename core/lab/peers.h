@@ -24,4 +24,16 @@ extern const struct cw_lab_peer_type cw_lab_peer_notify;
    WebSocket; the lengths of frames are written as there. CUBIC and selective acks. */
 extern const struct cw_lab_peer_type cw_lab_peer_window;
 
+/* The same with Nagle's algorithm. */
+extern const struct cw_lab_peer_type cw_lab_peer_nagle;
+
+/* Designs that the article on reliable ordered messages has or rejects, over the packet acks of
+   causeway/endpoint.h, with a packet in each tick: all unacked messages in each packet; each
+   message in three packets, with no look at the acks; what has not been sent in the last 0.1
+   seconds. The newest state goes with each packet once, and a few pieces of a block are among the
+   messages. */
+extern const struct cw_lab_peer_type cw_lab_peer_unacked;
+extern const struct cw_lab_peer_type cw_lab_peer_thrice;
+extern const struct cw_lab_peer_type cw_lab_peer_tenth;
+
 #endif

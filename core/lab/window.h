@@ -2,7 +2,7 @@
    retransmission timeout from the measured round trip, fast retransmit after three duplicate acks,
    slow start, and a congestion window in segments. All bytes arrive in order, however long that
    takes. Small writes go out at once (as with TCP_NODELAY) while the window has room; after that
-   they go out together.
+   they go out together. With Nagle's algorithm they also wait while anything is unacked.
 
    It has no handshake or close, urgent data, timestamps or tail loss probes, and does not undo its
    reaction to a loss that was none. */
@@ -46,6 +46,8 @@ struct cw_window_config {
                                    262144 */
     uint32_t max_segments; /* segments in flight, and ranges with gaps between them that are kept, 1
                               to 65536; default 1024 */
+
+    bool nagle; /* less than a full segment waits until all that was sent is acked; default false */
 
     enum cw_window_control control; /* default CW_WINDOW_CUBIC */
     uint32_t initial_window;        /* segments, 1 to max_segments; default 10 */

@@ -452,6 +452,8 @@ static struct cw_window_segment *new_segment(struct cw_window_sender *s)
         size = s->limit - s->next;
     if (size == 0 || s->count == s->config->max_segments)
         return NULL;
+    if (s->config->nagle && s->count > 0 && size < s->config->max_segment_size)
+        return NULL;
     struct cw_window_segment *segment = segment_at(s, s->count++);
     *segment = (struct cw_window_segment){.sequence = s->next, .size = size};
     s->next += size;

@@ -29,6 +29,20 @@ const close = async (page) => {
   await page.close();
 };
 
+/** Runs with this much loss, and returns the figures that the cards show. */
+const figuresAt = async (page, loss) => {
+  await slide(page, 'loss', loss);
+  await runFor(page, TICKS);
+  const figures = async (selector) =>
+    (await page.locator(`.column ${selector}`).allTextContents()).map(parseFloat);
+  const [p99, bytes, givenUp] = [
+    await figures('.p99'),
+    await figures('.bytes'),
+    await figures('.given-up dd'),
+  ];
+  return p99.map((_, i) => ({ p99: p99[i], bytes: bytes[i], givenUp: givenUp[i] }));
+};
+
 const picture = (page, name) => page.screenshot({ path: join(pictures, `lab-${name}.png`) });
 
 test('at 20 % loss the byte stream grows slow, and Causeway does not', async (t) => {
@@ -155,6 +169,24 @@ test('every protocol of the lab has a name and an explanation', async (t) => {
     assert.notEqual(name, protocol);
     assert.notEqual(await page.locator('.why p').first().textContent(), '', protocol);
   }
+  await close(page);
+});
+
+test('what the article says of its rejected designs is seen', async (t) => {
+  const page = await open(t, 'protocols=plain.unacked.thrice.tenth&messages=60&rtt=200&jitter=0');
+  const calm = await figuresAt(page, 0);
+  const lossy = await figuresAt(page, 20);
+  t.diagnostic(JSON.stringify({ calm, lossy }));
+  const [plain, unacked, thrice, tenth] = calm;
+  assert.ok(unacked.bytes > 3 * plain.bytes, 'each message is in all packets of a round trip');
+  assert.ok(thrice.bytes > 1.5 * plain.bytes && thrice.bytes < unacked.bytes);
+  assert.ok(tenth.bytes > 1.3 * plain.bytes, 'each message is sent again before its ack can come');
+  assert.ok(lossy[0].p99 > calm[0].p99 + 150, 'a lost message comes a round trip later');
+  for (const i of [1, 2]) assert.ok(lossy[i].p99 < calm[i].p99 + 100, 'it comes a tick later');
+  assert.deepEqual(
+    lossy.map(({ givenUp }) => givenUp > 0),
+    [false, false, true, false],
+  );
   await close(page);
 });
 

@@ -7,6 +7,10 @@ const NAMES: Readonly<Record<string, string>> = {
   rudp: 'Request-based',
   notify: 'Packet notification',
   tcp: 'TCP-like stream',
+  nagle: 'TCP-like, Nagle',
+  unacked: 'All unacked',
+  thrice: 'Three times each',
+  tenth: 'Again after 0.1 s',
 };
 
 export const nameOf = (protocol: string): string => NAMES[protocol] ?? protocol;

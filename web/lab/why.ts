@@ -82,6 +82,49 @@ const TCP: Texts = {
     'The stream fills the queue of the bottleneck until it drops a segment; that is how TCP finds out how fast the path is. Each drop then holds up all bytes after it.',
 };
 
+const NAGLE: Texts = {
+  ...TCP,
+  nothing:
+    'With Nagle’s algorithm, a write that does not fill a segment waits until all that was sent before is acknowledged. That saves headers, and costs up to a round trip although nothing is lost.',
+  loss: 'A segment is sent again as in the stream without Nagle’s algorithm, and all bytes after it wait. What the game writes meanwhile waits too, because less than a full segment goes out only when nothing is unacknowledged.',
+};
+
+const UNACKED: Texts = {
+  nothing:
+    'Each packet has all messages that are not acknowledged yet, and so each message is in all packets of a round trip. Nothing is ever late, but the longer the round trip is, the more bytes that costs.',
+  loss: 'The packet after a lost one has all that it had, so a message is a tick late and no more. When acks are lost, the packets grow further.',
+  message:
+    'All packets that held a message were late or lost, so later messages wait for it. It is in every packet until its ack comes.',
+  queue:
+    'Packets stand in the queue of the bottleneck, and so acks come later and more messages are unacknowledged. That makes the next packets larger, which fills the queue further.',
+  overflow:
+    'The queue of the bottleneck is full and drops packets, so their messages stay unacknowledged and every packet is as large as it may be. A full packet has no room for new messages, and those wait at the sender.',
+};
+
+const THRICE: Texts = {
+  nothing:
+    'Each message is in three packets, one after the other, and nobody looks at the acks. Nothing is ever late, and all of it costs three times the bytes.',
+  loss: 'A lost message is in the next packet too, so it is a tick late and no more. When all three packets are lost it never comes: at ten percent loss that is one message in a thousand, and with losses in a row it is many more.',
+  message:
+    'Packets with a message were late or lost, so later messages wait for it. If the third one is lost too, it never comes.',
+  queue:
+    'Packets stand in the queue of the bottleneck for longer than the path itself takes. Two of three bytes in it are copies, which nobody needs unless packets are lost.',
+  overflow:
+    'The queue of the bottleneck is full and drops packets in a row, which is just what copies in a row do not help against. Fewer copies would lose less.',
+};
+
+const TENTH: Texts = {
+  nothing:
+    'A message that is not acknowledged goes again when it was not sent in the last tenth of a second. Where a round trip takes longer than that, each message is sent several times although nothing is lost.',
+  loss: 'A lost message goes again after a tenth of a second, whatever the round trip is. On a short path that is too late, and on a long one it has gone again before anybody could know.',
+  message:
+    'A lost packet held a message, and later messages wait for it. It goes again a tenth of a second after it was sent, and again until its ack comes.',
+  queue:
+    'Packets stand in the queue of the bottleneck, and so acks come later than a tenth of a second. All messages are then sent again although none is lost, and that fills the queue further.',
+  overflow:
+    'The queue of the bottleneck is full and drops packets. What was in them goes again ten times a second, into the same queue.',
+};
+
 const TEXTS: Readonly<Record<string, Texts>> = {
   plain: CAUSEWAY,
   copies: COPIES,
@@ -90,6 +133,10 @@ const TEXTS: Readonly<Record<string, Texts>> = {
   rudp: RUDP,
   notify: NOTIFY,
   tcp: TCP,
+  nagle: NAGLE,
+  unacked: UNACKED,
+  thrice: THRICE,
+  tenth: TENTH,
 };
 
 /** Returns two sentences about a situation of a protocol; none for a protocol that is not listed here. */

@@ -154,3 +154,21 @@ TEST(it_answers_between_the_turns)
     }
     assert_true(between > 10);
 }
+
+/* With it a small write waits for the ack of the one before, and so for up to a round trip. */
+TEST(nagle_saves_datagrams_and_costs_time)
+{
+    struct cw_lab_game_stats messages[2];
+    struct cw_lab_wire_stats wire[2];
+    for (int i = 0; i < 2; i++) {
+        struct cw_lab_column *column = column_of(i ? &cw_lab_peer_nagle : type);
+        struct cw_lab_settings settings = cw_lab_settings_default();
+        settings.states = false;
+        column_change(column, &settings);
+        cw_lab_column_step(column, 30 * SECOND);
+        messages[i] = items_of(column, 0, CW_LAB_MESSAGE);
+        cw_lab_column_wire_stats(column, 0, &wire[i]);
+    }
+    assert_true(wire[1].datagrams < wire[0].datagrams / 3 && wire[1].bytes < wire[0].bytes);
+    assert_true(messages[0].mean_seconds < 0.06 && messages[1].mean_seconds > 0.1);
+}

@@ -19,7 +19,7 @@ TEST(what_is_sent_is_read_in_both_directions)
     assert_int_equal(cw_window_read(rig.a, read, sizeof read), 0);
 }
 
-/* Nagle's algorithm would keep the second one back. */
+/* Without Nagle's algorithm, which would keep the second one back. */
 TEST(small_writes_are_sent_at_once)
 {
     struct window_rig rig = rig_default();
@@ -29,6 +29,34 @@ TEST(small_writes_are_sent_at_once)
         assert_int_equal(batch->count, 1);
         assert_int_equal(batch->datagrams[0].payload, 10);
     }
+}
+
+TEST(nagle_keeps_a_small_write_until_all_is_acked)
+{
+    struct cw_window_config config = rig_config();
+    config.nagle = true;
+    struct window_rig rig = rig_with(&config);
+    for (int i = 0; i < 5; i++)
+        rig_send(&rig, 10);
+    /* Nothing is unacked, so that it does not wait. */
+    struct batch *batch = batch_of(rig.a, rig.now);
+    assert_int_equal(batch->count, 1);
+    assert_int_equal(batch->datagrams[0].payload, 50);
+    rig_send(&rig, 10);
+    assert_int_equal(batch_of(rig.a, rig.now)->count, 0);
+    rig_send(&rig, 95); /* a full segment never waits, and what is beyond it does */
+    struct batch *full = batch_of(rig.a, rig.now);
+    assert_int_equal(full->count, 1);
+    assert_int_equal(full->datagrams[0].payload, SEGMENT);
+    const int none = -1;
+    arrive_but(batch, &none, rig.b, rig.now);
+    arrive_but(batch_of(rig.b, rig.now), &none, rig.a, rig.now);
+    assert_int_equal(batch_of(rig.a, rig.now)->count, 0);
+    arrive_but(full, &none, rig.b, rig.now);
+    arrive_but(batch_of(rig.b, rig.now), &none, rig.a, rig.now);
+    batch = batch_of(rig.a, rig.now);
+    assert_int_equal(batch->count, 1);
+    assert_int_equal(batch->datagrams[0].payload, 5);
 }
 
 TEST(what_waits_is_sent_together)
