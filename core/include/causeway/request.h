@@ -20,13 +20,12 @@
    application once: to a repeated question it sends the same answer again, or nothing while the
    application has not answered yet.
 
-   What a stranger pays, what it costs, who evicts it: whoever is connected pays a message for a
-   question. It takes one of CW_MAX_REQUESTS places here, which are made with the connection, and
-   the room of the message until the application releases it. The application has at most
-   max_requests questions to answer; further ones are refused with CW_REFUSAL_BUSY, and the refusal
-   is no longer than the question's number. The answers to the newest max_requests questions on
-   unreliable channels are kept. A place is free when the other end asks anew with the same place,
-   and all of them at the end of the connection. */
+   Only somebody who is connected can ask, and pays a message for a question. It takes one of
+   CW_MAX_REQUESTS places here, which are made with the connection, and the room of the message
+   until the application releases it. The application has at most max_requests questions to answer;
+   further ones are refused with CW_REFUSAL_BUSY, in 32 bits and a type. The answers to the newest
+   max_requests questions on unreliable channels are kept. A place is free when the other end asks
+   anew with the same place, and all of them at the end of the connection. */
 #ifndef CAUSEWAY_REQUEST_H
 #define CAUSEWAY_REQUEST_H
 

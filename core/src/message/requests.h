@@ -54,7 +54,7 @@ struct cw_asked {
     enum cw_asked_state state;
     bool due; /* the answer or the refusal is to be sent */
     uint32_t code;
-    uint32_t order; /* of answers, so that the oldest is known */
+    uint32_t order; /* the number of the kept answer; the oldest one makes room */
     struct cw_message *answer;
 };
 
