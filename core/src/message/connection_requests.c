@@ -7,18 +7,20 @@
 
 /* A question on an unreliable channel is sent again when its answer should have come: after the
    RTT, as much of its deviation as TCP allows for (RFC 6298), and a tick of each end. Then it waits
-   twice as long each time, but never longer than this many times the first wait, so that on a path
-   that loses half of its packets an answer still comes in a few seconds. */
+   twice as long, but no longer than after this many doublings, so that on a path that loses half of
+   its packets an answer still comes in a few seconds. */
 #define DEVIATIONS    4
-#define LONGEST_WAIT  4
+#define DOUBLINGS     2
 #define BEFORE_SAMPLE 0.25 /* seconds that stand for an unknown RTT */
 
-static double first_wait(const struct cw_connection *c)
+/* Says when a question that is sent now is sent again. */
+static void set_again(const struct cw_connection *c, struct cw_question *question, double now)
 {
     const struct cw_rtt *rtt = &cw_endpoint_sent(c->endpoint)->rtt;
     const double answer =
         rtt->smoothed > 0 ? rtt->smoothed + DEVIATIONS * rtt->deviation : BEFORE_SAMPLE;
-    return answer + 2 * c->interval;
+    question->again = now + (answer + 2 * c->interval) * (1u << question->doublings);
+    question->doublings += question->doublings < DOUBLINGS;
 }
 
 static bool is_unreliable(const struct cw_connection *c, uint32_t channel)
@@ -40,6 +42,14 @@ static enum cw_error send_copy(struct cw_connection *c, uint32_t channel, struct
     return error;
 }
 
+/* Returns the error of a message that the application cannot hand over. */
+static enum cw_error check_owner(const struct cw_connection *c, const struct cw_message *message)
+{
+    if (message->pool != c->made)
+        return CW_ERROR_OTHER_CONNECTION;
+    return message->references == 0 || message->owned ? CW_ERROR_MESSAGE_NOT_OWNED : CW_OK;
+}
+
 /* Questions of ours */
 
 enum cw_error cw_connection_request(struct cw_connection *c, uint32_t channel,
@@ -53,10 +63,9 @@ enum cw_error cw_connection_request(struct cw_connection *c, uint32_t channel,
     struct cw_requests *r = c->requests;
     if (channel >= c->config.channel_count)
         return CW_ERROR_CHANNEL;
-    if (message->pool != c->made)
-        return CW_ERROR_OTHER_CONNECTION;
-    if (message->references == 0 || message->owned)
-        return CW_ERROR_MESSAGE_NOT_OWNED;
+    enum cw_error error = check_owner(c, message);
+    if (error != CW_OK)
+        return error;
     if (!r || r->roles[message->type] != CW_ROLE_QUESTION)
         return CW_ERROR_NOT_A_REQUEST;
     if (r->free.count == 0)
@@ -65,7 +74,6 @@ enum cw_error cw_connection_request(struct cw_connection *c, uint32_t channel,
     struct cw_question *question = cw_requests_open(r);
     *(uint32_t *)message->data = (uint16_t)question->number;
     message->receipt = 0;
-    enum cw_error error = CW_OK;
     if (is_unreliable(c, channel))
         error = cw_message_create_copy(r->kept, message, &kept);
     if (error == CW_OK)
@@ -74,9 +82,8 @@ enum cw_error cw_connection_request(struct cw_connection *c, uint32_t channel,
     question->channel = channel;
     question->message = kept;
     question->deadline = now + timeout_seconds;
-    question->interval = first_wait(c);
-    question->longest = LONGEST_WAIT * question->interval;
-    question->again = now + question->interval;
+    question->doublings = 0;
+    set_again(c, question, now);
     if (error == CW_OK)
         *request = question->number;
     else
@@ -91,16 +98,6 @@ void cw_connection_cancel(struct cw_connection *c, uint32_t request)
         cw_requests_cancel(c->requests, request);
 }
 
-static void ask_again(struct cw_connection *c, struct cw_question *question, double now)
-{
-    if (send_copy(c, question->channel, question->message, now) != CW_OK)
-        return;
-    question->interval *= 2;
-    if (question->interval > question->longest)
-        question->interval = question->longest;
-    question->again = now + question->interval;
-}
-
 static void update_questions(struct cw_connection *c, double now)
 {
     for (uint32_t i = 0; i < c->requests->most; i++) {
@@ -109,8 +106,9 @@ static void update_questions(struct cw_connection *c, double now)
             continue;
         if (now >= question->deadline)
             cw_requests_end(c->requests, question, CW_UNANSWERED_TIMED_OUT, NULL);
-        else if (question->message && now >= question->again)
-            ask_again(c, question, now);
+        else if (question->message && now >= question->again &&
+                 send_copy(c, question->channel, question->message, now) == CW_OK)
+            set_again(c, question, now);
     }
 }
 
@@ -125,12 +123,13 @@ static enum cw_error reply(struct cw_connection *c, struct cw_asked *asked, doub
     return cw_connection_send_value(c, asked->channel, asked->type + 2, refusal, now);
 }
 
-/* Sends it, or has it wait for the next update. An answer on a reliable channel need not be kept
-   any more, because the question does not come again. */
-static void try_to_reply(struct cw_connection *c, struct cw_asked *asked, double now)
+/* Notes what became of a question. A reply that found no room is sent by a later update. An answer
+   on a reliable channel need not be kept when it is sent, because the question does not come again.
+ */
+static void settle(struct cw_connection *c, struct cw_asked *asked, enum cw_asked_state state,
+                   bool sent)
 {
-    const bool sent = reply(c, asked, now) == CW_OK;
-    cw_requests_settle(c->requests, asked, asked->state, !sent);
+    cw_requests_settle(c->requests, asked, state, !sent);
     if (sent && !is_unreliable(c, asked->channel))
         cw_requests_forget(c->requests, asked);
 }
@@ -141,31 +140,25 @@ enum cw_error cw_connection_answer(struct cw_connection *c, uint32_t request,
     CW_ONE_THREAD(c);
     if (!cw_connection_can_run(c, now) || !message)
         return CW_ERROR_INVALID_ARGUMENT;
-    if (message->pool != c->made)
-        return CW_ERROR_OTHER_CONNECTION;
-    if (message->references == 0 || message->owned)
-        return CW_ERROR_MESSAGE_NOT_OWNED;
+    enum cw_error error = check_owner(c, message);
+    if (error != CW_OK)
+        return error;
     struct cw_asked *asked = c->requests ? cw_requests_asked(c->requests, request) : NULL;
     if (!asked)
         return CW_ERROR_NOT_ASKED;
     if (message->type != asked->type + 1)
         return CW_ERROR_MESSAGE_TYPE;
     *(uint32_t *)message->data = (uint16_t)asked->number;
-    message->receipt = 0;
-    enum cw_error error = cw_requests_keep(c->requests, asked, message);
-    if (error != CW_OK)
-        return error;
-    error = cw_connection_send(c, asked->channel, message, now);
-    const bool full = error == CW_ERROR_QUEUE_FULL;
-    if (error != CW_OK && !full) {
+    error = cw_requests_keep(c->requests, asked, message);
+    if (error == CW_OK)
+        error = reply(c, asked, now);
+    const bool sent = error == CW_OK;
+    if (!sent && error != CW_ERROR_QUEUE_FULL && error != CW_ERROR_POOL_EMPTY) {
         cw_requests_forget(c->requests, asked);
         return error;
     }
-    if (full)
-        cw_message_release(message);
-    cw_requests_settle(c->requests, asked, CW_ASKED_ANSWERED, full);
-    if (!full && !is_unreliable(c, asked->channel))
-        cw_requests_forget(c->requests, asked);
+    cw_message_release(message);
+    settle(c, asked, CW_ASKED_ANSWERED, sent);
     return CW_OK;
 }
 
@@ -181,8 +174,7 @@ enum cw_error cw_connection_refuse(struct cw_connection *c, uint32_t request, ui
     if (!c->open)
         return CW_ERROR_NOT_CONNECTED;
     asked->code = code;
-    cw_requests_settle(c->requests, asked, CW_ASKED_REFUSED, false);
-    try_to_reply(c, asked, now);
+    settle(c, asked, CW_ASKED_REFUSED, reply(c, asked, now) == CW_OK);
     return CW_OK;
 }
 
@@ -193,7 +185,7 @@ void cw_connection_update_requests(struct cw_connection *c, double now)
         update_questions(c, now);
     for (uint32_t i = 0; i < CW_REQUEST_PLACES && r->due > 0; i++)
         if (r->asked[i].due)
-            try_to_reply(c, &r->asked[i], now);
+            settle(c, &r->asked[i], r->asked[i].state, reply(c, &r->asked[i], now) == CW_OK);
 }
 
 bool cw_connection_sort_request(struct cw_connection *c, struct cw_connection_event *event)

@@ -36,8 +36,11 @@ CW_ERROR_LIST(cw_message_errors, CW_ERROR_MESSAGE_TYPE, MESSAGE_ERRORS)
           "the message was made or received by another connection; send a copy of it with "        \
           "cw_connection_send_value, or make a message here and fill it with cw_message_copy")     \
     ERROR(RECEIVER_FULL, "a message in the packet cannot be kept until the application takes and " \
-                         "releases others; the sender will send it again")                         \
+                         "releases others; the sender will send it again")
+CW_ERROR_LIST(cw_message_owner_errors, CW_ERROR_MESSAGE_NOT_OWNED, MESSAGE_OWNER_ERRORS)
+
+#define REQUEST_ERRORS(ERROR)                                                                      \
     ERROR(NOT_A_REQUEST, "the message's type is not the question of a request in the schema")      \
     ERROR(REQUESTS_FULL, "max_requests questions are open, or their events have not been taken")   \
     ERROR(NOT_ASKED, "this question has been answered, or the other end no longer waits for it")
-CW_ERROR_LIST(cw_message_owner_errors, CW_ERROR_MESSAGE_NOT_OWNED, MESSAGE_OWNER_ERRORS)
+CW_ERROR_LIST(cw_request_errors, CW_ERROR_NOT_A_REQUEST, REQUEST_ERRORS)

@@ -3,6 +3,7 @@
 
 #include "causeway/request.h"
 
+#include <stddef.h>
 #include <string.h>
 
 #define PLACE(number) ((number) & (CW_REQUEST_PLACES - 1))
@@ -81,14 +82,10 @@ static void leave_early(struct cw_request_line *line, uint32_t place)
 void cw_requests_reset(struct cw_requests *r)
 {
     for (uint32_t i = 0; i < CW_REQUEST_PLACES; i++) {
-        struct cw_question *question = &r->questions[i];
-        cw_message_release(question->message);
+        cw_message_release(r->questions[i].message);
         cw_message_release(r->asked[i].answer);
-        *question = (struct cw_question){.number = i};
-        r->asked[i] = (struct cw_asked){.state = CW_ASKED_NEVER};
     }
-    r->open = r->to_answer = r->due = r->answers_kept = r->order = 0;
-    r->free.first = r->free.count = r->ended.first = r->ended.count = 0;
+    memset(&r->open, 0, sizeof *r - offsetof(struct cw_requests, open));
     for (uint32_t i = 0; i < r->most; i++)
         join(&r->free, i);
 }
@@ -97,10 +94,11 @@ void cw_requests_reset(struct cw_requests *r)
 
 struct cw_question *cw_requests_open(struct cw_requests *r)
 {
-    struct cw_question *question = &r->questions[leave(&r->free)];
-    question->number += CW_REQUEST_PLACES;
-    if (question->number < CW_REQUEST_PLACES) /* after a wrap too, no number is 0 */
-        question->number += CW_REQUEST_PLACES;
+    const uint32_t place = leave(&r->free);
+    struct cw_question *question = &r->questions[place];
+    do /* after a wrap too, no number is 0 */
+        question->number = (question->number | place) + CW_REQUEST_PLACES;
+    while (question->number < CW_REQUEST_PLACES);
     question->state = CW_QUESTION_OPEN;
     r->open++;
     return question;

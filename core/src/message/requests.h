@@ -34,9 +34,8 @@ struct cw_question {
     uint32_t code;              /* ENDED: that of the refusal */
     struct cw_message *message; /* OPEN: what is sent again, or NULL; ENDED: the answer, or NULL */
     double deadline;
-    double again;    /* when it is sent again */
-    double interval; /* the time between the latest two */
-    double longest;
+    double again;       /* when it is sent again */
+    uint32_t doublings; /* it was sent again so often, up to a limit */
 };
 
 enum cw_asked_state {
@@ -68,9 +67,10 @@ struct cw_requests {
     const uint8_t *roles;         /* an enum cw_request_role for each type */
     uint32_t most;                /* questions of ours that may be open, and of the other end's */
     struct cw_message_pool *kept; /* copies of open questions, and of answers */
-    uint32_t open;                /* questions of ours that are */
-    uint32_t to_answer;           /* questions of the other end that the application has */
-    uint32_t due;                 /* answers and refusals that are to be sent */
+    /* Everything from here on is zero after a reset, but for the free places. */
+    uint32_t open;      /* questions of ours that are */
+    uint32_t to_answer; /* questions of the other end that the application has */
+    uint32_t due;       /* answers and refusals that are to be sent */
     uint32_t answers_kept;
     uint32_t order;
     struct cw_request_line free, ended;
