@@ -21,12 +21,13 @@ import {
   string,
   uint,
 } from '../support/causeway.mjs';
+import { startDrivenHost } from '../support/driven_host.mjs';
 import { failure } from '../support/failure.mjs';
-import { own } from '../support/fixture.mjs';
+import { own, repeat } from '../support/fixture.mjs';
 import { nextEvent, startBot, startServer } from '../support/node_server.mjs';
 import { Rig } from '../support/node_server_rig.mjs';
 import { require } from '../support/packages.mjs';
-import { until } from '../support/patience.mjs';
+import { patiently, until } from '../support/patience.mjs';
 import { randomFrom } from '../support/random.mjs';
 import { startGate } from '../support/secure.mjs';
 import { openThread } from '../support/worker_thread.mjs';
@@ -173,7 +174,10 @@ test('what is no request or no answer is refused by name, and takes no place', a
     assert.throws(() => ask('greet', {}, 5, 2), /2 is no channel/);
   }
   ask('double', { number: 1 });
-  assert.throws(() => ask('greet', {}), { code: 'REQUESTS_FULL', message: /questions are open/ });
+  assert.throws(() => ask('greet', {}), {
+    code: 'REQUESTS_FULL',
+    message: /requests are still open/,
+  });
   rig.run(0.3);
   const connection = rig.connections.get(slot);
   const [{ request: number }] = rig.taken.get(slot);
@@ -264,9 +268,10 @@ for (const [where, open] of Object.entries(places)) {
     assert.equal(late.message, 'double: no answer came in 0.05 s');
 
     const abort = new AbortController();
-    const cancelled = ask({ signal: abort.signal });
+    const cancelled = ask({ signal: abort.signal, timeoutSeconds: 3600 });
     abort.abort(new Error('not any more'));
-    assert.equal((await cancelled).message, 'not any more');
+    const { message: why } = await patiently(cancelled, 'the request to be given up');
+    assert.equal(why, 'not any more');
     assert.equal((await ask({ signal: abort.signal })).message, 'not any more');
     assert.equal(getEventListeners(abort.signal, 'abort').length, 0);
 
@@ -384,6 +389,21 @@ test('an application asks over a bad network', async (t) => {
     all.map((number) => ({ number: 2 * number })),
   );
   assert.equal(calls, 30);
+});
+
+test('a connection without a handshake asks too, and its requests end with the transport', async (t) => {
+  const { host, far, flush, end } = startDrivenHost(t, await loadCore(), types, {});
+  const asked = host.request('double', { number: 3 });
+  await until('the question', () => {
+    const event = far.next();
+    if (event) far.answer(event.request, 'double', { number: 6 }, performance.now() / 1000);
+    return event;
+  });
+  repeat(t, flush, 10);
+  assert.deepEqual(await patiently(asked, 'the answer'), { number: 6 });
+  const left = failure(host.request('double', { number: 4 }, { timeoutSeconds: 3600 }));
+  end();
+  assert.ok((await patiently(left, 'the request to end')) instanceof ClosedError);
 });
 
 test('a client that connects anew begins without the old requests', async (t) => {

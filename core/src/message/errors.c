@@ -40,7 +40,7 @@ CW_ERROR_LIST(cw_message_errors, CW_ERROR_MESSAGE_TYPE, MESSAGE_ERRORS)
 CW_ERROR_LIST(cw_message_owner_errors, CW_ERROR_MESSAGE_NOT_OWNED, MESSAGE_OWNER_ERRORS)
 
 #define REQUEST_ERRORS(ERROR)                                                                      \
-    ERROR(NOT_A_REQUEST, "the message's type is not the question of a request in the schema")      \
-    ERROR(REQUESTS_FULL, "max_requests questions are open, or their events have not been taken")   \
-    ERROR(NOT_ASKED, "this question has been answered, or the other end no longer waits for it")
+    ERROR(NOT_A_REQUEST, "the message is not the question of a request")                           \
+    ERROR(REQUESTS_FULL, "max_requests requests are still open; take their events")                \
+    ERROR(NOT_ASKED, "nobody waits for this answer, or no longer")
 CW_ERROR_LIST(cw_request_errors, CW_ERROR_NOT_A_REQUEST, REQUEST_ERRORS)
