@@ -95,6 +95,8 @@ const constants = {
   errorCodes: errorCodes(),
   firstConfigError: headers.number('CW_ERROR_CONFIG'),
   connectionEvents: byName('cw_connection_event_type', 'CW_CONNECTION_EVENT_'),
+  unanswereds: numbered('cw_unanswered', 'CW_UNANSWERED_'),
+  refusals: byName('cw_refusal', 'CW_REFUSAL_'),
   endpointEvents: byName('cw_endpoint_event_type', 'CW_ENDPOINT_EVENT_'),
   channelKinds: byName('cw_channel_kind', 'CW_CHANNEL_'),
   recoveryKinds: byName('cw_recovery_kind', 'CW_RECOVERY_'),

@@ -9,6 +9,8 @@ export {
   DestroyedError,
   HandshakeError,
   LoadError,
+  RefusedError,
+  TimedOutError,
   TransportError,
 } from './errors.js';
 export type {
@@ -46,6 +48,8 @@ export type {
   ConnectionStats,
   Fate,
   Message,
+  Question,
+  Unanswered,
 } from './messages/types.js';
 export {
   array,
@@ -65,6 +69,15 @@ export {
 } from './messages/fields.js';
 export type { Field, Fields, Kind, OptionalField, Values } from './messages/fields.js';
 export { yojimboDefaults } from './messages/yojimbo.js';
+export { request } from './messages/request.js';
+export type {
+  AnswerValue,
+  Answerer,
+  QuestionValue,
+  RequestName,
+  RequestOptions,
+  RequestType,
+} from './messages/request.js';
 export { message, schema } from './messages/schema.js';
 export type {
   MessageBlock,

@@ -430,6 +430,8 @@ void cw_connection_update(struct cw_connection *c, double now)
     /* A caller that ends rounds early gives up the acks for which the next header has no room. */
     if (c->round_open && c->packets_this_round > 0)
         cw_endpoint_pass_by(c->endpoint);
+    if (c->requests)
+        cw_connection_update_requests(c, now);
     c->timing.round = now;
     c->packets_this_round = 0;
     c->round_open = true;

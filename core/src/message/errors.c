@@ -38,3 +38,9 @@ CW_ERROR_LIST(cw_message_errors, CW_ERROR_MESSAGE_TYPE, MESSAGE_ERRORS)
     ERROR(RECEIVER_FULL, "a message in the packet cannot be kept until the application takes and " \
                          "releases others; the sender will send it again")
 CW_ERROR_LIST(cw_message_owner_errors, CW_ERROR_MESSAGE_NOT_OWNED, MESSAGE_OWNER_ERRORS)
+
+#define REQUEST_ERRORS(ERROR)                                                                      \
+    ERROR(NOT_A_REQUEST, "the message is not the question of a request")                           \
+    ERROR(REQUESTS_FULL, "max_requests requests are still open; take their events")                \
+    ERROR(NOT_ASKED, "nobody waits for this answer, or no longer")
+CW_ERROR_LIST(cw_request_errors, CW_ERROR_NOT_A_REQUEST, REQUEST_ERRORS)

@@ -174,6 +174,9 @@ static bool next_of_connection(struct cw_client *client, struct cw_client_event 
         .message = next.message,
         .channel = next.channel,
         .receipt = next.receipt,
+        .request = next.request,
+        .unanswered = next.unanswered,
+        .code = next.code,
     };
     return true;
 }

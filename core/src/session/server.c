@@ -270,6 +270,9 @@ static bool next_of_one(struct cw_server *server, uint32_t client, struct cw_ser
         .message = next.message,
         .channel = next.channel,
         .receipt = next.receipt,
+        .request = next.request,
+        .unanswered = next.unanswered,
+        .code = next.code,
         .user = cw_netcode_server_user(server->netcode, client),
     };
     return true;

@@ -1,4 +1,5 @@
 import { checkFields, kinds, type Fields, type Values } from './fields.js';
+import type { RequestPart, RequestType } from './request.js';
 
 /** A type of message, made with {@link message}. */
 export interface MessageType<
@@ -19,8 +20,8 @@ export interface Schema<Types extends readonly MessageType[] = readonly MessageT
   readonly encoded: Uint8Array<ArrayBuffer>;
 }
 
-/** The names of a schema's types. */
-export type MessageName<Of extends Schema> = Of['types'][number]['name'];
+/** The names of a schema's messages. */
+export type MessageName<Of extends Schema> = Exclude<Of['types'][number], RequestPart>['name'];
 
 type TypeNamed<Of extends Schema, Name> = Extract<Of['types'][number], { readonly name: Name }>;
 
@@ -63,16 +64,28 @@ export const message = <
   return { name, fields, block: (options.block ?? false) as Block };
 };
 
-/** Puts types of messages together; the order is their number on the wire. */
-export const schema = <const Types extends readonly MessageType[]>(
-  ...types: Types
-): Schema<Types> => {
+/** The types of messages that stand for what is declared: three for a request. */
+type TypesOf<Declared extends readonly (MessageType | RequestType)[]> =
+  Declared extends readonly MessageType[]
+    ? Declared
+    : readonly (
+        | Extract<Declared[number], MessageType>
+        | Extract<Declared[number], RequestType>['parts'][number]
+      )[];
+
+/** Puts types of messages and requests together; the order is their number on the wire. */
+export const schema = <const Declared extends readonly (MessageType | RequestType)[]>(
+  ...declared: Declared
+): Schema<TypesOf<Declared>> => {
+  const types = declared.flatMap((one: MessageType | RequestType): readonly MessageType[] =>
+    one && 'parts' in one ? one.parts : [one],
+  );
   if (types.some((type) => !type?.fields))
     throw new TypeError('a schema is made of messages, as schema(message(...), message(...))');
   const names = new Set(types.map((type) => type.name));
   if (types.length === 0) throw new RangeError('a schema needs at least one type');
   if (names.size < types.length) throw new RangeError('two types of a schema have the same name');
-  return { types, encoded: encode(types) };
+  return { types: types as readonly MessageType[] as TypesOf<Declared>, encoded: encode(types) };
 };
 
 /** Encodes the types in the form that core/include/causeway/schema.h describes. */
