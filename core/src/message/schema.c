@@ -46,6 +46,11 @@ static bool valid_limits(const struct cw_field *field)
     case CW_KIND_STRUCT:
         return field->type && field->type->fields && field->type->field_count > 0 &&
                !field->type->serialize && !field->type->block;
+    case CW_KIND_ALIGN:
+        return !field->optional && field->array == 0;
+    case CW_KIND_RELATIVE:
+    case CW_KIND_SEQUENCE_RELATIVE:
+        return field->operand;
     case CW_KIND_COUNT:
         break;
     }
@@ -89,6 +94,9 @@ static const struct {
     [CW_KIND_BYTES] = {0, ALIGNMENT_4, CW_CODE_BYTES},
     [CW_KIND_STRING] = {0, 1, CW_CODE_STRING},
     [CW_KIND_STRUCT] = {0, 1, CW_CODE_STRUCT},
+    [CW_KIND_ALIGN] = {0, 1, CW_CODE_ALIGN},
+    [CW_KIND_RELATIVE] = {4, ALIGNMENT_4, CW_CODE_RELATIVE},
+    [CW_KIND_SEQUENCE_RELATIVE] = {4, ALIGNMENT_4, CW_CODE_SEQUENCE_RELATIVE},
 };
 
 /* Returns the extent of one value. The size of a struct is known once its fields are placed. */
@@ -122,6 +130,7 @@ static void make_step(struct cw_schema_step *step, const struct cw_field *field)
                                     .optional = field->optional,
                                     .array = field->array,
                                     .stride = (uint32_t)value_extent(field).size,
+                                    .least = field->least,
                                     .min = field->min,
                                     .range = field->max - field->min,
                                     .field = field};
@@ -149,6 +158,35 @@ static const char *copy_name(struct cw_arena *arena, const char *name)
     return copy ? memcpy(copy, name, size) : NULL;
 }
 
+/* Returns whether the field has a count and an operand only where its kind has a use for them. */
+static bool valid_rules(const struct cw_field *field)
+{
+    const bool bytes = field->kind == CW_KIND_BYTES;
+    const bool relative =
+        field->kind == CW_KIND_RELATIVE || field->kind == CW_KIND_SEQUENCE_RELATIVE;
+    const uint64_t most = field->array > 0 ? field->array : bytes ? field->max : 0;
+    return (!field->count || head_of(field) > 0) && (!field->operand || bytes || relative) &&
+           field->least <= most;
+}
+
+/* Replaces the text of an expression, if there is one, by a copy without spaces. Returns false when
+   it is no expression of the fields before the one at index. */
+static bool place_expression(struct cw_arena *arena, const struct cw_message_type *type,
+                             uint32_t index, const char **text)
+{
+    struct cw_operation made[CW_EXPRESSION_OPERATIONS + 1];
+    if (!*text)
+        return true;
+    if (cw_expression_make(*text, type, index, 0, made) == 0)
+        return false;
+    char *const copy = cw_arena_take(arena, strlen(*text) + 1), *to = copy;
+    for (const char *from = *text; copy && *from != '\0'; ++from)
+        if (*from != ' ')
+            *to++ = *from;
+    *text = copy ? copy : *text;
+    return true;
+}
+
 static enum cw_error place_fields(struct cw_arena *arena, const struct cw_message_type *from,
                                   unsigned depth, struct cw_message_type *to);
 
@@ -157,7 +195,8 @@ static enum cw_error place_fields(struct cw_arena *arena, const struct cw_messag
 static enum cw_error place_field(struct cw_arena *arena, struct cw_field *field, unsigned depth,
                                  struct extent *member)
 {
-    if (!field->name || (field->optional && field->array > 0) || !valid_limits(field))
+    if (!field->name || (field->optional && field->array > 0) || !valid_limits(field) ||
+        !valid_rules(field))
         return CW_ERROR_SCHEMA_FIELD;
     field->name = copy_name(arena, field->name);
     struct cw_message_type type = {.name = field->name};
@@ -197,6 +236,9 @@ static enum cw_error place_fields(struct cw_arena *arena, const struct cw_messag
         const enum cw_error error = place_field(arena, &field, depth, &member);
         if (error)
             return error;
+        if (!place_expression(arena, from, i, &field.count) ||
+            !place_expression(arena, from, i, &field.operand))
+            return CW_ERROR_SCHEMA_FIELD;
         const uint64_t offset = round_up(end, member.alignment);
         end = offset + member.size;
         widest = larger(widest, member.alignment);
@@ -206,6 +248,8 @@ static enum cw_error place_fields(struct cw_arena *arena, const struct cw_messag
         if (fields)
             fields[i] = field;
     }
+    if (from->field_count > 0 && end == 0)
+        return CW_ERROR_SCHEMA_FIELD; /* an array of such structs would cost time and no memory */
     const uint64_t size = from->serialize ? from->size : round_up(end, widest);
     if (size > CW_MESSAGE_MAX_SIZE || (from->size > 0 && from->size != size))
         return CW_ERROR_SCHEMA_SIZE;
@@ -213,6 +257,18 @@ static enum cw_error place_fields(struct cw_arena *arena, const struct cw_messag
     to->field_count = from->field_count;
     to->size = (uint32_t)size;
     return CW_OK;
+}
+
+static const struct cw_operation *make_expression(struct cw_arena *arena,
+                                                  const struct cw_message_type *type,
+                                                  uint32_t index, uint32_t offset, const char *text)
+{
+    struct cw_operation made[CW_EXPRESSION_OPERATIONS + 1];
+    if (!text)
+        return NULL;
+    const size_t size = cw_expression_make(text, type, index, offset, made) * sizeof made[0];
+    struct cw_operation *const out = cw_arena_take(arena, size);
+    return out ? memcpy(out, made, size) : NULL;
 }
 
 /* Returns whether the fields of the field's struct can be listed with those of the struct around
@@ -233,15 +289,22 @@ static uint32_t count_steps(const struct cw_message_type *type)
 static struct cw_schema_steps make_steps(struct cw_arena *arena, const struct cw_message_type *type,
                                          uint32_t index);
 
-/* Adds the steps of a field in a struct that is at the offset. steps->at is NULL while measuring.
+/* The offset of a struct, and the index of the message's field that has it. */
+struct place {
+    uint32_t offset, index;
+};
+
+/* Adds the steps of a field in a struct that is at this place. steps->at is NULL while measuring.
  */
 static void add_steps(struct cw_arena *arena, struct cw_schema_steps *steps,
-                      const struct cw_field *field, uint32_t offset, uint32_t index)
+                      const struct cw_message_type *type, uint32_t i, struct place at)
 {
-    const uint32_t place = offset + field->offset;
+    const struct cw_field *const field = &type->fields[i];
+    const uint32_t place = at.offset + field->offset,
+                   index = at.index == CW_FIELD_NONE ? i : at.index;
     if (is_flat(field)) {
-        for (uint32_t i = 0; i < field->type->field_count; ++i)
-            add_steps(arena, steps, &field->type->fields[i], place, index);
+        for (uint32_t j = 0; j < field->type->field_count; ++j)
+            add_steps(arena, steps, field->type, j, (struct place){place, index});
         return;
     }
     struct cw_schema_step step;
@@ -251,6 +314,8 @@ static void add_steps(struct cw_arena *arena, struct cw_schema_steps *steps,
     step.value = place + (uint32_t)round_up(head_of(field), value_extent(field).alignment);
     if (field->kind == CW_KIND_STRUCT)
         step.nested = make_steps(arena, field->type, index);
+    step.count = make_expression(arena, type, i, at.offset, field->count);
+    step.operand = make_expression(arena, type, i, at.offset, field->operand);
     if (steps->at)
         steps->at[steps->count] = step;
     ++steps->count;
@@ -264,8 +329,20 @@ static struct cw_schema_steps make_steps(struct cw_arena *arena, const struct cw
     const size_t size = count_steps(type) * sizeof(struct cw_schema_step);
     struct cw_schema_steps steps = {cw_arena_take(arena, size), 0};
     for (uint32_t i = 0; i < type->field_count; ++i)
-        add_steps(arena, &steps, &type->fields[i], 0, index == CW_FIELD_NONE ? i : index);
+        add_steps(arena, &steps, type, i, (struct place){0, index});
     return steps;
+}
+
+/* Returns whether every field of the type can be read alone, without those before it. */
+static bool comparable(const struct cw_message_type *type)
+{
+    for (uint32_t i = 0; i < type->field_count; ++i) {
+        const struct cw_field *const field = &type->fields[i];
+        if (field->kind == CW_KIND_ALIGN || field->count || field->operand || field->least > 0 ||
+            (field->kind == CW_KIND_STRUCT && !comparable(field->type)))
+            return false;
+    }
+    return true;
 }
 
 static enum cw_error lay_out_type(struct cw_compiled_type *type, struct cw_arena *arena,
@@ -282,7 +359,7 @@ static enum cw_error lay_out_type(struct cw_compiled_type *type, struct cw_arena
     *size = to.size;
     const struct cw_schema_steps steps = make_steps(arena, type ? &to : from, CW_FIELD_NONE);
     if (type)
-        *type = (struct cw_compiled_type){to, steps};
+        *type = (struct cw_compiled_type){to, !from->serialize && comparable(&to), steps};
     return CW_OK;
 }
 
@@ -361,8 +438,8 @@ static bool aligns(const struct cw_message_type *type)
 {
     for (uint32_t i = 0; i < type->field_count; i++) {
         const struct cw_field *const field = &type->fields[i];
-        if (field->kind == CW_KIND_BYTES || field->kind == CW_KIND_STRING ||
-            (field->kind == CW_KIND_STRUCT && aligns(field->type)))
+        if (field->kind == CW_KIND_ALIGN || field->kind == CW_KIND_BYTES ||
+            field->kind == CW_KIND_STRING || (field->kind == CW_KIND_STRUCT && aligns(field->type)))
             return true;
     }
     return type->serialize != NULL; /* the user's own function may do anything */

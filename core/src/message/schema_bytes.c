@@ -71,6 +71,15 @@ static uint64_t float_bits(float value)
     return bits;
 }
 
+/* The parts that a field may have besides its limits. */
+enum { PART_OPTIONAL = 1, PART_LEAST = 2, PART_COUNT = 4, PART_OPERAND = 8, PARTS = 15 };
+
+static unsigned parts_of(const struct cw_field *field)
+{
+    return (field->optional ? PART_OPTIONAL : 0u) | (field->least > 0 ? PART_LEAST : 0u) |
+           (field->count ? PART_COUNT : 0u) | (field->operand ? PART_OPERAND : 0u);
+}
+
 /* Puts the fields of a type. The recursion is as deep as cw_schema_create allows. */
 static void put_fields(struct sink *sink, const struct cw_message_type *type)
 {
@@ -89,12 +98,18 @@ static void put_fields(struct sink *sink, const struct cw_message_type *type)
             limits[2] = float_bits(field->resolution);
         }
         const uint64_t head =
-            (uint64_t)field->kind | (uint64_t)field->optional << 8 | (uint64_t)field->array << 16;
+            (uint64_t)field->kind | (uint64_t)parts_of(field) << 8 | (uint64_t)field->array << 16;
         put_entry(sink, field->name, head, 6);
         for (unsigned j = 0; j < count; ++j)
             put(sink, limits[j], size);
         if (field->kind == CW_KIND_STRUCT)
             put_fields(sink, field->type);
+        if (field->least > 0)
+            put(sink, field->least, 4);
+        if (field->count)
+            put_bytes(sink, (const uint8_t *)field->count, strlen(field->count) + 1);
+        if (field->operand)
+            put_bytes(sink, (const uint8_t *)field->operand, strlen(field->operand) + 1);
     }
 }
 
@@ -206,10 +221,10 @@ static struct cw_field get_field(struct source *source, struct tables *tables, u
 {
     struct cw_field field = {.name = get_name(source)};
     const uint64_t head = get(source, 6);
-    const uint64_t kind = head & 0xff, optional = head >> 8 & 0xff;
-    source->failed |= kind >= CW_KIND_COUNT || optional > 1;
+    const uint64_t kind = head & 0xff, parts = head >> 8 & 0xff;
+    source->failed |= kind >= CW_KIND_COUNT || parts > PARTS;
     field.kind = (enum cw_kind)kind;
-    field.optional = optional == 1;
+    field.optional = (parts & PART_OPTIONAL) != 0;
     field.array = (uint32_t)(head >> 16);
     unsigned size;
     const unsigned count = limits_of(field.kind, &size);
@@ -226,6 +241,10 @@ static struct cw_field get_field(struct source *source, struct tables *tables, u
         field.min = count == 2 ? limits[0] : 0;
         field.max = count == 2 ? limits[1] : limits[0];
     }
+    field.least = parts & PART_LEAST ? (uint32_t)get(source, 4) : 0;
+    field.count = parts & PART_COUNT ? get_name(source) : NULL;
+    field.operand = parts & PART_OPERAND ? get_name(source) : NULL;
+    source->failed |= (parts & PART_LEAST) != 0 && field.least == 0;
     return field;
 }
 

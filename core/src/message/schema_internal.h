@@ -2,7 +2,7 @@
 #ifndef CAUSEWAY_SCHEMA_INTERNAL_H
 #define CAUSEWAY_SCHEMA_INTERNAL_H
 
-#include "causeway/schema.h"
+#include "message/schema_expression.h"
 
 /* The ways in which a field is written. Signed and unsigned integers differ only in their limits,
    and a float is an integer that uses all of its bits. The first three are for single values, and
@@ -17,7 +17,10 @@ enum cw_schema_code {
     CW_CODE_COMPRESSED_FLOAT,
     CW_CODE_BYTES,
     CW_CODE_STRING,
-    CW_CODE_STRUCT /* one that is optional or an array */
+    CW_CODE_STRUCT, /* one that is optional or an array */
+    CW_CODE_ALIGN,
+    CW_CODE_RELATIVE,
+    CW_CODE_SEQUENCE_RELATIVE
 };
 
 /* The fields of a struct, for loops over them. The fields of a nested struct that is neither
@@ -36,14 +39,18 @@ struct cw_schema_step {
     uint32_t value;  /* the offset of the value or of the first item */
     uint32_t stride; /* bytes from one item to the next */
     uint32_t index;  /* the index of the message's field that this is a part of */
+    uint32_t least;  /* the least items of an array, or bytes */
     uint64_t min;
     uint64_t range; /* for bytes and strings the most bytes */
+    /* The expressions of the field, with offsets as those here; NULL for none. */
+    const struct cw_operation *count, *operand;
     const struct cw_field *field;
     struct cw_schema_steps nested; /* the fields of a struct's item, with offsets within it */
 };
 
 struct cw_compiled_type {
     struct cw_message_type public;
+    bool comparable; /* see cw_schema_comparable */
     struct cw_schema_steps steps;
 };
 

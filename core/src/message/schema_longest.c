@@ -2,6 +2,7 @@
 #include "message/schema_unchecked.h"
 
 #define ALIGNMENT_BITS 7  /* the most bits that an alignment takes */
+#define RELATIVE_BITS  38 /* the most bits of a relative number */
 #define TYPE_BITS      17 /* the most bits of a type */
 
 static uint64_t steps_bits(const struct cw_schema_steps *steps);
@@ -20,6 +21,11 @@ static uint64_t value_bits(const struct cw_schema_step *step)
         return cw_bits_required((uint32_t)step->range) + ALIGNMENT_BITS + step->range * 8;
     case CW_CODE_STRUCT:
         return steps_bits(&step->nested);
+    case CW_CODE_ALIGN:
+        return ALIGNMENT_BITS;
+    case CW_CODE_RELATIVE:
+    case CW_CODE_SEQUENCE_RELATIVE:
+        return RELATIVE_BITS;
     default:
         return 32;
     }

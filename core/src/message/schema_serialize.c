@@ -8,16 +8,52 @@ struct body {
 };
 
 static bool serialize_steps(struct cw_stream *stream, void *body);
+static bool serialize_value(struct cw_stream *stream, const struct cw_schema_step *step,
+                            uint8_t *value, int64_t operand);
+
+/* Serializes a number from least to most, which an expression may give in place of the wire. */
+static bool serialize_count(struct cw_stream *stream, const struct cw_operation *expression,
+                            int64_t value, uint32_t *count, uint32_t least, uint32_t most)
+{
+    if (!expression)
+        return cw_stream_outlined_uint(stream, count, least, most);
+    if (value < least || value > most || (stream->mode != CW_STREAM_READ && *count != value))
+        return cw_stream_fail(stream);
+    *count = (uint32_t)value;
+    return !cw_stream_failed(stream);
+}
+
+/* Serializes a number that is greater than the one before it, or another sequence number. */
+static bool serialize_relative(struct cw_stream *stream, const struct cw_schema_step *step,
+                               uint8_t *value, int64_t before)
+{
+    const bool sequence = step->code == CW_CODE_SEQUENCE_RELATIVE;
+    const uint32_t most = sequence ? UINT16_MAX : UINT32_MAX;
+    uint32_t number = 0;
+    if (stream->mode != CW_STREAM_READ)
+        memcpy(&number, value, sizeof number);
+    uint16_t low = (uint16_t)number;
+    if (before < 0 || before > most || number > most)
+        return cw_stream_fail(stream);
+    if (sequence ? !cw_stream_relative_sequence(stream, (uint16_t)before, &low)
+                 : !cw_stream_outlined_relative(stream, (uint32_t)before, &number))
+        return false;
+    number = sequence ? low : number;
+    if (stream->mode == CW_STREAM_READ)
+        memcpy(value, &number, sizeof number);
+    return true;
+}
 
 /* Serializes bytes, which stand behind their number. */
 static bool serialize_bytes(struct cw_stream *stream, const struct cw_schema_step *step,
-                            uint8_t *value)
+                            uint8_t *value, int64_t operand)
 {
+    const uint32_t least = step->array > 0 ? 0 : step->least;
     const bool reading = stream->mode == CW_STREAM_READ;
     uint32_t size = 0;
     if (!reading)
         memcpy(&size, value, sizeof size);
-    if (!cw_stream_outlined_uint(stream, &size, 0, (uint32_t)step->range) ||
+    if (!serialize_count(stream, step->operand, operand, &size, least, (uint32_t)step->range) ||
         !cw_stream_outlined_bytes(stream, value + sizeof size, size))
         return false;
     if (reading)
@@ -25,9 +61,16 @@ static bool serialize_bytes(struct cw_stream *stream, const struct cw_schema_ste
     return true;
 }
 
-/* The bytes of the value are copied, because the type of the memory is the caller's choice. */
 bool cw_schema_serialize_value(struct cw_stream *stream, const struct cw_schema_step *step,
                                uint8_t *value)
+{
+    return serialize_value(stream, step, value, 0);
+}
+
+/* The bytes of the value are copied, because the type of the memory is the caller's choice. operand
+   is the value of the step's expression. */
+static bool serialize_value(struct cw_stream *stream, const struct cw_schema_step *step,
+                            uint8_t *value, int64_t operand)
 {
     const struct cw_field *const field = step->field;
     const bool reading = stream->mode == CW_STREAM_READ;
@@ -77,7 +120,12 @@ bool cw_schema_serialize_value(struct cw_stream *stream, const struct cw_schema_
         return done;
     }
     case CW_CODE_BYTES:
-        return serialize_bytes(stream, step, value);
+        return serialize_bytes(stream, step, value, operand);
+    case CW_CODE_ALIGN:
+        return cw_stream_align(stream);
+    case CW_CODE_RELATIVE:
+    case CW_CODE_SEQUENCE_RELATIVE:
+        return serialize_relative(stream, step, value, operand);
     case CW_CODE_STRUCT:
         return serialize_steps(stream, &(struct body){&step->nested, value});
     default:
@@ -98,16 +146,28 @@ static bool serialize_field(struct cw_stream *stream, const struct cw_schema_ste
         const uint32_t most = step->optional ? 1 : step->array;
         if (!reading)
             count = cw_schema_value_count(step, message);
-        if (!cw_stream_outlined_uint(stream, &count, 0, most))
+        const uint32_t least = step->array > 0 ? step->least : 0;
+        int64_t wanted = step->count ? cw_expression_value(step->count, message) : 0;
+        if (step->optional)
+            wanted = wanted != 0;
+        if (!serialize_count(stream, step->count, wanted, &count, least, most))
             return false;
         if (reading && step->optional)
             *member = (uint8_t)count;
         else if (reading)
             memcpy(member, &count, sizeof count);
     }
-    for (; count > 0; --count, value += step->stride)
-        if (!cw_schema_serialize_value(stream, step, value))
+    const bool relative = step->code == CW_CODE_RELATIVE || step->code == CW_CODE_SEQUENCE_RELATIVE;
+    int64_t operand = step->operand ? cw_expression_value(step->operand, message) : 0;
+    for (; count > 0; --count, value += step->stride) {
+        uint32_t number;
+        if (!serialize_value(stream, step, value, operand))
             return false;
+        if (relative) {
+            memcpy(&number, value, sizeof number);
+            operand = number;
+        }
+    }
     return true;
 }
 

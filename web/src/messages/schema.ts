@@ -98,15 +98,22 @@ function encode(types: readonly MessageType[]): Uint8Array<ArrayBuffer> {
     const entries = Object.entries(fields);
     u32(entries.length);
     for (const [name, field] of entries) {
-      const { kind, min, max, low, high, resolution } = field;
+      const { kind, min, max, low, high, resolution, least = 0, count, operand } = field;
       text(name);
       u8(kinds[kind]);
-      u8(Number(field.optional));
+      u8(
+        Number(field.optional) +
+          2 * Number(least > 0) +
+          4 * Number(count !== undefined) +
+          8 * Number(operand !== undefined),
+      );
       u32(field.array);
       if (field.fields) putFields(field.fields);
       else if (kind === 'bytes' || kind === 'string') u32(Number(max));
       else if (kind === 'compressedFloat') [low, high, resolution].forEach(f32);
       else if (kind.includes('int')) [min, max].forEach(u64);
+      if (least > 0) u32(least);
+      [count, operand].filter((each) => each !== undefined).forEach(text);
     }
   };
 
