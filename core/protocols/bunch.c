@@ -54,6 +54,8 @@ const char *cw_bunch_config_error_field(const struct cw_bunch_config *config)
         return "properties";
     if (config->max_property_size < 1 || config->max_property_size > longest)
         return "max_property_size";
+    if (config->unreliable_bunches > CW_BUNCH_MAX_UNRELIABLE)
+        return "unreliable_bunches";
     return NULL;
 }
 
@@ -145,6 +147,20 @@ enum cw_protocol_error cw_bunch_set(struct cw_bunch *bunch, uint32_t property, c
     return cw_bunch_sender_set(&bunch->sender, property, data, size);
 }
 
+enum cw_protocol_error cw_bunch_send_unreliable(struct cw_bunch *bunch, uint32_t channel,
+                                                const uint8_t *data, size_t size)
+{
+    if (!bunch || channel >= bunch->config.channels || (!data && size) ||
+        !bunch->config.unreliable_bunches)
+        return CW_PROTOCOL_ERROR_INVALID_ARGUMENT;
+    if (size > bunch->config.max_part_size)
+        return CW_PROTOCOL_ERROR_TOO_LARGE;
+    const struct cw_bunch_item item = {
+        .tag = (uint8_t)(CW_BUNCH_UNRELIABLE | channel), .size = (uint16_t)size, .data = data};
+    cw_bunch_queue_add(&bunch->sender.unreliable, &item);
+    return CW_PROTOCOL_OK;
+}
+
 /* Takes the events of packet notification. */
 static void drain(struct cw_bunch *bunch)
 {
@@ -188,7 +204,7 @@ size_t cw_bunch_transmit(struct cw_bunch *bunch, uint8_t *out, size_t capacity)
         return 0;
     const size_t longest = bunch->config.notify.max_packet_size;
     const bool affordable = bunch->credit > 0 || !bunch->config.bytes_per_second;
-    const bool carries = bunch->sender.queued_count && affordable;
+    const bool carries = cw_bunch_sender_waits(&bunch->sender) && affordable;
     if (!bunch->due && !carries)
         return 0;
     if (capacity < CW_NOTIFY_HEADER_SIZE + longest || !cw_notify_room(bunch->notify))
@@ -204,6 +220,20 @@ size_t cw_bunch_transmit(struct cw_bunch *bunch, uint8_t *out, size_t capacity)
     return written;
 }
 
+static bool next_unreliable(struct cw_bunch *bunch, struct cw_bunch_event *event)
+{
+    struct cw_bunch_queue *queue = &bunch->receiver.unreliable;
+    const struct cw_bunch_item *const oldest = cw_bunch_queue_oldest(queue);
+    if (!oldest)
+        return false;
+    *event = (struct cw_bunch_event){.type = CW_BUNCH_EVENT_UNRELIABLE,
+                                     .number = oldest->tag & CW_BUNCH_CHANNEL,
+                                     .data = oldest->data,
+                                     .size = oldest->size};
+    cw_bunch_queue_remove(queue);
+    return true;
+}
+
 bool cw_bunch_next(struct cw_bunch *bunch, struct cw_bunch_event *event)
 {
     struct cw_bunch_event found;
@@ -215,7 +245,7 @@ bool cw_bunch_next(struct cw_bunch *bunch, struct cw_bunch_event *event)
                                              &found.size))
         found.type = CW_BUNCH_EVENT_PROPERTY;
     else
-        return false;
+        return next_unreliable(bunch, event);
     *event = found;
     return true;
 }
@@ -230,12 +260,17 @@ void cw_bunch_get_stats(const struct cw_bunch *bunch, struct cw_bunch_stats *sta
 {
     if (!bunch || !stats)
         return;
+    const struct cw_bunch_queue *const outgoing = &bunch->sender.unreliable;
+    const struct cw_bunch_queue *const incoming = &bunch->receiver.unreliable;
     *stats = (struct cw_bunch_stats){.bunches_sent = bunch->sender.bunches_sent,
                                      .bunches_received = bunch->receiver.bunches_received,
                                      .parts_sent = bunch->sender.parts_sent,
                                      .parts_lost = bunch->sender.parts_lost,
                                      .properties_sent = bunch->sender.properties_sent,
                                      .properties_lost = bunch->sender.properties_lost,
+                                     .unreliable_sent = bunch->sender.unreliable_sent,
+                                     .unreliable_received = incoming->added,
+                                     .unreliable_dropped = outgoing->dropped + incoming->dropped,
                                      .packets_refused = bunch->packets_refused};
     cw_notify_get_stats(bunch->notify, &stats->notify);
 }

@@ -8,11 +8,13 @@
 
 #define CW_BUNCH_ITEM_HEAD      5 /* bytes before an item's own */
 #define CW_BUNCH_MAX_PROPERTIES 256
+#define CW_BUNCH_MAX_UNRELIABLE 256
 
 enum {
     CW_BUNCH_CHANNEL = 0x0f,
     CW_BUNCH_FIRST = 0x10,
     CW_BUNCH_LAST = 0x20,
+    CW_BUNCH_UNRELIABLE = 0x40, /* tags of parts are below it */
     CW_BUNCH_PROPERTY = 0x80
 };
 
@@ -30,6 +32,31 @@ size_t cw_bunch_item_write(const struct cw_bunch_item *item, uint8_t *out);
    head; or 0 when there is none. */
 size_t cw_bunch_item_read(const uint8_t *data, size_t size, const struct cw_bunch_config *config,
                           struct cw_bunch_item *item);
+
+/* Unreliable bunches wait here, to be sent or to be taken. */
+struct cw_bunch_queue {
+    uint32_t places;
+    uint32_t first, count;
+    uint32_t max_size;             /* bytes of each */
+    struct cw_bunch_item *waiting; /* a ring of places; their data is in bytes */
+    uint8_t *bytes;
+    uint64_t added, dropped;
+};
+
+/* Takes its memory from the arena, which may only measure. */
+void cw_bunch_queue_init(struct cw_bunch_queue *queue, struct cw_arena *arena,
+                         const struct cw_bunch_config *config);
+void cw_bunch_queue_clear(struct cw_bunch_queue *queue);
+
+/* Adds an item, whose bytes are copied, behind the others. In a full queue the oldest is dropped
+   for it. */
+void cw_bunch_queue_add(struct cw_bunch_queue *queue, const struct cw_bunch_item *item);
+
+/* Returns the oldest item; NULL when there is none. */
+const struct cw_bunch_item *cw_bunch_queue_oldest(const struct cw_bunch_queue *queue);
+
+/* Takes the oldest item out. There must be one. Its data stays until more are added. */
+void cw_bunch_queue_remove(struct cw_bunch_queue *queue);
 
 /* A part waits here for earlier ones or for the application. */
 struct cw_bunch_incoming {
@@ -53,6 +80,7 @@ struct cw_bunch_receiver {
     uint8_t *bunch_bytes; /* bytes of one bunch for each channel */
     uint16_t *property_sizes;
     uint8_t *property_bytes;
+    struct cw_bunch_queue unreliable;
     uint64_t changed[CW_BUNCH_MAX_PROPERTIES / 64]; /* properties with a value not told yet */
     uint64_t bunches_received;
 };
@@ -106,7 +134,9 @@ struct cw_bunch_sender {
     struct cw_bunch_outbox *outboxes;   /* one for each channel */
     struct cw_bunch_outgoing *outgoing; /* one for each item */
     uint8_t *bytes;                     /* the bytes of all items */
-    uint32_t queued_count;              /* items to be sent */
+    uint32_t queued_count;              /* items to be sent, without unreliable bunches */
+    struct cw_bunch_queue unreliable;
+    uint64_t unreliable_sent;
     uint64_t bunches_sent;
     uint64_t parts_sent, parts_lost;
     uint64_t properties_sent, properties_lost;
@@ -123,8 +153,11 @@ enum cw_protocol_error cw_bunch_sender_send(struct cw_bunch_sender *sender, uint
 enum cw_protocol_error cw_bunch_sender_set(struct cw_bunch_sender *sender, uint32_t property,
                                            const uint8_t *data, size_t size);
 
-/* Fills the packet of that sequence number and returns its size. Lost items, properties, and the
-   new parts of each channel take turns. */
+/* Returns whether there is anything to be sent. */
+bool cw_bunch_sender_waits(const struct cw_bunch_sender *sender);
+
+/* Fills the packet of that sequence number and returns its size. Lost items, properties, the new
+   parts of each channel, and unreliable bunches take turns. */
 size_t cw_bunch_sender_write(struct cw_bunch_sender *sender, uint16_t sequence, uint8_t *out,
                              size_t capacity);
 

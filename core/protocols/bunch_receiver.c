@@ -17,6 +17,7 @@ void cw_bunch_receiver_init(struct cw_bunch_receiver *receiver, struct cw_arena 
     receiver->bunch_bytes = cw_arena_take(arena, (size_t)config->channels * config->max_bunch_size);
     receiver->property_sizes = cw_arena_take(arena, properties * sizeof *receiver->property_sizes);
     receiver->property_bytes = cw_arena_take(arena, properties * config->max_property_size);
+    cw_bunch_queue_init(&receiver->unreliable, arena, config);
 }
 
 void cw_bunch_receiver_clear(struct cw_bunch_receiver *receiver)
@@ -26,14 +27,23 @@ void cw_bunch_receiver_clear(struct cw_bunch_receiver *receiver)
     memset(receiver->inboxes, 0, config->channels * sizeof *receiver->inboxes);
     memset(receiver->incoming, 0, parts * sizeof *receiver->incoming);
     memset(receiver->changed, 0, sizeof receiver->changed);
+    cw_bunch_queue_clear(&receiver->unreliable);
     receiver->bunches_received = 0;
+}
+
+static bool is_part(const struct cw_bunch_item *item)
+{
+    return item->tag < CW_BUNCH_UNRELIABLE;
 }
 
 static bool within(const struct cw_bunch_item *item, const struct cw_bunch_config *config)
 {
     if (item->tag == CW_BUNCH_PROPERTY)
         return item->number < config->properties && item->size <= config->max_property_size;
-    return item->tag < 0x40 && (item->tag & CW_BUNCH_CHANNEL) < config->channels &&
+    const uint8_t channel = item->tag & CW_BUNCH_CHANNEL;
+    const bool unreliable = item->tag == (CW_BUNCH_UNRELIABLE | channel) && item->number == 0 &&
+                            config->unreliable_bunches;
+    return (is_part(item) || unreliable) && channel < config->channels &&
            item->size <= config->max_part_size;
 }
 
@@ -72,8 +82,7 @@ static bool check(const struct cw_bunch_receiver *receiver, const uint8_t *paylo
     while (size) {
         struct cw_bunch_item item;
         const size_t read = cw_bunch_item_read(payload, size, config, &item);
-        if (!read || (item.tag != CW_BUNCH_PROPERTY &&
-                      ahead_of_next(receiver, &item) >= (int)config->queue_parts))
+        if (!read || (is_part(&item) && ahead_of_next(receiver, &item) >= (int)config->queue_parts))
             return false;
         payload += read;
         size -= read;
@@ -112,8 +121,10 @@ bool cw_bunch_receiver_take(struct cw_bunch_receiver *receiver, const uint8_t *p
         const size_t read = cw_bunch_item_read(payload, size, receiver->config, &item);
         if (item.tag == CW_BUNCH_PROPERTY)
             take_property(receiver, &item);
-        else
+        else if (is_part(&item))
             take_part(receiver, &item);
+        else
+            cw_bunch_queue_add(&receiver->unreliable, &item);
         payload += read;
         size -= read;
     }

@@ -37,6 +37,7 @@ void cw_bunch_sender_init(struct cw_bunch_sender *sender, struct cw_arena *arena
     sender->outgoing = cw_arena_take(arena, items * sizeof *sender->outgoing);
     sender->bytes =
         cw_arena_take(arena, parts_size + (size_t)config->properties * config->max_property_size);
+    cw_bunch_queue_init(&sender->unreliable, arena, config);
 }
 
 void cw_bunch_sender_clear(struct cw_bunch_sender *sender)
@@ -50,6 +51,8 @@ void cw_bunch_sender_clear(struct cw_bunch_sender *sender)
     sender->turn = sender->queued_count = 0;
     sender->bunches_sent = sender->parts_sent = sender->parts_lost = 0;
     sender->properties_sent = sender->properties_lost = 0;
+    cw_bunch_queue_clear(&sender->unreliable);
+    sender->unreliable_sent = 0;
 }
 
 static bool is_alone(const struct cw_bunch_sender *sender, uint32_t link)
@@ -183,17 +186,36 @@ static size_t write_first(struct cw_bunch_sender *sender, uint32_t list, uint16_
     return cw_bunch_item_write(&written, out);
 }
 
+/* Writes the oldest unreliable bunch and returns its size; 0 when there is none or it does not
+   fit. */
+static size_t write_unreliable(struct cw_bunch_sender *sender, uint8_t *out, size_t capacity)
+{
+    const struct cw_bunch_item *const oldest = cw_bunch_queue_oldest(&sender->unreliable);
+    if (!oldest || CW_BUNCH_ITEM_HEAD + (size_t)oldest->size > capacity)
+        return 0;
+    cw_bunch_queue_remove(&sender->unreliable);
+    sender->unreliable_sent++;
+    return cw_bunch_item_write(oldest, out);
+}
+
+bool cw_bunch_sender_waits(const struct cw_bunch_sender *sender)
+{
+    return sender->queued_count || sender->unreliable.count;
+}
+
 size_t cw_bunch_sender_write(struct cw_bunch_sender *sender, uint16_t sequence, uint8_t *out,
                              size_t capacity)
 {
-    const uint32_t lists = lists_to_send(sender);
+    const uint32_t lists = lists_to_send(sender), turns = lists + 1;
     size_t used = 0;
-    for (uint32_t idle = 0; idle < lists && sender->queued_count;) {
-        const size_t size =
-            write_first(sender, sender->turn, sequence, out + used, capacity - used);
+    for (uint32_t idle = 0; idle < turns && cw_bunch_sender_waits(sender);) {
+        const size_t room = capacity - used;
+        const size_t size = sender->turn == lists
+                                ? write_unreliable(sender, out + used, room)
+                                : write_first(sender, sender->turn, sequence, out + used, room);
         used += size;
         idle = size ? 0 : idle + 1;
-        sender->turn = (sender->turn + 1) % lists;
+        sender->turn = (sender->turn + 1) % turns;
     }
     return used;
 }

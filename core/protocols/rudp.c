@@ -72,6 +72,7 @@ struct cw_rudp_config cw_rudp_config_default(void)
         .send_window = 1024,
         .receive_window = 1024,
         .max_package_size = CW_RUDP_FITTING_SIZE,
+        .datagram_size = CW_RUDP_DATAGRAM_SIZE,
     };
 }
 
@@ -90,7 +91,12 @@ const char *cw_rudp_config_error_field(const struct cw_rudp_config *config)
         return "send_window";
     if (!is_window(config->receive_window))
         return "receive_window";
-    return config->max_package_size > CW_RUDP_MAX_SIZE ? "max_package_size" : NULL;
+    if (config->max_package_size > CW_RUDP_MAX_SIZE)
+        return "max_package_size";
+    if (config->datagram_size < CW_RUDP_MIN_DATAGRAM_SIZE ||
+        config->datagram_size > CW_RUDP_MAX_DATAGRAM_SIZE)
+        return "datagram_size";
+    return NULL;
 }
 
 static struct cw_rudp *lay_out(struct cw_arena *arena, const struct cw_rudp_config *config)
@@ -212,12 +218,13 @@ void cw_rudp_update(struct cw_rudp *rudp, uint32_t ticks)
 struct datagram {
     uint8_t *out;
     size_t size;
+    size_t limit; /* items share the datagram up to this size */
 };
 
 /* Returns false when the item must wait for the next datagram. */
 static bool put(struct datagram *datagram, const struct cw_rudp_item *item)
 {
-    if (datagram->size && datagram->size + cw_rudp_item_size(item) > CW_RUDP_DATAGRAM_SIZE)
+    if (datagram->size && datagram->size + cw_rudp_item_size(item) > datagram->limit)
         return false;
     datagram->size += cw_rudp_item_write(item, datagram->out + datagram->size);
     return true;
@@ -312,10 +319,10 @@ static bool put_corrupt(struct cw_rudp *rudp, struct datagram *datagram)
 
 size_t cw_rudp_transmit(struct cw_rudp *rudp, uint8_t *out, size_t capacity)
 {
-    if (!rudp || !out || !rudp->state.in_round || capacity < CW_RUDP_DATAGRAM_SIZE ||
+    if (!rudp || !out || !rudp->state.in_round || capacity < rudp->config.datagram_size ||
         capacity < (size_t)rudp->config.max_package_size + CW_RUDP_HEAD_MAX)
         return 0;
-    struct datagram datagram = {.out = out};
+    struct datagram datagram = {.out = out, .limit = rudp->config.datagram_size};
     rudp->state.in_round = !(put_requests(rudp, &datagram) && put_answers(rudp, &datagram) &&
                              put_packages(rudp, &datagram) && put_corrupt(rudp, &datagram));
     /* An answer to a heartbeat is no news of ours. Otherwise an end that hears a heartbeat in each

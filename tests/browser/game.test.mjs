@@ -40,7 +40,7 @@ test('nothing on the page tells a screen reader what changes all the time', asyn
   await playing(page);
   assert.deepEqual(
     await page.$$eval('output, [aria-live], [role=status]', (live) => live.map(({ id }) => id)),
-    ['state', 'latency-value', 'jitter-value', 'loss-value'],
+    ['state', 'verdict', 'latency-value', 'jitter-value', 'loss-value'],
   );
 });
 
@@ -162,6 +162,46 @@ test('a finger moves the player and does not scroll the page; 320 px are enough'
     assert.deepEqual(page.faults, []);
     await page.close();
   }
+});
+
+test("a cheater sees his claim, and then the server's word", async (t) => {
+  const page = await open(t);
+  await playing(page);
+  await slide(page, 'latency', 150);
+  await until(page, 'the latency is seen', () => globalThis.page.play.client.stats().rtt > 0.28);
+  // Each frame is looked at, from the press of the button until the server's word has come.
+  const { seen, text } = await page.evaluate(
+    () =>
+      new Promise((resolve) => {
+        const { play } = globalThis.page;
+        const before = play.truth().x;
+        const seen = [];
+        const end = performance.now() + 10_000;
+        document.getElementById('cheat').click();
+        const look = () => {
+          const { me, players } = play.scene(performance.now() / 1000);
+          const { x } = players.find(({ number }) => number === me);
+          seen.push({ moved: Math.abs(x - before), told: Math.abs(play.truth().x - before) });
+          const text = document.getElementById('verdict').textContent;
+          const over = text.includes('its word stands') && seen.at(-1).moved < 2;
+          if (over || performance.now() > end) resolve({ seen, text });
+          else requestAnimationFrame(look);
+        };
+        requestAnimationFrame(look);
+      }),
+  );
+  t.diagnostic(text);
+  assert.ok(Math.max(...seen.map(({ moved }) => moved)) > 8, 'he is seen far away');
+  assert.ok(Math.max(...seen.map(({ told }) => told)) < 2, 'the server never has him there');
+  assert.ok(seen.at(-1).moved < 2, 'he is back where he was');
+  const [, x, speed, trueSpeed] = text.match(
+    /^You claimed to be at ([\d.]+), [\d.]+ m at (\d+) m\/s\. The server says [\d.]+, [\d.]+ m at (\d+) m\/s: its word stands\.$/,
+  );
+  assert.ok(x === '2.0' || x === '30.0');
+  assert.equal(speed, '60');
+  assert.ok(trueSpeed < 10);
+  await picture(page, 'cheat');
+  assert.deepEqual(page.faults, []);
 });
 
 test('without interpolation the others move in jumps', async (t) => {

@@ -548,6 +548,8 @@ TEST(numbers_that_are_out_of_range)
     assert_null(cw_server_user(made_cw_server(), UINT32_MAX));
     struct cw_bunch *bunch = made_cw_bunch();
     assert_int_equal(cw_bunch_send(bunch, 2, scratch, 1), CW_PROTOCOL_ERROR_INVALID_ARGUMENT);
+    assert_int_equal(cw_bunch_send_unreliable(bunch, 2, scratch, 1),
+                     CW_PROTOCOL_ERROR_INVALID_ARGUMENT);
     assert_int_equal(cw_bunch_set(bunch, 1, scratch, 1), CW_PROTOCOL_ERROR_INVALID_ARGUMENT);
     struct cw_lab_column *column = made_cw_lab_column();
     struct cw_lab_wire_stats wire;

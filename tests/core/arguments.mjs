@@ -19,7 +19,7 @@ const CONFIG = {
   cw_connection_config: 'config.channels[0].blocks = true;',
   cw_client_config: 'config.connection = the_messages();',
   cw_server_config: 'fit_server(&config.netcode); config.connection = the_messages();',
-  cw_bunch_config: 'config.properties = 1;',
+  cw_bunch_config: 'config.properties = config.unreliable_bunches = 1;',
   cw_netcode_server_config: 'fit_server(&config);',
   cw_host_config:
     'config.server.netcode.private_key[0] = 1; config.server.connection = the_messages();',

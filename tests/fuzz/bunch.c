@@ -9,6 +9,7 @@
 #include <string.h>
 
 #define MAX_BUNCH 60
+#define MAX_PART  20
 #define MAX_SIZE  (CW_NOTIFY_HEADER_SIZE + 64)
 
 enum { RECEIVE, SEND, SET, TICK, DAMAGE, FORGE, LOSE, BUSY, RESET, ACTIONS };
@@ -30,6 +31,10 @@ static void take_events(struct world *world, int at)
             sum = (uint8_t)(sum + event.data[i]);
         if (event.type == CW_BUNCH_EVENT_PROPERTY) {
             expect(event.number < 3 && event.size <= 8);
+            continue;
+        }
+        if (event.type == CW_BUNCH_EVENT_UNRELIABLE) {
+            expect(event.number < 2 && event.size <= MAX_PART);
             continue;
         }
         expect(event.number < 2 && event.size <= MAX_BUNCH);
@@ -88,6 +93,7 @@ static void act(struct world *world, uint8_t what, const uint8_t *data, size_t s
         if (cw_bunch_send(world->ends[at], 0, bunch, 1 + size % (MAX_BUNCH - 1)) == CW_PROTOCOL_OK)
             world->sent[at]++;
         cw_bunch_send(world->ends[at], 1, data, size);
+        cw_bunch_send_unreliable(world->ends[at], 1, data, size);
         break;
     case SET:
         cw_bunch_set(world->ends[at], what >> 4 & 3, data, size);
@@ -112,7 +118,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct cw_bunch_config config = cw_bunch_config_default();
     config.notify.max_packet_size = 64;
     config.queue_parts = 8;
-    config.max_part_size = 20;
+    config.max_part_size = MAX_PART;
+    config.unreliable_bunches = 2;
     config.max_bunch_size = MAX_BUNCH;
     config.properties = 3;
     config.max_property_size = 8;

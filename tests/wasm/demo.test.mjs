@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { connect, dist, require } from '../support/causeway.mjs';
-import { BODY_METRE, messages } from '../../web/demo/schema.js';
+import { BODY_METRE, METRE, messages } from '../../web/demo/schema.js';
+import { startDemo } from '../support/demo.mjs';
 import { lineOf, startProgram } from '../support/programs.mjs';
 import { temporaryFolder } from '../support/fixture.mjs';
 
@@ -18,6 +19,40 @@ symlinkSync(web, join(folder, 'web'));
 symlinkSync(process.env.CAUSEWAY_BUILD, join(folder, 'build/release'));
 symlinkSync('/bin/true', join(folder, 'tests/support/setup'));
 const run = join(folder, 'web/demo/run');
+
+test('a claim of an impossible place and speed changes nothing', async (t) => {
+  const demo = await startDemo(t);
+  const backend = new URL(demo.page()).searchParams.get('backend');
+  const token = await (
+    await fetch(`http://127.0.0.1:${backend}/token`, { method: 'POST' })
+  ).arrayBuffer();
+  const client = await connect(demo.relay.url, {
+    token,
+    schema: messages,
+    transports: ['websocket'],
+    WebSocket,
+  });
+  const next = (type) =>
+    new Promise((resolve) =>
+      client.addEventListener('message', function take({ message }) {
+        if (message.type !== type) return;
+        client.removeEventListener('message', take);
+        resolve(message.value);
+      }),
+    );
+  const far = { at: { x: 31 * METRE, y: 9 * METRE }, speed: { x: -1023, y: 0 } };
+  const answers = [];
+  for (let i = 0; i < 3; i++) {
+    client.send(0, 'claim', far);
+    answers.push(await next('answer'));
+  }
+  // The player stands where it joined, apart from the bots that push it a little.
+  for (const { at, speed } of answers) {
+    assert.ok(at.x < 8 * METRE, `the server has it at ${at.x / METRE} m`);
+    assert.ok(Math.abs(speed.x) < 200, `the server has it at a speed of ${speed.x}`);
+  }
+  client.disconnect();
+});
 
 test('port 0 takes free ones, and the address of the page says which', async (t) => {
   const demo = startProgram(t, run, ['--listen', '127.0.0.1:0'], {

@@ -16,7 +16,7 @@
 #define BODY_METRE    64   /* the same for the bodies that other players see */
 #define ARENA_WIDTH   (32 * METRE)
 #define ARENA_HEIGHT  (18 * METRE)
-#define SPEED_LIMIT   1023 /* the limit that schema.js has */
+#define SPEED_LIMIT   1023 /* as in schema.js */
 #define PLAYER_RADIUS (METRE / 2)
 #define BODY_RADIUS   (METRE / 3)
 #define SHOT_RANGE    (14 * METRE)

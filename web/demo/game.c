@@ -127,6 +127,20 @@ static void join(struct game *game, struct cw_server *server, uint32_t player, d
     send(server, player, COMMANDS, welcome, now);
 }
 
+/* Answers a client that says where it is: with the place and speed that the arena has, which follow
+   from the player's commands alone. The claim itself is read by nobody. */
+static void answer_claim(const struct game *game, struct cw_server *server, uint32_t player,
+                         double now)
+{
+    const struct player *from = &game->arena.players[player];
+    struct cw_message *answer = message_to(server, player, MESSAGES_ANSWER);
+    if (!answer)
+        return;
+    *(struct answer *)answer->data =
+        (struct answer){.at = {from->at.x, from->at.y}, .speed = {from->speed.x, from->speed.y}};
+    send(server, player, COMMANDS, answer, now);
+}
+
 void game_take(struct game *game, struct cw_server *server, const struct cw_server_event *event,
                double now)
 {
@@ -148,6 +162,8 @@ void game_take(struct game *game, struct cw_server *server, const struct cw_serv
                                   now);
             cw_input_receiver_receive(game->inputs[player], inputs->body.data, inputs->body.size,
                                       tick_time(game, now));
+        } else if (event->message->type == MESSAGES_CLAIM) {
+            answer_claim(game, server, player, now);
         }
         cw_message_release(event->message);
         break;

@@ -4,8 +4,8 @@ import { loadServer, type ServerCore } from 'causeway-net/server';
 import { Controls } from './controls.js';
 import { Link } from './link.js';
 import { Panel, element } from './panel.js';
-import { Play, seconds, type Command, type Player } from './play.js';
-import type { messages } from './schema.js';
+import { Play, seconds, type Claim, type Command, type Player } from './play.js';
+import { METRE, TICKS_PER_SECOND, type messages } from './schema.js';
 import { loadStep } from './step.js';
 import { View, hue, nameOf, type Scene } from './view.js';
 
@@ -48,6 +48,7 @@ class Page {
 
   constructor(readonly parts: Parts) {
     element('retry').addEventListener('click', () => void this.join(wishes()));
+    element('cheat').addEventListener('click', () => this.#cheat());
     this.#panel.onpath = () => this.#link?.worsen(this.#panel.path);
     this.#panel.ontransport = (kind) => {
       this.play?.client.disconnect();
@@ -91,6 +92,19 @@ class Page {
     this.#tell(client);
   }
 
+  /** Claims what cannot be, and tells what the server says to it. */
+  #cheat(): void {
+    const play = this.play;
+    const claim = play?.cheat(seconds());
+    if (!play || !claim) return;
+    element('verdict').textContent = `You claim to be at ${spoken(claim)}.`;
+    play.onanswer = (answer) => {
+      element('verdict').textContent =
+        `You claimed to be at ${spoken(claim)}. The server says ${spoken(answer)}: its word stands.`;
+    };
+    this.#canvas.focus();
+  }
+
   /** Says how the player is connected. */
   #tell({ state: now, transport }: ClientHost<typeof messages>): void {
     const name = transport === 'webrtc' ? 'WebRTC' : 'WebSocket';
@@ -120,6 +134,13 @@ class Page {
     showScores(scene);
     this.#canvas.dataset['players'] = String(scene.players.length);
   };
+}
+
+/** Returns a place and speed in words. */
+function spoken({ at, speed }: Claim): string {
+  const metres = (units: number): string => (units / METRE).toFixed(1);
+  const rate = (Math.hypot(speed.x, speed.y) * TICKS_PER_SECOND) / METRE;
+  return `${metres(at.x)}, ${metres(at.y)} m at ${rate.toFixed(0)} m/s`;
 }
 
 /** Shows the scores of the best five and of the player. */

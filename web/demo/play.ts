@@ -13,8 +13,11 @@ import {
   BODIES,
   BODY_METRE,
   MAX_PLAYERS,
+  HEIGHT,
   METRE,
+  SPEED_LIMIT,
   TICKS_PER_SECOND,
+  WIDTH,
   entities,
   type messages,
 } from './schema.js';
@@ -26,9 +29,12 @@ export type Command = MessageValue<typeof entities, 'command'>;
 type Known = Entity<typeof entities>;
 type World = ReadonlyMap<number, Known>;
 
-/** On this channel nothing is sent again: the next message replaces a lost one. */
+/** On the second channel nothing is sent again: the next message replaces a lost one. */
+const COMMANDS = 0;
 const STATE = 1;
 const SHOTS = 32;
+/** The time for which the place that was claimed is shown. */
+const CLAIM_SECONDS = 3;
 
 /** The state of the page's switches. */
 export interface Switches {
@@ -37,6 +43,9 @@ export interface Switches {
   compensation: boolean;
   ghost: boolean;
 }
+
+/** The place and speed that a cheating client claims, or that the server says to it. */
+export type Claim = MessageValue<typeof messages, 'claim'>;
 
 /** The client's side of the game, from the player's wishes to the scene on the screen. */
 export class Play {
@@ -53,6 +62,9 @@ export class Play {
   #world: World = new Map();
   #own: Player | undefined;
   #shots: Shot[] = [];
+  #claim: { readonly at: Place; readonly time: number } | undefined;
+  /** Is called with what the server says to a claim. */
+  onanswer: (answer: Claim) => void = () => {};
   /** The tick time of the view that is shown. */
   #seen = 0;
 
@@ -73,6 +85,7 @@ export class Play {
   readonly #receive = ({ message }: ReceivedEvent<typeof messages>): void => {
     const now = seconds();
     if (message.type === 'welcome') this.me = message.value.player;
+    if (message.type === 'answer') this.onanswer(message.value);
     if (message.type === 'world') this.#take(message.value, now);
     if (message.type === 'shot')
       this.#shots = [...this.#shots, shotOf(message.value, now)].slice(-SHOTS);
@@ -127,6 +140,23 @@ export class Play {
       });
   }
 
+  /**
+   * Cheats: claims to be at the far end of the arena, at a speed that nobody has, and believes it until the server's next
+   * state. Returns the claim, or undefined while there is no game.
+   */
+  cheat(now: number): Claim | undefined {
+    if (!this.#own || this.client.state !== 'connected') return undefined;
+    const left = this.#own.at.x > (WIDTH * METRE) / 2;
+    const claim = {
+      at: { x: (left ? 2 : WIDTH - 2) * METRE, y: (HEIGHT * METRE) / 2 },
+      speed: { x: left ? SPEED_LIMIT : -SPEED_LIMIT, y: 0 },
+    };
+    this.client.send(COMMANDS, 'claim', claim);
+    this.#own = { ...this.#own, ...claim };
+    this.#claim = { at: between(claim.at, claim.at, 0, METRE), time: now };
+    return claim;
+  }
+
   #tick(tick: number, { move, aim, fire }: Wish): void {
     const age = this.switches.compensation ? Math.round((tick - this.#seen) * 4) : 0;
     const command = { move, aim, fire, age: Math.min(1023, Math.max(0, age)) };
@@ -178,6 +208,7 @@ export class Play {
       bodies,
       shots: this.#shots,
       ghost: ghost ? this.truth() : undefined,
+      claim: this.#claim && now - this.#claim.time < CLAIM_SECONDS ? this.#claim.at : undefined,
     };
   }
 }

@@ -11,6 +11,7 @@ export const WIDTH = 32;
 export const HEIGHT = 18;
 export const MAX_PLAYERS = 32;
 export const BODIES = 200;
+export const SPEED_LIMIT = 1023;
 
 const place = (metre) => struct({ x: uint(0, WIDTH * metre), y: uint(0, HEIGHT * metre) });
 const pair = (most) => struct({ x: int(-most, most), y: int(-most, most) });
@@ -19,6 +20,9 @@ const player = () => uint(0, MAX_PLAYERS - 1);
 export const messages = schema(
   // Channel 0 is reliable.
   message('welcome', { player: player() }),
+  // A client that cheats says where it is and how fast. The server answers where the player really is.
+  message('claim', { at: place(METRE), speed: pair(SPEED_LIMIT) }),
+  message('answer', { at: place(METRE), speed: pair(SPEED_LIMIT) }),
   // Channel 1 is unreliable. The game kit writes and reads the fields of bytes.
   message('inputs', { stamp: bytes(2), body: bytes(400) }),
   message('world', { echo: bytes(10), report: bytes(6), snapshot: bytes(900) }),
@@ -29,7 +33,7 @@ export const messages = schema(
 export const entities = schema(
   message('player', {
     at: place(METRE),
-    speed: pair(1023),
+    speed: pair(SPEED_LIMIT),
     aim: pair(127),
     stun: uint(0, 63),
     reload: uint(0, 31),

@@ -34,6 +34,8 @@ export interface Scene {
   readonly shots: readonly Shot[];
   /** The place where the server last said that the player is. */
   readonly ghost: Place | undefined;
+  /** The place where a player who cheats claimed to be. */
+  readonly claim: Place | undefined;
 }
 
 export const ARENA = { width: 32, height: 18 };
@@ -55,7 +57,7 @@ export class View {
 
   constructor(readonly canvas: HTMLCanvasElement) {}
 
-  draw({ me, players, bodies, shots, ghost }: Scene, now: number): void {
+  draw({ me, players, bodies, shots, ghost, claim }: Scene, now: number): void {
     const { context, width, height, color } = prepare(this.canvas);
     const whole = Math.min(width / ARENA.width, height / ARENA.height);
     const metre = Math.max(whole, LEAST_METRE);
@@ -84,11 +86,11 @@ export class View {
       disc(context, body, BODY_RADIUS / 3);
     }
     for (const player of players) this.#player(context, player, me, color('text'));
-    if (ghost) {
-      context.setLineDash([0.15, 0.12]);
-      context.strokeStyle = color('text');
-      circle(context, ghost, PLAYER_RADIUS);
-      context.setLineDash([]);
+    if (ghost) dashed(context, ghost, color('text'));
+    if (claim) {
+      dashed(context, claim, color('bad'));
+      context.fillStyle = color('bad');
+      context.fillText('claimed', claim.x, claim.y - 0.8);
     }
     for (const { by, from, to, time } of shots) {
       const age = (now - time) / SHOT_SECONDS;
@@ -139,6 +141,13 @@ function disc(context: CanvasRenderingContext2D, { x, y }: Place, radius: number
   context.beginPath();
   context.arc(x, y, radius, 0, 2 * Math.PI);
   context.fill();
+}
+
+function dashed(context: CanvasRenderingContext2D, at: Place, color: string): void {
+  context.setLineDash([0.15, 0.12]);
+  context.strokeStyle = color;
+  circle(context, at, PLAYER_RADIUS);
+  context.setLineDash([]);
 }
 
 function circle(context: CanvasRenderingContext2D, { x, y }: Place, radius: number): void {

@@ -5,14 +5,16 @@
 TEST(a_config_is_checked)
 {
     const struct {
-        uint32_t send_window, receive_window, expiry_ticks, max_package_size;
+        uint32_t send_window, receive_window, expiry_ticks, max_package_size, datagram_size;
         const char *error_field;
     } cases[] = {
-        {32, 64, 1, CW_RUDP_MAX_SIZE, NULL},
-        {32, 16384, 1, 0, NULL},
-        {16384, 32, 1, 0, NULL},
-        {16, 32, 1, 1, "send_window"},
-        {32, 32768, 1, 1, "receive_window"},
+        {32, 64, 1, CW_RUDP_MAX_SIZE, 512, NULL},
+        {32, 16384, 1, 0, CW_RUDP_MIN_DATAGRAM_SIZE, NULL},
+        {16384, 32, 1, 0, CW_RUDP_MAX_DATAGRAM_SIZE, NULL},
+        {16, 32, 1, 1, 512, "send_window"},
+        {32, 32768, 1, 1, 512, "receive_window"},
+        {32, 32, 1, 1, CW_RUDP_MIN_DATAGRAM_SIZE - 1, "datagram_size"},
+        {32, 32, 1, 1, CW_RUDP_MAX_DATAGRAM_SIZE + 1, "datagram_size"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct cw_rudp_config config = cw_rudp_config_default();
@@ -21,6 +23,7 @@ TEST(a_config_is_checked)
         config.receive_window = cases[i].receive_window;
         config.expiry_ticks = cases[i].expiry_ticks;
         config.max_package_size = cases[i].max_package_size;
+        config.datagram_size = cases[i].datagram_size;
         const char *const field = cw_rudp_config_error_field(&config);
         const bool good = !cases[i].error_field;
         assert_true(good ? !field : field && strcmp(field, cases[i].error_field) == 0);
@@ -100,6 +103,50 @@ TEST(a_datagram_holds_512_bytes_even_of_short_packages)
     rudp_play(rudp, "@1");
     assert_int_equal(cw_rudp_transmit(rudp, out, 511), 0);
     assert_int_equal(cw_rudp_transmit(rudp, out, 512), 512);
+    rudp_play(rudp, "=");
+}
+
+TEST(the_size_of_datagrams_is_a_value_of_the_config)
+{
+    static const uint32_t sizes[] = {CW_RUDP_MIN_DATAGRAM_SIZE, 300, 1200,
+                                     CW_RUDP_MAX_DATAGRAM_SIZE};
+    static uint8_t out[CW_RUDP_MAX_DATAGRAM_SIZE];
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        struct cw_rudp_config config = cw_rudp_config_default();
+        config.send_window = config.receive_window = 16384;
+        config.max_package_size = 1;
+        config.datagram_size = sizes[i];
+        struct cw_rudp *rudp = rudp_make(&config), *other = rudp_make(&config);
+        const uint32_t packages = sizes[i] / 4 + 1; /* one more than a datagram holds */
+        for (uint32_t n = 0; n < packages; n++)
+            assert_ok(rudp_send_byte(rudp, n));
+        rudp_play(rudp, "@1");
+        assert_int_equal(cw_rudp_transmit(rudp, out, sizes[i] - 1), 0);
+        assert_int_equal(cw_rudp_transmit(rudp, out, sizes[i]), sizes[i] / 4 * 4);
+        assert_ok(rudp_give_bytes(other, out, sizes[i] / 4 * 4));
+        assert_int_equal(rudp_stats(other).packages_received, sizes[i] / 4);
+        assert_int_equal(cw_rudp_transmit(rudp, out, sizes[i]), 4 * (packages - sizes[i] / 4));
+    }
+}
+
+/* A package is never split. */
+TEST(a_package_above_the_size_of_datagrams_goes_alone)
+{
+    static const uint8_t bytes[90];
+    struct cw_rudp_config config = cw_rudp_config_default();
+    config.max_package_size = 90;
+    config.datagram_size = 64;
+    struct cw_rudp *rudp = rudp_make(&config);
+    uint8_t out[93];
+    assert_ok(rudp_send_byte(rudp, 1));
+    assert_ok(cw_rudp_send(rudp, bytes, 90));
+    assert_ok(rudp_send_byte(rudp, 2));
+    rudp_play(rudp, "@1");
+    assert_int_equal(cw_rudp_transmit(rudp, out, sizeof out), 0); /* 90 + 4 may be needed */
+    static uint8_t enough[94];
+    assert_int_equal(cw_rudp_transmit(rudp, enough, sizeof enough), 4);
+    assert_int_equal(cw_rudp_transmit(rudp, enough, sizeof enough), 93);
+    assert_int_equal(cw_rudp_transmit(rudp, enough, sizeof enough), 4);
     rudp_play(rudp, "=");
 }
 

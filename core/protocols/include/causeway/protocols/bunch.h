@@ -1,13 +1,16 @@
 /* Bunches and properties on packet notification, as large commercial engines send them. A bunch is
    a message that arrives exactly once, and in order on its channel. A property is a value of which
    only the newest counts. A lost packet is not sent again as it was: its bunches go into a new
-   packet, and its properties are sent with the values that they have then.
+   packet, and its properties are sent with the values that they have then. An unreliable bunch is
+   sent once: it arrives at most once, in order among the unreliable ones, or is lost.
 
    On the wire, the payload of a packet is a list of items, to its end, all numbers little-endian:
 
        tag     8 bits: 0x80 for a property; else for a part of a bunch, the channel in bits 3..0,
-               bit 4 set in the first part of a bunch, bit 5 in its last, and bits 7..6 zero
-       number  16 bits: of the property, or of the part, counted on its channel from 0; wraps
+               bit 4 set in the first part of a bunch, bit 5 in its last, and bits 7..6 zero;
+               for an unreliable bunch 0x40 with its channel
+       number  16 bits: of the property, or of the part, counted on its channel from 0; wraps; 0
+               for an unreliable bunch
        size    16 bits: bytes that follow
        bytes
 
@@ -35,6 +38,9 @@ struct cw_bunch_config {
     uint32_t max_bunch_size;        /* bytes, 1 to queue_parts * max_part_size; default 65536 */
     uint32_t properties;            /* the number of properties, 0 to 256; default 0 */
     uint32_t max_property_size;     /* bytes, limits as for max_part_size; default 240 */
+    uint32_t unreliable_bunches;    /* unreliable bunches of all channels that may wait to be sent,
+                                       and as many to be taken, 0 to 256; 0: there are none;
+                                       default 0 */
     struct cw_notify_config notify; /* the config of the packets; its allocator is not used */
 
     uint32_t bytes_per_second; /* counts datagrams with items, and none that only acks; 0: no limit;
@@ -66,6 +72,13 @@ void cw_bunch_reset(struct cw_bunch *bunch);
 enum cw_protocol_error cw_bunch_send(struct cw_bunch *bunch, uint32_t channel, const uint8_t *data,
                                      size_t size);
 
+/* Sends a bunch of size bytes (copied; 0 is allowed, max_part_size at most) once, in the next
+   packet with room. When unreliable_bunches of them wait, the oldest is dropped. Errors, with
+   nothing changed: CW_PROTOCOL_ERROR_TOO_LARGE; CW_PROTOCOL_ERROR_INVALID_ARGUMENT also when
+   unreliable_bunches is 0. */
+enum cw_protocol_error cw_bunch_send_unreliable(struct cw_bunch *bunch, uint32_t channel,
+                                                const uint8_t *data, size_t size);
+
 /* Gives a property a new value of size bytes (copied), which will be sent until it is known to have
    arrived or there is a newer one. Error, with nothing changed: CW_PROTOCOL_ERROR_TOO_LARGE. */
 enum cw_protocol_error cw_bunch_set(struct cw_bunch *bunch, uint32_t property, const uint8_t *data,
@@ -86,7 +99,8 @@ size_t cw_bunch_transmit(struct cw_bunch *bunch, uint8_t *out, size_t capacity);
 
 enum cw_bunch_event_type {
     CW_BUNCH_EVENT_BUNCH = 1, /* a bunch arrived */
-    CW_BUNCH_EVENT_PROPERTY   /* a property has arrived; values before it may have been skipped */
+    CW_BUNCH_EVENT_PROPERTY,  /* a property has arrived; values before it may have been skipped */
+    CW_BUNCH_EVENT_UNRELIABLE /* an unreliable bunch arrived; some before it may have been lost */
 };
 
 struct cw_bunch_event {
@@ -96,7 +110,8 @@ struct cw_bunch_event {
     size_t size;         /* bytes of data */
 };
 
-/* Takes the next event; false when there is none. */
+/* Takes the next event; false when there is none. Unreliable bunches that are not taken are
+   dropped, the oldest first, when more come. */
 bool cw_bunch_next(struct cw_bunch *bunch, struct cw_bunch_event *event);
 
 /* Returns whether parts of bunches have arrived on the channel that wait for an earlier one, which
@@ -110,8 +125,11 @@ struct cw_bunch_stats {
     uint64_t parts_sent; /* parts sent, repeats included */
     uint64_t parts_lost; /* parts for which a nak came */
     uint64_t properties_sent;
-    uint64_t properties_lost; /* properties for whose newest value that was sent a nak came */
-    uint64_t packets_refused; /* the other end's packets that were refused */
+    uint64_t properties_lost;     /* properties for whose newest value that was sent a nak came */
+    uint64_t unreliable_sent;     /* unreliable bunches that went out */
+    uint64_t unreliable_received; /* unreliable bunches that came */
+    uint64_t unreliable_dropped;  /* bunches dropped before they went out, or untaken */
+    uint64_t packets_refused;     /* the other end's packets that were refused */
     struct cw_notify_stats notify;
 };
 

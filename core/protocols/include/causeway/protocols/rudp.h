@@ -30,14 +30,14 @@
 
 CW_BEGIN_DECLARATIONS
 
-/* Packages share datagrams of up to this many bytes. A package is never split; a longer one gets a
-   datagram of its own. */
+/* Bytes of a datagram by default, of the longest package that fits into such a datagram, and of the
+   longest that the wire can express. */
 #define CW_RUDP_DATAGRAM_SIZE 512
+#define CW_RUDP_FITTING_SIZE  508
+#define CW_RUDP_MAX_SIZE      32763
 
-/* Bytes of the longest package that fits into such a datagram, and of the longest that the wire can
-   express. */
-#define CW_RUDP_FITTING_SIZE 508
-#define CW_RUDP_MAX_SIZE     32763
+#define CW_RUDP_MIN_DATAGRAM_SIZE 32
+#define CW_RUDP_MAX_DATAGRAM_SIZE 65507 /* UDP over IPv4 carries no more */
 
 struct cw_rudp;
 
@@ -59,6 +59,10 @@ struct cw_rudp_config {
     /* Bytes of the longest package, either way; at most CW_RUDP_MAX_SIZE; 0: all are empty; default
        CW_RUDP_FITTING_SIZE. Each place in both windows takes that much memory. */
     uint32_t max_package_size;
+    /* Bytes up to which packages share a datagram, CW_RUDP_MIN_DATAGRAM_SIZE to
+       CW_RUDP_MAX_DATAGRAM_SIZE; default CW_RUDP_DATAGRAM_SIZE. A package is never split; a longer
+       one gets a datagram of its own. Both ends may choose as they like. */
+    uint32_t datagram_size;
 };
 
 struct cw_rudp_config cw_rudp_config_default(void);
@@ -90,8 +94,8 @@ enum cw_protocol_error cw_rudp_send(struct cw_rudp *rudp, const uint8_t *data, s
 void cw_rudp_update(struct cw_rudp *rudp, uint32_t ticks);
 
 /* Writes the next datagram of the round to out and returns its size. Returns 0 when there is none,
-   or when capacity is below CW_RUDP_DATAGRAM_SIZE or max_package_size + 4; nothing is lost then.
-   Call it until it returns 0. */
+   or when capacity is below datagram_size or max_package_size + 4; nothing is lost then. Call it
+   until it returns 0. */
 size_t cw_rudp_transmit(struct cw_rudp *rudp, uint8_t *out, size_t capacity);
 
 /* Takes a datagram that arrived. An empty one holds nothing. Returns CW_PROTOCOL_ERROR_MALFORMED
