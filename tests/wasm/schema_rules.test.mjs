@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { withBodies } from '../support/bodies.mjs';
 import {
   align,
+  array,
   arrayFrom,
   bits,
   bool,
@@ -13,8 +14,11 @@ import {
   fixedBytes,
   int,
   loadCore,
+  message,
+  optional,
   relative,
   repeat,
+  schema,
   sequenceRelative,
   struct,
   when,
@@ -128,15 +132,56 @@ test('a value that is not as the expressions say is refused', () =>
     assert.deepEqual(bodies.write(value), bytes);
   }));
 
+const bad = [
+  'later',
+  'sequence +',
+  'x',
+  '',
+  'maybe',
+  '1a',
+  '(sequence',
+  'sequence 1',
+  'option',
+  'list',
+  '1'.repeat(19),
+];
+
 test('an expression of no earlier field is refused when the schema is made', () => {
-  for (const condition of ['later', 'sequence +', 'x', ''])
+  for (const condition of bad)
     assert.throws(
       () =>
-        withBodies(
-          core,
-          { sequence: bits(4), maybe: when(condition, bool()), later: bool() },
-          () => {},
+        schema(
+          message('body', {
+            sequence: bits(4),
+            option: optional(bits(4)),
+            list: array(bits(4), 2),
+            maybe: when(condition, bool()),
+            later: bool(),
+          }),
         ),
-      { code: 'SCHEMA_FIELD' },
+      { name: 'RangeError', message: /maybe: .* is no expression of the fields before it/ },
+      condition,
     );
+});
+
+test('the core refuses an expression that is too long or holds too much at once', () => {
+  const deep = (levels) => `${'1 + ('.repeat(levels)}sequence${')'.repeat(levels)}`;
+  const long = (count) => Array(count).fill('sequence').join(' + ');
+  const made = (condition) =>
+    withBodies(core, { sequence: bits(4), maybe: when(condition, bool()) }, () => {});
+  made(deep(7));
+  made(long(43));
+  for (const condition of [deep(8), long(44)])
+    assert.throws(() => made(condition), { code: 'SCHEMA_FIELD' });
+});
+
+test('a count with a minimum has one that fits', () => {
+  for (const [min, max] of [
+    [5, 4],
+    [-1, 4],
+    [0.5, 4],
+  ]) {
+    assert.throws(() => bytesFrom(min, max), RangeError);
+    assert.throws(() => arrayFrom(bool(), min, max), RangeError);
+  }
 });

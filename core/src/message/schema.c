@@ -49,8 +49,7 @@ static bool valid_limits(const struct cw_field *field)
     case CW_KIND_ALIGN:
         return !field->optional && field->array == 0;
     case CW_KIND_RELATIVE:
-    case CW_KIND_SEQUENCE_RELATIVE:
-        return field->operand;
+        return field->operand && (field->max == UINT16_MAX || field->max == UINT32_MAX);
     case CW_KIND_COUNT:
         break;
     }
@@ -96,7 +95,6 @@ static const struct {
     [CW_KIND_STRUCT] = {0, 1, CW_CODE_STRUCT},
     [CW_KIND_ALIGN] = {0, 1, CW_CODE_ALIGN},
     [CW_KIND_RELATIVE] = {4, ALIGNMENT_4, CW_CODE_RELATIVE},
-    [CW_KIND_SEQUENCE_RELATIVE] = {4, ALIGNMENT_4, CW_CODE_SEQUENCE_RELATIVE},
 };
 
 /* Returns the extent of one value. The size of a struct is known once its fields are placed. */
@@ -130,7 +128,6 @@ static void make_step(struct cw_schema_step *step, const struct cw_field *field)
                                     .optional = field->optional,
                                     .array = field->array,
                                     .stride = (uint32_t)value_extent(field).size,
-                                    .least = field->least,
                                     .min = field->min,
                                     .range = field->max - field->min,
                                     .field = field};
@@ -161,53 +158,59 @@ static const char *copy_name(struct cw_arena *arena, const char *name)
 /* Returns whether the field has a count and an operand only where its kind has a use for them. */
 static bool valid_rules(const struct cw_field *field)
 {
-    const bool bytes = field->kind == CW_KIND_BYTES;
-    const bool relative =
-        field->kind == CW_KIND_RELATIVE || field->kind == CW_KIND_SEQUENCE_RELATIVE;
-    const uint64_t most = field->array > 0 ? field->array : bytes ? field->max : 0;
-    return (!field->count || head_of(field) > 0) && (!field->operand || bytes || relative) &&
-           field->least <= most;
+    return (!field->count || head_of(field) > 0) &&
+           (!field->operand || field->kind == CW_KIND_BYTES || field->kind == CW_KIND_RELATIVE);
 }
 
-/* Replaces the text of an expression, if there is one, by a copy without spaces. Returns false when
-   it is no expression of the fields before the one at index. */
-static bool place_expression(struct cw_arena *arena, const struct cw_message_type *type,
-                             uint32_t index, const char **text)
+/* A schema that is being laid out. */
+struct layout {
+    struct cw_arena arena;
+    cw_expression_maker *make;
+    bool comparable; /* stays if each field of the type can be read without those before it */
+};
+
+/* Replaces the expression of the field at index, if there is one, by a copy. Returns false when it
+   is no expression of the fields before. */
+static bool place_expression(struct layout *layout, const struct cw_message_type *type,
+                             uint32_t index, const char **expression)
 {
-    struct cw_operation made[CW_EXPRESSION_OPERATIONS + 1];
-    if (!*text)
+    char out[CW_EXPRESSION_MAX_SIZE + 1];
+    int64_t value;
+    if (!*expression)
         return true;
-    if (cw_expression_make(*text, type, index, 0, made) == 0)
+    const char *made = *expression;
+    if (layout->make)
+        made = layout->make(made, type, index, out);
+    if (!made || strlen(made) > CW_EXPRESSION_MAX_SIZE ||
+        !cw_expression_value(made, &type->fields[index], index, NULL, &value))
         return false;
-    char *const copy = cw_arena_take(arena, strlen(*text) + 1), *to = copy;
-    for (const char *from = *text; copy && *from != '\0'; ++from)
-        if (*from != ' ')
-            *to++ = *from;
-    *text = copy ? copy : *text;
+    *expression = copy_name(&layout->arena, made);
     return true;
 }
 
-static enum cw_error place_fields(struct cw_arena *arena, const struct cw_message_type *from,
+static enum cw_error place_fields(struct layout *layout, const struct cw_message_type *from,
                                   unsigned depth, struct cw_message_type *to);
 
 /* Gives the field copies of its name and of the type of its struct, and finds the member's extent
    in a struct at this depth. */
-static enum cw_error place_field(struct cw_arena *arena, struct cw_field *field, unsigned depth,
+static enum cw_error place_field(struct layout *layout, struct cw_field *field, unsigned depth,
                                  struct extent *member)
 {
     if (!field->name || (field->optional && field->array > 0) || !valid_limits(field) ||
         !valid_rules(field))
         return CW_ERROR_SCHEMA_FIELD;
-    field->name = copy_name(arena, field->name);
+    if (field->kind == CW_KIND_ALIGN || field->count || field->operand)
+        layout->comparable = false;
+    field->name = copy_name(&layout->arena, field->name);
     struct cw_message_type type = {.name = field->name};
     if (field->kind == CW_KIND_STRUCT) {
-        const enum cw_error error = place_fields(arena, field->type, depth + 1, &type);
+        const enum cw_error error = place_fields(layout, field->type, depth + 1, &type);
         if (error)
             return error;
     }
     struct extent value = value_extent(field);
     if (field->kind == CW_KIND_STRUCT) {
-        struct cw_message_type *const copy = cw_arena_take(arena, sizeof *copy);
+        struct cw_message_type *const copy = cw_arena_take(&layout->arena, sizeof *copy);
         value.size = type.size;
         if (copy)
             *copy = type;
@@ -222,22 +225,22 @@ static enum cw_error place_field(struct cw_arena *arena, struct cw_field *field,
 
 /* Places the fields of a struct at this depth as a C compiler places the members: fills in fields,
    their number and the size. */
-static enum cw_error place_fields(struct cw_arena *arena, const struct cw_message_type *from,
+static enum cw_error place_fields(struct layout *layout, const struct cw_message_type *from,
                                   unsigned depth, struct cw_message_type *to)
 {
     if (depth > CW_STRUCT_MAX_DEPTH)
         return CW_ERROR_SCHEMA_FIELD;
     struct cw_field *const fields =
-        cw_arena_take(arena, from->field_count * sizeof(struct cw_field));
+        cw_arena_take(&layout->arena, from->field_count * sizeof(struct cw_field));
     uint64_t end = 0, widest = 1;
     for (uint32_t i = 0; i < from->field_count; ++i) {
         struct cw_field field = from->fields[i];
         struct extent member;
-        const enum cw_error error = place_field(arena, &field, depth, &member);
+        const enum cw_error error = place_field(layout, &field, depth, &member);
         if (error)
             return error;
-        if (!place_expression(arena, from, i, &field.count) ||
-            !place_expression(arena, from, i, &field.operand))
+        if (!place_expression(layout, from, i, &field.count) ||
+            !place_expression(layout, from, i, &field.operand))
             return CW_ERROR_SCHEMA_FIELD;
         const uint64_t offset = round_up(end, member.alignment);
         end = offset + member.size;
@@ -257,18 +260,6 @@ static enum cw_error place_fields(struct cw_arena *arena, const struct cw_messag
     to->field_count = from->field_count;
     to->size = (uint32_t)size;
     return CW_OK;
-}
-
-static const struct cw_operation *make_expression(struct cw_arena *arena,
-                                                  const struct cw_message_type *type,
-                                                  uint32_t index, uint32_t offset, const char *text)
-{
-    struct cw_operation made[CW_EXPRESSION_OPERATIONS + 1];
-    if (!text)
-        return NULL;
-    const size_t size = cw_expression_make(text, type, index, offset, made) * sizeof made[0];
-    struct cw_operation *const out = cw_arena_take(arena, size);
-    return out ? memcpy(out, made, size) : NULL;
 }
 
 /* Returns whether the fields of the field's struct can be listed with those of the struct around
@@ -314,8 +305,6 @@ static void add_steps(struct cw_arena *arena, struct cw_schema_steps *steps,
     step.value = place + (uint32_t)round_up(head_of(field), value_extent(field).alignment);
     if (field->kind == CW_KIND_STRUCT)
         step.nested = make_steps(arena, field->type, index);
-    step.count = make_expression(arena, type, i, at.offset, field->count);
-    step.operand = make_expression(arena, type, i, at.offset, field->operand);
     if (steps->at)
         steps->at[steps->count] = step;
     ++steps->count;
@@ -333,56 +322,47 @@ static struct cw_schema_steps make_steps(struct cw_arena *arena, const struct cw
     return steps;
 }
 
-/* Returns whether every field of the type can be read alone, without those before it. */
-static bool comparable(const struct cw_message_type *type)
-{
-    for (uint32_t i = 0; i < type->field_count; ++i) {
-        const struct cw_field *const field = &type->fields[i];
-        if (field->kind == CW_KIND_ALIGN || field->count || field->operand || field->least > 0 ||
-            (field->kind == CW_KIND_STRUCT && !comparable(field->type)))
-            return false;
-    }
-    return true;
-}
-
-static enum cw_error lay_out_type(struct cw_compiled_type *type, struct cw_arena *arena,
+static enum cw_error lay_out_type(struct cw_compiled_type *type, struct layout *layout,
                                   const struct cw_message_type *from, uint32_t *size)
 {
     if (!from->name || (from->serialize && from->field_count > 0) ||
         (from->field_count > 0 && !from->fields))
         return CW_ERROR_SCHEMA_TYPES;
     struct cw_message_type to = *from;
-    const enum cw_error error = place_fields(arena, from, 0, &to);
+    layout->comparable = !from->serialize;
+    const enum cw_error error = place_fields(layout, from, 0, &to);
     if (error)
         return error;
-    to.name = copy_name(arena, from->name);
+    to.name = copy_name(&layout->arena, from->name);
     *size = to.size;
-    const struct cw_schema_steps steps = make_steps(arena, type ? &to : from, CW_FIELD_NONE);
+    const struct cw_schema_steps steps =
+        make_steps(&layout->arena, type ? &to : from, CW_FIELD_NONE);
     if (type)
-        *type = (struct cw_compiled_type){to, !from->serialize && comparable(&to), steps};
+        *type = (struct cw_compiled_type){to, layout->comparable, steps};
     return CW_OK;
 }
 
 /* Lays out a schema. It runs twice: with a NULL arena base it checks and measures only. */
-static enum cw_error lay_out(struct cw_schema **out, struct cw_arena *arena,
+static enum cw_error lay_out(struct cw_schema **out, struct layout *layout,
                              const struct cw_schema_config *config)
 {
     if (!config || !config->types || config->count < 1 || config->count > 65536)
         return CW_ERROR_SCHEMA_TYPES;
-    struct cw_schema *const schema = cw_arena_take(arena, sizeof *schema);
-    struct cw_compiled_type *const types = cw_arena_take(arena, config->count * sizeof *types);
+    struct cw_schema *const schema = cw_arena_take(&layout->arena, sizeof *schema);
+    struct cw_compiled_type *const types =
+        cw_arena_take(&layout->arena, config->count * sizeof *types);
     size_t largest = 0;
     for (uint32_t i = 0; i < config->count; ++i) {
         uint32_t size;
         const enum cw_error error =
-            lay_out_type(types ? &types[i] : NULL, arena, &config->types[i], &size);
+            lay_out_type(types ? &types[i] : NULL, layout, &config->types[i], &size);
         if (error)
             return error;
         largest = largest < size ? size : largest;
     }
     if (schema)
         *schema = (struct cw_schema){.allocator = config->allocator,
-                                     .memory = arena->size,
+                                     .memory = layout->arena.size,
                                      .message_size = largest,
                                      .count = config->count,
                                      .types = types};
@@ -390,17 +370,23 @@ static enum cw_error lay_out(struct cw_schema **out, struct cw_arena *arena,
     return CW_OK;
 }
 
-enum cw_error cw_schema_create(const struct cw_schema_config *config, struct cw_schema **schema)
+enum cw_error cw_schema_make(const struct cw_schema_config *config, cw_expression_maker *make,
+                             struct cw_schema **schema)
 {
-    struct cw_arena arena = {NULL, 0, 0};
+    struct layout layout = {.make = make};
     struct cw_schema *measured;
     if (!schema)
         return CW_ERROR_INVALID_ARGUMENT;
-    const enum cw_error error = lay_out(&measured, &arena, config);
+    const enum cw_error error = lay_out(&measured, &layout, config);
     if (error)
         return error;
-    arena = cw_arena_create(&config->allocator, arena.used);
-    return arena.base ? lay_out(schema, &arena, config) : CW_ERROR_NO_MEMORY;
+    layout.arena = cw_arena_create(&config->allocator, layout.arena.used);
+    return layout.arena.base ? lay_out(schema, &layout, config) : CW_ERROR_NO_MEMORY;
+}
+
+enum cw_error cw_schema_create(const struct cw_schema_config *config, struct cw_schema **schema)
+{
+    return cw_schema_make(config, cw_expression_make, schema);
 }
 
 void cw_schema_destroy(struct cw_schema *schema)
@@ -413,9 +399,9 @@ void cw_schema_destroy(struct cw_schema *schema)
 
 size_t cw_schema_memory(const struct cw_schema_config *config)
 {
-    struct cw_arena arena = {NULL, 0, 0};
+    struct layout layout = {.make = cw_expression_make};
     struct cw_schema *schema;
-    return lay_out(&schema, &arena, config) == CW_OK ? arena.used : 0;
+    return lay_out(&schema, &layout, config) == CW_OK ? layout.arena.used : 0;
 }
 
 uint32_t cw_schema_count(const struct cw_schema *schema)

@@ -1,6 +1,7 @@
 #include "causeway/schema.h"
 
 #include "base/memory.h"
+#include "message/schema_expression.h"
 
 #define VERSION     1
 #define NO_FIELDS   UINT32_MAX
@@ -56,6 +57,7 @@ static unsigned limits_of(enum cw_kind kind, unsigned *size)
     case CW_KIND_BYTES:
     case CW_KIND_STRING:
     case CW_KIND_STRUCT:
+    case CW_KIND_RELATIVE:
         return 1;
     case CW_KIND_COMPRESSED_FLOAT:
         return 3;
@@ -72,12 +74,12 @@ static uint64_t float_bits(float value)
 }
 
 /* The parts that a field may have besides its limits. */
-enum { PART_OPTIONAL = 1, PART_LEAST = 2, PART_COUNT = 4, PART_OPERAND = 8, PARTS = 15 };
+enum { PART_OPTIONAL = 1, PART_COUNT = 2, PART_OPERAND = 4, PARTS = 7 };
 
 static unsigned parts_of(const struct cw_field *field)
 {
-    return (field->optional ? PART_OPTIONAL : 0u) | (field->least > 0 ? PART_LEAST : 0u) |
-           (field->count ? PART_COUNT : 0u) | (field->operand ? PART_OPERAND : 0u);
+    return (field->optional ? PART_OPTIONAL : 0u) | (field->count ? PART_COUNT : 0u) |
+           (field->operand ? PART_OPERAND : 0u);
 }
 
 /* Puts the fields of a type. The recursion is as deep as cw_schema_create allows. */
@@ -104,12 +106,10 @@ static void put_fields(struct sink *sink, const struct cw_message_type *type)
             put(sink, limits[j], size);
         if (field->kind == CW_KIND_STRUCT)
             put_fields(sink, field->type);
-        if (field->least > 0)
-            put(sink, field->least, 4);
         if (field->count)
-            put_bytes(sink, (const uint8_t *)field->count, strlen(field->count) + 1);
+            put_entry(sink, field->count, 0, 0);
         if (field->operand)
-            put_bytes(sink, (const uint8_t *)field->operand, strlen(field->operand) + 1);
+            put_entry(sink, field->operand, 0, 0);
     }
 }
 
@@ -241,10 +241,8 @@ static struct cw_field get_field(struct source *source, struct tables *tables, u
         field.min = count == 2 ? limits[0] : 0;
         field.max = count == 2 ? limits[1] : limits[0];
     }
-    field.least = parts & PART_LEAST ? (uint32_t)get(source, 4) : 0;
     field.count = parts & PART_COUNT ? get_name(source) : NULL;
     field.operand = parts & PART_OPERAND ? get_name(source) : NULL;
-    source->failed |= (parts & PART_LEAST) != 0 && field.least == 0;
     return field;
 }
 
@@ -305,7 +303,7 @@ enum cw_error cw_schema_decode(const uint8_t *data, size_t size,
     tables.fields = (struct cw_field *)(void *)(scratch + types_size);
     get_schema(&source, &tables, &config);
     const enum cw_error error =
-        source.failed ? CW_ERROR_SCHEMA_BYTES : cw_schema_create(&config, schema);
+        source.failed ? CW_ERROR_SCHEMA_BYTES : cw_schema_make(&config, NULL, schema);
     cw_release(&config.allocator, scratch, scratch_size);
     return error;
 }

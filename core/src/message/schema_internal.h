@@ -19,8 +19,7 @@ enum cw_schema_code {
     CW_CODE_STRING,
     CW_CODE_STRUCT, /* one that is optional or an array */
     CW_CODE_ALIGN,
-    CW_CODE_RELATIVE,
-    CW_CODE_SEQUENCE_RELATIVE
+    CW_CODE_RELATIVE
 };
 
 /* The fields of a struct, for loops over them. The fields of a nested struct that is neither
@@ -39,11 +38,8 @@ struct cw_schema_step {
     uint32_t value;  /* the offset of the value or of the first item */
     uint32_t stride; /* bytes from one item to the next */
     uint32_t index;  /* the index of the message's field that this is a part of */
-    uint32_t least;  /* the least items of an array, or bytes */
     uint64_t min;
     uint64_t range; /* for bytes and strings the most bytes */
-    /* The expressions of the field, with offsets as those here; NULL for none. */
-    const struct cw_operation *count, *operand;
     const struct cw_field *field;
     struct cw_schema_steps nested; /* the fields of a struct's item, with offsets within it */
 };

@@ -18,16 +18,12 @@ static uint64_t value_bits(const struct cw_schema_step *step)
         return 64;
     case CW_CODE_BYTES:
     case CW_CODE_STRING:
+    case CW_CODE_ALIGN:
         return cw_bits_required((uint32_t)step->range) + ALIGNMENT_BITS + step->range * 8;
     case CW_CODE_STRUCT:
         return steps_bits(&step->nested);
-    case CW_CODE_ALIGN:
-        return ALIGNMENT_BITS;
-    case CW_CODE_RELATIVE:
-    case CW_CODE_SEQUENCE_RELATIVE:
-        return RELATIVE_BITS;
     default:
-        return 32;
+        return step->code == CW_CODE_RELATIVE ? RELATIVE_BITS : 32;
     }
 }
 

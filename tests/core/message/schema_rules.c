@@ -89,6 +89,13 @@ static struct cw_schema *create(void)
     return schema;
 }
 
+/* Returns a byte of which few bits are set. */
+static uint8_t sparse_byte(void)
+{
+    const uint32_t bits = random_32();
+    return (uint8_t)(bits & random_32());
+}
+
 /* Reads the bytes in both ways, and checks that they do the same. */
 static bool read_both(const struct cw_schema *schema, const uint8_t *bytes, size_t size,
                       struct rules *declared)
@@ -117,7 +124,7 @@ TEST(test_random_bytes_are_read_as_by_hand)
         uint8_t bytes[96], out[96], own[96];
         const size_t size = random_below(8) ? sizeof bytes : random_below(sizeof bytes);
         for (size_t i = 0; i < sizeof bytes; i++)
-            bytes[i] = (uint8_t)(random_below(3) ? random_32() & random_32() : 0);
+            bytes[i] = random_below(3) ? sparse_byte() : 0;
         uint8_t *const exact = malloc(size + 1u);
         memcpy(exact, bytes, size);
         const bool done = read_both(schema, exact, size, &message);
@@ -152,7 +159,7 @@ TEST(test_flags_and_counts_must_be_as_the_expressions_say)
     uint32_t tries = 0;
     do {
         for (size_t i = 0; i < sizeof bytes; i++)
-            bytes[i] = (uint8_t)(random_32() & random_32());
+            bytes[i] = sparse_byte();
     } while (!read_both(schema, bytes, sizeof bytes, &good) && ++tries < 100000);
     assert_true(tries < 100000);
     bad = good;
@@ -218,10 +225,31 @@ TEST(test_what_is_no_expression_of_earlier_fields_is_refused)
     for (size_t i = 0; i + 1 < sizeof text; i++)
         text[i] = i % 2 ? '+' : 'b';
     assert_false(taken(text));
-    text[33] = '\0';
+    /* a name takes two bytes, an operator one: 128 bytes have room for 43 names */
+    text[87] = '\0';
     assert_false(taken(text));
-    text[31] = '\0';
+    text[85] = '\0';
     assert_true(taken(text));
+}
+
+TEST(test_bytes_that_are_no_expression_are_refused)
+{
+    static const char *const good[] = {"\1\2",     "\1\3\2",       "\x82",
+                                       "\xc0\x82", "\x81\xff\xff", "\1\2\1\3\x0b"};
+    static const char *const bad[] = {
+        "\1",       /* no byte behind */
+        "\1\1",     /* an option is before the field */
+        "\1\4",     /* there are only three fields */
+        "\1\xff",   /* far before the first */
+        "\x81\x0e", /* no such operation */
+        "\x81\x09", /* one number to add */
+        "\x81\x81", /* two numbers are left */
+        "\x81\x81\x81\x81\x81\x81\x81\x81\x81\x09\x09\x09\x09\x09\x09\x09\x09", /* nine at once */
+    };
+    for (size_t i = 0; i < sizeof good / sizeof good[0]; i++)
+        assert_true(taken(good[i]));
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        assert_false(taken(bad[i]));
 }
 
 /* Many structs that have no bytes would cost time and no memory. */
@@ -248,14 +276,67 @@ TEST(test_expressions_come_back_and_are_in_the_fingerprint)
     assert_int_equal(cw_schema_encode(decoded, again, sizeof again), size);
     assert_memory_equal(bytes, again, size);
     cw_schema_destroy(decoded);
-    for (size_t i = 0; i + 2 < size; i++) {
-        if (memcmp(bytes + i, "%3=", 3) != 0)
+    /* sequence % 3 == 0 */
+    size_t at = 0;
+    while (at + 4 < size && memcmp(bytes + at, "\1\2\x83\x0d", 4) != 0)
+        at++;
+    assert_true(at + 4 < size);
+    bytes[at + 2] = 0x85;
+    assert_int_equal(cw_schema_decode(bytes, size, NULL, &decoded), CW_OK);
+    assert_true(cw_schema_fingerprint(decoded, NULL, 0) != fingerprint);
+    cw_schema_destroy(decoded);
+    cw_schema_destroy(schema);
+}
+
+TEST(test_the_types_of_a_schema_make_another)
+{
+    struct cw_schema *schema = create(), *again;
+    const struct cw_schema_config config = {.types = cw_schema_type(schema, 0), .count = 1};
+    assert_int_equal(cw_schema_create(&config, &again), CW_OK);
+    assert_true(cw_schema_fingerprint(schema, NULL, 0) == cw_schema_fingerprint(again, NULL, 0));
+    cw_schema_destroy(again);
+    cw_schema_destroy(schema);
+}
+
+/* Reads, checks and writes what random bytes are under a schema that somebody else made up. */
+static void use(const struct cw_schema *schema)
+{
+    uint8_t bytes[64], out[128];
+    uint8_t *const message = calloc(1, cw_schema_message_size(schema) + 1);
+    for (size_t i = 0; i < sizeof bytes; i++)
+        bytes[i] = sparse_byte();
+    for (uint32_t type = 0; type < cw_schema_count(schema); type++) {
+        struct cw_stream stream = cw_stream_reader(bytes, sizeof bytes);
+        memset(message, 0, cw_schema_message_size(schema));
+        if (!cw_schema_serialize(schema, type, &stream, message))
             continue;
-        bytes[i + 1] = '5';
-        assert_int_equal(cw_schema_decode(bytes, size, NULL, &decoded), CW_OK);
-        assert_true(cw_schema_fingerprint(decoded, NULL, 0) != fingerprint);
-        cw_schema_destroy(decoded);
-        break;
+        stream = cw_stream_writer(out, sizeof out);
+        if (cw_schema_check(schema, type, message) == CW_FIELD_NONE)
+            assert_true(cw_schema_serialize(schema, type, &stream, message));
     }
+    free(message);
+}
+
+/* Fields that another field's bytes have become, expressions of random bytes and anything else. */
+TEST(test_altered_schemas_are_refused_or_of_use)
+{
+    struct cw_schema *schema = create(), *altered;
+    uint8_t bytes[2048], with[2048];
+    const size_t size = cw_schema_encode(schema, bytes, sizeof bytes);
+    int made = 0;
+    for (int round = 0; round < 100000; round++) {
+        memcpy(with, bytes, size);
+        for (uint32_t i = 0; i <= random_below(3); i++) {
+            const uint32_t code = random_below(2) ? random_below(16) : 128 + random_below(128);
+            with[random_below((uint32_t)size)] = (uint8_t)code;
+        }
+        if (cw_schema_decode(with, size, NULL, &altered) != CW_OK)
+            continue;
+        made++;
+        use(altered);
+        cw_schema_destroy(altered);
+    }
+    print_message("%d of 100000 were schemas\n", made);
+    assert_true(made > 1000);
     cw_schema_destroy(schema);
 }

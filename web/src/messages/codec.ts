@@ -230,7 +230,6 @@ const plainSlot = (field: Field<unknown>, path: Path): Slot => {
       );
     case 'uint':
     case 'relative':
-    case 'sequenceRelative':
       return number(
         4,
         (view, at) => view.getUint32(at, true),

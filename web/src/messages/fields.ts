@@ -15,7 +15,6 @@ export const kinds = {
   struct: 10,
   align: 11,
   relative: 12,
-  sequenceRelative: 13,
 } as const;
 
 /** The kinds of values that a field can hold. */
@@ -31,7 +30,7 @@ export interface Field<Value> {
   readonly optional: boolean;
   /** The most items of an array; 0 for a field that is not an array. */
   readonly array: number;
-  /** The limits of integers; `max` is also the most bytes of bytes and strings. */
+  /** The limits of integers; `max` is also the most bytes of bytes and strings, and of a relative number 65535 if it wraps. */
   readonly min: bigint;
   readonly max: bigint;
   /** The limits and the step of a compressed float. */
@@ -40,9 +39,7 @@ export interface Field<Value> {
   readonly resolution: number;
   /** The fields of a struct. */
   readonly fields?: Fields;
-  /** The least items of an array, or the least bytes; 0 by default. */
-  readonly least?: number;
-  /** The expression that tells whether the value is there or how many items there are. */
+  /** The expression that tells whether the value is there or how many items there are, after `>=` how many at least. */
   readonly count?: string;
   /** The expression of the number before, or of the number of bytes. */
   readonly operand?: string;
@@ -150,11 +147,16 @@ export const bytes = (max: number): Field<Uint8Array> => limited('bytes', 0, max
 /** Declares a text of up to `max` bytes in UTF-8, without the character U+0000. */
 export const string = (max: number): Field<string> => limited('string', 0, max, 0n, U32 - 1n);
 
+/** Returns a least number of items or bytes. */
+const counted = (min: number, max: number): number => {
+  if (!(Number.isInteger(min) && min >= 0 && min <= max))
+    throw new RangeError(`there cannot be ${min} to ${max} of something`);
+  return min;
+};
+
 /** Declares a field of at least `min` and at most `max` bytes. */
-export const bytesFrom = (min: number, max: number): Field<Uint8Array> => ({
-  ...bytes(max),
-  least: min,
-});
+export const bytesFrom = (min: number, max: number): Field<Uint8Array> =>
+  bytesOf(`>= ${counted(min, max)}`, max);
 
 /**
  * Declares as many bytes as an expression says, at most `max`; their number is not on the wire. An expression is made of
@@ -180,7 +182,7 @@ export const relative = (previous: string | number): Field<number> =>
 
 /** Declares a sequence number of 16 bits, which wraps, other than the value of an expression. */
 export const sequenceRelative = (previous: string | number): Field<number> =>
-  field('sequenceRelative', { max: 65535n, operand: `${previous}` });
+  field('relative', { max: 65535n, operand: `${previous}` });
 
 /**
  * Throws when these are not fields. The compiler alone cannot find that out, because schemas are written in JavaScript
@@ -223,7 +225,7 @@ export const array = <Value>(item: Field<Value>, max: number): Field<Value[]> =>
 /** Declares an array of at least `min` and at most `max` items. */
 export const arrayFrom = <Value>(item: Field<Value>, min: number, max: number): Field<Value[]> => ({
   ...array(item, max),
-  least: min,
+  count: `>= ${counted(min, max)}`,
 });
 
 /** Declares an array of as many items as an expression says, at most `max`; their number is not on the wire. */

@@ -38,7 +38,7 @@ const float = (value: number): string => {
 };
 
 const plain = (field: Field<unknown>, structs: StructNames): string => {
-  const { kind, min, max, low, high, resolution, least = 0, operand } = field;
+  const { kind, min, max, low, high, resolution, operand } = field;
   switch (kind) {
     case 'bool':
       return 'CW_BOOL';
@@ -57,10 +57,8 @@ const plain = (field: Field<unknown>, structs: StructNames): string => {
     case 'compressedFloat':
       return `CW_COMPRESSED_FLOAT(${[low, high, resolution].map(float).join(', ')})`;
     case 'bytes':
-      if (operand !== undefined) return `CW_BYTES_OF(${operand}, ${max})`;
-      return field.array === 0 && least > 0
-        ? `CW_BYTES_FROM(${least}, ${max})`
-        : `CW_BYTES(${max})`;
+      if (operand?.startsWith('>=')) return `CW_BYTES_FROM(${operand.slice(3)}, ${max})`;
+      return operand ? `CW_BYTES_OF(${operand}, ${max})` : `CW_BYTES(${max})`;
     case 'string':
       return `CW_STRING(${max})`;
     case 'struct':
@@ -68,19 +66,17 @@ const plain = (field: Field<unknown>, structs: StructNames): string => {
     case 'align':
       return 'CW_ALIGN';
     case 'relative':
-      return `CW_RELATIVE(${operand})`;
-    case 'sequenceRelative':
-      return `CW_SEQUENCE_RELATIVE(${operand})`;
+      return `CW_${max === 65535n ? 'SEQUENCE_' : ''}RELATIVE(${operand})`;
   }
 };
 
 const declaration = (field: Field<unknown>, structs: StructNames): string => {
   const text = plain(field, structs);
-  const { array, count, least = 0 } = field;
+  const { array, count } = field;
   if (field.optional) return count ? `CW_WHEN(${count}, ${text})` : `CW_OPTIONAL(${text})`;
-  if (array > 0 && count) return `CW_REPEAT(${count}, ${text}, ${array})`;
-  if (array > 0 && least > 0) return `CW_ARRAY_FROM(${text}, ${least}, ${array})`;
-  return array > 0 ? `CW_ARRAY(${text}, ${array})` : text;
+  if (array === 0) return text;
+  if (count?.startsWith('>=')) return `CW_ARRAY_FROM(${text}, ${count.slice(3)}, ${array})`;
+  return count ? `CW_REPEAT(${count}, ${text}, ${array})` : `CW_ARRAY(${text}, ${array})`;
 };
 
 /**
