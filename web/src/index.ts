@@ -52,22 +52,32 @@ export type {
   Unanswered,
 } from './messages/types.js';
 export {
+  align,
   array,
+  arrayFrom,
   bits,
   bool,
   bytes,
+  bytesFrom,
+  bytesOf,
   compressedFloat,
   f32,
   f64,
+  fixedArray,
+  fixedBytes,
   int,
   int64,
   optional,
+  relative,
+  repeat,
+  sequenceRelative,
   string,
   struct,
   uint,
   uint64,
+  when,
 } from './messages/fields.js';
-export type { Field, Fields, Kind, OptionalField, Values } from './messages/fields.js';
+export type { AlignField, Field, Fields, Kind, OptionalField, Values } from './messages/fields.js';
 export { yojimboDefaults } from './messages/yojimbo.js';
 export { request } from './messages/request.js';
 export type {

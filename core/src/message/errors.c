@@ -4,8 +4,8 @@
     ERROR(                                                                                         \
         SCHEMA_TYPES,                                                                              \
         "a schema has 1 to 65536 message types, each with a name and either fields or a function") \
-    ERROR(SCHEMA_FIELD, "a field has no name, an unknown kind, limits that its kind does not "     \
-                        "allow, or a struct that has no fields or is more than 8 deep")            \
+    ERROR(SCHEMA_FIELD, "a field has no name, an unknown kind, limits or an expression that are "  \
+                        "not allowed, or a struct that has no fields or is more than 8 deep")      \
     ERROR(SCHEMA_SIZE, "a message's struct is larger than CW_MESSAGE_MAX_SIZE, or its size does "  \
                        "not match its fields")                                                     \
     ERROR(SCHEMA_BYTES, "the bytes are not an encoded schema")

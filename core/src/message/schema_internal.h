@@ -2,7 +2,7 @@
 #ifndef CAUSEWAY_SCHEMA_INTERNAL_H
 #define CAUSEWAY_SCHEMA_INTERNAL_H
 
-#include "causeway/schema.h"
+#include "message/schema_expression.h"
 
 /* The ways in which a field is written. Signed and unsigned integers differ only in their limits,
    and a float is an integer that uses all of its bits. The first three are for single values, and
@@ -17,7 +17,9 @@ enum cw_schema_code {
     CW_CODE_COMPRESSED_FLOAT,
     CW_CODE_BYTES,
     CW_CODE_STRING,
-    CW_CODE_STRUCT /* one that is optional or an array */
+    CW_CODE_STRUCT, /* one that is optional or an array */
+    CW_CODE_ALIGN,
+    CW_CODE_RELATIVE
 };
 
 /* The fields of a struct, for loops over them. The fields of a nested struct that is neither
@@ -44,6 +46,7 @@ struct cw_schema_step {
 
 struct cw_compiled_type {
     struct cw_message_type public;
+    bool comparable; /* see cw_schema_comparable */
     struct cw_schema_steps steps;
 };
 

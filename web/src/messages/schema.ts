@@ -1,3 +1,4 @@
+import { operations } from './expression.js';
 import { checkFields, kinds, type Fields, type Values } from './fields.js';
 import type { RequestPart, RequestType } from './request.js';
 
@@ -110,16 +111,23 @@ function encode(types: readonly MessageType[]): Uint8Array<ArrayBuffer> {
   const putFields = (fields: Fields): void => {
     const entries = Object.entries(fields);
     u32(entries.length);
-    for (const [name, field] of entries) {
-      const { kind, min, max, low, high, resolution } = field;
+    for (const [index, [name, field]] of entries.entries()) {
+      const { kind, min, max, low, high, resolution, count, operand } = field;
       text(name);
       u8(kinds[kind]);
-      u8(Number(field.optional));
+      u8(
+        Number(field.optional) +
+          2 * Number(count !== undefined) +
+          4 * Number(operand !== undefined),
+      );
       u32(field.array);
       if (field.fields) putFields(field.fields);
-      else if (kind === 'bytes' || kind === 'string') u32(Number(max));
+      else if (kind === 'bytes' || kind === 'string' || kind === 'relative') u32(Number(max));
       else if (kind === 'compressedFloat') [low, high, resolution].forEach(f32);
       else if (kind.includes('int')) [min, max].forEach(u64);
+      const earlier = entries.slice(0, index);
+      for (const expression of [count, operand])
+        if (expression !== undefined) result.push(...operations(name, expression, earlier));
     }
   };
 
