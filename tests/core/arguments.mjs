@@ -150,7 +150,7 @@ const EMPTY = [
   'cw_connection_receipt_waits|cw_crypto_is_zero',
   'cw_lab_column_events_dropped',
   '.*host_(token_file|reconnects|next)|cw_socket_(receive|receive_batch|wait)',
-  'cw_lab_(game_settle|column_waiting)|cw_bunch_missing|cw_rudp_waiting',
+  'cw_lab_(game_settle|column_waiting)|cw_bunch_missing|cw_rudp_waiting|cw_client_schema_difference',
 ];
 
 /** Functions that go on with their work when an argument makes no sense. */

@@ -324,7 +324,7 @@ enum cw_error cw_schema_decode(const uint8_t *data, size_t size,
    common. */
 uint64_t cw_schema_fingerprint(const struct cw_schema *schema, const uint8_t *extra, size_t size);
 
-/* The first place where two schemas differ, by the names that it has in one of them. */
+/* This is the first place where two schemas differ, by the names that it has in one of them. */
 struct cw_schema_difference {
     const char *message; /* NULL: the other one has more messages, or only the channels differ */
     const char *field;   /* of that message; NULL: its name or block, or the other one lacks it */

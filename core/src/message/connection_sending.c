@@ -9,9 +9,7 @@
    single one reports them, and is lost, the next one may have no space for all of them. */
 #define MANY_ARRIVED 12
 
-#define LEAST_FRAGMENTS 1 /* fragments in flight in any case, as many as the least window */
-#define LEAST_SHARE     2 /* packets of the pace, of which one may be a fragment in any case */
-#define PROMPT_PACKETS  4 /* packets of a round that messages fill without being bulk data */
+#define PROMPT_PACKETS 4 /* packets of a round that messages fill without being bulk data */
 
 /* Large messages of so many fragments altogether are not paced, like the first window of TCP (RFC
    6928): a message that is sent now and then should not be spread over ticks. */
@@ -201,17 +199,15 @@ static bool is_burst(const struct cw_connection *c)
 }
 
 /* Returns the limit that forbids one more packet of bulk data now. Messages count as in flight
-   while blocks wait, and may take the window and the pace alone. A fragment in flight, and one in
-   every second packet that the pace allows, go in any case, so that blocks never wait for the
-   messages to end. */
+   while blocks wait, and may take the window and the pace alone: fragments get half of both in any
+   case, so that blocks never wait for the messages to end. */
 static enum cw_congestion_limit bulk_limit(const struct cw_connection *c)
 {
     const enum cw_congestion_limit limit = cw_congestion_limit(&c->congestion, true);
     if (CW_LIKELY(limit == CW_CONGESTION_LIMIT_NONE))
         return limit;
     const bool starves =
-        (limit == CW_CONGESTION_LIMIT_WINDOW && c->fragments < LEAST_FRAGMENTS) ||
-        cw_congestion_allowed_since(&c->congestion, c->fragment_sent) >= LEAST_SHARE;
+        cw_congestion_starves(&c->congestion, limit, c->fragments, c->fragment_sent);
     const bool bursts = limit == CW_CONGESTION_LIMIT_PACING && is_burst(c);
     return starves || bursts ? CW_CONGESTION_LIMIT_NONE : limit;
 }

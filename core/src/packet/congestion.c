@@ -93,9 +93,11 @@ enum cw_congestion_limit cw_congestion_limit(const struct cw_congestion *c, bool
     return c->delay.budget > 0 ? CW_CONGESTION_LIMIT_NONE : CW_CONGESTION_LIMIT_PACING;
 }
 
-double cw_congestion_allowed_since(const struct cw_congestion *c, double time)
+bool cw_congestion_starves(const struct cw_congestion *c, enum cw_congestion_limit limit,
+                           uint32_t fragments, double sent)
 {
-    return c->mode == CW_CONGESTION_DELAY ? cw_delay_allowed_since(c, time) : 0;
+    return c->mode == CW_CONGESTION_DELAY &&
+           cw_delay_starves(c, limit == CW_CONGESTION_LIMIT_PACING, fragments, sent);
 }
 
 void cw_congestion_held(struct cw_congestion *c, enum cw_congestion_limit limit)

@@ -312,9 +312,11 @@ bool cw_delay_goes_alone(const struct cw_congestion *c)
     return c->delay.bound == INFINITY || c->now - c->delay.sent >= base_of(&c->delay);
 }
 
-double cw_delay_allowed_since(const struct cw_congestion *c, double time)
+bool cw_delay_starves(const struct cw_congestion *c, bool paced, uint32_t fragments, double sent)
 {
-    return (c->now - time) * c->delay.pace / PACKET;
+    const struct cw_congestion_delay *d = &c->delay;
+    const bool first = fragments == 0 && !paced;
+    return 2 * PACKET * fragments < d->window && (first || (c->now - sent) * d->pace >= 2 * PACKET);
 }
 
 void cw_delay_sent(struct cw_congestion *c, uint16_t sequence, uint32_t bytes)
