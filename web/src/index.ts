@@ -42,6 +42,7 @@ export type {
   CongestionConfig,
   ConnectionConfig,
   ConnectionEvent,
+  BinaryStats,
   CongestionLimit,
   ConnectionStats,
   Fate,
