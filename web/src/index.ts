@@ -38,11 +38,11 @@ export {
 export type { Channel, ChannelConfig } from './messages/channels.js';
 export { Connection, fingerprint } from './messages/connection.js';
 export type {
+  BinaryStats,
   ChannelStats,
   CongestionConfig,
   ConnectionConfig,
   ConnectionEvent,
-  BinaryStats,
   CongestionLimit,
   ConnectionStats,
   Fate,
