@@ -1,6 +1,6 @@
 // Binds the WebAssembly modules to TypeScript: their functions are those of the C headers, called with numbers and
 // addresses, and their structs have the layout of every C compiler for WebAssembly.
-//   node bindings.mjs core | server | game | lab    prints the names of a module's functions, for the linker
+//   node bindings.mjs core | server | game | protocols | lab    prints the names of a module's functions, for the linker
 // As a module it exports the texts for TypeScript.
 import { readdirSync, readFileSync } from 'node:fs';
 import { Headers, camel } from './headers.mjs';
@@ -13,6 +13,9 @@ const GAME_HEADERS = [
   'interpolation',
   'history',
 ].map((name) => `core/include/causeway/${name}.h`);
+const PROTOCOL_HEADERS = ['rudp', 'notify', 'bunch'].map(
+  (name) => `core/protocols/include/causeway/protocols/${name}.h`,
+);
 const LAB_HEADERS = ['peer', 'game', 'column'].map((name) => `core/lab/${name}.h`);
 /** The names of the lab that JavaScript does not see, because only protocols use them. */
 const LAB_HIDDEN = /^cw_lab_(item|arrival|peer_type|sent_item|flow|game|protocol)$/;
@@ -120,11 +123,15 @@ const called = (isOurs) => {
 const MODULES = {
   core: () => [
     ...functionsOf('wasm/message.h'),
-    ...called((path) => !/^(game|server)\//.test(path)),
+    ...called((path) => !/^(game|protocols|server)\//.test(path)),
   ],
   server: () => [...MODULES.core(), ...called((path) => path.startsWith('server/'))],
   /** The game kit also needs a function of schemas. */
   game: () => [...GAME_HEADERS.flatMap(functionsOf), 'cw_schema_message_size'],
+  protocols: () => [
+    ...PROTOCOL_HEADERS.flatMap(functionsOf).filter((name) => !name.endsWith('_memory')),
+    'cw_protocol_error_string',
+  ],
   lab: () => functionsOf('core/lab/column.h').filter((name) => !LAB_HIDDEN.test(name)),
 };
 
@@ -161,6 +168,21 @@ export const gameModule = () => {
   return `${text}
 export const gameErrorCodes: Readonly<Record<number, GameErrorCode>> = ${JSON.stringify(Object.fromEntries(codes))};
 export type GameErrorCode = ${codes.map(([, name]) => `'${name}'`).join(' | ')};
+`;
+};
+
+export const protocolsModule = () => {
+  const text = moduleText('protocols', PROTOCOL_HEADERS, {
+    file: 'causeway-protocols.wasm',
+    source: '../module.js',
+    name: 'ProtocolExports',
+  });
+  const codes = headers.choices('cw_protocol_error').map(([, name]) => name.replace('ERROR_', ''));
+  return `${text}
+${['cw_bunch_config', 'cw_bunch_stats'].map(places).join('\n')}
+export const NOTIFY_HEADER_SIZE = ${headers.number('CW_NOTIFY_HEADER_SIZE')};
+export const protocolErrorCodes = ${JSON.stringify(codes.slice(0, codes.indexOf('COUNT')))} as const;
+export type ProtocolErrorCode = Exclude<(typeof protocolErrorCodes)[number], 'OK'>;
 `;
 };
 

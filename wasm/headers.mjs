@@ -4,7 +4,14 @@ import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const FOLDERS = ['core/include/causeway', 'core/src', 'core/lab', 'relay', 'wasm'];
+const FOLDERS = [
+  'core/include/causeway',
+  'core/protocols/include/causeway',
+  'core/src',
+  'core/lab',
+  'relay',
+  'wasm',
+];
 
 /** The C types of members and parameters, each with its size in bytes, its reader, and its type in JavaScript. */
 const TYPES = {

@@ -2,6 +2,7 @@
 // do without, and everything that only these exports reach, and optimises the rest for size once more.
 import { execFileSync } from 'node:child_process';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { order } from './order.mjs';
 
 const EMSCRIPTENS = [
   '__errno_location',
@@ -33,22 +34,11 @@ const PASSES = [TRAPS, INLINE, ...REBUILD, ...ALIKE, ...AGAIN];
 /** Writes the module without a change, but for the last step of the passes, which text does not keep. */
 const WRITE = ['-ol', '2', '-s', '2', '--generate-stack-ir', '--optimize-stack-ir'];
 
-const compare = (a, b) => Number(a > b) - Number(a < b);
-
-/**
- * Sorts the functions of a module's text by length, roughly, and then by parameters. This saves 400 bytes: gzip finds
- * what functions have in common when they stand close together.
- */
-const sorted = (text) => {
+/** Returns a module's text with its functions in another order, which is given by their numbers. */
+const sorted = (text, numbers) => {
   const end = text.lastIndexOf('\n)');
   const [head, ...functions] = text.slice(0, end).split(/\n(?= \(func )/);
-  const keyed = functions.map((code) => ({
-    code,
-    length: Math.floor(Math.log2(code.split('\n').length)),
-    parameters: /^ \(func \S+(.*)/.exec(code)[1],
-  }));
-  keyed.sort((a, b) => a.length - b.length || compare(a.parameters, b.parameters));
-  return [head, ...keyed.map(({ code }) => code)].join('\n') + text.slice(end);
+  return [head, ...numbers.map((number) => functions[number])].join('\n') + text.slice(end);
 };
 
 const [metadce, opt, file] = process.argv.slice(2);
@@ -63,8 +53,10 @@ writeFileSync(graph, JSON.stringify([{ name: 'outside', root: true, reaches: kep
 try {
   execFileSync(metadce, [...FEATURES, '--graph-file', graph, file, '-o', file]);
   execFileSync(opt, [...PASSES, ...FEATURES, file, '-S', '-o', text]);
-  writeFileSync(text, sorted(readFileSync(text, 'utf8')));
-  execFileSync(opt, [...WRITE, ...FEATURES, text, '-o', file]);
+  const write = () => execFileSync(opt, [...WRITE, ...FEATURES, text, '-o', file]);
+  write();
+  writeFileSync(text, sorted(readFileSync(text, 'utf8'), order(readFileSync(file))));
+  write();
 } finally {
   rmSync(graph);
   rmSync(text, { force: true });

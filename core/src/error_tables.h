@@ -12,6 +12,7 @@
     TABLE(cw_congestion_config_errors)                                                             \
     TABLE(cw_schema_errors)                                                                        \
     TABLE(cw_message_errors)                                                                       \
+    TABLE(cw_request_errors)                                                                       \
     TABLE(cw_channel_config_errors)                                                                \
     TABLE(cw_connection_config_errors)                                                             \
     TABLE(cw_token_errors)                                                                         \

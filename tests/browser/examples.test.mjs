@@ -4,7 +4,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { newPage, startChromium } from '../support/browsers.mjs';
-import { startEchoPage } from '../support/examples.mjs';
+import { startEchoPage, startProtocolPage } from '../support/examples.mjs';
 import { PATIENCE_MS } from '../support/patience.mjs';
 
 const pictures = join(process.env.CAUSEWAY_BUILD, 'screenshots');
@@ -33,4 +33,15 @@ for (const [name, viewport] of Object.entries(sizes))
     await server.stop();
     await page.getByText('The connection is ended: stopping.').waitFor();
     assert.deepEqual(errors, []);
+  });
+
+const others = { rudp: process.env.CAUSEWAY_RUDP_ECHO, notify: process.env.CAUSEWAY_NOTIFY_ECHO };
+for (const [protocol, program] of Object.entries(others))
+  test(`a page speaks ${protocol} with a native server, through a relay with --raw`, async (t) => {
+    const url = await startProtocolPage(t, program);
+    const page = await newPage(t, await startChromium(t), { viewport: sizes.phone });
+    page.setDefaultTimeout(PATIENCE_MS);
+    await page.goto(`${url}protocols.html?protocol=${protocol}`);
+    await page.getByText('100 of 100 packages have come back.').waitFor();
+    await page.screenshot({ path: join(pictures, `examples-${protocol}.png`) });
   });

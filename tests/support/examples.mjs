@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { startBackend } from './demo.mjs';
 import { temporaryFolder } from './fixture.mjs';
+import { lineOf, startProgram } from './programs.mjs';
 import { startRelay } from './relay.mjs';
 import { startGameServer } from './secure.mjs';
 
@@ -17,13 +18,27 @@ export async function startEcho(t) {
   return { server, backend: `http://127.0.0.1:${port}`, port };
 }
 
-/** Starts the relay too, which serves the page from a folder like that of web/README.md; returns its address. */
-export async function startEchoPage(t) {
-  const { server, port } = await startEcho(t);
+/** Returns the options of a relay that serves the pages, with the package beside them. */
+function relayArguments(t) {
   const root = temporaryFolder(t);
   cpSync(examples, root, { recursive: true });
   cpSync(dist, join(root, 'causeway-net'), { recursive: true });
-  const args = ['--rtc', '127.0.0.1:0', '--root', root];
+  return ['--rtc', '127.0.0.1:0', '--root', root];
+}
+
+/** Starts the relay too, which serves the page from a folder like that of web/README.md; returns its address. */
+export async function startEchoPage(t) {
+  const { server, port } = await startEcho(t);
+  const args = relayArguments(t);
   const relay = await startRelay(t, { upstream: server.upstream, gated: true, args });
   return { server, url: `${relay.url}?backend=${port}` };
+}
+
+/** Starts an echo server of another protocol, and a relay that carries any datagrams; returns the relay's address. */
+export async function startProtocolPage(t, program) {
+  const server = startProgram(t, program, ['127.0.0.1:0'], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const [upstream] = await lineOf(server, /127\.0\.0\.1:\d+$/);
+  return (await startRelay(t, { upstream, args: relayArguments(t) })).url;
 }

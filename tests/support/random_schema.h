@@ -75,7 +75,7 @@ static inline const struct cw_message_type *random_struct(uint32_t depth)
 /* Returns a field that is within so many structs. */
 static inline struct cw_field random_field(const char *name, uint32_t depth)
 {
-    const uint32_t kinds = depth < RANDOM_DEPTH ? CW_KIND_COUNT : CW_KIND_STRUCT;
+    const uint32_t kinds = depth < RANDOM_DEPTH ? CW_KIND_STRUCT + 1 : CW_KIND_STRUCT;
     struct cw_field field = {.name = name, .kind = (enum cw_kind)random_below(kinds)};
     if (random_below(4) == 0)
         field.optional = true;

@@ -37,6 +37,8 @@ static inline bool stream_value(struct cw_stream *stream, const struct cw_field 
         return cw_stream_string(stream, value, field->max + 1);
     case CW_KIND_STRUCT:
         return stream_fields(stream, field->type, value);
+    case CW_KIND_ALIGN:
+    case CW_KIND_RELATIVE:
     case CW_KIND_COUNT:
         break;
     }

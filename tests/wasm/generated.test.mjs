@@ -100,6 +100,9 @@ test('fields, numbers and sizes follow the headers', () => {
     BRAND_NEW: 2,
     ACKED: 3,
     LOST: 4,
+    REQUEST: 5,
+    ANSWER: 6,
+    UNANSWERED: 7,
   });
 });
 

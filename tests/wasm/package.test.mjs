@@ -20,7 +20,12 @@ test('the bill of materials has the hashes of the modules', () => {
   assert.deepEqual([component.name, component.version], [name, version]);
   assert.deepEqual(
     component.components.map(({ name }) => name),
-    ['dist/causeway.wasm', 'dist/causeway-game.wasm', 'dist/causeway-server.wasm'],
+    [
+      'dist/causeway.wasm',
+      'dist/causeway-game.wasm',
+      'dist/causeway-protocols.wasm',
+      'dist/causeway-server.wasm',
+    ],
   );
   for (const module of component.components) {
     const sha256 = createHash('sha256')
@@ -40,9 +45,12 @@ test('the archive has what is exported and nothing of the tests', () => {
     'dist/index.d.ts',
     'dist/causeway.wasm',
     'dist/causeway-game.wasm',
+    'dist/causeway-protocols.wasm',
     'dist/causeway-server.wasm',
     'dist/game/index.js',
     'dist/game/index.d.ts',
+    'dist/protocols/index.js',
+    'dist/protocols/index.d.ts',
     'dist/server/index.js',
     'dist/server/index.d.ts',
     'bin/causeway-net.mjs',

@@ -260,7 +260,7 @@ test('another schema is refused by the token, and by the server', async () => {
   // A backend that repeats the client's claim does not fool the server.
   const token = await demo.server.token({ schema: other });
   const error = await refusedAs('SCHEMA', 'request', join(demo, { schema: other, token }));
-  assert.match(error.message, /schema/);
+  assert.match(error.message, /the server has another schema; .*they first differ at \w+/);
   const core = await loadCore();
   const named = await demo.server.token({
     schema: undefined,

@@ -1,8 +1,8 @@
-// Writes src/generated.ts and src/game/generated.ts: the facts that TypeScript needs of the headers of core, wasm and
+// Writes the generated.ts of src, src/game and src/protocols: the facts that TypeScript needs of the headers of core, wasm and
 // relay, taken from the headers themselves so that they cannot differ.
 //   node generate.mjs [OUT REPOSITORY]: writes only the first, to OUT, from the headers of a repository elsewhere
 import { writeFileSync } from 'node:fs';
-import { bind, coreModules, gameModule } from '../../wasm/bindings.mjs';
+import { bind, coreModules, gameModule, protocolsModule } from '../../wasm/bindings.mjs';
 import { Headers } from '../../wasm/headers.mjs';
 
 const here = (path) => new URL(path, import.meta.url);
@@ -95,6 +95,8 @@ const constants = {
   errorCodes: errorCodes(),
   firstConfigError: headers.number('CW_ERROR_CONFIG'),
   connectionEvents: byName('cw_connection_event_type', 'CW_CONNECTION_EVENT_'),
+  unanswereds: numbered('cw_unanswered', 'CW_UNANSWERED_'),
+  refusals: byName('cw_refusal', 'CW_REFUSAL_'),
   endpointEvents: byName('cw_endpoint_event_type', 'CW_ENDPOINT_EVENT_'),
   channelKinds: byName('cw_channel_kind', 'CW_CHANNEL_'),
   recoveryKinds: byName('cw_recovery_kind', 'CW_RECOVERY_'),
@@ -144,4 +146,7 @@ writeFileSync(
   out,
   `// Made by scripts/generate.mjs from the headers of core, wasm and relay.\n${coreModules({ structs, offsets })}\n${text.join('\n')}`,
 );
-if (!repository) writeFileSync(here('../src/game/generated.ts'), gameModule());
+if (!repository) {
+  writeFileSync(here('../src/game/generated.ts'), gameModule());
+  writeFileSync(here('../src/protocols/generated.ts'), protocolsModule());
+}

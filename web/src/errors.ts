@@ -1,5 +1,11 @@
 import type { GameErrorCode } from './game/generated.js';
-import { closeCodes as codes, httpStatuses as statuses, type errorCodes } from './generated.js';
+import type { ProtocolErrorCode } from './protocols/generated.js';
+import {
+  closeCodes as codes,
+  httpStatuses as statuses,
+  refusals as reserved,
+  type errorCodes,
+} from './generated.js';
 
 /** The base of every error of this package. `code` is for programs, `message` for people. */
 export class CausewayError extends Error {
@@ -15,7 +21,8 @@ export class CausewayError extends Error {
  * The codes of calls that the protocol core refuses, by the names of its `enum cw_error`, and `CONFIG` for a config
  * that cannot work.
  */
-export type CoreErrorCode = Exclude<(typeof errorCodes)[number], 'OK'> | GameErrorCode | 'CONFIG';
+export type CoreErrorCode =
+  Exclude<(typeof errorCodes)[number], 'OK'> | GameErrorCode | ProtocolErrorCode | 'CONFIG';
 
 /** The protocol core refused a call, which has changed nothing. */
 export class CoreError extends CausewayError {
@@ -47,6 +54,42 @@ export class DestroyedError extends CausewayError {
 export class ClosedError extends CausewayError {
   constructor() {
     super('CLOSED', 'the connection has ended');
+  }
+}
+
+/** The other end has not answered a request in time. */
+export class TimedOutError extends CausewayError {
+  declare readonly code: 'TIMED_OUT';
+
+  constructor(request: string, timeoutSeconds: number) {
+    super('TIMED_OUT', `${request}: no answer came in ${timeoutSeconds} s`);
+  }
+}
+
+const refused: Readonly<Record<number, string>> = {
+  [reserved.FAILED]: 'the function that answers it failed',
+  [reserved.NO_ANSWER]: 'no function answers it; the other end has to pass one to `answer`',
+  [reserved.BUSY]: 'too many requests have not been answered yet',
+};
+
+/**
+ * A request was refused. The function that answers a request throws this, with a number of the application's, and the
+ * other end's `request` rejects with it.
+ */
+export class RefusedError extends CausewayError {
+  declare readonly code: 'REFUSED';
+  /**
+   * The number of the refusal, from 0 to 65535. Three are the library's: 65533 says that the function which answers
+   * failed, 65534 that there is none, 65535 that too many requests were unanswered.
+   */
+  readonly refusal: number;
+
+  /** @throws RangeError for a refusal that is no whole number from 0 to 65535 */
+  constructor(refusal: number, message?: string) {
+    if (!(Number.isInteger(refusal) && refusal >= 0 && refusal <= 65535))
+      throw new RangeError(`refusal: ${String(refusal)} is not a whole number from 0 to 65535`);
+    super('REFUSED', message ?? refused[refusal] ?? `the other end refused it with ${refusal}`);
+    this.refusal = refusal;
   }
 }
 
@@ -214,6 +257,8 @@ export const errorClasses = {
   LoadError,
   DestroyedError,
   ClosedError,
+  TimedOutError,
+  RefusedError,
   TransportError,
   ConnectError,
   HandshakeError,

@@ -9,6 +9,8 @@ export {
   DestroyedError,
   HandshakeError,
   LoadError,
+  RefusedError,
+  TimedOutError,
   TransportError,
 } from './errors.js';
 export type {
@@ -47,25 +49,46 @@ export type {
   ConnectionStats,
   Fate,
   Message,
+  Question,
+  Unanswered,
 } from './messages/types.js';
 export {
+  align,
   array,
+  arrayFrom,
   bits,
   bool,
   bytes,
+  bytesFrom,
+  bytesOf,
   compressedFloat,
   f32,
   f64,
+  fixedArray,
+  fixedBytes,
   int,
   int64,
   optional,
+  relative,
+  repeat,
+  sequenceRelative,
   string,
   struct,
   uint,
   uint64,
+  when,
 } from './messages/fields.js';
-export type { Field, Fields, Kind, OptionalField, Values } from './messages/fields.js';
+export type { AlignField, Field, Fields, Kind, OptionalField, Values } from './messages/fields.js';
 export { yojimboDefaults } from './messages/yojimbo.js';
+export { request } from './messages/request.js';
+export type {
+  AnswerValue,
+  Answerer,
+  QuestionValue,
+  RequestName,
+  RequestOptions,
+  RequestType,
+} from './messages/request.js';
 export { message, schema } from './messages/schema.js';
 export type {
   MessageBlock,

@@ -10,6 +10,7 @@
 /* Messages: what players and servers say to each other. */
 #include "causeway/connection.h" /* one end of a conversation, and its channels */
 #include "causeway/message.h"    /* one message, with its block and its owner */
+#include "causeway/request.h"    /* questions that get an answer, with a time limit */
 #include "causeway/schema.h"     /* types of messages, as tables of fields */
 #include "causeway/stream.h"     /* one function that writes and reads a type, by hand */
 

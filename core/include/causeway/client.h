@@ -52,11 +52,14 @@ size_t cw_client_transmit(struct cw_client *client, uint8_t *out, size_t capacit
 /* Lets time pass: resends, keep-alives, timeouts. Call it once per tick. */
 void cw_client_update(struct cw_client *client, double now);
 
-/* The first three are those of the connection; see cw_connection_next. */
+/* The first six are those of the connection; see cw_connection_next. */
 enum cw_client_event_type {
     CW_CLIENT_EVENT_MESSAGE = CW_CONNECTION_EVENT_MESSAGE, /* from the server */
     CW_CLIENT_EVENT_ACKED = CW_CONNECTION_EVENT_ACKED,
     CW_CLIENT_EVENT_LOST = CW_CONNECTION_EVENT_LOST,
+    CW_CLIENT_EVENT_REQUEST = CW_CONNECTION_EVENT_REQUEST,
+    CW_CLIENT_EVENT_ANSWER = CW_CONNECTION_EVENT_ANSWER,
+    CW_CLIENT_EVENT_UNANSWERED = CW_CONNECTION_EVENT_UNANSWERED,
     CW_CLIENT_EVENT_CONNECTED,
     CW_CLIENT_EVENT_DISCONNECTED /* or could not connect: see state */
 };
@@ -64,10 +67,12 @@ enum cw_client_event_type {
 struct cw_client_event {
     enum cw_client_event_type type;
     enum cw_client_state state; /* DISCONNECTED: the reason, 0 and below */
-    struct cw_message *message; /* MESSAGE: the caller's to release. Otherwise NULL */
-    uint32_t channel;           /* MESSAGE: the channel it came on */
-    uint32_t receipt;           /* ACKED, LOST: the receipt that the message was sent with */
-    uint32_t code;              /* DISCONNECTED: the code that the server gave, 0 without one */
+    struct cw_message *message; /* the next six are those of cw_connection_next */
+    uint32_t channel;
+    uint32_t receipt;
+    uint32_t request;
+    enum cw_unanswered unanswered;
+    uint32_t code;    /* DISCONNECTED: the code that the server gave, 0 without one */
     const char *text; /* DISCONNECTED: its text, UTF-8, empty without one; valid until the next
                          connect or destroy. Otherwise NULL */
 };
@@ -85,6 +90,12 @@ struct cw_connection *cw_client_connection(struct cw_client *client);
 void cw_client_disconnect(struct cw_client *client);
 
 enum cw_client_state cw_client_state(const struct cw_client *client);
+
+/* Finds the first place where the server's schema differs, in the state CW_CLIENT_SCHEMA. Names
+   belong to the schema. Returns false when it cannot be told: the token was for another schema, the
+   server is of another make, or the first 500 messages and fields are the same. */
+bool cw_client_schema_difference(const struct cw_client *client,
+                                 struct cw_schema_difference *difference);
 
 /* Returns the netcode client below. It knows the server, the slot, what the server said at the end
    and the statistics of datagrams, and moves the client to another address. Call no function that

@@ -14,6 +14,7 @@ CW_BEGIN_DECLARATIONS
 
 #define CW_MAX_CHANNELS            64
 #define CW_MAX_MESSAGES_PER_PACKET 256
+#define CW_MAX_REQUESTS            64
 
 /* Channels are streams of messages within a connection, each with its own delivery guarantee. */
 enum cw_channel_kind {
@@ -170,6 +171,10 @@ struct cw_connection_config {
                                        for one more message that is next in order */
     uint32_t max_receipts; /* messages sent with a receipt whose event has not been taken yet, 0 (no
                               receipts) to 32768; default 256 */
+    uint32_t max_requests; /* the most questions of ours that may be open, and the most of the other
+                              end that may be unanswered, 1 to CW_MAX_REQUESTS; see request.h. Each
+                              takes the memory of two messages. Default CW_AUTO: 32 where the schema
+                              has a request, otherwise none */
     uint32_t max_packets_per_update; /* datagrams of one round, 1 to 256; default 128 */
     double idle_interval_seconds; /* the longest silence when there is nothing to say, 0 (none) to
                                      10; default 0.5. It should be alike on both ends */
@@ -264,24 +269,41 @@ enum cw_error cw_connection_receive(struct cw_connection *connection, const uint
 enum cw_connection_event_type {
     CW_CONNECTION_EVENT_MESSAGE = 1, /* a message from the other end has arrived */
     CW_CONNECTION_EVENT_ACKED,       /* a message sent with a receipt arrived, with its block */
-    CW_CONNECTION_EVENT_LOST /* an unreliable message found no room in a packet, or its packet, or
-                                that of a fragment, has most likely not arrived */
+    CW_CONNECTION_EVENT_LOST, /* an unreliable message found no room in a packet, or its packet, or
+                                 that of a fragment, has most likely not arrived */
+    CW_CONNECTION_EVENT_REQUEST,   /* the other end asks a question; see request.h */
+    CW_CONNECTION_EVENT_ANSWER,    /* a question of ours has been answered */
+    CW_CONNECTION_EVENT_UNANSWERED /* a question of ours will not be answered */
+};
+
+/* The reasons for which a question is not answered. */
+enum cw_unanswered {
+    CW_UNANSWERED_TIMED_OUT = 1,
+    CW_UNANSWERED_REFUSED, /* the other end refused, for the reason that the event's code tells */
+    CW_UNANSWERED_CLOSED   /* the connection has ended */
 };
 
 struct cw_connection_event {
     enum cw_connection_event_type type;
-    struct cw_message *message; /* MESSAGE: the caller's to release. Otherwise NULL */
-    uint32_t channel;           /* MESSAGE: the channel it came on. Otherwise 0 */
+    struct cw_message *message; /* MESSAGE, REQUEST, ANSWER: the caller's to release, but an ANSWER
+                                   cannot be sent on. Otherwise NULL */
+    uint32_t channel; /* the channel it came on, or the question went on. ACKED, LOST: 0 */
     uint32_t receipt; /* ACKED, LOST: the receipt that the message was sent with. Otherwise 0 */
+    uint32_t request; /* REQUEST: the number to answer with; ANSWER, UNANSWERED: the number that
+                         cw_connection_request gave. Otherwise 0 */
+    enum cw_unanswered unanswered; /* UNANSWERED: the reason. Otherwise 0 */
+    uint32_t code;                 /* UNANSWERED: the code of a refusal. Otherwise 0 */
 };
 
-/* Takes the next event. Returns false when there is none. Receipts come before messages, so that an
-   application that leaves messages waiting still gets its receipts. Every message sent with a
-   receipt gets exactly one event: ACKED if it is reliable, ACKED or LOST if it is not. Only a reset
-   discards events that are still to come. Channels with messages waiting take turns. */
+/* Takes the next event. Returns false when there is none. Receipts and answers come before messages
+   and requests, so that an application that leaves messages waiting still gets them. Every message
+   sent with a receipt gets exactly one event: ACKED if it is reliable, ACKED or LOST if it is not.
+   Only a reset discards events that are still to come. Channels with messages waiting take turns.
+ */
 bool cw_connection_next(struct cw_connection *connection, struct cw_connection_event *event);
 
-/* Returns whether the next event is ACKED or LOST, for applications that leave messages waiting. */
+/* Returns whether the next event is ACKED, LOST, ANSWER or UNANSWERED, for applications that leave
+   messages waiting. */
 bool cw_connection_receipt_waits(const struct cw_connection *connection);
 
 /* Lets time pass and opens a round of packets. Call it once per tick, then transmit. */

@@ -14,6 +14,23 @@
    fill in tables at run time, or give a function made with CW_SERIALIZE in place of a table. All
    types together are a schema; a type's index in it is its number on the wire.
 
+   An expression over earlier fields may be what decides about a field:
+
+       #define SHOT_FIELDS(FIELD)                            \
+           FIELD(weapon, CW_BITS(4))                         \
+           FIELD(hits, CW_INT(1, 4))                         \
+           FIELD(charge, CW_WHEN(weapon == 3, CW_BITS(7)))   \
+           FIELD(targets, CW_REPEAT(hits, CW_BITS(12), 4))
+       CW_MESSAGE(shot, SHOT_FIELDS)
+
+   An expression has decimal numbers and names, and || && & == != <= >= < > << >> + - * / % ! and
+   parentheses, which bind as in C. A name is that of an earlier field of the same struct that is a
+   bool or an integer, relative or not, and neither optional nor an array. Numbers have 64 bits with
+   a sign and wrap; dividing by 0 gives 0. About 50 names, numbers and operators can be in one.
+
+   The struct has the member of an option or an array all the same, with its flag or count. When it
+   is not as the expression says, the message is refused.
+
    A struct may be part of others, also as an option or an array. On the wire it is its fields:
 
        CW_MESSAGE(point, POINT_FIELDS)
@@ -42,6 +59,8 @@ enum cw_kind {
     CW_KIND_BYTES,            /* struct { uint32_t size; uint8_t data[max]; } */
     CW_KIND_STRING,           /* char[max + 1], UTF-8 and a NUL */
     CW_KIND_STRUCT,           /* the struct of another type */
+    CW_KIND_ALIGN,            /* no member: zero bits up to the next byte */
+    CW_KIND_RELATIVE,         /* uint32_t, see cw_stream_relative */
     CW_KIND_COUNT
 };
 
@@ -67,6 +86,13 @@ struct cw_field {
        no function of its own and no block. It need not be in the schema, and its name is not
        used. */
     const struct cw_message_type *type;
+    /* The expression whose value is 0 for an option that is not present, or
+       the count of an array, which is then not on the wire. With >= before it, it is the least
+       count. NULL for none. */
+    const char *count;
+    /* The same for the number of bytes of CW_KIND_BYTES, which may have none, and for
+       CW_KIND_RELATIVE the number before this one. */
+    const char *operand;
 };
 
 struct cw_message_type {
@@ -129,8 +155,9 @@ uint32_t cw_schema_check(const struct cw_schema *schema, uint32_t type, const vo
 
 /* The kinds for CW_MESSAGE. Each is a list: the member's shape, type and extent, optional, array,
    then kind, limits and type as in struct cw_field. */
-#define CW_PLAIN(type, kind, min, max)                                                             \
-    value, type, 0, false, 0, kind, (uint64_t)(min), (uint64_t)(max), 0, 0, 0, NULL
+#define CW_PLAIN(type, kind, min, max) CW_PLAIN_BY(type, kind, min, max, NULL)
+#define CW_PLAIN_BY(type, kind, min, max, operand)                                                 \
+    value, type, 0, false, 0, kind, (uint64_t)(min), (uint64_t)(max), 0, 0, 0, NULL, NULL, operand
 #define CW_BOOL              CW_PLAIN(bool, CW_KIND_BOOL, 0, 1)
 #define CW_INT(min, max)     CW_PLAIN(int32_t, CW_KIND_INT, (int64_t)(min), (int64_t)(max))
 #define CW_UINT(min, max)    CW_PLAIN(uint32_t, CW_KIND_UINT, min, max)
@@ -141,22 +168,66 @@ uint32_t cw_schema_check(const struct cw_schema *schema, uint32_t type, const vo
 #define CW_FLOAT             CW_PLAIN(float, CW_KIND_FLOAT, 0, 0)
 #define CW_DOUBLE            CW_PLAIN(double, CW_KIND_DOUBLE, 0, 0)
 #define CW_COMPRESSED_FLOAT(min, max, resolution)                                                  \
-    value, float, 0, false, 0, CW_KIND_COMPRESSED_FLOAT, 0, 0, min, max, resolution, NULL
-#define CW_BYTES(most)  bytes, uint8_t, most, false, 0, CW_KIND_BYTES, 0, most, 0, 0, 0, NULL
-#define CW_STRING(most) string, char, most, false, 0, CW_KIND_STRING, 0, most, 0, 0, 0, NULL
+    value, float, 0, false, 0, CW_KIND_COMPRESSED_FLOAT, 0, 0, min, max, resolution, NULL, NULL,   \
+        NULL
+#define CW_BYTES(most) CW_BYTES_BY(most, NULL)
+#define CW_STRING(most)                                                                            \
+    string, char, most, false, 0, CW_KIND_STRING, 0, most, 0, 0, 0, NULL, NULL, NULL
 /* The struct of a type that CW_MESSAGE made before. */
-#define CW_STRUCT(name) value, struct name, 0, false, 0, CW_KIND_STRUCT, 0, 0, 0, 0, 0, &name##_type
-/* CW_ARRAY(kind, most) and CW_OPTIONAL(kind) */
-#define CW_ARRAY(...)    CW_ARRAY_OF(__VA_ARGS__)
-#define CW_OPTIONAL(...) CW_OPTIONAL_OF(__VA_ARGS__)
+#define CW_STRUCT(name)                                                                            \
+    value, struct name, 0, false, 0, CW_KIND_STRUCT, 0, 0, 0, 0, 0, &name##_type, NULL, NULL
+/* CW_ARRAY(kind, most), CW_ARRAY_FROM(kind, least, most) and CW_OPTIONAL(kind) */
+#define CW_ARRAY(...)      CW_ARRAY_OF(__VA_ARGS__)
+#define CW_ARRAY_FROM(...) CW_ARRAY_FROM_OF(__VA_ARGS__)
+#define CW_OPTIONAL(...)   CW_OPTIONAL_BY(NULL, __VA_ARGS__)
 
+/* Bytes of which there are at least so many; as many as the expression says; exactly so many. */
+#define CW_BYTES_FROM(least, most) CW_BYTES_BY(most, CW_EXPRESSION(>= least))
+#define CW_BYTES_OF(size, most)    CW_BYTES_BY(most, CW_EXPRESSION(size))
+#define CW_FIXED_BYTES(size)       CW_BYTES_OF(size, size)
+/* No member, and on the wire zeros up to the next byte. */
+#define CW_ALIGN nothing, char, 0, false, 0, CW_KIND_ALIGN, 0, 0, 0, 0, 0, NULL, NULL, NULL
+/* A number greater than the value of the expression, and a sequence number that is not equal to it.
+   In an array, each is relative to the one before it, and the first to the expression. */
+#define CW_RELATIVE(previous)                                                                      \
+    CW_PLAIN_BY(uint32_t, CW_KIND_RELATIVE, 0, UINT32_MAX, CW_EXPRESSION(previous))
+#define CW_SEQUENCE_RELATIVE(previous)                                                             \
+    CW_PLAIN_BY(uint32_t, CW_KIND_RELATIVE, 0, UINT16_MAX, CW_EXPRESSION(previous))
+/* CW_WHEN(condition, kind): an option that is there when the condition is not 0.
+   CW_REPEAT(count, kind, most): an array of as many items as the expression says.
+   CW_FIXED_ARRAY(kind, count): an array of always so many. */
+#define CW_WHEN(condition, ...)        CW_OPTIONAL_BY(CW_EXPRESSION(condition), __VA_ARGS__)
+#define CW_REPEAT(count, ...)          CW_REPEAT_OF(CW_EXPRESSION(count), __VA_ARGS__)
+#define CW_FIXED_ARRAY(...)            CW_FIXED_ARRAY_OF(__VA_ARGS__)
+#define CW_EXPRESSION(expression)      CW_EXPRESSION_TEXT(expression)
+#define CW_EXPRESSION_TEXT(expression) #expression
+
+#define CW_BYTES_BY(most, size)                                                                    \
+    bytes, uint8_t, most, false, 0, CW_KIND_BYTES, 0, most, 0, 0, 0, NULL, NULL, size
 #define CW_ARRAY_OF(shape, type, extent, optional, array, kind, min, max, low, high, step, of,     \
-                    most)                                                                          \
-    array_of_##shape, type, extent, optional, most, kind, min, max, low, high, step, of
-#define CW_OPTIONAL_OF(shape, type, extent, optional, array, kind, min, max, low, high, step, of)  \
-    optional_##shape, type, extent, true, array, kind, min, max, low, high, step, of
+                    count, operand, most)                                                          \
+    array_of_##shape, type, extent, optional, most, kind, min, max, low, high, step, of, count,    \
+        operand
+#define CW_ARRAY_FROM_OF(shape, type, extent, optional, array, kind, min, max, low, high, step,    \
+                         of, count, operand, least, most)                                          \
+    array_of_##shape, type, extent, optional, most, kind, min, max, low, high, step, of,           \
+        CW_EXPRESSION(>= least), operand
+#define CW_REPEAT_OF(expression, shape, type, extent, optional, array, kind, min, max, low, high,  \
+                     step, of, count, operand, most)                                               \
+    array_of_##shape, type, extent, optional, most, kind, min, max, low, high, step, of,           \
+        expression, operand
+#define CW_FIXED_ARRAY_OF(shape, type, extent, optional, array, kind, min, max, low, high, step,   \
+                          of, count, operand, most)                                                \
+    array_of_##shape, type, extent, optional, most, kind, min, max, low, high, step, of,           \
+        CW_EXPRESSION(most), operand
+#define CW_OPTIONAL_BY(condition, ...) CW_OPTIONAL_OF(condition, __VA_ARGS__)
+#define CW_OPTIONAL_OF(condition, shape, type, extent, optional, array, kind, min, max, low, high, \
+                       step, of, count, operand)                                                   \
+    optional_##shape, type, extent, true, array, kind, min, max, low, high, step, of, condition,   \
+        operand
 
-#define CW_DECLARE_value(name, type, extent, most)  type name;
+#define CW_DECLARE_value(name, type, extent, most) type name;
+#define CW_DECLARE_nothing(name, type, extent, most)
 #define CW_DECLARE_string(name, type, extent, most) type name[(extent) + 1];
 #define CW_DECLARE_bytes(name, type, extent, most)                                                 \
     struct {                                                                                       \
@@ -191,8 +262,8 @@ uint32_t cw_schema_check(const struct cw_schema *schema, uint32_t type, const vo
     CW_DECLARE_##shape(name, type, extent, array)
 #define CW_FIELD_ENTRY(name, ...) CW_FIELD_ENTRY_OF(name, __VA_ARGS__)
 #define CW_FIELD_ENTRY_OF(name, shape, type, extent, optional, array, kind, min, max, low, high,   \
-                          step, of)                                                                \
-    {#name, kind, optional, array, min, max, low, high, step, 0, of},
+                          step, of, count, operand)                                                \
+    {#name, kind, optional, array, min, max, low, high, step, 0, of, count, operand},
 
 /* See the top of this file. FIELDS must have at least one field; a type without any is
    `{.name = "ping"}`, in C++ before 2020 `{"ping", NULL, 0, 0, NULL, false}`. */
@@ -223,10 +294,18 @@ uint32_t cw_schema_check(const struct cw_schema *schema, uint32_t type, const vo
    Per type: its name and a NUL; u8 whether it is a block type (0 or 1); u32 number of fields, or
    2^32 - 1 for a type with a function of its own.
 
-   Per field: its name and a NUL; u8 kind as in enum cw_kind; u8 optional (0 or 1); u32 array; then
-   the limits: u64 min and u64 max for integers, u32 max for bytes and strings, the bits of
-   float_min, float_max and resolution as three u32 for compressed floats, u32 number of fields and
-   then the fields themselves for structs, nothing for other kinds. */
+   Per field: its name and a NUL; u8 kind as in enum cw_kind; u8 with 1 for optional, 2 for a count
+   and 4 for an operand; u32 array; then the limits: u64 min and u64 max for integers, u32 max for
+   bytes, strings and relative numbers, the bits of float_min, float_max and resolution as three u32
+   for compressed floats, u32 number of fields and then the fields themselves for structs, nothing
+   for other kinds; then count and operand with a NUL each, as far as there are any.
+
+   An expression is at most 128 bytes for a stack of at most 8 numbers. 1 pushes the value of the
+   field that is as many fields back as the next byte says. 2 replaces a number by whether it is 0.
+   The others take the upper number b and the lower one a, and push: 3 a == b, 4 a < b, 5 a <= b,
+   6 a & b, 7 a << b, 8 a >> b, 9 a + b, 10 a - b, 11 a * b, 12 a / b, 13 a % b. From 128 on, a byte
+   pushes its low 6 bits; from 192 on, it puts them behind the upper number, and as the first byte
+   it stands for >=. */
 
 /* Encodes the schema and returns the size of the whole result. Writes its first capacity bytes to
    out, which may be NULL when capacity is 0. */
@@ -244,6 +323,12 @@ enum cw_error cw_schema_decode(const uint8_t *data, size_t size,
    name counts. The size bytes at extra are included, for anything else that both sides must have in
    common. */
 uint64_t cw_schema_fingerprint(const struct cw_schema *schema, const uint8_t *extra, size_t size);
+
+/* The first place where two schemas differ, by the names that it has in one of them. */
+struct cw_schema_difference {
+    const char *message; /* NULL: the other one has more messages, or only the channels differ */
+    const char *field;   /* of that message; NULL: its name or block, or the other one lacks it */
+};
 
 CW_END_DECLARATIONS
 

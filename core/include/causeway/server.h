@@ -56,11 +56,14 @@ size_t cw_server_transmit(struct cw_server *server, uint8_t *out, size_t capacit
 /* Lets time pass: keep-alives, timeouts. Call it once per tick. */
 void cw_server_update(struct cw_server *server, double now);
 
-/* The first three are those of a client's connection; see cw_connection_next. */
+/* The first six are those of a client's connection; see cw_connection_next. */
 enum cw_server_event_type {
     CW_SERVER_EVENT_MESSAGE = CW_CONNECTION_EVENT_MESSAGE, /* from a client */
     CW_SERVER_EVENT_ACKED = CW_CONNECTION_EVENT_ACKED,
     CW_SERVER_EVENT_LOST = CW_CONNECTION_EVENT_LOST,
+    CW_SERVER_EVENT_REQUEST = CW_CONNECTION_EVENT_REQUEST,
+    CW_SERVER_EVENT_ANSWER = CW_CONNECTION_EVENT_ANSWER,
+    CW_SERVER_EVENT_UNANSWERED = CW_CONNECTION_EVENT_UNANSWERED,
     CW_SERVER_EVENT_CONNECTED,
     CW_SERVER_EVENT_DISCONNECTED /* the slot is free afterwards */
 };
@@ -69,10 +72,13 @@ struct cw_server_event {
     enum cw_server_event_type type;
     uint32_t client;                  /* the slot, from 0 */
     enum cw_disconnect_reason reason; /* DISCONNECTED */
-    struct cw_message *message;       /* MESSAGE: the caller's to release */
-    uint32_t channel;                 /* MESSAGE: the channel it came on */
-    uint32_t receipt;                 /* ACKED, LOST: the receipt that the message was sent with */
-    void *user;                       /* the client's user pointer; see cw_server_set_user */
+    struct cw_message *message;       /* the next six are those of cw_connection_next */
+    uint32_t channel;
+    uint32_t receipt;
+    uint32_t request;
+    enum cw_unanswered unanswered;
+    uint32_t code;
+    void *user; /* the client's user pointer; see cw_server_set_user */
 };
 
 /* Takes the next event. Returns false when there is none. Every CONNECTED is followed by one

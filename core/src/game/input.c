@@ -27,7 +27,7 @@ enum cw_error cw_input_config_check(const struct cw_input_config *config)
     if (!config->schema)
         return CW_FIELD_ERROR(schema);
     const struct cw_message_type *type = cw_schema_type(config->schema, config->type);
-    if (!type || type->serialize || type->size > CW_INPUT_MAX_SIZE)
+    if (!cw_schema_comparable(config->schema, config->type) || type->size > CW_INPUT_MAX_SIZE)
         return CW_FIELD_ERROR(type);
     return CW_CHECK_FIELDS(config);
 }

@@ -78,7 +78,8 @@ static enum cw_error check_config(const struct cw_prediction_config *config)
     if (!input)
         return CW_FIELD_ERROR(input_type);
     const struct cw_message_type *const state = cw_schema_type(config->schema, config->state_type);
-    if (!state || state->field_count == 0)
+    if (!state || state->field_count == 0 ||
+        !cw_schema_comparable(config->schema, config->state_type))
         return CW_FIELD_ERROR(state_type);
     if (config->max_ticks < 2 || config->max_ticks > 4096 ||
         (uint64_t)config->max_ticks * ((uint64_t)input->size + state->size) > MAX_BYTES)

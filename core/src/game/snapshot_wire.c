@@ -90,7 +90,7 @@ bool cw_snapshot_serialize_entry(const struct cw_snapshot_wire *wire, struct cw_
         !cw_stream_bits(stream, &entry->incarnation, 8))
         return false;
     const struct cw_message_type *const of = cw_schema_type(wire->schema, entry->type);
-    if (of->serialize)
+    if (!cw_schema_comparable(wire->schema, entry->type))
         return cw_stream_fail(stream);
     if (stream->mode == CW_STREAM_READ && of->size > 0)
         memset(entry->state, 0, of->size);

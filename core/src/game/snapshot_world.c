@@ -61,7 +61,7 @@ enum cw_error cw_snapshot_world_set(struct cw_snapshot_world *world, uint32_t en
     const struct cw_message_type *const of = cw_schema_type(world->schema, type);
     if (entity >= world->max_entities || (!state && of && of->size > 0))
         return CW_ERROR_INVALID_ARGUMENT;
-    if (!of || of->serialize)
+    if (!cw_schema_comparable(world->schema, type))
         return CW_ERROR_MESSAGE_TYPE;
     if (cw_schema_check(world->schema, type, state) != CW_FIELD_NONE)
         return CW_ERROR_MESSAGE_VALUE;

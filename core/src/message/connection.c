@@ -115,6 +115,11 @@ static enum cw_error lay_out(struct cw_arena *arena, const struct cw_connection_
     struct cw_message_pool_config arrived = {
         .schema = config->schema, .capacity = cw_connection_received_room(config) + reserves};
     struct cw_endpoint_config endpoint = cw_connection_endpoint_config(config);
+    struct cw_requests *requests = NULL;
+    const uint32_t most_requests = cw_connection_requests(config);
+    enum cw_error error = most_requests > 0
+                              ? cw_requests_layout(arena, config->schema, most_requests, &requests)
+                              : CW_OK;
     if (!arena->base) {
         cw_arena_take(arena, cw_message_pool_memory(&made));
         cw_arena_take(arena, cw_message_pool_memory(&arrived));
@@ -123,12 +128,14 @@ static enum cw_error lay_out(struct cw_arena *arena, const struct cw_connection_
     }
     set_config(c, config, arena->size);
     c->channels = channels;
+    c->requests = requests;
     c->words = words;
     c->carried = carried;
     c->words_mask = word_count - 1;
     c->writer = (struct cw_large_writer){.bytes = writer_bytes, .capacity = writer_size};
     endpoint.allocator = made.allocator = arrived.allocator = cw_arena_allocator(arena);
-    enum cw_error error = cw_message_pool_create(&made, &c->made);
+    if (error == CW_OK)
+        error = cw_message_pool_create(&made, &c->made);
     if (error == CW_OK)
         error = cw_message_pool_create(&arrived, &c->arrived);
     if (error == CW_OK)
@@ -188,6 +195,8 @@ void cw_connection_destroy(struct cw_connection *c)
     cw_connection_reset(c);
     cw_message_pool_destroy(c->made);
     cw_message_pool_destroy(c->arrived);
+    if (c->requests)
+        cw_message_pool_destroy(c->requests->kept);
     const struct cw_allocator allocator = c->config.allocator;
     cw_release(&allocator, c, c->config.memory);
 }
@@ -205,8 +214,10 @@ void cw_connection_reset(struct cw_connection *c)
     for (uint32_t i = 0; i < c->config.sent_window; i++)
         c->carried[i] = (struct cw_carried){.receipts = CW_RECEIPT_NONE};
     cw_receipts_reset(&c->receipts);
+    if (c->requests)
+        cw_requests_reset(c->requests);
     c->words_written = 0;
-    c->updated = c->sent = c->spoken_to = CW_NEVER;
+    c->updated = c->sent = c->fragment_sent = c->spoken_to = CW_NEVER;
     c->interval = 0;
     c->share_clock = 0;
     c->packets_this_round = 0;
@@ -225,6 +236,8 @@ void cw_connection_reset(struct cw_connection *c)
 void cw_connection_set_open(struct cw_connection *c, bool open)
 {
     c->open = open;
+    if (!open && c->requests)
+        cw_requests_end_all(c->requests, CW_UNANSWERED_CLOSED);
 }
 
 bool cw_connection_is_idle(const struct cw_connection *c)
@@ -316,12 +329,20 @@ bool cw_connection_next(struct cw_connection *c, struct cw_connection_event *eve
     CW_ONE_THREAD(c);
     if (!c || !event)
         return false;
-    return cw_connection_receipt_waits(c) ? next_receipt(c, event) : next_message(c, event);
+    if (next_receipt(c, event))
+        return true;
+    do {
+        if (c->requests && cw_requests_next(c->requests, event))
+            return true;
+        if (!next_message(c, event))
+            return false;
+    } while (c->requests && !cw_connection_sort_request(c, event));
+    return true;
 }
 
 bool cw_connection_receipt_waits(const struct cw_connection *c)
 {
-    return c && cw_receipts_waiting(&c->receipts);
+    return c && (cw_receipts_waiting(&c->receipts) || cw_requests_waiting(c->requests));
 }
 
 size_t cw_connection_max_datagram_size(const struct cw_connection *c)

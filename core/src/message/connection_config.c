@@ -7,6 +7,7 @@
 #define MAX_PACKET_SIZE 8192
 #define SEND_SIZE       (CW_DEFAULT_DATAGRAM_SIZE - 36) /* headers and encryption take up to 34 */
 #define REASSEMBLIES    3
+#define REQUESTS        32
 #define BULK_WINDOW     1024   /* packets: 20 Mbit/s for 300 ms */
 #define REPAIR_AGREED   0x100u /* bits in the fingerprint beside a channel's kind */
 #define LARGE_AGREED    0x200u
@@ -20,6 +21,7 @@ struct cw_connection_config cw_connection_config_default(const struct cw_schema 
         .max_messages = 256,
         .max_received_messages = CW_AUTO,
         .max_receipts = 256,
+        .max_requests = CW_AUTO,
         .max_packets_per_update = 128,
         .idle_interval_seconds = 0.5,
         .congestion = cw_congestion_config_default(),
@@ -120,6 +122,13 @@ uint32_t cw_connection_received_room(const struct cw_connection_config *config)
                                                     : config->max_received_messages;
 }
 
+uint32_t cw_connection_requests(const struct cw_connection_config *config)
+{
+    if (!cw_requests_in(config->schema))
+        return 0;
+    return config->max_requests == CW_AUTO ? REQUESTS : config->max_requests;
+}
+
 #define FIELDS(OTHER, RANGE, ...)                                                                  \
     OTHER(schema, "is missing")                                                                    \
     RANGE(__VA_ARGS__, UINT, channel_count, 1, CW_MAX_CHANNELS)                                    \
@@ -127,7 +136,8 @@ uint32_t cw_connection_received_room(const struct cw_connection_config *config)
     RANGE(__VA_ARGS__, AUTO, max_received_messages, 1, 32768)                                      \
     RANGE(__VA_ARGS__, UINT, max_receipts, 0, 32768)                                               \
     RANGE(__VA_ARGS__, UINT, max_packets_per_update, 1, 256)                                       \
-    RANGE(__VA_ARGS__, REAL, idle_interval_seconds, 0, 10)
+    RANGE(__VA_ARGS__, REAL, idle_interval_seconds, 0, 10)                                         \
+    RANGE(__VA_ARGS__, AUTO, max_requests, 1, CW_MAX_REQUESTS)
 CW_CONFIG_FIELDS(cw_connection_config, 0x1120, FIELDS, cw_connection_config_errors)
 
 enum cw_error cw_connection_config_check(const struct cw_connection_config *config)

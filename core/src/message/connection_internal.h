@@ -1,11 +1,13 @@
 /* The inside of a connection. connection_config.c says how large its parts are, connection.c
    creates and manages it, connection_timing.c keeps what is known of the path,
-   connection_sending.c makes its packets, and connection_receiving.c reads them. */
+   connection_sending.c makes its packets, connection_receiving.c reads them, and
+   connection_requests.c asks and answers. */
 #ifndef CAUSEWAY_CONNECTION_INTERNAL_H
 #define CAUSEWAY_CONNECTION_INTERNAL_H
 
 #include "message/channel_internal.h"
 #include "message/receipts.h"
+#include "message/requests.h"
 #include "packet/congestion.h"
 #include "packet/endpoint_internal.h"
 
@@ -112,6 +114,7 @@ struct cw_connection {
     uint32_t words_mask;
     uint32_t words_written;
     struct cw_receipts receipts;
+    struct cw_requests *requests; /* NULL where the schema has none */
     struct cw_large_writer writer;
 
     struct cw_timing timing;
@@ -122,6 +125,7 @@ struct cw_connection {
     uint64_t share_clock;
     uint32_t packets_this_round;
     uint32_t fragments;   /* packets in flight that carry a fragment */
+    double fragment_sent; /* when the latest of these was sent, or CW_NEVER */
     uint16_t spoken;      /* the number of our packets with entries; wraps */
     uint16_t spoken_seen; /* the same, up to the newest packet that the other end has seen */
     uint8_t answers;      /* rounds in which what arrived is answered once more */
@@ -156,6 +160,14 @@ void cw_connection_set_open(struct cw_connection *connection, bool open);
 /* Returns whether everything that was sent is done: reliable messages have arrived, and all others
    are on their way. */
 bool cw_connection_is_idle(const struct cw_connection *connection);
+
+/* Sends questions and answers again that are due, and ends questions whose time is over. */
+void cw_connection_update_requests(struct cw_connection *connection, double now);
+
+/* Looks at the event of a message that may be part of a request. Returns false when the application
+   need not see it; the message is released then. */
+bool cw_connection_sort_request(struct cw_connection *connection,
+                                struct cw_connection_event *event);
 
 /* The messages that could be sent now on a channel of the connection. */
 uint32_t cw_connection_room(const struct cw_connection *connection, uint32_t channel);
@@ -193,6 +205,9 @@ uint32_t cw_connection_largest(const struct cw_connection_config *config);
 /* Returns the number of messages that may have arrived, besides the one of which each reliable
    channel is sure. */
 uint32_t cw_connection_received_room(const struct cw_connection_config *config);
+
+/* Returns the questions that may be open, 0 where the schema has no request. */
+uint32_t cw_connection_requests(const struct cw_connection_config *config);
 
 /* Returns the bytes of the longest type and body of a message that goes in fragments. */
 uint32_t cw_connection_writer_size(const struct cw_connection_config *config);

@@ -97,8 +97,20 @@ static bool make_room(struct cw_connection *c, const struct parsed *parsed)
     return dropped;
 }
 
-static inline void take_parsed(const struct parsed *parsed, double now)
+/* Hands the answers among the messages of a packet over, which wait for no other message. The
+   channels pass them on in their turn; by then the questions have ended. */
+static void take_answers(struct cw_requests *requests, const struct parsed *parsed)
 {
+    for (uint32_t i = 0; i < parsed->count; i++)
+        for (struct cw_message *it = parsed->entries[i].first; it; it = it->next)
+            if (requests->roles[it->type] >= CW_ROLE_ANSWER)
+                cw_requests_take_answer(requests, it);
+}
+
+static inline void take_parsed(struct cw_connection *c, const struct parsed *parsed, double now)
+{
+    if (c->requests && c->requests->open > 0)
+        take_answers(c->requests, parsed);
     for (uint32_t i = 0; i < parsed->count; i++) {
         struct cw_channel *channel = parsed->channels[i];
         cw_channel_take(channel, &parsed->entries[i], now);
@@ -141,13 +153,13 @@ static enum cw_error take_part(struct cw_connection *c, const struct cw_endpoint
         error = read_with_room(c, packet, parsed);
     if (error == CW_OK) {
         cw_endpoint_accept(c->endpoint, packet->sequence);
-        take_parsed(parsed, now);
+        take_parsed(c, parsed, now);
         return CW_OK;
     }
     release_parsed(parsed);
     if (error == CW_ERROR_RECEIVER_FULL) {
         (void)read_payload(c, packet, true, parsed);
-        take_parsed(parsed, now);
+        take_parsed(c, parsed, now);
     }
     c->packets_refused += error == CW_ERROR_RECEIVER_FULL;
     c->packets_invalid += error == CW_ERROR_MALFORMED;
@@ -165,7 +177,7 @@ static inline enum cw_error take_packet(struct cw_connection *c,
     if (error != CW_OK)
         return take_part(c, packet, error, &parsed, now);
     cw_endpoint_accept(c->endpoint, packet->sequence);
-    take_parsed(&parsed, now);
+    take_parsed(c, &parsed, now);
     return CW_OK;
 }
 

@@ -10,6 +10,7 @@
 #define MANY_ARRIVED 12
 
 #define LEAST_FRAGMENTS 1 /* fragments in flight in any case, as many as the least window */
+#define LEAST_SHARE     2 /* packets of the pace, of which one may be a fragment in any case */
 #define PROMPT_PACKETS  4 /* packets of a round that messages fill without being bulk data */
 
 /* Large messages of so many fragments altogether are not paced, like the first window of TCP (RFC
@@ -65,6 +66,7 @@ static inline void note_carried(struct cw_connection *c, uint16_t packet, bool s
             carried->flight = CW_FLIGHT_FRAGMENT;
             c->bulk = true;
             c->fragments++;
+            c->fragment_sent = now;
         }
         if (count == 0)
             continue;
@@ -199,14 +201,17 @@ static bool is_burst(const struct cw_connection *c)
 }
 
 /* Returns the limit that forbids one more packet of bulk data now. Messages count as in flight
-   while blocks wait, and may fill the window alone: a few fragments always go, so that blocks never
-   wait for the messages to end. */
+   while blocks wait, and may take the window and the pace alone. A fragment in flight, and one in
+   every second packet that the pace allows, go in any case, so that blocks never wait for the
+   messages to end. */
 static enum cw_congestion_limit bulk_limit(const struct cw_connection *c)
 {
     const enum cw_congestion_limit limit = cw_congestion_limit(&c->congestion, true);
     if (CW_LIKELY(limit == CW_CONGESTION_LIMIT_NONE))
         return limit;
-    const bool starves = limit == CW_CONGESTION_LIMIT_WINDOW && c->fragments < LEAST_FRAGMENTS;
+    const bool starves =
+        (limit == CW_CONGESTION_LIMIT_WINDOW && c->fragments < LEAST_FRAGMENTS) ||
+        cw_congestion_allowed_since(&c->congestion, c->fragment_sent) >= LEAST_SHARE;
     const bool bursts = limit == CW_CONGESTION_LIMIT_PACING && is_burst(c);
     return starves || bursts ? CW_CONGESTION_LIMIT_NONE : limit;
 }
@@ -425,6 +430,8 @@ void cw_connection_update(struct cw_connection *c, double now)
     /* A caller that ends rounds early gives up the acks for which the next header has no room. */
     if (c->round_open && c->packets_this_round > 0)
         cw_endpoint_pass_by(c->endpoint);
+    if (c->requests)
+        cw_connection_update_requests(c, now);
     c->timing.round = now;
     c->packets_this_round = 0;
     c->round_open = true;

@@ -4,8 +4,8 @@
     ERROR(                                                                                         \
         SCHEMA_TYPES,                                                                              \
         "a schema has 1 to 65536 message types, each with a name and either fields or a function") \
-    ERROR(SCHEMA_FIELD, "a field has no name, an unknown kind, limits that its kind does not "     \
-                        "allow, or a struct that has no fields or is more than 8 deep")            \
+    ERROR(SCHEMA_FIELD, "a field has no name, an unknown kind, limits or an expression that are "  \
+                        "not allowed, or a struct that has no fields or is more than 8 deep")      \
     ERROR(SCHEMA_SIZE, "a message's struct is larger than CW_MESSAGE_MAX_SIZE, or its size does "  \
                        "not match its fields")                                                     \
     ERROR(SCHEMA_BYTES, "the bytes are not an encoded schema")
@@ -38,3 +38,9 @@ CW_ERROR_LIST(cw_message_errors, CW_ERROR_MESSAGE_TYPE, MESSAGE_ERRORS)
     ERROR(RECEIVER_FULL, "a message in the packet cannot be kept until the application takes and " \
                          "releases others; the sender will send it again")
 CW_ERROR_LIST(cw_message_owner_errors, CW_ERROR_MESSAGE_NOT_OWNED, MESSAGE_OWNER_ERRORS)
+
+#define REQUEST_ERRORS(ERROR)                                                                      \
+    ERROR(NOT_A_REQUEST, "the message is not the question of a request")                           \
+    ERROR(REQUESTS_FULL, "max_requests requests are still open; take their events")                \
+    ERROR(NOT_ASKED, "nobody waits for this answer, or no longer")
+CW_ERROR_LIST(cw_request_errors, CW_ERROR_NOT_A_REQUEST, REQUEST_ERRORS)

@@ -46,6 +46,10 @@ static bool valid_limits(const struct cw_field *field)
     case CW_KIND_STRUCT:
         return field->type && field->type->fields && field->type->field_count > 0 &&
                !field->type->serialize && !field->type->block;
+    case CW_KIND_ALIGN:
+        return !field->optional && field->array == 0;
+    case CW_KIND_RELATIVE:
+        return field->operand && (field->max == UINT16_MAX || field->max == UINT32_MAX);
     case CW_KIND_COUNT:
         break;
     }
@@ -89,6 +93,8 @@ static const struct {
     [CW_KIND_BYTES] = {0, ALIGNMENT_4, CW_CODE_BYTES},
     [CW_KIND_STRING] = {0, 1, CW_CODE_STRING},
     [CW_KIND_STRUCT] = {0, 1, CW_CODE_STRUCT},
+    [CW_KIND_ALIGN] = {0, 1, CW_CODE_ALIGN},
+    [CW_KIND_RELATIVE] = {4, ALIGNMENT_4, CW_CODE_RELATIVE},
 };
 
 /* Returns the extent of one value. The size of a struct is known once its fields are placed. */
@@ -149,26 +155,62 @@ static const char *copy_name(struct cw_arena *arena, const char *name)
     return copy ? memcpy(copy, name, size) : NULL;
 }
 
-static enum cw_error place_fields(struct cw_arena *arena, const struct cw_message_type *from,
+/* Returns whether the field has a count and an operand only where its kind has a use for them. */
+static bool valid_rules(const struct cw_field *field)
+{
+    return (!field->count || head_of(field) > 0) &&
+           (!field->operand || field->kind == CW_KIND_BYTES || field->kind == CW_KIND_RELATIVE);
+}
+
+/* A schema that is being laid out. */
+struct layout {
+    struct cw_arena arena;
+    cw_expression_maker *make;
+    bool comparable; /* stays if each field of the type can be read without those before it */
+};
+
+/* Replaces the expression of the field at index, if there is one, by a copy. Returns false when it
+   is no expression of the fields before. */
+static bool place_expression(struct layout *layout, const struct cw_message_type *type,
+                             uint32_t index, const char **expression)
+{
+    char out[CW_EXPRESSION_MAX_SIZE + 1];
+    int64_t value;
+    if (!*expression)
+        return true;
+    const char *made = *expression;
+    if (layout->make)
+        made = layout->make(made, type, index, out);
+    if (!made || strlen(made) > CW_EXPRESSION_MAX_SIZE ||
+        !cw_expression_value(made, &type->fields[index], index, NULL, &value))
+        return false;
+    *expression = copy_name(&layout->arena, made);
+    return true;
+}
+
+static enum cw_error place_fields(struct layout *layout, const struct cw_message_type *from,
                                   unsigned depth, struct cw_message_type *to);
 
 /* Gives the field copies of its name and of the type of its struct, and finds the member's extent
    in a struct at this depth. */
-static enum cw_error place_field(struct cw_arena *arena, struct cw_field *field, unsigned depth,
+static enum cw_error place_field(struct layout *layout, struct cw_field *field, unsigned depth,
                                  struct extent *member)
 {
-    if (!field->name || (field->optional && field->array > 0) || !valid_limits(field))
+    if (!field->name || (field->optional && field->array > 0) || !valid_limits(field) ||
+        !valid_rules(field))
         return CW_ERROR_SCHEMA_FIELD;
-    field->name = copy_name(arena, field->name);
+    if (field->kind == CW_KIND_ALIGN || field->count || field->operand)
+        layout->comparable = false;
+    field->name = copy_name(&layout->arena, field->name);
     struct cw_message_type type = {.name = field->name};
     if (field->kind == CW_KIND_STRUCT) {
-        const enum cw_error error = place_fields(arena, field->type, depth + 1, &type);
+        const enum cw_error error = place_fields(layout, field->type, depth + 1, &type);
         if (error)
             return error;
     }
     struct extent value = value_extent(field);
     if (field->kind == CW_KIND_STRUCT) {
-        struct cw_message_type *const copy = cw_arena_take(arena, sizeof *copy);
+        struct cw_message_type *const copy = cw_arena_take(&layout->arena, sizeof *copy);
         value.size = type.size;
         if (copy)
             *copy = type;
@@ -183,20 +225,23 @@ static enum cw_error place_field(struct cw_arena *arena, struct cw_field *field,
 
 /* Places the fields of a struct at this depth as a C compiler places the members: fills in fields,
    their number and the size. */
-static enum cw_error place_fields(struct cw_arena *arena, const struct cw_message_type *from,
+static enum cw_error place_fields(struct layout *layout, const struct cw_message_type *from,
                                   unsigned depth, struct cw_message_type *to)
 {
     if (depth > CW_STRUCT_MAX_DEPTH)
         return CW_ERROR_SCHEMA_FIELD;
     struct cw_field *const fields =
-        cw_arena_take(arena, from->field_count * sizeof(struct cw_field));
+        cw_arena_take(&layout->arena, from->field_count * sizeof(struct cw_field));
     uint64_t end = 0, widest = 1;
     for (uint32_t i = 0; i < from->field_count; ++i) {
         struct cw_field field = from->fields[i];
         struct extent member;
-        const enum cw_error error = place_field(arena, &field, depth, &member);
+        const enum cw_error error = place_field(layout, &field, depth, &member);
         if (error)
             return error;
+        if (!place_expression(layout, from, i, &field.count) ||
+            !place_expression(layout, from, i, &field.operand))
+            return CW_ERROR_SCHEMA_FIELD;
         const uint64_t offset = round_up(end, member.alignment);
         end = offset + member.size;
         widest = larger(widest, member.alignment);
@@ -206,6 +251,8 @@ static enum cw_error place_fields(struct cw_arena *arena, const struct cw_messag
         if (fields)
             fields[i] = field;
     }
+    if (from->field_count > 0 && end == 0)
+        return CW_ERROR_SCHEMA_FIELD; /* an array of such structs would cost time and no memory */
     const uint64_t size = from->serialize ? from->size : round_up(end, widest);
     if (size > CW_MESSAGE_MAX_SIZE || (from->size > 0 && from->size != size))
         return CW_ERROR_SCHEMA_SIZE;
@@ -233,15 +280,22 @@ static uint32_t count_steps(const struct cw_message_type *type)
 static struct cw_schema_steps make_steps(struct cw_arena *arena, const struct cw_message_type *type,
                                          uint32_t index);
 
-/* Adds the steps of a field in a struct that is at the offset. steps->at is NULL while measuring.
+/* The offset of a struct, and the index of the message's field that has it. */
+struct place {
+    uint32_t offset, index;
+};
+
+/* Adds the steps of a field in a struct that is at this place. steps->at is NULL while measuring.
  */
 static void add_steps(struct cw_arena *arena, struct cw_schema_steps *steps,
-                      const struct cw_field *field, uint32_t offset, uint32_t index)
+                      const struct cw_message_type *type, uint32_t i, struct place at)
 {
-    const uint32_t place = offset + field->offset;
+    const struct cw_field *const field = &type->fields[i];
+    const uint32_t place = at.offset + field->offset,
+                   index = at.index == CW_FIELD_NONE ? i : at.index;
     if (is_flat(field)) {
-        for (uint32_t i = 0; i < field->type->field_count; ++i)
-            add_steps(arena, steps, &field->type->fields[i], place, index);
+        for (uint32_t j = 0; j < field->type->field_count; ++j)
+            add_steps(arena, steps, field->type, j, (struct place){place, index});
         return;
     }
     struct cw_schema_step step;
@@ -264,48 +318,51 @@ static struct cw_schema_steps make_steps(struct cw_arena *arena, const struct cw
     const size_t size = count_steps(type) * sizeof(struct cw_schema_step);
     struct cw_schema_steps steps = {cw_arena_take(arena, size), 0};
     for (uint32_t i = 0; i < type->field_count; ++i)
-        add_steps(arena, &steps, &type->fields[i], 0, index == CW_FIELD_NONE ? i : index);
+        add_steps(arena, &steps, type, i, (struct place){0, index});
     return steps;
 }
 
-static enum cw_error lay_out_type(struct cw_compiled_type *type, struct cw_arena *arena,
+static enum cw_error lay_out_type(struct cw_compiled_type *type, struct layout *layout,
                                   const struct cw_message_type *from, uint32_t *size)
 {
     if (!from->name || (from->serialize && from->field_count > 0) ||
         (from->field_count > 0 && !from->fields))
         return CW_ERROR_SCHEMA_TYPES;
     struct cw_message_type to = *from;
-    const enum cw_error error = place_fields(arena, from, 0, &to);
+    layout->comparable = !from->serialize;
+    const enum cw_error error = place_fields(layout, from, 0, &to);
     if (error)
         return error;
-    to.name = copy_name(arena, from->name);
+    to.name = copy_name(&layout->arena, from->name);
     *size = to.size;
-    const struct cw_schema_steps steps = make_steps(arena, type ? &to : from, CW_FIELD_NONE);
+    const struct cw_schema_steps steps =
+        make_steps(&layout->arena, type ? &to : from, CW_FIELD_NONE);
     if (type)
-        *type = (struct cw_compiled_type){to, steps};
+        *type = (struct cw_compiled_type){to, layout->comparable, steps};
     return CW_OK;
 }
 
 /* Lays out a schema. It runs twice: with a NULL arena base it checks and measures only. */
-static enum cw_error lay_out(struct cw_schema **out, struct cw_arena *arena,
+static enum cw_error lay_out(struct cw_schema **out, struct layout *layout,
                              const struct cw_schema_config *config)
 {
     if (!config || !config->types || config->count < 1 || config->count > 65536)
         return CW_ERROR_SCHEMA_TYPES;
-    struct cw_schema *const schema = cw_arena_take(arena, sizeof *schema);
-    struct cw_compiled_type *const types = cw_arena_take(arena, config->count * sizeof *types);
+    struct cw_schema *const schema = cw_arena_take(&layout->arena, sizeof *schema);
+    struct cw_compiled_type *const types =
+        cw_arena_take(&layout->arena, config->count * sizeof *types);
     size_t largest = 0;
     for (uint32_t i = 0; i < config->count; ++i) {
         uint32_t size;
         const enum cw_error error =
-            lay_out_type(types ? &types[i] : NULL, arena, &config->types[i], &size);
+            lay_out_type(types ? &types[i] : NULL, layout, &config->types[i], &size);
         if (error)
             return error;
         largest = largest < size ? size : largest;
     }
     if (schema)
         *schema = (struct cw_schema){.allocator = config->allocator,
-                                     .memory = arena->size,
+                                     .memory = layout->arena.size,
                                      .message_size = largest,
                                      .count = config->count,
                                      .types = types};
@@ -313,17 +370,23 @@ static enum cw_error lay_out(struct cw_schema **out, struct cw_arena *arena,
     return CW_OK;
 }
 
-enum cw_error cw_schema_create(const struct cw_schema_config *config, struct cw_schema **schema)
+enum cw_error cw_schema_make(const struct cw_schema_config *config, cw_expression_maker *make,
+                             struct cw_schema **schema)
 {
-    struct cw_arena arena = {NULL, 0, 0};
+    struct layout layout = {.make = make};
     struct cw_schema *measured;
     if (!schema)
         return CW_ERROR_INVALID_ARGUMENT;
-    const enum cw_error error = lay_out(&measured, &arena, config);
+    const enum cw_error error = lay_out(&measured, &layout, config);
     if (error)
         return error;
-    arena = cw_arena_create(&config->allocator, arena.used);
-    return arena.base ? lay_out(schema, &arena, config) : CW_ERROR_NO_MEMORY;
+    layout.arena = cw_arena_create(&config->allocator, layout.arena.used);
+    return layout.arena.base ? lay_out(schema, &layout, config) : CW_ERROR_NO_MEMORY;
+}
+
+enum cw_error cw_schema_create(const struct cw_schema_config *config, struct cw_schema **schema)
+{
+    return cw_schema_make(config, cw_expression_make, schema);
 }
 
 void cw_schema_destroy(struct cw_schema *schema)
@@ -336,9 +399,9 @@ void cw_schema_destroy(struct cw_schema *schema)
 
 size_t cw_schema_memory(const struct cw_schema_config *config)
 {
-    struct cw_arena arena = {NULL, 0, 0};
+    struct layout layout = {.make = cw_expression_make};
     struct cw_schema *schema;
-    return lay_out(&schema, &arena, config) == CW_OK ? arena.used : 0;
+    return lay_out(&schema, &layout, config) == CW_OK ? layout.arena.used : 0;
 }
 
 uint32_t cw_schema_count(const struct cw_schema *schema)
@@ -361,8 +424,8 @@ static bool aligns(const struct cw_message_type *type)
 {
     for (uint32_t i = 0; i < type->field_count; i++) {
         const struct cw_field *const field = &type->fields[i];
-        if (field->kind == CW_KIND_BYTES || field->kind == CW_KIND_STRING ||
-            (field->kind == CW_KIND_STRUCT && aligns(field->type)))
+        if (field->kind == CW_KIND_ALIGN || field->kind == CW_KIND_BYTES ||
+            field->kind == CW_KIND_STRING || (field->kind == CW_KIND_STRUCT && aligns(field->type)))
             return true;
     }
     return type->serialize != NULL; /* the user's own function may do anything */

@@ -1,6 +1,7 @@
 #include "causeway/schema.h"
 
 #include "base/memory.h"
+#include "message/schema_expression.h"
 
 #define VERSION     1
 #define NO_FIELDS   UINT32_MAX
@@ -56,6 +57,7 @@ static unsigned limits_of(enum cw_kind kind, unsigned *size)
     case CW_KIND_BYTES:
     case CW_KIND_STRING:
     case CW_KIND_STRUCT:
+    case CW_KIND_RELATIVE:
         return 1;
     case CW_KIND_COMPRESSED_FLOAT:
         return 3;
@@ -69,6 +71,15 @@ static uint64_t float_bits(float value)
     uint32_t bits;
     memcpy(&bits, &value, sizeof bits);
     return bits;
+}
+
+/* The parts that a field may have besides its limits. */
+enum { PART_OPTIONAL = 1, PART_COUNT = 2, PART_OPERAND = 4, PARTS = 7 };
+
+static unsigned parts_of(const struct cw_field *field)
+{
+    return (field->optional ? PART_OPTIONAL : 0u) | (field->count ? PART_COUNT : 0u) |
+           (field->operand ? PART_OPERAND : 0u);
 }
 
 /* Puts the fields of a type. The recursion is as deep as cw_schema_create allows. */
@@ -89,12 +100,16 @@ static void put_fields(struct sink *sink, const struct cw_message_type *type)
             limits[2] = float_bits(field->resolution);
         }
         const uint64_t head =
-            (uint64_t)field->kind | (uint64_t)field->optional << 8 | (uint64_t)field->array << 16;
+            (uint64_t)field->kind | (uint64_t)parts_of(field) << 8 | (uint64_t)field->array << 16;
         put_entry(sink, field->name, head, 6);
         for (unsigned j = 0; j < count; ++j)
             put(sink, limits[j], size);
         if (field->kind == CW_KIND_STRUCT)
             put_fields(sink, field->type);
+        if (field->count)
+            put_entry(sink, field->count, 0, 0);
+        if (field->operand)
+            put_entry(sink, field->operand, 0, 0);
     }
 }
 
@@ -126,6 +141,51 @@ uint64_t cw_schema_fingerprint(const struct cw_schema *schema, const uint8_t *ex
     put_schema(&sink, schema);
     put_bytes(&sink, extra, extra ? size : 0);
     return sink.hash;
+}
+
+/* Ends an entry of an outline: puts 16 bits of the hash so far, if there is room. Returns the size
+   of the outline then. */
+static size_t end_entry(const struct sink *sink, uint8_t *out, size_t capacity, size_t size)
+{
+    if (size + 2 > capacity)
+        return size;
+    const uint64_t folded = sink->hash ^ sink->hash >> 16 ^ sink->hash >> 32 ^ sink->hash >> 48;
+    out[size] = (uint8_t)folded;
+    out[size + 1] = (uint8_t)(folded >> 8);
+    return size + 2;
+}
+
+size_t cw_schema_outline(const struct cw_schema *schema, uint8_t *out, size_t capacity)
+{
+    struct sink sink = {NULL, 0, 0, HASH_START};
+    size_t size = 0;
+    for (uint32_t i = 0; i < cw_schema_count(schema); ++i) {
+        const struct cw_message_type *const type = cw_schema_type(schema, i);
+        const bool has_function = type->serialize != NULL;
+        put_entry(&sink, type->name, (uint64_t)type->block | (uint64_t)has_function << 1, 1);
+        size = end_entry(&sink, out, capacity, size);
+        for (uint32_t j = 0; j < type->field_count; ++j) {
+            const struct cw_message_type one = {.fields = &type->fields[j], .field_count = 1};
+            put_fields(&sink, &one);
+            size = end_entry(&sink, out, capacity, size);
+        }
+    }
+    return size;
+}
+
+void cw_schema_entry(const struct cw_schema *schema, size_t entry,
+                     struct cw_schema_difference *difference)
+{
+    *difference = (struct cw_schema_difference){0};
+    for (uint32_t i = 0; i < cw_schema_count(schema); ++i) {
+        const struct cw_message_type *const type = cw_schema_type(schema, i);
+        if (entry <= type->field_count) {
+            difference->message = type->name;
+            difference->field = entry > 0 ? type->fields[entry - 1].name : NULL;
+            return;
+        }
+        entry -= 1 + type->field_count;
+    }
 }
 
 /* Bytes still to decode; failed stays once it is set. */
@@ -206,10 +266,10 @@ static struct cw_field get_field(struct source *source, struct tables *tables, u
 {
     struct cw_field field = {.name = get_name(source)};
     const uint64_t head = get(source, 6);
-    const uint64_t kind = head & 0xff, optional = head >> 8 & 0xff;
-    source->failed |= kind >= CW_KIND_COUNT || optional > 1;
+    const uint64_t kind = head & 0xff, parts = head >> 8 & 0xff;
+    source->failed |= kind >= CW_KIND_COUNT || parts > PARTS;
     field.kind = (enum cw_kind)kind;
-    field.optional = optional == 1;
+    field.optional = (parts & PART_OPTIONAL) != 0;
     field.array = (uint32_t)(head >> 16);
     unsigned size;
     const unsigned count = limits_of(field.kind, &size);
@@ -226,6 +286,8 @@ static struct cw_field get_field(struct source *source, struct tables *tables, u
         field.min = count == 2 ? limits[0] : 0;
         field.max = count == 2 ? limits[1] : limits[0];
     }
+    field.count = parts & PART_COUNT ? get_name(source) : NULL;
+    field.operand = parts & PART_OPERAND ? get_name(source) : NULL;
     return field;
 }
 
@@ -286,7 +348,7 @@ enum cw_error cw_schema_decode(const uint8_t *data, size_t size,
     tables.fields = (struct cw_field *)(void *)(scratch + types_size);
     get_schema(&source, &tables, &config);
     const enum cw_error error =
-        source.failed ? CW_ERROR_SCHEMA_BYTES : cw_schema_create(&config, schema);
+        source.failed ? CW_ERROR_SCHEMA_BYTES : cw_schema_make(&config, NULL, schema);
     cw_release(&config.allocator, scratch, scratch_size);
     return error;
 }

@@ -72,14 +72,15 @@ static bool same_struct(const struct cw_schema_steps *steps, const uint8_t *a, c
     return true;
 }
 
-static bool has_table(const struct cw_schema *schema, uint32_t type)
+bool cw_schema_comparable(const struct cw_schema *schema, uint32_t type)
 {
-    return schema && type < schema->count && !schema->types[type].public.serialize;
+    return schema && type < schema->count && schema->types[type].comparable;
 }
 
 bool cw_schema_equal(const struct cw_schema *schema, uint32_t type, const void *a, const void *b)
 {
-    return has_table(schema, type) && a && b && same_struct(&schema->types[type].steps, a, b);
+    return cw_schema_comparable(schema, type) && a && b &&
+           same_struct(&schema->types[type].steps, a, b);
 }
 
 static bool flag(struct cw_stream *stream, bool *value)
@@ -252,7 +253,7 @@ bool cw_schema_changes(const struct cw_schema *schema, uint32_t type, struct cw_
 {
     if (!stream)
         return false;
-    if (!has_table(schema, type) || !baseline || !message)
+    if (!cw_schema_comparable(schema, type) || !baseline || !message)
         return cw_stream_fail(stream);
     struct change change = {&schema->types[type].steps, baseline, message};
     if (stream->mode == CW_STREAM_READ && message != baseline)
@@ -265,7 +266,7 @@ bool cw_schema_delta(const struct cw_schema *schema, uint32_t type, struct cw_st
 {
     if (!stream)
         return false;
-    if (!has_table(schema, type) || !baseline || !message)
+    if (!cw_schema_comparable(schema, type) || !baseline || !message)
         return cw_stream_fail(stream);
     const bool reading = stream->mode == CW_STREAM_READ;
     bool changed = !reading && !same_struct(&schema->types[type].steps, baseline, message);

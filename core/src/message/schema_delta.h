@@ -6,6 +6,10 @@
 
 #include "causeway/schema.h"
 
+/* Returns whether there is such a type, its structs have a table of fields, and each field can be
+   read without those before it. Only such structs can be compared and sent as differences. */
+bool cw_schema_comparable(const struct cw_schema *schema, uint32_t type);
+
 /* Returns whether all fields of two structs of the type are the same on the wire. Ignores padding,
    items beyond an array's count, and the values of absent options. */
 bool cw_schema_equal(const struct cw_schema *schema, uint32_t type, const void *a, const void *b);
@@ -14,7 +18,7 @@ bool cw_schema_equal(const struct cw_schema *schema, uint32_t type, const void *
    bit per field and then the changed fields, integers as differences. Both ends must have the same
    baseline, whose values are in range. For reading, message may be the baseline. Returns false as
    every function of a stream does, for a message that cw_schema_check refuses, and for a type
-   without a table of fields. */
+   that is not comparable. */
 bool cw_schema_delta(const struct cw_schema *schema, uint32_t type, struct cw_stream *stream,
                      const void *baseline, void *message);
 

@@ -2,7 +2,7 @@
 #ifndef CAUSEWAY_SCHEMA_INTERNAL_H
 #define CAUSEWAY_SCHEMA_INTERNAL_H
 
-#include "causeway/schema.h"
+#include "message/schema_expression.h"
 
 /* The ways in which a field is written. Signed and unsigned integers differ only in their limits,
    and a float is an integer that uses all of its bits. The first three are for single values, and
@@ -17,7 +17,9 @@ enum cw_schema_code {
     CW_CODE_COMPRESSED_FLOAT,
     CW_CODE_BYTES,
     CW_CODE_STRING,
-    CW_CODE_STRUCT /* one that is optional or an array */
+    CW_CODE_STRUCT, /* one that is optional or an array */
+    CW_CODE_ALIGN,
+    CW_CODE_RELATIVE
 };
 
 /* The fields of a struct, for loops over them. The fields of a nested struct that is neither
@@ -44,6 +46,7 @@ struct cw_schema_step {
 
 struct cw_compiled_type {
     struct cw_message_type public;
+    bool comparable; /* see cw_schema_comparable */
     struct cw_schema_steps steps;
 };
 
@@ -66,6 +69,16 @@ CW_INLINE uint32_t cw_schema_value_count(const struct cw_schema_step *step, cons
         memcpy(&count, message + step->offset, sizeof count);
     return count;
 }
+
+/* Writes an outline of the schema, as far as it fits, and returns its size: each message in order
+   has an entry, which those of its fields follow. An entry is 16 bits of a hash of all up to there,
+   so the first entry in which two outlines differ is where the schemas do, but for one time in
+   65536. */
+size_t cw_schema_outline(const struct cw_schema *schema, uint8_t *out, size_t capacity);
+
+/* Finds the message and field of an entry; both are NULL behind the last one. */
+void cw_schema_entry(const struct cw_schema *schema, size_t entry,
+                     struct cw_schema_difference *difference);
 
 /* Writes, reads or measures one value of the field, wherever it is. */
 bool cw_schema_serialize_value(struct cw_stream *stream, const struct cw_schema_step *step,

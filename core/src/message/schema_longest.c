@@ -2,6 +2,7 @@
 #include "message/schema_unchecked.h"
 
 #define ALIGNMENT_BITS 7  /* the most bits that an alignment takes */
+#define RELATIVE_BITS  38 /* the most bits of a relative number */
 #define TYPE_BITS      17 /* the most bits of a type */
 
 static uint64_t steps_bits(const struct cw_schema_steps *steps);
@@ -17,11 +18,12 @@ static uint64_t value_bits(const struct cw_schema_step *step)
         return 64;
     case CW_CODE_BYTES:
     case CW_CODE_STRING:
+    case CW_CODE_ALIGN:
         return cw_bits_required((uint32_t)step->range) + ALIGNMENT_BITS + step->range * 8;
     case CW_CODE_STRUCT:
         return steps_bits(&step->nested);
     default:
-        return 32;
+        return step->code == CW_CODE_RELATIVE ? RELATIVE_BITS : 32;
     }
 }
 

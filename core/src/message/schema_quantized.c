@@ -48,7 +48,8 @@ struct cw_schema *cw_schema_quantized(const struct cw_schema *schema, struct cw_
     for (uint32_t i = 0; i < schema->count; ++i) {
         const struct cw_schema_steps steps = quantize_steps(&schema->types[i].steps, arena);
         if (quantized)
-            types[i] = (struct cw_compiled_type){schema->types[i].public, steps};
+            types[i] = (struct cw_compiled_type){schema->types[i].public,
+                                                 schema->types[i].comparable, steps};
     }
     if (quantized) {
         *quantized = *schema;

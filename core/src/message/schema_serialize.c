@@ -1,23 +1,82 @@
 #include "message/schema_internal.h"
 #include "message/schema_unchecked.h"
 
-/* Steps, and the struct to which they belong. */
+/* Steps, and the structs to which they belong, one after another. */
 struct body {
     const struct cw_schema_steps *steps;
     uint8_t *message;
+    uint32_t count, stride;
 };
 
 static bool serialize_steps(struct cw_stream *stream, void *body);
+static bool serialize_value(struct cw_stream *stream, const struct cw_schema_step *step,
+                            uint8_t *value, const uint8_t *message);
+
+/* Works out an expression of the step's field, which is in the struct at message; NULL is 0. */
+static int64_t evaluate(const char *expression, const struct cw_schema_step *step,
+                        const uint8_t *message)
+{
+    int64_t value = 0;
+    if (expression)
+        cw_expression_value(expression, step->field, UINT32_MAX,
+                            message + step->offset - step->field->offset, &value);
+    return value;
+}
+
+/* Serializes a number of items or bytes, at most so many. An expression of this value, unless it is
+   NULL, says how many there are, which is then not on the wire, or the least of them. */
+static bool serialize_count(struct cw_stream *stream, const char *expression, int64_t value,
+                            uint32_t *count, uint32_t most)
+{
+    if (value < 0 || value > most)
+        return cw_stream_fail(stream);
+    if (!expression || (uint8_t)*expression == CW_EXPRESSION_LEAST)
+        return cw_stream_outlined_uint(stream, count, (uint32_t)value, most);
+    if (stream->mode != CW_STREAM_READ && *count != value)
+        return cw_stream_fail(stream);
+    *count = (uint32_t)value;
+    return !cw_stream_failed(stream);
+}
+
+/* Returns the number before a relative one: an expression says that of the first. */
+static int64_t before(const struct cw_schema_step *step, const uint8_t *value,
+                      const uint8_t *message)
+{
+    uint32_t number;
+    if (value == message + step->value)
+        return evaluate(step->field->operand, step, message);
+    memcpy(&number, value - step->stride, sizeof number);
+    return number;
+}
+
+/* Serializes a number that is greater than the one before it. A number of 16 bits wraps. */
+static bool serialize_relative(struct cw_stream *stream, uint32_t *number, uint32_t most,
+                               int64_t before)
+{
+    if (before < 0 || before > most || *number > most)
+        return cw_stream_fail(stream);
+    if (*number < before)
+        *number += most + 1;
+    if (!cw_stream_outlined_relative(stream, (uint32_t)before, number))
+        return false;
+    /* no writer sends a number a whole lap or more ahead */
+    if (*number - (uint32_t)before > most)
+        return cw_stream_fail(stream);
+    *number &= most;
+    return true;
+}
 
 /* Serializes bytes, which stand behind their number. */
 static bool serialize_bytes(struct cw_stream *stream, const struct cw_schema_step *step,
-                            uint8_t *value)
+                            uint8_t *value, const uint8_t *message)
 {
     const bool reading = stream->mode == CW_STREAM_READ;
     uint32_t size = 0;
     if (!reading)
         memcpy(&size, value, sizeof size);
-    if (!cw_stream_outlined_uint(stream, &size, 0, (uint32_t)step->range) ||
+    const char *const operand = step->field->operand;
+    if (!serialize_count(stream, operand, evaluate(operand, step, message), &size,
+                         (uint32_t)step->range) ||
         !cw_stream_outlined_bytes(stream, value + sizeof size, size))
         return false;
     if (reading)
@@ -25,9 +84,18 @@ static bool serialize_bytes(struct cw_stream *stream, const struct cw_schema_ste
     return true;
 }
 
-/* The bytes of the value are copied, because the type of the memory is the caller's choice. */
 bool cw_schema_serialize_value(struct cw_stream *stream, const struct cw_schema_step *step,
                                uint8_t *value)
+{
+    return step->code == CW_CODE_STRUCT
+               ? serialize_steps(stream, &(struct body){&step->nested, value, 1, 0})
+               : serialize_value(stream, step, value, NULL);
+}
+
+/* Serializes a value that is no struct. Its bytes are copied, because the type of the memory is the
+   caller's choice. message is the struct of the step. */
+static bool serialize_value(struct cw_stream *stream, const struct cw_schema_step *step,
+                            uint8_t *value, const uint8_t *message)
 {
     const struct cw_field *const field = step->field;
     const bool reading = stream->mode == CW_STREAM_READ;
@@ -43,13 +111,18 @@ bool cw_schema_serialize_value(struct cw_stream *stream, const struct cw_schema_
     }
     case CW_CODE_PLAIN_32:
     case CW_CODE_PLAIN_RANGE:
-    case CW_CODE_RANGE: {
-        const uint32_t min = (uint32_t)step->min;
+    case CW_CODE_RANGE:
+    case CW_CODE_RELATIVE: {
+        const uint32_t min = (uint32_t)step->min, range = (uint32_t)step->range;
         uint32_t number = 0;
         if (!reading)
             memcpy(&number, value, sizeof number);
         number -= min;
-        done = cw_stream_outlined_uint(stream, &number, 0, (uint32_t)step->range);
+        if (step->code == CW_CODE_RELATIVE) {
+            done = serialize_relative(stream, &number, range, before(step, value, message));
+        } else {
+            done = cw_stream_outlined_uint(stream, &number, 0, range);
+        }
         number += min;
         if (done && reading)
             memcpy(value, &number, sizeof number);
@@ -77,9 +150,9 @@ bool cw_schema_serialize_value(struct cw_stream *stream, const struct cw_schema_
         return done;
     }
     case CW_CODE_BYTES:
-        return serialize_bytes(stream, step, value);
-    case CW_CODE_STRUCT:
-        return serialize_steps(stream, &(struct body){&step->nested, value});
+        return serialize_bytes(stream, step, value, message);
+    case CW_CODE_ALIGN:
+        return cw_stream_outlined_bytes(stream, value, 0);
     default:
         return cw_stream_outlined_string(stream, (char *)value, step->stride);
     }
@@ -98,15 +171,20 @@ static bool serialize_field(struct cw_stream *stream, const struct cw_schema_ste
         const uint32_t most = step->optional ? 1 : step->array;
         if (!reading)
             count = cw_schema_value_count(step, message);
-        if (!cw_stream_outlined_uint(stream, &count, 0, most))
+        const char *const expression = step->field->count;
+        const int64_t wanted = evaluate(expression, step, message);
+        if (!serialize_count(stream, expression, step->optional ? wanted != 0 : wanted, &count,
+                             most))
             return false;
         if (reading && step->optional)
             *member = (uint8_t)count;
         else if (reading)
             memcpy(member, &count, sizeof count);
     }
+    if (step->code == CW_CODE_STRUCT)
+        return serialize_steps(stream, &(struct body){&step->nested, value, count, step->stride});
     for (; count > 0; --count, value += step->stride)
-        if (!cw_schema_serialize_value(stream, step, value))
+        if (!serialize_value(stream, step, value, message))
             return false;
     return true;
 }
@@ -116,48 +194,51 @@ static bool serialize_field(struct cw_stream *stream, const struct cw_schema_ste
 CW_SERIALIZE(serialize_steps, struct body, stream, body)
 {
     const bool reading = stream->mode == CW_STREAM_READ;
-    const struct cw_schema_step *const end = body->steps->at + body->steps->count;
-    for (const struct cw_schema_step *step = body->steps->at; step < end; ++step) {
-        uint8_t *const value = body->message + step->value;
-        uint32_t number = 0;
-        switch (step->code) {
-        case CW_CODE_PLAIN_BOOL:
-            if (!reading)
-                number = *value != 0;
-            if (!cw_stream_bits(stream, &number, 1))
-                return false;
-            if (reading)
-                *value = (uint8_t)number;
-            break;
-        case CW_CODE_PLAIN_32:
-            if (!reading)
-                memcpy(&number, value, sizeof number);
-            if (!cw_stream_bits(stream, &number, 32))
-                return false;
-            if (reading)
-                memcpy(value, &number, sizeof number);
-            break;
-        case CW_CODE_PLAIN_RANGE:
-            if (!reading)
-                memcpy(&number, value, sizeof number);
-            number -= (uint32_t)step->min;
-            if (!cw_stream_bits(stream, &number, step->bits))
-                return false;
-            if (number > (uint32_t)step->range)
-                return cw_stream_fail(stream);
-            number += (uint32_t)step->min;
-            if (reading)
-                memcpy(value, &number, sizeof number);
-            break;
-        default: {
-            struct cw_stream copy = *stream;
-            const bool done = serialize_field(&copy, step, body->message);
-            *stream = copy;
-            if (!done)
-                return false;
+    const struct cw_schema_step *const begin = body->steps->at, *const end =
+                                                                    begin + body->steps->count;
+    uint8_t *message = body->message;
+    for (uint32_t i = 0; i < body->count; ++i, message += body->stride)
+        for (const struct cw_schema_step *step = begin; step < end; ++step) {
+            uint8_t *const value = message + step->value;
+            uint32_t number = 0;
+            switch (step->code) {
+            case CW_CODE_PLAIN_BOOL:
+                if (!reading)
+                    number = *value != 0;
+                if (!cw_stream_bits(stream, &number, 1))
+                    return false;
+                if (reading)
+                    *value = (uint8_t)number;
+                break;
+            case CW_CODE_PLAIN_32:
+                if (!reading)
+                    memcpy(&number, value, sizeof number);
+                if (!cw_stream_bits(stream, &number, 32))
+                    return false;
+                if (reading)
+                    memcpy(value, &number, sizeof number);
+                break;
+            case CW_CODE_PLAIN_RANGE:
+                if (!reading)
+                    memcpy(&number, value, sizeof number);
+                number -= (uint32_t)step->min;
+                if (!cw_stream_bits(stream, &number, step->bits))
+                    return false;
+                if (number > (uint32_t)step->range)
+                    return cw_stream_fail(stream);
+                number += (uint32_t)step->min;
+                if (reading)
+                    memcpy(value, &number, sizeof number);
+                break;
+            default: {
+                struct cw_stream copy = *stream;
+                const bool done = serialize_field(&copy, step, message);
+                *stream = copy;
+                if (!done)
+                    return false;
+            }
+            }
         }
-        }
-    }
     return true;
 }
 
@@ -165,8 +246,9 @@ bool cw_schema_serialize_unchecked(const struct cw_schema *schema, uint32_t type
                                    struct cw_stream *stream, void *message)
 {
     const struct cw_compiled_type *const of = &schema->types[type];
-    return of->public.serialize ? of->public.serialize(stream, message)
-                                : serialize_steps(stream, &(struct body){&of->steps, message});
+    return of->public.serialize
+               ? of->public.serialize(stream, message)
+               : serialize_steps(stream, &(struct body){&of->steps, message, 1, 0});
 }
 
 bool cw_schema_serialize(const struct cw_schema *schema, uint32_t type, struct cw_stream *stream,

@@ -133,7 +133,7 @@ enum cw_error cw_netcode_client_connect(struct cw_netcode_client *client, const 
     }
 
     client->connected_waits = client->disconnected_waits = false;
-    client->payload_size = 0;
+    client->payload_size = client->outline_size = 0;
     client->disconnects_left = 0;
     memset(&client->farewell, 0, sizeof(client->farewell));
     memset(&client->stats, 0, sizeof(client->stats));
@@ -207,6 +207,8 @@ static enum cw_error take(struct cw_netcode_client *client, const struct cw_secu
     case CW_SECURE_DENIED:
         if (!connecting)
             break;
+        client->outline_size = packet->sequence & CW_SEQUENCE_OTHER_SCHEMA ? packet->size : 0;
+        memcpy(client->outline, client->body, client->outline_size);
         next_server(client, denial_of(packet->sequence), now);
         return CW_OK;
     case CW_SECURE_CHALLENGE:

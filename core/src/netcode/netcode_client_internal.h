@@ -35,6 +35,9 @@ struct cw_netcode_client {
     uint32_t disconnects_left;
     struct cw_farewell farewell; /* the last words of the server */
     struct cw_move move;
+    /* The outline of the schema of the server that denied last; its size is 0 when it told none. */
+    size_t outline_size;
+    uint8_t outline[CW_OUTLINE_MAX];
 
     size_t outgoing_size; /* 0: none waits */
     uint8_t outgoing[CW_PAYLOAD_MAX];

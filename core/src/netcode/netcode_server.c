@@ -249,6 +249,13 @@ size_t cw_netcode_server_take_payload(struct cw_netcode_server *server, uint32_t
     return event.size;
 }
 
+void cw_netcode_server_set_outline(struct cw_netcode_server *server, const uint8_t *outline,
+                                   size_t size)
+{
+    memcpy(server->handshake.outline, outline, size);
+    server->handshake.outline_size = size;
+}
+
 void cw_netcode_server_charge(struct cw_netcode_server *server, uint32_t client, double datagrams)
 {
     server->slots.slots[client].allowance -= datagrams;

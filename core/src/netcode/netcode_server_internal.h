@@ -32,6 +32,10 @@ enum cw_error cw_netcode_server_drop(struct cw_netcode_server *server,
                                      const struct cw_address *from, enum cw_error error,
                                      double now);
 
+/* Sets what a client with another schema is told of this program's: up to CW_OUTLINE_MAX bytes. */
+void cw_netcode_server_set_outline(struct cw_netcode_server *server, const uint8_t *outline,
+                                   size_t size);
+
 /* Charges a client for the work that its payload was, in datagrams. */
 void cw_netcode_server_charge(struct cw_netcode_server *server, uint32_t client, double datagrams);
 

@@ -44,7 +44,7 @@ static bool valid_body_size(enum cw_secure_type type, enum cw_direction directio
 {
     switch (type) {
     case CW_SECURE_DENIED:
-        return size == 0;
+        return size <= CW_OUTLINE_MAX && size % 2 == 0;
     case CW_SECURE_DISCONNECT:
         return size == 0 || (direction == CW_TO_CLIENT && size >= CW_FAREWELL_SIZE_MIN &&
                              size <= CW_FAREWELL_SIZE_MAX);

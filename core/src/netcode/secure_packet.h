@@ -18,6 +18,11 @@
    it. */
 #define CW_SEQUENCE_OTHER_SCHEMA ((uint64_t)1 << 62)
 
+/* The most bytes of an outline of the schema, in a denial for another one. With the plain denial
+   that follows it, for clients of another make, that is less than the request that a stranger with
+   a token pays. */
+#define CW_OUTLINE_MAX 1000
+
 /* This bit is set in the sequence of a denial when a client with the same id is connected and the
    server does not replace it. It is an extension of ours too. */
 #define CW_SEQUENCE_ID_CONNECTED ((uint64_t)1 << 61)

@@ -147,6 +147,7 @@ static void deny(struct cw_handshake *handshake, const struct cw_address *addres
     denial->address = *address;
     memcpy(denial->key, key, CW_KEY_BYTES);
     denial->reason = reason;
+    denial->outlined = false;
 }
 
 static void challenge(struct cw_handshake *handshake, struct cw_pending *pending)
@@ -424,15 +425,25 @@ static size_t write_denial(struct cw_handshake *handshake, struct cw_address *to
                            size_t capacity)
 {
     struct cw_denial *denial = &handshake->denials[handshake->denial_first];
-    handshake->denial_first = (handshake->denial_first + 1) % CW_DENIALS;
-    handshake->denial_count--;
+    /* Other clients ignore a denial with a body, so the plain one follows it. */
+    const bool outlines = denial->reason == CW_SEQUENCE_OTHER_SCHEMA && !denial->outlined &&
+                          handshake->outline_size > 0;
     const uint64_t sequence = handshake->challenges.sequence++ | denial->reason;
     const size_t size =
-        cw_secure_write(&(struct cw_secure_packet){.type = CW_SECURE_DENIED, .sequence = sequence},
+        cw_secure_write(&(struct cw_secure_packet){.type = CW_SECURE_DENIED,
+                                                   .sequence = sequence,
+                                                   .body = handshake->outline,
+                                                   .size = outlines ? handshake->outline_size : 0},
                         &(struct cw_secure_key){.protocol_id = handshake->config->protocol_id,
                                                 .bytes = denial->key},
                         out, capacity);
     *to = denial->address;
+    if (outlines) {
+        denial->outlined = true;
+        return size;
+    }
+    handshake->denial_first = (handshake->denial_first + 1) % CW_DENIALS;
+    handshake->denial_count--;
     handshake->denied_sent++;
     cw_crypto_wipe(denial, sizeof(*denial));
     return size;

@@ -24,6 +24,7 @@ struct cw_denial {
     struct cw_address address;
     uint8_t key[CW_KEY_BYTES];
     uint64_t reason; /* a bit of the denial's sequence; 0: the server is full */
+    bool outlined;   /* the packet with the outline is written, the plain one follows */
 };
 
 struct cw_handshake {
@@ -49,6 +50,8 @@ struct cw_handshake {
     struct cw_denial denials[CW_DENIALS]; /* a ring */
     uint32_t denial_first, denial_count;
     uint64_t denied_sent;
+    uint8_t outline[CW_OUTLINE_MAX]; /* tells a client with another schema of this one */
+    size_t outline_size;
     uint64_t takeovers;
     struct cw_challenges challenges;
     struct cw_moves moves;

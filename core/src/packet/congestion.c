@@ -93,6 +93,11 @@ enum cw_congestion_limit cw_congestion_limit(const struct cw_congestion *c, bool
     return c->delay.budget > 0 ? CW_CONGESTION_LIMIT_NONE : CW_CONGESTION_LIMIT_PACING;
 }
 
+double cw_congestion_allowed_since(const struct cw_congestion *c, double time)
+{
+    return c->mode == CW_CONGESTION_DELAY ? cw_delay_allowed_since(c, time) : 0;
+}
+
 void cw_congestion_held(struct cw_congestion *c, enum cw_congestion_limit limit)
 {
     c->limit = limit;

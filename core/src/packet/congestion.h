@@ -108,6 +108,9 @@ void cw_congestion_update(struct cw_congestion *congestion, double rtt, double t
    that the packet can wait. */
 enum cw_congestion_limit cw_congestion_limit(const struct cw_congestion *congestion, bool bulk);
 
+/* Returns how many full packets pacing alone has let go since a time; 0 in the other modes. */
+double cw_congestion_allowed_since(const struct cw_congestion *congestion, double time);
+
 /* Reports that a packet waits because of that limit. */
 void cw_congestion_held(struct cw_congestion *congestion, enum cw_congestion_limit limit);
 
@@ -147,6 +150,7 @@ double cw_congestion_threshold(const struct cw_congestion *congestion);
 
 void cw_delay_init(struct cw_congestion *congestion);
 void cw_delay_update(struct cw_congestion *congestion, double rtt, double tick_seconds, double now);
+double cw_delay_allowed_since(const struct cw_congestion *congestion, double time);
 bool cw_delay_goes_alone(const struct cw_congestion *congestion);
 void cw_delay_sent(struct cw_congestion *congestion, uint16_t sequence, uint32_t bytes);
 void cw_delay_acked(struct cw_congestion *congestion, uint16_t sequence, uint32_t bytes,

@@ -312,6 +312,11 @@ bool cw_delay_goes_alone(const struct cw_congestion *c)
     return c->delay.bound == INFINITY || c->now - c->delay.sent >= base_of(&c->delay);
 }
 
+double cw_delay_allowed_since(const struct cw_congestion *c, double time)
+{
+    return (c->now - time) * c->delay.pace / PACKET;
+}
+
 void cw_delay_sent(struct cw_congestion *c, uint16_t sequence, uint32_t bytes)
 {
     struct cw_congestion_delay *d = &c->delay;

@@ -1,6 +1,7 @@
 #include "base/config_fields.h"
 #include "base/memory.h"
 #include "message/connection_internal.h"
+#include "message/schema_internal.h"
 #include "netcode/netcode_client_internal.h"
 #include "session/payload.h"
 
@@ -173,6 +174,9 @@ static bool next_of_connection(struct cw_client *client, struct cw_client_event 
         .message = next.message,
         .channel = next.channel,
         .receipt = next.receipt,
+        .request = next.request,
+        .unanswered = next.unanswered,
+        .code = next.code,
     };
     return true;
 }
@@ -215,6 +219,24 @@ void cw_client_disconnect(struct cw_client *client)
 enum cw_client_state cw_client_state(const struct cw_client *client)
 {
     return client ? cw_netcode_client_state(client->netcode) : CW_CLIENT_DISCONNECTED;
+}
+
+bool cw_client_schema_difference(const struct cw_client *client,
+                                 struct cw_schema_difference *difference)
+{
+    if (!client || !difference || client->netcode->outline_size == 0)
+        return false;
+    const struct cw_schema *schema = client->connection->config.schema;
+    const uint8_t *other = client->netcode->outline;
+    uint8_t own[CW_OUTLINE_MAX];
+    const size_t size = cw_schema_outline(schema, own, sizeof own);
+    size_t same = 0;
+    while (same < size && same < client->netcode->outline_size && own[same] == other[same])
+        same++;
+    if (same == sizeof own) /* they differ behind what an outline can tell */
+        return false;
+    cw_schema_entry(schema, same / 2, difference);
+    return true;
 }
 
 struct cw_netcode_client *cw_client_netcode(struct cw_client *client)

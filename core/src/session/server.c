@@ -6,6 +6,7 @@
 #include "session/server_internal.h"
 
 #include "message/connection_internal.h"
+#include "message/schema_internal.h"
 
 #include <math.h>
 
@@ -104,11 +105,16 @@ enum cw_error cw_server_create(const struct cw_server_config *config, struct cw_
     made->memory = arena.size;
     made->max_clients = config->netcode.max_clients;
     error = create_parts(made, &arena, config);
-    if (error)
+    if (error) {
         destroy(made);
-    else
-        *server = made;
-    return error;
+        return error;
+    }
+    uint8_t outline[CW_OUTLINE_MAX];
+    cw_netcode_server_set_outline(
+        made->netcode, outline,
+        cw_schema_outline(config->connection->schema, outline, sizeof outline));
+    *server = made;
+    return CW_OK;
 }
 
 void cw_server_destroy(struct cw_server *server)
@@ -264,6 +270,9 @@ static bool next_of_one(struct cw_server *server, uint32_t client, struct cw_ser
         .message = next.message,
         .channel = next.channel,
         .receipt = next.receipt,
+        .request = next.request,
+        .unanswered = next.unanswered,
+        .code = next.code,
         .user = cw_netcode_server_user(server->netcode, client),
     };
     return true;

@@ -266,6 +266,22 @@ TEST(writer_refuses)
                      0);
 }
 
+TEST(a_denial_has_whole_entries_or_nothing)
+{
+    static const uint8_t body[CW_OUTLINE_MAX + 2];
+    static const size_t sizes[] = {0, 1, 2, CW_OUTLINE_MAX - 1, CW_OUTLINE_MAX, CW_OUTLINE_MAX + 2};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        const struct cw_secure_packet packet = {.type = CW_SECURE_DENIED,
+                                                .sequence = CW_SEQUENCE_OTHER_SCHEMA,
+                                                .body = body,
+                                                .size = sizes[i]};
+        const struct cw_secure_key sealed = {.protocol_id = protocol_id, .bytes = key};
+        uint8_t out[CW_SECURE_MAX];
+        const bool valid = sizes[i] % 2 == 0 && sizes[i] <= CW_OUTLINE_MAX;
+        assert_int_equal(cw_secure_write(&packet, &sealed, out, sizeof out) > 0, valid);
+    }
+}
+
 TEST(body_is_encrypted_in_place)
 {
     for (size_t i = 0; i < SAMPLES; i++) {

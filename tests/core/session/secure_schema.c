@@ -46,6 +46,64 @@ TEST(other_schema_is_denied)
                      CW_ERROR_SCHEMA);
 }
 
+/* The server has the messages note and other. A client has other ones, or other channels. */
+enum change { LIMIT, FIELD_NAME, MESSAGE_NAME, BLOCK, FIRST_ONLY, ONE_MORE, CHANNELS, CHANGES };
+
+static const char *const first_difference[CHANGES][2] = {
+    [LIMIT] = {"note", "from"}, [FIELD_NAME] = {"note", "sender"}, [MESSAGE_NAME] = {"last", NULL},
+    [BLOCK] = {"other", NULL},  [FIRST_ONLY] = {NULL, NULL},       [ONE_MORE] = {"last", NULL},
+    [CHANNELS] = {NULL, NULL},
+};
+
+static struct cw_schema *changed_schema(enum change change)
+{
+    struct cw_field fields[2] = {note_type.fields[0], note_type.fields[1]};
+    struct cw_message_type types[3] = {note_type, other_type, other_type};
+    types[0].fields = fields;
+    types[2].name = "last";
+    if (change == LIMIT)
+        fields[1].max++;
+    if (change == FIELD_NAME)
+        fields[1].name = "sender";
+    if (change == MESSAGE_NAME)
+        types[1].name = "last";
+    types[1].block = change == BLOCK;
+    const struct cw_schema_config config = {.types = types,
+                                            .count = change == FIRST_ONLY ? 1
+                                                     : change == ONE_MORE ? 3
+                                                                          : 2};
+    return schema_with(&config);
+}
+
+TEST(the_first_difference_is_told)
+{
+    for (enum change change = 0; change < CHANGES; change++) {
+        const struct cw_message_type types[] = {note_type, other_type};
+        struct message_rig messages;
+        messages.schema = schema_with(&(struct cw_schema_config){.types = types, .count = 2});
+        messages.connection = cw_connection_config_default(messages.schema);
+        rig_init(&messages.rig);
+        messages.rig.connection = &messages.connection;
+        rig_start(&messages.rig);
+        const struct cw_address at = rig_client_address(0);
+        struct cw_connection_config connection =
+            cw_connection_config_default(changed_schema(change));
+        connection.channel_count += change == CHANNELS;
+        struct cw_client *client = message_rig_client(&messages, 1, &connection);
+        struct cw_schema_difference difference;
+        assert_false(cw_client_schema_difference(client, &difference));
+        for (int i = 0; i < 3; i++)
+            rig_tick(&messages.rig, client, &at);
+        assert_int_equal(cw_client_state(client), CW_CLIENT_SCHEMA);
+        assert_true(cw_client_schema_difference(client, &difference));
+        for (int i = 0; i < 2; i++) {
+            const char *name = i ? difference.field : difference.message;
+            const char *expected = first_difference[change][i];
+            assert_true(!name == !expected && (!name || strcmp(name, expected) == 0));
+        }
+    }
+}
+
 TEST(one_allocation)
 {
     struct message_rig messages;

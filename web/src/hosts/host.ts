@@ -1,7 +1,15 @@
+import type {
+  AnswerValue,
+  Answerer,
+  QuestionValue,
+  RequestName,
+  RequestOptions,
+} from '../messages/request.js';
 import type { MessageArguments, MessageName, Schema } from '../messages/schema.js';
 import type { ConnectionStats, Fate, Message } from '../messages/types.js';
 import type { TransportStats } from '../transports/transport.js';
 import { standInOf, wasHandled } from './listeners.js';
+import type { AnyAnswerer } from './requests.js';
 
 /** Statistics of a connection, and of the transport that carries it. */
 export interface HostStats extends ConnectionStats {
@@ -20,6 +28,11 @@ export interface HostMessages<Of extends Schema, Sent> {
   isWritable(): boolean;
   send<Name extends MessageName<Of>>(...message: MessageArguments<Of, Name>): Sent;
   track<Name extends MessageName<Of>>(...message: MessageArguments<Of, Name>): Promise<Fate>;
+  request<Name extends RequestName<Of>>(
+    type: Name,
+    value: QuestionValue<Of, Name>,
+    options: RequestOptions,
+  ): Promise<AnswerValue<Of, Name>>;
   /** Takes the next message that arrived, `undefined` when there is none now. */
   take(): Message<Of> | undefined;
 }
@@ -45,6 +58,8 @@ export abstract class Host<
   #last: Event | undefined;
   /** The loops that wait for a message. */
   #waiting: (() => void)[] = [];
+  /** The functions that answer requests, by the requests' names. */
+  readonly #answerers = new Map<string, AnyAnswerer>();
 
   /** True when each channel takes a message now. A `drain` event tells that all are half empty again. */
   get writable(): boolean {
@@ -70,6 +85,36 @@ export abstract class Host<
    */
   track<Name extends MessageName<Of>>(...message: MessageArguments<Of, Name>): Promise<Fate> {
     return this.messages.track(...message);
+  }
+
+  /**
+   * Asks the other end a question, and resolves with the value of its answer: `request('lookup', { name })`.
+   * @throws {@link TimedOutError}; {@link RefusedError}; {@link ClosedError} when the connection has ended, also while
+   *   the answer was waited for; the reason of `signal`; {@link CoreError} `REQUESTS_FULL` when `maxRequests` are open,
+   *   and what {@link send} throws. The promise rejects with all of these.
+   */
+  request<Name extends RequestName<Of>>(
+    type: Name,
+    value: QuestionValue<Of, Name>,
+    options: RequestOptions = {},
+  ): Promise<AnswerValue<Of, Name>> {
+    return this.messages.request(type, value, options);
+  }
+
+  /**
+   * Answers the requests of this type that come from the other end: the function gets the value of each question and
+   * returns that of the answer, or a promise of it. To refuse, it throws a {@link RefusedError}. Any other error refuses
+   * too, and is then an unhandled rejection. A type has one function; `null` takes it away. Questions for which there is
+   * none are refused at once. Questions wait behind messages that nobody takes.
+   */
+  answer<Name extends RequestName<Of>>(type: Name, answerer: Answerer<Of, Name> | null): void {
+    if (answerer) this.#answerers.set(type, answerer as AnyAnswerer);
+    else this.#answerers.delete(type);
+  }
+
+  /** Returns the function that answers requests of this type. @internal */
+  answererOf(type: string): AnyAnswerer | undefined {
+    return this.#answerers.get(type);
   }
 
   /** Takes the next message that arrived, `undefined` when there is none now. */

@@ -1,9 +1,21 @@
 import { seconds } from '../clock.js';
 import { ClosedError } from '../errors.js';
 import type { MessageEnd } from '../messages/message_end.js';
+import type {
+  AnswerValue,
+  QuestionValue,
+  RequestName,
+  RequestOptions,
+} from '../messages/request.js';
 import type { MessageArguments, MessageName, Schema } from '../messages/schema.js';
 import type { ConnectionEvent, Fate, Message } from '../messages/types.js';
 import type { HostMessages } from './host.js';
+import { Requests, type AnyAnswerer } from './requests.js';
+
+/** The host of messages: it gets their `drain` events, and has the functions that answer requests. @internal */
+interface Target extends EventTarget {
+  answererOf(type: string): AnyAnswerer | undefined;
+}
 
 /**
  * This class sends the messages of one end of a connection, tells what became of them, and takes those that arrived.
@@ -11,7 +23,8 @@ import type { HostMessages } from './host.js';
 export class Messages<Of extends Schema> implements HostMessages<Of, void> {
   readonly #end: MessageEnd<Of>;
   readonly #isOpen: () => boolean;
-  readonly #target: EventTarget;
+  readonly #target: Target;
+  readonly #requests: Requests<Of>;
   /** True since a channel was full, until there is free room again. */
   #full = false;
   readonly #tracked = new Map<number, (fate: Fate) => void>();
@@ -25,9 +38,10 @@ export class Messages<Of extends Schema> implements HostMessages<Of, void> {
    * @param target gets one `drain` event when there is room again, and not one for every message that has left
    * @param isOpen returns whether messages can be sent
    */
-  constructor(end: MessageEnd<Of>, target: EventTarget, isOpen: () => boolean) {
+  constructor(end: MessageEnd<Of>, target: Target, isOpen: () => boolean) {
     this.#end = end;
     this.#target = target;
+    this.#requests = new Requests(end, (type) => target.answererOf(type));
     this.#isOpen = isOpen;
   }
 
@@ -46,6 +60,15 @@ export class Messages<Of extends Schema> implements HostMessages<Of, void> {
     return new Promise((resolve) => this.#tracked.set(receipt, resolve));
   }
 
+  async request<Name extends RequestName<Of>>(
+    type: Name,
+    value: QuestionValue<Of, Name>,
+    options: RequestOptions,
+  ): Promise<AnswerValue<Of, Name>> {
+    if (!this.#isOpen()) throw new ClosedError();
+    return this.#requests.ask(type, value, options);
+  }
+
   #send<Name extends MessageName<Of>>(
     [channel, type, value, block]: MessageArguments<Of, Name>,
     receipt?: number,
@@ -57,9 +80,14 @@ export class Messages<Of extends Schema> implements HostMessages<Of, void> {
 
   take(): Message<Of> | undefined {
     if (this.#gone) return this.#left.shift();
-    this.#settle();
-    const event = this.#end.next();
-    return event?.type === 'message' ? event.message : undefined;
+    for (;;) {
+      const event = this.#end.next();
+      if (!event) return undefined;
+      if (event.type === 'message') return event.message;
+      this.#tell(event);
+      // The function that answers a question may have ended the connection.
+      if (this.#gone) return undefined;
+    }
   }
 
   /** Begins a connection. */
@@ -70,6 +98,7 @@ export class Messages<Of extends Schema> implements HostMessages<Of, void> {
   /** Tells what has changed since a datagram came or left. */
   progress(): void {
     this.#settle();
+    this.#requests.progress();
     if (!this.#full || !this.#isOpen() || this.#end.room < 0.5) return;
     this.#full = false;
     this.#target.dispatchEvent(new Event('drain'));
@@ -78,7 +107,7 @@ export class Messages<Of extends Schema> implements HostMessages<Of, void> {
   /** Takes an event that came just before the end of the connection. */
   leave(event: ConnectionEvent<Of>): void {
     if (event.type === 'message') this.#left.push(event.message);
-    else this.#tell(event.receipt, event.type);
+    else if (event.type !== 'request') this.#tell(event);
   }
 
   /** Says that the end belongs to another connection from now on. */
@@ -86,25 +115,27 @@ export class Messages<Of extends Schema> implements HostMessages<Of, void> {
     this.#gone = true;
   }
 
-  /** Reports all messages that have not been acked as lost. */
+  /** Reports all messages that have not been acked as lost, and ends all requests. */
   giveUp(): void {
     this.#settle();
+    this.#requests.giveUp();
     this.#tracked.forEach((resolve) => resolve('lost'));
     this.#tracked.clear();
   }
 
-  /** Reports what became of tracked messages, even if nobody takes the messages that have arrived. */
+  /** Reports what became of tracked messages and of requests, even if nobody takes the messages that have arrived. */
   #settle(): void {
     while (!this.#gone && this.#end.receiptWaits) {
       const event = this.#end.next();
       if (!event || event.type === 'message') return;
-      this.#tell(event.receipt, event.type);
+      this.#tell(event);
     }
   }
 
-  /** Tells what became of a tracked message. */
-  #tell(receipt: number, fate: Fate): void {
-    this.#tracked.get(receipt)?.(fate);
-    this.#tracked.delete(receipt);
+  /** Tells what became of a tracked message or of a request, or has a question answered. */
+  #tell(event: Exclude<ConnectionEvent<Of>, { readonly type: 'message' }>): void {
+    if ('request' in event) return this.#requests.take(event);
+    this.#tracked.get(event.receipt)?.(event.type);
+    this.#tracked.delete(event.receipt);
   }
 }

@@ -137,6 +137,9 @@ const boolSlot = (path: Path): Slot => ({
   read: (memory, address) => memory.bytes[address] === 1,
 });
 
+/** The slot of a field that has no member. */
+const alignSlot: Slot = { size: 0, alignment: 1, write: () => {}, read: () => undefined };
+
 const roundUp = (size: number, alignment: number): number =>
   Math.ceil(size / alignment) * alignment;
 
@@ -226,6 +229,7 @@ const plainSlot = (field: Field<unknown>, path: Path): Slot => {
         isWhole(field, path),
       );
     case 'uint':
+    case 'relative':
       return number(
         4,
         (view, at) => view.getUint32(at, true),
@@ -267,6 +271,8 @@ const plainSlot = (field: Field<unknown>, path: Path): Slot => {
       return stringSlot(Number(field.max), path);
     case 'struct':
       return structSlot(field.fields!, path);
+    case 'align':
+      return alignSlot;
   }
 };
 

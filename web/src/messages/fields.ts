@@ -13,6 +13,8 @@ export const kinds = {
   bytes: 8,
   string: 9,
   struct: 10,
+  align: 11,
+  relative: 12,
 } as const;
 
 /** The kinds of values that a field can hold. */
@@ -28,7 +30,7 @@ export interface Field<Value> {
   readonly optional: boolean;
   /** The most items of an array; 0 for a field that is not an array. */
   readonly array: number;
-  /** The limits of integers; `max` is also the most bytes of bytes and strings. */
+  /** The limits of integers; `max` is also the most bytes of bytes and strings, and of a relative number 65535 if it wraps. */
   readonly min: bigint;
   readonly max: bigint;
   /** The limits and the step of a compressed float. */
@@ -37,6 +39,10 @@ export interface Field<Value> {
   readonly resolution: number;
   /** The fields of a struct. */
   readonly fields?: Fields;
+  /** The expression that tells whether the value is there or how many items there are, after `>=` how many at least. */
+  readonly count?: string;
+  /** The expression of the number before, or of the number of bytes. */
+  readonly operand?: string;
 }
 
 /** Names and declarations of the fields of a message or a struct. */
@@ -47,15 +53,20 @@ export interface OptionalField<Value> extends Field<Value> {
   readonly optional: true;
 }
 
+/** A field that aligns and has no value. */
+export interface AlignField extends Field<never> {
+  readonly kind: 'align';
+}
+
 /** The type of an object with such fields. */
 export type Values<Of extends Fields> = keyof Of extends never
   ? Record<string, never>
   : FieldValues<Of>;
 
 type FieldValues<Of extends Fields> = {
-  -readonly [Name in keyof Of as Of[Name] extends OptionalField<unknown> ? never : Name]: Held<
-    Of[Name]
-  >;
+  -readonly [
+    Name in keyof Of as Of[Name] extends OptionalField<unknown> | AlignField ? never : Name
+  ]: Held<Of[Name]>;
 } & {
   -readonly [Name in keyof Of as Of[Name] extends OptionalField<unknown> ? Name : never]?:
     Held<Of[Name]> | undefined;
@@ -136,6 +147,43 @@ export const bytes = (max: number): Field<Uint8Array> => limited('bytes', 0, max
 /** Declares a text of up to `max` bytes in UTF-8, without the character U+0000. */
 export const string = (max: number): Field<string> => limited('string', 0, max, 0n, U32 - 1n);
 
+/** Returns a least number of items or bytes. */
+const counted = (min: number, max: number): number => {
+  if (!(Number.isInteger(min) && min >= 0 && min <= max))
+    throw new RangeError(`there cannot be ${min} to ${max} of something`);
+  return min;
+};
+
+/** Declares a field of at least `min` and at most `max` bytes. */
+export const bytesFrom = (min: number, max: number): Field<Uint8Array> =>
+  bytesOf(`>= ${counted(min, max)}`, max);
+
+/**
+ * Declares as many bytes as an expression says, at most `max`; their number is not on the wire. An expression is made of
+ * names of earlier fields, whole numbers and the operators of C: `'count * 2 + 1'`.
+ */
+export const bytesOf = (size: string | number, max: number): Field<Uint8Array> => ({
+  ...bytes(max),
+  operand: `${size}`,
+});
+
+/** Declares a field of exactly so many bytes. */
+export const fixedBytes = (size: number): Field<Uint8Array> => bytesOf(size, size);
+
+/** Declares a field without a value that is zeros up to the next byte on the wire. */
+export const align = (): AlignField => field<never>('align') as AlignField;
+
+/**
+ * Declares a whole number greater than the value of an expression, of at most 32 bits. In an array each is relative to
+ * the one before it, and the first to the expression.
+ */
+export const relative = (previous: string | number): Field<number> =>
+  field('relative', { max: U32 - 1n, operand: `${previous}` });
+
+/** Declares a sequence number of 16 bits, which wraps, other than the value of an expression. */
+export const sequenceRelative = (previous: string | number): Field<number> =>
+  field('relative', { max: 65535n, operand: `${previous}` });
+
 /**
  * Throws when these are not fields. The compiler alone cannot find that out, because schemas are written in JavaScript
  * too.
@@ -173,6 +221,29 @@ export const array = <Value>(item: Field<Value>, max: number): Field<Value[]> =>
     throw new RangeError(`an array cannot have up to ${max} items`);
   return { ...(item as Field<never>), array: max };
 };
+
+/** Declares an array of at least `min` and at most `max` items. */
+export const arrayFrom = <Value>(item: Field<Value>, min: number, max: number): Field<Value[]> => ({
+  ...array(item, max),
+  count: `>= ${counted(min, max)}`,
+});
+
+/** Declares an array of as many items as an expression says, at most `max`; their number is not on the wire. */
+export const repeat = <Value>(
+  count: string | number,
+  item: Field<Value>,
+  max: number,
+): Field<Value[]> => ({ ...array(item, max), count: `${count}` });
+
+/** Declares an array of exactly so many items. */
+export const fixedArray = <Value>(item: Field<Value>, count: number): Field<Value[]> =>
+  repeat(count, item, count);
+
+/** Declares a field that is there when an expression of earlier fields is not 0, and is left out otherwise. */
+export const when = <Value>(condition: string, item: Field<Value>): OptionalField<Value> => ({
+  ...optional(item),
+  count: condition,
+});
 
 /** Declares a field that may be left out; one bit tells whether it is there. */
 export const optional = <Value>(item: Field<Value>): OptionalField<Value> => {

@@ -38,7 +38,7 @@ const float = (value: number): string => {
 };
 
 const plain = (field: Field<unknown>, structs: StructNames): string => {
-  const { kind, min, max, low, high, resolution } = field;
+  const { kind, min, max, low, high, resolution, operand } = field;
   switch (kind) {
     case 'bool':
       return 'CW_BOOL';
@@ -57,18 +57,26 @@ const plain = (field: Field<unknown>, structs: StructNames): string => {
     case 'compressedFloat':
       return `CW_COMPRESSED_FLOAT(${[low, high, resolution].map(float).join(', ')})`;
     case 'bytes':
-      return `CW_BYTES(${max})`;
+      if (operand?.startsWith('>=')) return `CW_BYTES_FROM(${operand.slice(3)}, ${max})`;
+      return operand ? `CW_BYTES_OF(${operand}, ${max})` : `CW_BYTES(${max})`;
     case 'string':
       return `CW_STRING(${max})`;
     case 'struct':
       return `CW_STRUCT(${structs.get(field.fields!)})`;
+    case 'align':
+      return 'CW_ALIGN';
+    case 'relative':
+      return `CW_${max === 65535n ? 'SEQUENCE_' : ''}RELATIVE(${operand})`;
   }
 };
 
 const declaration = (field: Field<unknown>, structs: StructNames): string => {
   const text = plain(field, structs);
-  if (field.optional) return `CW_OPTIONAL(${text})`;
-  return field.array > 0 ? `CW_ARRAY(${text}, ${field.array})` : text;
+  const { array, count } = field;
+  if (field.optional) return count ? `CW_WHEN(${count}, ${text})` : `CW_OPTIONAL(${text})`;
+  if (array === 0) return text;
+  if (count?.startsWith('>=')) return `CW_ARRAY_FROM(${text}, ${count.slice(3)}, ${array})`;
+  return count ? `CW_REPEAT(${count}, ${text}, ${array})` : `CW_ARRAY(${text}, ${array})`;
 };
 
 /**

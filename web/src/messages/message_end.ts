@@ -10,6 +10,7 @@ import {
 } from '../generated.js';
 import type { CoreSchema } from './codec.js';
 import { checkChannel, readEvent, writeMessage } from './passing.js';
+import type { AnswerValue, QuestionValue, RequestName } from './request.js';
 import type { MessageName, MessageValue, Schema } from './schema.js';
 import type { ChannelStats, ConnectionEvent, ConnectionStats } from './types.js';
 
@@ -65,8 +66,73 @@ export abstract class MessageEnd<Of extends Schema> extends CoreObject {
   }
 
   /**
-   * Takes the next event, `undefined` when there is none. Receipts come before messages; the channels that have
-   * messages take turns.
+   * Asks a question on a channel. One of two events of {@link next} tells how it ended: `answer`, or `unanswered`, the
+   * latter after `timeoutSeconds` at the latest.
+   * @returns the number of the request in that event
+   * @throws what {@link send} throws, and {@link CoreError} `NOT_A_REQUEST`; `REQUESTS_FULL` when `maxRequests` are
+   *   open; `INVALID_ARGUMENT` for a time that is not above 0 and at most 3600. Nothing is sent then.
+   */
+  request<Name extends RequestName<Of>>(
+    channel: number,
+    type: Name,
+    value: QuestionValue<Of, Name>,
+    now: number,
+    timeoutSeconds: number,
+  ): number {
+    const { core, connection } = this;
+    const { exports, scratch } = core;
+    checkChannel(channel, this.#channelCount);
+    writeMessage(
+      core,
+      this.#schema,
+      { type, value: { ...value, cw_request: 0 } },
+      exports.cw_connection_create_message(connection, this.#schema.number(type), scratch),
+      (made) =>
+        -exports.cw_connection_request(connection, channel, made, timeoutSeconds, now, scratch),
+    );
+    return core.memory.u32(scratch);
+  }
+
+  /** Forgets a request of this end: no event tells of it any more. Nothing happens when it has ended. */
+  cancel(request: number): void {
+    this.core.exports.cw_connection_cancel(this.connection, request);
+  }
+
+  /**
+   * Answers the question of a `request` event.
+   * @throws RangeError or TypeError that names the field that does not fit; {@link CoreError} `POOL_EMPTY` when too
+   *   many messages are not acked yet, `MESSAGE_TOO_LARGE`, and `NOT_ASKED` when it was answered before or the other
+   *   end no longer waits for it
+   */
+  answer<Name extends RequestName<Of>>(
+    request: number,
+    type: Name,
+    value: AnswerValue<Of, Name>,
+    now: number,
+  ): void {
+    const { core, connection } = this;
+    const { exports, scratch } = core;
+    const answer = `${type}_answer`;
+    writeMessage(
+      core,
+      this.#schema,
+      { type: answer, value: { ...value, cw_answer: 0 } },
+      exports.cw_connection_create_message(connection, this.#schema.number(answer), scratch),
+      (made) => -exports.cw_connection_answer(connection, request, made, now),
+    );
+  }
+
+  /**
+   * Refuses the question of a `request` event; the code is from 0 to 65535.
+   * @throws {@link CoreError} `NOT_ASKED`, `NOT_CONNECTED`, `INVALID_ARGUMENT`
+   */
+  refuse(request: number, code: number, now: number): void {
+    this.core.check(this.core.exports.cw_connection_refuse(this.connection, request, code, now));
+  }
+
+  /**
+   * Takes the next event, `undefined` when there is none. Receipts and answers come before messages and requests of the
+   * other end; the channels that have some take turns.
    */
   next(): ConnectionEvent<Of> | undefined {
     const { core } = this;
@@ -84,7 +150,10 @@ export abstract class MessageEnd<Of extends Schema> extends CoreObject {
     return least;
   }
 
-  /** True when the next event is `acked` or `lost`, so that receipts can be taken while messages wait. */
+  /**
+   * True when the next event is `acked`, `lost`, `answer` or `unanswered`, so that these can be taken while messages
+   * wait.
+   */
   get receiptWaits(): boolean {
     return this.core.exports.cw_connection_receipt_waits(this.connection) !== 0;
   }

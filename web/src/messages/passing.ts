@@ -1,14 +1,14 @@
 import type { Core } from '../core.js';
-import { connectionEvents, messageAt } from '../generated.js';
+import { connectionEvents, messageAt, unanswereds } from '../generated.js';
 import type { CoreSchema } from './codec.js';
 import type { Schema } from './schema.js';
-import type { ConnectionEvent, Message } from './types.js';
+import type { ConnectionEvent, Message, Unanswered } from './types.js';
 
 /** This is a message on its way into the module. */
 interface Outgoing {
   readonly type: string;
   readonly value: Readonly<Record<string, unknown>>;
-  readonly block: Uint8Array | undefined;
+  readonly block?: Uint8Array | undefined;
   /** The number under which the fate of the message is told; 0 for none. */
   readonly receipt?: number;
 }
@@ -60,7 +60,16 @@ interface EventOffsets {
   readonly message: number;
   readonly channel: number;
   readonly receipt: number;
+  readonly request: number;
+  readonly unanswered: number;
+  readonly code: number;
 }
+
+const reasons: Record<keyof typeof unanswereds, Unanswered> = {
+  1: 'timedOut',
+  2: 'refused',
+  3: 'closed',
+};
 
 /** Reads the event in the scratch area if it is one of a connection. */
 export function readEvent<Of extends Schema>(
@@ -69,7 +78,8 @@ export function readEvent<Of extends Schema>(
   at: EventOffsets,
 ): ConnectionEvent<Of> | undefined {
   const { memory, scratch } = core;
-  switch (memory.u32(scratch + at.type)) {
+  const type = memory.u32(scratch + at.type);
+  switch (type) {
     case connectionEvents.MESSAGE: {
       const channel = memory.u32(scratch + at.channel);
       const message = memory.u32(scratch + at.message);
@@ -80,9 +90,44 @@ export function readEvent<Of extends Schema>(
     case connectionEvents.LOST:
       return { type: 'lost', receipt: memory.u32(scratch + at.receipt) };
     default:
+      return readRequest(core, schema, at, type) as ConnectionEvent<Of> | undefined;
+  }
+}
+
+/** Reads the event if it is one of a request. */
+function readRequest(
+  core: Core,
+  schema: CoreSchema,
+  at: EventOffsets,
+  type: number,
+): object | undefined {
+  const read = (offset: number): number => core.memory.u32(core.scratch + offset);
+  const [request, channel] = [read(at.request), read(at.channel)];
+  switch (type) {
+    case connectionEvents.REQUEST: {
+      const question = takeMessage<Schema>(core, schema, read(at.message), channel);
+      return {
+        type: 'request',
+        request,
+        question: { type: question.type, value: own(question.value), channel },
+      };
+    }
+    case connectionEvents.ANSWER: {
+      const { value } = takeMessage<Schema>(core, schema, read(at.message), channel);
+      return { type: 'answer', request, value: own(value) };
+    }
+    case connectionEvents.UNANSWERED: {
+      const reason = reasons[`${read(at.unanswered)}` as keyof typeof unanswereds];
+      return { type: 'unanswered', request, reason, code: read(at.code) };
+    }
+    default:
       return undefined;
   }
 }
+
+/** Returns the value of a question or an answer as the application sees it. */
+const own = ({ cw_request: _asking, cw_answer: _answering, ...value }: Record<string, unknown>) =>
+  value;
 
 /** Reads a message that the module has handed over, and releases it. */
 function takeMessage<Of extends Schema>(

@@ -1,4 +1,6 @@
+import { operations } from './expression.js';
 import { checkFields, kinds, type Fields, type Values } from './fields.js';
+import type { RequestPart, RequestType } from './request.js';
 
 /** A type of message, made with {@link message}. */
 export interface MessageType<
@@ -19,8 +21,8 @@ export interface Schema<Types extends readonly MessageType[] = readonly MessageT
   readonly encoded: Uint8Array<ArrayBuffer>;
 }
 
-/** The names of a schema's types. */
-export type MessageName<Of extends Schema> = Of['types'][number]['name'];
+/** The names of a schema's messages. */
+export type MessageName<Of extends Schema> = Exclude<Of['types'][number], RequestPart>['name'];
 
 type TypeNamed<Of extends Schema, Name> = Extract<Of['types'][number], { readonly name: Name }>;
 
@@ -63,16 +65,28 @@ export const message = <
   return { name, fields, block: (options.block ?? false) as Block };
 };
 
-/** Puts types of messages together; the order is their number on the wire. */
-export const schema = <const Types extends readonly MessageType[]>(
-  ...types: Types
-): Schema<Types> => {
+/** The types of messages that stand for what is declared: three for a request. */
+type TypesOf<Declared extends readonly (MessageType | RequestType)[]> =
+  Declared extends readonly MessageType[]
+    ? Declared
+    : readonly (
+        | Extract<Declared[number], MessageType>
+        | Extract<Declared[number], RequestType>['parts'][number]
+      )[];
+
+/** Puts types of messages and requests together; the order is their number on the wire. */
+export const schema = <const Declared extends readonly (MessageType | RequestType)[]>(
+  ...declared: Declared
+): Schema<TypesOf<Declared>> => {
+  const types = declared.flatMap((one: MessageType | RequestType): readonly MessageType[] =>
+    one && 'parts' in one ? one.parts : [one],
+  );
   if (types.some((type) => !type?.fields))
     throw new TypeError('a schema is made of messages, as schema(message(...), message(...))');
   const names = new Set(types.map((type) => type.name));
   if (types.length === 0) throw new RangeError('a schema needs at least one type');
   if (names.size < types.length) throw new RangeError('two types of a schema have the same name');
-  return { types, encoded: encode(types) };
+  return { types: types as readonly MessageType[] as TypesOf<Declared>, encoded: encode(types) };
 };
 
 /** Encodes the types in the form that core/include/causeway/schema.h describes. */
@@ -97,16 +111,23 @@ function encode(types: readonly MessageType[]): Uint8Array<ArrayBuffer> {
   const putFields = (fields: Fields): void => {
     const entries = Object.entries(fields);
     u32(entries.length);
-    for (const [name, field] of entries) {
-      const { kind, min, max, low, high, resolution } = field;
+    for (const [index, [name, field]] of entries.entries()) {
+      const { kind, min, max, low, high, resolution, count, operand } = field;
       text(name);
       u8(kinds[kind]);
-      u8(Number(field.optional));
+      u8(
+        Number(field.optional) +
+          2 * Number(count !== undefined) +
+          4 * Number(operand !== undefined),
+      );
       u32(field.array);
       if (field.fields) putFields(field.fields);
-      else if (kind === 'bytes' || kind === 'string') u32(Number(max));
+      else if (kind === 'bytes' || kind === 'string' || kind === 'relative') u32(Number(max));
       else if (kind === 'compressedFloat') [low, high, resolution].forEach(f32);
       else if (kind.includes('int')) [min, max].forEach(u64);
+      const earlier = entries.slice(0, index);
+      for (const expression of [count, operand])
+        if (expression !== undefined) result.push(...operations(name, expression, earlier));
     }
   };
 

@@ -6,6 +6,7 @@ import type {
 } from '../generated.js';
 import type { EndpointConfig, EndpointStats } from '../endpoint.js';
 import type { Channel } from './channels.js';
+import type { AnswerValue, QuestionValue, RequestName } from './request.js';
 import type { MessageBlock, MessageName, MessageValue, Schema } from './schema.js';
 
 /** The options of congestion control. The two ends may differ. */
@@ -44,6 +45,11 @@ export interface ConnectionConfig {
    * messages are dropped. Default half of `maxMessages`.
    */
   readonly maxReceivedMessages?: number;
+  /**
+   * Requests of this end that may be open, and of the other end that may be unanswered, 1 to 64. Default 32 where the
+   * schema has a request.
+   */
+  readonly maxRequests?: number;
   /** Datagrams in one round, 1 to 256. Default 128. */
   readonly maxPacketsPerUpdate?: number;
   /**
@@ -77,12 +83,40 @@ export type Message<Of extends Schema> = {
  */
 export type Fate = 'acked' | 'lost';
 
+/** A question of the other end. `type` is the name of the request, and tells what `value` is. */
+export type Question<Of extends Schema> = {
+  readonly [Name in RequestName<Of>]: {
+    readonly type: Name;
+    readonly value: QuestionValue<Of, Name>;
+    /** The index of the channel on which the question came, and on which the answer goes. */
+    readonly channel: number;
+  };
+}[RequestName<Of>];
+
+/** The reasons for which a request is not answered: its time is over, the other end refused, the connection has ended. */
+export type Unanswered = 'timedOut' | 'refused' | 'closed';
+
 /** Something that happened on a connection. */
 export type ConnectionEvent<Of extends Schema = Schema> =
   /** A message of the other end arrived. */
   | { readonly type: 'message'; readonly message: Message<Of> }
   /** The fate of a message that was sent with this receipt is known. */
-  | { readonly type: Fate; readonly receipt: number };
+  | { readonly type: Fate; readonly receipt: number }
+  /** The other end asks a question; `request` is the number to answer with. */
+  | { readonly type: 'request'; readonly request: number; readonly question: Question<Of> }
+  /** The request of this number is answered. */
+  | {
+      readonly type: 'answer';
+      readonly request: number;
+      readonly value: AnswerValue<Of, RequestName<Of>>;
+    }
+  /** The request of this number will not be answered; `code` is that of a refusal, otherwise 0. */
+  | {
+      readonly type: 'unanswered';
+      readonly request: number;
+      readonly reason: Unanswered;
+      readonly code: number;
+    };
 
 /** The limits by which congestion control holds packets back. */
 export type CongestionLimit = (typeof congestionLimits)[keyof typeof congestionLimits];

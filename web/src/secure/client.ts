@@ -117,7 +117,15 @@ export class Client<Of extends Schema = Schema> extends MessageEnd<Of> implement
 
   /** One sentence that says what the state means. */
   explain(): string {
-    return explain(this.core, this.netcode);
+    const { core, address } = this;
+    const sentence = explain(core, this.netcode);
+    if (!core.exports.cw_client_schema_difference(address, core.scratch)) return sentence;
+    const { memory, scratch } = core;
+    const [message, field] = [scratch, scratch + 4]
+      .map((at) => memory.u32(at))
+      .map((at) => at && memory.text(at));
+    const place = message ? [message, field].filter(Boolean).join('.') : 'after the last message';
+    return `${sentence}; they first differ at ${place}`;
   }
 
   /** The index of the token's server that it is connected to or trying, from 0. */

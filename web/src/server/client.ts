@@ -2,6 +2,7 @@ import { Deferred } from '../deferred.js';
 import { ClosedError } from '../errors.js';
 import { Host, type ReceivedEvent } from '../hosts/host.js';
 import { Messages } from '../hosts/messages.js';
+import type { AnyAnswerer } from '../hosts/requests.js';
 import type { MessageArguments, MessageName, Schema } from '../messages/schema.js';
 import type { ChannelStats, ConnectionEvent, ConnectionStats } from '../messages/types.js';
 import type { SlotConnection } from './server.js';
@@ -34,6 +35,8 @@ export interface ClientOwner<Of extends Schema> {
   info(slot: number): ServerClientInfo | undefined;
   kick(client: ServerClient<Of>, text: string, options: KickOptions): void;
   clients: ReadonlySet<ServerClient<Of>>;
+  /** Returns the server's own function that answers such requests of this client. */
+  answererOf(type: string, client: ServerClient<Of>): AnyAnswerer | undefined;
   broadcastTo<Name extends MessageName<Of>>(
     clients: Iterable<ServerClient<Of>>,
     ...message: MessageArguments<Of, Name>
@@ -131,6 +134,11 @@ export class ServerClient<Of extends Schema = Schema> extends Host<Of, ServerCli
   channelStats(channel: number): ChannelStats {
     this.#look();
     return this.#connection.channelStats(channel);
+  }
+
+  /** Returns the client's own function that answers requests of this type, or else the server's. @internal */
+  override answererOf(type: string): AnyAnswerer | undefined {
+    return super.answererOf(type) ?? this.#owner.answererOf(type, this);
   }
 
   /** Passes on what has arrived from the client. @internal */

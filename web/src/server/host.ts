@@ -1,5 +1,6 @@
 import { seconds, worldSeconds } from '../clock.js';
 import { ClosedError } from '../errors.js';
+import type { AnswerValue, QuestionValue, RequestName } from '../messages/request.js';
 import type { MessageArguments, MessageName, Schema } from '../messages/schema.js';
 import { generateConnectToken, generateInsecureToken, type ConnectTokenOptions } from './token.js';
 import { ServerClient, type ClientOwner, type KickOptions } from './client.js';
@@ -24,6 +25,12 @@ export type OwnTokenOptions = Pick<
 export type TokenBase = Omit<ConnectTokenOptions, keyof OwnTokenOptions> & {
   readonly insecure: boolean;
 };
+
+/** A function that answers a request of a client. */
+export type ServerAnswerer<Of extends Schema, Name extends RequestName<Of>> = (
+  question: QuestionValue<Of, Name>,
+  client: ServerClient<Of>,
+) => AnswerValue<Of, Name> | PromiseLike<AnswerValue<Of, Name>>;
 
 /** A function by which listeners for these events come or go. */
 type Listening<Events> = (<Type extends keyof Events>(
@@ -51,6 +58,7 @@ export class ServerHost<Of extends Schema = Schema> extends EventTarget {
   readonly #clients = new Set<ServerClient<Of>>();
   readonly #bySlot: (ServerClient<Of> | undefined)[] = [];
   readonly #owner: ClientOwner<Of>;
+  readonly #answerers = new Map<string, (question: never, client: ServerClient<Of>) => unknown>();
   #received = 0;
   #tick = 0;
   #closing: Promise<void> | undefined;
@@ -68,6 +76,10 @@ export class ServerHost<Of extends Schema = Schema> extends EventTarget {
       info: (slot) => server.client(slot),
       kick: (client, text, options) => this.#kick(client, text, options),
       broadcastTo: (...what) => this.broadcastTo(...what),
+      answererOf: (type, client) => {
+        const answer = this.#answerers.get(type);
+        return answer && ((question) => answer(question, client));
+      },
     };
     this.#ticks = new ServerTicks(
       interval,
@@ -109,6 +121,18 @@ export class ServerHost<Of extends Schema = Schema> extends EventTarget {
   ): ServerClient<Of>[] {
     const to = [...clients].filter((client) => this.#clients.has(client)).map(({ slot }) => slot);
     return this.#broadcast(message, to);
+  }
+
+  /**
+   * Answers the requests of this type that come from clients, as {@link ServerClient.answer} does for one client, whose own
+   * function goes first. The function gets the value of the question and the client.
+   */
+  answer<Name extends RequestName<Of>>(
+    type: Name,
+    answerer: ServerAnswerer<Of, Name> | null,
+  ): void {
+    if (answerer) this.#answerers.set(type, answerer);
+    else this.#answerers.delete(type);
   }
 
   /** Makes a connect token for this server, as the backend of a game does for a player whom it knows. */

@@ -7,7 +7,7 @@ export type { KickOptions, ServerClientEvents } from './client.js';
 export { ConnectEvent, SocketErrorEvent, TickEvent } from './events.js';
 export type { ServerHostEvents } from './events.js';
 export { ServerHost } from './host.js';
-export type { OwnTokenOptions, ServerHostStats } from './host.js';
+export type { OwnTokenOptions, ServerAnswerer, ServerHostStats } from './host.js';
 export { listen } from './listen.js';
 export type { ListenOptions } from './listen.js';
 export { Server, SlotConnection } from './server.js';

@@ -3,6 +3,7 @@ import { ClosedError } from '../errors.js';
 import type { ClientHost } from '../hosts/client_host.js';
 import { connect } from '../hosts/connect.js';
 import type { ReceivedEvent } from '../hosts/host.js';
+import { requestNames } from '../messages/request.js';
 import type { Schema } from '../messages/schema.js';
 import { Line, type Port } from './line.js';
 import { RemotePeers } from './remote_peer.js';
@@ -15,6 +16,8 @@ class Server {
   readonly #attempt = new Abort();
   #client: ClientHost | undefined;
   #window = WINDOW;
+  /** These give up the page's requests that are open. */
+  readonly #requests = new Map<number, AbortController>();
 
   constructor(port: Port) {
     const calls: WorkerSide = {
@@ -24,6 +27,17 @@ class Server {
         return this.#joined.writable;
       },
       track: (...message) => this.#joined.track(...(message as Parameters<ClientHost['track']>)),
+      request: async (id, type, value, options) => {
+        const abort = new AbortController();
+        this.#requests.set(id, abort);
+        try {
+          const all = { ...options, signal: abort.signal };
+          return await this.#joined.request(type as never, value as never, all);
+        } finally {
+          this.#requests.delete(id);
+        }
+      },
+      cancel: (id) => this.#requests.get(id)?.abort(),
       stats: () => this.#joined.stats(),
       channelStats: (channel) => this.#joined.channelStats(channel),
       taken: (count) => {
@@ -58,6 +72,12 @@ class Server {
       ...(peers && { RTCPeerConnection: this.#peers.PeerConnection }),
     });
     this.#client = client;
+    // The page refuses what it does not answer.
+    for (const name of requestNames(options.schema))
+      client.answer(
+        name as never,
+        ((value: unknown) => this.#line.call('answer', name, value)) as never,
+      );
     client.addEventListener('state', ({ state }) => {
       if (state !== 'disconnected') this.#line.tell('state', this.#status(client));
     });

@@ -3,6 +3,7 @@ import type { ClientHostStats } from '../hosts/client_host.js';
 import type { ConnectOptions } from '../hosts/connect.js';
 import type { ConnectToken } from '../hosts/token.js';
 import type { WasmSource } from '../wasm_source.js';
+import type { RequestOptions } from '../messages/request.js';
 import type { Schema } from '../messages/schema.js';
 import type { ChannelStats, Fate, Message } from '../messages/types.js';
 import type { TransportKind } from '../transports/transport.js';
@@ -19,6 +20,9 @@ export interface PortableOptions extends Omit<
   readonly token: ConnectToken | undefined;
   readonly wasm: Exclude<WasmSource, URL | Response | PromiseLike<Response>> | undefined;
 }
+
+/** Options of a request that go through a port. */
+export type PortableRequest = Omit<RequestOptions, 'signal'>;
 
 /** A page knows this of its client without asking. */
 export interface ClientStatus {
@@ -43,6 +47,10 @@ export type WorkerSide = {
   /** Sends a message and returns whether there is room for more. */
   send(...message: unknown[]): boolean;
   track(...message: unknown[]): Promise<Fate>;
+  /** Asks a question under a number of the page's, and resolves with the answer. */
+  request(id: number, type: string, value: unknown, options: PortableRequest): Promise<unknown>;
+  /** Gives a request up. */
+  cancel(id: number): void;
   stats(): ClientHostStats;
   channelStats(channel: number): ChannelStats;
   /** Tells the number of messages that were taken. */
@@ -67,6 +75,8 @@ export type PageSide = {
   transport(status: ClientStatus): void;
   drain(): void;
   message(message: Message<Schema>): void;
+  /** Answers a question of the game server. */
+  answer(type: string, value: unknown): Promise<unknown>;
   /** Tells the end of the connection, after the last message, with its last figures. */
   end(how: Disconnect, stats: ClientHostStats): void;
   openPeer(peer: number, label: string, options: ChannelOptions): void;

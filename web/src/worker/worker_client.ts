@@ -1,6 +1,7 @@
 import { reasonOf, throwIfAborted } from '../abort.js';
 import { Deferred } from '../deferred.js';
-import { ClosedError, CoreError, LoadError } from '../errors.js';
+import { ClosedError, CoreError, LoadError, RefusedError } from '../errors.js';
+import { refusals } from '../generated.js';
 import {
   DisconnectedEvent,
   StateEvent,
@@ -14,6 +15,12 @@ import { Host, type HostMessages } from '../hosts/host.js';
 import { PageVisit } from '../hosts/page_visit.js';
 import { reasonFor } from '../hosts/refusal.js';
 import type { TokenOption } from '../hosts/token.js';
+import type {
+  AnswerValue,
+  QuestionValue,
+  RequestName,
+  RequestOptions,
+} from '../messages/request.js';
 import type { Schema } from '../messages/schema.js';
 import type { ChannelStats, Message } from '../messages/types.js';
 import type { TransportKind } from '../transports/transport.js';
@@ -86,6 +93,7 @@ export class WorkerClient<Of extends Schema = Schema> extends Host<
       this.#ask();
       return this.#line.call('track', ...message);
     },
+    request: (type, value, options) => this.#request(type, value, options),
     take: () => {
       const message = this.#received.shift();
       if (message && ++this.#taken % BATCH === 0) this.#line.tell('taken', BATCH);
@@ -100,6 +108,8 @@ export class WorkerClient<Of extends Schema = Schema> extends Host<
   #status = nowhere;
   #received: Message<Of>[] = [];
   #taken = 0;
+  /** The number of the latest request. */
+  #asked = 0;
   #closed!: Deferred<Disconnect>;
   #lastStats: ClientHostStats | undefined;
   /**
@@ -275,12 +285,46 @@ export class WorkerClient<Of extends Schema = Schema> extends Host<
         this.#received.push(message as Message<Of>);
         this.hand();
       }),
+      answer: (type, value) => this.#answer(type, value),
       end: whileHere((how, stats) => {
         this.#lastStats = stats;
         this.#end(how);
       }),
       ...peers.calls,
     };
+  }
+
+  async #request<Name extends RequestName<Of>>(
+    type: Name,
+    value: QuestionValue<Of, Name>,
+    { signal, ...options }: RequestOptions,
+  ): Promise<AnswerValue<Of, Name>> {
+    throwIfAborted(signal);
+    this.#ask();
+    const line = this.#line;
+    const id = ++this.#asked;
+    const giveUp = (): void => line.tell('cancel', id);
+    signal?.addEventListener('abort', giveUp);
+    try {
+      return (await line.call('request', id, type, value, options)) as AnswerValue<Of, Name>;
+    } catch (error) {
+      throw signal?.aborted ? reasonOf(signal) : error;
+    } finally {
+      signal?.removeEventListener('abort', giveUp);
+    }
+  }
+
+  /** Answers a question of the server. An error that is no refusal stays in the page. */
+  async #answer(type: string, value: unknown): Promise<unknown> {
+    const answer = this.answererOf(type);
+    if (!answer) throw new RefusedError(refusals.NO_ANSWER);
+    try {
+      return await answer(value as never);
+    } catch (error) {
+      if (error instanceof RefusedError) throw error;
+      void Promise.reject(error);
+      throw new RefusedError(refusals.FAILED);
+    }
   }
 
   /** @throws ClosedError when there is no Worker to ask. */
