@@ -13,6 +13,10 @@
 
 #define MOST_EVENTS 65536
 
+/* Datagrams of others on the path. No peer sends one of that size, by which they are known when
+   they arrive. */
+#define FLOOD_SIZE (CW_LAB_MAX_DATAGRAM + 1)
+
 struct end {
     void *peer;
     struct cw_simulator *path; /* from here to the other end */
@@ -34,7 +38,8 @@ struct cw_lab_column {
     uint64_t events_written, events_read, events_dropped;
     uint64_t hash;
     struct end ends[2];
-    uint8_t datagram[CW_LAB_MAX_DATAGRAM];
+    double flood_bytes; /* bytes of others that are due */
+    uint8_t datagram[FLOOD_SIZE];
 };
 
 static const struct cw_lab_peer_type *const protocols[] = {
@@ -80,7 +85,7 @@ static bool is_valid(const struct cw_lab_column_config *config)
 static struct cw_simulator_config path_config(const struct cw_lab_column *column, uint32_t end)
 {
     struct cw_simulator_config config = cw_simulator_config_default();
-    config.max_datagram_size = CW_LAB_MAX_DATAGRAM;
+    config.max_datagram_size = FLOOD_SIZE;
     config.max_datagrams = IN_TRANSIT;
     if (column)
         config.seed = column->config.seed * 2 + end;
@@ -178,6 +183,7 @@ void cw_lab_column_reset(struct cw_lab_column *column)
         return;
     destroy_ends(column);
     column->ticks = column->hash = 0;
+    column->flood_bytes = 0;
     column->events_written = column->events_read = column->events_dropped = 0;
     make_ends(column); /* they fit, because they had this memory before */
     const struct cw_lab_settings settings = column->settings;
@@ -210,7 +216,8 @@ enum cw_error cw_lab_column_change(struct cw_lab_column *column,
 {
     if (!column || !settings)
         return CW_ERROR_INVALID_ARGUMENT;
-    if (!(settings->burst_length >= 1))
+    if (!(settings->burst_length >= 1) ||
+        !(settings->flood_bytes_per_second >= 0 && isfinite(settings->flood_bytes_per_second)))
         return CW_ERROR_INVALID_ARGUMENT;
     const struct cw_simulator_path path = path_of(settings);
     const enum cw_error error = cw_simulator_change(column->ends[0].path, &path);
@@ -305,7 +312,7 @@ static void transmit(struct cw_lab_column *column, uint32_t sender, double now)
     void *peer = column->ends[sender].peer;
     for (int i = 0; i < PER_TURN; i++) {
         const size_t size =
-            column->type->transmit(peer, column->datagram, sizeof column->datagram, now);
+            column->type->transmit(peer, column->datagram, CW_LAB_MAX_DATAGRAM, now);
         if (size == 0)
             return;
         send_datagram(column, sender, size, now);
@@ -324,6 +331,8 @@ static void carry(struct cw_lab_column *column, double now)
             return;
         const size_t size = cw_simulator_transmit(ends[sender].path, column->datagram,
                                                   sizeof column->datagram, time);
+        if (size == FLOOD_SIZE)
+            continue;
         column->type->receive(ends[!sender].peer, column->datagram, size, time);
         if (column->type->answers_at_once)
             transmit(column, !sender, time);
@@ -347,6 +356,18 @@ static void take_arrivals(struct cw_lab_column *column, uint32_t end, double now
     }
 }
 
+/* Puts the datagrams of others that are due on the path from end 0, between its turns, so that a
+   queue that they fill has some room at those. */
+static void flood(struct cw_lab_column *column, double now)
+{
+    column->flood_bytes += column->settings.flood_bytes_per_second / CW_LAB_TICKS_PER_SECOND;
+    for (int i = 0; i < PER_TURN && column->flood_bytes >= FLOOD_SIZE; i++) {
+        cw_simulator_receive(column->ends[0].path, column->datagram, FLOOD_SIZE, now);
+        column->flood_bytes -= FLOOD_SIZE;
+    }
+    column->flood_bytes = fmin(column->flood_bytes, FLOOD_SIZE);
+}
+
 /* Does one end's part of a tick. */
 static void take_turn(struct cw_lab_column *column, uint32_t end, double now)
 {
@@ -355,6 +376,8 @@ static void take_turn(struct cw_lab_column *column, uint32_t end, double now)
     struct end *e = &column->ends[end];
     const bool message = settings->message_every && column->ticks % settings->message_every == 0;
     carry(column, now);
+    if (end == 1)
+        flood(column, now);
     take_arrivals(column, end, now);
     cw_lab_game_send(&e->game, CW_LAB_STATE, settings->states, type, e->peer, now);
     cw_lab_game_send(&e->game, CW_LAB_MESSAGE, message, type, e->peer, now);
@@ -430,6 +453,16 @@ enum cw_lab_waiting cw_lab_column_waiting(const struct cw_lab_column *column, ui
         return CW_LAB_WAITING_NOTHING;
     *number = column->ends[end].waiting_for;
     return column->ends[end].waiting;
+}
+
+void cw_lab_column_control(const struct cw_lab_column *column, uint32_t end,
+                           struct cw_lab_control *control)
+{
+    if (!column || !control)
+        return;
+    *control = (struct cw_lab_control){0};
+    if (end < 2 && column->type->control)
+        column->type->control(column->ends[end].peer, control);
 }
 
 uint64_t cw_lab_column_hash(const struct cw_lab_column *column)

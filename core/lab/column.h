@@ -44,18 +44,20 @@ struct cw_lab_column_config cw_lab_column_config_default(void);
    Two columns with the same seed and the same settings treat their datagrams alike: datagram number
    N of an end, counted from 0, is lost in both or in neither, and takes the same time in both,
    whatever the protocols put into it. This ends where a queue overflows, because then the network
-   depends on how much was sent, and where settings change, because the number of datagrams sent by
-   then may differ. */
+   depends on how much was sent, and where settings change or others flood the path, because the
+   number of datagrams sent by then may differ. */
 struct cw_lab_settings {
     double rtt_seconds;    /* each way takes half; default 0.1 */
     double jitter_seconds; /* each way takes up to this much more; default 0 */
     double loss;           /* the share of the datagrams that is lost, 0 to 1; default 0 */
     double burst_length; /* datagrams lost in a row, on average, 1 (at random) or more; default 1 */
-    double bytes_per_second; /* bandwidth each way; 0: no limit; default 0 */
-    double queue_bytes;      /* bytes that may wait for the bandwidth; default 65536 */
-    bool states;             /* each end sends a state of 64 bytes per tick; default true */
-    uint32_t message_every;  /* ticks from one message of 64 bytes that each end sends to the next;
-                                0: none; default 1 */
+    double bytes_per_second;       /* bandwidth each way; 0: no limit; default 0 */
+    double queue_bytes;            /* bytes that may wait for the bandwidth; default 65536 */
+    double flood_bytes_per_second; /* others on the path send so much from end 0 to end 1, in
+                                      datagrams of 1201 bytes; default 0 */
+    bool states;                   /* each end sends a state of 64 bytes per tick; default true */
+    uint32_t message_every; /* ticks from one message of 64 bytes that each end sends to the next;
+                               0: none; default 1 */
     bool blocks; /* end 0 sends blocks of 102400 bytes, one after the other; default false */
 };
 
@@ -141,6 +143,10 @@ void cw_lab_column_restart_stats(struct cw_lab_column *column);
    cw_lab_waiting mentions for it. */
 enum cw_lab_waiting cw_lab_column_waiting(const struct cw_lab_column *column, uint32_t end,
                                           uint32_t *number);
+
+/* Fills in the state of an end's flow control; all 0 when its protocol has none. */
+void cw_lab_column_control(const struct cw_lab_column *column, uint32_t end,
+                           struct cw_lab_control *control);
 
 /* A hash of all that has happened: every datagram, its bytes, its fate and its times, and every
    event that an application got. */

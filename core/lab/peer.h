@@ -65,6 +65,19 @@ enum cw_lab_waiting {
     CW_LAB_WAITING_RATE    /* sending: no more than `number` datagrams per second are allowed */
 };
 
+/* The state of the flow control of a peer that has one. All is 0 where it has none, and in the
+   modes that do not use it. */
+struct cw_lab_control {
+    double rtt;                   /* seconds, as the control judges it; 0 before there is one */
+    double rtt_threshold_seconds; /* good and bad mode: a longer RTT is bad */
+    double penalty_seconds;       /* the time for which the RTT must be good to end the bad mode */
+    double good_seconds;          /* the time for which it has been good, or the good mode lasted */
+    double packets_per_second;    /* the rate that is allowed in the mode */
+    double window_bytes;          /* delay-based: bytes of blocks that may be in flight */
+    double in_flight_bytes;       /* bytes of blocks that are in flight */
+    bool good;                    /* it is in good mode */
+};
+
 /* A protocol: a constant table. The column never passes NULL or a time that is not finite, and
    time does not go back. */
 struct cw_lab_peer_type {
@@ -99,6 +112,10 @@ struct cw_lab_peer_type {
     /* Returns the reason for which this end waits, once the application has taken everything;
      *number is as above, 0 when the end waits for nothing. */
     enum cw_lab_waiting (*waiting)(const void *peer, double now, uint32_t *number);
+
+    /* Tells the state of the flow control in *control, which is all 0; NULL for a protocol that has
+       none. */
+    void (*control)(const void *peer, struct cw_lab_control *control);
 
     /* True: transmit is also called after every receive, as a kernel would. False: it is called
        only after update, until it returns 0. */

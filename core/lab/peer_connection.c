@@ -184,6 +184,23 @@ static enum cw_lab_waiting waiting(const void *peer, double now, uint32_t *numbe
     return CW_LAB_WAITING_NOTHING;
 }
 
+static void control(const void *peer, struct cw_lab_control *control)
+{
+    const struct connection_peer *p = peer;
+    struct cw_connection_stats stats;
+    cw_connection_get_stats(p->connection, &stats);
+    *control = (struct cw_lab_control){
+        .rtt = p->mode.binary ? stats.judged_rtt : stats.endpoint.rtt,
+        .rtt_threshold_seconds = stats.rtt_threshold_seconds,
+        .penalty_seconds = stats.penalty_seconds,
+        .good_seconds = stats.good_seconds,
+        .packets_per_second = stats.packets_per_second,
+        .window_bytes = stats.congestion_window_bytes,
+        .in_flight_bytes = stats.bytes_in_flight,
+        .good = stats.congestion_state == CW_CONGESTION_GOOD,
+    };
+}
+
 #define CONNECTION_PEER(mode_name, ...)                                                            \
     const struct cw_lab_peer_type cw_lab_peer_##mode_name = {                                      \
         .name = #mode_name,                                                                        \
@@ -197,6 +214,7 @@ static enum cw_lab_waiting waiting(const void *peer, double now, uint32_t *numbe
         .transmit = transmit,                                                                      \
         .next = next,                                                                              \
         .waiting = waiting,                                                                        \
+        .control = control,                                                                        \
     };
 
 CONNECTION_PEER(plain, .recovery = CW_RECOVERY_RESEND)

@@ -190,6 +190,40 @@ test('what the article says of its rejected designs is seen', async (t) => {
   await close(page);
 });
 
+test('a flood turns the lamp, and the penalty clock turns it back', async (t) => {
+  const page = await open(t);
+  await page.locator('#flow-control').click();
+  await page.waitForFunction(() => globalThis.page.run.settings.blocks);
+  const seen = async (seconds) => {
+    await page.evaluate((ticks) => globalThis.page.step(ticks), 60 * seconds);
+    const panels = await page.locator('.control').all();
+    return Promise.all(
+      panels.map((panel) => panel.evaluate(({ dataset, innerText }) => [dataset.mode, innerText])),
+    );
+  };
+  const [[good, calm], [delay, window]] = await seen(0);
+  assert.equal(good, 'good');
+  assert.match(calm, /Good mode: 30 packets\/s\s+round trip \d+ ms, bad above 250 ms/);
+  assert.equal(delay, 'delay');
+  assert.match(window, /\d ms\s+[\d.]+ of [\d.]+ kB in flight/);
+  await page.keyboard.press('f');
+  assert.equal(await page.locator('#flood').getAttribute('aria-pressed'), 'true');
+  const [[bad, text]] = await seen(3);
+  assert.equal(bad, 'bad');
+  assert.match(text, /Bad mode: 10 packets\/s\s+round trip [3-9]\d\d ms[^]*penalty: 0\.0 of 8 s/);
+  await picture(page, 'flood-desktop');
+  await page.locator('#flood').click();
+  const [[waits, clock]] = await seen(5);
+  assert.equal(waits, 'bad');
+  assert.match(clock, /penalty: [1-5]\.\d of 8 s/);
+  assert.equal((await seen(8))[0][0], 'good');
+  // Another run begins without a flood.
+  await page.keyboard.press('f');
+  await page.keyboard.press('r');
+  assert.equal(await page.locator('#flood').getAttribute('aria-pressed'), 'false');
+  await close(page);
+});
+
 test('columns come and go, and choose their protocol', async (t) => {
   const page = await open(t);
   const columns = () => page.evaluate(() => globalThis.page.run.settings.protocols);

@@ -1,10 +1,14 @@
 // The overlay over a page with a connection.
 import assert from 'node:assert/strict';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { attempt, chat, leave, openPage, startChat } from '../support/chat_page.mjs';
 import { startChromium } from '../support/browsers.mjs';
 
 const browser = await startChromium(test);
+const pictures = join(process.env.CAUSEWAY_BUILD, 'screenshots');
+mkdirSync(pictures, { recursive: true });
 const place = await startChat(test, { loss: 0.2 });
 
 /** Opens a page that is connected, with the overlay. */
@@ -35,6 +39,7 @@ const pixels = (page, what) =>
 
 const RTT = [76, 201, 224];
 const LOSS = [255, 107, 122];
+const FAINT = [163, 186, 192];
 
 for (const inWorker of [false, true])
   test(`it shows transport, round trip, loss and bandwidth${inWorker ? ' of a Worker' : ''}`, async (t) => {
@@ -56,6 +61,42 @@ for (const inWorker of [false, true])
         .shadowRoot.textContent.startsWith('disconnected'),
     );
   });
+
+test('it shows the good or bad mode, the penalty clock and the threshold', async (t) => {
+  const page = await openPage(t, browser, place);
+  await page.evaluate(async () => {
+    const { overlay } = await import('/causeway-net/overlay.js');
+    const path = { rtt: 0.3, lossSent: 0, lossReceived: 0 };
+    globalThis.stats = { ...path, sentBytesPerSecond: 0, receivedBytesPerSecond: 0 };
+    const client = { transport: 'webrtc', state: 'connected', stats: () => globalThis.stats };
+    overlay(client);
+  });
+  const shows = (pattern) =>
+    page.waitForFunction(
+      (source) =>
+        new RegExp(source).test(
+          document.querySelector('[aria-label="Network"]').shadowRoot.firstElementChild.innerText,
+        ),
+      pattern,
+    );
+  const height = () =>
+    shown(page).evaluate(({ shadowRoot }) => shadowRoot.firstElementChild.offsetHeight);
+  const becomes = (changes) =>
+    page.evaluate((given) => Object.assign(globalThis.stats, given), changes);
+  await shows('300 ms');
+  const before = await height();
+  await becomes({ congestionState: 'NONE' });
+  await shows('300 ms');
+  assert.equal(await height(), before);
+  assert.equal(await pixels(page, FAINT), 0);
+  await becomes({ congestionState: 'BAD', packetsPerSecond: 10, penaltySeconds: 8 });
+  await becomes({ goodSeconds: 2.5, rttThresholdSeconds: 0.25 });
+  await shows('mode\\s*● bad, 10 packets/s\\s+penalty 2\\.5 of 8 s');
+  assert.ok((await pixels(page, FAINT)) > 100, 'a line at the threshold');
+  await becomes({ congestionState: 'GOOD', packetsPerSecond: 30, goodSeconds: 1 });
+  await shows('mode\\s*● good, 30 packets/s\\s+for 1\\.0 s, penalty 8 s');
+  await page.screenshot({ path: join(pictures, 'overlay-mode.png') });
+});
 
 for (const [corner, x, y] of [
   [undefined, 8, 8],

@@ -489,6 +489,26 @@ test('the mode of congestion control decides what holds packets back', () => {
   assert.ok(datagrams >= 5 && datagrams <= 7, `${datagrams} at five in a second`);
 });
 
+test('statistics tell the good and the bad mode, and the penalty clock', () => {
+  const { ends, run } = pair({ congestion: { mode: 'BINARY' } }, { latencySeconds: 0.05 });
+  const is = () => ends[0].stats();
+  const { congestionState, congestionReason, packetsPerSecond, rttThresholdSeconds } = is();
+  assert.deepEqual(
+    [congestionState, congestionReason, packetsPerSecond, rttThresholdSeconds],
+    ['BAD', 'NO_RTT', 10, 0.25],
+  );
+  run(120);
+  assert.equal(is().congestionReason, 'PENALTY');
+  assert.equal(is().penaltySeconds, 4);
+  assert.ok(is().goodSeconds > 1 && is().goodSeconds < 2, `${is().goodSeconds} s`);
+  assert.ok(is().judgedRtt > 0.05 && is().judgedRtt < 0.25, `${is().judgedRtt} s`);
+  run(180);
+  assert.equal(is().congestionState, 'GOOD');
+  assert.equal(is().congestionReason, 'RECOVERED');
+  assert.equal(is().packetsPerSecond, 30);
+  assert.equal(pair({}).ends[0].stats().congestionState, 'NONE');
+});
+
 test('an idle connection is silent but for a datagram each interval', () => {
   const datagramsOf = (config) => {
     const connection = new Connection(core, types, config);

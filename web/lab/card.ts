@@ -1,6 +1,7 @@
 import { DASHES } from './charts.js';
 import { element, fill, setText } from './dom.js';
 import type { Traffic } from './lab.js';
+import { ControlPanel } from './control.js';
 import { nameOf } from './protocols.js';
 import { CLIENT, SERVER, type Track } from './track.js';
 import { why } from './why.js';
@@ -23,6 +24,7 @@ export class Card {
   onremove: () => void = () => {};
   readonly root: HTMLElement;
   readonly #wire: Wire;
+  readonly #control: ControlPanel;
   #explained = -WHY_SECONDS;
 
   constructor(place: number, protocols: readonly string[]) {
@@ -31,6 +33,7 @@ export class Card {
     this.root.style.setProperty('--mine', `var(--column-${place})`);
     this.#part('path').setAttribute('stroke-dasharray', DASHES[place]!.join(' '));
     this.#wire = new Wire(this.#part('.wire'));
+    this.#control = new ControlPanel(this.#part('.control'));
     const choice = this.#part<HTMLSelectElement>('.protocol');
     fill(
       choice,
@@ -69,6 +72,7 @@ export class Card {
     }
     setText(this.#part('.median'), duration(latencies.quantile(0.5)));
     setText(this.#part('.p99'), duration(latencies.quantile(0.99)));
+    this.#control.show(track.control, track.settings.blocks);
     const bytes = track.bytesPerMessage;
     setText(this.#part('.bytes'), Number.isNaN(bytes) ? '–' : bytes.toFixed(0));
     setText(this.#part('.lost'), String(track.lost + track.overflowed));

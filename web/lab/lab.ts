@@ -4,19 +4,21 @@ import {
   labColumnConfigStruct,
   labColumnEventStruct,
   labColumnEventTypes,
+  labControlStruct,
   labGameStatsStruct,
   labSettingsStruct,
   labTraffics,
   labWaitings,
   labWireStatsStruct,
   type LabColumnConfig,
+  type LabControl,
   type LabExports,
   type LabGameStats,
   type LabSettings,
   type LabWireStats,
 } from './generated.js';
 
-export type { LabGameStats, LabSettings, LabWireStats } from './generated.js';
+export type { LabControl, LabGameStats, LabSettings, LabWireStats } from './generated.js';
 
 /** One of the two ends of a column. */
 export type End = 0 | 1;
@@ -183,6 +185,14 @@ export class Column extends WasmObject<Lab> {
     memory.setU32(scratch, 0);
     const kind = core.exports.cw_lab_column_waiting(address, end, scratch);
     return { kind: named(labWaitings, kind)!, number: memory.u32(scratch) };
+  }
+
+  /** Returns the state of an end's flow control. */
+  control(end: End): LabControl {
+    const control = this.core.read(labControlStruct, (out) =>
+      this.core.exports.cw_lab_column_control(this.address, end, out),
+    );
+    return { ...control, good: control['good'] !== 0 } as LabControl;
   }
 
   /** A hash of all that has happened: 16 hexadecimal digits. */

@@ -86,11 +86,18 @@ export class Page {
     this.#show(true);
   }
 
+  /** Begins or ends a flood. */
+  #flood(on: boolean): void {
+    this.run.flood(on);
+    element('flood').ariaPressed = String(on);
+  }
+
   #start(settings: Settings, ticks: number): void {
     const { length } = settings.protocols;
     this.run?.destroy();
     this.run = new Run(this.lab, settings);
     this.run.advance(ticks);
+    this.#flood(false);
     this.#look({});
     this.#panel.show(settings);
     this.#place(length);
@@ -222,7 +229,8 @@ export class Page {
     const share = (): void => void this.#share();
     const add = (): void => this.#add();
     const explain = (): void => this.#explain();
-    const buttons = { play, step, restart, share, add, explain };
+    const flood = (): void => this.#flood(!this.run.flooded);
+    const buttons = { play, step, restart, share, add, explain, flood };
     for (const [id, action] of Object.entries(buttons))
       element(id).addEventListener('click', action);
     listen({
@@ -232,6 +240,7 @@ export class Page {
       s: share,
       a: add,
       w: explain,
+      f: flood,
       n: () => this.#panel.reseed(),
       b: () => this.change({ blocks: !this.run.settings.blocks }),
       '-': () => this.#faster(-1),

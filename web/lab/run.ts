@@ -6,6 +6,7 @@ import { Track } from './track.js';
 export class Run {
   readonly tracks: readonly Track[];
   ticks = 0;
+  flooded = false;
 
   constructor(
     lab: Lab,
@@ -25,6 +26,12 @@ export class Run {
       this.ticks++;
       for (const track of this.tracks) track.step(this.ticks);
     }
+  }
+
+  /** Begins or ends a flood, which is no part of the settings: another run begins without it. */
+  flood(on: boolean): void {
+    this.flooded = on;
+    for (const track of this.tracks) track.flood(on);
   }
 
   destroy(): void {

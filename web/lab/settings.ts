@@ -173,6 +173,18 @@ export function parseSeed(text: string): number | undefined {
   return seed < 2 ** 32 ? seed : undefined;
 }
 
+/** A flood is this many times as much as the bottleneck lets through. */
+const FLOOD = 1.2;
+/** The bottleneck during a flood where the settings have none, in bytes per second. */
+const FLOODED = 125_000;
+
+/** Returns the settings as the lab takes them, with others who fill the bottleneck. */
+export function flooded(settings: Settings): Partial<LabSettings> {
+  const calm = forLab(settings);
+  const bytesPerSecond = calm.bytesPerSecond || FLOODED;
+  return { ...calm, bytesPerSecond, floodBytesPerSecond: FLOOD * bytesPerSecond };
+}
+
 /** Returns the settings as the lab takes them. */
 export const forLab = (settings: Settings): Partial<LabSettings> => ({
   rttSeconds: settings.rtt / 1000,

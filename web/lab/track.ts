@@ -1,6 +1,14 @@
-import { Column, type ColumnEvent, type End, type Lab, type Traffic, type Waiting } from './lab.js';
+import {
+  Column,
+  type ColumnEvent,
+  type End,
+  type Lab,
+  type LabControl,
+  type Traffic,
+  type Waiting,
+} from './lab.js';
 import { Latencies } from './latencies.js';
-import { forLab, type Settings } from './settings.js';
+import { flooded, forLab, type Settings } from './settings.js';
 import type { Situation } from './why.js';
 import type { Flight } from './wire.js';
 
@@ -45,7 +53,11 @@ export class Track {
   /** The share of the latest time in which the column was in each situation. */
   readonly #lately = new Map<Situation, number>();
 
-  constructor(lab: Lab, protocol: string, settings: Settings) {
+  constructor(
+    lab: Lab,
+    protocol: string,
+    readonly settings: Settings,
+  ) {
     this.#column = new Column(lab, protocol, { seed: settings.seed });
     this.#column.change(forLab(settings));
     this.#queuedAfter = (settings.rtt / 2 + settings.jitter) / 1000 + QUEUED_SECONDS;
@@ -61,6 +73,16 @@ export class Track {
 
   get hash(): string {
     return this.#column.hash;
+  }
+
+  /** The state of the server's flow control. */
+  get control(): LabControl {
+    return this.#column.control(SERVER);
+  }
+
+  /** Lets others fill the bottleneck on the way to the client, or ends that. */
+  flood(on: boolean): void {
+    this.#column.change(on ? flooded(this.settings) : forLab(this.settings));
   }
 
   /** The bytes that both ends sent for each message that arrived; NaN before one has. */

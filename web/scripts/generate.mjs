@@ -104,6 +104,8 @@ const constants = {
   netcodeClientEvents: byName('cw_netcode_client_event_type', 'CW_NETCODE_CLIENT_EVENT_'),
   congestionModes: byName('cw_congestion_mode', 'CW_CONGESTION_'),
   congestionLimits: numbered('cw_congestion_limit', 'CW_CONGESTION_LIMIT_'),
+  congestionStates: numbered('cw_congestion_state', 'CW_CONGESTION_'),
+  congestionReasons: numbered('cw_congestion_reason', 'CW_CONGESTION_'),
   disconnectReasons: numbered('cw_disconnect_reason', 'CW_DISCONNECT_'),
   serverEvents: byName('cw_server_event_type', 'CW_SERVER_EVENT_'),
   clientActions: byName('cw_client_action', 'CW_CLIENT_ACTION_'),

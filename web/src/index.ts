@@ -40,6 +40,7 @@ export {
 export type { Channel, ChannelConfig } from './messages/channels.js';
 export { Connection, fingerprint } from './messages/connection.js';
 export type {
+  BinaryStats,
   ChannelStats,
   CongestionConfig,
   ConnectionConfig,

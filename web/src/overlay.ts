@@ -1,11 +1,14 @@
 import type { EndpointStats } from './endpoint.js';
+import type { BinaryStats } from './messages/types.js';
+
+type Stats = EndpointStats & Partial<BinaryStats>;
 
 /** The connection that an {@link overlay} shows: a `ClientHost`, a `ConnectionHost` or a `WorkerClient`. */
 export interface Watched {
   /** The kind of transport that carries it. */
   readonly transport: string;
   readonly state: string;
-  stats(): EndpointStats | Promise<EndpointStats>;
+  stats(): Stats | Promise<Stats>;
 }
 
 /** Options of {@link overlay}. */
@@ -21,7 +24,13 @@ const SAMPLES_PER_SECOND = 4;
 const STEP = 2;
 const SAMPLES = WIDTH / STEP;
 
-const COLORS = { text: '#e5f0f2', faint: '#a3bac0', rtt: '#4cc9e0', loss: '#ff6b7a' };
+const COLORS = {
+  text: '#e5f0f2',
+  faint: '#a3bac0',
+  rtt: '#4cc9e0',
+  loss: '#ff6b7a',
+  good: '#5ad18a',
+};
 /** The top of the graph stands for at least this many milliseconds. */
 const LEAST_TOP = 50;
 
@@ -58,8 +67,8 @@ const percent = (share: number): string => `${(share * 100).toFixed(1)} %`;
 
 const kilobytes = (bytes: number): string => (bytes / 1000).toFixed(1);
 
-/** Draws the lines of samples, the latest on the right. */
-function draw(canvas: HTMLCanvasElement, samples: readonly Sample[]): void {
+/** Draws the lines of samples, the latest on the right, and one at the threshold in seconds, if there is one. */
+function draw(canvas: HTMLCanvasElement, samples: readonly Sample[], threshold: number): void {
   const scale = globalThis.devicePixelRatio || 1;
   canvas.width = WIDTH * scale; // setting the width also clears the canvas
   canvas.height = HEIGHT * scale;
@@ -67,7 +76,11 @@ function draw(canvas: HTMLCanvasElement, samples: readonly Sample[]): void {
   if (!context) return;
   context.scale(scale, scale);
 
-  const top = Math.max(LEAST_TOP, ...samples.map(({ milliseconds }) => milliseconds)) * 1.2;
+  const highest = Math.max(LEAST_TOP, ...samples.map(({ milliseconds }) => milliseconds));
+  const top = Math.max(highest, threshold * 1000) * 1.2;
+  context.fillStyle = COLORS.faint;
+  if (threshold > 0)
+    context.fillRect(0, Math.round(HEIGHT * (1 - (threshold * 1000) / top)), WIDTH, 1);
   const x = (i: number): number => WIDTH - (samples.length - i) * STEP;
   context.fillStyle = COLORS.loss;
   samples.forEach(({ loss }, i) => {
@@ -88,7 +101,24 @@ interface Panel {
   readonly host: HTMLElement;
   /** The name of the transport, or of the state while there is none. */
   readonly title: HTMLElement;
-  show(stats: EndpointStats): void;
+  show(stats: Stats): void;
+}
+
+/** Adds rows with the good or bad mode of a connection and its penalty clock, which are hidden in other modes. */
+function addMode(parent: Node): (stats: Stats) => void {
+  const box = add(parent, 'div', 'display: none');
+  const mode = addRow(box, 'mode', COLORS.faint);
+  const clock = addRow(box, '', COLORS.faint);
+  return ({ congestionState, packetsPerSecond, penaltySeconds = 0, goodSeconds = 0 }) => {
+    if (!congestionState || congestionState === 'NONE') return;
+    const good = congestionState === 'GOOD';
+    box.style.display = '';
+    mode.style.color = good ? COLORS.good : COLORS.loss;
+    mode.textContent = `\u25cf ${good ? 'good' : 'bad'}, ${packetsPerSecond} packets/s`;
+    clock.textContent = good
+      ? `for ${goodSeconds.toFixed(1)} s, penalty ${penaltySeconds} s`
+      : `penalty ${goodSeconds.toFixed(1)} of ${penaltySeconds} s`;
+  };
 }
 
 /** Puts an empty panel into a corner of the page. */
@@ -116,8 +146,9 @@ function addPanel(corner: string): Panel {
   const canvas = add(box, 'canvas', `display: block; width: ${WIDTH}px; height: ${HEIGHT}px`);
   const loss = addRow(box, 'loss', COLORS.loss);
   const bandwidth = addRow(box, 'kB/s', COLORS.faint);
+  const showMode = addMode(box);
   const samples: Sample[] = [];
-  const show = (stats: EndpointStats): void => {
+  const show = (stats: Stats): void => {
     samples.push({
       milliseconds: stats.rtt * 1000,
       loss: Math.max(stats.lossSent, stats.lossReceived),
@@ -129,14 +160,16 @@ function addPanel(corner: string): Panel {
       kilobytes(stats.sentBytesPerSecond),
       kilobytes(stats.receivedBytesPerSecond),
     );
-    draw(canvas, samples);
+    showMode(stats);
+    draw(canvas, samples, stats.rttThresholdSeconds ?? 0);
   };
   return { host, title, show };
 }
 
 /**
- * Shows the state of a connection in a corner of the page: transport, round-trip time, loss and bandwidth. It takes no
- * clicks and no touches.
+ * Shows the state of a connection in a corner of the page: transport, round-trip time, loss and bandwidth, and in the
+ * binary mode of congestion control the good or bad mode, the penalty clock, and a line at the threshold of the
+ * round-trip time. It takes no clicks and no touches.
  * @returns a function that takes the overlay away again
  */
 export function overlay(client: Watched, options: OverlayOptions = {}): () => void {

@@ -351,6 +351,11 @@ struct cw_connection_stats {
     enum cw_congestion_state congestion_state;
     enum cw_congestion_reason congestion_reason; /* the reason for being in this state */
     double packets_per_second;                   /* the rate that is allowed now */
+    double judged_rtt;            /* the RTT less the usual wait at an end that sends rarely */
+    double rtt_threshold_seconds; /* a longer judged_rtt is bad */
+    double penalty_seconds;       /* the time for which the RTT must be good to end the bad state */
+    double good_seconds; /* the time for which the good state has lasted, or the good RTT in the bad
+                            one */
 };
 
 void cw_connection_get_stats(const struct cw_connection *connection,

@@ -361,6 +361,10 @@ void cw_connection_get_stats(const struct cw_connection *c, struct cw_connection
     stats->congestion_state = c->congestion.binary.state;
     stats->congestion_reason = c->congestion.binary.reason;
     stats->packets_per_second = c->congestion.binary.packets_per_second;
+    stats->judged_rtt = c->congestion.binary.rtt;
+    stats->rtt_threshold_seconds = cw_congestion_threshold(&c->congestion);
+    stats->penalty_seconds = c->congestion.binary.penalty_seconds;
+    stats->good_seconds = cw_binary_good_seconds(&c->congestion);
     stats->packets_refused = c->packets_refused;
     stats->packets_invalid = c->packets_invalid;
     stats->messages_in_use = cw_message_pool_used(c->made) + cw_message_pool_used(c->arrived);

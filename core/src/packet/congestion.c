@@ -152,6 +152,11 @@ double cw_congestion_target(const struct cw_congestion *c)
     return c->mode == CW_CONGESTION_DELAY ? c->delay.target : 0;
 }
 
+double cw_congestion_threshold(const struct cw_congestion *c)
+{
+    return c->mode == CW_CONGESTION_BINARY ? c->config.rtt_threshold_seconds : 0;
+}
+
 bool cw_congestion_competes(const struct cw_congestion *c)
 {
     return c->mode == CW_CONGESTION_DELAY && c->delay.phase == 4;

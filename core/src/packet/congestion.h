@@ -13,6 +13,7 @@ struct cw_congestion_binary {
     enum cw_congestion_reason reason; /* the reason for being in this state */
     double packets_per_second;        /* the rate that is allowed now */
     double penalty_seconds; /* the time for which good conditions must last to end the bad state */
+    double rtt;             /* the RTT that was judged last */
     double good_since;      /* when the good state, or good conditions in the bad one, began */
     double halved;          /* when the penalty time was last halved, or the good state began */
     double saved;           /* packets that may be sent; below 0 when too many were sent */
@@ -144,6 +145,9 @@ double cw_congestion_in_flight(const struct cw_congestion *congestion);
 double cw_congestion_target(const struct cw_congestion *congestion);
 bool cw_congestion_competes(const struct cw_congestion *congestion);
 
+/* The RTT above which the mode BINARY is bad, in seconds; 0 in the other modes. */
+double cw_congestion_threshold(const struct cw_congestion *congestion);
+
 /* The functions above choose among these by the mode. */
 
 void cw_delay_init(struct cw_congestion *congestion);
@@ -161,5 +165,8 @@ void cw_binary_init(struct cw_congestion *congestion);
 void cw_binary_update(struct cw_congestion *congestion, double rtt, double now);
 void cw_binary_sent(struct cw_congestion *congestion);
 bool cw_binary_allows(const struct cw_congestion *congestion);
+
+/* The time for which the good state has lasted, or good conditions in the bad one. */
+double cw_binary_good_seconds(const struct cw_congestion *congestion);
 
 #endif

@@ -65,6 +65,7 @@ void cw_binary_init(struct cw_congestion *c)
 void cw_binary_update(struct cw_congestion *c, double rtt, double now)
 {
     advance(c, now);
+    c->binary.rtt = rtt;
     if (c->binary.state == CW_CONGESTION_GOOD) {
         halve_penalty(c);
         if (rtt > c->config.rtt_threshold_seconds)
@@ -85,6 +86,12 @@ void cw_binary_update(struct cw_congestion *c, double rtt, double now)
     }
     if (c->now - c->binary.good_since >= c->binary.penalty_seconds)
         enter_good(c);
+}
+
+double cw_binary_good_seconds(const struct cw_congestion *c)
+{
+    const bool good = c->binary.state == CW_CONGESTION_GOOD || c->binary.conditions_good;
+    return good ? c->now - c->binary.good_since : 0;
 }
 
 bool cw_binary_allows(const struct cw_congestion *c)

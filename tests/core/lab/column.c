@@ -393,7 +393,7 @@ TEST(what_makes_no_sense_is_refused)
 
     column = make(0, 1);
     const struct cw_lab_settings fine = cw_lab_settings_default();
-    struct cw_lab_settings bad[] = {fine, fine, fine, fine, fine, fine, fine};
+    struct cw_lab_settings bad[] = {fine, fine, fine, fine, fine, fine, fine, fine, fine};
     bad[0].rtt_seconds = -1;
     bad[1].jitter_seconds = (double)NAN;
     bad[2].loss = 1.1;
@@ -401,8 +401,10 @@ TEST(what_makes_no_sense_is_refused)
     bad[4].burst_length = (double)NAN;
     bad[5].bytes_per_second = -1;
     bad[6].queue_bytes = (double)INFINITY;
+    bad[7].flood_bytes_per_second = -1;
+    bad[8].flood_bytes_per_second = (double)NAN;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        if (bad[i].burst_length != 1)
+        if (bad[i].burst_length != 1 || bad[i].flood_bytes_per_second != 0)
             assert_int_equal(cw_lab_column_change(column, &bad[i]), CW_ERROR_INVALID_ARGUMENT);
         else
             assert_error_names(cw_lab_column_change(column, &bad[i]),

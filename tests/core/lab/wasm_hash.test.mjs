@@ -35,7 +35,7 @@ const create = (protocol, seed) => {
 const inWasm = (protocol, ticks, seed, settings) => {
   const column = create(protocol, seed);
   const room = exports.allocate(headers.layout('cw_lab_settings').size);
-  write(room, 'cw_lab_settings', { states: 1, ...settings });
+  write(room, 'cw_lab_settings', { states: 1, floodBytesPerSecond: 0, ...settings });
   assert.equal(exports.cw_lab_column_change(column, room), 0);
   exports.cw_lab_column_step(column, ticks);
   const hash = BigInt.asUintN(64, exports.cw_lab_column_hash(column));

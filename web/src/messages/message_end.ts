@@ -2,6 +2,8 @@ import { CoreObject, type Core } from '../core.js';
 import {
   channelStatsStruct,
   congestionLimits,
+  congestionReasons,
+  congestionStates,
   connectionEventAt,
   connectionStatsStruct,
   endpointStatsStruct,
@@ -160,11 +162,18 @@ export abstract class MessageEnd<Of extends Schema> extends CoreObject {
   stats(): ConnectionStats {
     const { exports, memory, scratch } = this.core;
     exports.cw_connection_get_stats(this.connection, scratch);
-    const { limited, ...counts } = memory.struct(scratch, connectionStatsStruct.fields);
+    const { limited, congestionState, congestionReason, ...counts } = memory.struct(
+      scratch,
+      connectionStatsStruct.fields,
+    );
     return {
       ...memory.struct(scratch, endpointStatsStruct.fields),
       ...counts,
       limited: congestionLimits[`${limited}` as keyof typeof congestionLimits],
+      congestionState: counts.rttThresholdSeconds
+        ? congestionStates[`${congestionState}` as keyof typeof congestionStates]
+        : 'NONE',
+      congestionReason: congestionReasons[`${congestionReason}` as keyof typeof congestionReasons],
     };
   }
 

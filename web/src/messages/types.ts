@@ -1,4 +1,9 @@
-import type { congestionLimits, congestionModes } from '../generated.js';
+import type {
+  congestionLimits,
+  congestionModes,
+  congestionReasons,
+  congestionStates,
+} from '../generated.js';
 import type { EndpointConfig, EndpointStats } from '../endpoint.js';
 import type { Channel } from './channels.js';
 import type { AnswerValue, QuestionValue, RequestName } from './request.js';
@@ -116,8 +121,29 @@ export type ConnectionEvent<Of extends Schema = Schema> =
 /** The limits by which congestion control holds packets back. */
 export type CongestionLimit = (typeof congestionLimits)[keyof typeof congestionLimits];
 
+/** The state of the binary mode of congestion control. */
+export interface BinaryStats {
+  /** `NONE` in other modes, in which all that follows says nothing. */
+  readonly congestionState: 'NONE' | (typeof congestionStates)[keyof typeof congestionStates];
+  /**
+   * The reason for this state. Bad: there is no round-trip time yet (`NO_RTT`), it is above the threshold (`HIGH_RTT`),
+   * or it is good, but not yet for the penalty time (`PENALTY`). Good: `RECOVERED`.
+   */
+  readonly congestionReason: (typeof congestionReasons)[keyof typeof congestionReasons];
+  /** The rate that is allowed now. */
+  readonly packetsPerSecond: number;
+  /** The round-trip time less the usual wait at an end that sends rarely, in seconds. */
+  readonly judgedRtt: number;
+  /** A longer `judgedRtt` is bad. */
+  readonly rttThresholdSeconds: number;
+  /** The time for which the round-trip time must be good to end the bad state. */
+  readonly penaltySeconds: number;
+  /** The time for which the good state has lasted, or the good round-trip time in the bad one. */
+  readonly goodSeconds: number;
+}
+
 /** A connection's statistics of the path, and of what it dropped. */
-export interface ConnectionStats extends EndpointStats {
+export interface ConnectionStats extends EndpointStats, BinaryStats {
   /** Bytes of bulk data, mostly blocks, that may be in flight. */
   readonly congestionWindowBytes: number;
   /** Bytes of bulk data that are in flight. */
