@@ -1,7 +1,10 @@
 /* The native side of tests/bench/wasm_messages.mjs, which defines a round: for each line "ROUNDS"
-   on standard input it prints a line with the seconds that they took. */
+   on standard input it prints a line with the seconds that they took.
+     messages_native move|update */
 #include "causeway/connection.h"
 #include "causeway/native/clock.h"
+
+#include "world_update.h"
 
 #include <stdio.h>
 
@@ -14,14 +17,18 @@
 CW_MESSAGE(move, MOVE_FIELDS)
 
 static double now;
+static bool updates;
 
 static bool send(struct cw_connection *from)
 {
     struct cw_message *message;
     if (cw_connection_create_message(from, 0, &message) != CW_OK)
         return false;
-    *(struct move *)message->data =
-        (struct move){.id = 7, .x = 12.5f, .y = -3, .yaw = 1.5f, .jumping = true};
+    if (updates)
+        *(struct update *)message->data = cw_world_update();
+    else
+        *(struct move *)message->data =
+            (struct move){.id = 7, .x = 12.5f, .y = -3, .yaw = 1.5f, .jumping = true};
     return cw_connection_send(from, 0, message, now) == CW_OK;
 }
 
@@ -35,15 +42,17 @@ static bool carry(struct cw_connection *from, struct cw_connection *to)
     while ((size = cw_connection_transmit(from, datagram, sizeof datagram, now)) > 0)
         cw_connection_receive(to, datagram, size, now);
     while (cw_connection_next(to, &event)) {
-        arrived = ((const struct move *)event.message->data)->id == 7;
+        arrived = updates ? ((const struct update *)event.message->data)->count == WORLD_BODIES
+                          : ((const struct move *)event.message->data)->id == 7;
         cw_message_release(event.message);
     }
     return arrived;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-    const struct cw_message_type types[] = {move_type};
+    updates = argc > 1 && strcmp(argv[1], "update") == 0;
+    const struct cw_message_type types[] = {updates ? update_type : move_type};
     const struct cw_schema_config schema_config = {.types = types, .count = 1};
     struct cw_schema *schema;
     if (cw_schema_create(&schema_config, &schema) != CW_OK)

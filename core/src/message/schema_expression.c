@@ -1,7 +1,7 @@
 #include "message/schema_expression.h"
 
 /* Loads the value of a field that always has one: it is neither an option nor an array. */
-static bool load(const struct cw_field *field, const uint8_t *structure, int64_t *value)
+bool cw_expression_load(const struct cw_field *field, const uint8_t *structure, int64_t *value)
 {
     static const uint8_t zeros[8];
     const uint8_t *const from = structure ? structure + field->offset : zeros;
@@ -94,7 +94,7 @@ bool cw_expression_value(const char *expression, const struct cw_field *field, u
             stack[held++] = top;
             top = operation & 63;
             if (operation == CW_OPERATION_FIELD &&
-                (*at - 1u >= before || !load(field - *at++, structure, &top)))
+                (*at - 1u >= before || !cw_expression_load(field - *at++, structure, &top)))
                 return false;
         } else if (held < 2 || !apply(operation, stack[--held], top, &top)) {
             return false;

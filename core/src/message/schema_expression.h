@@ -32,6 +32,10 @@ enum cw_operation {
     CW_OPERATION_REST
 };
 
+/* Loads the value of a field that always has one, of the struct or, when that is NULL, 0. Returns
+   false for a field that is no single integer or bool. */
+bool cw_expression_load(const struct cw_field *field, const uint8_t *structure, int64_t *value);
+
 /* Works out the expression of a field that has as many fields before it. With a NULL structure, the
    fields count as 0. Returns false for bytes that are no expression of them; whatever succeeds so
    succeeds for every struct: numbers wrap at 64 bits, and what is divided by 0 becomes 0. */

@@ -9,8 +9,8 @@
    quick. */
 enum cw_schema_code {
     CW_CODE_PLAIN_BOOL,
-    CW_CODE_PLAIN_32,    /* all 32 bits, as they are */
     CW_CODE_PLAIN_RANGE, /* 1 to 32 bits */
+    CW_CODE_PLAIN_32,    /* all 32 bits, as they are */
     CW_CODE_BOOL,
     CW_CODE_RANGE,
     CW_CODE_RANGE_64,

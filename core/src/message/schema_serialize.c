@@ -17,9 +17,13 @@ static int64_t evaluate(const char *expression, const struct cw_schema_step *ste
                         const uint8_t *message)
 {
     int64_t value = 0;
-    if (expression)
-        cw_expression_value(expression, step->field, UINT32_MAX,
-                            message + step->offset - step->field->offset, &value);
+    if (!expression)
+        return 0;
+    const uint8_t *const structure = message + step->offset - step->field->offset;
+    if (expression[0] == CW_OPERATION_FIELD && expression[2] == CW_OPERATION_END)
+        cw_expression_load(step->field - (uint8_t)expression[1], structure, &value);
+    else
+        cw_expression_value(expression, step->field, UINT32_MAX, structure, &value);
     return value;
 }
 
@@ -181,12 +185,21 @@ static bool serialize_field(struct cw_stream *stream, const struct cw_schema_ste
         else if (reading)
             memcpy(member, &count, sizeof count);
     }
-    if (step->code == CW_CODE_STRUCT)
+    if (count > 0 && step->code == CW_CODE_STRUCT)
         return serialize_steps(stream, &(struct body){&step->nested, value, count, step->stride});
     for (; count > 0; --count, value += step->stride)
         if (!serialize_value(stream, step, value, message))
             return false;
     return true;
+}
+
+/* Returns whether the field is an option that an expression leaves out, and there is nothing to do.
+ */
+static bool is_left_out(const struct cw_schema_step *step, const uint8_t *message)
+{
+    const char *const condition = step->field->count;
+    return step->optional && condition && message[step->offset] == 0 &&
+           evaluate(condition, step, message) == 0;
 }
 
 /* Serializes the quick codes inline, with the stream in registers, and the others out of line, with
@@ -196,8 +209,9 @@ CW_SERIALIZE(serialize_steps, struct body, stream, body)
     const bool reading = stream->mode == CW_STREAM_READ;
     const struct cw_schema_step *const begin = body->steps->at, *const end =
                                                                     begin + body->steps->count;
+    const uint32_t count = body->count, stride = body->stride;
     uint8_t *message = body->message;
-    for (uint32_t i = 0; i < body->count; ++i, message += body->stride)
+    for (uint32_t i = 0; i < count; ++i, message += stride)
         for (const struct cw_schema_step *step = begin; step < end; ++step) {
             uint8_t *const value = message + step->value;
             uint32_t number = 0;
@@ -231,6 +245,8 @@ CW_SERIALIZE(serialize_steps, struct body, stream, body)
                     memcpy(value, &number, sizeof number);
                 break;
             default: {
+                if (is_left_out(step, message))
+                    break;
                 struct cw_stream copy = *stream;
                 const bool done = serialize_field(&copy, step, message);
                 *stream = copy;
