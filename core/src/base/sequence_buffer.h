@@ -3,6 +3,7 @@
 #define CAUSEWAY_SEQUENCE_BUFFER_H
 
 #include "base/sequence.h"
+#include "base/shared.h"
 #include "causeway/base.h"
 
 #include <stdbool.h>
@@ -44,22 +45,19 @@ void cw_sequence_buffer_destroy(struct cw_sequence_buffer *buffer);
 void cw_sequence_buffer_reset(struct cw_sequence_buffer *buffer);
 
 /* Returns true when sequence is older than every number that the buffer covers. */
-static inline bool cw_sequence_buffer_stale(const struct cw_sequence_buffer *buffer,
-                                            uint16_t sequence)
+CW_SHARED bool cw_sequence_buffer_stale(const struct cw_sequence_buffer *buffer, uint16_t sequence)
 {
     return cw_sequence_newer((uint16_t)(buffer->next - (buffer->mask + 1)), sequence);
 }
 
-static inline bool cw_sequence_buffer_exists(const struct cw_sequence_buffer *buffer,
-                                             uint16_t sequence)
+CW_SHARED bool cw_sequence_buffer_exists(const struct cw_sequence_buffer *buffer, uint16_t sequence)
 {
     return buffer->sequences[sequence & buffer->mask] == sequence;
 }
 
 /* The entry of sequence, or NULL when it is not stored. It stays valid until it is removed or
    passed. */
-static inline void *cw_sequence_buffer_find(const struct cw_sequence_buffer *buffer,
-                                            uint16_t sequence)
+CW_SHARED void *cw_sequence_buffer_find(const struct cw_sequence_buffer *buffer, uint16_t sequence)
 {
     const uint32_t slot = sequence & buffer->mask;
     return buffer->sequences[slot] == sequence ? buffer->entries + (size_t)slot * buffer->stride
@@ -71,7 +69,7 @@ static inline void *cw_sequence_buffer_find(const struct cw_sequence_buffer *buf
 void cw_sequence_buffer_advance(struct cw_sequence_buffer *buffer, uint16_t sequence);
 
 /* Stores an entry for the number next, and returns it. Its bytes are not cleared. */
-static inline void *cw_sequence_buffer_append(struct cw_sequence_buffer *buffer)
+CW_SHARED void *cw_sequence_buffer_append(struct cw_sequence_buffer *buffer)
 {
     const uint16_t sequence = buffer->next++;
     const uint32_t slot = sequence & buffer->mask;
@@ -81,7 +79,7 @@ static inline void *cw_sequence_buffer_append(struct cw_sequence_buffer *buffer)
 
 /* Stores an entry for sequence and returns it; NULL when sequence is stale. Its bytes are not
    cleared. If the number is stored already, returns that entry. */
-static inline void *cw_sequence_buffer_insert(struct cw_sequence_buffer *buffer, uint16_t sequence)
+CW_SHARED void *cw_sequence_buffer_insert(struct cw_sequence_buffer *buffer, uint16_t sequence)
 {
     if (cw_sequence_buffer_stale(buffer, sequence))
         return NULL;
@@ -95,7 +93,7 @@ static inline void *cw_sequence_buffer_insert(struct cw_sequence_buffer *buffer,
 }
 
 /* Removes sequence. Does nothing when it is not stored. */
-static inline void cw_sequence_buffer_remove(struct cw_sequence_buffer *buffer, uint16_t sequence)
+CW_SHARED void cw_sequence_buffer_remove(struct cw_sequence_buffer *buffer, uint16_t sequence)
 {
     if (cw_sequence_buffer_exists(buffer, sequence))
         buffer->sequences[sequence & buffer->mask] = CW_SEQUENCE_EMPTY;

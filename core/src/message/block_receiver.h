@@ -2,6 +2,7 @@
 #ifndef CAUSEWAY_BLOCK_RECEIVER_H
 #define CAUSEWAY_BLOCK_RECEIVER_H
 
+#include "base/shared.h"
 #include "message/channel_common.h"
 
 struct cw_block_receiver {
@@ -19,7 +20,7 @@ struct cw_block_receiver {
     struct cw_message *message; /* the message from fragment 0, until the block is complete */
 };
 
-static inline uint32_t cw_block_max_fragments(uint32_t max_block_size, uint32_t fragment_size)
+CW_SHARED uint32_t cw_block_max_fragments(uint32_t max_block_size, uint32_t fragment_size)
 {
     return (max_block_size - 1) / fragment_size + 1;
 }
@@ -28,7 +29,7 @@ static inline uint32_t cw_block_max_fragments(uint32_t max_block_size, uint32_t 
    least two rounds of 32 packets. */
 #define CW_BLOCK_AHEAD 64
 
-static inline uint32_t cw_block_ahead(uint32_t max_block_size, uint32_t fragment_size)
+CW_SHARED uint32_t cw_block_ahead(uint32_t max_block_size, uint32_t fragment_size)
 {
     return max_block_size / CW_BLOCK_AHEAD < fragment_size ? max_block_size
                                                            : CW_BLOCK_AHEAD * fragment_size;

@@ -2,6 +2,7 @@
 #ifndef CAUSEWAY_CHANNEL_COMMON_H
 #define CAUSEWAY_CHANNEL_COMMON_H
 
+#include "base/shared.h"
 #include "message/large_format.h"
 #include "message/message_owner.h"
 #include "message/receipts.h"
@@ -12,8 +13,8 @@
 /* Bytes that a packet needs besides a block fragment. */
 #define CW_FRAGMENT_HEADERS 16
 
-static inline bool cw_channel_fragment_fits(const struct cw_channel_config *config,
-                                            uint32_t packet_size)
+CW_SHARED bool cw_channel_fragment_fits(const struct cw_channel_config *config,
+                                        uint32_t packet_size)
 {
     return packet_size >= CW_FRAGMENT_HEADERS &&
            config->block_fragment_size <= packet_size - CW_FRAGMENT_HEADERS;
@@ -80,9 +81,9 @@ void cw_channel_set_widths(struct cw_channel_common *common, uint32_t channel_co
 
 /* Writes an entry up to its first message. All of it fits into one word: the channel's index, no
    block, messages follow, their number, and extra_bits bits that the caller adds. */
-static inline bool cw_channel_write_head(struct cw_stream *stream,
-                                         const struct cw_channel_common *common, uint32_t index,
-                                         uint32_t extra, uint32_t extra_bits)
+CW_SHARED bool cw_channel_write_head(struct cw_stream *stream,
+                                     const struct cw_channel_common *common, uint32_t index,
+                                     uint32_t extra, uint32_t extra_bits)
 {
     const uint32_t count = common->selection_count - 1;
     uint32_t head = index | (2u | count << 2) << common->index_bits;
@@ -103,8 +104,8 @@ CW_INLINE bool cw_channel_write_message(struct cw_stream *stream,
 }
 
 /* Reads a type. Returns false when the schema has no such type. */
-static inline bool cw_channel_read_type(struct cw_stream *stream,
-                                        const struct cw_channel_common *common, uint32_t *type)
+CW_SHARED bool cw_channel_read_type(struct cw_stream *stream,
+                                    const struct cw_channel_common *common, uint32_t *type)
 {
     *type = 0;
     if (common->type_bits > 0 && !cw_stream_bits(stream, type, common->type_bits))
@@ -141,7 +142,7 @@ bool cw_channel_read_body(struct cw_stream *stream, const struct cw_channel_comm
                           struct cw_parsed_entry *parsed, uint32_t type, bool keep,
                           struct cw_message **message);
 
-static inline void cw_parsed_add(struct cw_parsed_entry *entry, struct cw_message *message)
+CW_SHARED void cw_parsed_add(struct cw_parsed_entry *entry, struct cw_message *message)
 {
     message->next = NULL;
     if (entry->last)

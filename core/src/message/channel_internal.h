@@ -3,6 +3,7 @@
 #ifndef CAUSEWAY_CHANNEL_INTERNAL_H
 #define CAUSEWAY_CHANNEL_INTERNAL_H
 
+#include "base/shared.h"
 #include "message/reliable_channel.h"
 #include "message/unreliable_channel.h"
 
@@ -52,15 +53,15 @@ enum cw_error cw_channel_measure(const struct cw_channel *channel, struct cw_mes
 /* Measures and queues a message, and takes over its reference on CW_OK. Errors: those of both. */
 enum cw_error cw_channel_send(struct cw_channel *channel, struct cw_message *message, double now);
 
-static inline bool cw_channel_is_reliable(const struct cw_channel *channel)
+CW_SHARED bool cw_channel_is_reliable(const struct cw_channel *channel)
 {
     return channel->reliable_kind;
 }
 
 /* Queues a message that takes at most `bits` bits, and takes over its reference unless it fails
    with CW_ERROR_QUEUE_FULL. */
-static inline enum cw_error cw_channel_queue(struct cw_channel *channel, struct cw_message *message,
-                                             uint32_t bits, double now)
+CW_SHARED enum cw_error cw_channel_queue(struct cw_channel *channel, struct cw_message *message,
+                                         uint32_t bits, double now)
 {
     return cw_channel_is_reliable(channel)
                ? cw_reliable_send(&channel->reliable, message, bits, now)
@@ -68,21 +69,21 @@ static inline enum cw_error cw_channel_queue(struct cw_channel *channel, struct 
 }
 
 /* The number of messages in the queue. */
-static inline uint32_t cw_channel_count(const struct cw_channel *channel)
+CW_SHARED uint32_t cw_channel_count(const struct cw_channel *channel)
 {
     return cw_channel_is_reliable(channel) ? cw_reliable_count(&channel->reliable)
                                            : channel->common.stats.queued;
 }
 
 /* Takes the next message for the application, with its reference; NULL when there is none. */
-static inline struct cw_message *cw_channel_next(struct cw_channel *channel)
+CW_SHARED struct cw_message *cw_channel_next(struct cw_channel *channel)
 {
     return cw_channel_is_reliable(channel) ? cw_reliable_next(&channel->reliable)
                                            : cw_unreliable_next(&channel->unreliable);
 }
 
 /* Returns whether the channel has nothing to send. */
-static inline bool cw_channel_is_idle(const struct cw_channel *channel)
+CW_SHARED bool cw_channel_is_idle(const struct cw_channel *channel)
 {
     return cw_channel_is_reliable(channel)
                ? channel->reliable.oldest_unacked == channel->reliable.next_id &&
@@ -91,7 +92,7 @@ static inline bool cw_channel_is_idle(const struct cw_channel *channel)
 }
 
 /* Returns whether there are fragments of large messages to send, or unacked. */
-static inline bool cw_channel_has_fragments(const struct cw_channel *channel)
+CW_SHARED bool cw_channel_has_fragments(const struct cw_channel *channel)
 {
     return cw_channel_is_reliable(channel) ? channel->reliable.fragments > 0
                                            : channel->common.unsent_fragments > 0;
@@ -99,8 +100,8 @@ static inline bool cw_channel_has_fragments(const struct cw_channel *channel)
 
 /* Begins a new packet. first says that it is the first of its round; it may hold copies of new
    messages. Returns false when the channel has nothing for it. */
-static inline bool cw_channel_begin(struct cw_channel *channel, const struct cw_timing *timing,
-                                    bool first)
+CW_SHARED bool cw_channel_begin(struct cw_channel *channel, const struct cw_timing *timing,
+                                bool first)
 {
     channel->exhausted = cw_channel_is_idle(channel);
     channel->has_leftovers &= !channel->exhausted;
@@ -114,7 +115,7 @@ static inline bool cw_channel_begin(struct cw_channel *channel, const struct cw_
 
 /* Returns whether the oldest message of a reliable channel has been repeated many times and is due
    again. */
-static inline bool cw_channel_stalls(struct cw_channel *channel, const struct cw_timing *timing)
+CW_SHARED bool cw_channel_stalls(struct cw_channel *channel, const struct cw_timing *timing)
 {
     return cw_channel_is_reliable(channel) && cw_reliable_stalls(&channel->reliable, timing);
 }
@@ -122,8 +123,8 @@ static inline bool cw_channel_stalls(struct cw_channel *channel, const struct cw
 /* Picks the next thing that is due for the packet being made. alone says that no other channel has
    anything for it, so that more than one message may be picked at once. Returns the bits it takes,
    0 when nothing was picked. */
-static inline uint32_t cw_channel_pick(struct cw_channel *channel, const struct cw_timing *timing,
-                                       uint32_t bits_left, bool alone)
+CW_SHARED uint32_t cw_channel_pick(struct cw_channel *channel, const struct cw_timing *timing,
+                                   uint32_t bits_left, bool alone)
 {
     const uint32_t bits = bits_left < channel->bits_left ? bits_left : channel->bits_left;
     return cw_channel_is_reliable(channel)
@@ -132,14 +133,14 @@ static inline uint32_t cw_channel_pick(struct cw_channel *channel, const struct 
 }
 
 /* Returns whether the packet being made has an entry of the channel. */
-static inline bool cw_channel_has_entry(const struct cw_channel *channel)
+CW_SHARED bool cw_channel_has_entry(const struct cw_channel *channel)
 {
     return channel->common.selection_count > 0 || channel->common.extra;
 }
 
 /* Writes the entry with everything that was picked. index is the channel's. */
-static inline bool cw_channel_write(struct cw_channel *channel, struct cw_stream *stream,
-                                    uint32_t index)
+CW_SHARED bool cw_channel_write(struct cw_channel *channel, struct cw_stream *stream,
+                                uint32_t index)
 {
     return cw_channel_is_reliable(channel)
                ? cw_reliable_write(&channel->reliable, stream, index)
@@ -147,7 +148,7 @@ static inline bool cw_channel_write(struct cw_channel *channel, struct cw_stream
 }
 
 /* Drops messages that found no room in this round and do not wait for the next. */
-static inline void cw_channel_end_round(struct cw_channel *channel)
+CW_SHARED void cw_channel_end_round(struct cw_channel *channel)
 {
     if (!cw_channel_is_reliable(channel))
         cw_unreliable_end_round(&channel->unreliable);
@@ -158,7 +159,7 @@ uint32_t cw_channel_bits_around(const struct cw_channel *channel);
 
 /* Returns the number of picked ids that acked or lost will be called with. *fragment says that the
    ids are that of a block's message and the number of its fragment. */
-static inline uint32_t cw_channel_carried(const struct cw_channel *channel, bool *fragment)
+CW_SHARED uint32_t cw_channel_carried(const struct cw_channel *channel, bool *fragment)
 {
     if (!cw_channel_is_reliable(channel))
         return 0;
@@ -167,22 +168,22 @@ static inline uint32_t cw_channel_carried(const struct cw_channel *channel, bool
 }
 
 /* These note that a packet that carried these ids was acked, or lost. */
-static inline void cw_channel_acked(struct cw_channel *channel, const uint16_t *ids, uint32_t count,
-                                    bool is_fragment, uint16_t packet, double now)
+CW_SHARED void cw_channel_acked(struct cw_channel *channel, const uint16_t *ids, uint32_t count,
+                                bool is_fragment, uint16_t packet, double now)
 {
     cw_reliable_acked(&channel->reliable, ids, count, is_fragment, packet, now);
 }
 
-static inline void cw_channel_lost(struct cw_channel *channel, const uint16_t *ids, uint32_t count,
-                                   bool is_fragment, uint16_t packet)
+CW_SHARED void cw_channel_lost(struct cw_channel *channel, const uint16_t *ids, uint32_t count,
+                               bool is_fragment, uint16_t packet)
 {
     cw_reliable_lost(&channel->reliable, ids, count, is_fragment, packet);
 }
 
 /* Reads an entry after its channel and block flag. The channel does not change. Returns false when
    it is malformed; the caller must release the messages that were parsed by then. */
-static inline bool cw_channel_read(struct cw_channel *channel, struct cw_stream *stream,
-                                   bool is_fragment, struct cw_parsed_entry *parsed)
+CW_SHARED bool cw_channel_read(struct cw_channel *channel, struct cw_stream *stream,
+                               bool is_fragment, struct cw_parsed_entry *parsed)
 {
     return cw_channel_is_reliable(channel)
                ? cw_reliable_read(&channel->reliable, stream, is_fragment, parsed)
@@ -190,8 +191,8 @@ static inline bool cw_channel_read(struct cw_channel *channel, struct cw_stream 
 }
 
 /* Takes the parsed messages, with their references. */
-static inline void cw_channel_take(struct cw_channel *channel, const struct cw_parsed_entry *parsed,
-                                   double now)
+CW_SHARED void cw_channel_take(struct cw_channel *channel, const struct cw_parsed_entry *parsed,
+                               double now)
 {
     if (cw_channel_is_reliable(channel))
         cw_reliable_take(&channel->reliable, parsed, now);
@@ -200,7 +201,7 @@ static inline void cw_channel_take(struct cw_channel *channel, const struct cw_p
 }
 
 /* Returns whether a packet must be refused when an entry of this channel cannot be kept whole. */
-static inline bool cw_channel_keeps_all(const struct cw_channel *channel)
+CW_SHARED bool cw_channel_keeps_all(const struct cw_channel *channel)
 {
     return cw_channel_is_reliable(channel);
 }

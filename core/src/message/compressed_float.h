@@ -4,11 +4,13 @@
 #ifndef CAUSEWAY_COMPRESSED_FLOAT_H
 #define CAUSEWAY_COMPRESSED_FLOAT_H
 
+#include "base/shared.h"
+
 #include <math.h>
 #include <stdint.h>
 
 /* The number of the last step, at least 1. The limits and the resolution must be usable. */
-static inline float cw_compressed_float_steps(float min, float max, float resolution)
+CW_SHARED float cw_compressed_float_steps(float min, float max, float resolution)
 {
     const float delta = max - min;
     const float steps = delta / resolution;
@@ -17,7 +19,7 @@ static inline float cw_compressed_float_steps(float min, float max, float resolu
 }
 
 /* The step that is nearest to the value. */
-static inline uint32_t cw_compressed_float_step(float value, float min, float max, float steps)
+CW_SHARED uint32_t cw_compressed_float_step(float value, float min, float max, float steps)
 {
     const float delta = max - min;
     float part = value - min;
@@ -31,7 +33,7 @@ static inline uint32_t cw_compressed_float_step(float value, float min, float ma
 }
 
 /* The value of a step. */
-static inline float cw_compressed_float_value(uint32_t step, float min, float max, float steps)
+CW_SHARED float cw_compressed_float_value(uint32_t step, float min, float max, float steps)
 {
     const float delta = max - min;
     float part = (float)step / steps;

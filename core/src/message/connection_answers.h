@@ -3,6 +3,7 @@
 #ifndef CAUSEWAY_CONNECTION_ANSWERS_H
 #define CAUSEWAY_CONNECTION_ANSWERS_H
 
+#include "base/shared.h"
 #include "message/connection_internal.h"
 
 /* The most answers that are still to follow, of which an idle end needs few. */
@@ -16,13 +17,13 @@
 #define CW_FEW_PACKETS 4
 
 /* Returns the record of a packet in the endpoint's window. */
-static inline struct cw_carried *cw_carried_by(const struct cw_connection *c, uint16_t packet)
+CW_SHARED struct cw_carried *cw_carried_by(const struct cw_connection *c, uint16_t packet)
 {
     return &c->carried[packet & (c->config.sent_window - 1)];
 }
 
 /* Returns the number of packets with entries that the other end has not seen yet. */
-static inline uint16_t cw_connection_unanswered(const struct cw_connection *c)
+CW_SHARED uint16_t cw_connection_unanswered(const struct cw_connection *c)
 {
     const struct cw_sent_packets *sent = cw_endpoint_sent(c->endpoint);
     return CW_LIKELY(sent->unseen <= sent->window.mask) ? (uint16_t)(c->spoken - c->spoken_seen)
@@ -32,7 +33,7 @@ static inline uint16_t cw_connection_unanswered(const struct cw_connection *c)
 /* Notes that this packet of ours with entries, the oldest that the other end has not seen yet, was
    sent then: it owes an answer about a round trip later, and may be idle until then. Where we speak
    in every round, it owes one all the time. */
-static inline void cw_connection_ask(struct cw_connection *c, uint16_t packet, double sent_at)
+CW_SHARED void cw_connection_ask(struct cw_connection *c, uint16_t packet, double sent_at)
 {
     const struct cw_sent_packets *sent = cw_endpoint_sent(c->endpoint);
     double idle = sent_at + sent->rtt.smoothed - sent->silence.last_arrival;
@@ -45,7 +46,7 @@ static inline void cw_connection_ask(struct cw_connection *c, uint16_t packet, d
 }
 
 /* Notes for how long the other end may be silent, now that it was heard. */
-static inline void cw_connection_expect(struct cw_connection *c)
+CW_SHARED void cw_connection_expect(struct cw_connection *c)
 {
     const struct cw_sent_packets *sent = cw_endpoint_sent(c->endpoint);
     uint16_t packet = (uint16_t)(sent->window.next - sent->unseen);
@@ -64,7 +65,7 @@ static inline void cw_connection_expect(struct cw_connection *c)
    waits for more than a few answers, or does not know the RTT, losses show sooner so; but such
    packets fill no more than a quarter of the window, whose rest is for messages. It is heard of at
    least as often as where its packets are spread (cw_sent_packets_spread). */
-static inline bool cw_connection_goes_on(const struct cw_connection *c, double silence)
+CW_SHARED bool cw_connection_goes_on(const struct cw_connection *c, double silence)
 {
     const struct cw_sent_packets *sent = cw_endpoint_sent(c->endpoint);
     if (silence >= CW_LONGEST_INTERVAL)
@@ -75,7 +76,7 @@ static inline bool cw_connection_goes_on(const struct cw_connection *c, double s
 
 /* Returns whether the first packet of a round is sent even without messages. Only packets with
    messages are answered, so two idle ends do not answer each other. */
-static inline bool cw_connection_must_send(const struct cw_connection *c)
+CW_SHARED bool cw_connection_must_send(const struct cw_connection *c)
 {
     const double now = c->timing.round, silence = now - c->sent;
     if (silence >= c->config.idle_interval_seconds || c->owes ||
@@ -87,7 +88,7 @@ static inline bool cw_connection_must_send(const struct cw_connection *c)
 }
 
 /* Notes that a packet is sent, whose header answers everything that has arrived. */
-static inline void cw_connection_note_answer(struct cw_connection *c, uint32_t entries, double now)
+CW_SHARED void cw_connection_note_answer(struct cw_connection *c, uint32_t entries, double now)
 {
     if (entries == 0 && !c->owes && c->answers > 0)
         c->answers--;
@@ -98,7 +99,7 @@ static inline void cw_connection_note_answer(struct cw_connection *c, uint32_t e
 /* Each packet with entries is answered, and once more in a later round that has nothing else to
    say, more often where our packets get lost: so an end that is seldom spoken to says little, and
    one that was spoken to in every round answers for as long as the last answer may be lost. */
-static inline void cw_connection_note_spoken_to(struct cw_connection *c, double now)
+CW_SHARED void cw_connection_note_spoken_to(struct cw_connection *c, double now)
 {
     const struct cw_sent_packets *sent = cw_endpoint_sent(c->endpoint);
     if (now - c->spoken_to >= sent->loss_timeout)

@@ -5,6 +5,7 @@
 #ifndef CAUSEWAY_CONNECTION_INTERNAL_H
 #define CAUSEWAY_CONNECTION_INTERNAL_H
 
+#include "base/shared.h"
 #include "message/channel_internal.h"
 #include "message/receipts.h"
 #include "message/requests.h"
@@ -148,7 +149,7 @@ struct cw_connection {
 };
 
 /* Returns whether a call can be carried out at all: there is a connection, and now is a time. */
-static inline bool cw_connection_can_run(const struct cw_connection *c, double now)
+CW_SHARED bool cw_connection_can_run(const struct cw_connection *c, double now)
 {
     return c && isfinite(now);
 }

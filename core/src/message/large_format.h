@@ -6,6 +6,8 @@
 #ifndef CAUSEWAY_LARGE_FORMAT_H
 #define CAUSEWAY_LARGE_FORMAT_H
 
+#include "base/shared.h"
+
 #include "causeway/bits.h"
 #include "causeway/message.h"
 
@@ -38,7 +40,7 @@ struct cw_large_writer {
     uint16_t first;                          /* the number of its first fragment */
 };
 
-static inline struct cw_large_format cw_large_format(uint32_t most, uint32_t fragment_size)
+CW_SHARED struct cw_large_format cw_large_format(uint32_t most, uint32_t fragment_size)
 {
     return (struct cw_large_format){
         .most = most,
@@ -48,13 +50,13 @@ static inline struct cw_large_format cw_large_format(uint32_t most, uint32_t fra
     };
 }
 
-static inline uint32_t cw_large_count(const struct cw_large_format *format, uint32_t total)
+CW_SHARED uint32_t cw_large_count(const struct cw_large_format *format, uint32_t total)
 {
     return (total - 1) / format->fragment_size + 1;
 }
 
-static inline uint32_t cw_large_size(const struct cw_large_format *format, uint32_t total,
-                                     uint32_t index)
+CW_SHARED uint32_t cw_large_size(const struct cw_large_format *format, uint32_t total,
+                                 uint32_t index)
 {
     const uint32_t left = total - index * format->fragment_size;
     return left < format->fragment_size ? left : format->fragment_size;
@@ -62,8 +64,8 @@ static inline uint32_t cw_large_size(const struct cw_large_format *format, uint3
 
 /* Returns whether a message that takes at most `bits` bits without its block is sent in fragments
    here; `whole` is the most bits of one that fits into a packet. */
-static inline bool cw_large_takes(const struct cw_large_format *format,
-                                  const struct cw_message *message, uint32_t bits, uint32_t whole)
+CW_SHARED bool cw_large_takes(const struct cw_large_format *format,
+                              const struct cw_message *message, uint32_t bits, uint32_t whole)
 {
     if (CW_LIKELY(bits <= whole && !message->block))
         return false;

@@ -8,6 +8,7 @@
 #define CAUSEWAY_LARGE_RECEIVER_H
 
 #include "base/memory.h"
+#include "base/shared.h"
 #include "message/large_format.h"
 
 #include "causeway/base.h"
@@ -46,8 +47,8 @@ enum cw_error cw_large_receiver_check(const struct cw_large_receiver *receiver,
    this was the last one missing of its message. */
 bool cw_large_receiver_take(struct cw_large_receiver *receiver, const struct cw_large_piece *piece);
 
-static inline struct cw_large_span *cw_large_span_of(const struct cw_large_receiver *receiver,
-                                                     uint16_t first)
+CW_SHARED struct cw_large_span *cw_large_span_of(const struct cw_large_receiver *receiver,
+                                                 uint16_t first)
 {
     return &receiver->spans[first & (receiver->window - 1)];
 }

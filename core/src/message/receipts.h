@@ -4,6 +4,7 @@
 #define CAUSEWAY_RECEIPTS_H
 
 #include "base/memory.h"
+#include "base/shared.h"
 
 #include "causeway/message.h"
 
@@ -34,13 +35,13 @@ struct cw_receipts {
 void cw_receipts_layout(struct cw_receipts *receipts, struct cw_arena *arena, uint32_t capacity);
 void cw_receipts_reset(struct cw_receipts *receipts);
 
-static inline bool cw_receipts_full(const struct cw_receipts *receipts)
+CW_SHARED bool cw_receipts_full(const struct cw_receipts *receipts)
 {
     return receipts->used + receipts->promised >= receipts->capacity;
 }
 
 /* Notes that a message was sent, with a receipt unless number is 0. */
-static inline void cw_receipts_promise(struct cw_receipts *receipts, uint32_t number)
+CW_SHARED void cw_receipts_promise(struct cw_receipts *receipts, uint32_t number)
 {
     if (number != 0)
         receipts->promised++;
@@ -51,15 +52,15 @@ static inline void cw_receipts_promise(struct cw_receipts *receipts, uint32_t nu
 void cw_receipts_carry(struct cw_receipts *receipts, uint32_t number);
 
 /* Returns whether so many more packets may carry a receipt. */
-static inline bool cw_receipts_has_room(const struct cw_receipts *receipts, uint32_t packets)
+CW_SHARED bool cw_receipts_has_room(const struct cw_receipts *receipts, uint32_t packets)
 {
     return receipts->used + receipts->promised + packets <= receipts->capacity;
 }
 
 /* Notes that a message that goes in so many packets was sent, if it has a receipt; there must be
    room for them. */
-static inline void cw_receipts_promise_parts(struct cw_receipts *receipts, uint32_t number,
-                                             uint32_t packets)
+CW_SHARED void cw_receipts_promise_parts(struct cw_receipts *receipts, uint32_t number,
+                                         uint32_t packets)
 {
     if (number != 0)
         receipts->promised += packets;
@@ -72,7 +73,7 @@ void cw_receipts_carry_part(struct cw_receipts *receipts, uint32_t number, uint3
                             uint32_t packets, uint16_t *leader);
 
 /* Ends the packet being made. Returns its receipts, or CW_RECEIPT_NONE. */
-static inline uint16_t cw_receipts_packet(struct cw_receipts *receipts)
+CW_SHARED uint16_t cw_receipts_packet(struct cw_receipts *receipts)
 {
     const uint16_t first = receipts->packet.first;
     receipts->packet.first = CW_RECEIPT_NONE;
@@ -94,7 +95,7 @@ struct cw_receipt {
     bool acked; /* false: the message was lost */
 };
 
-static inline bool cw_receipts_waiting(const struct cw_receipts *receipts)
+CW_SHARED bool cw_receipts_waiting(const struct cw_receipts *receipts)
 {
     return receipts->settled.first != CW_RECEIPT_NONE;
 }

@@ -3,6 +3,8 @@
 #ifndef CAUSEWAY_RECOVERY_H
 #define CAUSEWAY_RECOVERY_H
 
+#include "base/shared.h"
+
 #include <stdint.h>
 
 #define CW_RECOVERY_MOST 4 /* the most extra messages for one */
@@ -24,7 +26,7 @@ struct cw_recovery_path {
    is at most CW_RECOVERY_MOST. The first one saves what a loss costs, times the chance of it; each
    further one is of use only when those before it are lost too. Each goes with such a share of the
    messages that the rest costs the price. So it is continuous in everything. */
-static inline double cw_recovery_wanted(const struct cw_recovery_path *path, double most)
+CW_SHARED double cw_recovery_wanted(const struct cw_recovery_path *path, double most)
 {
     double cost = path->loss * path->wait * (1 + path->others / 2);
     double wanted = 0;
@@ -43,7 +45,7 @@ struct cw_recovery {
 #define CW_RECOVERY_SAVED 16384.0 /* the most bits that may be saved up: two packets */
 
 /* Adds to the budget. */
-static inline void cw_recovery_earn(struct cw_recovery *recovery, double bits)
+CW_SHARED void cw_recovery_earn(struct cw_recovery *recovery, double bits)
 {
     recovery->budget += bits;
     if (recovery->budget > CW_RECOVERY_SAVED)
@@ -52,7 +54,7 @@ static inline void cw_recovery_earn(struct cw_recovery *recovery, double bits)
 
 /* Pays for so many copies of a message of so many bits, or for as many as the budget has. Returns
    how many these are. */
-static inline uint8_t cw_recovery_pay(struct cw_recovery *recovery, uint8_t copies, double bits)
+CW_SHARED uint8_t cw_recovery_pay(struct cw_recovery *recovery, uint8_t copies, double bits)
 {
     while (copies > 0 && recovery->budget < copies * bits)
         copies--;

@@ -3,6 +3,7 @@
 #ifndef CAUSEWAY_RELIABLE_CHANNEL_H
 #define CAUSEWAY_RELIABLE_CHANNEL_H
 
+#include "base/shared.h"
 #include "message/block_receiver.h"
 #include "message/block_sender.h"
 #include "message/channel_common.h"
@@ -49,7 +50,7 @@ struct cw_reliable_channel {
 void cw_reliable_reset(struct cw_reliable_channel *channel);
 
 /* The number of messages that are queued or not acked, including those acked out of order. */
-static inline uint16_t cw_reliable_count(const struct cw_reliable_channel *channel)
+CW_SHARED uint16_t cw_reliable_count(const struct cw_reliable_channel *channel)
 {
     return (uint16_t)(channel->next_id - channel->oldest_unacked);
 }

@@ -4,48 +4,47 @@
 #ifndef CAUSEWAY_RELIABLE_CHANNEL_INTERNAL_H
 #define CAUSEWAY_RELIABLE_CHANNEL_INTERNAL_H
 
+#include "base/shared.h"
 #include "message/large.h"
 #include "message/reliable_channel.h"
 
 /* Returns whether the channel has coded repair; most have not, and should not pay for it. */
-static inline bool cw_reliable_repairs(const struct cw_reliable_channel *channel)
+CW_SHARED bool cw_reliable_repairs(const struct cw_reliable_channel *channel)
 {
     return !CW_LIKELY(!channel->repair);
 }
 
-static inline uint16_t cw_reliable_slot_number(const struct cw_reliable_channel *channel,
-                                               uint16_t id)
+CW_SHARED uint16_t cw_reliable_slot_number(const struct cw_reliable_channel *channel, uint16_t id)
 {
     return id & (channel->slots.size - 1);
 }
 
-static inline struct cw_reliable_slot *
-cw_reliable_slot_of(const struct cw_reliable_channel *channel, uint16_t id)
+CW_SHARED struct cw_reliable_slot *cw_reliable_slot_of(const struct cw_reliable_channel *channel,
+                                                       uint16_t id)
 {
     return &channel->slots.items[cw_reliable_slot_number(channel, id)];
 }
 
 /* Returns the id of a slot's message, or of the fragment of it. */
-static inline uint16_t cw_reliable_id_of(const struct cw_reliable_slot *slot)
+CW_SHARED uint16_t cw_reliable_id_of(const struct cw_reliable_slot *slot)
 {
     return (uint16_t)(slot->message->id + slot->index);
 }
 
 /* Returns whether a slot's message is sent as a block. */
-static inline bool cw_reliable_is_block(const struct cw_reliable_slot *slot)
+CW_SHARED bool cw_reliable_is_block(const struct cw_reliable_slot *slot)
 {
     return !CW_LIKELY(!slot->message->block) && slot->count == 0;
 }
 
-static inline struct cw_message **
-cw_reliable_received_slot(const struct cw_reliable_channel *channel, uint16_t id)
+CW_SHARED struct cw_message **cw_reliable_received_slot(const struct cw_reliable_channel *channel,
+                                                        uint16_t id)
 {
     return &channel->received[id & (channel->common.config.receive_queue_size - 1)];
 }
 
 /* Returns the first message from id on that has not arrived. */
-static inline uint16_t cw_reliable_first_missing(const struct cw_reliable_channel *channel,
-                                                 uint16_t id)
+CW_SHARED uint16_t cw_reliable_first_missing(const struct cw_reliable_channel *channel, uint16_t id)
 {
     const uint32_t size = channel->common.config.receive_queue_size;
     while ((uint16_t)(id - channel->next_taken) < size && *cw_reliable_received_slot(channel, id))
@@ -53,14 +52,14 @@ static inline uint16_t cw_reliable_first_missing(const struct cw_reliable_channe
     return id;
 }
 
-static inline void cw_reliable_count_send(struct cw_reliable_channel *channel, enum cw_due due)
+CW_SHARED void cw_reliable_count_send(struct cw_reliable_channel *channel, enum cw_due due)
 {
     if (due != CW_DUE_FIRST)
         channel->common.stats.resent++;
 }
 
 /* Counts a message that is sent for the first time. */
-static inline void cw_reliable_leave_queue(struct cw_reliable_channel *channel)
+CW_SHARED void cw_reliable_leave_queue(struct cw_reliable_channel *channel)
 {
     channel->common.stats.queued--;
     channel->common.stats.in_flight++;

@@ -3,6 +3,7 @@
 #ifndef CAUSEWAY_RELIABLE_SLOTS_H
 #define CAUSEWAY_RELIABLE_SLOTS_H
 
+#include "base/shared.h"
 #include "message/resend.h"
 
 struct cw_message;
@@ -36,19 +37,19 @@ struct cw_reliable_slots {
     uint16_t size; /* a power of two */
 };
 
-static inline uint16_t cw_reliable_slots_end(const struct cw_reliable_slots *slots,
-                                             enum cw_reliable_list list)
+CW_SHARED uint16_t cw_reliable_slots_end(const struct cw_reliable_slots *slots,
+                                         enum cw_reliable_list list)
 {
     return (uint16_t)(slots->size + list);
 }
 
-static inline void cw_reliable_slots_reset(struct cw_reliable_slots *slots)
+CW_SHARED void cw_reliable_slots_reset(struct cw_reliable_slots *slots)
 {
     for (uint16_t end = slots->size; end < slots->size + CW_RELIABLE_LISTS; end++)
         slots->items[end].next = slots->items[end].previous = end;
 }
 
-static inline void cw_reliable_slots_unlink(struct cw_reliable_slots *slots, uint16_t slot)
+CW_SHARED void cw_reliable_slots_unlink(struct cw_reliable_slots *slots, uint16_t slot)
 {
     const uint16_t next = slots->items[slot].next, previous = slots->items[slot].previous;
     slots->items[previous].next = next;
@@ -56,8 +57,8 @@ static inline void cw_reliable_slots_unlink(struct cw_reliable_slots *slots, uin
 }
 
 /* Puts a slot that is in no list behind another. */
-static inline void cw_reliable_slots_link(struct cw_reliable_slots *slots, uint16_t slot,
-                                          uint16_t previous)
+CW_SHARED void cw_reliable_slots_link(struct cw_reliable_slots *slots, uint16_t slot,
+                                      uint16_t previous)
 {
     const uint16_t next = slots->items[previous].next;
     slots->items[slot].next = next;
@@ -66,14 +67,14 @@ static inline void cw_reliable_slots_link(struct cw_reliable_slots *slots, uint1
     slots->items[next].previous = slot;
 }
 
-static inline void cw_reliable_slots_append(struct cw_reliable_slots *slots, uint16_t slot,
-                                            enum cw_reliable_list list)
+CW_SHARED void cw_reliable_slots_append(struct cw_reliable_slots *slots, uint16_t slot,
+                                        enum cw_reliable_list list)
 {
     cw_reliable_slots_link(slots, slot, slots->items[cw_reliable_slots_end(slots, list)].previous);
 }
 
-static inline void cw_reliable_slots_prepend(struct cw_reliable_slots *slots, uint16_t slot,
-                                             enum cw_reliable_list list)
+CW_SHARED void cw_reliable_slots_prepend(struct cw_reliable_slots *slots, uint16_t slot,
+                                         enum cw_reliable_list list)
 {
     cw_reliable_slots_link(slots, slot, cw_reliable_slots_end(slots, list));
 }

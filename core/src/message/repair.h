@@ -6,6 +6,8 @@
 #ifndef CAUSEWAY_REPAIR_H
 #define CAUSEWAY_REPAIR_H
 
+#include "base/shared.h"
+
 #include <stdint.h>
 
 #define CW_REPAIR_WINDOW 64  /* the number of newest messages of which combinations are made */
@@ -32,7 +34,7 @@ struct cw_repair_range {
     uint8_t seed;   /* tells ranges of the same end apart */
 };
 
-static inline uint32_t cw_repair_slot(uint16_t id)
+CW_SHARED uint32_t cw_repair_slot(uint16_t id)
 {
     return id % CW_REPAIR_WINDOW;
 }

@@ -2,6 +2,7 @@
 #ifndef CAUSEWAY_REPAIR_ENTRY_H
 #define CAUSEWAY_REPAIR_ENTRY_H
 
+#include "base/shared.h"
 #include "message/repair_receiver.h"
 #include "message/repair_sender.h"
 #include "message/resend.h"
@@ -34,13 +35,13 @@ const struct cw_timing *cw_repair_timing(struct cw_repair *repair, const struct 
                                          double wanted);
 
 /* Returns whether the other end has yet to learn of repaired messages; repair may be NULL. */
-static inline bool cw_repair_must_report(const struct cw_repair *repair)
+CW_SHARED bool cw_repair_must_report(const struct cw_repair *repair)
 {
     return repair && repair->reports_due > 0;
 }
 
 /* Returns whether lost messages are left to the combinations for now. */
-static inline bool cw_repair_is_active(const struct cw_repair *repair)
+CW_SHARED bool cw_repair_is_active(const struct cw_repair *repair)
 {
     return repair && repair->sender.share > 0;
 }
@@ -51,7 +52,7 @@ uint32_t cw_repair_pick(struct cw_repair *repair, uint16_t oldest, uint16_t end,
                         const uint16_t *ids, uint32_t count, uint32_t bits_left);
 
 /* Returns whether combinations wait for another packet of this round, and may take so many bits. */
-static inline bool cw_repair_waits(const struct cw_repair *repair, double budget)
+CW_SHARED bool cw_repair_waits(const struct cw_repair *repair, double budget)
 {
     return repair->sender.due >= 1 && budget >= repair->sender.range.size * 8.0;
 }

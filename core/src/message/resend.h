@@ -3,6 +3,7 @@
 #define CAUSEWAY_RESEND_H
 
 #include "base/sequence.h"
+#include "base/shared.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -60,8 +61,8 @@ struct cw_transmission {
 /* Returns whether a copy is due. Copies follow in the next packets. Where packets are lost several
    in a row, copies would be lost with them: there they are spread over the round trip, and those of
    something that was sent again go on until an ack arrives. */
-static inline bool cw_transmission_copy_due(const struct cw_transmission *transmission,
-                                            const struct cw_timing *timing)
+CW_SHARED bool cw_transmission_copy_due(const struct cw_transmission *transmission,
+                                        const struct cw_timing *timing)
 {
     if (transmission->copies == 0 || !timing->bursts)
         return transmission->copies > 0;
@@ -73,8 +74,8 @@ static inline bool cw_transmission_copy_due(const struct cw_transmission *transm
    so rarely that a header cannot report all packets since the one before, most of the rest has
    arrived. A repeat at once would not be reported next time either, so it is sent shortly before
    the next header. */
-static inline enum cw_due cw_transmission_repeat(const struct cw_transmission *transmission,
-                                                 const struct cw_timing *timing)
+CW_SHARED enum cw_due cw_transmission_repeat(const struct cw_transmission *transmission,
+                                             const struct cw_timing *timing)
 {
     const bool passed_by =
         timing->rare && cw_sequence_newer(timing->oldest_reported, transmission->packet);
@@ -84,8 +85,8 @@ static inline enum cw_due cw_transmission_repeat(const struct cw_transmission *t
 /* Decides what is due. If a packet of the other end arrives when the ack is due and does not bring
    it, then our packet or its ack was lost. While nothing arrives, nothing is known. Nothing is
    known either in the round in which ours was sent, unless it was reported lost. */
-static inline enum cw_due cw_transmission_due(const struct cw_transmission *transmission,
-                                              const struct cw_timing *timing)
+CW_SHARED enum cw_due cw_transmission_due(const struct cw_transmission *transmission,
+                                          const struct cw_timing *timing)
 {
     if (!transmission->sent)
         return CW_DUE_FIRST;
@@ -107,7 +108,7 @@ static inline enum cw_due cw_transmission_due(const struct cw_transmission *tran
 #define CW_BULK_PATIENCE 1.5
 
 /* Returns the timing for fragments that may wait. */
-static inline struct cw_timing cw_patient_timing(const struct cw_timing *timing)
+CW_SHARED struct cw_timing cw_patient_timing(const struct cw_timing *timing)
 {
     struct cw_timing later = *timing;
     later.answer = CW_BULK_PATIENCE * timing->answer + (double)timing->interval;
@@ -116,16 +117,16 @@ static inline struct cw_timing cw_patient_timing(const struct cw_timing *timing)
 }
 
 /* Returns the timing for fragments: with many losses, they do not wait. */
-static inline struct cw_timing cw_bulk_timing(const struct cw_timing *timing)
+CW_SHARED struct cw_timing cw_bulk_timing(const struct cw_timing *timing)
 {
     return timing->loss < CW_LOSS_FOR_COPIES ? cw_patient_timing(timing) : *timing;
 }
 
 /* Decides what is due of a fragment; patient is cw_bulk_timing's. A fragment has been overtaken
    when the other end reports a newer packet but not its own: then the next round is soon enough. */
-static inline enum cw_due cw_fragment_due(const struct cw_transmission *transmission,
-                                          const struct cw_timing *timing,
-                                          const struct cw_timing *patient)
+CW_SHARED enum cw_due cw_fragment_due(const struct cw_transmission *transmission,
+                                      const struct cw_timing *timing,
+                                      const struct cw_timing *patient)
 {
     const enum cw_due due = cw_transmission_due(transmission, patient);
     const bool overtaken = due == CW_NOT_DUE && transmission->time < timing->round &&
@@ -140,8 +141,8 @@ static inline enum cw_due cw_fragment_due(const struct cw_transmission *transmis
 
 /* Returns whether it is repeated in vain although the other end is heard. A single repeat is enough
    when the other end is seen to refuse packets. */
-static inline bool cw_transmission_stalls(const struct cw_transmission *transmission,
-                                          const struct cw_timing *timing)
+CW_SHARED bool cw_transmission_stalls(const struct cw_transmission *transmission,
+                                      const struct cw_timing *timing)
 {
     if (timing->refused && transmission->repeats > 0)
         return true;
@@ -151,7 +152,7 @@ static inline bool cw_transmission_stalls(const struct cw_transmission *transmis
 
 /* Returns a whole number for the packet being made, so that its mean over packets is `wanted`. The
    larger ones are spread evenly: the golden ratio times a number has an even fraction. */
-static inline uint8_t cw_timing_whole(const struct cw_timing *timing, double wanted)
+CW_SHARED uint8_t cw_timing_whole(const struct cw_timing *timing, double wanted)
 {
     const uint8_t whole = (uint8_t)wanted;
     return (uint8_t)(whole + ((uint16_t)(timing->packet * 40503u) < (wanted - whole) * 65536));
@@ -160,8 +161,8 @@ static inline uint8_t cw_timing_whole(const struct cw_timing *timing, double wan
 /* Notes that it goes into the packet being made, and that so many copies of it are to follow if it
    is new. Anything that had to be sent again holds up everything after it, and can get lost again
    just as easily. So it gets one copy. */
-static inline void cw_transmission_send(struct cw_transmission *transmission, enum cw_due due,
-                                        uint8_t copies, const struct cw_timing *timing)
+CW_SHARED void cw_transmission_send(struct cw_transmission *transmission, enum cw_due due,
+                                    uint8_t copies, const struct cw_timing *timing)
 {
     if (due == CW_DUE_FIRST) {
         transmission->copies = copies;

@@ -2,6 +2,7 @@
 #ifndef CAUSEWAY_UNRELIABLE_CHANNEL_H
 #define CAUSEWAY_UNRELIABLE_CHANNEL_H
 
+#include "base/shared.h"
 #include "message/channel_common.h"
 #include "message/large_receiver.h"
 
@@ -67,7 +68,7 @@ bool cw_unreliable_write(struct cw_unreliable_channel *channel, struct cw_stream
                          uint32_t index);
 
 /* Returns the picked message with this index. */
-static inline struct cw_unreliable_slot *
+CW_SHARED struct cw_unreliable_slot *
 cw_unreliable_picked(const struct cw_unreliable_channel *channel, uint32_t index)
 {
     return &channel->queue[channel->common.selection[index]];
@@ -84,7 +85,7 @@ void cw_unreliable_take(struct cw_unreliable_channel *channel,
                         const struct cw_parsed_entry *parsed);
 
 /* The number of messages that arrived and were not taken. */
-static inline uint32_t cw_unreliable_unread(const struct cw_unreliable_channel *channel)
+CW_SHARED uint32_t cw_unreliable_unread(const struct cw_unreliable_channel *channel)
 {
     return channel->received_written - channel->received_read;
 }

@@ -4,6 +4,7 @@
 #define CAUSEWAY_ENDPOINT_INTERNAL_H
 
 #include "base/one_thread.h"
+#include "base/shared.h"
 #include "packet/measure.h"
 #include "packet/packet_header.h"
 #include "packet/reassembly.h"
@@ -49,21 +50,21 @@ struct cw_endpoint {
 };
 
 /* Bytes of the longest payload that is sent. */
-static inline uint32_t cw_endpoint_max_send_size(const struct cw_endpoint_config *config)
+CW_SHARED uint32_t cw_endpoint_max_send_size(const struct cw_endpoint_config *config)
 {
     return config->max_send_size == CW_AUTO ? config->max_packet_size : config->max_send_size;
 }
 
 /* Makes headers ack the oldest numbers that no header has acked yet, and reports no packet lost
    before a header could tell of it. Both ends of a connection do so, once after create. */
-static inline void cw_endpoint_ack_in_turn(struct cw_endpoint *endpoint)
+CW_SHARED void cw_endpoint_ack_in_turn(struct cw_endpoint *endpoint)
 {
     endpoint->acks_in_turn = endpoint->sent.patient = true;
 }
 
 /* Takes the packet that arrived, which is the event that next gives first; NULL when there is none.
  */
-static inline const struct cw_endpoint_event *cw_endpoint_next_packet(struct cw_endpoint *endpoint)
+CW_SHARED const struct cw_endpoint_event *cw_endpoint_next_packet(struct cw_endpoint *endpoint)
 {
     const bool waits = endpoint->packet_waits;
     endpoint->packet_waits = false;
@@ -72,8 +73,7 @@ static inline const struct cw_endpoint_event *cw_endpoint_next_packet(struct cw_
 
 /* Takes one of the other events that next gives: a packet of ours was acked or lost. Returns false
    when there is none. */
-static inline bool cw_endpoint_next_fate(struct cw_endpoint *endpoint, uint16_t *sequence,
-                                         bool *acked)
+CW_SHARED bool cw_endpoint_next_fate(struct cw_endpoint *endpoint, uint16_t *sequence, bool *acked)
 {
     uint32_t fate;
     if (!cw_sent_packets_next(&endpoint->sent, &fate))
@@ -84,29 +84,28 @@ static inline bool cw_endpoint_next_fate(struct cw_endpoint *endpoint, uint16_t 
 }
 
 /* The record of the packets sent, and of the path by their acks. */
-static inline const struct cw_sent_packets *cw_endpoint_sent(const struct cw_endpoint *endpoint)
+CW_SHARED const struct cw_sent_packets *cw_endpoint_sent(const struct cw_endpoint *endpoint)
 {
     return &endpoint->sent;
 }
 
 /* The record of the packets that have arrived. */
-static inline const struct cw_received_packets *
-cw_endpoint_received(const struct cw_endpoint *endpoint)
+CW_SHARED const struct cw_received_packets *cw_endpoint_received(const struct cw_endpoint *endpoint)
 {
     return &endpoint->received;
 }
 
 /* Tells the endpoint for how long the other end may have nothing to say in this silence: so much of
    it is no measure of how often it sends. */
-static inline void cw_endpoint_expect_idle(struct cw_endpoint *endpoint, double seconds)
+CW_SHARED void cw_endpoint_expect_idle(struct cw_endpoint *endpoint, double seconds)
 {
     endpoint->sent.silence.idle = seconds;
     endpoint->sent.silence.due = false;
 }
 
 /* Does the same, but the other end owes an answer to this packet then. */
-static inline void cw_endpoint_expect_answer(struct cw_endpoint *endpoint, uint16_t packet,
-                                             double seconds)
+CW_SHARED void cw_endpoint_expect_answer(struct cw_endpoint *endpoint, uint16_t packet,
+                                         double seconds)
 {
     endpoint->sent.silence.idle = seconds > 0 ? seconds : 0;
     endpoint->sent.silence.asked = packet;
@@ -114,14 +113,13 @@ static inline void cw_endpoint_expect_answer(struct cw_endpoint *endpoint, uint1
 }
 
 /* Gives up acking the numbers that the next header has no room for. */
-static inline void cw_endpoint_pass_by(struct cw_endpoint *endpoint)
+CW_SHARED void cw_endpoint_pass_by(struct cw_endpoint *endpoint)
 {
     cw_received_packets_pass_by(&endpoint->received);
 }
 
 /* Writes the header of our next datagram, which acks what has arrived. Returns its bytes. */
-static inline size_t cw_endpoint_write_header(struct cw_endpoint *e, uint8_t *out,
-                                              uint16_t sequence)
+CW_SHARED size_t cw_endpoint_write_header(struct cw_endpoint *e, uint8_t *out, uint16_t sequence)
 {
     struct cw_packet_header header = {.sequence = sequence};
     header.ack = cw_received_packets_tell(&e->received, e->acks_in_turn, &header.ack_bits);
@@ -143,15 +141,15 @@ void cw_endpoint_release_packet(struct cw_endpoint *endpoint);
 /* Gives up the packets that are still incomplete although many later ones have arrived. */
 void cw_endpoint_expire_fragments(struct cw_endpoint *endpoint);
 
-static inline void cw_endpoint_count_datagram(struct cw_endpoint *e, struct cw_sent_packet *packet,
-                                              size_t size)
+CW_SHARED void cw_endpoint_count_datagram(struct cw_endpoint *e, struct cw_sent_packet *packet,
+                                          size_t size)
 {
     packet->bytes += (uint32_t)size;
     e->stats.datagrams_sent++;
     e->stats.bytes_sent += size;
 }
 
-static inline bool cw_endpoint_fragments_wait(const struct cw_endpoint *e)
+CW_SHARED bool cw_endpoint_fragments_wait(const struct cw_endpoint *e)
 {
     return e->outgoing_next < e->outgoing_fragments;
 }
@@ -159,7 +157,7 @@ static inline bool cw_endpoint_fragments_wait(const struct cw_endpoint *e)
 /* Does what cw_endpoint_begin does, when size fits, no fragments wait and the record of sent
    packets has room. Returns the place for the payload. A payload that may be too long for one
    datagram is cut up at commit. */
-static inline uint8_t *cw_endpoint_begin_inline(struct cw_endpoint *e, size_t size, uint8_t *out)
+CW_SHARED uint8_t *cw_endpoint_begin_inline(struct cw_endpoint *e, size_t size, uint8_t *out)
 {
     const bool is_long = size > e->config.fragment_above;
     e->begun = out;
@@ -173,7 +171,7 @@ size_t cw_endpoint_commit_outgoing(struct cw_endpoint *endpoint, struct cw_sent_
                                    size_t size, uint16_t sequence);
 
 /* Does what cw_endpoint_commit does, when a packet has begun and size fits. */
-static inline size_t cw_endpoint_commit_inline(struct cw_endpoint *e, size_t size, double now)
+CW_SHARED size_t cw_endpoint_commit_inline(struct cw_endpoint *e, size_t size, double now)
 {
     const uint16_t number = e->sent.window.next;
     struct cw_sent_packet *packet = cw_sent_packets_add(&e->sent);
@@ -192,9 +190,8 @@ enum cw_error cw_endpoint_count_refused(struct cw_endpoint *endpoint, enum cw_er
 
 /* Notes that the other end was heard. A header that does not ack what the other end was to answer
    is no answer: it may have been idle all the time. */
-static inline void cw_endpoint_end_silence(struct cw_endpoint *e,
-                                           const struct cw_packet_header *header, bool prompt,
-                                           double now)
+CW_SHARED void cw_endpoint_end_silence(struct cw_endpoint *e, const struct cw_packet_header *header,
+                                       bool prompt, double now)
 {
     struct cw_silence *silence = &e->sent.silence;
     const uint16_t behind = (uint16_t)(header->ack - silence->asked);
@@ -206,8 +203,8 @@ static inline void cw_endpoint_end_silence(struct cw_endpoint *e,
 }
 
 /* Takes the header of a packet that is whole, and offers the payload, which e->packet has. */
-static inline void cw_endpoint_offer(struct cw_endpoint *e, const struct cw_packet_header *header,
-                                     double now)
+CW_SHARED void cw_endpoint_offer(struct cw_endpoint *e, const struct cw_packet_header *header,
+                                 double now)
 {
     /* The first fragment of a packet has made it the newest already. */
     const uint16_t previous = cw_received_packets_newest(&e->received);

@@ -2,6 +2,8 @@
 #ifndef CAUSEWAY_MEASURE_H
 #define CAUSEWAY_MEASURE_H
 
+#include "base/shared.h"
+
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -20,7 +22,7 @@ struct cw_rtt {
     bool sampled;
 };
 
-static inline void cw_rtt_sample(struct cw_rtt *rtt, double sample, double smoothing)
+CW_SHARED void cw_rtt_sample(struct cw_rtt *rtt, double sample, double smoothing)
 {
     if (sample < 0)
         sample = 0;
@@ -42,7 +44,7 @@ static inline void cw_rtt_sample(struct cw_rtt *rtt, double sample, double smoot
    CW_LONGEST_TIMEOUT, but never less than at_least. */
 #define CW_LONGEST_TIMEOUT 10.0
 
-static inline double cw_rtt_timeout(const struct cw_rtt *rtt, double at_least)
+CW_SHARED double cw_rtt_timeout(const struct cw_rtt *rtt, double at_least)
 {
     double timeout =
         rtt->sampled ? 2 * rtt->smoothed + 4 * rtt->deviation : CW_TIMEOUT_BEFORE_SAMPLES;
@@ -74,7 +76,7 @@ struct cw_silence {
    usual one is no longer than that, and no shorter than the part in which it was not idle. When an
    answer was due after that part, the answer tells how long the path is: only its own delay can be
    unusual. */
-static inline void cw_silence_end(struct cw_silence *silence, bool next, double now)
+CW_SHARED void cw_silence_end(struct cw_silence *silence, bool next, double now)
 {
     const double length = now - silence->last_arrival, usual = silence->usual;
     double known = usual > 0 ? length - silence->idle : length;
@@ -111,7 +113,7 @@ void cw_rate_refresh(struct cw_rate *rate, uint64_t bytes, double elapsed);
 /* Moves a share towards 1 by one packet that was lost, or towards 0 by one that was not. */
 #define CW_LOSS_WEIGHT (1.0 / 128.0)
 
-static inline double cw_loss_sample(double share, bool lost)
+CW_SHARED double cw_loss_sample(double share, bool lost)
 {
     return share + ((lost ? 1.0 : 0.0) - share) * CW_LOSS_WEIGHT;
 }

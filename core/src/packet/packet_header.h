@@ -2,6 +2,8 @@
 #ifndef CAUSEWAY_PACKET_HEADER_H
 #define CAUSEWAY_PACKET_HEADER_H
 
+#include "base/shared.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -30,7 +32,7 @@ struct cw_fragment_header {
 
 /* Writes the shortest form to out, which has room for CW_PACKET_HEADER_MAX_SIZE bytes. Returns the
    bytes written. */
-static inline size_t cw_packet_header_write(uint8_t *out, const struct cw_packet_header *header)
+CW_SHARED size_t cw_packet_header_write(uint8_t *out, const struct cw_packet_header *header)
 {
     const uint16_t behind = (uint16_t)(header->sequence - header->ack);
     uint8_t prefix = 0;
@@ -59,8 +61,8 @@ static inline size_t cw_packet_header_write(uint8_t *out, const struct cw_packet
 
 /* Returns the bytes read, 0 when data does not begin with a packet header. Forms that are longer
    than needed are accepted: the reference's endpoints take them. */
-static inline size_t cw_packet_header_read(struct cw_packet_header *header, const uint8_t *data,
-                                           size_t size)
+CW_SHARED size_t cw_packet_header_read(struct cw_packet_header *header, const uint8_t *data,
+                                       size_t size)
 {
     if (size < CW_PACKET_HEADER_MIN_SIZE)
         return 0;

@@ -2,6 +2,7 @@
 #ifndef CAUSEWAY_RECEIVED_PACKETS_H
 #define CAUSEWAY_RECEIVED_PACKETS_H
 
+#include "base/shared.h"
 #include "packet/measure.h"
 
 #include "base/sequence_buffer.h"
@@ -26,7 +27,7 @@ struct cw_received_packets {
 void cw_received_packets_reset(struct cw_received_packets *received);
 
 /* The newest packet seen; 0xFFFF before the first. */
-static inline uint16_t cw_received_packets_newest(const struct cw_received_packets *received)
+CW_SHARED uint16_t cw_received_packets_newest(const struct cw_received_packets *received)
 {
     return (uint16_t)(received->window.next - 1);
 }
@@ -35,7 +36,7 @@ static inline uint16_t cw_received_packets_newest(const struct cw_received_packe
 void cw_received_packets_miss(struct cw_received_packets *received, uint32_t numbers);
 
 /* Advances to the next number, as nearly every packet does. */
-static inline void cw_received_packets_step(struct cw_received_packets *received)
+CW_SHARED void cw_received_packets_step(struct cw_received_packets *received)
 {
     const uint32_t oldest = 1u << (CW_ACKS_PER_HEADER - 1);
     if (received->counted & received->history & oldest)
@@ -51,8 +52,7 @@ void cw_received_packets_leap(struct cw_received_packets *received, uint16_t seq
 
 /* Makes sequence, which is not stale, the newest packet seen, without marking it as arrived. Does
    nothing when a newer one was seen. */
-static inline void cw_received_packets_advance(struct cw_received_packets *received,
-                                               uint16_t sequence)
+CW_SHARED void cw_received_packets_advance(struct cw_received_packets *received, uint16_t sequence)
 {
     if (sequence != received->window.next) {
         cw_received_packets_leap(received, sequence);
@@ -70,8 +70,8 @@ uint16_t cw_received_packets_tell_oldest(struct cw_received_packets *received, u
 
 /* Returns the acks in the header of our next packet: the newest number, and the bits. These are the
    newest packets seen or, with in_turn, the oldest that no header has acked yet. */
-static inline uint16_t cw_received_packets_tell(struct cw_received_packets *received, bool in_turn,
-                                                uint32_t *bits)
+CW_SHARED uint16_t cw_received_packets_tell(struct cw_received_packets *received, bool in_turn,
+                                            uint32_t *bits)
 {
     if (in_turn && received->untold > CW_ACKS_PER_HEADER)
         return cw_received_packets_tell_oldest(received, bits);
@@ -83,22 +83,21 @@ static inline uint16_t cw_received_packets_tell(struct cw_received_packets *rece
 /* Returns whether the other end waits for a header of ours, even if nothing else is to be sent. It
    does when there are as many numbers to tell as a header can hold, and when a packet that arrived
    just now follows on one that is missing: only a header tells that it was lost. */
-static inline bool cw_received_packets_urgent(const struct cw_received_packets *received)
+CW_SHARED bool cw_received_packets_urgent(const struct cw_received_packets *received)
 {
     const uint32_t missing = received->counted & ~received->history & CW_ACKS_BEFORE_NEWEST;
     return received->untold >= CW_ACKS_PER_HEADER || (received->untold > 0 && missing);
 }
 
 /* Gives up acking the numbers that the next header has no room for. */
-static inline void cw_received_packets_pass_by(struct cw_received_packets *received)
+CW_SHARED void cw_received_packets_pass_by(struct cw_received_packets *received)
 {
     if (received->untold > CW_ACKS_PER_HEADER)
         received->untold = CW_ACKS_PER_HEADER;
 }
 
 /* Marks sequence, which is not stale or newer than the newest, as arrived. */
-static inline void cw_received_packets_accept(struct cw_received_packets *received,
-                                              uint16_t sequence)
+CW_SHARED void cw_received_packets_accept(struct cw_received_packets *received, uint16_t sequence)
 {
     received->window.sequences[sequence & received->window.mask] = sequence;
     const uint16_t behind = (uint16_t)(received->window.next - 1 - sequence);

@@ -2,6 +2,7 @@
 #ifndef CAUSEWAY_SENT_PACKETS_H
 #define CAUSEWAY_SENT_PACKETS_H
 
+#include "base/shared.h"
 #include "packet/received_packets.h"
 
 #include "base/sequence_buffer.h"
@@ -94,7 +95,7 @@ bool cw_sent_packets_spread(const struct cw_sent_packets *sent, uint32_t parts, 
 
 /* The next packet whose fate has not been told: its sequence, and CW_SENT_EVENT_LOST or not.
    Returns false when there is none. */
-static inline bool cw_sent_packets_next(struct cw_sent_packets *sent, uint32_t *fate)
+CW_SHARED bool cw_sent_packets_next(struct cw_sent_packets *sent, uint32_t *fate)
 {
     if (sent->events_read == sent->events_written)
         return false;
@@ -111,27 +112,27 @@ static inline bool cw_sent_packets_next(struct cw_sent_packets *sent, uint32_t *
 
 /* Returns a packet that is in the window. oldest_pending is in it unless it is next, because
    packets that leave the window are settled first. */
-static inline struct cw_sent_packet *cw_sent_packets_at(const struct cw_sent_packets *sent,
-                                                        uint16_t sequence)
+CW_SHARED struct cw_sent_packet *cw_sent_packets_at(const struct cw_sent_packets *sent,
+                                                    uint16_t sequence)
 {
     return (struct cw_sent_packet *)(void *)sent->window.entries + (sequence & sent->window.mask);
 }
 
 /* Returns the packet, or NULL when it is not in the window. */
-static inline struct cw_sent_packet *cw_sent_packets_find(const struct cw_sent_packets *sent,
-                                                          uint16_t sequence)
+CW_SHARED struct cw_sent_packet *cw_sent_packets_find(const struct cw_sent_packets *sent,
+                                                      uint16_t sequence)
 {
     return cw_sequence_buffer_exists(&sent->window, sequence) ? cw_sent_packets_at(sent, sequence)
                                                               : NULL;
 }
 
-static inline void cw_sent_packets_push_event(struct cw_sent_packets *sent, uint32_t event)
+CW_SHARED void cw_sent_packets_push_event(struct cw_sent_packets *sent, uint32_t event)
 {
     sent->events[sent->events_written++ & sent->events_mask] = event;
     sent->events_promised--;
 }
 
-static inline void cw_sent_packets_skip_settled(struct cw_sent_packets *sent)
+CW_SHARED void cw_sent_packets_skip_settled(struct cw_sent_packets *sent)
 {
     while (sent->oldest_pending != sent->window.next &&
            cw_sent_packets_at(sent, sent->oldest_pending)->fate != CW_PACKET_PENDING)
@@ -142,8 +143,8 @@ static inline void cw_sent_packets_skip_settled(struct cw_sent_packets *sent)
    what the lost one would have reported. Such a sample counts only where others are rare. A header
    that arrives after an unusual silence may have waited for all of it: its sample says only that
    the RTT is not shorter than the rest. */
-static inline void cw_sent_packets_take_sample(struct cw_sent_packets *sent, uint16_t sequence,
-                                               double sample, bool prompt)
+CW_SHARED void cw_sent_packets_take_sample(struct cw_sent_packets *sent, uint16_t sequence,
+                                           double sample, bool prompt)
 {
     struct cw_rtt *rtt = &sent->rtt;
     const double excess = sent->silence.excess;
@@ -164,8 +165,8 @@ static inline void cw_sent_packets_take_sample(struct cw_sent_packets *sent, uin
 }
 
 /* Notes that a packet, which was not acked before, is acked. */
-static inline void cw_sent_packets_settle(struct cw_sent_packets *sent, uint16_t sequence,
-                                          struct cw_sent_packet *packet)
+CW_SHARED void cw_sent_packets_settle(struct cw_sent_packets *sent, uint16_t sequence,
+                                      struct cw_sent_packet *packet)
 {
     if (packet->fate == CW_PACKET_LOST) {
         cw_sent_packets_found(sent);
@@ -184,8 +185,8 @@ static inline void cw_sent_packets_settle(struct cw_sent_packets *sent, uint16_t
    the newest. A header repeats most of the acks of the one before. These are left out, so that only
    new ones cost work, and so that, when nothing of ours has arrived for a whole lap of the numbers,
    old acks do not count for the packets that have these numbers now. */
-static inline uint32_t cw_sent_packets_new_acks(struct cw_sent_packets *sent, uint16_t ack,
-                                                uint32_t ack_bits)
+CW_SHARED uint32_t cw_sent_packets_new_acks(struct cw_sent_packets *sent, uint16_t ack,
+                                            uint32_t ack_bits)
 {
     uint32_t known = 0;
     bool is_newer = true;
@@ -208,8 +209,8 @@ static inline uint32_t cw_sent_packets_new_acks(struct cw_sent_packets *sent, ui
 
 /* Takes the acks of a header that arrived. prompt says that none of the other end's headers before
    this one is missing, so that it acks its newest packet as early as possible. */
-static inline void cw_sent_packets_take_acks(struct cw_sent_packets *sent, uint16_t ack,
-                                             uint32_t ack_bits, bool prompt, double now)
+CW_SHARED void cw_sent_packets_take_acks(struct cw_sent_packets *sent, uint16_t ack,
+                                         uint32_t ack_bits, bool prompt, double now)
 {
     if (!cw_sequence_buffer_exists(&sent->window, ack))
         return;
@@ -230,7 +231,7 @@ static inline void cw_sent_packets_take_acks(struct cw_sent_packets *sent, uint1
 
 /* Returns the packet that leaves the window when one more is sent; NULL when its fate is settled
    for good. */
-static inline struct cw_sent_packet *cw_sent_packets_leaving(const struct cw_sent_packets *sent)
+CW_SHARED struct cw_sent_packet *cw_sent_packets_leaving(const struct cw_sent_packets *sent)
 {
     const uint16_t leaving = (uint16_t)(sent->window.next - (sent->window.mask + 1));
     struct cw_sent_packet *last = cw_sent_packets_find(sent, leaving);
@@ -239,7 +240,7 @@ static inline struct cw_sent_packet *cw_sent_packets_leaving(const struct cw_sen
 
 /* Returns whether the events of earlier packets leave room to report the fate of one more. The
    packet that leaves needs room for one event less: its ack comes too late. */
-static inline bool cw_sent_packets_have_room(const struct cw_sent_packets *sent)
+CW_SHARED bool cw_sent_packets_have_room(const struct cw_sent_packets *sent)
 {
     const uint32_t waiting = sent->events_written - sent->events_read;
     const uint32_t needed = waiting + sent->events_promised + CW_EVENTS_AT_MOST;
@@ -248,7 +249,7 @@ static inline bool cw_sent_packets_have_room(const struct cw_sent_packets *sent)
 }
 
 /* Adds a packet, whose number was window.next. There must be room. */
-static inline struct cw_sent_packet *cw_sent_packets_add(struct cw_sent_packets *sent)
+CW_SHARED struct cw_sent_packet *cw_sent_packets_add(struct cw_sent_packets *sent)
 {
     const uint16_t leaving = (uint16_t)(sent->window.next - (sent->window.mask + 1));
     if (cw_sent_packets_leaving(sent))
@@ -266,7 +267,7 @@ static inline struct cw_sent_packet *cw_sent_packets_add(struct cw_sent_packets 
 
 /* Declares overdue packets lost: those that were not acked in time nor, if patient, in the other
    end's next packet, which may be long in coming, and longer while the other end is idle. */
-static inline void cw_sent_packets_update(struct cw_sent_packets *sent, double now)
+CW_SHARED void cw_sent_packets_update(struct cw_sent_packets *sent, double now)
 {
     if (sent->oldest_pending == sent->window.next)
         return;
