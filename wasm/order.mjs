@@ -16,14 +16,14 @@ const numberAt = (bytes, at) => {
 
 /** Returns the bodies of a module's functions, as bytes. */
 const bodiesOf = (module) => {
-  let [id, at] = [0, HEADER];
-  for (let end = at; id !== CODE; ) {
+  let [id, start, end] = [0, HEADER, HEADER];
+  while (id !== CODE) {
     id = module[end];
-    const [size, start] = numberAt(module, end + 1);
-    [at, end] = [start, start + size];
+    const [size, content] = numberAt(module, end + 1);
+    [start, end] = [content, content + size];
   }
-  let count;
-  [count, at] = numberAt(module, at);
+  const [count, first] = numberAt(module, start);
+  let at = first;
   return Array.from({ length: count }, () => {
     const [size, code] = numberAt(module, at);
     const body = module.subarray(at, code + size);
