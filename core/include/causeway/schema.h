@@ -327,7 +327,8 @@ uint64_t cw_schema_fingerprint(const struct cw_schema *schema, const uint8_t *ex
 /* This is the first place where two schemas differ, by the names that it has in one of them. */
 struct cw_schema_difference {
     const char *message; /* NULL: the other one has more messages, or only the channels differ */
-    const char *field;   /* of that message; NULL: its name or block, or the other one lacks it */
+    const char *field; /* the name of a field of that message. NULL: the message itself differs, or
+                          the other one lacks it */
 };
 
 CW_END_DECLARATIONS
