@@ -90,6 +90,21 @@ static void set_config(struct cw_connection *c, const struct cw_connection_confi
     c->entries_bits = cw_bits_required(config->channel_count);
 }
 
+/* Tells the channels of what they share; room is for received messages. */
+static void share(struct cw_connection *c, uint32_t room)
+{
+    for (uint32_t i = 0; i < c->config.channel_count; i++) {
+        struct cw_channel *channel = &c->channels[i];
+        channel->common.pool = c->arrived;
+        channel->common.pool_room = room;
+        channel->common.ahead_room = room - room / AHEAD_LESS;
+        channel->common.receipts = &c->receipts;
+        channel->common.writer = &c->writer;
+        if (channel->reliable_kind && channel->reliable.repair)
+            channel->reliable.repair->receiver.work = &c->repair_work;
+    }
+}
+
 /* Takes every part from the arena. With a NULL base it only measures. */
 static enum cw_error lay_out(struct cw_arena *arena, const struct cw_connection_config *config,
                              struct cw_connection **connection)
@@ -142,16 +157,7 @@ static enum cw_error lay_out(struct cw_arena *arena, const struct cw_connection_
         error = cw_endpoint_create(&endpoint, &c->endpoint);
     if (error == CW_OK)
         cw_endpoint_ack_in_turn(c->endpoint);
-    for (uint32_t i = 0; i < config->channel_count; i++) {
-        channels[i].common.pool = c->arrived;
-        channels[i].common.pool_room = cw_connection_received_room(config);
-        channels[i].common.ahead_room =
-            cw_connection_received_room(config) - cw_connection_received_room(config) / AHEAD_LESS;
-        channels[i].common.receipts = &c->receipts;
-        channels[i].common.writer = &c->writer;
-        if (channels[i].reliable_kind && channels[i].reliable.repair)
-            channels[i].reliable.repair->receiver.work = &c->repair_work;
-    }
+    share(c, cw_connection_received_room(config));
     *connection = c;
     return error;
 }

@@ -207,6 +207,8 @@ static bool is_left_out(const struct cw_schema_step *step, const uint8_t *messag
 CW_SERIALIZE(serialize_steps, struct body, stream, body)
 {
     const bool reading = stream->mode == CW_STREAM_READ;
+    if (body->steps->count == 0)
+        return true;
     const struct cw_schema_step *const begin = body->steps->at, *const end =
                                                                     begin + body->steps->count;
     const uint32_t count = body->count, stride = body->stride;
