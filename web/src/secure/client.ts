@@ -124,8 +124,9 @@ export class Client<Of extends Schema = Schema> extends MessageEnd<Of> implement
     const [message, field] = [scratch, scratch + 4]
       .map((at) => memory.u32(at))
       .map((at) => at && memory.text(at));
-    const place = message ? [message, field].filter(Boolean).join('.') : 'after the last message';
-    return `${sentence}; they first differ at ${place}`;
+    return message
+      ? `${sentence}; they first differ at ${[message, field].filter(Boolean).join('.')}`
+      : `${sentence}; these messages are the same there, so it has more of them or other channels`;
   }
 
   /** The index of the token's server that it is connected to or trying, from 0. */
