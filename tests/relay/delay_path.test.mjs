@@ -159,7 +159,7 @@ test('a connection whose end and reset arrive together is over', async (t) => {
   for (let i = 0; i < 4; i++, await wait(RTT / 16)) socket.write('x');
   accepted[0].destroy();
   await wait((3 / 8) * RTT);
-  // What this thread does not look at meanwhile is due when it does.
+  // This thread looks at both only when both are due.
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2 * RTT);
   await until('the connection is over', () => path.connections === 0);
 });
