@@ -46,22 +46,22 @@ test('listeners that come and go lose no message', async (t) => {
         });
       });
     const ways = [
-      () => listen((heard) => client.addEventListener('message', heard, { once: true })),
+      () => listen((listener) => client.addEventListener('message', listener, { once: true })),
       () =>
-        listen((heard) => {
+        listen((listener) => {
           const gone = (event) => {
             client.removeEventListener('message', gone, true);
-            heard(event);
+            listener(event);
           };
           client.addEventListener('message', gone, true);
         }),
       () =>
-        listen((heard) => {
+        listen((listener) => {
           const controller = new AbortController();
           const { signal } = controller;
           const gone = (event) => {
             controller.abort();
-            heard(event);
+            listener(event);
           };
           client.addEventListener('message', { handleEvent: gone }, { signal });
         }),

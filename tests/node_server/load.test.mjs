@@ -17,13 +17,13 @@ async function startBots(t, server, { count, worlds, timeoutSeconds }) {
   }
   const bots = fork(new URL('../support/bots.mjs', import.meta.url));
   own(t, () => bots.kill('SIGKILL'));
-  const told = new EventEmitter();
+  const events = new EventEmitter();
   const ended = [];
   bots.on('message', ({ type, reason }) => {
     if (type === 'ended') ended.push(reason);
-    told.emit(type);
+    events.emit(type);
   });
-  const [connected, served] = [next(told, 'connected'), next(told, 'served')];
+  const [connected, served] = [next(events, 'connected'), next(events, 'served')];
   served.catch(() => {});
   bots.send({ tokens, worlds });
   await connected;

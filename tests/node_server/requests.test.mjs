@@ -115,16 +115,16 @@ for (const channel of [RELIABLE, UNRELIABLE])
     const connection = rig.connections.get(slot);
     const ask = (seconds) =>
       client.client.request(channel, 'double', { number: 1 }, rig.now, seconds);
-    const told = () => client.receipts.splice(0);
+    const fates = () => client.receipts.splice(0);
     const late = ask(1);
     rig.run(0.9);
-    assert.deepEqual(told(), []);
+    assert.deepEqual(fates(), []);
     rig.run(0.2);
     const end = (number, reason, code) => ({ type: 'unanswered', request: number, reason, code });
-    assert.deepEqual(told(), [end(late, 'timedOut', 0)]);
+    assert.deepEqual(fates(), [end(late, 'timedOut', 0)]);
     answerAll(rig.taken.get(slot), connection, rig);
     rig.run(1);
-    assert.deepEqual(told(), []);
+    assert.deepEqual(fates(), []);
 
     const refused = ask(5);
     rig.run(0.3);
@@ -132,17 +132,17 @@ for (const channel of [RELIABLE, UNRELIABLE])
     connection.refuse(question.request, 404, rig.now);
     assert.throws(() => connection.refuse(question.request, 404, rig.now), { code: 'NOT_ASKED' });
     rig.run(0.3);
-    assert.deepEqual(told(), [end(refused, 'refused', 404)]);
+    assert.deepEqual(fates(), [end(refused, 'refused', 404)]);
 
     client.client.cancel(ask(1));
     rig.run(2);
-    assert.deepEqual(told(), []);
+    assert.deepEqual(fates(), []);
 
     const left = ask(60);
     rig.server.disconnect(slot, { code: 0, text: '' }, 0, rig.now);
     rig.run(0.5);
     client.take();
-    assert.deepEqual(told(), [end(left, 'closed', 0)]);
+    assert.deepEqual(fates(), [end(left, 'closed', 0)]);
   });
 
 test('a server is told of its questions to a client that leaves', async () => {

@@ -201,9 +201,9 @@ for (const kind of kinds) {
       events.push({ reason, code, text }),
     );
     client.send(0, 'say', { text: '/kick no ch\u00e9ating' });
-    const heard = [];
-    for await (const { type, value } of client) if (type === 'said') heard.push(value.text);
-    assert.deepEqual(heard, ['/kick no ch\u00e9ating']);
+    const texts = [];
+    for await (const { type, value } of client) if (type === 'said') texts.push(value.text);
+    assert.deepEqual(texts, ['/kick no ch\u00e9ating']);
     const words = { reason: 'kicked', code: 7, text: 'no ch\u00e9ating' };
     assert.deepEqual(await client.closed, {
       ...words,
@@ -354,7 +354,7 @@ test('two players hear each other, and see each other through a simulator', asyn
       stats: { value: () => transport.stats() },
     });
   const [alice, bob] = [await join(demo, { through }), await join(demo)];
-  const heard = new Promise((resolve) => {
+  const texts = new Promise((resolve) => {
     bob.addEventListener('message', ({ message: each }) => {
       if (each.type === 'said') resolve(each.value);
     });
@@ -368,7 +368,7 @@ test('two players hear each other, and see each other through a simulator', asyn
   });
   alice.send(0, 'say', { text: 'hello, hélló' });
   bob.send(1, 'move', { x: 0.25, y: 1 });
-  assert.deepEqual(await heard, { player: alice.slot.index, text: 'hello, hélló' });
+  assert.deepEqual(await texts, { player: alice.slot.index, text: 'hello, hélló' });
   assert.ok(Math.abs((await seen) - 0.25) < 0.001);
   alice.disconnect();
   bob.disconnect();
