@@ -82,7 +82,7 @@ static void say(struct cw_lab_match *match, uint32_t player, double now)
     cw_little_endian_put(&at, end - first, 1);
     for (uint32_t turn = first; turn < end; turn++) {
         const struct cw_lab_push push = own->pushes[player][turn % WINDOW];
-        cw_little_endian_put(&at, (uint64_t)(3 * (push.x + 1) + push.y + 1), 1);
+        cw_little_endian_put(&at, (uint32_t)(3 * (push.x + 1) + push.y + 1), 1);
     }
     cw_simulator_receive(match->up[player], datagram, (size_t)(at - datagram), now);
 }
