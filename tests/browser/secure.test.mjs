@@ -133,6 +133,11 @@ test('an expired token, another schema and an aborted signal are told', async (t
   });
   const foreign = await demo.server.token({ fingerprint: 1n, schema: undefined });
   assert.equal((await attempt(page, foreign)).code, 'SCHEMA');
+  // The token is for the page's channels, and the server has the same messages with others.
+  const channels = [{ kind: 'reliable' }];
+  const apart = await attempt(page, await demo.server.token({ channels }), { channels });
+  assert.deepEqual([apart.code, apart.stage], ['SCHEMA', 'request']);
+  assert.match(apart.message, /; these messages are the same there, so it has .* other channels$/);
   // The server takes no token of another key; the signal ends the wait.
   const forged = await demo.server.token({ privateKey: new Uint8Array(32).fill(1) });
   assert.equal((await attempt(page, forged, { abortAfter: 300 })).name, 'AbortError');

@@ -15,6 +15,7 @@
 #include "causeway/protocols/bunch.h"
 #include "causeway/protocols/rudp.h"
 #include "lab/column.h"
+#include "lab/match.h"
 #include "lab/peers.h"
 #include "lab/window.h"
 #include "message/message_pool.h"

@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline';
 import { test } from 'node:test';
 import { examples, startEcho } from '../support/examples.mjs';
 import { until } from '../support/patience.mjs';
-import { startProgram } from '../support/programs.mjs';
+import { lineOf, startProgram } from '../support/programs.mjs';
 
 const program = (name) => join(examples, name);
 
@@ -47,7 +47,27 @@ test('bots say that there is no backend yet, and wait for it', async (t) => {
   assert.deepEqual(new Set(said), new Set(['bot 1: no backend at http://127.0.0.1:9']));
 });
 
-for (const name of ['bot.mjs', 'backend.mjs'])
+test('whoever enters the lobby is told who is there, and a name is let in once', async (t) => {
+  const lobby = (...args) =>
+    startProgram(t, process.execPath, [program('lobby.mjs'), ...args], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+  const [, port] = await lineOf(lobby('0'), /^a lobby on port (\d+)$/);
+  const enter = (name) => lobby(`127.0.0.1:${port}`, name);
+  const ada = enter('ada');
+  await lineOf(ada, /^ada enters, and meets nobody$/);
+  await lineOf(enter('grace'), /^grace enters, and meets ada$/);
+  const other = enter('ada');
+  const [error] = await once(createInterface(other.stderr), 'line');
+  assert.equal(error, 'ada is here already');
+  assert.equal((await once(other, 'exit'))[0], 0);
+  const left = once(ada, 'exit');
+  ada.kill('SIGINT');
+  await left;
+  await lineOf(enter('ada'), /^ada enters, and meets grace$/);
+});
+
+for (const name of ['bot.mjs', 'backend.mjs', 'lobby.mjs'])
   test(`${name} without arguments says how to use it`, () => {
     const { status, stderr } = spawnSync(process.execPath, [program(name)], { encoding: 'utf8' });
     assert.equal(status, 2);

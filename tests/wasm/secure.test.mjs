@@ -15,6 +15,7 @@ import {
   loadServer,
   message,
   openSecureTransport,
+  reliable,
   require,
   schema,
 } from '../support/causeway.mjs';
@@ -261,6 +262,21 @@ test('another schema is refused by the token, and by the server', async () => {
   const token = await demo.server.token({ schema: other });
   const error = await refusedAs('SCHEMA', 'request', join(demo, { schema: other, token }));
   assert.match(error.message, /the server has another schema; .*they first differ at \w+/);
+  const { types } = messages;
+  const sentence = async (options) => {
+    const same = await demo.server.token(options);
+    const { message } = await refusedAs(
+      'SCHEMA',
+      'request',
+      join(demo, { ...options, token: same }),
+    );
+    return message.split('; ').at(-1);
+  };
+  const more = 'these messages are the same there, so it has more of them or other channels';
+  assert.equal(await sentence({ channels: [reliable()] }), more);
+  assert.equal(await sentence({ schema: schema(...types.slice(0, -1)) }), more);
+  const own = schema(...types, other.types[0]);
+  assert.equal(await sentence({ schema: own }), 'they first differ at other');
   const core = await loadCore();
   const named = await demo.server.token({
     schema: undefined,
