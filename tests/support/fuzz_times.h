@@ -1,4 +1,4 @@
-/* How often random tests repeat what they do: CAUSEWAY_FUZZ_TIMES as often as by default. */
+/* Random tests repeat what they do CAUSEWAY_FUZZ_TIMES as often as by default. */
 #ifndef CAUSEWAY_TESTS_FUZZ_TIMES_H
 #define CAUSEWAY_TESTS_FUZZ_TIMES_H
 

@@ -16,6 +16,7 @@ import {
   uint128,
   uint64,
   when,
+  wideString,
 } from '../support/causeway.mjs';
 
 const core = await loadCore();
@@ -89,6 +90,29 @@ test('numbers of 128 bits have the bytes of the standard', () => {
   });
 });
 
+test('wide strings are UTF-16 units of 32 bits, unaligned', () => {
+  const bytes = [0xe3, 0x21, 0, 0, 0xc0, 0x21, 0, 0, 0, 0x22, 0, 0, 0];
+  check({ text: wideString(7) }, { text: '\u043c\u0438\u0440' }, bytes);
+  withBodies(core, { a: bits(29), text: wideString(7) }, (bodies) => {
+    for (const text of ['', 'a\u{1f600}', '1234567'])
+      assert.equal(bodies.read(bodies.write({ a: 1, text })).text, text);
+    const units = (...numbers) =>
+      bodies.read(
+        Uint8Array.of(
+          0,
+          0,
+          0,
+          numbers.length << 5,
+          ...new Uint8Array(Uint32Array.from(numbers).buffer),
+        ),
+      ).text;
+    assert.equal(units(0x61, 0xd83d, 0xde00), 'a\u{1f600}');
+    assert.equal(units(0x1f600), '\u{1f600}', 'a whole character');
+    assert.equal(units(0xd83d, 0x61), '\ufffda', 'half a pair');
+    assert.equal(units(0x110000, 0, 0xffffffff), '\ufffd\ufffd\ufffd');
+  });
+});
+
 const REFUSED = [
   [team, 'green', RangeError, /a: a string is not one of none, red, blue/],
   [team, 1, TypeError, /a: 1 is not one of none/],
@@ -98,6 +122,10 @@ const REFUSED = [
   [fixed(8, 8, 0, 3), 3.01, RangeError, /a: 3.01 is not a number from 0 to 3/],
   [fixed(8, 8, 0, 3), NaN, RangeError, /a: NaN is not/],
   [fixed(8, 8, 0, 3), 1n, TypeError, /a: 1 is not/],
+  [wideString(3), 'abcd', RangeError, /a: a string is not a text of up to 3 UTF-16 units/],
+  [wideString(3), 'a\0', RangeError, /is not a text/],
+  [wideString(3), '\ud83d', RangeError, /is not a text/],
+  [wideString(3), ['a'], TypeError, /is not a text/],
   [uint128(), -1n, RangeError, /a: -1 is not a bigint of 128 bits/],
   [uint128(), 2n ** 128n, RangeError, /is not a bigint of 128 bits/],
   [uint128(), 1, TypeError, /a: 1 is not a bigint/],

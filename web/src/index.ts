@@ -88,7 +88,7 @@ export type {
   View,
   WireField,
 } from './messages/fields.js';
-export { enumeration, fixed, flags, int128, uint128 } from './messages/views.js';
+export { enumeration, fixed, flags, int128, uint128, wideString } from './messages/views.js';
 export { yojimboDefaults } from './messages/yojimbo.js';
 export { request } from './messages/request.js';
 export type {

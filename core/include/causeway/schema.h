@@ -205,6 +205,8 @@ uint32_t cw_schema_check(const struct cw_schema *schema, uint32_t type, const vo
     CW_INT((min) * ((int64_t)1 << (fraction_bits)), (max) * ((int64_t)1 << (fraction_bits)))
 #define CW_FIXED_64(integer_bits, fraction_bits, min, max)                                         \
     CW_INT_64((min) * ((int64_t)1 << (fraction_bits)), (max) * ((int64_t)1 << (fraction_bits)))
+/* An array of UTF-16 units, as serialize sends wide strings. Their sequence is not checked. */
+#define CW_WIDE_STRING(most) CW_ARRAY(CW_BITS(32), most)
 /* The struct cw_uint_128 or cw_int_128, all values of which can be sent. */
 #define CW_UINT_128 CW_STRUCT(cw_uint_128)
 #define CW_INT_128  CW_STRUCT(cw_int_128)
@@ -305,7 +307,7 @@ uint32_t cw_schema_check(const struct cw_schema *schema, uint32_t type, const vo
                                                           NULL,                                    \
                                                           block};
 
-/* The halves of numbers of 128 bits, as serialize 1.0 sends them: a number without a sign as it is,
+/* The halves of numbers of 128 bits, as serialize sends them: a number without a sign as it is,
    the other one as its distance from the least one. */
 #define CW_UINT_128_FIELDS(FIELD)                                                                  \
     FIELD(low, CW_BITS_64(64))                                                                     \

@@ -169,7 +169,7 @@ static bool valid_rules(const struct cw_field *field)
 struct layout {
     struct cw_arena arena;
     cw_expression_maker *make;
-    bool comparable; /* stays if each field of the type can be read without those before it */
+    bool comparable; /* stays if each field has a value and can be read without those before it */
 };
 
 /* Replaces the expression of the field at index, if there is one, by a copy. Returns false when it

@@ -292,10 +292,12 @@ const plainSlot = (field: Field<unknown>, path: Path): Slot => {
 };
 
 const slotOf = (field: Field<unknown>, path: Path): Slot => {
-  const kept = plainSlot(field, path);
-  const slot = field.view ? viewSlot(kept, field.view, path) : kept;
+  const { view } = field;
+  const viewed = (slot: Slot, isItem: boolean): Slot =>
+    view && isItem !== (view.whole ?? false) ? viewSlot(slot, view, path) : slot;
+  const slot = viewed(plainSlot(field, path), true);
   if (field.optional) return optionalSlot(slot);
-  return field.array > 0 ? arraySlot(slot, field.array, path) : slot;
+  return field.array > 0 ? viewed(arraySlot(slot, field.array, path), false) : slot;
 };
 
 /** A schema in the core, which fills in and reads the structs of its messages. */

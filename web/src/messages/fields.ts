@@ -59,6 +59,8 @@ export interface View {
   fromCore(value: never): unknown;
   /** The field in a C header. */
   readonly macro: string;
+  /** True when it is the form of an array, not of its items. */
+  readonly whole?: true;
   /** The names of an enumeration or of flags, in order. */
   readonly names?: readonly string[];
 }

@@ -75,7 +75,8 @@ const plain = (field: Field<unknown>, structs: StructNames): string => {
 
 const declaration = (field: Field<unknown>, structs: StructNames): string => {
   const text = plain(field, structs);
-  const { array, count } = field;
+  const { array, count, view } = field;
+  if (view?.whole) return text;
   if (field.optional) return count ? `CW_WHEN(${count}, ${text})` : `CW_OPTIONAL(${text})`;
   if (array === 0) return text;
   if (count?.startsWith('>=')) return `CW_ARRAY_FROM(${text}, ${count.slice(3)}, ${array})`;

@@ -1,4 +1,4 @@
-import { bits, int, int64, struct, uint, uint64, type Field, type View } from './fields.js';
+import { array, bits, int, int64, struct, uint, uint64, type Field, type View } from './fields.js';
 
 /** Returns a field of this kind whose value has another form. */
 const viewed = <Value>(kind: Field<unknown>, view: View): Field<Value> => ({
@@ -93,6 +93,31 @@ export const fixed = (
     macro: `CW_FIXED${wide ? '_64' : ''}(${integerBits}, ${fractionBits}, ${min}, ${max})`,
   });
 };
+
+/** Returns the text of numbers that are UTF-16 units or whole characters. A number that is neither becomes U+FFFD. */
+const textOf = (numbers: readonly number[]): string =>
+  numbers
+    .map((number) => String.fromCodePoint(number === 0 || number > 0x10ffff ? 0xfffd : number))
+    .join('')
+    .replace(/\p{Surrogate}/gu, '\ufffd');
+
+/**
+ * Declares a text of up to `max` units of UTF-16, each in 32 bits, without the character U+0000. It is an array in C and
+ * here, so that it can be neither optional nor in an array.
+ */
+export const wideString = (max: number): Field<string> =>
+  viewed(array(bits(32), max), {
+    type: 'string',
+    wanted: `a text of up to ${max} UTF-16 units`,
+    toCore: (value) => {
+      if (typeof value !== 'string' || value.length > max || /\0|\p{Surrogate}/u.test(value))
+        return undefined;
+      return Array.from({ length: value.length }, (_, i) => value.charCodeAt(i));
+    },
+    fromCore: textOf,
+    whole: true,
+    macro: `CW_WIDE_STRING(${max})`,
+  });
 
 const HALF = 64n;
 const low = uint64(0n, 2n ** HALF - 1n);
