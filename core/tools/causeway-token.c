@@ -223,7 +223,11 @@ static int print_new_token(struct arguments *arguments)
         memcpy(key, CW_TOKEN_INSECURE_KEY, sizeof key);
     else
         read_key(key, arguments->key_path);
-    arguments->grant.create_time = (uint64_t)time(NULL);
+    struct timespec now;
+    timespec_get(&now, TIME_UTC);
+    arguments->grant.create_time = (uint64_t)now.tv_sec;
+    arguments->grant.create_milliseconds =
+        (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
     arguments->grant.addresses = arguments->servers;
     const enum cw_error error = cw_token_generate(&arguments->grant, key, token);
     sodium_memzero(key, sizeof key);

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
+  connectUdp,
   generateConnectToken,
   generateInsecureToken,
   generateKey,
@@ -39,6 +40,71 @@ test('a client connects, and messages go both ways', async (t) => {
   assert.equal(client.channelStats(0).sent, 2);
   const { clients, connections, socket } = server.stats();
   assert.deepEqual([clients, connections, socket], [1, 1, { sendErrors: 0, droppedBacklog: 0 }]);
+});
+
+test('a client that comes while its server starts asks for one more token', async (t) => {
+  const privateKey = generateKey();
+  const first = await startServer(t, { privateKey });
+  const port = Number(first.address.split(':').pop());
+  await first.close();
+  let tokens = 0;
+  const token = () => {
+    tokens++;
+    return generateConnectToken({
+      protocolId: PROTOCOL_ID,
+      privateKey,
+      clientId: 5,
+      servers: [first.address],
+      schema: messages,
+    });
+  };
+  const states = [];
+  const connecting = connectUdp({
+    token,
+    schema: messages,
+    onstate: (state) => states.push(state),
+  });
+  await until('the client asks', () => states.includes('requesting'));
+  const second = await startServer(t, { privateKey, port });
+  const bot = await connecting;
+  assert.equal(tokens, 2);
+  assert.equal(second.clients.size, 1);
+  assert.deepEqual(states, [
+    'opening',
+    'requesting',
+    'opening',
+    'requesting',
+    'responding',
+    'connected',
+  ]);
+  bot.disconnect();
+  // One that only has this token is told.
+  const third = await startServer(t, { privateKey, port: 0 });
+  await assert.rejects(
+    connectUdp({
+      schema: messages,
+      token: await third.generateConnectToken({ clientId: 6n }),
+    }),
+    { name: 'HandshakeError', code: 'NOT_YET', stage: 'request', retryable: false },
+  );
+  // One that is given up while it waits asks for no more.
+  const abort = new AbortController();
+  let asked = 0;
+  const given = connectUdp({
+    schema: messages,
+    signal: abort.signal,
+    token: () => {
+      if (asked++ > 0) abort.abort(new Error('given up'));
+      return generateConnectToken({
+        protocolId: PROTOCOL_ID,
+        privateKey,
+        clientId: 7,
+        servers: [third.address],
+      });
+    },
+  });
+  await assert.rejects(given, { message: 'given up' });
+  assert.equal(asked, 2);
 });
 
 test('a loop over the messages of a client ends with it', async (t) => {

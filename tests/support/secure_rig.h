@@ -103,6 +103,18 @@ static inline struct cw_token_grant rig_grant(struct rig *rig, uint64_t client_i
     return grant;
 }
 
+/* Returns a grant for a token that says when it was made, by a clock that is ahead of the
+   server's. */
+static inline struct cw_token_grant rig_exact_grant(struct rig *rig, uint64_t client_id,
+                                                    double ahead)
+{
+    struct cw_token_grant grant = rig_grant(rig, client_id);
+    const double made = RIG_UNIX + rig->now + ahead;
+    grant.create_time = (uint64_t)made;
+    grant.create_milliseconds = (uint64_t)(1000 * made);
+    return grant;
+}
+
 static inline void rig_token(struct rig *rig, uint8_t out[CW_TOKEN_SIZE], uint64_t client_id)
 {
     const struct cw_token_grant grant = rig_grant(rig, client_id);

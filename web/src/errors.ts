@@ -158,6 +158,7 @@ const final: readonly string[] = [
   'SERVER_NOT_ALLOWED',
   'INVALID_TOKEN',
   'TOKEN_EXPIRED',
+  'NOT_YET',
   'SCHEMA',
 ] satisfies (RelayCode | HandshakeCode)[];
 
@@ -226,6 +227,7 @@ export type HandshakeCode =
   | 'SCHEMA'
   | 'DENIED'
   | 'ID_CONNECTED'
+  | 'NOT_YET'
   | 'REQUEST_TIMED_OUT'
   | 'RESPONSE_TIMED_OUT'
   | 'TRANSPORT_CLOSED';

@@ -13,6 +13,9 @@ enum cw_client_state cw_netcode_client_state(const struct cw_netcode_client *cli
 const char *cw_client_state_string(enum cw_client_state state)
 {
     switch (state) {
+    case CW_CLIENT_NOT_YET:
+        return "the server has just started, and the connect token may be older; ask the backend "
+               "for a new one";
     case CW_CLIENT_ID_CONNECTED:
         return "another client with this id is connected already, or connecting with a newer "
                "token; "

@@ -56,6 +56,9 @@ const states: Partial<Record<ClientState, ClientHostState>> = {
   CONNECTED: 'connected',
 };
 
+const isNotYet = (error: unknown): boolean =>
+  error instanceof HandshakeError && error.code === 'NOT_YET';
+
 /** One attempt to connect, and the connection that it becomes. */
 class Attempt {
   /** Ends the attempt. */
@@ -134,7 +137,7 @@ export class ClientRunner {
     this.#begin();
     this.#policy.start(false);
     try {
-      await this.#join(signal);
+      await this.#joinInTime(signal);
     } catch (error) {
       this.#end(reasonFor(error), error instanceof Error ? error.message : String(error));
       throw error;
@@ -175,6 +178,20 @@ export class ClientRunner {
     this.#begin();
     this.#policy.start(true);
     void this.#comeBack('client', 'the page was left');
+  }
+
+  /** Becomes a client of the server. One that has just started may ask for another token first. */
+  async #joinInTime(signal?: AbortSignal): Promise<void> {
+    for (;;) {
+      try {
+        return await this.#join(signal);
+      } catch (error) {
+        if (!isNotYet(error) || !this.#policy.returns) throw error;
+      }
+      const { abort, connected } = (this.#attempt = new Attempt(signal));
+      const pause = this.#policy.pause(() => abort.signal.aborted);
+      await Promise.race([pause, connected.promise]).finally(() => abort.release());
+    }
   }
 
   /** Makes one attempt to become a client of the server. */

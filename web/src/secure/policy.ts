@@ -116,7 +116,8 @@ export class Policy extends CoreObject {
     do {
       const wait = (this.#tokenTime - seconds()) * 1000;
       await new Promise((resolve) => setTimeout(resolve, Math.max(wait, 0)));
+      if (over()) return;
       this.update();
-    } while (this.next() !== 'TOKEN' && !over());
+    } while (this.next() !== 'TOKEN');
   }
 }
