@@ -107,6 +107,62 @@ test('a client that comes while its server starts asks for one more token', asyn
   assert.equal(asked, 2);
 });
 
+test('a client that is to reconnect comes back until it is kicked or replaced', async (t) => {
+  const privateKey = generateKey();
+  let server = await startServer(t, { privateKey });
+  const [{ address }, port] = [server, Number(server.address.split(':').pop())];
+  let tokens = 0;
+  const token = () => {
+    tokens++;
+    return generateConnectToken({
+      protocolId: PROTOCOL_ID,
+      privateKey,
+      clientId: 5,
+      servers: [address],
+      schema: messages,
+      timeoutSeconds: 1,
+    });
+  };
+  const options = { token, schema: messages, reconnect: true };
+  const follow = (client) => {
+    const told = [];
+    client.addEventListener('state', ({ state }) => told.push(state));
+    client.addEventListener('disconnect', ({ reason }) => told.push(`disconnect: ${reason}`));
+    return told;
+  };
+  const bot = await connectUdp(options);
+  const told = follow(bot);
+  await server.close();
+  // It tries in vain at first.
+  await until('it has failed', () => tokens > 2);
+  assert.ok(told.includes('requesting') && !told.includes('connected'), String(told));
+  server = await startServer(t, { privateKey, port });
+  const [{ client }] = await Promise.all([
+    nextEvent(server, 'connect'),
+    until('it is back', () => bot.state === 'connected'),
+  ]);
+  assert.ok(
+    told.every((each) => !each.startsWith('disconnect')),
+    String(told),
+  );
+  bot.send(0, 'say', { text: 'here again' });
+  assert.equal((await nextEvent(client, 'message')).message.value.text, 'here again');
+
+  const asked = tokens;
+  client.kick('enough');
+  assert.equal((await bot.closed).reason, 'kicked');
+  await bot.reconnect();
+  const other = await connectUdp(options);
+  assert.equal((await bot.closed).reason, 'replaced');
+  other.disconnect();
+  assert.deepEqual(told.slice(-2), ['disconnected', 'disconnect: replaced']);
+  assert.equal(tokens, asked + 2);
+  await assert.rejects(connectUdp({ ...options, token: await token() }), {
+    code: 'INVALID_ARGUMENT',
+    message: /^reconnect: /,
+  });
+});
+
 test('a loop over the messages of a client ends with it', async (t) => {
   const server = await startServer(t);
   const { bot, client } = await startBot(t, server);
