@@ -107,6 +107,31 @@ test('a client that comes while its server starts asks for one more token', asyn
   assert.equal(asked, 2);
 });
 
+test('a server tells which tokens it refuses, once a second', async (t) => {
+  const server = await startServer(t);
+  const told = [];
+  server.addEventListener('refusedtokens', ({ code, count, message }) => {
+    told.push({ code, count });
+    assert.match(message, /sealed with another key/);
+  });
+  const abort = new AbortController();
+  const refused = connectUdp({
+    schema: messages,
+    signal: abort.signal,
+    token: await generateConnectToken({
+      protocolId: PROTOCOL_ID,
+      privateKey: generateKey(),
+      clientId: 5,
+      servers: [server.address],
+    }),
+  });
+  await until('two events', () => told.length === 2);
+  abort.abort(new Error('enough'));
+  await assert.rejects(refused, { message: 'enough' });
+  assert.deepEqual([...new Set(told.map(({ code }) => code))], ['NOT_AUTHENTIC']);
+  assert.ok(told[1].count > 1, `${told[1].count} in a second`);
+});
+
 test('a client that is to reconnect comes back until it is kicked or replaced', async (t) => {
   const privateKey = generateKey();
   let server = await startServer(t, { privateKey });

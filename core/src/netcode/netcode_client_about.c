@@ -39,7 +39,8 @@ const char *cw_client_state_string(enum cw_client_state state)
                "client?";
     case CW_CLIENT_REQUEST_TIMED_OUT:
         return "no server answered in time; it is down, or does not take this token (another key, "
-               "protocol id or address, or it was used before), which its statistics tell";
+               "protocol id or address, used before, too long a life), which its statistics "
+               "tell";
     case CW_CLIENT_DENIED:
         return "the server is full";
     case CW_CLIENT_DISCONNECTED:
