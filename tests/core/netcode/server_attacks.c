@@ -122,8 +122,8 @@ TEST(token_from_the_future)
     rig_connect(rig, client, &other);
 }
 
-/* Whatever the clock of the backend says: no token that a server has taken is taken by the server
-   that follows it. */
+/* No token that a server has taken is taken by the server that follows it, whatever the clock of
+   the backend says. */
 TEST(token_with_its_time_after_restart)
 {
     struct rig rig;

@@ -14,8 +14,8 @@ const SESSION = 'a=x-causeway-session:';
 const SERVER = 'a=x-causeway-server:';
 
 /**
- * By default, so many bytes may wait in the browser, about four datagrams. A page that is busy hears late that they have
- * left.
+ * The browser may keep this many bytes by default, which is about four datagrams. A page that is busy hears late that
+ * they have left.
  */
 const FEW = 4400;
 
