@@ -31,7 +31,7 @@ static const char usage[] =
     "  --server ADDRESS:PORT   the game server, as an address (127.0.0.1:40000, [::1]:40000);\n"
     "                          up to 32 times, tried in this order\n"
     "  --life SECONDS          how long the token can be used (default 45)\n"
-    "  --timeout SECONDS       how long a connection lives without a packet (default 5)\n"
+    "  --timeout SECONDS       how long a connection lives without a packet (default 15)\n"
     "  --user-data HEX         up to 240 bytes for the server's application\n"
     "  --fingerprint HEX       of the schema that the client must have, as\n"
     "                          cw_connection_fingerprint gives it; default: any\n"

@@ -90,6 +90,7 @@ export class Rig {
       protocolId: PROTOCOL_ID,
       privateKey: this.key,
       clientId: 1n,
+      timeoutSeconds: 5,
       servers: [ADDRESS],
       schema: this.schema,
       ...options,

@@ -95,6 +95,7 @@ static inline struct cw_token_grant rig_grant(struct rig *rig, uint64_t client_i
     struct cw_token_grant grant = cw_token_grant_default();
     grant.protocol_id = RIG_PROTOCOL;
     grant.client_id = client_id;
+    grant.timeout_seconds = 5;
     grant.create_time = (uint64_t)(RIG_UNIX + rig->now);
     grant.addresses = &rig->address;
     grant.address_count = 1;

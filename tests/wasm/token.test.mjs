@@ -162,6 +162,7 @@ test('limits are within what is allowed', async () => {
   const timeoutAt = 13 + 3 * 8 + 24 + 1024;
   for (const timeoutSeconds of [1, 2 ** 31 - 1])
     assert.equal((await view({ timeoutSeconds })).getInt32(timeoutAt, true), timeoutSeconds);
+  assert.equal((await view({})).getInt32(timeoutAt, true), 15);
 });
 
 test('an insecure token is made with the key that servers know for one', async (t) => {

@@ -245,7 +245,7 @@ enum cw_error cw_token_read(const uint8_t *data, size_t size, struct cw_token *t
 
 struct cw_token_grant cw_token_grant_default(void)
 {
-    return (struct cw_token_grant){.life_seconds = 45, .timeout_seconds = 5};
+    return (struct cw_token_grant){.life_seconds = 45, .timeout_seconds = 15};
 }
 
 static enum cw_error fill_tokens(struct cw_token *public_part,

@@ -171,12 +171,20 @@ static struct cw_token_grant a_grant(const struct cw_address *addresses, uint32_
     struct cw_token_grant grant = cw_token_grant_default();
     grant.protocol_id = 0x1122334455667788;
     grant.client_id = 42;
+    grant.timeout_seconds = 5;
     grant.create_time = 1900000000;
     grant.addresses = addresses;
     grant.address_count = count;
     grant.user_data[0] = 0xab;
     grant.random = (struct cw_random){netcode_fill, seed};
     return grant;
+}
+
+TEST(default_grant)
+{
+    const struct cw_token_grant grant = cw_token_grant_default();
+    assert_int_equal(grant.life_seconds, 45);
+    assert_int_equal(grant.timeout_seconds, 15);
 }
 
 TEST(generated_tokens_open)

@@ -34,7 +34,7 @@ export interface ConnectTokenOptions extends ServerCoreOptions {
   readonly internalServers?: readonly string[];
   /** The token can be used for so long. Servers refuse long lives; default 45. */
   readonly expireSeconds?: number;
-  /** A connection lives for so long without a packet; default 5. */
+  /** A connection lives for so long without a packet; default 15. */
   readonly timeoutSeconds?: number;
   /** For the server's application: up to 256 bytes, with a fingerprint up to 240. */
   readonly userData?: Uint8Array;
