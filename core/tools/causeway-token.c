@@ -31,7 +31,7 @@ static const char usage[] =
     "  --server ADDRESS:PORT   the game server, as an address (127.0.0.1:40000, [::1]:40000);\n"
     "                          up to 32 times, tried in this order\n"
     "  --life SECONDS          how long the token can be used (default 45)\n"
-    "  --timeout SECONDS       how long a connection lives without a packet (default 5)\n"
+    "  --timeout SECONDS       how long a connection lives without a packet (default 15)\n"
     "  --user-data HEX         up to 240 bytes for the server's application\n"
     "  --fingerprint HEX       of the schema that the client must have, as\n"
     "                          cw_connection_fingerprint gives it; default: any\n"
@@ -223,7 +223,11 @@ static int print_new_token(struct arguments *arguments)
         memcpy(key, CW_TOKEN_INSECURE_KEY, sizeof key);
     else
         read_key(key, arguments->key_path);
-    arguments->grant.create_time = (uint64_t)time(NULL);
+    struct timespec now;
+    timespec_get(&now, TIME_UTC);
+    arguments->grant.create_time = (uint64_t)now.tv_sec;
+    arguments->grant.create_milliseconds =
+        (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
     arguments->grant.addresses = arguments->servers;
     const enum cw_error error = cw_token_generate(&arguments->grant, key, token);
     sodium_memzero(key, sizeof key);

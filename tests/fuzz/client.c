@@ -160,6 +160,7 @@ static void begin(struct world *world, bool with_connection)
         {.type = CW_ADDRESS_IPV6, .port = 2, .bytes = {1}}};
     struct cw_token_grant grant = cw_token_grant_default();
     grant.protocol_id = 7;
+    grant.timeout_seconds = 5;
     grant.addresses = addresses;
     grant.address_count = 2;
     grant.random = (struct cw_random){.fill = fill};

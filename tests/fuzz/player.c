@@ -47,6 +47,7 @@ static void make_token(void)
     if (schema)
         return;
     grant.protocol_id = 7;
+    grant.timeout_seconds = 5;
     grant.create_time = UNIX;
     grant.addresses = &server_address;
     grant.address_count = 1;

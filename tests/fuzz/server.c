@@ -37,6 +37,7 @@ static void make_tokens(void)
     for (uint64_t n = 0; n < CLIENTS && tokens[n].address_count == 0; n++) {
         struct cw_token_grant grant = cw_token_grant_default();
         grant.protocol_id = 7;
+        grant.timeout_seconds = 5;
         grant.client_id = n / 2;
         grant.create_time = UNIX + n % 2; /* the second of a client is newer */
         grant.addresses = &server_address;

@@ -2,7 +2,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { attempt, chat, ending, makeRoot, openPage } from '../support/chat_page.mjs';
-import { PROTOCOL_ID, nextEvent, startServer } from '../support/node_server.mjs';
+import {
+  PROTOCOL_ID,
+  generateConnectToken,
+  generateKey,
+  messages,
+  nextEvent,
+  startServer,
+} from '../support/node_server.mjs';
 import { startRelay } from '../support/relay.mjs';
 import { startChromium } from '../support/browsers.mjs';
 
@@ -35,3 +42,47 @@ for (const kind of ['webrtc', 'websocket'])
     client.kick('bye');
     assert.equal(await ending(page), 'kicked');
   });
+
+test('a page with a token of before the start of its server plays within a second', async (t) => {
+  const root = makeRoot(t);
+  const browser = await startChromium(t);
+  const privateKey = generateKey();
+  let seconds = Infinity;
+  // Other programs on the machine may take long, so the best of some rounds counts.
+  for (let round = 0; round < 4 && seconds > 1; round++) {
+    const place = await startServer(t, { privateKey });
+    await place.close();
+    const token = () =>
+      generateConnectToken({
+        protocolId: PROTOCOL_ID,
+        privateKey,
+        clientId: 3,
+        servers: [place.address],
+        schema: messages,
+      });
+    const tokens = [await token()];
+    const port = Number(place.address.split(':').pop());
+    const relay = await startRelay(t, {
+      upstream: place.address,
+      gated: true,
+      args: ['--protocol-id', String(PROTOCOL_ID), '--rtc', '127.0.0.1:0', '--root', root],
+    });
+    const page = await openPage(t, browser, relay);
+    let asked = 0;
+    await page.exposeFunction('askForToken', async () => [...(tokens[asked++] ?? (await token()))]);
+    await page.evaluate(() => import('causeway-net').then(({ loadCore }) => loadCore()));
+
+    await startServer(t, { privateKey, port });
+    const began = performance.now();
+    await page.evaluate(async () => {
+      const { connect } = await import('causeway-net');
+      const { messages: types } = await import('/chat_schema.js');
+      const ask = async () => new Uint8Array(await globalThis.askForToken());
+      globalThis.client = await connect('/', { token: ask, schema: types });
+    });
+    seconds = Math.min(seconds, (performance.now() - began) / 1000);
+    assert.equal(asked, 2);
+  }
+  t.diagnostic(`it plays after ${seconds.toFixed(2)} s`);
+  assert.ok(seconds <= 1, `${seconds} s`);
+});

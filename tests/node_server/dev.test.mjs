@@ -14,7 +14,7 @@ import http from 'node:http';
 import { createServer, connect as dial } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { connect } from '../support/causeway.mjs';
+import { connect, generateConnectToken, generateKey } from '../support/causeway.mjs';
 import { until } from '../support/patience.mjs';
 import { require } from '../support/packages.mjs';
 import { modules, packedProject } from '../support/packed.mjs';
@@ -65,6 +65,23 @@ async function startDev(t, ...args) {
   };
   return { says, lines, address: await says(/^Open (\S+) in a browser/) };
 }
+
+test('a server that reads the environment has right types, and what is built is in .gitignore', (t) => {
+  const file = join(game, 'src/server.ts');
+  const whole = readFileSync(file, 'utf8');
+  own(t, () => writeFileSync(file, whole));
+  writeFileSync(file, `${whole}\nexport const key: string = process.env.CAUSEWAY_KEY ?? '';\n`);
+  const { status, stdout } = spawnSync(process.execPath, ['../node_modules/typescript/bin/tsc'], {
+    cwd: game,
+    encoding: 'utf8',
+  });
+  assert.equal(status, 0, stdout);
+  const { devDependencies } = JSON.parse(readFileSync(join(game, 'package.json'), 'utf8'));
+  assert.ok(devDependencies['@types/node']);
+  const ignored = readFileSync(join(game, '.gitignore'), 'utf8').split('\n');
+  // README.md names these folders for what is built.
+  for (const folder of ['node_modules/', 'dist/', '/server/']) assert.ok(ignored.includes(folder));
+});
 
 test('the game of the template is small, and its types are right', () => {
   const files = ['index.html', 'src/messages.ts', 'src/page.ts', 'src/server.ts'];
@@ -128,6 +145,7 @@ test('a broken server is told, and runs again when it is mended', async (t) => {
   own(t, () => writeFileSync(file, whole));
   writeFileSync(file, 'export const server = await lisen({});');
   await says(/server\.ts: (lisen is not defined)/);
+  await says(/^ +at .*src\/server\.ts:(1):\d+/);
   const token = () => fetch(new URL('/token', address), { method: 'POST' });
   assert.equal((await token()).status, 503);
   writeFileSync(file, 'export const other = 1;');
@@ -246,6 +264,34 @@ test('a name that a stranger makes resolve to this machine gets nothing', async 
       assert.equal(status, 403, strange);
       assert.match(text, line);
     }
+});
+
+test('a token of another game is told in the terminal and in the page', async (t) => {
+  const { address, says } = await startDev(t);
+  const offer = await fetch(new URL('/rtc', address), { method: 'POST', body: '' });
+  assert.equal(offer.status, 204);
+  const [, port] = (await says(/(UDP port \d+)/)).split('port ');
+  const browser = await startChromium(t);
+  const page = await browser.newPage();
+  const errors = [];
+  page.on('console', (message) => message.type() === 'error' && errors.push(message.text()));
+  await page.goto(address);
+  await page.getByText('connected', { exact: true }).waitFor();
+  assert.deepEqual(errors, []);
+
+  const { messages } = await import(await compiledMessages());
+  const token = await generateConnectToken({
+    protocolId: 0x6d792d67616d65n,
+    privateKey: generateKey(),
+    clientId: 5,
+    timeoutSeconds: 3,
+    servers: [`127.0.0.1:${port}`],
+    schema: messages,
+  });
+  const attempt = connect(address, { token, schema: messages, WebSocket });
+  await says(/server\.ts (refuses connect tokens) \(NOT_AUTHENTIC, \d+ requests\): .*another key/);
+  await page.locator('vite-error-overlay').waitFor();
+  await assert.rejects(attempt, { code: 'REQUEST_TIMED_OUT', message: /another key/ });
 });
 
 test('no request ends it, not for a URL that is none nor with a datagram at once', async (t) => {

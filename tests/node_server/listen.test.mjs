@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
+  connectUdp,
   generateConnectToken,
   generateInsecureToken,
   generateKey,
@@ -39,6 +40,152 @@ test('a client connects, and messages go both ways', async (t) => {
   assert.equal(client.channelStats(0).sent, 2);
   const { clients, connections, socket } = server.stats();
   assert.deepEqual([clients, connections, socket], [1, 1, { sendErrors: 0, droppedBacklog: 0 }]);
+});
+
+test('a client that comes while its server starts asks for one more token', async (t) => {
+  const privateKey = generateKey();
+  const first = await startServer(t, { privateKey });
+  const port = Number(first.address.split(':').pop());
+  await first.close();
+  let tokens = 0;
+  const token = () => {
+    tokens++;
+    return generateConnectToken({
+      protocolId: PROTOCOL_ID,
+      privateKey,
+      clientId: 5,
+      servers: [first.address],
+      schema: messages,
+    });
+  };
+  const states = [];
+  const connecting = connectUdp({
+    token,
+    schema: messages,
+    onstate: (state) => states.push(state),
+  });
+  await until('the client asks', () => states.includes('requesting'));
+  const second = await startServer(t, { privateKey, port });
+  const bot = await connecting;
+  assert.equal(tokens, 2);
+  assert.equal(second.clients.size, 1);
+  assert.deepEqual(states, [
+    'opening',
+    'requesting',
+    'opening',
+    'requesting',
+    'responding',
+    'connected',
+  ]);
+  bot.disconnect();
+  // One that only has this token is told.
+  const third = await startServer(t, { privateKey, port: 0 });
+  await assert.rejects(
+    connectUdp({
+      schema: messages,
+      token: await third.generateConnectToken({ clientId: 6n }),
+    }),
+    { name: 'HandshakeError', code: 'NOT_YET', stage: 'request', retryable: false },
+  );
+  // One that is given up while it waits asks for no more.
+  const abort = new AbortController();
+  let asked = 0;
+  const given = connectUdp({
+    schema: messages,
+    signal: abort.signal,
+    token: () => {
+      if (asked++ > 0) abort.abort(new Error('given up'));
+      return generateConnectToken({
+        protocolId: PROTOCOL_ID,
+        privateKey,
+        clientId: 7,
+        servers: [third.address],
+      });
+    },
+  });
+  await assert.rejects(given, { message: 'given up' });
+  assert.equal(asked, 2);
+});
+
+test('a server tells which tokens it refuses, once a second', async (t) => {
+  const server = await startServer(t);
+  const told = [];
+  server.addEventListener('refusedtokens', ({ code, count, message }) => {
+    told.push({ code, count });
+    assert.match(message, /sealed with another key/);
+  });
+  const abort = new AbortController();
+  const refused = connectUdp({
+    schema: messages,
+    signal: abort.signal,
+    token: await generateConnectToken({
+      protocolId: PROTOCOL_ID,
+      privateKey: generateKey(),
+      clientId: 5,
+      servers: [server.address],
+    }),
+  });
+  await until('two events', () => told.length === 2);
+  abort.abort(new Error('enough'));
+  await assert.rejects(refused, { message: 'enough' });
+  assert.deepEqual([...new Set(told.map(({ code }) => code))], ['NOT_AUTHENTIC']);
+  assert.ok(told[1].count > 1, `${told[1].count} in a second`);
+});
+
+test('a client that is to reconnect comes back until it is kicked or replaced', async (t) => {
+  const privateKey = generateKey();
+  let server = await startServer(t, { privateKey });
+  const [{ address }, port] = [server, Number(server.address.split(':').pop())];
+  let tokens = 0;
+  const token = () => {
+    tokens++;
+    return generateConnectToken({
+      protocolId: PROTOCOL_ID,
+      privateKey,
+      clientId: 5,
+      servers: [address],
+      schema: messages,
+      timeoutSeconds: 1,
+    });
+  };
+  const options = { token, schema: messages, reconnect: true };
+  const follow = (client) => {
+    const told = [];
+    client.addEventListener('state', ({ state }) => told.push(state));
+    client.addEventListener('disconnect', ({ reason }) => told.push(`disconnect: ${reason}`));
+    return told;
+  };
+  const bot = await connectUdp(options);
+  const told = follow(bot);
+  await server.close();
+  // It tries in vain at first.
+  await until('it has failed', () => tokens > 2);
+  assert.ok(told.includes('requesting') && !told.includes('connected'), String(told));
+  server = await startServer(t, { privateKey, port });
+  const [{ client }] = await Promise.all([
+    nextEvent(server, 'connect'),
+    until('it is back', () => bot.state === 'connected'),
+  ]);
+  assert.ok(
+    told.every((each) => !each.startsWith('disconnect')),
+    String(told),
+  );
+  bot.send(0, 'say', { text: 'here again' });
+  assert.equal((await nextEvent(client, 'message')).message.value.text, 'here again');
+
+  const asked = tokens;
+  client.kick('enough');
+  assert.equal((await bot.closed).reason, 'kicked');
+  await bot.reconnect();
+  const other = await connectUdp(options);
+  assert.equal((await bot.closed).reason, 'replaced');
+  other.disconnect();
+  assert.deepEqual(told.slice(-2), ['disconnected', 'disconnect: replaced']);
+  assert.equal(tokens, asked + 2);
+  await assert.rejects(connectUdp({ ...options, token: await token() }), {
+    code: 'INVALID_ARGUMENT',
+    message: /^reconnect: /,
+  });
 });
 
 test('a loop over the messages of a client ends with it', async (t) => {

@@ -21,7 +21,7 @@ export const nextEvent = async (target, type) => (await next(target, type))[0];
 export async function startBot(t, server, { clientId = 1n, ...options } = {}) {
   const connecting = nextEvent(server, 'connect');
   const bot = await connectUdp({
-    token: () => server.generateConnectToken({ clientId }),
+    token: () => server.generateConnectToken({ clientId, timeoutSeconds: 5 }),
     schema: messages,
     ...options,
   });

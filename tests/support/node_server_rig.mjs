@@ -55,7 +55,7 @@ class RigClient {
 export class Rig {
   now = 100;
   /** The difference between Unix time and the rig's time. */
-  offset = Math.floor(Date.now() / 1000) - 100;
+  offset = Date.now() / 1000 - 100;
   key = generateKey();
   clients = [];
   events = [];
@@ -90,6 +90,7 @@ export class Rig {
       protocolId: PROTOCOL_ID,
       privateKey: this.key,
       clientId: 1n,
+      timeoutSeconds: 5,
       servers: [ADDRESS],
       schema: this.schema,
       ...options,

@@ -60,6 +60,7 @@ export async function startGameServer(
         protocolId: PROTOCOL_ID,
         privateKey: key,
         clientId: ++clientId,
+        timeoutSeconds: 5,
         servers: [`127.0.0.1:${port}`],
         schema: messages,
         ...options,

@@ -95,11 +95,24 @@ static inline struct cw_token_grant rig_grant(struct rig *rig, uint64_t client_i
     struct cw_token_grant grant = cw_token_grant_default();
     grant.protocol_id = RIG_PROTOCOL;
     grant.client_id = client_id;
+    grant.timeout_seconds = 5;
     grant.create_time = (uint64_t)(RIG_UNIX + rig->now);
     grant.addresses = &rig->address;
     grant.address_count = 1;
     grant.user_data[0] = (uint8_t)client_id;
     grant.random = (struct cw_random){netcode_fill, &rig->seed};
+    return grant;
+}
+
+/* Returns a grant for a token that says when it was made, by a clock that is ahead of the
+   server's. */
+static inline struct cw_token_grant rig_exact_grant(struct rig *rig, uint64_t client_id,
+                                                    double ahead)
+{
+    struct cw_token_grant grant = rig_grant(rig, client_id);
+    const double made = RIG_UNIX + rig->now + ahead;
+    grant.create_time = (uint64_t)made;
+    grant.create_milliseconds = (uint64_t)(1000 * made);
     return grant;
 }
 

@@ -64,6 +64,52 @@ test('the status of an answer to an offer is told as a code', async (t) => {
   }
 });
 
+test('an empty answer says that there is no WebRTC, without an error in the console', async (t) => {
+  const url = await start(t, (response) => response.writeHead(204).end());
+  const { code, retryable } = await failure(WebRtcTransport.connect(url, options));
+  assert.deepEqual([code, retryable], ['NO_RTC', false]);
+});
+
+/** Returns the error of an attempt in a page with these properties, to a relay on this machine that is not there. */
+async function refusedIn(t, page, relay = 'http://127.0.0.1:9/') {
+  const names = Object.keys(page);
+  const whole = names.map((name) => [name, Object.getOwnPropertyDescriptor(globalThis, name)]);
+  for (const name of names)
+    Object.defineProperty(globalThis, name, { value: page[name], configurable: true });
+  t.after(() => {
+    for (const [name, own] of whole)
+      if (own) Object.defineProperty(globalThis, name, own);
+      else delete globalThis[name];
+  });
+  return failure(openTransport(relay, { ...options, transports: ['webrtc'] }));
+}
+
+const location = { protocol: 'https:', hostname: 'game.example', href: 'https://game.example/' };
+
+test('a page in a sandboxed frame is told what it lacks', async (t) => {
+  const error = await refusedIn(t, { location, origin: 'null' });
+  assert.deepEqual([error.name, error.code, error.retryable], ['TransportError', 'SANDBOX', false]);
+  assert.match(error.message, /add allow-same-origin to the frame, as in <iframe sandbox=/);
+  assert.ok(error.cause instanceof ConnectError);
+});
+
+for (const [state, code] of [
+  ['prompt', 'LOCAL_NETWORK'],
+  ['denied', 'LOCAL_NETWORK'],
+  ['granted', 'CONNECT'],
+  [undefined, 'CONNECT'],
+])
+  test(`a public page and a local relay, with a permission that is ${state}`, async (t) => {
+    const query = async () => {
+      if (!state) throw new TypeError('there is no such permission');
+      return { state };
+    };
+    const page = { location, navigator: { permissions: { query } } };
+    const error = await refusedIn(t, page);
+    assert.equal(error.code, code);
+    if (code === 'LOCAL_NETWORK') assert.match(error.message, /Local Network Access/);
+  });
+
 test('the time after which to try again is told', async (t) => {
   const url = await start(t, (response) =>
     response.writeHead(429, { 'retry-after': '7' }).end('too many'),

@@ -32,6 +32,7 @@ test('a client needs no transport and no clock', async () => {
     clientId: 1,
     servers: ['127.0.0.1:40000'],
     schema: types,
+    timeoutSeconds: 5,
   });
   const client = new Client(core, types);
   assert.equal(client.state, 'DISCONNECTED');

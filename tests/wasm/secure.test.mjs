@@ -244,6 +244,9 @@ test('bytes that are no token are refused before anything is sent', async () => 
   await bad(new Uint8Array(2047));
   await bad(new Uint8Array(2048));
   await bad(new ArrayBuffer(0));
+  const text = '\n<!doctype html><title>502 Bad Gateway</title>';
+  const { message } = await bad(new TextEncoder().encode(text));
+  assert.match(message, /^the connect token is an HTML page: .* `token` function asks/);
 });
 
 test('a token with a key of zeros is refused before anything is sent', async () => {

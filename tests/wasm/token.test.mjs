@@ -4,6 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { connectUdp, listen } from '../support/node_server.mjs';
 import {
   bool,
   dist,
@@ -16,6 +17,7 @@ import {
   message,
   reliable,
   schema,
+  string,
 } from '../support/causeway.mjs';
 
 const folder = process.env.CAUSEWAY_VECTORS;
@@ -90,6 +92,28 @@ test('a token has the form of those of causeway-token', async () => {
   assert.equal(view.getBigUint64(29, true) - view.getBigUint64(21, true), 45n);
 });
 
+test('a fresh server takes a token of causeway-token', async (t) => {
+  const protocolId = 0x1122334455667788n;
+  const chat = schema(message('say', { text: string(5) }));
+  const server = await listen({ protocolId, privateKey: key, schema: chat });
+  t.after(() => server.close());
+  let tokens = 0;
+  const client = await connectUdp({
+    schema: chat,
+    token: () => {
+      tokens++;
+      return execFileSync(
+        process.env.CAUSEWAY_TOKEN,
+        // prettier-ignore
+        ['--protocol-id', String(protocolId), '--client-id', '7', '--binary', '--server', server.address],
+        { env: { CAUSEWAY_KEY: toHex(key) } },
+      );
+    },
+  });
+  client.disconnect();
+  assert.ok(tokens <= 2, `${tokens} tokens`);
+});
+
 test('no two tokens or keys have secrets in common', async () => {
   const [a, b] = [await generateConnectToken(options), await generateConnectToken(options)];
   assert.notEqual(toHex(a.subarray(37, 61)), toHex(b.subarray(37, 61)));
@@ -138,6 +162,7 @@ test('limits are within what is allowed', async () => {
   const timeoutAt = 13 + 3 * 8 + 24 + 1024;
   for (const timeoutSeconds of [1, 2 ** 31 - 1])
     assert.equal((await view({ timeoutSeconds })).getInt32(timeoutAt, true), timeoutSeconds);
+  assert.equal((await view({})).getInt32(timeoutAt, true), 15);
 });
 
 test('an insecure token is made with the key that servers know for one', async (t) => {

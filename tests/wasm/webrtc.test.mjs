@@ -134,7 +134,7 @@ test('one turn of the event loop hands over a burst, and the rest of it follows'
   closePeers();
 });
 
-test('so many bytes may wait as the page says, and by default none', async () => {
+test('so many bytes may wait as the page says, and by default a few', async () => {
   let waiting = 0;
   class Peer extends RTCPeerConnection {
     createDataChannel(...all) {
@@ -143,14 +143,15 @@ test('so many bytes may wait as the page says, and by default none', async () =>
     }
   }
   for (const [maxBufferedAmount, most] of [
-    [undefined, 0],
+    [undefined, 4400 - 1400],
+    [0, 0],
     [65536, 65536 - 1400],
   ]) {
     const transport = await WebRtcTransport.connect(url, {
       RTCPeerConnection: Peer,
       maxDatagramSize: 1400,
       maxWaitSeconds: 0,
-      ...(maxBufferedAmount && { maxBufferedAmount }),
+      ...(maxBufferedAmount !== undefined && { maxBufferedAmount }),
     });
     for (const [amount, goes] of [
       [most, true],
@@ -163,6 +164,48 @@ test('so many bytes may wait as the page says, and by default none', async () =>
     assert.equal(transport.stats().droppedBacklog, 1);
     transport.close();
   }
+  closePeers();
+});
+
+test('nothing is added when what waits in the browser is late', async (t) => {
+  let left = 0;
+  class Peer extends RTCPeerConnection {
+    createDataChannel(...all) {
+      const channel = super.createDataChannel(...all);
+      let sent = 0;
+      const send = channel.send.bind(channel);
+      channel.send = (datagram) => {
+        sent += datagram.length;
+        send(datagram);
+      };
+      return Object.defineProperty(channel, 'bufferedAmount', { get: () => sent - left });
+    }
+  }
+  let now = 1000;
+  t.mock.method(performance, 'now', () => now);
+  const transport = await WebRtcTransport.connect(url, {
+    ...options,
+    RTCPeerConnection: Peer,
+    maxWaitSeconds: 0,
+  });
+  const goes = async () => {
+    const taken = transport.send(new Uint8Array(10));
+    await Promise.resolve(); // the end of a burst
+    return taken;
+  };
+  // The first two leave late, and so does the news of it.
+  assert.deepEqual([await goes(), await goes()], [true, true]);
+  now += 60;
+  assert.equal(await goes(), true);
+  now += 60;
+  assert.equal(await goes(), false);
+  left = 20;
+  assert.equal(await goes(), true);
+  now += 60;
+  assert.equal(await goes(), false);
+  left = 30;
+  assert.equal(await goes(), true);
+  transport.close();
   closePeers();
 });
 

@@ -213,6 +213,26 @@ test('a token function lets it connect again, in another Worker', async () => {
   await assert.rejects(single.reconnect(), { code: 'TOKEN_USED' });
 });
 
+test('an attempt to connect again that fails is told once', async () => {
+  let fault;
+  const client = await join({
+    token: () => {
+      if (fault) throw fault;
+      return place.server.token();
+    },
+  });
+  let ends = 0;
+  client.addEventListener('disconnect', () => ends++);
+  client.disconnect();
+  await client.closed;
+  fault = new Error('no token today');
+  assert.equal(await failure(client.reconnect()), fault);
+  assert.equal((await client.closed).message, 'no token today');
+  assert.equal(ends, 1);
+  const token = await place.server.token();
+  assert.equal((await failure(join({ token, reconnect: true }))).code, 'INVALID_ARGUMENT');
+});
+
 test('an attempt is given up', async () => {
   const controller = new AbortController();
   const reason = new Error('enough');

@@ -60,6 +60,10 @@ function listenAt(http, { host, port }) {
   });
 }
 
+/** Returns the lines of an error that say where it happened, without Node's own code. */
+const placesOf = ({ stack = '' }) =>
+  stack.split('\n').filter((line) => /^ +at /.test(line) && !/\bnode:|game_thread/.test(line));
+
 /** Puts together the parts, which need one another: page, relay and game server. */
 async function assemble({ root, server: file, print }) {
   const vite = await packageOf(root, 'vite');
@@ -80,10 +84,19 @@ async function assemble({ root, server: file, print }) {
   const relay = new DevRelay(WebSocketServer);
   const name = relative(process.cwd(), file);
   let started = false;
-  const tell = ({ server, error }) => {
-    if (error) print(`${name}: ${error.message}`);
-    else if (server) print(`${name} serves the game at ${server.host}, UDP port ${server.port}`);
-    if (error) return;
+  const tell = ({ server, error, refused }) => {
+    if (error) [`${name}: ${error.message}`, ...placesOf(error)].forEach(print);
+    else if (refused) {
+      const line = `${name} refuses connect tokens (${refused.code}, ${refused.count} requests): ${refused.message}`;
+      print(line);
+      // Pages that were there before the server have new tokens by themselves.
+      if (refused.code !== 'TOKEN_LIFE')
+        pages.ws.send({
+          type: 'error',
+          err: { message: line, stack: '', plugin: 'causeway-net dev' },
+        });
+    } else if (server) print(`${name} serves the game at ${server.host}, UDP port ${server.port}`);
+    if (error || refused) return;
     relay.server = server;
     // A reload lets the pages of an earlier server play on with the new one.
     if (server && started) pages.ws.send({ type: 'full-reload' });
@@ -114,7 +127,8 @@ export async function dev(options, print) {
     else if (request.method === 'GET' || request.method === 'HEAD')
       pages.middlewares(request, response);
     else if (/^\/token(\?|$)/.test(request.url)) void giveToken(game, request, response);
-    // This 404 tells a page that asks for WebRTC that there is none.
+    // This tells a page that asks for WebRTC that there is none. Browsers print other answers as errors.
+    else if (/^\/rtc(\?|$)/.test(request.url)) response.writeHead(204).end();
     else response.writeHead(404).end();
   });
   http.on('upgrade', (request, socket, head) => {
@@ -133,7 +147,7 @@ export async function dev(options, print) {
   try {
     const address = await listenAt(http, options.listen);
     print(
-      'For development only: everybody who reaches this gets a token, over WebSocket without TLS.',
+      'For development only: everybody who reaches this gets a token, over WebSocket without TLS, and without WebRTC.',
     );
     await game.start();
     print(`Open ${address} in a browser; Ctrl-C ends it`);

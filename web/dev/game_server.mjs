@@ -37,7 +37,7 @@ export class GameServer {
    * @param vite the package, and its server of the page, which watches files
    * @param file the module that exports the server
    * @param tell is called with `{ host, port }` of a server that has started, with `undefined` when it has ended,
-   *   and with an error that the developer must see
+   *   with an error that the developer must see, and with connect tokens that the server refuses
    */
   constructor({ vite, watcher, root, file, tell }) {
     this.#vite = vite;
@@ -106,7 +106,10 @@ export class GameServer {
     });
     this.#starting = undefined;
     this.#worker = worker;
-    worker.on('message', ({ id, token }) => this.#answered(id, ({ given }) => given(token)));
+    worker.on('message', ({ id, token, refused }) => {
+      if (refused) this.#tell({ refused });
+      else this.#answered(id, ({ given }) => given(token));
+    });
     worker.on('error', (error) => this.#tell({ error }));
     worker.on('exit', () => this.#exited(worker));
     this.#tell({ server: reach(address) });

@@ -2,6 +2,9 @@
 // it.
 import { parentPort, workerData } from 'node:worker_threads';
 
+// Errors name the developer's own lines.
+process.setSourceMapsEnabled(true);
+
 const exported = Object.values(await import(workerData.file));
 const server = exported.find((value) => typeof value?.generateConnectToken === 'function');
 if (!server)
@@ -9,6 +12,9 @@ if (!server)
     'it exports no game server: export const server = await listen({ ... }) of causeway-net/server',
   );
 
+server.addEventListener('refusedtokens', ({ code, count, message }) =>
+  parentPort.postMessage({ refused: { code, count, message } }),
+);
 parentPort.on('message', async ({ close, id, clientId }) => {
   if (close) {
     await server.close();

@@ -14,10 +14,7 @@ export const tokensFrom = (backend) => async () => {
   return reply.arrayBuffer();
 };
 
-/**
- * Plays, and tries again after failures that may pass: a server that has just started refuses tokens for six seconds,
- * because they may have been used before it started.
- */
+/** Plays, and tries again after failures that may pass, as when the server is not there yet. */
 export async function retry(play, tell) {
   for (;;)
     try {

@@ -112,13 +112,26 @@ export type RelayCode =
   | 'BLOCKED';
 
 /**
+ * The reasons for which the browser keeps a page from its relay: the page's Content-Security-Policy, the sandbox of its
+ * frame, or a user who has not allowed it to reach local addresses.
+ */
+export type PageCode = 'POLICY' | 'SANDBOX' | 'LOCAL_NETWORK';
+
+/** The relay of `causeway-net dev` answers offers with this, because browsers print other answers as errors. */
+const NO_CONTENT = 204;
+
+/**
  * Each of the relay's reasons has numbers that stand for it, and a meaning. A number is the code that closes a
  * WebSocket, which a data channel carries in a message, or the status of the answer to an offer.
  */
 const refusals: readonly (readonly [code: RelayCode, numbers: readonly number[], means: string])[] =
   [
     ['ORIGIN', [codes.ORIGIN, statuses.FORBIDDEN], "does not allow this page's origin (--origin)"],
-    ['NO_RTC', [statuses.NOT_FOUND, statuses.METHOD_NOT_ALLOWED], 'does not serve WebRTC (--rtc)'],
+    [
+      'NO_RTC',
+      [statuses.NOT_FOUND, statuses.METHOD_NOT_ALLOWED, NO_CONTENT],
+      'does not serve WebRTC (--rtc)',
+    ],
     [
       'RELAY_FULL',
       [codes.EVICTED, statuses.TOO_MANY_REQUESTS, statuses.SERVICE_UNAVAILABLE],
@@ -158,19 +171,20 @@ const final: readonly string[] = [
   'SERVER_NOT_ALLOWED',
   'INVALID_TOKEN',
   'TOKEN_EXPIRED',
+  'NOT_YET',
   'SCHEMA',
 ] satisfies (RelayCode | HandshakeCode)[];
 
 /** The details of a {@link TransportError}. */
 interface TransportErrorOptions extends ErrorOptions {
-  readonly code?: RelayCode | undefined;
+  readonly code?: RelayCode | PageCode | undefined;
   readonly timedOut?: boolean;
   readonly retryAfterSeconds?: number | undefined;
 }
 
-/** A transport could not be opened. `code` is the relay's reason, or else `TRANSPORT`. */
+/** A transport could not be opened. `code` is the reason of the relay or the browser, or else `TRANSPORT`. */
 export class TransportError extends CausewayError {
-  declare readonly code: RelayCode | 'TRANSPORT';
+  declare readonly code: RelayCode | PageCode | 'TRANSPORT';
   /** The stage at which it failed. */
   readonly stage: TransportStage;
   /** True when the time allowed was over. */
@@ -226,6 +240,7 @@ export type HandshakeCode =
   | 'SCHEMA'
   | 'DENIED'
   | 'ID_CONNECTED'
+  | 'NOT_YET'
   | 'REQUEST_TIMED_OUT'
   | 'RESPONSE_TIMED_OUT'
   | 'TRANSPORT_CLOSED';

@@ -17,6 +17,7 @@ export type {
   CoreErrorCode,
   HandshakeCode,
   HandshakeStage,
+  PageCode,
   RelayCode,
   TransportStage,
 } from './errors.js';

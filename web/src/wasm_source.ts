@@ -36,6 +36,12 @@ export function loader<Module>(
       return await instantiate(await compile(await opened, name));
     } catch (error) {
       if (error instanceof LoadError) throw error;
+      if (isForbidden(error))
+        throw new LoadError(
+          `${name} is not compiled, because the page's Content-Security-Policy does not allow it: add ` +
+            "'wasm-unsafe-eval' to its script-src, as in script-src 'self' 'wasm-unsafe-eval'",
+          { cause: error },
+        );
       throw new LoadError(`${name} cannot be used: ${String(error)}`, { cause: error });
     }
   };
@@ -51,6 +57,10 @@ export function loader<Module>(
   const first = (source: WasmSource | undefined): Promise<Module> => shared ?? load(source);
   return { first, load: ({ wasm } = {}) => (wasm === undefined ? first(wasm) : load(wasm)) };
 }
+
+/** Returns whether a page's policy has refused to compile a module, which each engine says in its own words. */
+const isForbidden = (error: unknown): boolean =>
+  error instanceof Error && /unsafe-eval|\bCSP\b|Content.Security.Policy/i.test(error.message);
 
 type Source = Response | BufferSource | WebAssembly.Module;
 

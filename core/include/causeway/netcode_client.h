@@ -15,6 +15,8 @@ struct cw_netcode_client;
    negative state says why there is no connection. Servers other than ours do not say why they end a
    connection: the state is then CW_CLIENT_DISCONNECTED. */
 enum cw_client_state {
+    CW_CLIENT_NOT_YET = -12, /* the server has just been started, and the token may have been used
+                                before; a new one helps */
     CW_CLIENT_ID_CONNECTED = -11, /* a client with this id is connecting with a newer token, or is
                                      connected and the server's config allows no takeover */
     CW_CLIENT_STOPPING = -10,     /* the server is stopping */

@@ -39,9 +39,13 @@ struct cw_netcode_server_config {
     /* The longest life of a token in seconds, counted from when the backend makes it, plus the most
        that the backend's clock may be off. The server refuses a token that expires later than this
        from now. It also refuses a token that may be older than the server's first call, so that a
-       restart does not accept used tokens again. For that reason a fresh server accepts no token
-       for this time minus the tokens' real life, plus one second. Default 50, for tokens of 45
-       seconds. 0 turns both rules off; use it only where the private key is new at every start. */
+       restart does not accept used tokens again; the client is told, and a new token helps
+       (CW_CLIENT_NOT_YET). A token that says when it was made (create_milliseconds of its grant) is
+       good from 0.25 s after the first call on, but not more than 0.25 s before the time that it
+       says: where the backend's clock is further ahead, clients wait for so long. Any other token
+       has to wait for this time minus the tokens' real life, plus one second. Default 50, for
+       tokens of 45 seconds. 0 turns these rules off; use it only where the private key is new at
+       every start. */
     uint32_t max_token_life_seconds;
 
     uint32_t max_pending;   /* clients that are still connecting, 1 to 65536, one of each client id;
@@ -119,7 +123,8 @@ void cw_netcode_server_set_unix_offset(struct cw_netcode_server *server,
    CW_ERROR_EVENTS_PENDING.
 
    CW_ERROR_SERVER_FULL and CW_ERROR_SCHEMA also send the client a denial, as does
-   CW_ERROR_CONNECTED for its id when the config allows no takeover. */
+   CW_ERROR_CONNECTED for its id when the config allows no takeover, and CW_ERROR_TOKEN_LIFE for a
+   token that may be older than the server. */
 enum cw_error cw_netcode_server_receive(struct cw_netcode_server *server,
                                         const struct cw_address *from, const uint8_t *data,
                                         size_t size, double now);

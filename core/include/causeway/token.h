@@ -42,11 +42,14 @@ enum cw_error cw_key_parse(const char *text, uint8_t key[CW_KEY_BYTES]);
 
 /* These are the backend's decisions about a token. */
 struct cw_token_grant {
-    uint64_t protocol_id;               /* the servers' protocol id, any number; default 0 */
-    uint64_t client_id;                 /* any number; default 0 */
-    uint64_t create_time;               /* Unix seconds: now; no default */
+    uint64_t protocol_id; /* the servers' protocol id, any number; default 0 */
+    uint64_t client_id;   /* any number; default 0 */
+    uint64_t create_time; /* Unix seconds: now; no default */
+    /* Unix milliseconds: now. With it, a server that has just been started takes the token at once.
+       It stands in the private part, where other servers do not look. Default 0: not told. */
+    uint64_t create_milliseconds;
     uint32_t life_seconds;              /* 1 or more; default 45 */
-    int32_t timeout_seconds;            /* 0 and below: never; default 5 */
+    int32_t timeout_seconds;            /* 0 and below: never; default 15 */
     uint32_t address_count;             /* 1 to CW_TOKEN_MAX_ADDRESSES; no default */
     const struct cw_address *addresses; /* the servers' addresses for the client */
     /* The same servers, in any order, by the addresses in their own configs; NULL when those are

@@ -34,8 +34,9 @@ CW_ERROR_LIST(cw_secure_packet_errors, CW_ERROR_PROTOCOL_ID, SECURE_PACKET_ERROR
 CW_ERROR_LIST(cw_client_errors, CW_ERROR_TOKEN_EXPIRED, CLIENT_ERRORS)
 
 #define SERVER_ERRORS(ERROR)                                                                       \
-    ERROR(TOKEN_LIFE, "the connect token lives longer than the server allows, or may have been "   \
-                      "made before the server started")                                            \
+    ERROR(TOKEN_LIFE,                                                                              \
+          "the connect token lives too long, may be older than the server, or is from "            \
+          "the future; check the clocks")                                                          \
     ERROR(TOKEN_SERVER, "the connect token is for other servers")                                  \
     ERROR(TOO_MANY_REQUESTS, "there are more connection requests than requests_per_second")        \
     ERROR(TOO_MANY_DATAGRAMS, "the client sends more than client_datagrams_per_second")            \

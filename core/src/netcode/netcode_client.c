@@ -177,6 +177,8 @@ static enum cw_client_state denial_of(uint64_t sequence)
 {
     if (sequence & CW_SEQUENCE_OTHER_SCHEMA)
         return CW_CLIENT_SCHEMA;
+    if (sequence & CW_SEQUENCE_NOT_YET)
+        return CW_CLIENT_NOT_YET;
     return sequence & CW_SEQUENCE_ID_CONNECTED ? CW_CLIENT_ID_CONNECTED : CW_CLIENT_DENIED;
 }
 

@@ -13,6 +13,9 @@ enum cw_client_state cw_netcode_client_state(const struct cw_netcode_client *cli
 const char *cw_client_state_string(enum cw_client_state state)
 {
     switch (state) {
+    case CW_CLIENT_NOT_YET:
+        return "the server has just started, and the connect token may be older; ask the backend "
+               "for a new one";
     case CW_CLIENT_ID_CONNECTED:
         return "another client with this id is connected already, or connecting with a newer "
                "token; "
@@ -36,7 +39,8 @@ const char *cw_client_state_string(enum cw_client_state state)
                "client?";
     case CW_CLIENT_REQUEST_TIMED_OUT:
         return "no server answered in time; it is down, or does not take this token (another key, "
-               "protocol id or address, or it was used before), which its statistics tell";
+               "protocol id or address, used before, too long a life), which its statistics "
+               "tell";
     case CW_CLIENT_DENIED:
         return "the server is full";
     case CW_CLIENT_DISCONNECTED:

@@ -27,6 +27,10 @@
    server does not replace it. It is an extension of ours too. */
 #define CW_SEQUENCE_ID_CONNECTED ((uint64_t)1 << 61)
 
+/* This bit is set in the sequence of a denial when the token may have been used before the server
+   was started. A new token helps. It is an extension of ours too. */
+#define CW_SEQUENCE_NOT_YET ((uint64_t)1 << 60)
+
 #define CW_FAREWELL_SIZE_MIN 5
 #define CW_FAREWELL_SIZE_MAX (CW_FAREWELL_SIZE_MIN + CW_FAREWELL_TEXT_MAX)
 

@@ -5,6 +5,9 @@
 /* The part of a second whose requests may come at once. */
 #define REQUEST_BURST 0.1
 
+/* Seconds by which the clock of a backend may be ahead without its tokens having to wait. */
+#define CLOCK_MARGIN 0.25
+
 void cw_handshake_layout(struct cw_handshake *handshake, struct cw_arena *arena)
 {
     const uint32_t count = handshake->config->max_pending;
@@ -160,14 +163,34 @@ static void challenge(struct cw_handshake *handshake, struct cw_pending *pending
     handshake->challenge_queue[place] = (uint32_t)(pending - handshake->pending);
 }
 
-/* Returns whether a token lives too long for the rule about restarts, or may have been made before
-   the server was started. The time of the start is reckoned by the clock as it is set now, because
-   it may have been wrong then. */
+/* Returns whether a token lives too long for the rule about restarts. */
 static bool wrong_life(const struct cw_handshake *handshake, uint64_t expire_time, uint64_t now)
 {
     const uint64_t life = handshake->config->max_token_life_seconds;
+    return life != 0 && expire_time > now + life;
+}
+
+/* Returns whether a token was made after this time by the backend's clock, which may be a little
+   off. */
+static bool made_after(const struct cw_handshake *handshake, const struct cw_token_private *token,
+                       double time)
+{
+    const double unix_time = time + handshake->config->unix_offset_seconds;
+    return token->create_milliseconds > 0 &&
+           (double)token->create_milliseconds > 1000 * (unix_time + CLOCK_MARGIN);
+}
+
+/* Returns whether a token may have been used before the server was started. No server takes a token
+   that lives too long or, if it says when it was made, is not made yet. So what an earlier server
+   has taken expires and was made by then. The time of the start is reckoned by the clock as it is
+   set now, because it may have been wrong then. */
+static bool may_be_older(const struct cw_handshake *handshake, const struct cw_request *request,
+                         const struct cw_token_private *token)
+{
+    const uint64_t life = handshake->config->max_token_life_seconds;
     const uint64_t start = unix_seconds(handshake, handshake->start_time);
-    return life != 0 && (expire_time > now + life || expire_time <= start + life);
+    return life != 0 && request->expire_time <= start + life &&
+           !made_after(handshake, token, handshake->start_time);
 }
 
 /* Returns whether a client is ignored: another one is at its address, or it is connected with a
@@ -248,6 +271,13 @@ static enum cw_error admit(struct cw_handshake *handshake, const struct cw_addre
         return CW_ERROR_TOKEN_SERVER;
     if (is_ignored(handshake, from, token->client_id, request->expire_time))
         return CW_ERROR_CONNECTED;
+    if (may_be_older(handshake, request, token)) {
+        deny(handshake, from, token->server_to_client_key, CW_SEQUENCE_NOT_YET);
+        return CW_ERROR_TOKEN_LIFE;
+    }
+    /* The client repeats its request until the token has been made. */
+    if (handshake->config->max_token_life_seconds != 0 && made_after(handshake, token, now))
+        return CW_ERROR_TOKEN_LIFE;
     const bool is_new = !cw_token_history_has(&handshake->history, request->mac);
     enum cw_error error =
         cw_token_history_use(&handshake->history, request->mac, token->client_id, from,

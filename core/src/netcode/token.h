@@ -23,6 +23,7 @@ struct cw_token_private {
     uint8_t client_to_server_key[CW_KEY_BYTES];
     uint8_t server_to_client_key[CW_KEY_BYTES];
     uint8_t user_data[CW_USER_DATA_SIZE]; /* bytes from the backend to the server's application */
+    uint64_t create_milliseconds; /* Unix milliseconds when it was made; 0: it does not say */
 };
 
 /* Does the opposite of read. Errors: CW_ERROR_TOKEN_TIMES, CW_ERROR_TOKEN_ADDRESSES. */

@@ -52,6 +52,7 @@ static bool may_be_mended(const struct cw_client_policy *policy, enum cw_client_
     case CW_CLIENT_RESPONSE_TIMED_OUT:
     case CW_CLIENT_TOKEN_EXPIRED:
     case CW_CLIENT_DENIED:
+    case CW_CLIENT_NOT_YET:
     case CW_CLIENT_STOPPING:
         return true;
     case CW_CLIENT_ID_CONNECTED:
@@ -60,6 +61,15 @@ static bool may_be_mended(const struct cw_client_policy *policy, enum cw_client_
     default:
         return false;
     }
+}
+
+/* Returns whether the policy comes back after such an end. A server that asks for a new token gets
+   one also where no other end is followed by an attempt. */
+static bool comes_back(const struct cw_client_policy *policy, enum cw_client_state reason)
+{
+    return !policy->leaving && policy->tries < policy->config.attempts &&
+           (policy->config.after_any_end || policy->returning || reason == CW_CLIENT_NOT_YET) &&
+           may_be_mended(policy, reason);
 }
 
 /* Ends the connection or the attempt. After an absence of its own the client comes back at once,
@@ -72,8 +82,7 @@ static void end(struct cw_client_policy *policy, enum cw_client_state reason, do
     policy->end = reason;
     policy->action = CW_CLIENT_ACTION_END;
     policy->phase = CW_CLIENT_PHASE_OVER;
-    if (policy->leaving || policy->tries >= policy->config.attempts ||
-        !(policy->config.after_any_end || policy->returning) || !may_be_mended(policy, reason))
+    if (!comes_back(policy, reason))
         return;
     policy->phase = CW_CLIENT_PHASE_PAUSE;
     policy->token_time = now;

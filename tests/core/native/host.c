@@ -43,6 +43,7 @@ static void start_client(struct world *world, const struct cw_address *server)
     struct cw_token_grant grant = cw_token_grant_default();
     grant.protocol_id = PROTOCOL;
     grant.client_id = 5;
+    grant.timeout_seconds = 5;
     grant.create_time = (uint64_t)cw_clock_unix();
     grant.addresses = server;
     grant.address_count = 1;

@@ -121,6 +121,7 @@ static void open_world(struct world *world, const char *trusted)
     struct cw_token_grant grant = cw_token_grant_default();
     grant.protocol_id = PROTOCOL;
     grant.client_id = 5;
+    grant.timeout_seconds = 5;
     grant.create_time = (uint64_t)cw_clock_unix();
     grant.addresses = cw_netcode_host_address(world->host);
     grant.address_count = 1;

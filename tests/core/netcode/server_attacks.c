@@ -79,6 +79,75 @@ TEST(token_after_restart)
     assert_int_equal(rig_give(rig, &at, request, sizeof(request)), CW_ERROR_TOKEN_LIFE);
 }
 
+/* A token that says that it was made after the start is good at once. Another one is denied, and
+   the client knows that a new token helps. */
+TEST(token_made_after_the_start)
+{
+    struct rig rig;
+    rig_init(&rig);
+    rig.config.addresses = &rig.address;
+    struct cw_token_grant grant = rig_exact_grant(&rig, 1, 0);
+    const struct cw_netcode_client_config config = cw_netcode_client_config_default();
+    struct cw_netcode_client *early = rig_client_of(&rig, &config, &grant);
+    rig.now += 0.1;
+    rig.server = netcode_server_with(&rig.config);
+    cw_netcode_server_update(rig.server, rig.now);
+    const struct cw_address at = rig_client_address(1), next = rig_client_address(2);
+    rig_exchange(&rig, early, &at);
+    assert_int_equal(cw_netcode_client_state(early), CW_CLIENT_NOT_YET);
+    assert_int_equal(cw_netcode_server_dropped(rig.server, CW_ERROR_TOKEN_LIFE), 1);
+    assert_int_equal(rig_stats(&rig).denied_sent, 1);
+
+    rig.now += 0.3;
+    grant = rig_exact_grant(&rig, 1, 0);
+    rig_connect(&rig, rig_client_of(&rig, &config, &grant), &next);
+}
+
+/* A token of a clock that is ahead by more than a little is taken once it has been made by the
+   server's clock; until then the client goes on asking. */
+TEST(token_from_the_future)
+{
+    struct rig *rig = rig_open();
+    const struct cw_address at = rig_client_address(1);
+    struct cw_token_grant grant = rig_exact_grant(rig, 1, 0.2);
+    assert_ok(rig_give_grant(rig, &at, &grant, rig_key));
+    rig_down(rig, NULL, NULL);
+    grant = rig_exact_grant(rig, 2, 2);
+    const struct cw_netcode_client_config config = cw_netcode_client_config_default();
+    struct cw_netcode_client *client = rig_client_of(rig, &config, &grant);
+    const struct cw_address other = rig_client_address(2);
+    for (const double until = rig->now + 1.7; rig->now < until; rig_tick(rig, client, &other))
+        assert_int_equal(cw_netcode_client_state(client), CW_CLIENT_SENDING_REQUEST);
+    rig->now += 0.1;
+    rig_connect(rig, client, &other);
+}
+
+/* No token that a server has taken is taken by the server that follows it, whatever the clock of
+   the backend says. */
+TEST(token_with_its_time_after_restart)
+{
+    struct rig rig;
+    rig_init(&rig);
+    rig.config.addresses = &rig.address;
+    for (double ahead = -6; ahead < 6; ahead += 0.1) {
+        rig_start(&rig);
+        const struct cw_address at = rig_client_address(1);
+        const struct cw_token_grant grant = rig_exact_grant(&rig, 1, ahead);
+        uint8_t token[CW_TOKEN_SIZE];
+        assert_ok(cw_token_generate(&grant, rig_key, token));
+        const double limit = rig.now + 7;
+        while (rig_give_token(&rig, &at, token) != CW_OK && rig.now < limit)
+            rig.now += 0.01;
+        assert_true(rig.now < limit && rig.now > limit - 7 + ahead - 0.3);
+        rig.server = netcode_server_with(&rig.config);
+        cw_netcode_server_update(rig.server, rig.now);
+        for (const double until = rig.now + 52; rig.now < until; rig.now += 0.1) {
+            assert_int_not_equal(rig_give_token(&rig, &at, token), CW_OK);
+            rig_down(&rig, NULL, NULL);
+        }
+    }
+}
+
 /* The rule holds from the first call on, whichever that is. */
 TEST(token_before_the_first_update)
 {

@@ -171,12 +171,20 @@ static struct cw_token_grant a_grant(const struct cw_address *addresses, uint32_
     struct cw_token_grant grant = cw_token_grant_default();
     grant.protocol_id = 0x1122334455667788;
     grant.client_id = 42;
+    grant.timeout_seconds = 5;
     grant.create_time = 1900000000;
     grant.addresses = addresses;
     grant.address_count = count;
     grant.user_data[0] = 0xab;
     grant.random = (struct cw_random){netcode_fill, seed};
     return grant;
+}
+
+TEST(default_grant)
+{
+    const struct cw_token_grant grant = cw_token_grant_default();
+    assert_int_equal(grant.life_seconds, 45);
+    assert_int_equal(grant.timeout_seconds, 15);
 }
 
 TEST(generated_tokens_open)
@@ -188,6 +196,7 @@ TEST(generated_tokens_open)
     struct cw_token_grant grant = a_grant(outside, 2, &seed);
     grant.server_addresses = inside;
     grant.server_address_count = 1;
+    grant.create_milliseconds = 1900000000123;
     uint8_t bytes[CW_TOKEN_SIZE], again[CW_TOKEN_SIZE];
     assert_ok(cw_token_generate(&grant, private_key, bytes));
 
@@ -201,6 +210,7 @@ TEST(generated_tokens_open)
     assert_int_equal(token.timeout_seconds, 5);
     assert_int_equal(inner.timeout_seconds, 5);
     assert_int_equal(inner.client_id, 42);
+    assert_true(inner.create_milliseconds == 1900000000123);
     assert_memory_equal(inner.user_data, grant.user_data, CW_USER_DATA_SIZE);
     assert_int_equal(token.address_count, 2);
     assert_true(cw_address_equal(&token.addresses[0], &outside[0]));

@@ -61,6 +61,7 @@ static struct world {
     uint8_t challenges; /* every byte of the random number from which the server counts them */
     bool way;           /* through the network and the relay */
     uint32_t life;      /* the life of tokens, seconds */
+    bool exact;         /* tokens say when they were made */
     uint32_t addresses; /* the addresses of tokens, of which only the last is a server's */
     struct cw_address nobody[2];
 
@@ -200,7 +201,7 @@ static void use_link(void)
 static void use_token(void)
 {
     struct rig *rig = &world.messages.rig;
-    struct cw_token_grant grant = rig_grant(rig, 5);
+    struct cw_token_grant grant = world.exact ? rig_exact_grant(rig, 5, 0) : rig_grant(rig, 5);
     struct cw_address addresses[3];
     for (uint32_t i = 0; i + 1 < world.addresses; i++)
         addresses[i] = world.nobody[i];
@@ -572,6 +573,41 @@ TEST(a_server_that_does_not_answer_is_followed_by_the_next)
         }
 }
 
+/* A server starts while a client connects. It cannot know whether the client's token was used
+   before, asks for another one, and has the client within a second, whatever kind of host it is. */
+TEST(a_client_that_comes_while_its_server_starts)
+{
+    for (size_t kind = 0; kind < HOST_KINDS; kind++)
+        for (double before = 0; before < 1; before += 0.05) {
+            start(&host_kinds[kind], 0.05);
+            close_server();
+            world.messages.rig.config.max_token_life_seconds = 50;
+            world.exact = true;
+            run(0.5 + before);
+            open_server();
+            run_until_connected(1);
+            assert_int_equal(world.connections, 1);
+            assert_int_equal(world.tokens, 2);
+            assert_true(talks());
+            stop();
+        }
+}
+
+/* Tokens that do not say when they were made have to wait for the rule about restarts, and so does
+   the client. */
+TEST(a_fresh_server_and_tokens_without_their_time)
+{
+    for (size_t kind = 0; kind < HOST_KINDS; kind++) {
+        start(&host_kinds[kind], 0.05);
+        close_server();
+        world.messages.rig.config.max_token_life_seconds = 50;
+        open_server();
+        run_until_connected(15);
+        assert_true(talks());
+        stop();
+    }
+}
+
 /* A policy that nobody answers: when it asks for tokens after an end. */
 static uint32_t attempts_of(const struct host_kind *kind, bool after_absence,
                             enum cw_client_state end, double pauses[], uint32_t most)
@@ -610,6 +646,7 @@ TEST(pauses_grow_and_differ)
     assert_true(unit_same(pauses[0], 0));
     assert_int_equal(attempts_of(PAGE, true, CW_CLIENT_TIMED_OUT, pauses, 100), 7);
     assert_int_equal(attempts_of(PAGE, false, CW_CLIENT_TIMED_OUT, pauses, 100), 1);
+    assert_int_equal(attempts_of(PAGE, false, CW_CLIENT_NOT_YET, pauses, 100), 7);
 }
 
 TEST(not_every_end_is_mended)

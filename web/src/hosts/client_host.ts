@@ -58,9 +58,9 @@ export class ClientHost<Of extends Schema = Schema> extends Host<Of, ClientHostE
       },
       ticked: () => messages.progress(),
       stopped: () => messages.giveUp(),
-      ended: (reason, message) => {
+      ended: (reason, message, _close, awaited) => {
         const how = { reason, message, ...client.farewell() };
-        this.finish(new DisconnectedEvent(how));
+        this.finish(awaited ? undefined : new DisconnectedEvent(how));
         this.#closed.resolve(how);
       },
     });

@@ -22,6 +22,8 @@ export interface Access {
   readonly tokens: Tokens;
   /** True when the client connects anew by itself after an absence, with another token. */
   readonly returns: boolean;
+  /** True when it does so after every end that another token may mend. */
+  readonly reconnects?: boolean;
   /** @param server the server that the relay is asked for */
   open(signal: AbortSignal, server: string): Promise<SessionTransport>;
   through(transport: Transport): Transport;
@@ -43,8 +45,16 @@ interface ClientRunnerCalls {
   ticked?(): void;
   /** The connection with a server is over, with all that has not been acked. */
   stopped?(): void;
-  /** @param close the end of the transport, if that was the reason */
-  ended(reason: DisconnectReason, message: string, close?: TransportClose): void;
+  /**
+   * @param close the end of the transport, if that was the reason
+   * @param awaited whether somebody waits for the attempt and gets an error
+   */
+  ended(
+    reason: DisconnectReason,
+    message: string,
+    close: TransportClose | undefined,
+    awaited: boolean,
+  ): void;
 }
 
 /** The part of a client that a runner uses. */
@@ -55,6 +65,9 @@ const states: Partial<Record<ClientState, ClientHostState>> = {
   SENDING_RESPONSE: 'responding',
   CONNECTED: 'connected',
 };
+
+const isNotYet = (error: unknown): boolean =>
+  error instanceof HandshakeError && error.code === 'NOT_YET';
 
 /** One attempt to connect, and the connection that it becomes. */
 class Attempt {
@@ -95,10 +108,12 @@ export class ClientRunner {
   #carrier: Carrier | undefined;
   /** The number of times that the client was to be connected. */
   #runs = 0;
+  /** True while the caller of {@link connect} waits, who gets the error. */
+  #awaited = false;
 
   constructor(core: Core, client: RunnableClient, access: Access, calls: ClientRunnerCalls) {
     this.#client = client;
-    this.#policy = new Policy(core, access.returns);
+    this.#policy = new Policy(core, access.returns, access.reconnects ?? false);
     this.#access = access;
     this.#calls = calls;
     // The server is told of the end when the page goes, because its transports go with it.
@@ -132,9 +147,10 @@ export class ClientRunner {
         'the client is connected or connecting; disconnect it first',
       );
     this.#begin();
+    this.#awaited = true;
     this.#policy.start(false);
     try {
-      await this.#join(signal);
+      await this.#joinInTime(signal);
     } catch (error) {
       this.#end(reasonFor(error), error instanceof Error ? error.message : String(error));
       throw error;
@@ -173,8 +189,23 @@ export class ClientRunner {
   #returned(): void {
     if (this.#state !== 'disconnected') return;
     this.#begin();
+    this.#awaited = false;
     this.#policy.start(true);
     void this.#comeBack('client', 'the page was left');
+  }
+
+  /** Becomes a client of the server. One that has just started may ask for another token first. */
+  async #joinInTime(signal?: AbortSignal): Promise<void> {
+    for (;;) {
+      try {
+        return await this.#join(signal);
+      } catch (error) {
+        if (!isNotYet(error) || !this.#policy.returns) throw error;
+      }
+      const { abort, connected } = (this.#attempt = new Attempt(signal));
+      const pause = this.#policy.pause(() => abort.signal.aborted);
+      await Promise.race([pause, connected.promise]).finally(() => abort.release());
+    }
   }
 
   /** Makes one attempt to become a client of the server. */
@@ -301,6 +332,7 @@ export class ClientRunner {
     if (!state || isSame) return false;
     this.#enter(state);
     if (state === 'connected') {
+      this.#awaited = false;
       attempt.session?.keep();
       attempt.connected.resolve();
     }
@@ -341,20 +373,24 @@ export class ClientRunner {
     this.#calls.entered?.(state);
   }
 
-  /** Handles a server that has been silent for too long. A page that did not run meanwhile begins anew if it can. */
+  /** Handles a server that has been silent for too long, or another end after which the client may come back. */
   #timedOut(reason: DisconnectReason, message: string): void {
-    const { absence, returns } = this.#policy;
+    const { absence } = this.#policy;
     const loss = this.#attempt?.session?.loss;
     if (absence > 0) {
-      const what = `the page did not run for ${absence.toFixed(0)} s, and ${message}`;
-      if (returns) void this.#comeBack(reason, what);
-      else this.#end(reason, what);
+      this.#leaveOff(reason, `the page did not run for ${absence.toFixed(0)} s, and ${message}`);
     } else if (loss) {
       const { message: what } = transportEnd(this.transport.kind, loss);
-      this.#end('transport', `${what}, and cannot be reached any more: ${message}`, loss);
+      this.#leaveOff('transport', `${what}, and cannot be reached any more: ${message}`, loss);
     } else {
-      this.#end(reason, message);
+      this.#leaveOff(reason, message);
     }
+  }
+
+  /** Ends the connection, and begins anew if the policy says so. */
+  #leaveOff(reason: DisconnectReason, message: string, close?: TransportClose): void {
+    if (this.#policy.returns) void this.#comeBack(reason, message);
+    else this.#end(reason, message, close);
   }
 
   /** Connects anew after an absence, during which the network may have gone too. */
@@ -378,10 +414,17 @@ export class ClientRunner {
 
   /** Handles the end of the transport, which broke or was closed by the relay. */
   #lost(attempt: Attempt, close: TransportClose): void {
-    if (this.isOpen)
-      this.#end('transport', transportEnd(this.transport.kind, close).message, close);
+    if (this.isOpen) this.#brokenOff(close);
     else if (endsForServer(close) && this.#policy.skip()) this.#leave(attempt);
     else this.#refuseWith(close);
+  }
+
+  /** Handles the end of the transport of a connection. The relay may have ended it for good. */
+  #brokenOff(close: TransportClose): void {
+    const { code, message } = transportEnd(this.transport.kind, close);
+    const isFinal = !new HandshakeError(code, 'request', message).retryable;
+    if (this.#access.reconnects) this.#policy.fail(isFinal ? 'KICKED' : 'TIMED_OUT');
+    this.#leaveOff('transport', message, close);
   }
 
   #refuseWith(close: TransportClose): void {
@@ -414,6 +457,6 @@ export class ClientRunner {
     this.#part();
     this.#visit.end();
     this.#enter('disconnected');
-    this.#calls.ended(reason, message, close);
+    this.#calls.ended(reason, message, close, this.#awaited);
   }
 }

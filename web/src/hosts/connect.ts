@@ -1,4 +1,5 @@
 import { throwIfAborted } from '../abort.js';
+import { CoreError } from '../errors.js';
 import { coreOf, type CoreOptions } from '../loader.js';
 import { fingerprint } from '../messages/connection.js';
 import type { Schema } from '../messages/schema.js';
@@ -37,6 +38,12 @@ export interface ClientOptions<Of extends Schema> extends ConnectionConfig, Core
   /** The rounds of datagrams in a second, at most 1000. Default 60. */
   readonly ticksPerSecond?: number;
   /**
+   * True: the client connects anew by itself when the connection has ended, with new tokens and growing pauses, until
+   * it is kicked, replaced by a newer session of the same player, refused for good, or you call `disconnect`. `token`
+   * must be a function. Default false: only after the page did not run.
+   */
+  readonly reconnect?: boolean;
+  /**
    * This function puts something between the transport and the client, as `through` of {@link SimulatedNetwork} does.
    */
   readonly through?: Through;
@@ -45,6 +52,18 @@ export interface ClientOptions<Of extends Schema> extends ConnectionConfig, Core
 /** Options of {@link connect}. */
 export interface ConnectOptions<Of extends Schema> extends ClientOptions<Of>, TransportOptions {}
 
+/** @throws {@link CoreError} `INVALID_ARGUMENT` when a client is to come back without new tokens */
+export const checkReconnect = ({
+  reconnect,
+  token,
+}: Pick<ClientOptions<Schema>, 'reconnect' | 'token'>): void => {
+  if (reconnect && typeof token !== 'function')
+    throw new CoreError(
+      'INVALID_ARGUMENT',
+      'reconnect: a connect token is good for one connection; pass a function as token',
+    );
+};
+
 /** Makes a client that goes this way to its server. @param open see {@link Access} */
 export async function connectBy<const Of extends Schema>(
   options: ClientOptions<Of>,
@@ -52,6 +71,7 @@ export async function connectBy<const Of extends Schema>(
 ): Promise<ClientHost<Of>> {
   const { schema } = options;
   throwIfAborted(options.signal);
+  checkReconnect(options);
   const interval = tickInterval(options.ticksPerSecond);
   const core = await coreOf(options);
   const tokens = new Tokens(core, options.token, () =>
@@ -60,6 +80,7 @@ export async function connectBy<const Of extends Schema>(
   const host = new ClientHost(core, new Client(core, schema, options), {
     tokens,
     returns: tokens.renewable,
+    reconnects: options.reconnect ?? false,
     open,
     through: options.through ?? ((transport) => transport),
     interval,

@@ -164,8 +164,12 @@ export abstract class Host<
     this.#ended = false;
   }
 
-  /** Ends the loops over messages when they have taken the last one. @internal */
-  protected finish(last: Event): void {
+  /**
+   * Ends the loops over messages when they have taken the last one.
+   * @param last follows then
+   * @internal
+   */
+  protected finish(last?: Event): void {
     this.#ended = true;
     this.#last = last;
     this.hand();

@@ -29,6 +29,7 @@ export const refusal = (
 const reasons: Partial<Record<HandshakeCode, DisconnectReason>> = {
   DENIED: 'server',
   ID_CONNECTED: 'server',
+  NOT_YET: 'server',
   SCHEMA: 'server',
   REQUEST_TIMED_OUT: 'timeout',
   RESPONSE_TIMED_OUT: 'timeout',

@@ -124,8 +124,8 @@ export async function openSecureTransport(
         transport ??= new SecureTransport(client, runner, carrier, options);
       },
       received: () => transport?.take(),
-      ended: (...how) => {
-        transport?.finish(...how);
+      ended: (reason, message, close) => {
+        transport?.finish(reason, message, close);
         runner.destroy();
       },
     },

@@ -66,6 +66,10 @@ export class Tokens {
   }
 }
 
+/** Returns whether bytes begin as an HTML page does; a token begins with the name of its protocol. */
+const isPage = (bytes: Uint8Array): boolean =>
+  /^\s*</.test(String.fromCharCode(...bytes.subarray(0, 64)));
+
 function readToken(core: Core, bytes: Uint8Array): ReadToken {
   const { exports, memory } = core;
   return core.withSecret(tokenStruct.size + bytes.length, (token) => {
@@ -74,7 +78,11 @@ function readToken(core: Core, bytes: Uint8Array): ReadToken {
     const code = exports.cw_token_read(copy, bytes.length, token);
     if (code !== 0) {
       const cause = core.error(code);
-      throw new HandshakeError('INVALID_TOKEN', 'token', cause.message, { cause });
+      const message = isPage(bytes)
+        ? 'the connect token is an HTML page: the address that the `token` function asks is not the backend, or ' +
+          'the backend has failed; check the status of its response'
+        : cause.message;
+      throw new HandshakeError('INVALID_TOKEN', 'token', message, { cause });
     }
     return {
       bytes,

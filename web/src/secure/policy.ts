@@ -12,6 +12,7 @@ import type { ClientState } from './core_client.js';
 
 /** A client makes this many attempts to connect again after an absence. */
 const ATTEMPTS = 6;
+const UNLIMITED = 2 ** 32 - 1;
 
 const numbers = Object.fromEntries(
   Object.entries(clientStates).map(([number, name]) => [name, Number(number)]),
@@ -38,14 +39,18 @@ export class Policy extends CoreObject {
   absence = 0;
   #tokenTime = 0;
 
-  /** @param renewable whether there can be another token */
-  constructor(core: Core, renewable: boolean) {
+  /**
+   * @param renewable whether there can be another token
+   * @param afterAnyEnd whether it also comes back after ends that no absence has caused, for as long as it takes
+   */
+  constructor(core: Core, renewable: boolean, afterAnyEnd: boolean) {
     const { size } = clientPolicyStruct;
     const address = core.allocate(size);
     core.memory.bytes.fill(0, address, address + size);
     core.memory.setConfig(address + clientPolicyAt.config, clientPolicyConfigStruct, {
       silenceSeconds: CLIENT_SILENCE_SECONDS,
-      attempts: renewable ? ATTEMPTS : 0,
+      attempts: afterAnyEnd ? UNLIMITED : renewable ? ATTEMPTS : 0,
+      afterAnyEnd,
     });
     super(core, address, core.exports.release);
   }
@@ -116,7 +121,8 @@ export class Policy extends CoreObject {
     do {
       const wait = (this.#tokenTime - seconds()) * 1000;
       await new Promise((resolve) => setTimeout(resolve, Math.max(wait, 0)));
+      if (over()) return;
       this.update();
-    } while (this.next() !== 'TOKEN' && !over());
+    } while (this.next() !== 'TOKEN');
   }
 }

@@ -19,6 +19,35 @@ export class TickEvent extends Event {
   }
 }
 
+/**
+ * Requests for a connection were refused because of their connect tokens. There is one such event in a second at most
+ * for each reason, and with it comes the number of requests since the last one. A client repeats its request ten times a
+ * second.
+ */
+export class RefusedTokensEvent extends Event {
+  constructor(
+    /** The reason, one of the keys of `stats().dropped`. */
+    readonly code: RefusedTokenCode,
+    readonly count: number,
+    /** The reason in words. */
+    readonly message: string,
+  ) {
+    super('refusedtokens');
+  }
+}
+
+/** The reasons for which a server refuses a connect token. */
+export const refusedTokenCodes = [
+  'VERSION',
+  'PROTOCOL_ID',
+  'NOT_AUTHENTIC',
+  'TOKEN_EXPIRED',
+  'TOKEN_SERVER',
+  'TOKEN_USED',
+  'TOKEN_LIFE',
+] as const;
+export type RefusedTokenCode = (typeof refusedTokenCodes)[number];
+
 /** The system has reported an error of the socket, which stays open. */
 export class SocketErrorEvent extends Event {
   constructor(readonly error: Error) {
@@ -30,5 +59,6 @@ export class SocketErrorEvent extends Event {
 export interface ServerHostEvents<Of extends Schema> {
   connect: ConnectEvent<Of>;
   tick: TickEvent;
+  refusedtokens: RefusedTokensEvent;
   error: SocketErrorEvent;
 }

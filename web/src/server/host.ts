@@ -8,7 +8,14 @@ import { tokenHandler, type PlayerOf, type TokenHandler } from './browsers/token
 import type { HttpRequest } from './browsers/http.js';
 import type { Visitors } from './browsers/visitors.js';
 import { ServerClient, type ClientOwner, type KickOptions } from './client.js';
-import { ConnectEvent, SocketErrorEvent, TickEvent, type ServerHostEvents } from './events.js';
+import {
+  ConnectEvent,
+  RefusedTokensEvent,
+  SocketErrorEvent,
+  TickEvent,
+  refusedTokenCodes,
+  type ServerHostEvents,
+} from './events.js';
 import type { Server } from './server.js';
 import type { SocketStats, UdpSocket } from './socket.js';
 import { ServerTicks } from './ticks.js';
@@ -84,6 +91,9 @@ export class ServerHost<Of extends Schema = Schema> extends EventTarget {
   #tick = 0;
   #closing: Promise<void> | undefined;
   #closed = false;
+  /** The numbers of refused tokens that were told, and when to look again. */
+  #refused: ServerStats['dropped'] = {};
+  #lookAt = 0;
 
   /** @internal */
   constructor(server: Server<Of>, paths: ServerPaths, tokens: TokenBase, interval: number) {
@@ -267,6 +277,19 @@ export class ServerHost<Of extends Schema = Schema> extends EventTarget {
     this.#server.update(now, worldOffset(now));
     this.#transmit();
     for (const client of this.#bySlot) client?.arrived();
+    if (now >= this.#lookAt) this.#tellRefused(now);
+  }
+
+  /** Tells of tokens that were refused since the last look, once a second at most. */
+  #tellRefused(now: number): void {
+    this.#lookAt = now + 1;
+    const earlier = this.#refused;
+    this.#refused = this.#server.stats().dropped;
+    for (const code of refusedTokenCodes) {
+      const count = (this.#refused[code] ?? 0) - (earlier[code] ?? 0);
+      if (count === 0) continue;
+      this.dispatchEvent(new RefusedTokensEvent(code, count, this.#server.explain(code)));
+    }
   }
 
   /** Sends the datagrams that are due, which lets some clients come and go. */

@@ -6,6 +6,7 @@ import {
   addressAt,
   addressStruct,
   disconnectReasons,
+  errorCodes,
   netcodeServerConfigAt,
   netcodeServerConfigStruct,
   netcodeServerStatsAt,
@@ -16,6 +17,7 @@ import {
   serverEventAt,
   serverEvents,
 } from '../generated.js';
+import type { CoreErrorCode } from '../errors.js';
 import type { CoreSchema } from '../messages/codec.js';
 import { createEnd, withConfig } from '../messages/connection_config.js';
 import { MessageEnd } from '../messages/message_end.js';
@@ -302,6 +304,11 @@ export class Server<Of extends Schema = Schema> extends WasmObject<ServerCore> {
     const dropped = droppedBy((error) => exports.cw_netcode_server_dropped(netcode, error));
     const broadcastsRefused = Number(exports.cw_server_broadcasts_refused(address));
     return { ...stats, broadcastsRefused, dropped };
+  }
+
+  /** Returns the sentence for an error that `stats().dropped` counts. @internal */
+  explain(code: CoreErrorCode): string {
+    return this.core.error((errorCodes as readonly string[]).indexOf(code)).message;
   }
 
   /** Returns the text of an address in the module. */

@@ -34,7 +34,7 @@ export interface ConnectTokenOptions extends ServerCoreOptions {
   readonly internalServers?: readonly string[];
   /** The token can be used for so long. Servers refuse long lives; default 45. */
   readonly expireSeconds?: number;
-  /** A connection lives for so long without a packet; default 5. */
+  /** A connection lives for so long without a packet; default 15. */
   readonly timeoutSeconds?: number;
   /** For the server's application: up to 256 bytes, with a fingerprint up to 240. */
   readonly userData?: Uint8Array;
@@ -81,11 +81,14 @@ export async function generateConnectToken(
   const keyAt = addressesAt + (servers.length + internal.length) * addressStruct.size;
   const outAt = keyAt + KEY_SIZE;
   return core.withSecret(outAt + TOKEN_SIZE, (grant) => {
+    const now = Date.now();
     exports.cw_token_grant_default(grant);
     memory.setStruct(grant, tokenGrantStruct.fields, {
       protocolId,
       clientId,
-      createTime: Math.floor(Date.now() / 1000),
+      createTime: Math.floor(now / 1000),
+      // A token without a fingerprint is one of the standard, to the byte.
+      createMilliseconds: wanted === 0n ? 0 : now,
       fingerprint: wanted,
       lifeSeconds: expire,
       timeoutSeconds: timeout,

@@ -4,6 +4,7 @@ import { DEFAULT_DATAGRAM_SIZE } from '../generated.js';
 import { checkOptions } from '../options.js';
 import type { OpenLink } from './dialer.js';
 import { SessionTransport } from './links.js';
+import { PageRules } from './page_rules.js';
 import { relayAddress, sessionKey } from './session.js';
 import type { RelayTransportKind } from './transport.js';
 import { WebRtcTransport, type WebRtcOptions } from './webrtc.js';
@@ -46,7 +47,14 @@ export async function openSession(
       session = sessionKey();
     },
   });
-  return untilAborted(transport, signal);
+  const rules = new PageRules(relay);
+  try {
+    return await untilAborted(transport, signal);
+  } catch (error) {
+    throw signal?.aborted ? error : ((await rules.broken(error)) ?? error);
+  } finally {
+    rules.release();
+  }
 }
 
 /** Resolves to the transport when it is open; rejects with the signal's reason when the signal is aborted before. */
@@ -74,7 +82,7 @@ async function untilAborted(
  * Opens a transport to the relay: over the link that opens first, and over the best one that opens in the end. It
  * survives the loss of its links for 15 s, and ends with the page.
  * @throws {@link ConnectError} with the error of each kind of link, when none opens; {@link TransportError} for an
- *   address that is none; {@link CoreError} `INVALID_ARGUMENT` for an option that is null; the reason of an aborted
+ *   address that is none, and when a rule of the page forbids it ({@link PageCode}); {@link CoreError} `INVALID_ARGUMENT` for an option that is null; the reason of an aborted
  *   signal.
  */
 export async function openTransport(

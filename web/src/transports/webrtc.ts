@@ -13,6 +13,15 @@ const SESSION = 'a=x-causeway-session:';
 /** The beginning of the line with the game server. */
 const SERVER = 'a=x-causeway-server:';
 
+/**
+ * The browser may keep this many bytes by default, which is about four datagrams. A page that is busy hears late that
+ * they have left.
+ */
+const FEW = 4400;
+
+/** But nothing is added to them when the first has waited for so many milliseconds. */
+const MAX_AGE = 100;
+
 /** The part of a data channel that this transport needs. */
 export interface DataChannelLike {
   binaryType: string;
@@ -53,13 +62,14 @@ export interface WebRtcOptions extends SessionOptions, BacklogOptions {
    */
   readonly maxDatagramSize?: number;
   /**
-   * Bytes that leave in one turn of the event loop. Default 4400. Datagrams that are sent after that wait for the data
-   * channel to be empty, unless `maxBufferedAmount` has room for them.
+   * Bytes that leave in one turn of the event loop. Default 4400. Datagrams that are sent after that wait, unless
+   * `maxBufferedAmount` has room for them.
    */
   readonly maxBurst?: number;
   /**
    * Bytes that may wait in the browser before datagrams wait here. Datagrams in the browser wait for any time, and
-   * delay everything that comes after them. Default 0: none wait there except those of a burst.
+   * delay everything that comes after them. With 0 none wait there except those of a burst. Default: 4400 bytes, as
+   * long as none of them has waited for 0.1 seconds.
    */
   readonly maxBufferedAmount?: number;
   /** The constructor to use instead of the global `RTCPeerConnection`, for example in Node. */
@@ -72,8 +82,12 @@ export class WebRtcTransport extends BaseTransport {
   readonly #peer: PeerConnectionLike;
   readonly #channel: DataChannelLike;
   readonly #maxBurst: number;
-  readonly #maxBufferedAmount: number;
+  readonly #maxBufferedAmount: number | undefined;
   #burst = 0;
+  /** The number of bytes that were handed to the browser. */
+  #handed = 0;
+  /** The datagrams that may still wait there: how many bytes were handed with each, and when. */
+  readonly #waiting: { readonly handed: number; readonly time: number }[] = [];
 
   /**
    * Connects to a relay: one HTTP request to its `/rtc`, then UDP.
@@ -106,7 +120,7 @@ export class WebRtcTransport extends BaseTransport {
     this.#peer = peer;
     this.#channel = channel;
     this.#maxBurst = options.maxBurst ?? 4400;
-    this.#maxBufferedAmount = options.maxBufferedAmount ?? 0;
+    this.#maxBufferedAmount = options.maxBufferedAmount;
     channel.addEventListener('message', ({ data }) => {
       const [, code, reason = ''] = /^(\d{4}) (.*)$/.exec(String(data)) ?? [];
       if (typeof data === 'string' && code) this.#end({ code: Number(code), reason });
@@ -123,15 +137,25 @@ export class WebRtcTransport extends BaseTransport {
   }
 
   /**
-   * The browser keeps datagrams that its congestion control does not let out, for seconds if one lets it. So nothing is
+   * The browser keeps datagrams that its congestion control does not let out, for seconds if one lets it. So little is
    * handed to it while anything waits there, except datagrams that were sent in this turn of the event loop, or for
    * which `maxBufferedAmount` has room.
    * @internal
    */
   override isBusy(size: number): boolean {
-    if (this.#channel.bufferedAmount + size <= this.#maxBufferedAmount) return false;
+    const waiting = this.#channel.bufferedAmount;
+    const age = this.#age(waiting);
+    if (waiting + size <= (this.#maxBufferedAmount ?? 0)) return false;
     if (this.#burst > 0) return this.#burst + size > this.#maxBurst;
-    return this.#channel.bufferedAmount > 0;
+    if (waiting === 0) return false;
+    return this.#maxBufferedAmount !== undefined || waiting + size > FEW || age > MAX_AGE;
+  }
+
+  /** Returns for how many milliseconds the first of the bytes has waited that wait in the browser. */
+  #age(bytes: number): number {
+    const left = this.#handed - bytes;
+    while (this.#waiting[0] && this.#waiting[0].handed <= left) this.#waiting.shift();
+    return this.#waiting[0] ? performance.now() - this.#waiting[0].time : 0;
   }
 
   protected override put(datagram: Uint8Array<ArrayBuffer>): boolean {
@@ -145,6 +169,8 @@ export class WebRtcTransport extends BaseTransport {
         this.#burst = 0;
       });
     this.#burst += datagram.length;
+    this.#handed += datagram.length;
+    this.#waiting.push({ handed: this.#handed, time: performance.now() });
     return true;
   }
 

@@ -1,6 +1,6 @@
 import { LoadError } from '../errors.js';
 import { attemptWith } from '../hosts/attempt.js';
-import type { ConnectOptions } from '../hosts/connect.js';
+import { checkReconnect, type ConnectOptions } from '../hosts/connect.js';
 import { tickInterval } from '../hosts/carrier.js';
 import type { Schema } from '../messages/schema.js';
 import { checkOptions } from '../options.js';
@@ -36,6 +36,7 @@ export async function connectInWorker<const Of extends Schema>(
 ): Promise<WorkerClient<Of>> {
   checkOptions('connectInWorker', options, ['token', 'schema']);
   const { token, signal: _signal, onstate: _onstate, worker = openWorker, wasm, ...rest } = options;
+  checkReconnect(options);
   tickInterval(rest.ticksPerSecond);
   const client = new WorkerClient<Of>({
     url: relayAddress(url, 'http').href,

@@ -132,7 +132,7 @@ export class WorkerClient<Of extends Schema = Schema> extends Host<
       },
       // A client that fails tells so by a `disconnect` event.
       this.#renewable
-        ? () => void this.#closed.promise.then(() => this.reconnect()).catch(() => {})
+        ? () => void this.#closed.promise.then(() => this.join(undefined, false)).catch(() => {})
         : undefined,
     );
   }
@@ -213,8 +213,12 @@ export class WorkerClient<Of extends Schema = Schema> extends Host<
     await this.join(options.signal);
   }
 
-  /** Connects, in a new Worker. @internal */
-  async join(signal: AbortSignal | undefined): Promise<void> {
+  /**
+   * Connects, in a new Worker.
+   * @param awaited whether somebody waits for the attempt and gets its error
+   * @internal
+   */
+  async join(signal: AbortSignal | undefined, awaited = true): Promise<void> {
     throwIfAborted(signal);
     this.#begin();
     const { url, options } = this.#access;
@@ -225,7 +229,7 @@ export class WorkerClient<Of extends Schema = Schema> extends Host<
     } catch (error) {
       const cause = signal?.aborted ? reasonOf(signal) : (this.#noToken?.why ?? error);
       const message = cause instanceof Error ? cause.message : String(cause);
-      this.#end({ reason: reasonFor(cause), message, code: 0, text: '' });
+      this.#end({ reason: reasonFor(cause), message, code: 0, text: '' }, awaited);
       throw cause;
     } finally {
       signal?.removeEventListener('abort', giveUp);
@@ -354,7 +358,7 @@ export class WorkerClient<Of extends Schema = Schema> extends Host<
     if (this.#status.transport) this.#end(how);
   }
 
-  #end(how: Disconnect): void {
+  #end(how: Disconnect, awaited = false): void {
     if (!this.#worker) return;
     const [worker, line, peers] = [this.#worker, this.#line, this.#peers];
     this.#worker = undefined;
@@ -365,7 +369,7 @@ export class WorkerClient<Of extends Schema = Schema> extends Host<
     }, FAREWELL);
     this.#visit.end();
     this.#know({ ...this.#status, state: 'disconnected', writable: false });
-    this.finish(new DisconnectedEvent(how));
+    this.finish(awaited ? undefined : new DisconnectedEvent(how));
     this.#closed.resolve(how);
   }
 }
