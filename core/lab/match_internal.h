@@ -55,8 +55,8 @@ uint64_t cw_lab_pitch_hash(const struct cw_lab_pitch *pitch);
 struct cw_lab_lockstep {
     struct cw_lab_pitch pitch;
     struct cw_lab_push pushes[CW_LAB_PLAYERS][CW_LAB_LOCKSTEP_WINDOW];
-    uint32_t have[CW_LAB_PLAYERS]; /* moves that have come of each player, from turn 0 on */
-    uint32_t told[CW_LAB_PLAYERS]; /* the player's own moves that others are known to have */
+    uint32_t have[CW_LAB_PLAYERS];  /* moves that have come of each player, from turn 0 on */
+    uint32_t known[CW_LAB_PLAYERS]; /* the player's own moves that others are known to have */
 };
 
 /* A player of prediction. */

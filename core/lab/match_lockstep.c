@@ -27,8 +27,8 @@ void cw_lab_lockstep_receive(struct cw_lab_match *match, uint32_t player, const 
     const uint32_t sender = (uint32_t)cw_little_endian_get(&data, 1);
     for (uint32_t i = 0; i < CW_LAB_PLAYERS; i++) {
         const uint32_t has = (uint32_t)cw_little_endian_get(&data, 4);
-        if (i == player && has > own->told[sender])
-            own->told[sender] = has;
+        if (i == player && has > own->known[sender])
+            own->known[sender] = has;
     }
     uint32_t turn = (uint32_t)cw_little_endian_get(&data, 4);
     const uint32_t end = turn + (uint32_t)cw_little_endian_get(&data, 1);
@@ -46,10 +46,10 @@ static void press(struct cw_lab_match *match, uint32_t player)
 {
     struct cw_lab_lockstep *own = &match->lockstep[player];
     const uint32_t turn = own->have[player];
-    if (turn - least(own->told) >= WINDOW || turn - match->seen[player].turns >= WINDOW)
+    if (turn - least(own->known) >= WINDOW || turn - match->seen[player].turns >= WINDOW)
         return;
     own->pushes[player][turn % WINDOW] = cw_lab_match_press(match, player, turn);
-    own->have[player] = own->told[player] = turn + 1;
+    own->have[player] = own->known[player] = turn + 1;
 }
 
 /* Takes all turns for which the moves of all players are here. */
@@ -74,7 +74,7 @@ static void say(struct cw_lab_match *match, uint32_t player, double now)
     const struct cw_lab_lockstep *own = &match->lockstep[player];
     uint8_t datagram[6 + 4 * CW_LAB_PLAYERS + WINDOW];
     uint8_t *at = datagram;
-    const uint32_t first = least(own->told), end = own->have[player];
+    const uint32_t first = least(own->known), end = own->have[player];
     cw_little_endian_put(&at, player, 1);
     for (uint32_t i = 0; i < CW_LAB_PLAYERS; i++)
         cw_little_endian_put(&at, own->have[i], 4);

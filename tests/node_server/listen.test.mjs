@@ -109,9 +109,9 @@ test('a client that comes while its server starts asks for one more token', asyn
 
 test('a server tells which tokens it refuses, once a second', async (t) => {
   const server = await startServer(t);
-  const told = [];
+  const events = [];
   server.addEventListener('refusedtokens', ({ code, count, message }) => {
-    told.push({ code, count });
+    events.push({ code, count });
     assert.match(message, /sealed with another key/);
   });
   const abort = new AbortController();
@@ -125,11 +125,11 @@ test('a server tells which tokens it refuses, once a second', async (t) => {
       servers: [server.address],
     }),
   });
-  await until('two events', () => told.length === 2);
+  await until('two events', () => events.length === 2);
   abort.abort(new Error('enough'));
   await assert.rejects(refused, { message: 'enough' });
-  assert.deepEqual([...new Set(told.map(({ code }) => code))], ['NOT_AUTHENTIC']);
-  assert.ok(told[1].count > 1, `${told[1].count} in a second`);
+  assert.deepEqual([...new Set(events.map(({ code }) => code))], ['NOT_AUTHENTIC']);
+  assert.ok(events[1].count > 1, `${events[1].count} in a second`);
 });
 
 test('a client that is to reconnect comes back until it is kicked or replaced', async (t) => {
@@ -150,25 +150,25 @@ test('a client that is to reconnect comes back until it is kicked or replaced', 
   };
   const options = { token, schema: messages, reconnect: true };
   const follow = (client) => {
-    const told = [];
-    client.addEventListener('state', ({ state }) => told.push(state));
-    client.addEventListener('disconnect', ({ reason }) => told.push(`disconnect: ${reason}`));
-    return told;
+    const events = [];
+    client.addEventListener('state', ({ state }) => events.push(state));
+    client.addEventListener('disconnect', ({ reason }) => events.push(`disconnect: ${reason}`));
+    return events;
   };
   const bot = await connectUdp(options);
-  const told = follow(bot);
+  const events = follow(bot);
   await server.close();
   // It tries in vain at first.
   await until('it has failed', () => tokens > 2);
-  assert.ok(told.includes('requesting') && !told.includes('connected'), String(told));
+  assert.ok(events.includes('requesting') && !events.includes('connected'), String(events));
   server = await startServer(t, { privateKey, port });
   const [{ client }] = await Promise.all([
     nextEvent(server, 'connect'),
     until('it is back', () => bot.state === 'connected'),
   ]);
   assert.ok(
-    told.every((each) => !each.startsWith('disconnect')),
-    String(told),
+    events.every((each) => !each.startsWith('disconnect')),
+    String(events),
   );
   bot.send(0, 'say', { text: 'here again' });
   assert.equal((await nextEvent(client, 'message')).message.value.text, 'here again');
@@ -180,7 +180,7 @@ test('a client that is to reconnect comes back until it is kicked or replaced', 
   const other = await connectUdp(options);
   assert.equal((await bot.closed).reason, 'replaced');
   other.disconnect();
-  assert.deepEqual(told.slice(-2), ['disconnected', 'disconnect: replaced']);
+  assert.deepEqual(events.slice(-2), ['disconnected', 'disconnect: replaced']);
   assert.equal(tokens, asked + 2);
   await assert.rejects(connectUdp({ ...options, token: await token() }), {
     code: 'INVALID_ARGUMENT',

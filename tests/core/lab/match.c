@@ -71,17 +71,17 @@ TEST(both_designs_play_the_same_game)
     struct cw_lab_match *lockstep = match_of(false, 0.3, 0.02), *other = match_of(true, 0.3, 0.02);
     cw_lab_match_step(lockstep, 12 * SECOND);
     cw_lab_match_step(other, 12 * SECOND);
-    uint32_t told = 0;
+    uint32_t shares = 0;
     for (uint32_t turns = 1; turns <= 11 * SECOND; turns++) {
         const uint64_t hash = cw_lab_match_hash(lockstep, 0, turns);
         assert_true(hash != 0 && cw_lab_match_hash(other, SERVER, turns) == hash);
         for (uint32_t i = 0; i < CW_LAB_PLAYERS; i++) {
             const uint64_t known = cw_lab_match_hash(other, i, turns);
             assert_true(known == hash || known == 0);
-            told += known != 0;
+            shares += known != 0;
         }
     }
-    assert_true(told > 11 * SECOND * CW_LAB_PLAYERS * 9 / 10);
+    assert_true(shares > 11 * SECOND * CW_LAB_PLAYERS * 9 / 10);
     for (uint32_t i = 0; i < CW_LAB_PLAYERS; i++) {
         assert_int_equal(stats_of(other, i).late, 0);
         assert_int_equal(stats_of(other, i).corrections, 0);
@@ -232,7 +232,7 @@ TEST(players_see_the_field)
 
 /* Fails after so many allocations. */
 struct meagre {
-    size_t left, held;
+    size_t left, allocated;
 };
 
 static void *meagre_allocate(void *context, size_t size)
@@ -241,7 +241,7 @@ static void *meagre_allocate(void *context, size_t size)
     if (meagre->left == 0)
         return NULL;
     meagre->left--;
-    meagre->held++;
+    meagre->allocated++;
     return malloc(size);
 }
 
@@ -249,7 +249,7 @@ static void meagre_release(void *context, void *memory, size_t size)
 {
     struct meagre *meagre = context;
     (void)size;
-    meagre->held -= memory != NULL;
+    meagre->allocated -= memory != NULL;
     free(memory);
 }
 
@@ -265,10 +265,10 @@ TEST(what_cannot_be_made_leaves_nothing)
         meagre.left = most;
         error = cw_lab_match_create(&config, &match);
         assert_true(error == CW_OK || error == CW_ERROR_NO_MEMORY);
-        assert_true((meagre.held == 0) == (error != CW_OK));
+        assert_true((meagre.allocated == 0) == (error != CW_OK));
     }
     cw_lab_match_destroy(match);
-    assert_int_equal(meagre.held, 0);
+    assert_int_equal(meagre.allocated, 0);
     double *const values[] = {&config.rtt_seconds, &config.slow_rtt_seconds, &config.loss};
     for (uint32_t i = 0; i < 3; i++) {
         const double good = *values[i];

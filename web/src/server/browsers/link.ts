@@ -41,7 +41,7 @@ export class BrowserLink {
   readonly #socket: WsSocket;
   #resume: ReturnType<typeof setTimeout> | undefined;
   #end: ReturnType<typeof setTimeout> | undefined;
-  #heard = seconds();
+  #receivedAt = seconds();
   #pinged = false;
 
   constructor(socket: WsSocket, connection: HttpSocket) {
@@ -83,7 +83,7 @@ export class BrowserLink {
 
   /** Asks a silent browser whether it is there, and cuts the connection when it is not. Call it every second. */
   look(now: number): void {
-    const silent = now - this.#heard;
+    const silent = now - this.#receivedAt;
     if (silent > 2 * PING_SECONDS || this.#socket.bufferedAmount > UNREAD_MAX)
       this.#socket.terminate();
     else if (silent > PING_SECONDS && !this.#pinged) {
@@ -110,9 +110,9 @@ export class BrowserLink {
 
   /** Notes that the browser is there; returns the time. */
   #hear(): number {
-    this.#heard = seconds();
+    this.#receivedAt = seconds();
     this.#pinged = false;
-    return this.#heard;
+    return this.#receivedAt;
   }
 
   #pause(forSeconds: number): void {
