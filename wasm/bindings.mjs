@@ -16,7 +16,7 @@ const GAME_HEADERS = [
 const PROTOCOL_HEADERS = ['rudp', 'notify', 'bunch'].map(
   (name) => `core/protocols/include/causeway/protocols/${name}.h`,
 );
-const LAB_HEADERS = ['peer', 'game', 'column'].map((name) => `core/lab/${name}.h`);
+const LAB_HEADERS = ['peer', 'game', 'column', 'line'].map((name) => `core/lab/${name}.h`);
 /** The names of the lab that JavaScript does not see, because only protocols use them. */
 const LAB_HIDDEN = /^cw_lab_(item|arrival|peer_type|sent_item|flow|game|protocol)$/;
 
@@ -132,7 +132,10 @@ const MODULES = {
     ...PROTOCOL_HEADERS.flatMap(functionsOf).filter((name) => !name.endsWith('_memory')),
     'cw_protocol_error_string',
   ],
-  lab: () => functionsOf('core/lab/column.h').filter((name) => !LAB_HIDDEN.test(name)),
+  lab: () =>
+    ['column', 'line']
+      .flatMap((name) => functionsOf(`core/lab/${name}.h`))
+      .filter((name) => !LAB_HIDDEN.test(name)),
 };
 
 const functionsIn = (module) => {
@@ -186,12 +189,16 @@ export type ProtocolErrorCode = Exclude<(typeof protocolErrorCodes)[number], 'OK
 `;
 };
 
-export const labModule = () =>
-  moduleText('lab', LAB_HEADERS, {
+export const labModule = () => {
+  const text = moduleText('lab', LAB_HEADERS, {
     file: 'causeway-lab.wasm',
     source: '../src/module.js',
     name: 'LabExports',
   });
+  return `${text}
+export const LINE_MAX_DATAGRAM = ${headers.number('CW_LAB_LINE_MAX_DATAGRAM')};
+`;
+};
 
 /** Returns the exports of the modules that contain the protocol, and the structs that TypeScript reads and writes. */
 export const coreModules = ({ structs, offsets }) => `
