@@ -3,6 +3,7 @@
 #include "http/descriptors.h"
 #include "options/options.h"
 #include "os/log.h"
+#include "process/beside.h"
 #include "process/supervisor.h"
 #include "relay.h"
 #include "rtc/dtls_memory.h"
@@ -14,9 +15,13 @@ enum { EXIT_STOPPED = 0, EXIT_CANNOT_START = 1, EXIT_BAD_OPTION = 2 };
 
 static int run(const struct options *options, struct startup *startup)
 {
+    int code;
     log_set_level(options->log_level);
     log_set_format(options->log_format);
     log_set_worker(startup->worker);
+    /* A worker or a successor has a parent that has one beside it. */
+    if (options->exec && startup->channel < 0 && !beside_begin(options->exec, &code))
+        return code;
     if (options->workers > 0 && startup->worker == 0)
         return supervisor_run(options, startup) ? EXIT_STOPPED : EXIT_CANNOT_START;
     struct relay *relay = relay_create(options, startup);

@@ -16,7 +16,7 @@ enum { RELIABLE };
 enum { MOST = 1000 };
 
 static struct cw_client_host *bots[MOST];
-static unsigned said, heard;
+static unsigned said, received;
 
 static void check(enum cw_error error)
 {
@@ -33,7 +33,7 @@ static bool play(struct cw_client_host *bot, double until)
     struct cw_client_event event;
     while (cw_client_host_next(bot, until, &event)) {
         if (event.type == CW_CLIENT_EVENT_MESSAGE) {
-            heard++;
+            received++;
             cw_message_release(event.message);
         } else if (event.type == CW_CLIENT_EVENT_DISCONNECTED) {
             fprintf(stderr, "%s %s\n", cw_client_state_string(event.state), event.text);
@@ -70,7 +70,7 @@ int main(int argc, char **argv)
         for (unsigned i = 0; i < players; i++) /* the first one waits until the tick is due */
             connected += play(bots[i], i == 0 ? tick : cw_clock_now());
         if (ticks % 30 == 0)
-            printf("%u connected, %u said, %u heard\n", connected, said, heard);
+            printf("%u connected, %u said, %u heard\n", connected, said, received);
         fflush(stdout);
     }
 }

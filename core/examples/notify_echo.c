@@ -26,16 +26,16 @@ static bool receive(struct cw_socket *socket, struct cw_bunch *bunch, struct cw_
     uint8_t data[CW_NOTIFY_HEADER_SIZE + 1024];
     struct cw_address from;
     size_t size;
-    bool heard = false;
+    bool received = false;
     while ((size = cw_socket_receive(socket, data, sizeof data, &from)) > 0) {
         if (player->type == CW_ADDRESS_NONE) {
             cw_bunch_reset(bunch);
             *player = from;
         }
         if (cw_address_equal(&from, player))
-            heard |= cw_bunch_receive(bunch, data, size) == CW_PROTOCOL_OK;
+            received |= cw_bunch_receive(bunch, data, size) == CW_PROTOCOL_OK;
     }
-    return heard;
+    return received;
 }
 
 int main(int argc, char **argv)
@@ -57,13 +57,13 @@ int main(int argc, char **argv)
     fflush(stdout);
     signal(SIGINT, stop);
     signal(SIGTERM, stop);
-    double heard = 0;
+    double last = 0;
     for (double now = cw_clock_now(); !stopping; now = cw_clock_next_tick(now, 1 / 60.0)) {
         struct cw_bunch_event event;
         uint8_t data[CW_NOTIFY_HEADER_SIZE + 1024];
         size_t size;
-        heard = receive(socket, bunch, &player) ? now : heard;
-        if (now - heard > SILENCE_SECONDS)
+        last = receive(socket, bunch, &player) ? now : last;
+        if (now - last > SILENCE_SECONDS)
             player = (struct cw_address){0};
         cw_bunch_update(bunch, now);
         while (cw_bunch_next(bunch, &event))

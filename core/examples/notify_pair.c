@@ -17,7 +17,7 @@ struct end {
     struct cw_bunch *bunch;
     struct cw_socket *socket;
     struct cw_address address;
-    unsigned said, heard, datagrams;
+    unsigned said, received, datagrams;
 };
 
 static void open_end(struct end *end, const char *name)
@@ -49,7 +49,7 @@ static void tick(struct end *end, const struct end *other, double until)
     cw_bunch_update(end->bunch, cw_clock_now());
     while (cw_bunch_next(end->bunch, &event)) {
         const bool is_bunch = event.type == CW_BUNCH_EVENT_BUNCH;
-        end->heard += is_bunch;
+        end->received += is_bunch;
         printf("%s %s %.*s\n", end->name, is_bunch ? "hears bunch" : "sees value", (int)event.size,
                (const char *)event.data);
     }
@@ -69,7 +69,7 @@ int main(void)
     static struct end a, b;
     open_end(&a, "a");
     open_end(&b, "b");
-    for (double now = cw_clock_now(); a.heard < BUNCHES || b.heard < BUNCHES;
+    for (double now = cw_clock_now(); a.received < BUNCHES || b.received < BUNCHES;
          now = cw_clock_next_tick(now, 1 / 60.0)) {
         tick(&a, &b, now);
         tick(&b, &a, now);

@@ -26,16 +26,16 @@ static bool receive(struct cw_socket *socket, struct cw_rudp *rudp, struct cw_ad
     uint8_t data[CW_RUDP_DATAGRAM_SIZE];
     struct cw_address from;
     size_t size;
-    bool heard = false;
+    bool received = false;
     while ((size = cw_socket_receive(socket, data, sizeof data, &from)) > 0) {
         if (player->type == CW_ADDRESS_NONE) {
             cw_rudp_reset(rudp);
             *player = from;
         }
         if (cw_address_equal(&from, player))
-            heard |= cw_rudp_receive(rudp, data, size) == CW_PROTOCOL_OK;
+            received |= cw_rudp_receive(rudp, data, size) == CW_PROTOCOL_OK;
     }
-    return heard;
+    return received;
 }
 
 int main(int argc, char **argv)
@@ -56,13 +56,13 @@ int main(int argc, char **argv)
     fflush(stdout);
     signal(SIGINT, stop);
     signal(SIGTERM, stop);
-    double heard = 0;
+    double last = 0;
     for (double now = cw_clock_now(); !stopping; now = cw_clock_next_tick(now, 1 / 60.0)) {
         struct cw_rudp_event event;
         uint8_t data[CW_RUDP_DATAGRAM_SIZE];
         size_t size;
-        heard = receive(socket, rudp, &player) ? now : heard;
-        if (now - heard > SILENCE_SECONDS)
+        last = receive(socket, rudp, &player) ? now : last;
+        if (now - last > SILENCE_SECONDS)
             player = (struct cw_address){0};
         while (cw_rudp_next(rudp, &event))
             if (event.type == CW_RUDP_EVENT_PACKAGE)

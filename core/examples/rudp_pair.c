@@ -18,7 +18,7 @@ struct end {
     struct cw_rudp *rudp;
     struct cw_socket *socket;
     struct cw_address address;
-    unsigned said, heard, datagrams;
+    unsigned said, received, datagrams;
 };
 
 static void open_end(struct end *end, const char *name)
@@ -49,7 +49,7 @@ static void tick(struct end *end, const struct end *other, double until)
     while (cw_rudp_next(end->rudp, &event))
         if (event.type == CW_RUDP_EVENT_PACKAGE)
             printf("%s hears %.*s (%u)\n", end->name, (int)event.size, (const char *)event.data,
-                   ++end->heard);
+                   ++end->received);
     if (end->said < PACKAGES) {
         char text[32];
         snprintf(text, sizeof text, "package %u", ++end->said);
@@ -66,7 +66,7 @@ int main(void)
     static struct end a, b;
     open_end(&a, "a");
     open_end(&b, "b");
-    for (double now = cw_clock_now(); a.heard < PACKAGES || b.heard < PACKAGES;
+    for (double now = cw_clock_now(); a.received < PACKAGES || b.received < PACKAGES;
          now = cw_clock_next_tick(now, 1 / 60.0)) {
         tick(&a, &b, now);
         tick(&b, &a, now);

@@ -51,6 +51,7 @@ struct options {
     const char *config; /* the file; NULL = none */
     struct options_file file;
     bool check_config;
+    const char *exec; /* the command of a game server beside the relay; NULL = none */
     bool help;
     bool version;
     const char *listen[OPTIONS_LISTEN_MAX]; /* "host:port"; port 0 = any */

@@ -273,6 +273,14 @@ const struct option_row options_table[] = {
      .initial = "30",
      .zero = "end them at once",
      .help = "after SIGTERM, refuse new sessions and let those that are open go on for this long"},
+    {.name = "exec",
+     .value = "COMMAND",
+     TO(option_read_text, exec),
+     .help =
+         "start a game server beside the relay, for a container that has both: a program and its "
+         "arguments, as a shell reads them. SIGTERM and SIGINT go to both. When one of them ends, "
+         "so does the other, and the exit code is that of the game server, or of the relay if only "
+         "the relay has failed. Then there is no upgrade by SIGUSR2"},
     {.name = "log-level",
      .value = "LEVEL",
      TO(option_read_log_level, log_level),

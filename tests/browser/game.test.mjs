@@ -105,10 +105,10 @@ test('the switch of prediction is felt: without it a move waits for the server',
           const { play } = globalThis.page;
           const x = () =>
             play.scene(performance.now() / 1000).players.find(({ number }) => number === play.me).x;
-          const before = { shown: x(), told: play.truth().x };
+          const before = { shown: x(), served: play.truth().x };
           const look = () =>
             Math.abs(x() - before.shown) > 0.05
-              ? resolve(play.truth().x !== before.told)
+              ? resolve(play.truth().x !== before.served)
               : requestAnimationFrame(look);
           look();
         }),
@@ -181,7 +181,7 @@ test("a cheater sees his claim, and then the server's word", async (t) => {
         const look = () => {
           const { me, players } = play.scene(performance.now() / 1000);
           const { x } = players.find(({ number }) => number === me);
-          seen.push({ moved: Math.abs(x - before), told: Math.abs(play.truth().x - before) });
+          seen.push({ moved: Math.abs(x - before), served: Math.abs(play.truth().x - before) });
           const text = document.getElementById('verdict').textContent;
           const over = text.includes('its word stands') && seen.at(-1).moved < 2;
           if (over || performance.now() > end) resolve({ seen, text });
@@ -192,7 +192,7 @@ test("a cheater sees his claim, and then the server's word", async (t) => {
   );
   t.diagnostic(text);
   assert.ok(Math.max(...seen.map(({ moved }) => moved)) > 8, 'he is seen far away');
-  assert.ok(Math.max(...seen.map(({ told }) => told)) < 2, 'the server never has him there');
+  assert.ok(Math.max(...seen.map(({ served }) => served)) < 2, 'the server never has him there');
   assert.ok(seen.at(-1).moved < 2, 'he is back where he was');
   const [, x, speed, trueSpeed] = text.match(
     /^You claimed to be at ([\d.]+), [\d.]+ m at (\d+) m\/s\. The server says [\d.]+, [\d.]+ m at (\d+) m\/s: its word stands\.$/,

@@ -46,22 +46,22 @@ test('listeners that come and go lose no message', async (t) => {
         });
       });
     const ways = [
-      () => listen((heard) => client.addEventListener('message', heard, { once: true })),
+      () => listen((listener) => client.addEventListener('message', listener, { once: true })),
       () =>
-        listen((heard) => {
+        listen((listener) => {
           const gone = (event) => {
             client.removeEventListener('message', gone, true);
-            heard(event);
+            listener(event);
           };
           client.addEventListener('message', gone, true);
         }),
       () =>
-        listen((heard) => {
+        listen((listener) => {
           const controller = new AbortController();
           const { signal } = controller;
           const gone = (event) => {
             controller.abort();
-            heard(event);
+            listener(event);
           };
           client.addEventListener('message', { handleEvent: gone }, { signal });
         }),
@@ -133,6 +133,11 @@ test('an expired token, another schema and an aborted signal are told', async (t
   });
   const foreign = await demo.server.token({ fingerprint: 1n, schema: undefined });
   assert.equal((await attempt(page, foreign)).code, 'SCHEMA');
+  // The token is for the page's channels, and the server has the same messages with others.
+  const channels = [{ kind: 'reliable' }];
+  const apart = await attempt(page, await demo.server.token({ channels }), { channels });
+  assert.deepEqual([apart.code, apart.stage], ['SCHEMA', 'request']);
+  assert.match(apart.message, /; these messages are the same there, so it has .* other channels$/);
   // The server takes no token of another key; the signal ends the wait.
   const forged = await demo.server.token({ privateKey: new Uint8Array(32).fill(1) });
   assert.equal((await attempt(page, forged, { abortAfter: 300 })).name, 'AbortError');

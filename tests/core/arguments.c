@@ -17,6 +17,7 @@
 #include "lab/column.h"
 #include "lab/echo.h"
 #include "lab/line.h"
+#include "lab/match.h"
 #include "lab/peers.h"
 #include "lab/window.h"
 #include "message/message_pool.h"

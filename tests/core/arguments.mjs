@@ -47,6 +47,7 @@ const MADE = {
   cw_lab_column: 'cw_lab_column_step(made, 60);',
   cw_lab_echo: 'prepare_echo(made);',
   cw_lab_line: 'prepare_line(made, made_cw_lab_echo());',
+  cw_lab_match: 'cw_lab_match_step(made, 60);',
   'cw_(rudp|notify|bunch|window)': 'prepare_$1(made);',
   cw_snapshot_client: 'prepare_snapshot_client(made, made_cw_snapshot_server());',
 };
@@ -82,6 +83,7 @@ const NUMBERS = {
   'cw_history_(add|find)\\.entity': '7',
   'cw_secure_read\\.size': '40',
   'cw_lab_item_read\\.size': '64',
+  'cw_lab_match_hash\\.turns': '1',
   'cw_lab_.*\\.traffic': 'CW_LAB_MESSAGE',
   'cw_token_names\\.count|.*_batch\\.count': '1',
   'cw_(netcode_)?(client|client_host)_connect\\.size|cw_token_read\\.size': 'CW_TOKEN_SIZE',
@@ -165,7 +167,11 @@ const GOES_ON = ['cw_schema_serialize'];
 const ASSERTED = ['cw_(connection|endpoint)_transmit\\.capacity'];
 
 /** Arguments that would take too long. */
-const SKIPPED = ['cw_lab_column_step\\.ticks', 'cw_socket_wait\\.seconds', '.*_batch\\.count'];
+const SKIPPED = [
+  'cw_lab_(column|match)_step\\.ticks',
+  'cw_socket_wait\\.seconds',
+  '.*_batch\\.count',
+];
 
 /** Functions that arguments.c calls itself. */
 const BY_HAND = ['cw_address_(compare|format)', 'cw_lab_peer_(create|destroy)'];

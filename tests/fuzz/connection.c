@@ -17,7 +17,7 @@
 
 struct fuzz {
     struct cw_connection *connection;
-    struct cw_message *held;
+    struct cw_message *kept;
     uint16_t sequence;
     uint16_t acked;
     double now;
@@ -100,8 +100,8 @@ static void use(struct fuzz *fuzz, uint8_t what)
     if (what & SEND)
         send_something(fuzz, what);
     if (what & HOLD) {
-        cw_message_release(fuzz->held);
-        fuzz->held = cw_connection_next(fuzz->connection, &event) ? event.message : NULL;
+        cw_message_release(fuzz->kept);
+        fuzz->kept = cw_connection_next(fuzz->connection, &event) ? event.message : NULL;
     }
     while (what & DRAIN && cw_connection_next(fuzz->connection, &event)) {
         look_at(&event);
@@ -147,8 +147,8 @@ static void run(struct fuzz *fuzz, const uint8_t *data, size_t size)
         size -= 2 + length;
         fuzz->now += 1.0 / 60;
     }
-    cw_message_release(fuzz->held);
-    fuzz->held = NULL;
+    cw_message_release(fuzz->kept);
+    fuzz->kept = NULL;
     cw_connection_reset(fuzz->connection);
     struct cw_connection_stats stats;
     cw_connection_get_stats(fuzz->connection, &stats);

@@ -16,7 +16,7 @@ struct world {
     struct cw_endpoint *ours;
     struct cw_endpoint *theirs;
     double now;
-    uint8_t *held;        /* the datagram that ours was given last */
+    uint8_t *latest;      /* the datagram that ours was given last */
     uint8_t fates[65536]; /* bits for each of our packets, or 0 */
     uint16_t newest;      /* the newest packet that ours delivered */
     bool refuses;         /* ours accepts packets later only */
@@ -40,10 +40,10 @@ static void take_events(struct world *world)
             continue;
         }
         uint8_t *fate = &world->fates[event.sequence];
-        const uint8_t told = event.type == CW_ENDPOINT_EVENT_ACKED ? ACKED : LOST;
-        if (!(*fate & SENT) || *fate & ACKED || *fate & told)
+        const uint8_t fate_bit = event.type == CW_ENDPOINT_EVENT_ACKED ? ACKED : LOST;
+        if (!(*fate & SENT) || *fate & ACKED || *fate & fate_bit)
             abort();
-        *fate |= told;
+        *fate |= fate_bit;
     }
 }
 
@@ -53,8 +53,8 @@ static void receive(struct world *world, const uint8_t *data, size_t size)
     if (size)
         memcpy(exact, data, size);
     if (cw_endpoint_receive(world->ours, exact, size, world->now) == CW_OK) {
-        free(world->held);
-        world->held = exact;
+        free(world->latest);
+        world->latest = exact;
     } else {
         free(exact);
     }
@@ -156,6 +156,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     take_events(&world);
     cw_endpoint_destroy(world.ours);
     cw_endpoint_destroy(world.theirs);
-    free(world.held);
+    free(world.latest);
     return 0;
 }

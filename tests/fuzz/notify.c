@@ -16,7 +16,7 @@
 struct world {
     struct cw_notify *notify;
     uint32_t sent;
-    uint32_t told;
+    uint32_t settled;
     uint16_t last;       /* the packet that was delivered last */
     uint64_t overflowed; /* the packets that had overflowed by then */
 };
@@ -47,9 +47,9 @@ static void take_events(struct world *world)
                 cw_notify_refuse(world->notify);
             continue;
         }
-        expect(world->told < world->sent);
-        expect(event.sequence == world->told % CW_NOTIFY_SEQUENCES);
-        world->told++;
+        expect(world->settled < world->sent);
+        expect(event.sequence == world->settled % CW_NOTIFY_SEQUENCES);
+        world->settled++;
     }
 }
 
@@ -63,14 +63,14 @@ static void send(struct world *world)
     expect(size == 0 || (size >= 8 && size <= CW_NOTIFY_HEADER_SIZE));
     cw_notify_get_stats(world->notify, &stats);
     expect(stats.history_size <= CW_NOTIFY_HISTORY);
-    expect(stats.packets_acked + stats.packets_nakked == world->told);
+    expect(stats.packets_acked + stats.packets_nakked == world->settled);
 }
 
 /* Turns the two numbers into distances from the last packet delivered and from the last fate. */
 static void make_likely(const struct world *world, uint8_t *data)
 {
     const uint32_t sequence = world->last + 1u + data[0];
-    const uint32_t acked = world->told - 1u + data[1];
+    const uint32_t acked = world->settled - 1u + data[1];
     const uint32_t numbers = (sequence % CW_NOTIFY_SEQUENCES) << 18 |
                              (acked % CW_NOTIFY_SEQUENCES) << 4 | (data[2] & 7u);
     for (int i = 0; i < 4; i++)

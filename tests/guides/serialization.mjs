@@ -157,12 +157,30 @@ const rows = {
     ],
     rounded: true,
   },
-  '`serialize_fixed(value, i, f, min, max)`, up to 64 bits': {
-    names: { f: ['8n', '8'], min: ['-100n', '-100'], max: ['100n', '100'] },
+  '`serialize_fixed(value, i, f, min, max)` in 8, 16 or 32 bits': {
+    names: { i: '8', f: '8', min: '-100', max: '100' },
     values: [
       // The standard's own example: -3.25 is 24768 above the lowest, in 16 bits.
-      [[-832n, '-832', (to) => to.bits(24768, 16)]],
+      [[-3.25, '-832', (to) => to.bits(24768, 16)]],
     ],
+  },
+  '`serialize_fixed(value, i, f, min, max)` in 64 bits': {
+    names: { i: '48', f: '16', min: '-1000000', max: '1000000' },
+    values: [[[2.5, '163840', (to) => to.int(163840, -65536000000n, 65536000000n)]]],
+  },
+  '`serialize_uint128(value)`': {
+    values: [[[(7n << 64n) + 9n, '{9, 7}', (to) => to.bits((7n << 64n) + 9n, 128)]]],
+  },
+  '`serialize_int128(value, min, max)` with all of the range': {
+    values: [[[-5n, '{UINT64_MAX - 4, -1}', (to) => to.bits(2n ** 127n - 5n, 128)]]],
+  },
+  '`serialize_int(value, 0, count - 1)` of an enum': {
+    names: { count: '3' },
+    values: [[['blue', '2', (to) => to.int(2, 0, 2)]]],
+  },
+  '`serialize_bits(value, n)`, each bit a flag': {
+    names: { n: '3' },
+    values: [[[{ swim: true, fly: false, dig: true }, '5', (to) => to.bits(5, 3)]]],
   },
   '`serialize_string(text, size)`': {
     names: { size: '32' },
@@ -175,7 +193,7 @@ const rows = {
     values: [
       [
         [
-          [0x43c, 0x21],
+          '\u043c!',
           '{2, {0x43c, 0x21}}',
           (to) => {
             to.int(2, 0, 7);

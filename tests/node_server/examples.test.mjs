@@ -5,9 +5,12 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { test } from 'node:test';
+import { connect } from '../support/causeway.mjs';
 import { examples, startEcho } from '../support/examples.mjs';
-import { until } from '../support/patience.mjs';
-import { startProgram } from '../support/programs.mjs';
+import { own } from '../support/fixture.mjs';
+import { next, until } from '../support/patience.mjs';
+import { lineOf, startProgram } from '../support/programs.mjs';
+import { WebSocket } from '../support/websocket.mjs';
 
 const program = (name) => join(examples, name);
 
@@ -47,7 +50,48 @@ test('bots say that there is no backend yet, and wait for it', async (t) => {
   assert.deepEqual(new Set(said), new Set(['bot 1: no backend at http://127.0.0.1:9']));
 });
 
-for (const name of ['bot.mjs', 'backend.mjs'])
+test('whoever enters the lobby is told who is there, and a name is let in once', async (t) => {
+  const lobby = (...args) =>
+    startProgram(t, process.execPath, [program('lobby.mjs'), ...args], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+  const [, port] = await lineOf(lobby('0'), /^a lobby on port (\d+)$/);
+  const enter = (name) => lobby(`127.0.0.1:${port}`, name);
+  const ada = enter('ada');
+  await lineOf(ada, /^ada enters, and meets nobody$/);
+  await lineOf(enter('grace'), /^grace enters, and meets ada$/);
+  const other = enter('ada');
+  const [error] = await once(createInterface(other.stderr), 'line');
+  assert.equal(error, 'ada is here already');
+  assert.equal((await once(other, 'exit'))[0], 0);
+  const left = once(ada, 'exit');
+  ada.kill('SIGINT');
+  await left;
+  await lineOf(enter('ada'), /^ada enters, and meets grace$/);
+});
+
+test('one process serves the page, gives tokens and plays, until it is told to end', async (t) => {
+  const { messages } = await import(program('messages.js'));
+  const env = { ...process.env, PORT: '0' };
+  const server = startProgram(t, process.execPath, [program('one_process.mjs'), examples], { env });
+  const [, port] = await lineOf(server, /^port (\d+)$/);
+  const url = `http://127.0.0.1:${port}`;
+  assert.match(await (await fetch(url)).text(), /<title>Echo/);
+  assert.equal((await fetch(`${url}/page.js`)).headers.get('content-type'), 'text/javascript');
+  assert.equal((await fetch(`${url}/..%2f..%2fpackage.json`)).status, 404);
+  assert.equal((await fetch(`${url}/rtc`, { method: 'POST' })).status, 404);
+  const token = async () => (await fetch(`${url}/token`, { method: 'POST' })).arrayBuffer();
+  const client = await connect(url, { token, schema: messages, WebSocket });
+  own(t, () => client.disconnect());
+  client.send(0, 'say', { text: 'hello' });
+  assert.equal((await next(client, 'message'))[0].message.value.text, 'hello');
+  const ended = once(server, 'close');
+  server.kill('SIGTERM');
+  assert.equal((await client.closed).reason, 'stopping');
+  assert.deepEqual(await ended, [0, null]);
+});
+
+for (const name of ['bot.mjs', 'backend.mjs', 'lobby.mjs'])
   test(`${name} without arguments says how to use it`, () => {
     const { status, stderr } = spawnSync(process.execPath, [program(name)], { encoding: 'utf8' });
     assert.equal(status, 2);

@@ -4,12 +4,14 @@ import { fork } from 'node:child_process';
 import { createSocket } from 'node:dgram';
 import { EventEmitter } from 'node:events';
 import { test } from 'node:test';
+import { MAX_PLAYERS } from '../support/chat_schema.mjs';
 import { nextEvent, startServer } from '../support/node_server.mjs';
+import { startOneProcess } from '../support/one_process.mjs';
 import { next, until } from '../support/patience.mjs';
 import { own } from '../support/fixture.mjs';
 
 /** Starts `count` bots in a process of their own; each of them waits for `worlds` worlds. */
-async function startBots(t, server, { count, worlds, timeoutSeconds }) {
+async function startBots(t, server, { count, worlds, timeoutSeconds, hertz = 60, url }) {
   const tokens = [];
   for (let i = 1; i <= count; i++) {
     const token = await server.generateConnectToken({ clientId: BigInt(i), timeoutSeconds });
@@ -17,15 +19,15 @@ async function startBots(t, server, { count, worlds, timeoutSeconds }) {
   }
   const bots = fork(new URL('../support/bots.mjs', import.meta.url));
   own(t, () => bots.kill('SIGKILL'));
-  const told = new EventEmitter();
+  const events = new EventEmitter();
   const ended = [];
   bots.on('message', ({ type, reason }) => {
     if (type === 'ended') ended.push(reason);
-    told.emit(type);
+    events.emit(type);
   });
-  const [connected, served] = [next(told, 'connected'), next(told, 'served')];
+  const [connected, served] = [next(events, 'connected'), next(events, 'served')];
   served.catch(() => {});
-  bots.send({ tokens, worlds });
+  bots.send({ tokens, worlds, hertz, url });
   await connected;
   return { served, ended };
 }
@@ -40,7 +42,7 @@ function play(server) {
     said.set(client.id, []);
     client.addEventListener('message', ({ message: { type, value } }) => {
       if (type === 'say') said.get(client.id).push(value.text);
-      else places.set(client.slot, value);
+      else if (client.slot < MAX_PLAYERS) places.set(client.slot, value);
     });
   });
   server.addEventListener('tick', () => {
@@ -64,10 +66,11 @@ function allSaid(said, ended) {
   return until(state, () => missing().length === 0);
 }
 
-test('64 clients play at 60 Hz', async (t) => {
-  const server = await startServer(t);
+/** Measures what so many clients cost that send and get so many datagrams a second each. */
+async function measure(t, server, { name, count, worlds, hertz, url }) {
   const said = play(server);
-  const { served, ended } = await startBots(t, server, { count: 64, worlds: 180, ...PATIENT });
+  const bots = { count, worlds, hertz, url, ...PATIENT };
+  const { served, ended } = await startBots(t, server, bots);
   const [before, began, cpuBefore] = [server.stats(), performance.now(), process.cpuUsage()];
   await served;
   const { user, system } = process.cpuUsage(cpuBefore);
@@ -75,17 +78,32 @@ test('64 clients play at 60 Hz', async (t) => {
   const cpu = (user + system) / 1e6;
   const datagrams =
     datagramsReceived - before.datagramsReceived + datagramsSent - before.datagramsSent;
-  const ratio = (cpu / datagrams) * (2 * 64 * 60);
+  const ratio = (cpu / datagrams) * (2 * count * hertz);
   t.diagnostic(
-    `node_server.clients_64_cpu_ratio ${ratio.toFixed(2)} of one core, for 60 datagrams a second each way; measured ` +
+    `${name} ${ratio.toFixed(2)} of one core, for ${hertz} datagrams a second each way; measured ` +
       `with ${(datagrams / (performance.now() - began)).toFixed(1)} in a millisecond`,
   );
   await allSaid(said, ended);
-  assert.equal(said.size, 64);
+  assert.equal(said.size, count);
   for (const texts of said.values()) assert.deepEqual(texts, numbers);
   assert.deepEqual(ended, []);
-  assert.equal(server.clients.size, 64);
+  assert.equal(server.clients.size, count);
+}
+
+test('64 clients play at 60 Hz', async (t) => {
+  const server = await startServer(t);
+  const name = 'node_server.clients_64_cpu_ratio';
+  await measure(t, server, { name, count: 64, worlds: 180, hertz: 60 });
   assert.deepEqual(server.stats().socket, { sendErrors: 0, droppedBacklog: 0 });
+});
+
+test('200 pages play at 20 Hz, over WebSocket', async (t) => {
+  const limits = { maxClients: 200, maxSessionsPerAddress: 200, ticksPerSecond: 20 };
+  const { server, url } = await startOneProcess(t, limits);
+  const name = 'node_server.pages_200_cpu_ratio';
+  await measure(t, server, { name, count: 200, worlds: 60, hertz: 20, url });
+  const { droppedReceived, refusedFull } = server.stats().browsers;
+  assert.deepEqual([droppedReceived, refusedFull], [0, 0]);
 });
 
 const busy = (milliseconds) =>

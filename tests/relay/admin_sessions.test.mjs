@@ -22,8 +22,8 @@ test('a session is told with its addresses, links and traffic', async (t) => {
   const key = newKey();
   const player = await connectAs(t, relay, key);
   await player.echo(pattern(100));
-  const [told] = (await read(relay, '/sessions')).sessions;
-  const { client, age_seconds: age, rtt_ms: rtt, ...rest } = told;
+  const [shown] = (await read(relay, '/sessions')).sessions;
+  const { client, age_seconds: age, rtt_ms: rtt, ...rest } = shown;
   assert.equal(client, `127.0.0.1:${player.socket._socket.localPort}`);
   assert.ok(age > 0 && age < 600);
   assert.ok(rtt > 0 && rtt < 60_000, `${rtt}`);

@@ -171,17 +171,17 @@ test('a worker that hangs is told of, and the others are steered', async (t) => 
   const { sessions } = await page();
   const [stuck] = workers(relay);
   process.kill(stuck, 'SIGSTOP');
-  const { sessions: heard, ...rest } = await page();
+  const { sessions: received, ...rest } = await page();
   assert.deepEqual(rest, { next_after: null, silent_workers: 1 });
-  assert.ok(heard.length < PLAYERS);
-  const mute = sessions.find(({ id }) => !heard.some((other) => other.id === id));
+  assert.ok(received.length < PLAYERS);
+  const mute = sessions.find(({ id }) => !received.some((other) => other.id === id));
   const body = 'prefix=127.9.0.0/16&seconds=600';
   const [end, block] = await Promise.all([
     relay.ask(`/sessions/${mute.id}`, { method: 'DELETE' }),
     relay.ask('/blocks', { method: 'POST', body }),
   ]);
   assert.equal(end.status, 503);
-  assert.deepEqual(JSON.parse(block.text), { ended: heard.length, silent_workers: 1 });
+  assert.deepEqual(JSON.parse(block.text), { ended: received.length, silent_workers: 1 });
   process.kill(stuck, 'SIGCONT');
   await readUntil(relay, 'their end', (now) => now.causeway_relay_sessions_open === 0);
 });

@@ -79,7 +79,7 @@ export class Player {
   /** Speaks until an answer comes, over another link if this one ends. */
   async speak() {
     const hears = (data) => data.toString() === `${this.name} speaks`;
-    const heard = () =>
+    const counts = () =>
       this.link.messages
         ? this.link.messages.some(({ data }) => hears(data))
         : this.link.arrived.some(hears);
@@ -89,7 +89,7 @@ export class Player {
         if (!this.#isOpen) await this.open();
         if (i % 20 === 0) (this.link.channel ?? this.link).send(Buffer.from(`${this.name} speaks`));
         await sleep(5);
-        if (heard()) return;
+        if (counts()) return;
       }
     };
     await patiently(converse(), `an answer to ${this.name}`);

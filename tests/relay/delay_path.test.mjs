@@ -6,6 +6,7 @@ import { connect, createServer } from 'node:net';
 import { test } from 'node:test';
 import { startDelayPath } from '../support/delay_path.mjs';
 import { own } from '../support/fixture.mjs';
+import { until } from '../support/patience.mjs';
 
 const RTT = 80;
 const host = '127.0.0.1';
@@ -148,6 +149,19 @@ test('a cut resets both ends, and new connections pass', async (t) => {
   await wait(0);
   assert.equal(path.connections, 0);
   await takes(2, () => stream(t, path).trip());
+});
+
+test('a connection whose end and reset arrive together is over', async (t) => {
+  const { path, accepted } = await start(t, { rtt: RTT });
+  const { socket, trip } = stream(t, path);
+  await trip();
+  // The server closes while these are on the way: they come to nobody, and it says so by a reset.
+  for (let i = 0; i < 4; i++, await wait(RTT / 16)) socket.write('x');
+  accepted[0].destroy();
+  await wait((3 / 8) * RTT);
+  // This thread looks at both only when both are due.
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2 * RTT);
+  await until('the connection is over', () => path.connections === 0);
 });
 
 test('a client that roams is cut off unheard, and has another port', async (t) => {

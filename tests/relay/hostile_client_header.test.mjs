@@ -107,16 +107,16 @@ for (const format of ['spp', 'ppv2'])
       }
       for (const { received, sent } of clients) await received(sent.length);
       const names = new Map();
-      const heard = new Map(clients.map(({ name }) => [name, []]));
+      const arrived = new Map(clients.map(({ name }) => [name, []]));
       for (const { data, port } of server.received) {
         const { client, payload } = readers[format](data);
         if (client) names.set(port, names.get(port) ?? client);
         const name = names.get(port);
-        assert.ok(heard.has(name), `${name} is a client`);
+        assert.ok(arrived.has(name), `${name} is a client`);
         assert.equal(client ?? name, name, 'he stays the same');
-        heard.get(name).push(payload);
+        arrived.get(name).push(payload);
       }
-      for (const { name, sent } of clients) assert.deepEqual(heard.get(name), sent);
+      for (const { name, sent } of clients) assert.deepEqual(arrived.get(name), sent);
       const all = clients.length * clients[0].sent.length;
       assertAddsUp(await statsUntil(relay, (stats) => stats.delivered_datagrams === all));
     });

@@ -193,8 +193,8 @@ async function openStates(t, port, states, { secure = false, localAddress } = {}
     }),
   );
   const left = () => {
-    const held = heldSockets();
-    return rows.filter((row) => held.has(row.name)).map((row) => row.state);
+    const before = heldSockets();
+    return rows.filter((row) => before.has(row.name)).map((row) => row.state);
   };
   // Nothing has been sent on any of them yet, so that those are seen too that the relay ends at once.
   await until('the relay to take all connections', () => left().length === rows.length, 100);

@@ -69,7 +69,7 @@ const floods = {
 for (const [name, each] of Object.entries(floods)) {
   test(`a flood of ${name}`, async (t) => {
     const rig = await startRig(t, { args: ['--request-timeout', '1000'] }); // or the flood would end soon
-    const held = memoryOf(rig.relay.pid);
+    const before = memoryOf(rig.relay.pid);
     const flows = [];
     for (let i = 0; i < ATTACKERS; i++)
       flows.push(await flood(t, rig.relay, `127.3.0.${1 + (i % 4)}`, each));
@@ -78,7 +78,7 @@ for (const [name, each] of Object.entries(floods)) {
       while (!flooded()) await rig.newcomer();
     };
     await patiently(newcomers(), 'the flood');
-    const grown = memoryOf(rig.relay.pid) - held;
+    const grown = memoryOf(rig.relay.pid) - before;
     if (!process.env.CAUSEWAY_SANITIZED) assert.ok(grown < 4096, `${grown} KB more memory`);
     flows.forEach(({ stop }) => stop());
     await statsUntil(rig.relay, ({ sessions_open }) => sessions_open === 10);

@@ -49,9 +49,9 @@ async function check(relay, { player, get }, most) {
     what = 'the reply to a GET';
     assert.match(await get(relay), /^HTTP\/1\.1 200 [^]*index$/);
     what = 'the echo of a datagram';
-    const heard = player.messages.length;
+    const count = player.messages.length;
     player.send(Buffer.from('still there'));
-    await player.received(heard + 1);
+    await player.received(count + 1);
     what = 'an idle relay';
     await idle(relay);
     // The descriptors of a round are closed soon: they do not pile up.

@@ -137,9 +137,9 @@ test('what the game server says comes at most once, however many links come', as
     relay,
     (stats) => stats.upstream_datagrams === said + 2,
   );
-  const heard = links.flatMap(({ messages }) => messages.map(({ data }) => data.toString()));
-  assert.equal(new Set(heard).size, heard.length);
-  assert.ok(heard.length <= delivered_datagrams);
+  const received = links.flatMap(({ messages }) => messages.map(({ data }) => data.toString()));
+  assert.equal(new Set(received).size, received.length);
+  assert.ok(received.length <= delivered_datagrams);
   const stats = await relay.stats();
   assert.equal(stats.sessions_opened, 1);
   assertAddsUp(stats);
@@ -165,12 +165,12 @@ test('links that come and go leave no memory behind', async (t) => {
   };
   for (let turn = 0; turn < 5; turn++) await round(turn);
   await statsUntil(relay, ({ sessions_open }) => sessions_open === 0);
-  const held = memoryOf(relay.pid);
+  const before = memoryOf(relay.pid);
   for (let turn = 5; turn < 25; turn++) await round(turn);
   const stats = await statsUntil(relay, ({ sessions_open }) => sessions_open === 0);
   assertStats(stats, { sessions_opened: 25 * 50, sessions_ended_unlinked: 25 * 50 });
   assertAddsUp(stats);
-  const grown = memoryOf(relay.pid) - held;
+  const grown = memoryOf(relay.pid) - before;
   assert.ok(process.env.CAUSEWAY_SANITIZED || grown < MEGABYTE, `${grown} kB more`);
   await idle(relay);
 });

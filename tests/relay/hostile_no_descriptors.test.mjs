@@ -27,7 +27,7 @@ function starve(pid) {
 }
 
 /** Sends `signal` to the relay, and waits for one line of its log. */
-async function told(relay, signal, line) {
+async function logs(relay, signal, line) {
   const from = relay.log().length;
   relay.kill(signal);
   await relay.logged(line, from);
@@ -46,21 +46,21 @@ test('a relay without descriptors goes on', async (t) => {
   assert.match(page, /^HTTP\/1\.1 503 /, 'nobody is to believe that the file is gone');
   const late = rig.newcomer();
   await relay.logged(/cannot accept connections: Too many open files/);
-  await told(relay, 'SIGHUP', /not reloaded: cannot read \S+: Too many open files/);
-  await told(relay, 'SIGUSR2', /no upgrade: cannot start \S+: Too many open files/);
+  await logs(relay, 'SIGHUP', /not reloaded: cannot read \S+: Too many open files/);
+  await logs(relay, 'SIGUSR2', /no upgrade: cannot start \S+: Too many open files/);
   feed();
   await late;
-  await told(relay, 'SIGHUP', /reloaded the options/);
+  await logs(relay, 'SIGHUP', /reloaded the options/);
   await rig.check();
 });
 
 test('a worker without descriptors goes on', async (t) => {
   const rig = await startRig(t, { args: ['--workers', '2', '--config', config] });
   const feed = starve(childrenOf(rig.relay.pid)[0]);
-  await told(rig.relay, 'SIGHUP', /worker 1: not reloaded: cannot read \S+: Too many open files/);
-  await told(rig.relay, 'SIGUSR1', / stats /);
+  await logs(rig.relay, 'SIGHUP', /worker 1: not reloaded: cannot read \S+: Too many open files/);
+  await logs(rig.relay, 'SIGUSR1', / stats /);
   feed();
-  await told(rig.relay, 'SIGHUP', /worker 1: reloaded the options/);
+  await logs(rig.relay, 'SIGHUP', /worker 1: reloaded the options/);
   await rig.check();
 });
 
@@ -70,8 +70,8 @@ test('a supervisor without descriptors goes on', async (t) => {
   const [, port] = await relay.logged(/admin listener on 127\.0\.0\.1:(\d+)\n/);
   const feed = starve(relay.pid);
   const asked = askAdmin(Number(port), '/sessions');
-  await told(relay, 'SIGHUP', /not reloaded: cannot read \S+: Too many open files/);
-  await told(relay, 'SIGUSR2', /no upgrade: cannot start \S+: Too many open files/);
+  await logs(relay, 'SIGHUP', /not reloaded: cannot read \S+: Too many open files/);
+  await logs(relay, 'SIGUSR2', /no upgrade: cannot start \S+: Too many open files/);
   process.kill(childrenOf(relay.pid)[0], 'SIGKILL');
   await relay.logged(/cannot start worker [12]: Too many open files/);
   const late = rig.newcomer(); // the newcomer may come to the worker that is not there
@@ -79,6 +79,6 @@ test('a supervisor without descriptors goes on', async (t) => {
   await late;
   assert.equal((await asked).status, 200);
   await until('both workers', () => childrenOf(relay.pid).length >= 2);
-  await told(relay, 'SIGHUP', /worker [12]: reloaded .*\n(.*\n)*.*worker [12]: reloaded/);
+  await logs(relay, 'SIGHUP', /worker [12]: reloaded .*\n(.*\n)*.*worker [12]: reloaded/);
   await rig.newcomer();
 });

@@ -41,13 +41,13 @@ const throughRelay = async (t, server) => {
 
 /** All tokens of the account ask from all addresses, and then the last of each address again and again. */
 async function attack(t, server, open) {
-  let told;
-  const answered = new Promise((resolve) => (told = resolve));
+  let challenged;
+  const answered = new Promise((resolve) => (challenged = resolve));
   const ways = [];
   for (let i = 0; i < ADDRESSES; i++)
     ways.push(
       await open(`127.3.0.${1 + i}`, server.address, (packet) => {
-        if ((packet[0] & 15) === Type.challenge) told();
+        if ((packet[0] & 15) === Type.challenge) challenged();
       }),
     );
   own(t, () => ways.forEach((way) => way.close()));

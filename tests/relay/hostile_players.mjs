@@ -51,20 +51,27 @@ async function openWebRtc(received, closed) {
 /** Adds a player whose connection request has come back from the server. */
 async function enter(localAddress, rtc) {
   const index = players.length;
-  const player = { sent: 0, received: 0, foreign: 0, slowest: 0, end: null, heard: Date.now() };
+  const player = {
+    sent: 0,
+    received: 0,
+    foreign: 0,
+    slowest: 0,
+    end: null,
+    receivedAt: Date.now(),
+  };
   const got = [];
   const sentAt = [];
-  let told;
-  const proven = new Promise((resolve) => (told = resolve));
+  let prove;
+  const proven = new Promise((resolve) => (prove = resolve));
   const received = (data) => {
-    player.heard = Date.now();
-    if (data.length === config.request.length) return told();
+    player.receivedAt = Date.now();
+    if (data.length === config.request.length) return prove();
     const number = data.length === DATAGRAM_SIZE ? data.readUInt32LE(NUMBER_AT) : -1;
     if (data.readUInt32LE(PLAYER_AT) !== index || number >= player.sent || got[number])
       return void player.foreign++;
     got[number] = true;
     player.received++;
-    player.slowest = Math.max(player.slowest, player.heard - sentAt[number]);
+    player.slowest = Math.max(player.slowest, player.receivedAt - sentAt[number]);
   };
   const closed = (why) => (player.end ??= why);
   const link = rtc
@@ -113,8 +120,8 @@ const commands = {
     while (players.some(({ sent, end }) => sent < ENOUGH && !end)) await sleep(20);
     timers.forEach(clearInterval);
     const began = Date.now();
-    const waits = ({ sent, received, end, heard }) =>
-      received < sent && !end && Date.now() - Math.max(began, heard) < PATIENCE_MS;
+    const waits = ({ sent, received, end, receivedAt }) =>
+      received < sent && !end && Date.now() - Math.max(began, receivedAt) < PATIENCE_MS;
     while (players.some(waits)) await sleep(20);
     return commands.tally();
   },

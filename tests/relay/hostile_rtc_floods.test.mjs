@@ -36,7 +36,7 @@ test('floods of STUN, DTLS and SCTP cost nobody a datagram', async (t) => {
   const rig = await startRig(t, { sessions: 5, rtcSessions: 3 });
   for (const [name, replies] of Object.entries(floods)) {
     await t.test(name, async () => {
-      const held = memoryOf(rig.relay.pid);
+      const before = memoryOf(rig.relay.pid);
       const attack = await startAttack(t, rig.relay, name, { peers: PEERS });
       for (const rtc of [false, true]) await rig.newcomer({ rtc });
       const { sent, sentBytes, received, receivedBytes } = await attack.ended();
@@ -44,7 +44,7 @@ test('floods of STUN, DTLS and SCTP cost nobody a datagram', async (t) => {
       const most = (sent * replies) / 100 + (replies > 0 ? 50 : 0);
       assert.ok(received <= most, `${received} replies to ${sent} packets`);
       assert.ok(receivedBytes <= sentBytes * 2 + 20_000, `${receivedBytes} for ${sentBytes} bytes`);
-      const grown = memoryOf(rig.relay.pid) - held;
+      const grown = memoryOf(rig.relay.pid) - before;
       if (!sanitized) assert.ok(grown <= PEERS * PEER_KB + ALL_KB, `${grown} KB more memory`);
     });
   }

@@ -94,15 +94,15 @@ function handshake(random) {
 function frame(random) {
   const opcode = random.mostly(2, 0, 1, 8, 9, 10, 3, 11, 15);
   const size = random.pick([0, 1, 2, 20, 125, 126, 127, 1400, 1401, 3000]);
-  const told = random.mostly(size, size + 1, 65_535, 65_536, 2 ** 40);
+  const declared = random.mostly(size, size + 1, 65_535, 65_536, 2 ** 40);
   const first = (random.chance(0.8) ? 0x80 : 0) | (random.chance(0.05) ? 0x70 : 0) | opcode;
   const masked = random.chance(0.9) ? 0x80 : 0;
-  const form = random.mostly(told < 126 ? 0 : told < 65_536 ? 2 : 8, 2, 8);
+  const form = random.mostly(declared < 126 ? 0 : declared < 65_536 ? 2 : 8, 2, 8);
   const head = Buffer.alloc(2 + form);
   head[0] = first;
-  head[1] = masked | (form === 0 ? Math.min(told, 125) : form === 2 ? 126 : 127);
-  if (form === 2) head.writeUInt16BE(told & 0xffff, 2);
-  if (form === 8) head.writeBigUInt64BE(BigInt(told), 2);
+  head[1] = masked | (form === 0 ? Math.min(declared, 125) : form === 2 ? 126 : 127);
+  if (form === 2) head.writeUInt16BE(declared & 0xffff, 2);
+  if (form === 8) head.writeBigUInt64BE(BigInt(declared), 2);
   const mask = masked ? random.bytes(4) : Buffer.alloc(0);
   return Buffer.concat([head, mask, Buffer.alloc(size, random.below(256))]);
 }

@@ -17,8 +17,8 @@ const certificate = certify(folder);
 const signature = Buffer.from('0d0a0d0a000d0a515549540a', 'hex');
 
 /** Returns a PROXY header of version 2. */
-const v2 = (command, family, body, told = body.length) =>
-  Buffer.concat([signature, Buffer.of(command, family, told >> 8, told & 0xff), body]);
+const v2 = (command, family, body, declared = body.length) =>
+  Buffer.concat([signature, Buffer.of(command, family, declared >> 8, declared & 0xff), body]);
 
 /** Returns what a proxy writes first: mostly the header of a client. */
 function headerOf(random) {

@@ -139,22 +139,22 @@ test('a session that the game server has left keeps no place', async (t) => {
   };
 
   const player = await come();
-  const held = [await come(), await come()];
-  for (const { client, port } of held) {
+  const kept = [await come(), await come()];
+  for (const { client, port } of kept) {
     left.add(port);
     repeat(t, () => client.send(opener), 100);
   }
   await comeInTheEnd();
-  assert.deepEqual(await held[0].client.closed(), noRoom);
+  assert.deepEqual(await kept[0].client.closed(), noRoom);
 
   // A session to which the server speaks again keeps its place again.
-  left.delete(held[1].port);
-  await held[1].client.received(held[1].client.messages.length + 20);
+  left.delete(kept[1].port);
+  await kept[1].client.received(kept[1].client.messages.length + 20);
   assert.deepEqual((await come()).refusal, noRoom);
 
-  left.add(held[1].port);
+  left.add(kept[1].port);
   await comeInTheEnd();
-  assert.deepEqual(await held[1].client.closed(), noRoom);
+  assert.deepEqual(await kept[1].client.closed(), noRoom);
   assert.equal(player.client.socket.readyState, player.client.socket.OPEN);
   assert.equal((await relay.stats()).sessions_ended_evicted, 2);
 });

@@ -165,7 +165,7 @@ test('our server tells its slot before a payload while the client may not know',
   const server = await startNativeServer(t);
   const token = foreignToken({ addresses: [server.address] });
   const { serverToClient: key } = readToken(token);
-  const told = [];
+  const events = [];
   const watch = new EventEmitter();
   /** The client hears only the challenge. */
   const deaf = (address, receive) =>
@@ -173,7 +173,7 @@ test('our server tells its slot before a payload while the client may not know',
       const replay = new Replay();
       const opened = openPacket(packet, { protocolId: PROTOCOL, key, ignored: [], replay });
       if (opened.type === Type.challenge) receive(packet);
-      else told.push(opened);
+      else events.push(opened);
       if (opened.type === Type.payload) watch.emit('payload');
     });
   startForeignClient(t, token, deaf);
@@ -182,7 +182,7 @@ test('our server tells its slot before a payload while the client may not know',
     const came = next(watch, 'payload');
     server.tell(`send 0 ${payload}`);
     await came;
-    const [before, last] = told.slice(-2);
+    const [before, last] = events.slice(-2);
     assert.equal(before.type, Type.keepAlive);
     assert.equal(before.sequence, last.sequence - 1n);
     assert.deepEqual(last.body, Buffer.from(payload, 'hex'));

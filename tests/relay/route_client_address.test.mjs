@@ -151,19 +151,19 @@ test('over WebRTC the player is where the browser sends from', async (t) => {
 });
 
 test('each game server is told in its own way', async (t) => {
-  const told = await startUdpServer(t, { answer: () => null });
+  const withHeader = await startUdpServer(t, { answer: () => null });
   const other = await startUdpServer(t, { answer: () => null });
   const relay = await startRelay(t, {
-    upstream: `${told.upstream},client-address=spp`,
+    upstream: `${withHeader.upstream},client-address=spp`,
     args: ['--upstream', other.upstream],
   });
-  for (const server of [told, other]) {
+  for (const server of [withHeader, other]) {
     const protocols = ['causeway.v1', `causeway.server.127.0.0.1_${server.port}`];
     const client = await connect(t, relay, { protocols });
     client.send(Buffer.from('hello'));
     await until('a datagram', () => server.received[0]);
   }
-  assert.equal(told.received[0].data.length, 38 + 5);
+  assert.equal(withHeader.received[0].data.length, 38 + 5);
   assert.equal(other.received[0].data.length, 5);
 });
 

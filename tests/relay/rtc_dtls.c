@@ -95,18 +95,18 @@ TEST(nothing_is_sent_or_awaited_before_a_hello)
 }
 
 /* The number of bytes that OpenSSL holds. */
-static size_t held;
+static size_t allocated;
 
 static void *count_malloc(size_t size, const char *file, int line)
 {
     void *block = dtls_memory_malloc(size, file, line);
-    held += block ? malloc_usable_size(block) : 0;
+    allocated += block ? malloc_usable_size(block) : 0;
     return block;
 }
 
 static void count_free(void *block, const char *file, int line)
 {
-    held -= block ? malloc_usable_size(block) : 0;
+    allocated -= block ? malloc_usable_size(block) : 0;
     dtls_memory_free(block, file, line);
 }
 
@@ -115,7 +115,7 @@ static void *count_realloc(void *block, size_t size, const char *file, int line)
     const size_t before = block ? malloc_usable_size(block) : 0;
     void *moved = dtls_memory_realloc(block, size, file, line);
     if (moved)
-        held += malloc_usable_size(moved) - before;
+        allocated += malloc_usable_size(moved) - before;
     return moved;
 }
 
@@ -335,11 +335,11 @@ TEST(a_stranger_makes_it_hold_little)
             if (hello)
                 carry_to_server(pair, IN_TURN);
             assert_true((pair->to_client.count > 0) == (hello == 1));
-            const size_t before = held;
+            const size_t before = allocated;
             for (unsigned round = 0; round < 256; round++)
                 give_server(pair, record, floods[i](record, round));
             assert_int_equal(dtls_state(pair->server), DTLS_HANDSHAKE);
-            assert_true(held - before <= (hello ? MOST_BEYOND_A_HELLO : MOST_BEFORE_A_HELLO));
+            assert_true(allocated - before <= (hello ? MOST_BEYOND_A_HELLO : MOST_BEFORE_A_HELLO));
         }
 }
 
@@ -351,14 +351,14 @@ TEST(who_is_connected_makes_it_hold_no_more)
         carry_to_client(pair);
     }
     assert_true(pair->client.connected);
-    const size_t before = held;
+    const size_t before = allocated;
     for (unsigned round = 0; round < 256; round++) {
         uint8_t record[128];
         give_server(pair, record, seal(record, round));
         give_server(pair, record, announce(record, round));
     }
     assert_int_equal(dtls_state(pair->server), DTLS_CONNECTED);
-    assert_true(held - before <= 4096);
+    assert_true(allocated - before <= 4096);
 }
 
 int main(void)

@@ -63,15 +63,15 @@ TEST(tsn_map_is_right)
 
             struct tsn_gap gaps[64];
             const size_t count = tsn_map_gaps(&map, gaps, 64);
-            bool told[64] = {false};
+            bool reported[64] = {false};
             for (size_t i = 0; i < count; i++) {
                 assert_true(gaps[i].first >= 2 && gaps[i].last >= gaps[i].first);
                 assert_true(i == 0 || gaps[i].first > gaps[i - 1].last + 1);
                 for (unsigned j = gaps[i].first; j <= gaps[i].last; j++)
-                    told[j] = true;
+                    reported[j] = true;
             }
             for (uint32_t i = 1; i < 42; i++)
-                assert_int_equal(told[i], seen[cumulative + i - 1]);
+                assert_int_equal(reported[i], seen[cumulative + i - 1]);
             if (cumulative > 8000)
                 break;
         }

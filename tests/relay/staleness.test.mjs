@@ -44,24 +44,24 @@ async function stall(t, { seconds, receiveBuffer, sendSeconds = seconds + 1, arg
   const sentStats = await relay.stats();
   const [code] = await patiently(closed, 'the client to end');
   assert.equal(code, 0);
-  const { held, datagrams } = JSON.parse(output);
+  const { buffered, datagrams } = JSON.parse(output);
   const ages = datagrams.map(({ sent, read }) => (read - sent) / 1000);
-  return { sent, held, datagrams, ages, sentStats, stats: await relay.stats() };
+  return { sent, buffered, datagrams, ages, sentStats, stats: await relay.stats() };
 }
 
 // These tests wait most of the time, each for its own relay.
 describe('a receiver that stalls', { concurrency: true }, () => {
   test('after a stall of 10 s, what is old is what the receiver held itself', async (t) => {
-    const { sent, held, datagrams, ages, stats } = await stall(t, {
+    const { sent, buffered, datagrams, ages, stats } = await stall(t, {
       seconds: 10,
       receiveBuffer: 32768,
     });
     const stale = ages.filter((age) => age > STALE_MS).length * FRAME;
-    const message = `${stale} stale bytes, ${held} held by the receiver, ${datagrams.length} of ${sent} datagrams read`;
+    const message = `${stale} stale bytes, ${buffered} held by the receiver, ${datagrams.length} of ${sent} datagrams read`;
     t.diagnostic(message);
     // Beyond that, only the bytes may be stale that the relay's kernel had taken: its unsent limit and a write or two.
-    assert.ok(stale <= held + 12288, message);
-    assert.ok(held < 100_000, 'the receiver cannot have held it all');
+    assert.ok(stale <= buffered + 12288, message);
+    assert.ok(buffered < 100_000, 'the receiver cannot have held it all');
     assert.ok(
       ages.slice(-30).every((age) => age < STALE_MS),
       'the flow is fresh again',
@@ -83,7 +83,7 @@ describe('a receiver that stalls', { concurrency: true }, () => {
   });
 
   test('the queue is bounded in bytes too, and drops the oldest', async (t) => {
-    const { sent, held, datagrams, ages, stats } = await stall(t, {
+    const { sent, buffered, datagrams, ages, stats } = await stall(t, {
       seconds: 4,
       receiveBuffer: 4096,
       args: ['--queue-age', '60', '--queue-bytes', String(10 * FRAME)],
@@ -93,7 +93,7 @@ describe('a receiver that stalls', { concurrency: true }, () => {
     assert.equal(stats.delivered_datagrams, datagrams.length);
     assert.equal(sent, datagrams.length + stats.dropped_bytes + stats.dropped_closing);
     const stale = ages.filter((age) => age > STALE_MS).length * FRAME;
-    assert.ok(stale <= held + 10 * FRAME + 12288, `${stale} stale bytes, ${held} held`);
+    assert.ok(stale <= buffered + 10 * FRAME + 12288, `${stale} stale bytes, ${buffered} held`);
   });
 
   test('what grew old while nothing new came is not sent either', async (t) => {

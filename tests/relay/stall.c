@@ -51,9 +51,9 @@ int main(int argc, char **argv)
     static uint8_t bytes[1 << 20];
     size_t used = 0;
     bool first = true;
-    int held = 0;
-    ioctl(fd, FIONREAD, &held);
-    printf("{\"held\":%d,\"datagrams\":[\n", held);
+    int buffered = 0;
+    ioctl(fd, FIONREAD, &buffered);
+    printf("{\"buffered\":%d,\"datagrams\":[\n", buffered);
     end = now() + (uint64_t)(READ_SECONDS * 1e9);
     while (now() < end) {
         struct pollfd wait = {.fd = fd, .events = POLLIN};

@@ -39,11 +39,13 @@ test(`an upgrade loses none of ${SESSIONS} sessions`, async (t) => {
       transports: ['websocket'],
       WebSocket: Plain,
     });
-    const session = { transport, heard: 0, last: performance.now(), gap: 0 };
+    // As for a client, only its owner ends it: a busy machine takes longer to link all again than it waits by itself.
+    transport.keep();
+    const session = { transport, received: 0, last: performance.now(), gap: 0 };
     transport.ondatagram = () => {
       session.gap = Math.max(session.gap, performance.now() - session.last);
       session.last = performance.now();
-      session.heard++;
+      session.received++;
     };
     session.say = () => transport.send(new Uint8Array(Uint16Array.of(number).buffer));
     return session;
@@ -55,9 +57,9 @@ test(`an upgrade loses none of ${SESSIONS} sessions`, async (t) => {
     );
   own(t, () => sessions.forEach(({ transport }) => transport.close()));
   const allHeard = async () => {
-    for (const session of sessions) session.heard = 0;
-    while (sessions.some(({ heard }) => heard === 0)) {
-      for (const session of sessions) if (session.heard === 0) session.say();
+    for (const session of sessions) session.received = 0;
+    while (sessions.some(({ received }) => received === 0)) {
+      for (const session of sessions) if (session.received === 0) session.say();
       await sleep(200);
     }
   };

@@ -28,11 +28,11 @@ const begin = async (t, args = [], options = {}) => {
  * the link that the session had in the worker before.
  */
 async function ask(server, link, text) {
-  const heard = link.messages ?? link.arrived;
-  const before = heard.length;
+  const datagrams = link.messages ?? link.arrived;
+  const before = datagrams.length;
   await until(`an answer to ${text}`, () => {
     (link.channel ?? link).send(Buffer.from(text));
-    return heard.length > before;
+    return datagrams.length > before;
   });
   return server.received.findLast(({ data }) => data.toString() === text).port;
 }

@@ -42,7 +42,7 @@ void freeaddrinfo(struct addrinfo *found)
 }
 
 /* False when the system of this test does not tell this machine's addresses. */
-static bool told = true;
+static bool answers = true;
 
 int getifaddrs(struct ifaddrs **out)
 {
@@ -58,7 +58,7 @@ int getifaddrs(struct ifaddrs **out)
     assert_int_equal(inet_pton(AF_INET, "10.1.2.3", &v4.sin_addr), 1);
     assert_int_equal(inet_pton(AF_INET6, "2001:db8::7", &v6.sin6_addr), 1);
     *out = entries;
-    return told ? 0 : -1;
+    return answers ? 0 : -1;
 }
 
 void freeifaddrs(struct ifaddrs *entries)
@@ -264,10 +264,10 @@ TEST(a_prefix_holds_no_own_addresses)
     assert_string_equal(chosen(upstreams, "10.1.2.3_7001"), "10.1.2.3:7001");
     assert_string_equal(chosen(upstreams, "2001-db8--7_7000"), "[2001:db8::7]:7000");
     /* The same holds when the system does not tell which these are, as for want of memory. */
-    told = false;
+    answers = false;
     upstreams = create(ranges, 3);
     assert_string_equal(chosen(upstreams, "10.1.2.3_7000"), "10.1.2.3:7000");
-    told = true;
+    answers = true;
 }
 
 /* An IPv6 address that leads to an IPv4 address is judged by that. */

@@ -46,7 +46,7 @@ struct side {
     uint32_t most_body, most_block; /* bytes */
     double room;                    /* bytes per second that it could send alone on the path */
     uint64_t bytes_arrived;
-    double heard; /* the time when a packet arrived last */
+    double last_packet; /* the time when a packet arrived last */
 };
 
 struct scene {
@@ -197,11 +197,11 @@ static void take(struct path_world *world, struct path_end *end)
 {
     struct side *side = end->context;
     if (end->bytes_arrived != side->bytes_arrived)
-        side->heard = world->now;
+        side->last_packet = world->now;
     side->bytes_arrived = end->bytes_arrived;
-    worst_silence = fmax(worst_silence, world->now - side->heard);
-    if (world->now - side->heard > TIMEOUT_SECONDS)
-        fail(side->scene, side, "no packet for too long", world->now - side->heard);
+    worst_silence = fmax(worst_silence, world->now - side->last_packet);
+    if (world->now - side->last_packet > TIMEOUT_SECONDS)
+        fail(side->scene, side, "no packet for too long", world->now - side->last_packet);
     for (struct cw_connection_event event; cw_connection_next(end->connection, &event);) {
         take_message(side, &event);
         cw_message_release(event.message);

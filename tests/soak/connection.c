@@ -43,7 +43,7 @@ struct side {
     struct channel channels[CHANNELS];
     unsigned interval;   /* steps from one round of packets to the next */
     uint64_t busy_until; /* the step up to which the application takes no messages */
-    struct cw_message *held[MAX_HELD];
+    struct cw_message *kept[MAX_HELD];
     double hold; /* the chance of keeping a message for a while */
 };
 
@@ -208,7 +208,7 @@ static void take_message(struct world *world, int at, struct cw_message *message
     }
     check_content(world, !at, index, number, message);
     channel->received++;
-    struct cw_message **slot = &world->sides[at].held[cw_prng_below(&world->random, MAX_HELD)];
+    struct cw_message **slot = &world->sides[at].kept[cw_prng_below(&world->random, MAX_HELD)];
     if (!*slot && cw_prng_chance(&world->random, world->sides[at].hold))
         *slot = message;
     else
@@ -224,8 +224,8 @@ static void take_messages(struct world *world, int at)
 
 static void let_go(struct side *side, uint32_t slot)
 {
-    cw_message_release(side->held[slot]);
-    side->held[slot] = NULL;
+    cw_message_release(side->kept[slot]);
+    side->kept[slot] = NULL;
 }
 
 static void deliver(struct world *world, int to)

@@ -40,7 +40,7 @@ struct side {
     unsigned interval;   /* steps from one packet to the next */
     double large;        /* the chance of a packet of any size; the others have up to 100 bytes */
     uint64_t busy_until; /* the step up to which the application takes no events */
-    uint8_t *held;       /* the datagram that was taken in last */
+    uint8_t *latest;     /* the datagram that was taken in last */
 };
 
 struct world {
@@ -206,8 +206,8 @@ static void deliver(struct world *world, int to)
             (error == CW_ERROR_EVENTS_PENDING && !is_busy(world, to)))
             fail(world, to, cw_error_string(error), 0);
         if (error == CW_OK) {
-            free(side->held);
-            side->held = exact;
+            free(side->latest);
+            side->latest = exact;
         } else {
             free(exact);
         }
@@ -328,7 +328,7 @@ static void run_pair(struct world *world, uint64_t steps)
         cw_endpoint_destroy(side->endpoint);
         cw_simulator_destroy(side->path);
         free(side->records);
-        free(side->held);
+        free(side->latest);
     }
 }
 

@@ -29,7 +29,7 @@ export async function openPage(t, browser, { url }) {
 /** Connects in the page, which keeps the client; returns the outcome. */
 export const attempt = (page, token, options = {}) =>
   page.evaluate(
-    async ([bytes, { transports, abortAfter, otherSchema, inWorker }]) => {
+    async ([bytes, { transports, abortAfter, otherSchema, channels, inWorker }]) => {
       const { connect, f32, message, schema } = await import('causeway-net');
       const { messages } = await import('/chat_schema.js');
       const join = inWorker
@@ -42,11 +42,12 @@ export const attempt = (page, token, options = {}) =>
           token: new Uint8Array(bytes),
           schema: otherSchema ? schema(message('other', { x: f32() })) : messages,
           ...(transports && { transports }),
+          ...(channels && { channels }),
           signal: controller.signal,
         });
         return { transport: globalThis.client.transport };
-      } catch ({ name, code, stage }) {
-        return { name, code, stage };
+      } catch ({ name, code, stage, message }) {
+        return { name, code, stage, ...(channels && { message }) };
       }
     },
     [[...token], options],

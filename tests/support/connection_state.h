@@ -28,11 +28,11 @@ static void print_sender(const struct cw_reliable_channel *channel)
 static void print_receiver(const struct cw_reliable_channel *channel)
 {
     const struct cw_block_receiver *block = &channel->block_receiver;
-    uint32_t held = 0;
+    uint32_t stored = 0;
     for (uint32_t i = 0; i < channel->common.config.receive_queue_size; i++)
-        held += channel->received[i] != NULL;
+        stored += channel->received[i] != NULL;
     fprintf(stderr, "    received: next %u, missing %u, holds %u%s", channel->next_taken,
-            cw_reliable_first_missing(channel, channel->next_taken), held,
+            cw_reliable_first_missing(channel, channel->next_taken), stored,
             channel->reserved ? ", reserve in use" : "");
     if (block->active)
         fprintf(stderr, ", block %u: %u of %u fragments", block->id, block->arrived, block->count);

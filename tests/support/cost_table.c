@@ -75,12 +75,12 @@ bool cost_table_row(const char *name, double instructions, bool write)
     }
     at += strlen(begin);
     char *end;
-    const double told = strtod(at, &end) * 1e6;
+    const double value = strtod(at, &end) * 1e6;
     if (write)
         write_guide(text, at, figure, end);
     const bool right =
         write || !is_comparable() ||
-        (instructions <= told * (1.0 + TOLERANCE) && told <= instructions * (1.0 + TOLERANCE));
+        (instructions <= value * (1.0 + TOLERANCE) && value <= instructions * (1.0 + TOLERANCE));
     printf("%s: %s million instructions, %.*s in SECURITY.md%s\n", name, figure, (int)(end - at),
            at, right ? "" : ": NO (write it anew with --write)");
     return right;

@@ -55,6 +55,12 @@ class Line {
   }
 }
 
+/**
+ * Ends a connection with a reset; one that this end is closing already, without. Node never reports the end of a
+ * socket that is reset while its last bytes and its FIN wait to be sent.
+ */
+const reset = (socket) => (socket.writableEnded ? socket.destroy() : socket.resetAndDestroy());
+
 /** One TCP connection: its two sockets, and the bytes on the way between them. */
 class Connection {
   #path;
@@ -92,7 +98,7 @@ class Connection {
     });
     to.on('drain', () => from.resume());
     from.on('end', () => put(() => to.end()));
-    from.on('error', () => put(() => to.resetAndDestroy()));
+    from.on('error', () => put(() => reset(to)));
     this.#lines.push(line);
   }
 
@@ -109,7 +115,7 @@ class Connection {
   /** Ends the connection with a reset at both ends, now. */
   cut() {
     for (const line of this.#lines) line.stop();
-    for (const socket of this.#sockets) socket.resetAndDestroy();
+    for (const socket of this.#sockets) reset(socket);
   }
 
   /** Calls `ended` when both ends are closed. */

@@ -54,11 +54,11 @@ async function runAbout(page, seconds, random) {
   const keys = ['ArrowLeft', 'ArrowUp', 'ArrowRight', 'ArrowDown'];
   const end = performance.now() + seconds * 1000;
   while (performance.now() < end) {
-    const held = [keys[Math.floor(random() * 4)], keys[Math.floor(random() * 4)]];
-    for (const key of new Set(held)) await page.keyboard.down(key);
+    const pressed = [keys[Math.floor(random() * 4)], keys[Math.floor(random() * 4)]];
+    for (const key of new Set(pressed)) await page.keyboard.down(key);
     if (random() < 0.7) await page.keyboard.down(' ');
     await wait(150 + random() * 500);
-    for (const key of new Set(held)) await page.keyboard.up(key);
+    for (const key of new Set(pressed)) await page.keyboard.up(key);
     await page.keyboard.up(' ');
   }
   const times = await page.evaluate(() => globalThis.frameTimes.slice(10).sort((a, b) => a - b));

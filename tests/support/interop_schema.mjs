@@ -5,9 +5,14 @@ import {
   bool,
   bytes,
   compressedFloat,
+  constant,
+  enumeration,
   f32,
   f64,
+  fixed,
+  flags,
   int,
+  int128,
   int64,
   message,
   optional,
@@ -15,11 +20,17 @@ import {
   string,
   struct,
   uint,
+  uint128,
   uint64,
+  wideString,
 } from '../../web/dist/index.js';
 
 /** The struct has this name in C too. */
 export const point = struct({ known: bool(), x: f64(), name: string(5) });
+
+/** The names of these are constants in C. */
+export const team = enumeration('none', 'red', 'blue');
+export const abilities = flags('swim', 'fly', 'dig');
 
 const leg = struct({ from: point, stops: array(point, 3), to: optional(point), kind: bits(3) });
 
@@ -51,6 +62,19 @@ export const interop = schema(
     legs: array(leg, 4),
     back: optional(leg),
     far: struct({ away: array(struct({ by: int64(0n, 1n << 40n) }), 2) }),
+  }),
+  message('values', {
+    begin: constant(0x12345678, 32),
+    team,
+    teams: array(team, 3),
+    abilities: optional(abilities),
+    powers: flags(...Array.from({ length: 40 }, (_, i) => `power${i}`)),
+    speed: fixed(8, 8, -100, 100),
+    far: array(fixed(48, 16, -30000, 30000), 2),
+    end: constant(2n ** 63n, 64),
+    id: uint128(),
+    balance: optional(int128()),
+    text: wideString(7),
   }),
   message('ping', {}),
   message('file', { fileName: string(30) }, { block: true }),

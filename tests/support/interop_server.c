@@ -39,6 +39,9 @@ static void send_back(struct cw_connection *connection, uint32_t channel,
     check(cw_connection_send(connection, channel, copy, now));
 }
 
+/* The names of the declaration are in the header. */
+_Static_assert(TEAM_BLUE == 2 && ABILITIES_DIG == 4, "an enumeration and flags have their names");
+
 int main(void)
 {
     const struct cw_message_type types[] = INTEROP_TYPES;

@@ -22,10 +22,10 @@ async function startNative(t, program, args) {
   const env = { ...process.env, CAUSEWAY_KEY: privateKey.toString('hex') };
   const child = startProgram(t, program, args, { stdio: ['pipe', 'pipe', 'inherit'], env });
   const lines = [];
-  const told = new EventEmitter();
+  const output = new EventEmitter();
   createInterface(child.stdout).on('line', (line) => {
     lines.push(line);
-    told.emit('line');
+    output.emit('line');
   });
   return {
     /** The lines that it has said and nobody has asked for. */
@@ -36,7 +36,7 @@ async function startNative(t, program, args) {
       for (;;) {
         const index = lines.findIndex((line) => form.test(line));
         if (index >= 0) return form.exec(lines.splice(index, 1)[0]);
-        await next(told, 'line').catch((error) => {
+        await next(output, 'line').catch((error) => {
           throw new Error(`${form} in vain; it said ${lines.join('\n')}`, { cause: error });
         });
       }

@@ -43,7 +43,7 @@ export class NetcodeClient extends EventEmitter {
   #server = 0;
   #replay = new Replay();
   #challenge;
-  #heard;
+  #receivedAt;
   #started = Date.now();
   #ticking;
 
@@ -88,7 +88,7 @@ export class NetcodeClient extends EventEmitter {
   #approach() {
     this.#way?.close();
     this.#way = this.#open(this.#token.addresses[this.#server], (packet) => this.#receive(packet));
-    this.#heard = Date.now();
+    this.#receivedAt = Date.now();
     this.#become('sending connection request');
     this.#tick();
   }
@@ -117,7 +117,7 @@ export class NetcodeClient extends EventEmitter {
     const now = Date.now();
     if (this.state !== 'connected' && now - this.#started >= Number(expire - create) * 1000) {
       this.#end('connect token expired');
-    } else if (timeout >= 0 && now - this.#heard >= timeout * 1000) {
+    } else if (timeout >= 0 && now - this.#receivedAt >= timeout * 1000) {
       const what = { 'sending connection request': 'connection request timed out' };
       what['sending connection response'] = 'connection response timed out';
       this.#fail(what[this.state] ?? 'connection timed out');
@@ -154,16 +154,16 @@ export class NetcodeClient extends EventEmitter {
       this.#fail('connection denied');
     } else if (type === Type.challenge && this.state === 'sending connection request') {
       this.#challenge = body;
-      this.#heard = Date.now();
+      this.#receivedAt = Date.now();
       this.#become('sending connection response');
       this.#tick();
     } else if (type === Type.keepAlive && this.state === 'sending connection response') {
       this.index = body.readUInt32LE();
       this.maxClients = body.readUInt32LE(4);
-      this.#heard = Date.now();
+      this.#receivedAt = Date.now();
       this.#become('connected');
     } else if (this.state === 'connected') {
-      if (type === Type.keepAlive || type === Type.payload) this.#heard = Date.now();
+      if (type === Type.keepAlive || type === Type.payload) this.#receivedAt = Date.now();
       if (type === Type.payload) this.emit('payload', body);
       if (type === Type.disconnect) this.#end('disconnected');
     }

@@ -163,7 +163,11 @@ static inline void random_value(const struct cw_field *field, uint8_t *value)
         break;
     case CW_KIND_INT:
     case CW_KIND_UINT:
+    case CW_KIND_RELATIVE:
         memcpy(value, &low, 4);
+        break;
+    case CW_KIND_ALIGN:
+    case CW_KIND_CONSTANT:
         break;
     case CW_KIND_INT_64:
     case CW_KIND_UINT_64:

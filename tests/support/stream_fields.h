@@ -39,6 +39,7 @@ static inline bool stream_value(struct cw_stream *stream, const struct cw_field 
         return stream_fields(stream, field->type, value);
     case CW_KIND_ALIGN:
     case CW_KIND_RELATIVE:
+    case CW_KIND_CONSTANT:
     case CW_KIND_COUNT:
         break;
     }

@@ -71,15 +71,15 @@ test('each step follows the packet before it, without a tick', async () => {
 test('an end is told once, in full, to all who listen', async () => {
   const states = [];
   const client = await join({ onstate: (state) => states.push(state) });
-  const told = [];
+  const events = [];
   client.addEventListener('disconnect', ({ reason, message, code, text }) =>
-    told.push({ reason, message, code, text }),
+    events.push({ reason, message, code, text }),
   );
   assert.equal(client.slot.count, 64);
   client.disconnect();
   const how = { reason: 'client', message: 'this side has disconnected', code: 0, text: '' };
   assert.deepEqual(await client.closed, how);
-  assert.deepEqual(told, [how]);
+  assert.deepEqual(events, [how]);
   assert.deepEqual(client.slot, { index: 0, count: 0 });
   // Callbacks for the attempt are not called for the connection.
   assert.deepEqual(states, ['opening', 'requesting', 'responding', 'connected']);

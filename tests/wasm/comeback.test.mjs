@@ -40,10 +40,10 @@ const token = () => {
 async function join(options = {}) {
   const client = await joinPlace(place, { token, ...options });
   clients.push(client);
-  const told = [];
-  client.addEventListener('state', ({ state }) => told.push(state));
-  client.addEventListener('disconnect', ({ reason }) => told.push(`disconnect: ${reason}`));
-  return { client, told };
+  const events = [];
+  client.addEventListener('state', ({ state }) => events.push(state));
+  client.addEventListener('disconnect', ({ reason }) => events.push(`disconnect: ${reason}`));
+  return { client, events };
 }
 
 const anew = ['opening', 'requesting', 'responding', 'connected'];
@@ -62,7 +62,7 @@ const freeze = (seconds) =>
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, seconds * 1000);
 
 test('a client connects again when asked, with a new token', async () => {
-  const { client, told } = await join();
+  const { client, events } = await join();
   await talk(client, 'one');
   const fate = client.track(0, 'say', { text: 'lost' });
   client.disconnect();
@@ -71,7 +71,7 @@ test('a client connects again when asked, with a new token', async () => {
   assert.equal(asked, 1);
   await client.reconnect();
   assert.equal(asked, 2);
-  assert.deepEqual(told, ['disconnected', 'disconnect: client', ...anew]);
+  assert.deepEqual(events, ['disconnected', 'disconnect: client', ...anew]);
   await talk(client, 'two');
   const { closed } = client;
   client.disconnect();
@@ -93,16 +93,16 @@ test('what cannot connect again says why', async () => {
 
 test('an attempt to connect again that fails can be repeated', async () => {
   let fault = new Error('no token today');
-  const { client, told } = await join({
+  const { client, events } = await join({
     token: () => {
       if (asked === 1 && fault) throw fault;
       return token();
     },
   });
   client.disconnect();
-  told.length = 0;
+  events.length = 0;
   await assert.rejects(client.reconnect(), fault);
-  assert.deepEqual(told, ['opening', 'disconnected', 'disconnect: transport']);
+  assert.deepEqual(events, ['opening', 'disconnected', 'disconnect: transport']);
   assert.equal((await client.closed).message, 'no token today');
   fault = undefined;
   const controller = new AbortController();
@@ -114,12 +114,12 @@ test('an attempt to connect again that fails can be repeated', async () => {
 });
 
 test('a page that Back restores connects anew', async () => {
-  const { client, told } = await join();
+  const { client, events } = await join();
   page.dispatchEvent(new Event('pagehide'));
   assert.equal(client.state, 'disconnected');
   page.dispatchEvent(Object.assign(new Event('pageshow'), { persisted: true }));
   await until('it is connected', () => client.state === 'connected');
-  assert.deepEqual(told, ['disconnected', 'disconnect: client', 'reconnecting', ...anew]);
+  assert.deepEqual(events, ['disconnected', 'disconnect: client', 'reconnecting', ...anew]);
   assert.equal(asked, 2);
   await talk(client, 'back');
   client.disconnect();
@@ -130,7 +130,7 @@ test('a page that Back restores connects anew', async () => {
 });
 
 test('a page that was frozen for a moment goes on', async () => {
-  const { client, told } = await join({
+  const { client, events } = await join({
     token: () => {
       asked++;
       return place.server.token({ timeoutSeconds: 10 });
@@ -140,19 +140,19 @@ test('a page that was frozen for a moment goes on', async () => {
   await talk(client, 'still here');
   assert.equal(client.state, 'connected');
   assert.ok(
-    told.every((state) => ['reconnecting', 'connected'].includes(state)),
-    String(told),
+    events.every((state) => ['reconnecting', 'connected'].includes(state)),
+    String(events),
   );
   assert.equal(asked, 1);
 });
 
 test('a page that was frozen for too long connects anew', async () => {
-  const { client, told } = await join();
+  const { client, events } = await join();
   const { closed } = client;
   freeze(2.5);
-  await until('it is on the way', () => told.includes('opening'));
+  await until('it is on the way', () => events.includes('opening'));
   await until('it is connected', () => client.state === 'connected');
-  assert.deepEqual(told.slice(told.indexOf('opening')), anew);
+  assert.deepEqual(events.slice(events.indexOf('opening')), anew);
   assert.equal(asked, 2);
   await talk(client, 'here again');
   client.disconnect();
@@ -168,13 +168,13 @@ test('without a function for tokens, it says that the page did not run', async (
 });
 
 test('who disconnects while the page comes back stays disconnected', async () => {
-  const { client, told } = await join();
+  const { client, events } = await join();
   client.addEventListener('state', ({ state }) => state === 'requesting' && client.disconnect());
   freeze(2.5);
   await client.closed;
   await sleep(1500);
   assert.equal(client.state, 'disconnected');
-  assert.equal(told.at(-1), 'disconnect: client');
+  assert.equal(events.at(-1), 'disconnect: client');
 });
 
 test('what cannot be connected with is one clear error with a code', async () => {

@@ -77,6 +77,18 @@ const journey = () => ({
   far: { away: list(2, () => ({ by: BigInt(random(2 ** 32)) })) },
 });
 
+const values = () => ({
+  team: ['none', 'red', 'blue'][random(3)],
+  teams: list(3, () => ['none', 'red', 'blue'][random(3)]),
+  ...perhaps('abilities', { swim: random(2) === 1, fly: true, dig: random(2) === 1 }),
+  powers: Object.fromEntries(Array.from({ length: 40 }, (_, i) => [`power${i}`, random(2) === 1])),
+  speed: (random(51201) - 25600) / 256,
+  far: list(2, () => (random(2 ** 31) - 2 ** 30) / 65536),
+  id: (big() << 64n) | big(),
+  ...perhaps('balance', BigInt.asIntN(128, (big() << 64n) | big())),
+  text: ['', 'мир!', 'a🎈'][random(3)],
+});
+
 test('both sides have the same fingerprint', () => {
   assert.equal(fingerprint(core, interop, channels), theirs);
 });
@@ -87,6 +99,7 @@ test(`random messages come back as they were sent, in order (seed ${SEED})`, asy
   const sent = Array.from({ length: 200 }, () => {
     if (random(20) === 0) return { type: 'file', value: { fileName: text(30) }, block: blob(5000) };
     if (random(10) === 0) return { type: 'ping', value: {} };
+    if (random(4) === 0) return { type: 'values', value: values() };
     return random(2)
       ? { type: 'everything', value: everything() }
       : { type: 'journey', value: journey() };

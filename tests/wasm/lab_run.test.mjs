@@ -31,16 +31,17 @@ test('it names the address of the lab, and serves page, module and relay there',
   assert.equal(line, `Open ${address} in a browser; Ctrl-C ends the lab`);
   const page = await (await fetchPatiently(address)).text();
   assert.match(page, /<title>Causeway lab<\/title>/);
-  const [, script] = /src="\.\/(assets\/[^"]+\.js)"/.exec(page);
-  const [, module] = /(causeway-lab-[\w-]+\.wasm)/.exec(
-    await (await fetch(address + script)).text(),
-  );
+  const scripts = [...page.matchAll(/(?:src|href)="\.\/(assets\/[^"]+\.js)"/g)];
+  const texts = scripts.map(async ([, path]) => (await fetch(address + path)).text());
+  const [, module] = /(causeway-lab-[\w-]+\.wasm)/.exec((await Promise.all(texts)).join());
   const { headers } = await fetch(`${address}assets/${module}`);
   assert.equal(headers.get('content-type'), 'application/wasm');
   assert.match(await (await fetch(`${address}uplot-license.txt`)).text(), /MIT License/);
   // The relay for the switch "My network" is there too. It takes an offer, which this is not.
   const { status } = await fetch(`${address}rtc`, { method: 'POST', body: 'no offer' });
   assert.equal(status, 400);
+  const other = await (await fetch(`${address}lockstep.html`)).text();
+  assert.match(other, /<title>Lockstep beside prediction<\/title>/);
   lab.kill('SIGINT');
   await exited;
   await assert.rejects(fetch(address));

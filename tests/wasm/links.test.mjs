@@ -101,12 +101,12 @@ const start = async (options = {}) => {
   await settle();
   platform.socket.open();
   const transport = await opening;
-  const told = [];
-  transport.addEventListener('transport', () => told.push(transport.kind));
-  transport.addEventListener('state', () => told.push(transport.state));
+  const events = [];
+  transport.addEventListener('transport', () => events.push(transport.kind));
+  transport.addEventListener('state', () => events.push(transport.state));
   const received = [];
   transport.ondatagram = (datagram) => received.push([...datagram]);
-  return { transport, told, received };
+  return { transport, events, received };
 };
 
 /** Starts the same and lets it move to WebRTC. */
@@ -116,7 +116,7 @@ const startUpgraded = async () => {
   platform.rtc.channel.deliver(0);
   await settle();
   assert.equal(started.transport.kind, 'webrtc');
-  started.told.length = 0;
+  started.events.length = 0;
   started.received.length = 0;
   return started;
 };
@@ -140,7 +140,7 @@ test('both kinds start at once, with the same key', async () => {
 });
 
 test('what opens first carries, and the better kind takes over when it brings something', async () => {
-  const { transport, told, received } = await start();
+  const { transport, events, received } = await start();
   assert.equal(transport.kind, 'websocket');
   transport.send(bytes(1));
   await openRtc();
@@ -151,7 +151,7 @@ test('what opens first carries, and the better kind takes over when it brings so
   platform.rtc.channel.deliver(4);
   transport.send(bytes(5));
   await settle();
-  assert.deepEqual(told, ['webrtc']);
+  assert.deepEqual(events, ['webrtc']);
   assert.deepEqual(platform.socket.sent, [[1], [2]]);
   assert.deepEqual(platform.rtc.channel.sent, [[2], [5]]);
   assert.deepEqual(received, [[3], [4]]);
@@ -164,7 +164,7 @@ test('what opens first carries, and the better kind takes over when it brings so
 });
 
 test('the relay learns of the better link by what goes over it, ten times a second', async () => {
-  const { transport, told } = await start();
+  const { transport, events } = await start();
   await openRtc();
   const { channel } = platform.rtc;
   for (let i = 0; i < 10; i++) {
@@ -174,16 +174,16 @@ test('the relay learns of the better link by what goes over it, ten times a seco
   assert.equal(platform.socket.sent.length, 10);
   assert.deepEqual(channel.sent.slice(0, 2), [[0], [2]]);
   assert.equal(channel.sent.length, 5);
-  assert.deepEqual(told, []);
+  assert.deepEqual(events, []);
   channel.deliver(1);
-  assert.deepEqual(told, ['webrtc']);
+  assert.deepEqual(events, ['webrtc']);
 });
 
 test('as long as nothing comes at all, both links stay', async () => {
-  const { transport, told } = await start();
+  const { transport, events } = await start();
   platform.rtc.open();
   await pass(5);
-  assert.deepEqual(told, []);
+  assert.deepEqual(events, []);
   assert.equal(platform.rtc.closed, false);
   transport.send(bytes(1));
   // The answer may be faster than the relay's message about the new link.
@@ -191,11 +191,11 @@ test('as long as nothing comes at all, both links stay', async () => {
   await pass(5);
   assert.equal(platform.rtc.closed, false);
   platform.rtc.channel.deliver(3);
-  assert.deepEqual(told, ['webrtc']);
+  assert.deepEqual(events, ['webrtc']);
 });
 
 test('a better kind of another session is given up, and tried again in a minute', async () => {
-  const { transport, told } = await start();
+  const { transport, events } = await start();
   platform.rtc.open();
   for (let i = 0; i < 12; i++) {
     assert.equal(platform.rtc.closed, false);
@@ -203,7 +203,7 @@ test('a better kind of another session is given up, and tried again in a minute'
     platform.socket.deliver(1);
     await pass(0.1);
   }
-  assert.deepEqual(told, []);
+  assert.deepEqual(events, []);
   assert.equal(transport.kind, 'websocket');
   assert.equal(platform.socket.closedWith, undefined);
   assert.equal(platform.rtc.closed, true);
@@ -212,11 +212,11 @@ test('a better kind of another session is given up, and tried again in a minute'
   await passToRtc(62);
   await openRtc();
   platform.rtc.channel.deliver(2);
-  assert.deepEqual(told, ['webrtc']);
+  assert.deepEqual(events, ['webrtc']);
 });
 
 test('a better kind that is far away has the time that its opening took, and a second', async () => {
-  const { transport, told } = await start();
+  const { transport, events } = await start();
   await pass(8);
   platform.rtc.open();
   const talk = async (seconds) => {
@@ -235,11 +235,11 @@ test('a better kind that is far away has the time that its opening took, and a s
   platform.rtc.open();
   await talk(5);
   platform.rtc.channel.deliver(2);
-  assert.deepEqual(told, ['webrtc']);
+  assert.deepEqual(events, ['webrtc']);
 });
 
 test('WebRTC that is too far away to connect in ten seconds has half a minute later', async () => {
-  const { told } = await start();
+  const { events } = await start();
   await pass(9.9);
   assert.equal(platform.rtc.closed, false);
   await pass(0.2);
@@ -249,7 +249,7 @@ test('WebRTC that is too far away to connect in ten seconds has half a minute la
   assert.equal(platform.rtc.closed, false);
   await openRtc();
   platform.rtc.channel.deliver(1);
-  assert.deepEqual(told, ['webrtc']);
+  assert.deepEqual(events, ['webrtc']);
 });
 
 test('WebRTC that opens first leaves no WebSocket', async () => {
@@ -262,7 +262,7 @@ test('WebRTC that opens first leaves no WebSocket', async () => {
 });
 
 test('WebRTC that fails is tried again after a minute, and when the network changes', async () => {
-  const { transport, told } = await start();
+  const { transport, events } = await start();
   platform.rtc.fail();
   await pass(29);
   assert.equal(platform.rtcs.length, 1);
@@ -274,7 +274,7 @@ test('WebRTC that fails is tried again after a minute, and when the network chan
   await openRtc();
   platform.rtc.channel.deliver(1);
   assert.equal(transport.kind, 'webrtc');
-  assert.deepEqual(told, ['webrtc']);
+  assert.deepEqual(events, ['webrtc']);
 });
 
 test('when no kind opens, each tells why', async () => {
@@ -294,13 +294,13 @@ test('when no kind opens, each tells why', async () => {
 });
 
 test('a lost link is replaced with the same key, and what was sent meanwhile is lost', async () => {
-  const { transport, told, received } = await start();
+  const { transport, events, received } = await start();
   const [first] = platform.sockets;
   transport.send(bytes(1));
   first.deliver(2);
   first.end();
   await settle();
-  assert.deepEqual(told, ['reconnecting']);
+  assert.deepEqual(events, ['reconnecting']);
   assert.equal(transport.state, 'reconnecting');
   assert.equal(transport.send(bytes(3)), false);
   assert.equal(platform.sockets.length, 2);
@@ -309,7 +309,7 @@ test('a lost link is replaced with the same key, and what was sent meanwhile is 
   await openSocket();
   transport.send(bytes(4));
   platform.socket.deliver(5);
-  assert.deepEqual(told, ['reconnecting', 'open']);
+  assert.deepEqual(events, ['reconnecting', 'open']);
   assert.deepEqual(received, [[2], [5]]);
   assert.deepEqual(platform.socket.sent, [[4]]);
   const { datagramsSent, datagramsReceived, droppedClosed } = transport.stats();
@@ -324,7 +324,7 @@ test('a lost link is replaced with the same key, and what was sent meanwhile is 
 });
 
 test('a lost WebRTC link is replaced by what opens first', async () => {
-  const { told } = await startUpgraded();
+  const { events } = await startUpgraded();
   platform.rtc.end();
   await settle();
   assert.deepEqual([platform.sockets.length, platform.rtcs.length], [2, 2]);
@@ -332,7 +332,7 @@ test('a lost WebRTC link is replaced by what opens first', async () => {
   await openRtc();
   platform.rtc.channel.deliver(1);
   await settle();
-  assert.deepEqual(told, ['reconnecting', 'websocket', 'open', 'webrtc']);
+  assert.deepEqual(events, ['reconnecting', 'websocket', 'open', 'webrtc']);
 });
 
 test('attempts to replace a link come at growing, uneven times', async () => {
@@ -383,13 +383,13 @@ test('links that open and bring nothing come at growing times', async () => {
 });
 
 test('a session that no link takes up for 15 s is over', async () => {
-  const { transport, told } = await start(onlyWebSocket);
+  const { transport, events } = await start(onlyWebSocket);
   const closed = transport.closed;
   platform.socket.end(1006, 'gone');
   await pass(14.8);
   assert.equal(transport.state, 'reconnecting');
   await pass(0.4);
-  assert.deepEqual(told, ['reconnecting', 'closed']);
+  assert.deepEqual(events, ['reconnecting', 'closed']);
   assert.deepEqual(await closed, { code: 1006, reason: 'gone' });
   const attempts = platform.sockets.length;
   await pass(100);
@@ -453,7 +453,7 @@ test('a page that is hidden changes nothing', async () => {
 });
 
 test('a link that is open on a network that changed gets one beside it', async () => {
-  const { transport, told } = await start(onlyWebSocket);
+  const { transport, events } = await start(onlyWebSocket);
   const relinks = [];
   transport.addEventListener('relink', () => relinks.push(platform.sockets.length));
   const [first] = platform.sockets;
@@ -464,7 +464,7 @@ test('a link that is open on a network that changed gets one beside it', async (
   platform.socket.deliver(2);
   await settle();
   assert.equal(first.closedWith, 1000);
-  assert.deepEqual(told, []);
+  assert.deepEqual(events, []);
   assert.deepEqual(relinks, [2]);
 });
 
@@ -484,7 +484,7 @@ test('a link that only seemed silent stays when the new one is of another sessio
 });
 
 test('a link that only seemed silent carries again while a far one of another session is tried', async () => {
-  const { transport, told } = await start(onlyWebSocket);
+  const { transport, events } = await start(onlyWebSocket);
   const relinks = [];
   transport.addEventListener('relink', () => relinks.push(platform.socket.sent.length));
   const [first] = platform.sockets;
@@ -509,16 +509,16 @@ test('a link that only seemed silent carries again while a far one of another se
   await pass(6);
   assert.equal(platform.socket.closedWith, 1000);
   assert.equal(first.closedWith, undefined);
-  assert.deepEqual(told, []);
+  assert.deepEqual(events, []);
 });
 
 test('the loss of one of two links interrupts nothing', async () => {
-  const { transport, told } = await start();
+  const { transport, events } = await start();
   await openRtc();
   await loseSocket();
   transport.send(bytes(1));
   assert.deepEqual(platform.rtc.channel.sent, [[1]]);
-  assert.deepEqual(told, ['webrtc']);
+  assert.deepEqual(events, ['webrtc']);
   assert.equal(transport.state, 'open');
   const second = await start();
   await openRtc();
@@ -526,11 +526,11 @@ test('the loss of one of two links interrupts nothing', async () => {
   await settle();
   second.transport.send(bytes(2));
   assert.deepEqual(platform.socket.sent, [[2]]);
-  assert.deepEqual(second.told, []);
+  assert.deepEqual(second.events, []);
 });
 
 test('a link whose place a newer one takes is no loss', async () => {
-  const { transport, told } = await start(onlyWebSocket);
+  const { transport, events } = await start(onlyWebSocket);
   const [first] = platform.sockets;
   transport.renew();
   await settle();
@@ -540,7 +540,7 @@ test('a link whose place a newer one takes is no loss', async () => {
   await openSocket();
   assert.equal(platform.sockets.length, 2);
   assert.equal(keyOf(platform.socket), keyOf(first));
-  assert.deepEqual(told, ['reconnecting', 'open']);
+  assert.deepEqual(events, ['reconnecting', 'open']);
   transport.renew();
   await settle();
   const second = platform.sockets[1];
@@ -548,25 +548,25 @@ test('a link whose place a newer one takes is no loss', async () => {
   second.end(4003, 'another link took its place');
   await settle();
   assert.equal(platform.sockets.length, 3);
-  assert.deepEqual(told, ['reconnecting', 'open']);
+  assert.deepEqual(events, ['reconnecting', 'open']);
 });
 
 test('what the relay ends for a reason of its own is over', async () => {
-  const { transport, told } = await start();
+  const { transport, events } = await start();
   platform.socket.end(4000, 'idle');
   assert.deepEqual(await transport.closed, { code: 4000, reason: 'idle' });
-  assert.deepEqual(told, ['closed']);
+  assert.deepEqual(events, ['closed']);
   await settle();
   assert.equal(platform.rtc.closed, true);
 });
 
 test('closing ends every link and every attempt', async () => {
-  const { transport, told } = await start();
+  const { transport, events } = await start();
   transport.close();
   transport.close();
   assert.equal(transport.state, 'closing');
   assert.equal((await transport.closed).code, 1000);
-  assert.deepEqual(told, ['closing', 'closed']);
+  assert.deepEqual(events, ['closing', 'closed']);
   assert.equal(platform.socket.closedWith, 1000);
   assert.equal(platform.rtc.closed, true);
   platform.rtc.open();

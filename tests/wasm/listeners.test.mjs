@@ -225,15 +225,15 @@ test('a listener may take messages itself', (t) => {
 
 test('the end is told after the last message, and what was not heard can still be taken', async (t) => {
   const { connection, arrive, end } = start(t);
-  const told = [];
-  connection.addEventListener('message', ({ message: { value } }) => told.push(value.n), {
+  const calls = [];
+  connection.addEventListener('message', ({ message: { value } }) => calls.push(value.n), {
     once: true,
   });
-  connection.addEventListener('close', () => told.push('close'));
+  connection.addEventListener('close', () => calls.push('close'));
   arrive(3);
   end();
   await connection.closed;
-  assert.deepEqual(told, [0, 'close']);
+  assert.deepEqual(calls, [0, 'close']);
   const looped = [];
   for await (const { value } of connection) looped.push(value.n);
   assert.deepEqual(looped, [1, 2]);

@@ -379,7 +379,7 @@ test('who takes no messages holds the sender back, and loses none', () => {
 
 test('who takes nothing for eight seconds sends as before', () => {
   const { run } = pair();
-  let [asked, answered, heard, taken] = [0, 0, 0, 0];
+  let [asked, answered, replies, taken] = [0, 0, 0, 0];
   run(480, (end, side) => {
     if (side === 1) {
       end.send(0, 'say', { text: String(answered++) }, 0);
@@ -389,15 +389,15 @@ test('who takes nothing for eight seconds sends as before', () => {
       end.send(1, 'ping', {}, 0);
       end.send(1, 'ping', {}, 0);
       for (const { channel, value } of take(end))
-        if (channel === 0) assert.equal(value.text, String(heard++));
+        if (channel === 0) assert.equal(value.text, String(replies++));
     }
   });
-  assert.ok(heard > 400, `${heard} of ${answered}`);
+  assert.ok(replies > 400, `${replies} of ${answered}`);
   run(240, (end, side) => {
     for (const { channel, value } of take(end))
-      if (channel === 0) assert.equal(value.text, String(side === 1 ? taken++ : heard++));
+      if (channel === 0) assert.equal(value.text, String(side === 1 ? taken++ : replies++));
   });
-  assert.deepEqual([taken, heard], [asked, answered]);
+  assert.deepEqual([taken, replies], [asked, answered]);
 });
 
 test('bytes off the wire are judged, not thrown', () => {

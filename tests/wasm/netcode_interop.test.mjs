@@ -65,11 +65,11 @@ for (const kind of ['websocket', 'webrtc']) {
       assert.deepEqual(client.slot, { index: 0, count: 4 });
       const said = ['one', 'two', 'three'];
       for (const text of said) client.send(0, 'say', { text });
-      const heard = [];
+      const received = [];
       for await (const { value } of client) {
-        if (heard.push(value.text) === said.length) break;
+        if (received.push(value.text) === said.length) break;
       }
-      assert.deepEqual(heard, said);
+      assert.deepEqual(received, said);
       assert.ok(payloads.some((payload) => payload.includes('three')));
       assert.ok(server.ignored.every((reason) => reason === 'an address that is connected'));
       const disconnected = next(server, 'disconnected');

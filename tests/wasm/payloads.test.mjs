@@ -131,13 +131,13 @@ test('packets of an endpoint over it arrive and are acked', async (t) => {
   const flush = (endpoint, send) => {
     for (let out = endpoint.transmit(now()); out; out = endpoint.transmit(now())) send(out);
   };
-  const heard = [];
+  const received = [];
   server.on('payload', (slot, payload) => {
     far.receive(payload, now());
     for (const event of far.events()) {
       if (event.type !== 'packet') continue;
       far.accept(event.sequence);
-      heard.push(event.payload.length);
+      received.push(event.payload.length);
     }
     far.send(new Uint8Array(1), now());
     flush(far, (out) => server.send(slot, Buffer.from(out)));
@@ -150,7 +150,7 @@ test('packets of an endpoint over it arrive and are acked', async (t) => {
       if (event.type === 'acked') acked++;
       else near.accept(event.sequence);
   };
-  while (acked < 3 || !heard.includes(3000)) {
+  while (acked < 3 || !received.includes(3000)) {
     near.update(now());
     near.send(new Uint8Array(3000), now());
     flush(near, (out) => transport.send(out));

@@ -47,8 +47,8 @@ test(`${LINKS} transports whose links are cut are all back in their sessions`, a
     };
     await eventually('all to be heard', repeat);
     assert.deepEqual(strange, []);
-    const heard = new Map(server.received.map(({ data, port }) => [data.toString('hex'), port]));
-    return numbers.map((number) => heard.get(number.toString('hex')));
+    const portOf = new Map(server.received.map(({ data, port }) => [data.toString('hex'), port]));
+    return numbers.map((number) => portOf.get(number.toString('hex')));
   };
   const before = await ports(1);
   assert.equal(new Set(before).size, LINKS);

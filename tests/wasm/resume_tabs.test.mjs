@@ -21,14 +21,14 @@ async function begin(t, options) {
   let tokens = 0;
   /** Opens another tab. The later a token is made, the later it expires. */
   const openTab = async (transports) => {
-    const tab = { asked: 0, told: [] };
+    const tab = { asked: 0, states: [] };
     const token = () => {
       tab.asked++;
       return place.server.token({ clientId: 77, expireSeconds: 300 + tokens++ });
     };
     tab.client = await join(place, { token, transports, RTCPeerConnection });
     clients.push(tab.client);
-    tab.client.addEventListener('state', ({ state }) => tab.told.push(state));
+    tab.client.addEventListener('state', ({ state }) => tab.states.push(state));
     return tab;
   };
   return { openTab, events };
@@ -55,17 +55,17 @@ for (const transports of [['websocket'], ['webrtc'], ['webrtc', 'websocket']])
     assert.equal(newer.client.slot.index, index);
     await talk(newer, 'two');
     // On a machine that stalls a tab may have opened another link before, so only what comes now counts.
-    const { told, asked } = structuredClone({ told: older.told, asked: older.asked });
-    assert.equal(told.at(-1), 'disconnected');
+    const { states, asked } = structuredClone({ states: older.states, asked: older.asked });
+    assert.equal(states.at(-1), 'disconnected');
 
     // The older tab does not come back by itself, whatever happens to its page.
     events.dispatchEvent(new Event('online'));
     events.dispatchEvent(Object.assign(new Event('pageshow'), { persisted: true }));
     await sleep(2000);
     await talk(newer, 'three');
-    assert.deepEqual(older.told, told);
+    assert.deepEqual(older.states, states);
     assert.equal(older.asked, asked);
-    assert.ok(!newer.told.includes('disconnected'));
+    assert.ok(!newer.states.includes('disconnected'));
 
     // The older tab comes back when somebody asks it to.
     await older.client.reconnect();
@@ -83,7 +83,7 @@ test('without takeover the newer tab is told, and the older notices nothing', as
     stage: 'request',
   });
   await talk(older, 'two');
-  assert.ok(!older.told.includes('disconnected'));
+  assert.ok(!older.states.includes('disconnected'));
   older.client.disconnect();
   await talk(await openTab(['websocket']), 'three');
 });

@@ -49,13 +49,13 @@ const declare = (fields) =>
   );
 
 const valueOf = (fields, values) => {
-  const held = {};
+  const kept = {};
   fields.forEach((field, i) => {
     const parse = (text) => kinds[field.kind][1](text, field);
     if (values[i] !== null)
-      held[`field${i}`] = field.array > 0 ? values[i].map(parse) : parse(values[i]);
+      kept[`field${i}`] = field.array > 0 ? values[i].map(parse) : parse(values[i]);
   });
-  return held;
+  return kept;
 };
 
 test(`random messages are the same bytes in C and in JavaScript (seed ${SEED})`, () => {

@@ -7,10 +7,16 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import * as api from '../support/causeway.mjs';
 import { temporaryFolder } from '../support/fixture.mjs';
-import { declarationsOf, readSchemaLanguage } from '../../web/bin/schema_language.mjs';
+import {
+  constantsOf,
+  declarationsOf,
+  namedValues,
+  readSchemaLanguage,
+} from '../../web/bin/schema_language.mjs';
 
-const { align, array, arrayFrom, bits, bool, bytes, compressedFloat, f32, f64, fixedArray } = api;
-const { int, int64, message, schema, string, struct, uint, uint64, when } = api;
+const { align, array, arrayFrom, bits, bool, bytes, compressedFloat, constant, enumeration } = api;
+const { f32, f64, fixed, fixedArray, flags, int, int128, int64, message, schema, string } = api;
+const { struct, uint, uint128, uint64, when, wideString } = api;
 
 const read = (text) =>
   declarationsOf(readSchemaLanguage('Game.schema', `package game\n${text}`), api).game;
@@ -34,7 +40,35 @@ const FIELDS = {
     c: arrayFrom(bool(), 1, 4),
   },
   'a bool\n align\n b uint8': { a: bool(), align1: align(), b: uint(0, 255) },
-  'a Team\n b Abilities': { a: uint(0, 2), b: bits(3) },
+  'a Team\n b Abilities': {
+    a: enumeration('None', 'Red', 'Blue'),
+    b: flags('Swim', 'Fly', 'Dig'),
+  },
+  'a Later\n b More': { a: uint(0, 15), b: bits(8) },
+  'const(0x1234, 16)\n a bool\n reserved(7)\n const(Most, 64)': {
+    const0: constant(0x1234, 16),
+    a: bool(),
+    reserved2: constant(0, 7),
+    const3: constant(100, 64),
+  },
+  'a fixed(8, 8) [min = -100, max = Most]\n b fixed(48, 16) [min = -30000, max = 30000]': {
+    a: fixed(8, 8, -100, 100),
+    b: fixed(48, 16, -30000, 30000),
+  },
+  'a ufixed(16, 16) [min = 0, max = 360]\n b ufixed(8, 8) [min = 0, max = 255]': {
+    a: fixed(16, 16, 0, 360),
+    b: fixed(56, 8, 0, 255),
+  },
+  'a fixed(112, 16) [min = -Most, max = Most]': { a: fixed(48, 16, -100, 100) },
+  'a uint128\n b int128 [min = -5, max = 5]\n c int128 [min = 0, max = 0xffffffffffffffff]': {
+    a: uint128(),
+    b: int64(-5n, 5n),
+    c: uint64(0n, 2n ** 64n - 1n),
+  },
+  [`a int128 [min = -${2n ** 127n}, max = ${2n ** 127n - 1n}]\n b wstring(7)`]: {
+    a: int128(),
+    b: wideString(7),
+  },
   'a bool\n c bool\n if !a { b Vec\n if c { d uint8 } } else { e bits(Most / 4) }': {
     a: bool(),
     c: bool(),
@@ -50,11 +84,42 @@ test('fields are what they would be by hand', () => {
   const known = `const Most = 100
     enum Team { Red, Blue, }
     flags Abilities { Swim,
-      Fly, Dig }\n`;
+      Fly, Dig }
+    enum Later [max = 15] { One }
+    flags More [max = 8] { Any }\n`;
   for (const [text, fields] of Object.entries(FIELDS)) {
     const { encoded } = read(`message Test { ${text} }\n${known}${VEC}`);
     assert.deepEqual(encoded, schema(message('Test', fields)).encoded, text);
   }
+});
+
+test('enums and flags have their names, without room for more', () => {
+  const { Team, Later, game } = declarationsOf(
+    readSchemaLanguage(
+      'Game.schema',
+      `package game
+       enum Team { Red }
+       enum Later [max = 3] { Red }
+       message A { team Team\n later Later }`,
+    ),
+    api,
+  );
+  assert.deepEqual(Team.view.names, ['None', 'Red']);
+  assert.equal(Later, undefined);
+  assert.equal(game.types[0].fields.team, Team);
+  assert.equal(game.types[0].fields.later.view, undefined);
+});
+
+test('what a module exports has its names in C', () => {
+  const module = { team: enumeration('none', 'red'), gearFlags: flags('hat', 'coat'), x: bool() };
+  assert.equal(
+    constantsOf(namedValues(module)),
+    `enum team { TEAM_NONE, TEAM_RED };
+#define GEAR_FLAGS_HAT (UINT64_C(1) << 0)
+#define GEAR_FLAGS_COAT (UINT64_C(1) << 1)
+`,
+  );
+  assert.throws(() => namedValues({ team: enumeration('a b') }), /team: a b cannot be a name in C/);
 });
 
 test('messages keep their order, and an empty one is one', () => {
@@ -66,7 +131,22 @@ test('messages keep their order, and an empty one is one', () => {
 });
 
 const MISTAKES = {
-  'message A { x fixed(2, 30) [min = 0, max = 1] }': /4:15: fixed point is not built/,
+  'message A { x fixed(2, 30) [min = 0, max = 2] }': /4:13: 0 to 2 does not fit into 2 bits/,
+  'message A { x fixed(2, 31) [min = 0, max = 1] }':
+    /x is not in 8, 16, 32, 64 or 128 bits, but 33/,
+  'message A { x fixed(16, 16) }': /x needs \[min = \.\.\., max = \.\.\.\] of whole numbers/,
+  'message A { x fixed(16) [min = 0, max = 1] }': /fixed takes two numbers, as \(16, 16\)/,
+  'message A { x ufixed(16, 16) [min = -1, max = 1] }': /-1 to 1 does not fit into 16 bits/,
+  'message A { x fixed(32, 32) [min = 0, max = 0x200000] }': /x has more steps than a number/,
+  'message A { x int128 }': /x needs \[min = \.\.\., max = \.\.\.\] of whole numbers/,
+  'message A { x int128 [min = -1, max = 0xffffffffffffffff] }': /a range of more than 64 bits/,
+  'message A { x uint128 [min = 0, max = 1] }': /x takes no attributes, not min/,
+  'message A { const(8, 3) }': /8 does not fit into 3 bits/,
+  'message A { const(8) }': /const takes \(value, bits\)/,
+  'message A { reserved(65) }': /reserved takes whole numbers, in 1 to 64 bits/,
+  'message A { x bool\n if x { reserved(3) } }': /reserved cannot be in a branch/,
+  'message A { x [2]wstring(4) }': /an array of wide strings needs a type/,
+  'flags F {}\nmessage A {}': /F needs 1 to 64 flags/,
   'message A { x int16 }': /x needs \[min = \.\.\., max = \.\.\.\]/,
   'message A { x int8 [min = 0, max = 1000] }': /0 to 1000 does not fit into 8 bits/,
   'message A { x uint8 [min = 3] }': /min and max go together/,
@@ -119,6 +199,7 @@ test('the tool writes a C header and a module of TypeScript', (t) => {
     execFileSync(process.execPath, [tool, ...parameters], { encoding: 'utf8' });
   const header = run(file);
   for (const line of [
+    '    FIELD(team, CW_ENUMERATION(3)) \\',
     '    FIELD(health, CW_UINT(0, 100))',
     '#define MOST 100',
     'enum Team { TEAM_NONE, TEAM_RED, TEAM_BLUE };',
@@ -128,15 +209,15 @@ test('the tool writes a C header and a module of TypeScript', (t) => {
   assert.equal(
     run('--typescript', file),
     `// causeway-schema has made this from Game.schema.
-import { bits, message, schema, uint } from 'causeway-net';
+import { enumeration, flags, message, schema, uint } from 'causeway-net';
 
 export const Most = 100;
-export const Team = { None: 0, Red: 1, Blue: 2 } as const;
-export const Abilities = { Swim: 1, Fly: 2 } as const;
+export const Team = enumeration('None', 'Red', 'Blue');
+export const Abilities = flags('Swim', 'Fly');
 export const game = schema(
   message('Join', {
-    team: uint(0, 2),
-    abilities: bits(2),
+    team: Team,
+    abilities: Abilities,
     health: uint(0, 100),
   }),
 );

@@ -15,6 +15,7 @@ import {
   loadServer,
   message,
   openSecureTransport,
+  reliable,
   require,
   schema,
 } from '../support/causeway.mjs';
@@ -201,9 +202,9 @@ for (const kind of kinds) {
       events.push({ reason, code, text }),
     );
     client.send(0, 'say', { text: '/kick no ch\u00e9ating' });
-    const heard = [];
-    for await (const { type, value } of client) if (type === 'said') heard.push(value.text);
-    assert.deepEqual(heard, ['/kick no ch\u00e9ating']);
+    const texts = [];
+    for await (const { type, value } of client) if (type === 'said') texts.push(value.text);
+    assert.deepEqual(texts, ['/kick no ch\u00e9ating']);
     const words = { reason: 'kicked', code: 7, text: 'no ch\u00e9ating' };
     assert.deepEqual(await client.closed, {
       ...words,
@@ -261,6 +262,21 @@ test('another schema is refused by the token, and by the server', async () => {
   const token = await demo.server.token({ schema: other });
   const error = await refusedAs('SCHEMA', 'request', join(demo, { schema: other, token }));
   assert.match(error.message, /the server has another schema; .*they first differ at \w+/);
+  const { types } = messages;
+  const sentence = async (options) => {
+    const same = await demo.server.token(options);
+    const { message } = await refusedAs(
+      'SCHEMA',
+      'request',
+      join(demo, { ...options, token: same }),
+    );
+    return message.split('; ').at(-1);
+  };
+  const more = 'these messages are the same there, so it has more of them or other channels';
+  assert.equal(await sentence({ channels: [reliable()] }), more);
+  assert.equal(await sentence({ schema: schema(...types.slice(0, -1)) }), more);
+  const own = schema(...types, other.types[0]);
+  assert.equal(await sentence({ schema: own }), 'they first differ at other');
   const core = await loadCore();
   const named = await demo.server.token({
     schema: undefined,
@@ -354,7 +370,7 @@ test('two players hear each other, and see each other through a simulator', asyn
       stats: { value: () => transport.stats() },
     });
   const [alice, bob] = [await join(demo, { through }), await join(demo)];
-  const heard = new Promise((resolve) => {
+  const texts = new Promise((resolve) => {
     bob.addEventListener('message', ({ message: each }) => {
       if (each.type === 'said') resolve(each.value);
     });
@@ -368,7 +384,7 @@ test('two players hear each other, and see each other through a simulator', asyn
   });
   alice.send(0, 'say', { text: 'hello, hélló' });
   bob.send(1, 'move', { x: 0.25, y: 1 });
-  assert.deepEqual(await heard, { player: alice.slot.index, text: 'hello, hélló' });
+  assert.deepEqual(await texts, { player: alice.slot.index, text: 'hello, hélló' });
   assert.ok(Math.abs((await seen) - 0.25) < 0.001);
   alice.disconnect();
   bob.disconnect();

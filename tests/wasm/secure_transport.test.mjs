@@ -95,11 +95,11 @@ for (const { name, bring, close } of ENDS)
     opening.then((opened) => (transport = opened));
     await distance.passUntil('connected', () => transport, 20 * RTT_MS + 1000);
 
-    let told;
-    transport.closed.then((each) => (told = each));
+    let answered;
+    transport.closed.then((each) => (answered = each));
     await bring({ distance, rig, transport, between });
-    await distance.passUntil(name, () => told, 1000 * (TIMEOUT_SECONDS + 2));
-    assert.deepEqual(told, close);
+    await distance.passUntil(name, () => answered, 1000 * (TIMEOUT_SECONDS + 2));
+    assert.deepEqual(answered, close);
     assert.equal(transport.state, 'closed');
     assert.equal(transport.send(new Uint8Array(1)), false);
   });

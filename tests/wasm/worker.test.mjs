@@ -94,11 +94,11 @@ test('a client in a Worker connects, talks and leaves', async () => {
   assert.equal((await client.channelStats(0)).delivered, 50);
   assert.equal(await client.track(0, 'say', { text: 'tracked' }), 'acked');
 
-  const told = once(client, 'disconnect');
+  const ended = once(client, 'disconnect');
   client.disconnect();
   const how = { reason: 'client', message: 'this side has disconnected', code: 0, text: '' };
   assert.deepEqual(await client.closed, how);
-  const [{ reason, message, code, text }] = await told;
+  const [{ reason, message, code, text }] = await ended;
   assert.deepEqual({ reason, message, code, text }, how);
   assert.equal(client.state, 'disconnected');
   assert.ok((await client.stats()).packetsAcked >= stats.packetsAcked);

@@ -2,7 +2,7 @@
 // Writes the C header of a schema that is declared in JavaScript or TypeScript, so that both sides have one source:
 //   causeway-schema FILE [EXPORT] > schema.h
 // FILE exports what schema() gives, under the name EXPORT (default: the only schema that it exports). A struct()
-// that it exports has its name in C too. A file of the schema language becomes a C header or a TypeScript module:
+// that it exports has its name in C too, as have the names of an enumeration() and of flags(). A file of the schema language becomes a C header or a TypeScript module:
 //   causeway-schema FILE.schema > schema.h
 //   causeway-schema --typescript FILE.schema > schema.ts
 import { readFileSync } from 'node:fs';
@@ -13,6 +13,7 @@ import { cHeader } from '../dist/messages/header.js';
 import {
   constantsOf,
   declarationsOf,
+  namedValues,
   readSchemaLanguage,
   typeScriptOf,
 } from './schema_language.mjs';
@@ -57,7 +58,7 @@ try {
   const structs = Object.entries(module).filter(([, value]) => value?.kind === 'struct');
   const structNames = new Map(structs.map(([structName, { fields }]) => [fields, structName]));
   const header = cHeader(module[name], name, basename(file), print, structNames);
-  const constants = read ? constantsOf(read) : '';
+  const constants = constantsOf(read ?? namedValues(module));
   process.stdout.write(header.replace(/(?=#endif\s*$)/, constants && `${constants}\n`));
 } catch (error) {
   fail(String(error?.message ?? error), 1);

@@ -36,6 +36,48 @@ class Printer {
         );
   }
 
+  /** Writes a number of 128 bits: all of them, or a range that fits into 64. */
+  wide(item, sign) {
+    const { token } = item;
+    if (!sign) {
+      this.allow(item);
+      return this.call('uint128');
+    }
+    this.allow(item, 'min', 'max');
+    const [min, max] = this.limits(item) ?? [];
+    const fits = (least, most) => min >= least && min <= max && max <= most;
+    if (typeof min !== 'bigint' || typeof max !== 'bigint')
+      this.fail(token, `${token.text} needs [min = ..., max = ...] of whole numbers`);
+    if (min === -(2n ** 127n) && max === 2n ** 127n - 1n) return this.call('int128');
+    if (fits(-(2n ** 63n), 2n ** 63n - 1n)) return this.call('int64', `${min}n`, `${max}n`);
+    if (fits(0n, 2n ** 64n - 1n)) return this.call('uint64', `${min}n`, `${max}n`);
+    return this.fail(
+      token,
+      `${token.text}: a range of more than 64 bits is all that 128 bits hold`,
+    );
+  }
+
+  /** Writes a number in fixed point. One without a sign has the wire of one with a sign and more bits. */
+  fixed(item, sign) {
+    this.allow(item, 'min', 'max');
+    const { token, type } = item;
+    const [integers, fractions] = type.parameters.map((one) => Number(one()));
+    const width = integers + fractions;
+    const range = this.limits(item);
+    const [least, most] = sign ? [-(2 ** (integers - 1)), 2 ** (integers - 1)] : [0, 2 ** integers];
+    if (![8, 16, 32, 64, 128].includes(width) || integers < 1 || fractions < 0)
+      this.fail(token, `${token.text} is not in 8, 16, 32, 64 or 128 bits, but ${width}`);
+    if (range?.every((limit) => typeof limit === 'bigint') !== true || range[0] > range[1])
+      this.fail(token, `${token.text} needs [min = ..., max = ...] of whole numbers`);
+    const [min, max] = range.map(Number);
+    if (min < least || max >= most)
+      this.fail(token, `${min} to ${max} does not fit into ${integers} bits`);
+    if (Math.max(-min, max) * 2 ** fractions > Number.MAX_SAFE_INTEGER)
+      this.fail(token, `${token.text} has more steps than a number of JavaScript tells apart`);
+    const fits = width <= 64 && max < 2 ** (integers - 1);
+    return this.call('fixed', fits ? integers : 64 - fractions, fractions, min, max);
+  }
+
   integer(item, sign, width) {
     this.allow(item, 'min', 'max');
     const { token } = item;
@@ -79,22 +121,50 @@ class Printer {
     const { text: type } = named;
     if (Object.hasOwn(ELSEWHERE, type)) this.fail(named, ELSEWHERE[type]);
     const family = /^(u?)int(8|16|32|64)$/.exec(type);
-    const sized = ['bits', 'string', 'bytes'].includes(type);
-    if (parameters.length !== Number(sized))
-      this.fail(named, `${type} takes ${sized ? 'a number, as (32)' : 'nothing in parentheses'}`);
+    const isFixed = type === 'fixed' || type === 'ufixed';
+    const sized = ['bits', 'string', 'wstring', 'bytes'].includes(type);
+    if (parameters.length !== (isFixed ? 2 : Number(sized))) {
+      const takes = isFixed ? 'two numbers, as (16, 16)' : 'a number, as (32)';
+      this.fail(named, `${type} takes ${isFixed || sized ? takes : 'nothing in parentheses'}`);
+    }
     const count = sized ? Number(parameters[0]()) : 0;
+    if (isFixed) return this.fixed(item, type === 'fixed');
+    if (type === 'int128' || type === 'uint128') return this.wide(item, type === 'int128');
     if (family) return this.integer(item, family[1] === '', Number(family[2]));
     if (type === 'float32') return this.float(item);
     this.allow(item);
     if (type === 'bits') return this.pattern(named, count);
     if (type === 'string' || type === 'bytes') return this.call(type, count);
+    if (type === 'wstring') return this.wideString(item, count);
     if (type === 'bool') return this.call('bool');
     if (type === 'float64') return this.call('f64');
     const { enums, flags, types } = this.parser;
-    if (enums.has(type)) return this.call('uint', 0, enums.get(type).size());
-    if (flags.has(type)) return this.pattern(named, flags.get(type).size());
+    if (enums.has(type))
+      return enums.get(type).isFull() ? type : this.call('uint', 0, enums.get(type).size());
+    if (flags.has(type))
+      return flags.get(type).isFull() ? type : this.pattern(named, flags.get(type).size());
     if (types.has(type)) return this.struct(named);
     return this.fail(named, `there is no type ${type}`);
+  }
+
+  /** Writes a text of UTF-16, which is an array itself. */
+  wideString({ token, type }, count) {
+    if (type.bound) this.fail(token, 'an array of wide strings needs a type for each');
+    return this.call('wideString', count);
+  }
+
+  /** Writes a field without a value. */
+  wire({ token, wire, values }) {
+    if (wire === 'align') return this.call('align');
+    const numbers = values.map((one) => one());
+    if (numbers.length !== (wire === 'const' ? 2 : 1))
+      this.fail(token, `${wire} takes ${wire === 'const' ? '(value, bits)' : '(bits)'}`);
+    const [number, bits] = wire === 'const' ? numbers : [0n, numbers[0]];
+    if (typeof number !== 'bigint' || typeof bits !== 'bigint' || bits < 1n || bits > 64n)
+      this.fail(token, `${wire} takes whole numbers, in 1 to 64 bits`);
+    if (number < 0n || number >> bits !== 0n)
+      this.fail(token, `${number} does not fit into ${bits} bits`);
+    return this.call('constant', `${number}n`, bits);
   }
 
   /** Writes a type before what needs it. */
@@ -141,12 +211,13 @@ class Printer {
           add(item.no, under(item.not ? yes : no), seen);
           continue;
         }
-        const name = item.align ? `align${names.size}` : item.token.text;
+        const name = item.wire ? `${item.wire}${names.size}` : item.token.text;
         if (names.has(name)) this.fail(item.token, `${name} is declared twice`);
-        const value = item.align ? this.call('align') : this.field(item);
-        if (condition && item.type?.bound)
+        const value = item.wire ? this.wire(item) : this.field(item);
+        if (condition && (item.type?.bound || item.type?.token.text === 'wstring'))
           this.fail(item.token, `${name}: an array cannot be in a branch; put it into a type`);
-        if (condition && item.align) this.fail(item.token, 'align cannot be in a branch');
+        if (condition && item.wire)
+          this.fail(item.token, `${item.wire} cannot be in a branch; put it into a type`);
         names.set(name, item);
         seen.set(name, condition ? 'branch' : item.type?.bound ? 'array' : item.type?.token.text);
         lines.push(
@@ -158,10 +229,24 @@ class Printer {
     return lines.length > 0 ? `{\n${lines.join('')}}` : '{}';
   }
 
+  /** Writes the enums or flags that have no room for more, and lists all: [name, names, whether it is so]. */
+  namedValues(kind, map, first) {
+    return [...map].map(([of, { names: more, isFull }]) => {
+      const names = [...first, ...more];
+      if (names.length < 1 || (kind === 'flags' && names.length > 64))
+        this.fail(undefined, `${of} needs 1 to 64 flags`);
+      const texts = names.map((one) => `'${one}'`);
+      if (isFull()) this.lines.push(`export const ${of} = ${this.call(kind, ...texts)};`);
+      return [of, names, isFull()];
+    });
+  }
+
   print() {
     const { constants, enums, flags, types, messages } = this.parser;
     const values = {};
     for (const name of constants.keys()) values[name] = this.parser.named({ text: name });
+    const choices = this.namedValues('enumeration', enums, ['None']);
+    const masks = this.namedValues('flags', flags, []);
     for (const { token } of types.values()) this.struct(token);
     const declared = [...messages].map(([name, { items }]) =>
       this.call('message', `'${name}'`, this.fields(items)),
@@ -170,8 +255,6 @@ class Printer {
     const name = this.parser.package ?? 'messages';
     const indented = declared.map((one) => `\n  ${one.replaceAll('\n', '\n  ')},`);
     this.lines.push(`export const ${name} = ${this.call('schema', `${indented.join('')}\n`)};`);
-    const choices = [...enums].map(([of, { names }]) => [of, ['None', ...names]]);
-    const masks = [...flags].map(([of, { names }]) => [of, names]);
     return { values, choices, masks, body: this.lines.join('\n'), used: [...this.used].sort() };
   }
 }
@@ -191,14 +274,18 @@ const mask = (names, i) => (names.length > 32 ? `${1n << BigInt(i)}n` : `${2 ** 
 export const typeScriptOf = ({ values, choices, masks, body, used }, file) => {
   const lines = [
     ...Object.entries(values).map(([name, value]) => `export const ${name} = ${literal(value)};`),
-    ...choices.map(
-      ([name, names]) =>
-        `export const ${name} = { ${names.map((one, i) => `${one}: ${i}`).join(', ')} } as const;`,
-    ),
-    ...masks.map(
-      ([name, names]) =>
-        `export const ${name} = { ${names.map((one, i) => `${one}: ${mask(names, i)}`).join(', ')} } as const;`,
-    ),
+    ...choices
+      .filter(([, , isFull]) => !isFull)
+      .map(
+        ([name, names]) =>
+          `export const ${name} = { ${names.map((one, i) => `${one}: ${i}`).join(', ')} } as const;`,
+      ),
+    ...masks
+      .filter(([, , isFull]) => !isFull)
+      .map(
+        ([name, names]) =>
+          `export const ${name} = { ${names.map((one, i) => `${one}: ${mask(names, i)}`).join(', ')} } as const;`,
+      ),
   ];
   return `// causeway-schema has made this from ${file}.
 import { ${used.join(', ')} } from 'causeway-net';
@@ -222,6 +309,19 @@ const upper = (name) => name.replace(/([a-z\d])([A-Z])/g, '$1_$2').toUpperCase()
 const inC = (value) => {
   if (typeof value === 'bigint' && value >= 2n ** 31n) return `UINT64_C(${value})`;
   return value < 0 ? `(${value})` : `${value}`;
+};
+
+/** Returns the enumerations and flags that a module exports, in the form of what is read of a file. */
+export const namedValues = (module) => {
+  const fields = Object.entries(module).filter(([, value]) => value?.view?.names);
+  const listed = (isOf) =>
+    fields
+      .filter(([, { view }]) => (view.type === 'string') === isOf)
+      .map(([name, { view }]) => [name, view.names]);
+  for (const [name, { view }] of fields)
+    for (const one of [name, ...view.names])
+      if (!/^\w+$/.test(one)) throw new RangeError(`${name}: ${one} cannot be a name in C`);
+  return { values: {}, choices: listed(true), masks: listed(false) };
 };
 
 /** Returns the constants, enums and flags as C. */

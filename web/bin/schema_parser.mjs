@@ -45,18 +45,13 @@ export const ELSEWHERE = {
   object: 'objects are the snapshots of another library; declare a message',
   union: 'unions are not built; declare a number and fields with "if"',
   contexts: 'contexts are not built; keep local state out of messages',
-  const: 'constants on the wire are not built',
-  reserved: 'reserved bits are not built',
-  int128: 'numbers of 128 bits are not built',
-  uint128: 'numbers of 128 bits are not built',
-  fixed: 'fixed point is not built; declare an integer with the same range',
-  ufixed: 'fixed point is not built; declare an integer with the same range',
 };
 
 /** Names that a declaration cannot have, because they stand for something else in what is written. */
 const RESERVED = new Set(
-  `align array arrayFrom bits bool bytes compressedFloat const enum f32 f64 fixedArray flags float32 float64 if else int
-  int64 message package schema string struct type uint uint64 when break case catch class continue debugger default
+  `align array arrayFrom bits bool bytes compressedFloat const constant enum enumeration f32 f64 fixed fixedArray flags
+  float32 float64 if else int int64 int128 message package reserved schema string struct type ufixed uint uint64 uint128
+  when wideString wstring break case catch class continue debugger default
   delete do export extends false finally for function import in instanceof new null return super switch this throw true
   try typeof var void while with yield let static await`.split(/\s+/),
 );
@@ -164,7 +159,8 @@ export class Parser {
       if (!this.takes(',') && !this.is('}')) this.fail('"," or "}" is expected');
     }
     const max = attributes.get('max');
-    map.set(name, { names, size: () => this.size(names, max) });
+    const size = () => this.size(names, max);
+    map.set(name, { names, size, isFull: () => size() === names.length });
   }
 
   /** Returns the number of variants, or the larger one that leaves room for more. */
@@ -193,7 +189,9 @@ export class Parser {
 
   item() {
     const first = this.word('a field');
-    if (first.text === 'align') return { token: first, align: true };
+    if (first.text === 'align') return { token: first, wire: 'align', values: [] };
+    if (first.text === 'const' || first.text === 'reserved')
+      return { token: first, wire: first.text, values: this.parameters() };
     if (first.text === 'if') {
       const not = this.takes('!');
       const subject = this.word('a field of true or false');
@@ -217,13 +215,17 @@ export class Parser {
       this.expect(']');
     }
     const token = this.word('a type');
-    const parameters = [];
-    if (this.takes('(')) {
-      do parameters.push(this.expression());
-      while (this.takes(','));
-      this.expect(')');
-    }
-    return { token, parameters, bound };
+    return { token, parameters: this.parameters(), bound };
+  }
+
+  /** Takes (a, b), if that follows: a list of expressions. */
+  parameters() {
+    const result = [];
+    if (!this.takes('(')) return result;
+    do result.push(this.expression());
+    while (this.takes(','));
+    this.expect(')');
+    return result;
   }
 
   /** Takes [a, b = 1], if that follows: a map of names to expressions, or to undefined. */

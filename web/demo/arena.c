@@ -54,9 +54,10 @@ static void step_axis(uint32_t *at, int32_t *speed, int32_t wanted, int32_t size
 {
     const int32_t change = (wanted - *speed) / 5;
     *speed = change != 0 ? *speed + change : wanted;
-    const int32_t to = (int32_t)*at + *speed, held = clamp(to, PLAYER_RADIUS, size - PLAYER_RADIUS);
-    *at = (uint32_t)held;
-    if (held != to)
+    const int32_t to = (int32_t)*at + *speed,
+                  clamped = clamp(to, PLAYER_RADIUS, size - PLAYER_RADIUS);
+    *at = (uint32_t)clamped;
+    if (clamped != to)
         *speed = 0;
 }
 
@@ -214,10 +215,10 @@ static void collide(struct loose_body *a, struct loose_body *b)
 static void roll(int32_t *at, int32_t *speed, int32_t size)
 {
     *at += *speed;
-    const int32_t held = clamp(*at, BODY_RADIUS, size - BODY_RADIUS);
-    if (held != *at)
+    const int32_t clamped = clamp(*at, BODY_RADIUS, size - BODY_RADIUS);
+    if (clamped != *at)
         *speed = -*speed * 3 / 4;
-    *at = held;
+    *at = clamped;
     *speed -= *speed / 48 + (*speed > 0) - (*speed < 0);
 }
 

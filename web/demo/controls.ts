@@ -29,7 +29,7 @@ const scaled = (x: number, y: number, full: number): { x: number; y: number } =>
 
 /** Reads keyboard, mouse and fingers on the arena. */
 export class Controls {
-  readonly #held = new Set<string>();
+  readonly #pressedKeys = new Set<string>();
   /** For each finger, the place where it began and its half of the arena. */
   readonly #fingers = new Map<
     number,
@@ -42,11 +42,11 @@ export class Controls {
     canvas.addEventListener('keydown', (event) => {
       if (!(event.code in KEYS) && event.code !== 'Space') return;
       if (event.ctrlKey || event.metaKey || event.altKey) return;
-      this.#held.add(event.code);
+      this.#pressedKeys.add(event.code);
       event.preventDefault();
     });
-    canvas.addEventListener('keyup', ({ code }) => this.#held.delete(code));
-    canvas.addEventListener('blur', () => this.#held.clear());
+    canvas.addEventListener('keyup', ({ code }) => this.#pressedKeys.delete(code));
+    canvas.addEventListener('blur', () => this.#pressedKeys.clear());
     canvas.addEventListener('pointerdown', (event) => {
       canvas.setPointerCapture(event.pointerId);
       canvas.focus();
@@ -72,14 +72,14 @@ export class Controls {
 
   /** Returns what the player wants; `player` is where he is drawn on the canvas. */
   wish(player: Point): Wish {
-    const keys = [...this.#held].map((code) => KEYS[code] ?? [0, 0]);
+    const keys = [...this.#pressedKeys].map((code) => KEYS[code] ?? [0, 0]);
     const sum = (axis: 0 | 1): number =>
       Math.sign(keys.reduce((total, key) => total + key[axis]!, 0));
     let move = scaled(sum(0), sum(1), 1);
     let aim = this.#mouse
       ? scaled(this.#mouse.x - player.x, this.#mouse.y - player.y, 1)
       : { ...move };
-    let fire = this.#pressed || this.#held.has('Space');
+    let fire = this.#pressed || this.#pressedKeys.has('Space');
     for (const { start, left, at } of this.#fingers.values()) {
       const drag = scaled(at.x - start.x, at.y - start.y, STICK);
       if (left) move = drag;

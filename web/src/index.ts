@@ -62,6 +62,7 @@ export {
   bytesFrom,
   bytesOf,
   compressedFloat,
+  constant,
   f32,
   f64,
   fixedArray,
@@ -78,7 +79,16 @@ export {
   uint64,
   when,
 } from './messages/fields.js';
-export type { AlignField, Field, Fields, Kind, OptionalField, Values } from './messages/fields.js';
+export type {
+  Field,
+  Fields,
+  Kind,
+  OptionalField,
+  Values,
+  View,
+  WireField,
+} from './messages/fields.js';
+export { enumeration, fixed, flags, int128, uint128, wideString } from './messages/views.js';
 export { yojimboDefaults } from './messages/yojimbo.js';
 export { request } from './messages/request.js';
 export type {

@@ -35,15 +35,23 @@ export interface Sender {
   readonly port: number;
 }
 
+/** A list of addresses and networks of Node. */
+export interface BlockList {
+  addSubnet(network: string, bits: number, family: 'ipv4' | 'ipv6'): void;
+  check(address: string, family: 'ipv4' | 'ipv6'): boolean;
+}
+
 /** The parts of Node that are used here. */
 interface NodeModules {
   'node:dgram': { createSocket(options: DgramOptions): DgramSocket };
-  'node:net': { isIP(text: string): 0 | 4 | 6 };
+  'node:net': { isIP(text: string): 0 | 4 | 6; BlockList: new () => BlockList };
   'node:fs': {
     readFileSync(path: URL): Uint8Array<ArrayBuffer>;
     existsSync(path: URL): boolean;
   };
-  'node:module': { createRequire(from: URL): { resolve(name: string): string } };
+  'node:module': {
+    createRequire(from: URL): { resolve(name: string): string; (name: string): unknown };
+  };
   'node:url': { pathToFileURL(path: string): URL };
 }
 

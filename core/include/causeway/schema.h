@@ -61,6 +61,7 @@ enum cw_kind {
     CW_KIND_STRUCT,           /* the struct of another type */
     CW_KIND_ALIGN,            /* no member: zero bits up to the next byte */
     CW_KIND_RELATIVE,         /* uint32_t, see cw_stream_relative */
+    CW_KIND_CONSTANT,         /* no member: a number that is always the same */
     CW_KIND_COUNT
 };
 
@@ -75,7 +76,8 @@ struct cw_field {
        items on the wire. A field cannot be both optional and an array. */
     uint32_t array;
     /* The limits of the four integer kinds. Limits of signed integers are stored as
-       (uint64_t)(int64_t)limit. For CW_KIND_BYTES and CW_KIND_STRING, max is the most bytes. */
+       (uint64_t)(int64_t)limit. For CW_KIND_BYTES and CW_KIND_STRING, max is the most bytes. For
+       CW_KIND_CONSTANT, min is the number, and max the largest one in as many bits. */
     uint64_t min, max;
     /* The limits of CW_KIND_COMPRESSED_FLOAT; see cw_stream_compressed_float. */
     float float_min, float_max, resolution;
@@ -187,6 +189,27 @@ uint32_t cw_schema_check(const struct cw_schema *schema, uint32_t type, const vo
 #define CW_FIXED_BYTES(size)       CW_BYTES_OF(size, size)
 /* No member, and on the wire zeros up to the next byte. */
 #define CW_ALIGN nothing, char, 0, false, 0, CW_KIND_ALIGN, 0, 0, 0, 0, 0, NULL, NULL, NULL
+/* No member, and on the wire always this number, in 1 to 64 bits. Another one is refused. */
+#define CW_CONSTANT(number, bits)                                                                  \
+    nothing, char, 0, false, 0, CW_KIND_CONSTANT, number, UINT64_MAX >> (64 - (bits)), 0, 0, 0,    \
+        NULL, NULL, NULL
+/* One of so many values, which are numbered from 0, as those of an enum are. */
+#define CW_ENUMERATION(count) CW_UINT(0, (count)-1)
+/* A bit for each of so many flags, 1 to 32 or 1 to 64; the lowest is the first. */
+#define CW_FLAGS(count)    CW_BITS(count)
+#define CW_FLAGS_64(count) CW_BITS_64(count)
+/* A number from min to max, both whole, in steps of 2^-fraction_bits: the member is the number of
+   steps. integer_bits, which include the sign, are at least as many as the limits need. The two
+   are 8, 16 or 32 bits together, or up to 64. */
+#define CW_FIXED(integer_bits, fraction_bits, min, max)                                            \
+    CW_INT((min) * ((int64_t)1 << (fraction_bits)), (max) * ((int64_t)1 << (fraction_bits)))
+#define CW_FIXED_64(integer_bits, fraction_bits, min, max)                                         \
+    CW_INT_64((min) * ((int64_t)1 << (fraction_bits)), (max) * ((int64_t)1 << (fraction_bits)))
+/* An array of UTF-16 units, as serialize sends wide strings. Their sequence is not checked. */
+#define CW_WIDE_STRING(most) CW_ARRAY(CW_BITS(32), most)
+/* The struct cw_uint_128 or cw_int_128, all values of which can be sent. */
+#define CW_UINT_128 CW_STRUCT(cw_uint_128)
+#define CW_INT_128  CW_STRUCT(cw_int_128)
 /* A number greater than the value of the expression, and a sequence number that is not equal to it.
    In an array, each is relative to the one before it, and the first to the expression. */
 #define CW_RELATIVE(previous)                                                                      \
@@ -284,6 +307,17 @@ uint32_t cw_schema_check(const struct cw_schema *schema, uint32_t type, const vo
                                                           NULL,                                    \
                                                           block};
 
+/* The halves of numbers of 128 bits, as serialize sends them: a number without a sign as it is,
+   the other one as its distance from the least one. */
+#define CW_UINT_128_FIELDS(FIELD)                                                                  \
+    FIELD(low, CW_BITS_64(64))                                                                     \
+    FIELD(high, CW_BITS_64(64))
+CW_MESSAGE(cw_uint_128, CW_UINT_128_FIELDS)
+#define CW_INT_128_FIELDS(FIELD)                                                                   \
+    FIELD(low, CW_BITS_64(64))                                                                     \
+    FIELD(high, CW_INT_64(INT64_MIN, INT64_MAX))
+CW_MESSAGE(cw_int_128, CW_INT_128_FIELDS)
+
 /* A schema as bytes: the browser hands these bytes to the core, and a fingerprint is computed from
    them.
 
@@ -295,10 +329,11 @@ uint32_t cw_schema_check(const struct cw_schema *schema, uint32_t type, const vo
    2^32 - 1 for a type with a function of its own.
 
    Per field: its name and a NUL; u8 kind as in enum cw_kind; u8 with 1 for optional, 2 for a count
-   and 4 for an operand; u32 array; then the limits: u64 min and u64 max for integers, u32 max for
-   bytes, strings and relative numbers, the bits of float_min, float_max and resolution as three u32
-   for compressed floats, u32 number of fields and then the fields themselves for structs, nothing
-   for other kinds; then count and operand with a NUL each, as far as there are any.
+   and 4 for an operand; u32 array; then the limits: u64 min and u64 max for integers and constants,
+   u32 max for bytes, strings and relative numbers, the bits of float_min, float_max and resolution
+   as three u32 for compressed floats, u32 number of fields and then the fields themselves for
+   structs, nothing for other kinds; then count and operand with a NUL each, as far as there are
+   any.
 
    An expression is at most 128 bytes for a stack of at most 8 numbers. 1 pushes the value of the
    field that is as many fields back as the next byte says. 2 replaces a number by whether it is 0.

@@ -22,14 +22,14 @@ void cw_large_receiver_layout(struct cw_large_receiver *receiver, struct cw_aren
     const uint32_t places = window + cw_large_count(format, format->most) - 1;
     struct cw_large_span *spans = cw_arena_take(arena, sizeof *spans * window);
     uint64_t *here = cw_arena_take(arena, sizeof *here * words_for(window));
-    uint64_t *held = cw_arena_take(arena, sizeof *held * words_for(places));
+    uint64_t *delivered = cw_arena_take(arena, sizeof *delivered * words_for(places));
     uint8_t *bytes = cw_arena_take(arena, (size_t)places * format->fragment_size);
     if (receiver)
         *receiver = (struct cw_large_receiver){.window = window,
                                                .format = *format,
                                                .spans = spans,
                                                .here = here,
-                                               .held = held,
+                                               .delivered = delivered,
                                                .bytes = bytes};
 }
 
@@ -52,8 +52,8 @@ enum cw_error cw_large_receiver_check(const struct cw_large_receiver *receiver,
     const struct cw_large_span *span = cw_large_span_of(receiver, piece->first);
     if (span->total > 0 && span->total != piece->total)
         return CW_ERROR_MALFORMED;
-    return cw_bit_get(receiver->held, place_of_piece(receiver, piece)) ? CW_ERROR_RECEIVER_FULL
-                                                                       : CW_OK;
+    return cw_bit_get(receiver->delivered, place_of_piece(receiver, piece)) ? CW_ERROR_RECEIVER_FULL
+                                                                            : CW_OK;
 }
 
 bool cw_large_receiver_take(struct cw_large_receiver *receiver, const struct cw_large_piece *piece)
@@ -78,12 +78,13 @@ uint16_t cw_large_receiver_complete(const struct cw_large_receiver *receiver, ui
 }
 
 /* Notes that the application holds the bytes of these places, or holds them no longer. */
-static void hold(struct cw_large_receiver *receiver, size_t from, size_t size, bool held)
+static void hold(struct cw_large_receiver *receiver, size_t from, size_t size, bool delivered)
 {
     const size_t fragment_size = receiver->format.fragment_size;
     const uint32_t last = (uint32_t)((from + size - 1) / fragment_size);
     for (uint32_t place = (uint32_t)(from / fragment_size); place <= last; place++)
-        held ? cw_bit_set(receiver->held, place) : cw_bit_clear(receiver->held, place);
+        delivered ? cw_bit_set(receiver->delivered, place)
+                  : cw_bit_clear(receiver->delivered, place);
 }
 
 static void release(void *context, uint8_t *block, size_t size)

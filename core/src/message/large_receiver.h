@@ -26,7 +26,8 @@ struct cw_large_receiver {
     struct cw_large_format format;
     struct cw_large_span *spans;
     uint64_t *here; /* a bit for each place: its fragment has arrived */
-    uint64_t *held; /* a bit for each place, also behind the ring: the application has its bytes */
+    uint64_t
+        *delivered; /* a bit for each place, also behind the ring: the application has its bytes */
     uint8_t *bytes;
 };
 

@@ -33,6 +33,8 @@ static bool valid_limits(const struct cw_field *field)
         return min <= max;
     case CW_KIND_UINT_64:
         return field->min <= field->max;
+    case CW_KIND_CONSTANT:
+        return field->min <= field->max && !field->optional && field->array == 0;
     case CW_KIND_COMPRESSED_FLOAT:
         return field->float_min < field->float_max && field->resolution > 0 &&
                isfinite(field->float_max - field->float_min) && isfinite(field->resolution);
@@ -95,6 +97,7 @@ static const struct {
     [CW_KIND_STRUCT] = {0, 1, CW_CODE_STRUCT},
     [CW_KIND_ALIGN] = {0, 1, CW_CODE_ALIGN},
     [CW_KIND_RELATIVE] = {4, ALIGNMENT_4, CW_CODE_RELATIVE},
+    [CW_KIND_CONSTANT] = {0, 1, CW_CODE_CONSTANT},
 };
 
 /* Returns the extent of one value. The size of a struct is known once its fields are placed. */
@@ -135,7 +138,7 @@ static void make_step(struct cw_schema_step *step, const struct cw_field *field)
         step->min = 0;
         step->range = kind == CW_KIND_FLOAT ? UINT32_MAX : UINT64_MAX;
     }
-    if (kind == CW_KIND_BYTES || kind == CW_KIND_STRING)
+    if (kind == CW_KIND_BYTES || kind == CW_KIND_STRING || kind == CW_KIND_CONSTANT)
         step->range = field->max;
     if (step->code == CW_CODE_RANGE)
         step->bits = (uint8_t)cw_bits_required((uint32_t)step->range);
@@ -166,7 +169,7 @@ static bool valid_rules(const struct cw_field *field)
 struct layout {
     struct cw_arena arena;
     cw_expression_maker *make;
-    bool comparable; /* stays if each field of the type can be read without those before it */
+    bool comparable; /* stays if each field has a value and can be read without those before it */
 };
 
 /* Replaces the expression of the field at index, if there is one, by a copy. Returns false when it
@@ -199,7 +202,8 @@ static enum cw_error place_field(struct layout *layout, struct cw_field *field, 
     if (!field->name || (field->optional && field->array > 0) || !valid_limits(field) ||
         !valid_rules(field))
         return CW_ERROR_SCHEMA_FIELD;
-    if (field->kind == CW_KIND_ALIGN || field->count || field->operand)
+    if (field->kind == CW_KIND_ALIGN || field->kind == CW_KIND_CONSTANT || field->count ||
+        field->operand)
         layout->comparable = false;
     field->name = copy_name(&layout->arena, field->name);
     struct cw_message_type type = {.name = field->name};

@@ -52,6 +52,7 @@ static unsigned limits_of(enum cw_kind kind, unsigned *size)
     case CW_KIND_UINT:
     case CW_KIND_INT_64:
     case CW_KIND_UINT_64:
+    case CW_KIND_CONSTANT:
         *size = 8;
         return 2;
     case CW_KIND_BYTES:

@@ -6,8 +6,9 @@
 
 #include "causeway/schema.h"
 
-/* Returns whether there is such a type, its structs have a table of fields, and each field can be
-   read without those before it. Only such structs can be compared and sent as differences. */
+/* Returns whether there is such a type, its structs have a table of fields, and each field has a
+   value that can be read without those before it. Only such structs can be compared and sent as
+   differences. */
 bool cw_schema_comparable(const struct cw_schema *schema, uint32_t type);
 
 /* Returns whether all fields of two structs of the type are the same on the wire. Ignores padding,

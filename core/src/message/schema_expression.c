@@ -81,7 +81,7 @@ bool cw_expression_value(const char *expression, const struct cw_field *field, u
 {
     const uint8_t *at = (const uint8_t *)expression;
     int64_t stack[CW_EXPRESSION_STACK + 1], top = 0;
-    unsigned held = 0;
+    unsigned depth = 0;
     while (*at != CW_OPERATION_END) {
         const unsigned operation = *at++;
         if (operation >= 192) {
@@ -89,17 +89,17 @@ bool cw_expression_value(const char *expression, const struct cw_field *field, u
         } else if (operation == CW_OPERATION_NOT) {
             top = top == 0;
         } else if (operation >= 128 || operation == CW_OPERATION_FIELD) {
-            if (held == CW_EXPRESSION_STACK)
+            if (depth == CW_EXPRESSION_STACK)
                 return false;
-            stack[held++] = top;
+            stack[depth++] = top;
             top = operation & 63;
             if (operation == CW_OPERATION_FIELD &&
                 (*at - 1u >= before || !cw_expression_load(field - *at++, structure, &top)))
                 return false;
-        } else if (held < 2 || !apply(operation, stack[--held], top, &top)) {
+        } else if (depth < 2 || !apply(operation, stack[--depth], top, &top)) {
             return false;
         }
     }
     *value = top;
-    return held == 1;
+    return depth == 1;
 }

@@ -19,7 +19,8 @@ enum cw_schema_code {
     CW_CODE_STRING,
     CW_CODE_STRUCT, /* one that is optional or an array */
     CW_CODE_ALIGN,
-    CW_CODE_RELATIVE
+    CW_CODE_RELATIVE,
+    CW_CODE_CONSTANT
 };
 
 /* The fields of a struct, for loops over them. The fields of a nested struct that is neither

@@ -15,6 +15,7 @@ static uint64_t value_bits(const struct cw_schema_step *step)
     case CW_CODE_BOOL:
         return 1;
     case CW_CODE_RANGE_64:
+    case CW_CODE_CONSTANT:
         return 64;
     case CW_CODE_BYTES:
     case CW_CODE_STRING:

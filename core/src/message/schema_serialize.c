@@ -153,6 +153,11 @@ static bool serialize_value(struct cw_stream *stream, const struct cw_schema_ste
             memcpy(value, &number, sizeof number);
         return done;
     }
+    case CW_CODE_CONSTANT: {
+        uint64_t number = step->min;
+        return cw_stream_outlined_uint_64(stream, &number, 0, step->range) &&
+               (number == step->min || cw_stream_fail(stream));
+    }
     case CW_CODE_BYTES:
         return serialize_bytes(stream, step, value, message);
     case CW_CODE_ALIGN:

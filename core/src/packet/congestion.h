@@ -25,15 +25,16 @@ struct cw_congestion_binary {
 /* A round of the mode DELAY: it lasts from one tick to the tick that brings the ack of a packet
    sent after it. */
 struct cw_congestion_round {
-    bool began;           /* its last packet has been sent: `last` is known */
-    bool over;            /* its last packet has been acked or lost */
-    uint16_t last;        /* when this packet is acked or lost, the round is over */
-    uint32_t ticks, held; /* ticks in the round, and ticks in which packets were held back */
-    uint32_t capped;      /* ticks in which the most packets of a tick were not enough */
-    double start;         /* seconds */
-    double idle;          /* when packets were last sent while none were in flight */
-    double least;         /* the least RTT in the round */
-    double acked, lost;   /* bytes */
+    bool began;    /* its last packet has been sent: `last` is known */
+    bool over;     /* its last packet has been acked or lost */
+    uint16_t last; /* when this packet is acked or lost, the round is over */
+    uint32_t ticks,
+        limited_ticks;  /* ticks in the round, and ticks in which packets were held back */
+    uint32_t capped;    /* ticks in which the most packets of a tick were not enough */
+    double start;       /* seconds */
+    double idle;        /* when packets were last sent while none were in flight */
+    double least;       /* the least RTT in the round */
+    double acked, lost; /* bytes */
 };
 
 /* The end of a round: what had arrived until then, and how fast, in bytes and seconds. */

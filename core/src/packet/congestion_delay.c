@@ -471,7 +471,7 @@ static void pass_tick(struct cw_congestion *c, double tick_seconds, double now)
 {
     struct cw_congestion_delay *d = &c->delay;
     set_target(c, tick_seconds);
-    d->round.held += c->limited != CW_CONGESTION_LIMIT_NONE;
+    d->round.limited_ticks += c->limited != CW_CONGESTION_LIMIT_NONE;
     d->round.capped += d->tick.capped;
     d->tick.capped = false;
     if (d->phase == START)

@@ -60,7 +60,7 @@ static inline void note_mark(struct cw_congestion_delay *d, double now, bool cou
    window that was not used is not proven. */
 static inline bool is_limited(const struct cw_congestion_delay *d)
 {
-    return 4 * d->round.held >= d->round.ticks;
+    return 4 * d->round.limited_ticks >= d->round.ticks;
 }
 
 /* Returns whether something waited in every tick of the round, held back by this control or by the
@@ -68,7 +68,7 @@ static inline bool is_limited(const struct cw_congestion_delay *d)
    smaller window, and its messages would wait. */
 static inline bool is_backlogged(const struct cw_congestion_delay *d)
 {
-    return d->round.held + d->round.capped >= d->round.ticks;
+    return d->round.limited_ticks + d->round.capped >= d->round.ticks;
 }
 
 /* Returns whether so long a queue cannot be ours: a single packet in flight waits for none of ours,

@@ -97,10 +97,10 @@ TEST(test_advance_further_than_the_size_clears_all)
     for (uint16_t s = 0; s < 64; s++)
         put(&buffer, s);
     put(&buffer, 64 * 5 + 7);
-    uint32_t held = 0;
+    uint32_t stored = 0;
     for (uint32_t s = 0; s < 65536; s++)
-        held += cw_sequence_buffer_exists(&buffer, (uint16_t)s);
-    assert_int_equal(held, 1);
+        stored += cw_sequence_buffer_exists(&buffer, (uint16_t)s);
+    assert_int_equal(stored, 1);
     cw_sequence_buffer_destroy(&buffer);
 }
 

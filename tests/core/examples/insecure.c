@@ -42,13 +42,13 @@ TEST(bots_talk)
 {
     pid_t server, bots;
     FILE *output = program_start(BOT, start_server(&server), "5", &bots);
-    unsigned said = 0, heard = 0;
+    unsigned said = 0, received = 0;
     program_says(output, "5 connected");
-    while (heard < 5)
+    while (received < 5)
         assert_int_equal(sscanf(program_says(output, "5 connected"),
-                                "5 connected, %u said, %u heard", &said, &heard),
+                                "5 connected, %u said, %u heard", &said, &received),
                          2);
-    assert_true(said >= heard);
+    assert_true(said >= received);
     program_stop(bots);
     program_stop(server);
     fclose(output);

@@ -22,8 +22,8 @@ TEST(nodes_hear_each_other)
     assert_true(file >= 0);
     close(file);
     /* The first one has nobody to send to. It tells where it is, and hears the second. */
-    FILE *heard = program_start(NODE, "127.0.0.1:0", path, &a);
-    snprintf(first, sizeof first, "%s", program_says(heard, where) + strlen(where));
+    FILE *listener = program_start(NODE, "127.0.0.1:0", path, &a);
+    snprintf(first, sizeof first, "%s", program_says(listener, where) + strlen(where));
     assert_non_null(strstr(first, ", without encryption"));
     *strchr(first, ',') = 0;
 
@@ -32,10 +32,10 @@ TEST(nodes_hear_each_other)
     snprintf(text, sizeof text, "6 bytes from %s", program_says(output, where) + strlen(where));
     *strchr(text, ',') = 0;
     for (int i = 0; i < 2; i++)
-        assert_string_equal(program_says(heard, "bytes from"), text);
+        assert_string_equal(program_says(listener, "bytes from"), text);
     program_stop(a);
     program_stop(b);
-    fclose(heard);
+    fclose(listener);
     fclose(output);
     unlink(path);
 }

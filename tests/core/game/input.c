@@ -156,9 +156,9 @@ TEST(what_is_late_early_or_known_is_told)
     add(&ends, 103);
     assert_int_equal(pass(&ends, 102.5), CW_OK);
     assert_int_equal(stats_of(&ends).late, 2);
-    const struct cw_input_report told = report(&ends);
-    assert_int_equal(told.tick, 101);
-    assert_true(told.early_ticks == -0.5);
+    const struct cw_input_report latest = report(&ends);
+    assert_int_equal(latest.tick, 101);
+    assert_true(latest.early_ticks == -0.5);
 
     add(&ends, 103 + 65);
     assert_int_equal(pass(&ends, 102.5), CW_ERROR_TOO_EARLY);
@@ -181,20 +181,20 @@ TEST(the_report_tells_the_closest_call)
     add(&ends, 100);
     assert_int_equal(pass(&ends, 97.75), CW_OK);
     assert_int_equal(cw_input_receiver_transmit(ends.receiver, data, sizeof data - 1), 0);
-    struct cw_input_report told = report(&ends);
-    assert_int_equal(told.acked, 96); /* 97 to 99 are not here */
-    assert_int_equal(told.tick, 100);
-    assert_true(told.early_ticks == 2.25);
+    struct cw_input_report latest = report(&ends);
+    assert_int_equal(latest.acked, 96); /* 97 to 99 are not here */
+    assert_int_equal(latest.tick, 100);
+    assert_true(latest.early_ticks == 2.25);
 
     for (uint32_t tick = 98; tick <= 100; tick++)
         take(&ends, tick, &own);
     assert_int_equal(report(&ends).acked, 100);
     add(&ends, 101);
     assert_int_equal(pass(&ends, 100.5), CW_OK);
-    told = report(&ends);
-    assert_int_equal(told.acked, 101);
-    assert_int_equal(told.tick, 101);
-    assert_true(told.early_ticks == 0.5);
+    latest = report(&ends);
+    assert_int_equal(latest.acked, 101);
+    assert_int_equal(latest.tick, 101);
+    assert_true(latest.early_ticks == 0.5);
 
     /* The input is late by 1.5 ticks. */
     take(&ends, 101, &own);
@@ -202,19 +202,19 @@ TEST(the_report_tells_the_closest_call)
     take(&ends, 103, &own);
     add(&ends, 102);
     assert_int_equal(pass(&ends, 103.5), CW_OK);
-    told = report(&ends);
-    assert_int_equal(told.acked, 103);
-    assert_int_equal(told.tick, 102);
-    assert_true(told.early_ticks == -1.5);
+    latest = report(&ends);
+    assert_int_equal(latest.acked, 103);
+    assert_int_equal(latest.tick, 102);
+    assert_true(latest.early_ticks == -1.5);
 
     /* At a server that is behind its own clock, this input is in time nevertheless. */
     for (uint32_t tick = 104; tick < 200; tick++)
         take(&ends, tick, &own);
     add(&ends, 200);
     assert_int_equal(pass(&ends, 203.5), CW_OK);
-    told = report(&ends);
-    assert_int_equal(told.tick, 200);
-    assert_true(told.early_ticks == 0);
+    latest = report(&ends);
+    assert_int_equal(latest.tick, 200);
+    assert_true(latest.early_ticks == 0);
 }
 
 TEST(the_report_holds_for_two_periods)
@@ -225,11 +225,11 @@ TEST(the_report_holds_for_two_periods)
         add(&ends, tick);
         assert_int_equal(pass(&ends, tick - (tick == 90 ? 0.25 : 3)), CW_OK);
         take(&ends, tick, &own);
-        const struct cw_input_report told = report(&ends);
+        const struct cw_input_report latest = report(&ends);
         if (tick >= 90 && tick < 128 + 3)
-            assert_true(told.tick == 90 && told.early_ticks == 0.25);
+            assert_true(latest.tick == 90 && latest.early_ticks == 0.25);
         else
-            assert_true(told.tick != 90 && told.early_ticks == 3);
+            assert_true(latest.tick != 90 && latest.early_ticks == 3);
     }
     /* An input that was nearly late before a silence is not reported after it. */
     for (uint32_t tick = 200; tick < 300; tick++)
@@ -252,16 +252,16 @@ TEST(the_report_tells_of_inputs_refused_as_too_early)
     struct ends ends = open_ends();
     add(&ends, 600);
     assert_int_equal(pass(&ends, 100), CW_ERROR_TOO_EARLY);
-    const struct cw_input_report told = report(&ends);
-    assert_int_equal(told.tick, 600);
-    assert_true(told.early_ticks > 127.9); /* the most that its bits hold */
+    const struct cw_input_report latest = report(&ends);
+    assert_int_equal(latest.tick, 600);
+    assert_true(latest.early_ticks > 127.9); /* the most that its bits hold */
 }
 
 TEST(an_ack_ends_the_copies)
 {
     struct ends ends = open_ends();
     uint8_t data[512], one[CW_INPUT_REPORT_SIZE];
-    struct cw_input_report told;
+    struct cw_input_report latest;
     assert_int_equal(cw_input_sender_transmit(ends.sender, data, sizeof data), 0);
     add(&ends, 1);
     const size_t alone = cw_input_sender_transmit(ends.sender, data, sizeof data);
@@ -276,25 +276,27 @@ TEST(an_ack_ends_the_copies)
                          ends.receiver, data, cw_input_sender_transmit(ends.sender, data, 512), 35),
                      CW_OK);
     assert_int_equal(cw_input_receiver_transmit(ends.receiver, one, sizeof one), sizeof one);
-    assert_int_equal(cw_input_sender_receive(ends.sender, one, sizeof one, &told), CW_OK);
-    assert_int_equal(told.acked, 40);
+    assert_int_equal(cw_input_sender_receive(ends.sender, one, sizeof one, &latest), CW_OK);
+    assert_int_equal(latest.acked, 40);
     assert_int_equal(cw_input_sender_transmit(ends.sender, data, sizeof data), 0);
     add(&ends, 41);
     assert_int_equal(cw_input_sender_transmit(ends.sender, data, sizeof data), alone);
     /* An ack that was overtaken changes nothing. */
-    assert_int_equal(cw_input_sender_receive(ends.sender, one, sizeof one, &told), CW_OK);
+    assert_int_equal(cw_input_sender_receive(ends.sender, one, sizeof one, &latest), CW_OK);
     assert_int_equal(cw_input_sender_transmit(ends.sender, data, sizeof data), alone);
     add(&ends, 1000);
-    assert_int_equal(cw_input_sender_receive(ends.sender, one, sizeof one, &told), CW_OK);
+    assert_int_equal(cw_input_sender_receive(ends.sender, one, sizeof one, &latest), CW_OK);
     assert_in_range(cw_input_sender_transmit(ends.sender, data, sizeof data), 1, alone);
     /* An ack from before the ticks began anew is stale. */
     add(&ends, 20);
-    assert_int_equal(cw_input_sender_receive(ends.sender, one, sizeof one, &told), CW_ERROR_STALE);
-    assert_int_equal(cw_input_sender_receive(ends.sender, one, 5, &told), CW_ERROR_MALFORMED);
+    assert_int_equal(cw_input_sender_receive(ends.sender, one, sizeof one, &latest),
+                     CW_ERROR_STALE);
+    assert_int_equal(cw_input_sender_receive(ends.sender, one, 5, &latest), CW_ERROR_MALFORMED);
     assert_true(cw_input_sender_transmit(ends.sender, data, sizeof data) > 0);
     cw_input_sender_reset(ends.sender);
     assert_int_equal(cw_input_sender_transmit(ends.sender, data, sizeof data), 0);
-    assert_int_equal(cw_input_sender_receive(ends.sender, one, sizeof one, &told), CW_ERROR_STALE);
+    assert_int_equal(cw_input_sender_receive(ends.sender, one, sizeof one, &latest),
+                     CW_ERROR_STALE);
 }
 
 /* Healthy clients send a message without inputs when the server has all of them. */
@@ -329,9 +331,9 @@ TEST(an_ack_may_be_ahead)
     for (uint32_t tick = 19; tick <= 30; tick++)
         take(&ends, tick, &own);
     assert_int_equal(pass(&ends, 30), CW_OK);
-    const struct cw_input_report told = report(&ends);
-    assert_int_equal(told.acked, 30);
-    assert_true(told.early_ticks == -11);
+    const struct cw_input_report latest = report(&ends);
+    assert_int_equal(latest.acked, 30);
+    assert_true(latest.early_ticks == -11);
     assert_int_equal(cw_input_sender_transmit(ends.sender, data, sizeof data), 0);
     add(&ends, 21);
     assert_int_equal(pass(&ends, 30), CW_OK);
@@ -446,12 +448,12 @@ TEST(hostile_bytes_are_refused_whole)
     assert_int_equal(cw_input_receiver_receive(ends.receiver, data, size, 49999), CW_OK);
 
     /* Reports are bytes from outside as well. */
-    struct cw_input_report told;
+    struct cw_input_report latest;
     for (int i = 0; i < 10000; i++) {
         for (size_t j = 0; j < CW_INPUT_REPORT_SIZE; j++)
             data[j] = (uint8_t)cw_prng_bits(&random);
-        if (cw_input_sender_receive(ends.sender, data, CW_INPUT_REPORT_SIZE, &told) == CW_OK)
-            assert_true(fabs(told.early_ticks) <= 128);
+        if (cw_input_sender_receive(ends.sender, data, CW_INPUT_REPORT_SIZE, &latest) == CW_OK)
+            assert_true(fabs(latest.early_ticks) <= 128);
     }
 }
 

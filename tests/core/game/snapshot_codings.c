@@ -65,7 +65,7 @@ TEST(test_lines_cost_next_to_nothing)
 TEST(test_lines_are_foreseen_over_any_number_of_ticks)
 {
     static const uint32_t steps[] = {1, 2, 5, 1, 300, 7, 1000};
-    uint32_t held = 0;
+    uint32_t acked = 0;
     use(CW_SNAPSHOT_PREDICTED);
     for (uint32_t i = 0; i < sizeof steps / sizeof *steps; i++) {
         rig_tick += steps[i];
@@ -78,8 +78,8 @@ TEST(test_lines_are_foreseen_over_any_number_of_ticks)
             expect_place(j, 3 * rig_tick + j, 90000 - 2 * rig_tick);
         if (i >= 4) /* from here on the baseline has a baseline */
             assert_true(sent.size < ENTITIES * 7 / 8 + 12);
-        cw_snapshot_server_acked(rig_server, 0, held);
-        held = sent.number;
+        cw_snapshot_server_acked(rig_server, 0, acked);
+        acked = sent.number;
     }
 }
 

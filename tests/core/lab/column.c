@@ -312,7 +312,7 @@ TEST(events_that_nobody_takes_make_room)
         struct cw_lab_column_config config = cw_lab_column_config_default();
         struct cw_lab_column *emptied = make(0, 1);
         struct cw_lab_column_event event, all;
-        uint64_t told = 0, kept = 0;
+        uint64_t noted = 0, kept = 0;
         config.max_events = room;
         struct cw_lab_column *column = column_with(&config);
         struct cw_lab_column_event newest[10];
@@ -320,13 +320,13 @@ TEST(events_that_nobody_takes_make_room)
             cw_lab_column_step(column, 1);
             cw_lab_column_step(emptied, 1);
             while (cw_lab_column_next(emptied, &all))
-                newest[told++ % 10] = all;
+                newest[noted++ % 10] = all;
         }
         assert_true(cw_lab_column_hash(column) == cw_lab_column_hash(emptied));
         for (; cw_lab_column_next(column, &event); kept++)
-            assert_memory_equal(&event, &newest[(told + kept) % 10], sizeof event);
+            assert_memory_equal(&event, &newest[(noted + kept) % 10], sizeof event);
         assert_int_equal(kept, room);
-        assert_int_equal(cw_lab_column_events_dropped(column), told - room);
+        assert_int_equal(cw_lab_column_events_dropped(column), noted - room);
         assert_int_equal(cw_lab_column_events_dropped(emptied), 0);
     }
 }

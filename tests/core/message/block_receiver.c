@@ -94,12 +94,12 @@ TEST(the_next_block_begins_while_one_is_held)
 {
     struct rig rig;
     start(&rig);
-    struct cw_message *held = take(&rig, 1, 0, 1, 5);
+    struct cw_message *kept = take(&rig, 1, 0, 1, 5);
     assert_null(take(&rig, 2, 0, 3, 10));
     assert_null(take(&rig, 2, 1, 3, 10));
     assert_int_equal(check(&rig, 2, 2, 3, 5), CW_ERROR_RECEIVER_FULL); /* completes the block */
-    assert_memory_equal(held->block, "abcde", 5);
-    cw_message_drop(held);
+    assert_memory_equal(kept->block, "abcde", 5);
+    cw_message_drop(kept);
     struct cw_message *next = take(&rig, 2, 2, 3, 5);
     assert_memory_equal(next->block, "abcdefghijklmnopqrstuvwxy", 25);
     cw_message_drop(next);
@@ -116,10 +116,10 @@ TEST(only_the_first_fragments_come_ahead)
     rig.receiver.received = received;
     rig.receiver.max_block_size = sizeof buffer;
     assert_int_equal(cw_block_ahead(sizeof buffer, 10), sizeof ahead);
-    struct cw_message *held = take(&rig, 1, 0, 1, 5);
+    struct cw_message *kept = take(&rig, 1, 0, 1, 5);
     assert_int_equal(check(&rig, 2, CW_BLOCK_AHEAD - 1, 100, 10), CW_OK);
     assert_int_equal(check(&rig, 2, CW_BLOCK_AHEAD, 100, 10), CW_ERROR_RECEIVER_FULL);
-    cw_message_drop(held);
+    cw_message_drop(kept);
     assert_int_equal(check(&rig, 2, CW_BLOCK_AHEAD, 100, 10), CW_OK);
     channel_rig_stop(&rig.channel);
 }

@@ -90,14 +90,14 @@ TEST(test_a_block_that_is_held_makes_the_next_one_wait)
     send_parcel(a, 0, 2, 700, now);
     send_note(a, 0, 3, 0, now);
     rounds(a, b, 20, &now);
-    struct cw_message *held = next_message(b, NULL);
-    assert_non_null(held);
+    struct cw_message *kept = next_message(b, NULL);
+    assert_non_null(kept);
     rounds(a, b, 200, &now);
     assert_null(next_message(b, NULL));
-    check_parcel(held, 1, 900);
+    check_parcel(kept, 1, 900);
     assert_true(stats_of(b).packets_refused > 0);
     assert_int_equal(stats_of(b).packets_invalid, 0);
-    cw_message_release(held);
+    cw_message_release(kept);
     rounds(a, b, 20, &now);
     expect_parcel(b, 0, 2, 700);
     rounds(a, b, 20, &now);
@@ -113,14 +113,14 @@ TEST(test_a_held_block_outlives_a_reset)
         double now = 0;
         send_parcel(a, channel, 1, 900, now);
         rounds(a, b, 10, &now);
-        struct cw_message *held = next_message(b, NULL);
+        struct cw_message *kept = next_message(b, NULL);
         cw_connection_reset(a);
         cw_connection_reset(b);
         now = 0;
         send_parcel(a, channel, 2, 800, now);
         rounds(a, b, 10, &now);
-        check_parcel(held, 1, 900);
-        cw_message_release(held);
+        check_parcel(kept, 1, 900);
+        cw_message_release(kept);
         rounds(a, b, 10, &now);
         expect_parcel(b, channel, 2, 800);
         cw_connection_reset(a);
@@ -296,7 +296,7 @@ TEST(test_unreliable_blocks_beyond_what_can_be_held_are_dropped)
 {
     const struct cw_connection_config config = config_of_blocks();
     struct cw_connection *a = connection_with(&config), *b = connection_with(&config);
-    struct cw_message *held[20];
+    struct cw_message *kept[20];
     uint32_t count = 0;
     double now = 0;
     for (uint32_t i = 0; i < 12; i++) {
@@ -304,14 +304,14 @@ TEST(test_unreliable_blocks_beyond_what_can_be_held_are_dropped)
         rounds(a, b, 1, &now);
         struct cw_message *message = next_message(b, NULL);
         if (message)
-            held[count++] = message;
+            kept[count++] = message;
     }
     assert_int_equal(count, 8);
     assert_int_equal(channel_of(b, 1).received, 8);
     assert_int_equal(channel_of(b, 1).dropped, 4);
     for (uint32_t i = 0; i < count; i++) {
-        check_parcel(held[i], i, 500);
-        cw_message_release(held[i]);
+        check_parcel(kept[i], i, 500);
+        cw_message_release(kept[i]);
     }
     send_parcel(a, 1, 77, 500, now);
     rounds(a, b, 1, &now);

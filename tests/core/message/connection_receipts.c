@@ -124,16 +124,16 @@ TEST(test_no_news_is_lost_when_it_is_not_taken)
     round_of(b, a, TICK);
     assert_int_equal(ask(a, UNRELIABLE, 5, 10, 0), CW_ERROR_RECEIPTS_FULL);
     struct cw_connection_event event;
-    uint32_t told = 0;
+    uint32_t reported = 0;
     assert_true(cw_connection_next(a, &event));
-    told |= 1u << event.receipt;
+    reported |= 1u << event.receipt;
     assert_int_equal(ask(a, UNRELIABLE, 5, 10, TICK), CW_OK);
     assert_int_equal(ask(a, UNRELIABLE, 7, 10, TICK), CW_ERROR_RECEIPTS_FULL);
     while (cw_connection_next(a, &event)) {
         assert_int_equal(event.type, CW_CONNECTION_EVENT_ACKED);
-        told |= 1u << event.receipt;
+        reported |= 1u << event.receipt;
     }
-    assert_int_equal(told, 1u << 1 | 1u << 2 | 1u << 3 | 1u << 4);
+    assert_int_equal(reported, 1u << 1 | 1u << 2 | 1u << 3 | 1u << 4);
     round_of(a, b, 2 * TICK);
     round_of(b, a, 3 * TICK);
     expect_receipt(a, 5, true);
@@ -219,10 +219,10 @@ TEST(test_receipts_are_true_over_a_bad_path)
     enum { TICKS = 70000, LAST = 400 };
     const struct cw_connection_config config = notes_config();
     struct pair pair = pair_open(&config, 0.1, 0.2);
-    static bool arrived[2][TICKS + 1], told[2][TICKS + 1];
+    static bool arrived[2][TICKS + 1], reported[2][TICKS + 1];
     uint32_t acked = 0, lost = 0, false_losses = 0;
     memset(arrived, 0, sizeof arrived);
-    memset(told, 0, sizeof told);
+    memset(reported, 0, sizeof reported);
     for (uint32_t tick = 1; tick <= TICKS + LAST; tick++) {
         struct cw_message *message;
         struct cw_connection_event event;
@@ -242,8 +242,8 @@ TEST(test_receipts_are_true_over_a_bad_path)
         while (cw_connection_next(pair.sides[0], &event)) {
             const bool was_acked = event.type == CW_CONNECTION_EVENT_ACKED;
             const uint32_t of = event.receipt % 4 == 0 ? RELIABLE : UNRELIABLE;
-            assert_false(told[of][event.receipt]);
-            told[of][event.receipt] = true;
+            assert_false(reported[of][event.receipt]);
+            reported[of][event.receipt] = true;
             acked += was_acked;
             lost += !was_acked;
             if (!was_acked) {

@@ -509,10 +509,10 @@ TEST(test_messages_that_the_application_holds_outlive_a_reset)
     struct cw_connection *a = connection_with(&config), *b = connection_with(&config);
     send_note(a, 0, 77, 5, 0);
     round_of(a, b, 0);
-    struct cw_message *held = next_message(b, NULL);
+    struct cw_message *kept = next_message(b, NULL);
     cw_connection_reset(b);
-    assert_int_equal(number_of(held), 77);
+    assert_int_equal(number_of(kept), 77);
     assert_int_equal(stats_of(b).messages_in_use, 1);
-    cw_message_release(held);
+    cw_message_release(kept);
     assert_int_equal(stats_of(b).messages_in_use, 0);
 }

@@ -35,7 +35,7 @@ TEST(test_who_reads_nothing_for_8_seconds_sends_on)
     const struct cw_connection_config config = notes_config();
     struct pair pair = open_pair(&config);
     struct cw_connection *fast = pair.sides[0], *slow = pair.sides[1];
-    uint32_t sent = 0, read = 0, answers = 0, heard = 0, unreliable = 0;
+    uint32_t sent = 0, read = 0, answers = 0, answered = 0, unreliable = 0;
     for (int tick = 0; tick < EIGHT_SECONDS; tick++) {
         sent += try_note(fast, RELIABLE, sent, 20, pair.now);
         for (uint32_t i = 0; i < 2; i++)
@@ -43,20 +43,20 @@ TEST(test_who_reads_nothing_for_8_seconds_sends_on)
         send_note(slow, RELIABLE, answers++, 20, pair.now);
         send_note(slow, UNRELIABLE, 0, 20, pair.now);
         pair_tick(&pair);
-        unreliable += read_all(fast, &heard);
+        unreliable += read_all(fast, &answered);
         assert_true(channel_of(slow, RELIABLE).in_flight < 30);
     }
-    assert_true(heard > EIGHT_SECONDS - 30);
+    assert_true(answered > EIGHT_SECONDS - 30);
     assert_true(unreliable > EIGHT_SECONDS * 9 / 10);
     assert_true(stats_of(slow).packets_refused > 0);
     assert_true(stats_of(slow).messages_in_use <= 256 + 128 + 1);
     for (int tick = 0; tick < 300; tick++) {
         (void)read_all(slow, &read);
         pair_tick(&pair);
-        (void)read_all(fast, &heard);
+        (void)read_all(fast, &answered);
     }
     assert_int_equal(read, sent);
-    assert_int_equal(heard, answers);
+    assert_int_equal(answered, answers);
 }
 
 /* Neither budget takes anything from the other, whatever their shares. */
@@ -89,9 +89,9 @@ TEST(test_all_that_may_be_made_can_be_made_while_nothing_is_read)
                  tick < 2000 && (read < sent || channel_of(a, RELIABLE).received < most); tick++) {
                 pair_tick(&pair);
                 (void)read_all(b, &read);
-                uint32_t heard = (uint32_t)channel_of(a, RELIABLE).received;
+                uint32_t answered = (uint32_t)channel_of(a, RELIABLE).received;
                 struct cw_message *message = next_message(a, NULL);
-                assert_true(message || heard <= most);
+                assert_true(message || answered <= most);
                 cw_message_release(message);
             }
             assert_int_equal(read, sent);
@@ -120,19 +120,19 @@ TEST(test_of_unreliable_messages_the_latest_wait)
     assert_null(next_message(b, NULL));
 
     /* A message that the application keeps is not dropped for a newer one. */
-    struct cw_message *held[128];
+    struct cw_message *kept[128];
     for (uint32_t i = 0; i < 128; i++) {
         send_note(a, UNRELIABLE, i, 0, 100);
         round_of(a, b, 100);
-        assert_non_null(held[i] = next_message(b, NULL));
+        assert_non_null(kept[i] = next_message(b, NULL));
     }
     send_note(a, UNRELIABLE, 200, 0, 100);
     round_of(a, b, 100);
     assert_null(next_message(b, NULL));
     assert_int_equal(channel_of(b, UNRELIABLE).dropped, 1000 - 128 + 1);
     for (uint32_t i = 0; i < 128; i++) {
-        assert_int_equal(number_of(held[i]), i);
-        cw_message_release(held[i]);
+        assert_int_equal(number_of(kept[i]), i);
+        cw_message_release(kept[i]);
     }
 }
 

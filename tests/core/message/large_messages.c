@@ -303,7 +303,7 @@ TEST(receipts_tell_what_became_of_each)
             kind == CW_CHANNEL_RELIABLE_ORDERED || kind == CW_CHANNEL_RELIABLE_UNORDERED;
         /* On the others, one that has arrived may wait for an older one, or be older itself. */
         const bool at_once = kind == CW_CHANNEL_UNRELIABLE || kind == CW_CHANNEL_RELIABLE_UNORDERED;
-        bool arrived[401] = {false}, told[401] = {false};
+        bool arrived[401] = {false}, reported[401] = {false};
         uint32_t sent = 0, acked = 0, lost = 0;
         for (int tick = 0; tick < 2400; tick++) {
             if (tick % 4 == 0 && sent < 400) {
@@ -318,8 +318,8 @@ TEST(receipts_tell_what_became_of_each)
                 cw_message_release(message);
             }
             for (struct cw_connection_event event; cw_connection_next(pair.sides[0], &event);) {
-                assert_false(told[event.receipt]);
-                told[event.receipt] = true;
+                assert_false(reported[event.receipt]);
+                reported[event.receipt] = true;
                 assert_true(event.type == CW_CONNECTION_EVENT_LOST || !at_once ||
                             arrived[event.receipt]);
                 acked += event.type == CW_CONNECTION_EVENT_ACKED;
@@ -346,15 +346,15 @@ TEST(a_slow_reader_holds_the_sender_back)
             pair_tick(&pair);
         }
         assert_in_range(sent, 50, 110); /* two windows of 256 fragments, five each */
-        struct cw_message *held[20];
+        struct cw_message *kept[20];
         for (uint32_t i = 0; i < 20; i++) {
-            held[i] = next_message(pair.sides[1], NULL);
-            assert_non_null(held[i]);
+            kept[i] = next_message(pair.sides[1], NULL);
+            assert_non_null(kept[i]);
             pair_run(&pair, 20);
         }
         for (uint32_t i = 0; i < 20; i++) { /* the blocks that are held stay as they are */
-            (void)check_text(held[i]);
-            cw_message_release(held[i]);
+            (void)check_text(kept[i]);
+            cw_message_release(kept[i]);
         }
         next = 20;
         for (int tick = 0; tick < 600 && next < sent; tick++) {
@@ -376,15 +376,15 @@ TEST(a_held_world_outlives_a_reset)
     struct pair pair = pair_open(&config, RTT, 0);
     send_text(pair.sides[0], 0, WORLD, 1, 5000, 0);
     pair_run(&pair, 20);
-    struct cw_message *held = next_message(pair.sides[1], NULL);
-    assert_non_null(held);
+    struct cw_message *kept = next_message(pair.sides[1], NULL);
+    assert_non_null(kept);
     for (int side = 0; side < 2; side++)
         cw_connection_reset(pair.sides[side]);
     send_text(pair.sides[0], 0, WORLD, 2, 5000, pair.now);
     pair_run(&pair, 60);
     assert_null(next_message(pair.sides[1], NULL)); /* it waits for the place */
-    assert_int_equal(check_text(held), 1);
-    cw_message_release(held);
+    assert_int_equal(check_text(kept), 1);
+    cw_message_release(kept);
     uint32_t next = 2;
     pair_run(&pair, 60);
     take_in_order(pair.sides[1], &next);

@@ -356,7 +356,7 @@ TEST(hostile_parts_of_requests_are_harmless)
 {
     const struct cw_connection_config config = twice_config();
     struct cw_connection *a = connection_with(&config), *b = connection_with(&config);
-    uint32_t random = 4711, held = 0;
+    uint32_t random = 4711, kept = 0;
     struct cw_message *messages[CW_MAX_REQUESTS];
     const uint32_t mine = ask(b, RELIABLE, 30, 3600, 0);
     for (uint32_t i = 1; i < 20000; i++) {
@@ -374,15 +374,15 @@ TEST(hostile_parts_of_requests_are_harmless)
             cw_message_release(event.message);
         while (cw_connection_next(b, &event)) {
             assert_int_equal(event.type, CW_CONNECTION_EVENT_REQUEST);
-            if (held < 32)
-                messages[held++] = event.message;
+            if (kept < 32)
+                messages[kept++] = event.message;
             else
                 cw_message_release(event.message);
         }
     }
-    assert_int_equal(held, 32);
-    while (held > 0)
-        cw_message_release(messages[--held]);
+    assert_int_equal(kept, 32);
+    while (kept > 0)
+        cw_message_release(messages[--kept]);
 }
 
 TEST(numbers_wrap)

@@ -3,6 +3,7 @@
 #include "causeway/schema.h"
 
 #include "fixture.h"
+#include "fuzz_times.h"
 #include "random_schema.h"
 
 BEFORE_EACH_TEST
@@ -113,15 +114,94 @@ static bool read_both(const struct cw_schema *schema, const uint8_t *bytes, size
     return done;
 }
 
+/* Writes the message in both ways, which must give the same bytes, and reads them. */
+static void write_both(const struct cw_schema *schema, const struct rules *message)
+{
+    uint8_t out[160], own[160];
+    struct cw_stream stream = cw_stream_writer(out, sizeof out);
+    struct cw_stream hand = cw_stream_writer(own, sizeof own);
+    struct rules again = *message, declared = *message;
+    assert_int_equal(cw_schema_check(schema, 0, message), CW_FIELD_NONE);
+    assert_true(cw_schema_serialize(schema, 0, &stream, &declared) && by_hand(&hand, &again));
+    const size_t written = cw_stream_flush(&stream);
+    assert_int_equal(written, cw_stream_flush(&hand));
+    assert_memory_equal(out, own, written);
+    assert_true(read_both(schema, out, written, &again));
+    assert_memory_equal(message, &again, sizeof again);
+}
+
+static void fill_part(struct part *part)
+{
+    part->kind = (int32_t)random_below(8) - 2;
+    part->charge.present = part->kind < 0 || part->kind == 1;
+    part->charge.value = part->charge.present ? random_below(128) : 0;
+}
+
+static void fill_bytes(uint8_t *bytes, uint32_t size)
+{
+    for (uint32_t i = 0; i < size; i++)
+        bytes[i] = (uint8_t)random_32();
+}
+
+/* Returns a number above the one before, at any distance that leaves room for five more. */
+static uint32_t above(uint32_t before)
+{
+    return before + 1 + (random_32() >> (4 + random_below(28)));
+}
+
+static void fill(struct rules *m)
+{
+    memset(m, 0, sizeof *m);
+    m->sequence = random_32() & UINT16_MAX;
+    m->flag = random_below(2);
+    m->first.present = m->sequence % 3 == 0 && m->flag;
+    m->first.value = m->first.present ? (int32_t)random_below(11) - 5 : 0;
+    m->count = 1 + random_below(4);
+    m->numbers.count = m->count * 2 - 1;
+    for (uint32_t i = 0; i < m->numbers.count; i++)
+        m->numbers.items[i] = random_below(32);
+    m->key.size = sizeof m->key.data;
+    fill_bytes(m->key.data, m->key.size);
+    m->next = above(m->sequence);
+    m->later = (m->sequence + above(0) % UINT16_MAX + 1) & UINT16_MAX;
+    m->ids.count = 2 + random_below(4);
+    for (uint32_t i = 0; i < m->ids.count; i++)
+        m->ids.items[i] = above(i > 0 ? m->ids.items[i - 1] : m->next);
+    m->data.size = 1 + random_below(8);
+    fill_bytes(m->data.data, m->data.size);
+    m->tail.size = m->count + m->flag;
+    fill_bytes(m->tail.data, m->tail.size);
+    fill_part(&m->part);
+    m->parts.count = (m->sequence & 6) >> 1;
+    for (uint32_t i = 0; i < m->parts.count; i++)
+        fill_part(&m->parts.items[i]);
+    m->three.count = 3;
+    for (uint32_t i = 0; i < 3; i++)
+        m->three.items[i] = random_below(2);
+}
+
+TEST(test_random_values_are_written_as_by_hand)
+{
+    struct cw_schema *schema = create();
+    const uint32_t rounds = fuzz_times(20000);
+    for (uint32_t round = 0; round < rounds; round++) {
+        struct rules message;
+        fill(&message);
+        write_both(schema, &message);
+    }
+    cw_schema_destroy(schema);
+}
+
 /* Random bytes are mostly refused at a padding or a small number, so the first ones are made to
    pass more often. */
 TEST(test_random_bytes_are_read_as_by_hand)
 {
     struct cw_schema *schema = create();
-    struct rules message, again;
-    int read = 0;
-    for (int round = 0; round < 20000; round++) {
-        uint8_t bytes[96], out[96], own[96];
+    struct rules message;
+    const uint32_t rounds = fuzz_times(20000);
+    uint32_t read = 0;
+    for (uint32_t round = 0; round < rounds; round++) {
+        uint8_t bytes[96];
         const size_t size = random_below(8) ? sizeof bytes : random_below(sizeof bytes);
         for (size_t i = 0; i < sizeof bytes; i++)
             bytes[i] = random_below(3) ? sparse_byte() : 0;
@@ -132,19 +212,10 @@ TEST(test_random_bytes_are_read_as_by_hand)
         if (!done)
             continue;
         read++;
-        struct cw_stream stream = cw_stream_writer(out, sizeof out);
-        struct cw_stream hand = cw_stream_writer(own, sizeof own);
-        again = message;
-        assert_int_equal(cw_schema_check(schema, 0, &message), CW_FIELD_NONE);
-        assert_true(cw_schema_serialize(schema, 0, &stream, &message) && by_hand(&hand, &again));
-        const size_t written = cw_stream_flush(&stream);
-        assert_int_equal(written, cw_stream_flush(&hand));
-        assert_memory_equal(out, own, written);
-        assert_true(read_both(schema, out, written, &again));
-        assert_memory_equal(&message, &again, sizeof message);
+        write_both(schema, &message);
     }
-    print_message("%d of 20000 were messages\n", read);
-    assert_true(read > 500);
+    print_message("%u of %u were messages\n", read, rounds);
+    assert_true(read > rounds / 40);
     cw_schema_destroy(schema);
 }
 

@@ -182,31 +182,31 @@ TEST(blocks_wait_in_a_few_buffers)
     struct rig rig;
     struct cw_parsed_entry parsed;
     static const char *const texts[] = {"first", "second"};
-    struct cw_message *held[CW_UNRELIABLE_BLOCKS];
+    struct cw_message *kept[CW_UNRELIABLE_BLOCKS];
     start(&rig);
     for (uint32_t i = 0; i < CW_UNRELIABLE_BLOCKS; i++) {
         send_number(&rig, 0, texts[i % 2]);
         assert_int_equal(pass_packet(&rig, 800, &parsed), 1);
         assert_false(parsed.full);
-        held[i] = cw_unreliable_next(&rig.to.channel);
+        kept[i] = cw_unreliable_next(&rig.to.channel);
     }
     for (uint32_t i = 0; i < CW_UNRELIABLE_BLOCKS; i++) {
-        assert_int_equal(held[i]->block_size, strlen(texts[i % 2]));
-        assert_memory_equal(held[i]->block, texts[i % 2], held[i]->block_size);
+        assert_int_equal(kept[i]->block_size, strlen(texts[i % 2]));
+        assert_memory_equal(kept[i]->block, texts[i % 2], kept[i]->block_size);
     }
     send_number(&rig, 0, "third");
     pass_packet(&rig, 800, &parsed);
     assert_true(parsed.full);
     assert_int_equal(parsed.missing_blocks, 1);
     assert_null(cw_unreliable_next(&rig.to.channel));
-    cw_message_drop(held[3]);
+    cw_message_drop(kept[3]);
     send_number(&rig, 4, "fourth");
     pass_packet(&rig, 800, &parsed);
     assert_false(parsed.full);
-    held[3] = cw_unreliable_next(&rig.to.channel);
-    assert_memory_equal(held[3]->block, "fourth", 6);
-    assert_memory_equal(held[2]->block, "first", 5);
+    kept[3] = cw_unreliable_next(&rig.to.channel);
+    assert_memory_equal(kept[3]->block, "fourth", 6);
+    assert_memory_equal(kept[2]->block, "first", 5);
     for (uint32_t i = 0; i < CW_UNRELIABLE_BLOCKS; i++)
-        cw_message_drop(held[i]);
+        cw_message_drop(kept[i]);
     stop(&rig);
 }

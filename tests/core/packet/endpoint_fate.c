@@ -270,8 +270,8 @@ TEST(test_no_event_is_lost_when_they_are_taken_late)
             refused++;
             while (cw_endpoint_next(a, &event)) {
                 assert_int_not_equal(event.type, CW_ENDPOINT_EVENT_PACKET);
-                uint8_t *told = event.type == CW_ENDPOINT_EVENT_ACKED ? acked : lost;
-                assert_int_equal(told[event.sequence]++, 0);
+                uint8_t *fates = event.type == CW_ENDPOINT_EVENT_ACKED ? acked : lost;
+                assert_int_equal(fates[event.sequence]++, 0);
                 if (event.type == CW_ENDPOINT_EVENT_ACKED)
                     assert_true(arrived[event.sequence]);
                 else

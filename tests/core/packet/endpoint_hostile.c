@@ -73,8 +73,8 @@ TEST(test_every_header_there_is_does_no_harm)
 {
     struct cw_endpoint *e = endpoint_default();
     uint32_t random = 17;
-    static uint8_t told[65536];
-    memset(told, 0, sizeof told);
+    static uint8_t fates[65536];
+    memset(fates, 0, sizeof fates);
     for (uint32_t i = 0; i < 200000; i++) {
         uint8_t bytes[40];
         for (size_t j = 0; j < sizeof bytes; j++) {
@@ -94,17 +94,17 @@ TEST(test_every_header_there_is_does_no_harm)
             if (at_a.events[j].type == CW_ENDPOINT_EVENT_PACKET)
                 continue;
             const unsigned bit = at_a.events[j].type == CW_ENDPOINT_EVENT_ACKED ? 1 : 2;
-            assert_false(told[at_a.events[j].sequence] & bit);
-            told[at_a.events[j].sequence] |= (uint8_t)bit;
+            assert_false(fates[at_a.events[j].sequence] & bit);
+            fates[at_a.events[j].sequence] |= (uint8_t)bit;
         }
         seen_clear(&at_a);
     }
     cw_endpoint_update(e, 1e6);
     seen_take(&at_a, e);
     for (size_t j = 0; j < at_a.count; j++)
-        told[at_a.events[j].sequence] |= 2;
+        fates[at_a.events[j].sequence] |= 2;
     for (uint32_t s = 0; s < 50000; s++)
-        assert_int_not_equal(told[s], 0);
+        assert_int_not_equal(fates[s], 0);
 }
 
 TEST(test_a_number_far_ahead_moves_the_window_at_most_half_way)

@@ -64,18 +64,18 @@ TEST(headers_in_turn_leave_nothing_out)
     for (uint16_t i = 0; i < 60; i++)
         if (i % 7 != 0)
             add(&received, i);
-    bool told[80] = {false};
+    bool acked[80] = {false};
     for (int header = 0; header < 3; header++) {
         uint32_t bits;
         const uint16_t ack = cw_received_packets_tell(&received, true, &bits);
         assert_true(header == 2 ? ack == 69 : ack < 69);
         for (uint16_t i = 0; i < 32 && i <= ack; i++)
-            told[ack - i] |= bits >> i & 1;
+            acked[ack - i] |= bits >> i & 1;
         for (uint16_t i = 60; i < 70 && header == 0; i++)
             add(&received, i);
     }
     for (uint16_t i = 0; i < 60; i++)
-        assert_int_equal(told[i], i % 7 != 0);
+        assert_int_equal(acked[i], i % 7 != 0);
     close_window(&received);
 }
 

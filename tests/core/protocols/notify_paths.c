@@ -14,7 +14,7 @@
 struct side {
     struct cw_notify *notify;
     uint32_t sent;
-    uint32_t told; /* packets whose fate was told */
+    uint32_t settled; /* packets whose fate was told */
     uint32_t acked;
     uint32_t falsely_nakked; /* packets with a nak although they were delivered */
     int64_t newest;          /* the newest that the other side delivered */
@@ -57,13 +57,13 @@ static void take(struct world *world, int at)
                 other->delivered[number] = true;
             continue;
         }
-        assert_true(side->told < side->sent);
-        assert_int_equal(event.sequence, (16000 + side->told) % CW_NOTIFY_SEQUENCES);
+        assert_true(side->settled < side->sent);
+        assert_int_equal(event.sequence, (16000 + side->settled) % CW_NOTIFY_SEQUENCES);
         const bool acked = event.type == CW_NOTIFY_EVENT_ACK;
-        assert_true(!acked || side->delivered[side->told]);
-        side->falsely_nakked += !acked && side->delivered[side->told];
+        assert_true(!acked || side->delivered[side->settled]);
+        side->falsely_nakked += !acked && side->delivered[side->settled];
         side->acked += acked;
-        side->told++;
+        side->settled++;
     }
 }
 
@@ -125,10 +125,10 @@ static void finish(struct world *world)
         const struct side *side = &world->sides[i];
         struct cw_notify_stats stats;
         cw_notify_get_stats(side->notify, &stats);
-        assert_true(side->told + 10 >= side->sent);
+        assert_true(side->settled + 10 >= side->sent);
         assert_true(side->acked >= CALM * 9 / 10);
         assert_int_equal(stats.packets_acked, side->acked);
-        assert_int_equal(stats.packets_acked + stats.packets_nakked, side->told);
+        assert_int_equal(stats.packets_acked + stats.packets_nakked, side->settled);
     }
 }
 

@@ -73,7 +73,7 @@ static struct world {
     double opens;   /* when the next link is open, which is tried now */
     uint32_t tokens, links, renewals, connections, ends, late;
     double ended, asked; /* when it ended last, and when it asked for a token */
-    double heard;        /* when a message came from the server that was no late one */
+    double client_heard; /* when a message came from the server that was no late one */
     double server_heard;
 } world;
 
@@ -260,7 +260,7 @@ static void follow(void)
         world.connections += event.type == CW_CLIENT_EVENT_CONNECTED;
         if (event.type == CW_CLIENT_EVENT_MESSAGE) {
             cw_message_release(event.message);
-            world.heard = world.messages.rig.now;
+            world.client_heard = world.messages.rig.now;
         }
     }
     cw_client_policy_follow(&world.policy, cw_client_state(world.client),
@@ -385,7 +385,7 @@ static bool talks(void)
 {
     const double since = world.messages.rig.now;
     run(1 + world.rtt);
-    return world.heard > since && world.server_heard > since;
+    return world.client_heard > since && world.server_heard > since;
 }
 
 enum trouble {

@@ -191,7 +191,7 @@ TEST(slots_begin_anew)
     /* One message is still held when its slot is given to the next. */
     struct cw_server_event event;
     assert_true(cw_server_next(messages.rig.server, &event));
-    struct cw_message *held = event.message;
+    struct cw_message *kept = event.message;
     cw_client_disconnect(client);
     rig_up(&messages.rig, client, &at);
     while (cw_server_next(messages.rig.server, &event))
@@ -212,8 +212,8 @@ TEST(slots_begin_anew)
     assert_in_range(of_client.endpoint.packets_sent, 5, 40);
     assert_int_equal(stats.endpoint.packets_received, of_client.endpoint.packets_sent);
     assert_int_equal(stats.messages_in_use, 1);
-    assert_int_equal(((const struct note *)held->data)->number, 1);
-    cw_message_release(held);
+    assert_int_equal(((const struct note *)kept->data)->number, 1);
+    cw_message_release(kept);
 }
 
 /* The same client object with a second token. */

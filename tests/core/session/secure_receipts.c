@@ -41,42 +41,42 @@ static void tick_in_the_dark(struct pair *pair)
         ;
 }
 
-struct told {
+struct fates {
     uint32_t messages, acked, lost; /* bits of the receipts */
 };
 
-static struct told told_by_client(struct pair *pair)
+static struct fates fates_by_client(struct pair *pair)
 {
-    struct told told = {0};
+    struct fates fates = {0};
     struct cw_client_event event;
     while (cw_client_next(pair->client, &event)) {
         assert_int_not_equal(event.type, CW_CLIENT_EVENT_DISCONNECTED);
         if (event.type == CW_CLIENT_EVENT_MESSAGE) {
-            told.messages++;
+            fates.messages++;
             cw_message_release(event.message);
             continue;
         }
         assert_null(event.message);
-        *(event.type == CW_CLIENT_EVENT_ACKED ? &told.acked : &told.lost) |= 1u << event.receipt;
+        *(event.type == CW_CLIENT_EVENT_ACKED ? &fates.acked : &fates.lost) |= 1u << event.receipt;
     }
-    return told;
+    return fates;
 }
 
-static struct told told_by_server(struct pair *pair)
+static struct fates fates_by_server(struct pair *pair)
 {
-    struct told told = {0};
+    struct fates fates = {0};
     struct cw_server_event event;
     while (cw_server_next(pair->rig->server, &event)) {
         assert_int_equal(event.client, 0);
         if (event.type == CW_SERVER_EVENT_MESSAGE) {
-            told.messages++;
+            fates.messages++;
             cw_message_release(event.message);
             continue;
         }
         assert_null(event.message);
-        *(event.type == CW_SERVER_EVENT_ACKED ? &told.acked : &told.lost) |= 1u << event.receipt;
+        *(event.type == CW_SERVER_EVENT_ACKED ? &fates.acked : &fates.lost) |= 1u << event.receipt;
     }
-    return told;
+    return fates;
 }
 
 TEST(both_ends_are_told_what_arrived)
@@ -90,7 +90,7 @@ TEST(both_ends_are_told_what_arrived)
     ask(cw_server_connection(rig->server, 0), UNRELIABLE, 4, rig->now);
     for (int i = 0; i < 3; i++)
         rig_tick(rig, pair.client, &pair.at);
-    const struct told client = told_by_client(&pair), server = told_by_server(&pair);
+    const struct fates client = fates_by_client(&pair), server = fates_by_server(&pair);
     assert_int_equal(client.messages, 2);
     assert_int_equal(client.acked, 1u << 1 | 1u << 2);
     assert_int_equal(client.lost, 0);
@@ -109,7 +109,7 @@ TEST(both_ends_are_told_what_was_lost)
     ask(cw_server_connection(pair.rig->server, 0), UNRELIABLE, 2, pair.rig->now);
     for (int i = 0; i < 90; i++)
         tick_in_the_dark(&pair);
-    const struct told client = told_by_client(&pair), server = told_by_server(&pair);
+    const struct fates client = fates_by_client(&pair), server = fates_by_server(&pair);
     assert_int_equal(client.lost, 1u << 1);
     assert_int_equal(server.lost, 1u << 2);
     assert_int_equal(client.acked | server.acked, 0);

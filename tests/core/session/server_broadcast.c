@@ -455,11 +455,11 @@ TEST(test_errors)
     assert_int_equal(cw_server_broadcast(server, RELIABLE, message, CW_SERVER_NOBODY, now),
                      CW_ERROR_BLOCK_MISSING);
     cw_message_release(message);
-    struct cw_message *held[64];
+    struct cw_message *kept[64];
     for (int i = 0; i < 64; i++)
-        held[i] = make(&all, PLACE, 1);
+        kept[i] = make(&all, PLACE, 1);
     assert_int_equal(cw_server_create_message(server, PLACE, &none), CW_ERROR_POOL_EMPTY);
     for (int i = 0; i < 64; i++)
-        cw_message_release(held[i]);
+        cw_message_release(kept[i]);
     assert_null(none);
 }

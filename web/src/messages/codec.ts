@@ -1,7 +1,7 @@
 import { CoreError } from '../errors.js';
 import type { Memory } from '../memory.js';
 import { WasmObject, type WasmModule } from '../module.js';
-import type { Field, Fields } from './fields.js';
+import type { Field, Fields, View } from './fields.js';
 import type { Schema } from './schema.js';
 
 /** A slot checks one value, stores it in the struct of a message, and reads it from there. */
@@ -217,6 +217,20 @@ const structSlot = (fields: Fields, path: Path): Slot => {
   };
 };
 
+/** Makes the slot of a value that has another form in the core. */
+const viewSlot = (slot: Slot, view: View, path: Path): Slot => ({
+  ...slot,
+  write: (memory, address, value) => {
+    const kept = view.toCore(value);
+    if (kept === undefined) {
+      const error = wrong(path, value, view.wanted);
+      throw value !== null && typeof value === view.type ? new RangeError(error.message) : error;
+    }
+    slot.write(memory, address, kept);
+  },
+  read: (memory, address) => view.fromCore(slot.read(memory, address) as never),
+});
+
 const plainSlot = (field: Field<unknown>, path: Path): Slot => {
   switch (field.kind) {
     case 'bool':
@@ -272,14 +286,18 @@ const plainSlot = (field: Field<unknown>, path: Path): Slot => {
     case 'struct':
       return structSlot(field.fields!, path);
     case 'align':
+    case 'constant':
       return alignSlot;
   }
 };
 
 const slotOf = (field: Field<unknown>, path: Path): Slot => {
-  const slot = plainSlot(field, path);
+  const { view } = field;
+  const viewed = (slot: Slot, isItem: boolean): Slot =>
+    view && isItem !== (view.whole ?? false) ? viewSlot(slot, view, path) : slot;
+  const slot = viewed(plainSlot(field, path), true);
   if (field.optional) return optionalSlot(slot);
-  return field.array > 0 ? arraySlot(slot, field.array, path) : slot;
+  return field.array > 0 ? viewed(arraySlot(slot, field.array, path), false) : slot;
 };
 
 /** A schema in the core, which fills in and reads the structs of its messages. */

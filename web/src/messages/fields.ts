@@ -15,6 +15,7 @@ export const kinds = {
   struct: 10,
   align: 11,
   relative: 12,
+  constant: 13,
 } as const;
 
 /** The kinds of values that a field can hold. */
@@ -30,7 +31,8 @@ export interface Field<Value> {
   readonly optional: boolean;
   /** The most items of an array; 0 for a field that is not an array. */
   readonly array: number;
-  /** The limits of integers; `max` is also the most bytes of bytes and strings, and of a relative number 65535 if it wraps. */
+  /** The limits of integers; `min` is also a constant, whose bits `max` fills, and `max` the most bytes of bytes and
+   * strings, and of a relative number 65535 if it wraps. */
   readonly min: bigint;
   readonly max: bigint;
   /** The limits and the step of a compressed float. */
@@ -43,6 +45,24 @@ export interface Field<Value> {
   readonly count?: string;
   /** The expression of the number before, or of the number of bytes. */
   readonly operand?: string;
+  /** The form of the value here, when it is not that of the kind. */
+  readonly view?: View;
+}
+
+/** Another form of a value than the core's. */
+export interface View {
+  /** The type of the value, as `typeof` gives it, and a text for it in errors. */
+  readonly type: 'string' | 'number' | 'bigint' | 'object';
+  readonly wanted: string;
+  /** Returns the value of the kind, or undefined when there is none for this one. */
+  toCore(value: unknown): unknown;
+  fromCore(value: never): unknown;
+  /** The field in a C header. */
+  readonly macro: string;
+  /** True when it is the form of an array, not of its items. */
+  readonly whole?: true;
+  /** The names of an enumeration or of flags, in order. */
+  readonly names?: readonly string[];
 }
 
 /** Names and declarations of the fields of a message or a struct. */
@@ -53,9 +73,9 @@ export interface OptionalField<Value> extends Field<Value> {
   readonly optional: true;
 }
 
-/** A field that aligns and has no value. */
-export interface AlignField extends Field<never> {
-  readonly kind: 'align';
+/** A field that has a place on the wire and no value. */
+export interface WireField extends Field<never> {
+  readonly kind: 'align' | 'constant';
 }
 
 /** The type of an object with such fields. */
@@ -65,7 +85,7 @@ export type Values<Of extends Fields> = keyof Of extends never
 
 type FieldValues<Of extends Fields> = {
   -readonly [
-    Name in keyof Of as Of[Name] extends OptionalField<unknown> | AlignField ? never : Name
+    Name in keyof Of as Of[Name] extends OptionalField<unknown> | WireField ? never : Name
   ]: Held<Of[Name]>;
 } & {
   -readonly [Name in keyof Of as Of[Name] extends OptionalField<unknown> ? Name : never]?:
@@ -171,7 +191,16 @@ export const bytesOf = (size: string | number, max: number): Field<Uint8Array> =
 export const fixedBytes = (size: number): Field<Uint8Array> => bytesOf(size, size);
 
 /** Declares a field without a value that is zeros up to the next byte on the wire. */
-export const align = (): AlignField => field<never>('align') as AlignField;
+export const align = (): WireField => field<never>('align') as WireField;
+
+/**
+ * Declares a number of 1 to 64 bits that is always the same on the wire and has no value. A message with another one is
+ * refused.
+ */
+export const constant = (number: number | bigint, bits: number): WireField => {
+  if (!(bits >= 1)) throw new RangeError(`a constant has 1 to 64 bits, not ${bits}`);
+  return limited<never>('constant', number, 2n ** BigInt(bits) - 1n, 0n, U64 - 1n) as WireField;
+};
 
 /**
  * Declares a whole number greater than the value of an expression, of at most 32 bits. In an array each is relative to

@@ -38,7 +38,8 @@ const float = (value: number): string => {
 };
 
 const plain = (field: Field<unknown>, structs: StructNames): string => {
-  const { kind, min, max, low, high, resolution, operand } = field;
+  const { kind, min, max, low, high, resolution, operand, view } = field;
+  if (view) return view.macro;
   switch (kind) {
     case 'bool':
       return 'CW_BOOL';
@@ -65,6 +66,8 @@ const plain = (field: Field<unknown>, structs: StructNames): string => {
       return `CW_STRUCT(${structs.get(field.fields!)})`;
     case 'align':
       return 'CW_ALIGN';
+    case 'constant':
+      return `CW_CONSTANT(${unsigned(min)}, ${max.toString(2).length})`;
     case 'relative':
       return `CW_${max === 65535n ? 'SEQUENCE_' : ''}RELATIVE(${operand})`;
   }
@@ -72,7 +75,8 @@ const plain = (field: Field<unknown>, structs: StructNames): string => {
 
 const declaration = (field: Field<unknown>, structs: StructNames): string => {
   const text = plain(field, structs);
-  const { array, count } = field;
+  const { array, count, view } = field;
+  if (view?.whole) return text;
   if (field.optional) return count ? `CW_WHEN(${count}, ${text})` : `CW_OPTIONAL(${text})`;
   if (array === 0) return text;
   if (count?.startsWith('>=')) return `CW_ARRAY_FROM(${text}, ${count.slice(3)}, ${array})`;
@@ -86,8 +90,8 @@ const declaration = (field: Field<unknown>, structs: StructNames): string => {
 const namedStructs = (schema: Schema, names: StructNames): StructNames => {
   const structs = new Map<Fields, string>();
   const add = (outer: Fields, path: string): void => {
-    for (const [name, { fields }] of Object.entries(outer)) {
-      if (!fields || structs.has(fields)) continue;
+    for (const [name, { fields, view }] of Object.entries(outer)) {
+      if (!fields || view || structs.has(fields)) continue;
       const own = names.get(fields) ?? `${path}_${name}`;
       add(fields, own);
       structs.set(fields, own);

@@ -124,7 +124,7 @@ function encode(types: readonly MessageType[]): Uint8Array<ArrayBuffer> {
       if (field.fields) putFields(field.fields);
       else if (kind === 'bytes' || kind === 'string' || kind === 'relative') u32(Number(max));
       else if (kind === 'compressedFloat') [low, high, resolution].forEach(f32);
-      else if (kind.includes('int')) [min, max].forEach(u64);
+      else if (kind.includes('int') || kind === 'constant') [min, max].forEach(u64);
       const earlier = entries.slice(0, index);
       for (const expression of [count, operand])
         if (expression !== undefined) result.push(...operations(name, expression, earlier));

@@ -3,16 +3,22 @@ import { ClosedError } from '../errors.js';
 import type { AnswerValue, QuestionValue, RequestName } from '../messages/request.js';
 import type { MessageArguments, MessageName, Schema } from '../messages/schema.js';
 import { generateConnectToken, generateInsecureToken, type ConnectTokenOptions } from './token.js';
+import { isVirtual, type BrowserSessions, type BrowserStats } from './browsers/sessions.js';
+import { tokenHandler, type PlayerOf, type TokenHandler } from './browsers/tokens.js';
+import type { HttpRequest } from './browsers/http.js';
+import type { Visitors } from './browsers/visitors.js';
 import { ServerClient, type ClientOwner, type KickOptions } from './client.js';
 import { ConnectEvent, SocketErrorEvent, TickEvent, type ServerHostEvents } from './events.js';
 import type { Server } from './server.js';
 import type { SocketStats, UdpSocket } from './socket.js';
 import { ServerTicks } from './ticks.js';
-import type { ServerEvent, ServerStats } from './types.js';
+import type { ServerClientInfo, ServerEvent, ServerStats } from './types.js';
 
 /** Statistics of a server, and of its socket. */
 export interface ServerHostStats extends ServerStats {
   readonly socket: SocketStats;
+  /** The figures of players in browsers, when `listen` was given an HTTP server. */
+  readonly browsers?: BrowserStats;
 }
 
 /** The options of a server's own tokens; the server itself knows the others. */
@@ -31,6 +37,19 @@ export type ServerAnswerer<Of extends Schema, Name extends RequestName<Of>> = (
   question: QuestionValue<Of, Name>,
   client: ServerClient<Of>,
 ) => AnswerValue<Of, Name> | PromiseLike<AnswerValue<Of, Name>>;
+
+/** A player as `tokens` takes it: a number, or options of the player's token. */
+export type TokenPlayer = OwnTokenOptions | OwnTokenOptions['clientId'];
+
+/** The places where datagrams come from, and who may bring them. @internal */
+export interface ServerPaths {
+  readonly socket: UdpSocket;
+  readonly browsers: BrowserSessions | undefined;
+  readonly visitors: Visitors;
+}
+
+/** A player whom nobody knows. */
+const guest = (): bigint => crypto.getRandomValues(new BigUint64Array(1))[0]!;
 
 /** A function by which listeners for these events come or go. */
 type Listening<Events> = (<Type extends keyof Events>(
@@ -53,6 +72,8 @@ export class ServerHost<Of extends Schema = Schema> extends EventTarget {
   readonly address: string;
   readonly #server: Server<Of>;
   readonly #socket: UdpSocket;
+  readonly #browsers: BrowserSessions | undefined;
+  readonly #visitors: Visitors;
   readonly #tokens: TokenBase;
   readonly #ticks: ServerTicks;
   readonly #clients = new Set<ServerClient<Of>>();
@@ -65,15 +86,18 @@ export class ServerHost<Of extends Schema = Schema> extends EventTarget {
   #closed = false;
 
   /** @internal */
-  constructor(server: Server<Of>, socket: UdpSocket, tokens: TokenBase, interval: number) {
+  constructor(server: Server<Of>, paths: ServerPaths, tokens: TokenBase, interval: number) {
     super();
+    const { socket, browsers, visitors } = paths;
     this.#server = server;
     this.#socket = socket;
+    this.#browsers = browsers;
+    this.#visitors = visitors;
     this.#tokens = tokens;
     this.address = socket.withPort(socket.host);
     this.#owner = {
       clients: this.#clients,
-      info: (slot) => server.client(slot),
+      info: (slot) => this.#info(slot),
       kick: (client, text, options) => this.#kick(client, text, options),
       broadcastTo: (...what) => this.broadcastTo(...what),
       answererOf: (type, client) => {
@@ -87,8 +111,15 @@ export class ServerHost<Of extends Schema = Schema> extends EventTarget {
       () => this.#received,
     );
     socket.listen({
-      datagram: (...datagram) => this.#arrived(...datagram),
+      // A forger over UDP must not pass for a player in a browser.
+      datagram: (datagram, host, port) => {
+        if (!isVirtual(host)) this.#arrived(datagram, host, port);
+      },
       error: (error) => this.dispatchEvent(new SocketErrorEvent(error)),
+    });
+    browsers?.listen({
+      datagram: (...datagram) => this.#arrived(...datagram),
+      hasClient: (...at) => !this.#closed && server.hasClient(...at),
     });
   }
 
@@ -148,9 +179,28 @@ export class ServerHost<Of extends Schema = Schema> extends EventTarget {
     });
   }
 
+  /**
+   * Makes the handler of an HTTP server, or of a route, that answers a page's `POST` with a connect token.
+   * @param playerOf says which player has sent a request; without a player, the page gets 403. Default: each request
+   *   comes from a new player. When the function throws, the page gets 500, and there is an `error` event.
+   */
+  tokens<Request extends HttpRequest = HttpRequest>(
+    playerOf: PlayerOf<Request, TokenPlayer> = guest,
+  ): TokenHandler<Request> {
+    const make = (player: TokenPlayer): Promise<Uint8Array> =>
+      this.generateConnectToken(typeof player === 'object' ? player : { clientId: player });
+    const failed = (error: unknown): void =>
+      void this.dispatchEvent(new SocketErrorEvent(error as Error));
+    return tokenHandler({ visitors: this.#visitors, make, failed }, playerOf);
+  }
+
   stats(): ServerHostStats {
     this.#look();
-    return { ...this.#server.stats(), socket: this.#socket.stats() };
+    return {
+      ...this.#server.stats(),
+      socket: this.#socket.stats(),
+      ...(this.#browsers && { browsers: this.#browsers.stats() }),
+    };
   }
 
   /** Tells all clients that the server is stopping, and resolves when the socket is closed. */
@@ -164,6 +214,7 @@ export class ServerHost<Of extends Schema = Schema> extends EventTarget {
     this.#server.disconnectAll();
     this.#transmit();
     this.#closed = true;
+    this.#browsers?.close();
     await this.#socket.close();
     this.#server.destroy();
   }
@@ -190,14 +241,24 @@ export class ServerHost<Of extends Schema = Schema> extends EventTarget {
     return [...this.#clients].filter(({ slot }) => this.#server.broadcastRefused(slot));
   }
 
-  #arrived(datagram: Uint8Array, host: string, port: number): void {
-    if (this.#closed) return;
+  /** Returns what is known of a client; an address of a browser is the player's own. */
+  #info(slot: number): ServerClientInfo | undefined {
+    const info = this.#server.client(slot);
+    const host = info && /^\[(.*)\]/.exec(info.address)?.[1];
+    const address = host && this.#browsers?.addressOf(host);
+    return address ? { ...info!, address } : info;
+  }
+
+  /** Returns whether there is a client at this address. */
+  #arrived(datagram: Uint8Array, host: string, port: number): boolean {
+    if (this.#closed) return false;
     this.#received++;
     const slot = this.#server.receive(datagram, host, port, seconds());
     this.#follow();
     if (slot !== undefined) this.#bySlot[slot]?.arrived();
     // The next step of a handshake need not wait for the tick.
     else this.#transmit();
+    return slot !== undefined;
   }
 
   #run(): void {
@@ -212,7 +273,8 @@ export class ServerHost<Of extends Schema = Schema> extends EventTarget {
   #transmit(): void {
     const now = seconds();
     for (let out = this.#server.transmit(now); out; out = this.#server.transmit(now))
-      this.#socket.send(out.datagram, out.host, out.port);
+      if (isVirtual(out.host)) this.#browsers?.send(out.datagram, out.host);
+      else this.#socket.send(out.datagram, out.host, out.port);
     this.#follow();
   }
 

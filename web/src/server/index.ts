@@ -1,3 +1,6 @@
+export type { BrowserStats } from './browsers/sessions.js';
+export type { HttpRequest, HttpResponse, HttpServer } from './browsers/http.js';
+export type { PlayerOf, TokenHandler } from './browsers/tokens.js';
 export { connectUdp } from './connect_udp.js';
 export type { ConnectUdpOptions } from './connect_udp.js';
 export { ServerCore, loadServer } from './core.js';
@@ -7,7 +10,7 @@ export type { KickOptions, ServerClientEvents } from './client.js';
 export { ConnectEvent, SocketErrorEvent, TickEvent } from './events.js';
 export type { ServerHostEvents } from './events.js';
 export { ServerHost } from './host.js';
-export type { OwnTokenOptions, ServerAnswerer, ServerHostStats } from './host.js';
+export type { OwnTokenOptions, ServerAnswerer, ServerHostStats, TokenPlayer } from './host.js';
 export { listen } from './listen.js';
 export type { ListenOptions } from './listen.js';
 export { Server, SlotConnection } from './server.js';

@@ -3,6 +3,9 @@ import { CoreError } from '../errors.js';
 import { tickInterval } from '../hosts/carrier.js';
 import type { Schema } from '../messages/schema.js';
 import { checkOptions } from '../options.js';
+import type { HttpServer } from './browsers/http.js';
+import { BrowserSessions } from './browsers/sessions.js';
+import { Visitors, type VisitorOptions } from './browsers/visitors.js';
 import { addressList } from './checks.js';
 import { generateKey } from './token.js';
 import type { WasmSource } from '../wasm_source.js';
@@ -13,12 +16,18 @@ import { UdpSocket } from './socket.js';
 import type { ServerConfig } from './types.js';
 
 /** Options of {@link listen}. */
-export interface ListenOptions<Of extends Schema> extends Omit<
-  ServerConfig,
-  'privateKey' | 'addresses'
-> {
+export interface ListenOptions<Of extends Schema>
+  extends Omit<ServerConfig, 'privateKey' | 'addresses'>, VisitorOptions {
   /** The types of messages, the same as the clients'. */
   readonly schema: Of;
+  /**
+   * An HTTP or HTTPS server of Node, to which pages connect over WebSocket as they would to a relay, besides the clients
+   * that come over UDP. It needs the package `ws`. Requests for WebSockets of other subprotocols are left to the
+   * application.
+   */
+  readonly server?: HttpServer;
+  /** The most players at one IP address, or one IPv6 /64, that come to the HTTP server. Default 100. */
+  readonly maxSessionsPerAddress?: number;
   /** The IP address to listen at. Default `'127.0.0.1'`; `'0.0.0.0'` or `'::'` is every address of the machine. */
   readonly host?: string;
   /** The UDP port. Default 0, which takes any free one. */
@@ -49,8 +58,35 @@ function checkPort(port: number): void {
     throw new RangeError(`port: ${port} is not a whole number from 0 to 65535`);
 }
 
+/** The defaults of the server's config that the sessions of browsers heed too. */
+const MAX_CLIENTS = 64;
+const DATAGRAMS_PER_SECOND = 2000;
+
+/** Returns what takes the browsers, when there is an HTTP server. */
+function browsersOf<Of extends Schema>(
+  options: ListenOptions<Of>,
+  visitors: Visitors,
+): BrowserSessions | undefined {
+  const { server, maxClients = MAX_CLIENTS, maxSessionsPerAddress = 100 } = options;
+  if (server === undefined) return undefined;
+  if (typeof server?.listenerCount !== 'function')
+    throw new TypeError(
+      "server: an HTTP server of Node is needed, as createServer() of 'node:http'",
+    );
+  if (!(Number.isInteger(maxSessionsPerAddress) && maxSessionsPerAddress > 0))
+    throw new RangeError(
+      `maxSessionsPerAddress: ${maxSessionsPerAddress} is no whole number above 0`,
+    );
+  const { clientDatagramsPerSecond: datagramsPerSecond = DATAGRAMS_PER_SECOND } = options;
+  return new BrowserSessions(server, visitors, {
+    maxClients,
+    maxSessionsPerAddress,
+    datagramsPerSecond,
+  });
+}
+
 /**
- * Starts a game server on a UDP socket.
+ * Starts a game server on a UDP socket, and on an HTTP server if there is one.
  * @throws {@link CoreError} with a code that says which part of schema or options cannot work; TypeError or RangeError
  *   that names an option; {@link LoadError}; the system's error when the socket cannot be bound, such as `EADDRINUSE`
  */
@@ -61,6 +97,8 @@ export async function listen<const Of extends Schema>(
   const { host = '127.0.0.1', port = 0, schema, channels, endpoint } = options;
   checkPort(port);
   const interval = tickInterval(options.ticksPerSecond);
+  const visitors = new Visitors(options);
+  const browsers = browsersOf(options, visitors);
   const core = options.core ?? (await loadServer({ wasm: options.wasm }));
   if (!options.addresses && isEvery(host))
     throw new CoreError(
@@ -95,7 +133,7 @@ export async function listen<const Of extends Schema>(
       ...(channels && { channels }),
       ...(endpoint && { endpoint }),
     };
-    return new ServerHost(server, socket, tokens, interval);
+    return new ServerHost(server, { socket, browsers, visitors }, tokens, interval);
   } catch (error) {
     await socket.close();
     throw error;

@@ -155,6 +155,15 @@ export class Server<Of extends Schema = Schema> extends WasmObject<ServerCore> {
     return slot === NOBODY ? undefined : slot;
   }
 
+  /** Returns whether there is a client at this address. */
+  hasClient(host: string, port: number): boolean {
+    const { core } = this;
+    const at = this.#address;
+    if (!parseAddress(core, host, at)) return false;
+    core.memory.view.setUint16(at + addressAt.port, port, true);
+    return core.exports.cw_netcode_server_client_at(this.#netcode, at) >>> 0 !== NOBODY;
+  }
+
   /** Returns the next datagram to send, `undefined` when there is none. Call it until then. */
   transmit(now: number): OutgoingDatagram | undefined {
     const { exports, memory } = this.core;

@@ -10,7 +10,8 @@ export const MAX_BACKLOG = 1 << 20;
  */
 const BUFFER_SIZE = 4 << 20;
 
-const isIp = (text: string): boolean => nodeModule('node:net')!.isIP(text) !== 0;
+/** Returns whether a text is an IP address. */
+export const isIp = (text: string): boolean => nodeModule('node:net')!.isIP(text) !== 0;
 
 /** The text before an IPv4 address on a socket of IPv6. */
 const MAPPED = '::ffff:';

@@ -1,0 +1,52 @@
+import type { HttpRequest, HttpResponse } from './http.js';
+import { headerOf } from './http.js';
+import type { Visitors } from './visitors.js';
+
+/** The parts of a server that serve tokens. */
+export interface TokenSource<Player> {
+  readonly visitors: Visitors;
+  make(player: Player): Promise<Uint8Array>;
+  failed(error: unknown): void;
+}
+
+/** A function that answers a request of a page for a connect token, as a listener of an HTTP server or a route. */
+export type TokenHandler<Request extends HttpRequest> = (
+  request: Request,
+  response: HttpResponse,
+) => Promise<void>;
+
+/** A function that says which player has sent a request; no player gets no token. */
+export type PlayerOf<Request, Player> = (
+  request: Request,
+) => Player | null | undefined | PromiseLike<Player | null | undefined>;
+
+/** Makes the handler of `server.tokens`. */
+export function tokenHandler<Request extends HttpRequest, Player>(
+  source: TokenSource<Player>,
+  playerOf: PlayerOf<Request, Player>,
+): TokenHandler<Request> {
+  const bodyFor = async (
+    request: Request,
+  ): Promise<[status: number, body: string | Uint8Array]> => {
+    if (request.method !== 'POST') return [405, 'a token is asked for with POST\n'];
+    if (!source.visitors.allows(request)) return [403, 'this origin is not allowed (origins)\n'];
+    try {
+      const player = await playerOf(request);
+      if (player === null || player === undefined) return [403, 'you may not play\n'];
+      return [200, await source.make(player)];
+    } catch (error) {
+      source.failed(error);
+      return [500, 'no token can be made at the moment\n'];
+    }
+  };
+  return async (request, response) => {
+    const [status, body] = await bodyFor(request);
+    const origin = headerOf(request, 'origin');
+    response.writeHead(status, {
+      'cache-control': 'no-store',
+      'content-type': typeof body === 'string' ? 'text/plain' : 'application/octet-stream',
+      ...(origin && status !== 403 && { 'access-control-allow-origin': origin, vary: 'origin' }),
+    });
+    response.end(body);
+  };
+}
