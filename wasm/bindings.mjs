@@ -16,7 +16,7 @@ const GAME_HEADERS = [
 const PROTOCOL_HEADERS = ['rudp', 'notify', 'bunch'].map(
   (name) => `core/protocols/include/causeway/protocols/${name}.h`,
 );
-const LAB_HEADERS = ['peer', 'game', 'column', 'match'].map((name) => `core/lab/${name}.h`);
+const LAB_HEADERS = ['peer', 'game', 'column', 'line', 'match'].map((name) => `core/lab/${name}.h`);
 /** The names of the lab that JavaScript does not see, because only protocols use them. */
 const LAB_HIDDEN = /^cw_lab_(item|arrival|peer_type|sent_item|flow|game|protocol)$/;
 
@@ -133,7 +133,7 @@ const MODULES = {
     'cw_protocol_error_string',
   ],
   lab: () =>
-    ['column', 'match']
+    ['column', 'line', 'match']
       .flatMap((name) => functionsOf(`core/lab/${name}.h`))
       .filter((name) => !LAB_HIDDEN.test(name)),
 };
@@ -195,7 +195,7 @@ export const labModule = () => {
     source: '../src/module.js',
     name: 'LabExports',
   });
-  const numbers = ['PLAYERS', 'PITCH_WIDTH', 'PITCH_HEIGHT'].map(
+  const numbers = ['LINE_MAX_DATAGRAM', 'PLAYERS', 'PITCH_WIDTH', 'PITCH_HEIGHT'].map(
     (name) => `export const ${name} = ${headers.number(`CW_LAB_${name}`)};\n`,
   );
   return `${text}\n${numbers.join('')}`;

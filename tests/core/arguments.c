@@ -15,6 +15,8 @@
 #include "causeway/protocols/bunch.h"
 #include "causeway/protocols/rudp.h"
 #include "lab/column.h"
+#include "lab/echo.h"
+#include "lab/line.h"
 #include "lab/match.h"
 #include "lab/peers.h"
 #include "lab/window.h"
@@ -322,6 +324,30 @@ static void prepare_window(struct cw_window *window)
     cw_window_send(window, scratch, 8, 1, &taken);
     cw_window_receive(window, scratch, cw_window_transmit(window, scratch, sizeof scratch, 1), 1);
     cw_window_send(window, scratch, 8, 1, &taken);
+}
+
+/* Gives the echo an item to send back. */
+static void prepare_echo(struct cw_lab_echo *echo)
+{
+    struct cw_lab_line_config config = cw_lab_line_config_default();
+    struct cw_lab_line *line;
+    config.allocator = counted;
+    assert_int_equal(cw_lab_line_create(&config, &line), CW_OK);
+    cw_lab_line_step(line, 1);
+    const size_t size = cw_lab_line_transmit(line, scratch, sizeof scratch, 1);
+    assert_true(cw_lab_echo_receive(echo, scratch, size, 1));
+    cw_lab_line_destroy(line);
+    cw_lab_echo_step(echo, 1);
+}
+
+/* The first items of all lines are alike, so what that one sent comes back to this one too. */
+static void prepare_line(struct cw_lab_line *line, struct cw_lab_echo *echo)
+{
+    cw_lab_line_step(line, 1);
+    cw_lab_line_transmit(line, scratch, sizeof scratch, 1);
+    const size_t size = cw_lab_echo_transmit(echo, scratch, sizeof scratch, 1);
+    assert_true(cw_lab_line_receive(line, scratch, size, 1));
+    cw_lab_line_step(line, 1.5);
 }
 
 static void meet_cw_(void);

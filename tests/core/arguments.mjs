@@ -45,6 +45,8 @@ const MADE = {
   cw_snapshot_server:
     'cw_snapshot_server_set(made, 0, 0, &a_note); cw_snapshot_server_join(made, 0); cw_snapshot_server_tick(made, 1);',
   cw_lab_column: 'cw_lab_column_step(made, 60);',
+  cw_lab_echo: 'prepare_echo(made);',
+  cw_lab_line: 'prepare_line(made, made_cw_lab_echo());',
   cw_lab_match: 'cw_lab_match_step(made, 60);',
   'cw_(rudp|notify|bunch|window)': 'prepare_$1(made);',
   cw_snapshot_client: 'prepare_snapshot_client(made, made_cw_snapshot_server());',
@@ -109,6 +111,9 @@ const BEFORE = {
     'cw_lab_latencies_add((struct cw_lab_latencies *)slots[0], 1);',
   cw_lab_item_read:
     'cw_lab_item_write(&(struct cw_lab_item){CW_LAB_MESSAGE, 1, 64}, 0, slots[0], 64);',
+  cw_lab_line_receive: 'size = cw_lab_echo_refuse(0, CW_LAB_ANSWER_ECHO, slots[1], SLOT_SIZE);',
+  cw_lab_echo_read: 'size = 11; slots[0][0] = CW_LAB_LINE_VERSION;',
+  cw_lab_echo_receive: 'size = 11; slots[1][0] = CW_LAB_LINE_VERSION;',
   cw_lab_item_check: 'cw_lab_item_write(item, offset, slots[2], size = 64);',
   cw_lab_game_send: 'peer = own(cw_lab_peer_create(type, &counted), cw_lab_peer_destroy);',
 };
@@ -152,7 +157,7 @@ const EMPTY = [
   'cw_connection_receipt_waits|cw_crypto_is_zero',
   'cw_lab_column_events_dropped',
   '.*host_(token_file|reconnects|next)|cw_socket_(receive|receive_batch|wait)',
-  'cw_lab_(game_settle|column_waiting)|cw_bunch_missing|cw_rudp_waiting|cw_client_schema_difference',
+  'cw_lab_(game_settle|(column|line)_waiting)|cw_bunch_missing|cw_rudp_waiting|cw_client_schema_difference',
 ];
 
 /** Functions that go on with their work when an argument makes no sense. */
@@ -176,9 +181,10 @@ const FIELD_ERRORS = {
   '.*server_config\\.private_key': 'CW_ERROR_KEY',
   'cw_schema_config\\.(types|count)': 'CW_ERROR_SCHEMA_TYPES',
   'cw_simulator_path\\..*|.*_type|cw_window_config\\.first_sequence': 'CW_OK',
-  '.*server_config\\.unix_offset_seconds|cw_lab_column_config\\.seed': 'CW_OK',
+  '.*server_config\\.unix_offset_seconds|cw_lab_column_config\\.seed|cw_lab_line_config\\.key':
+    'CW_OK',
   'cw_window_config\\.control': 'CW_ERROR_CONFIG',
-  'cw_lab_column_config\\.(protocol|max_events)': 'CW_OK CW_ERROR_INVALID_ARGUMENT',
+  'cw_lab_(column|line)_config\\.(protocol|max_events)': 'CW_OK CW_ERROR_INVALID_ARGUMENT',
 };
 
 /** Fields that may be negative. */

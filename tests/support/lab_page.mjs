@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { require } from './packages.mjs';
 import { own } from './fixture.mjs';
+import { lineOf, startProgram } from './programs.mjs';
+import { startRelay } from './relay.mjs';
 
 const { preview } = await import(pathToFileURL(require.resolve('vite')));
 const root = fileURLToPath(new URL('../../web/lab', import.meta.url));
@@ -18,6 +20,22 @@ export async function serveLab(t) {
   own(t, () => server.close());
   return `http://127.0.0.1:${server.httpServer.address().port}/`;
 }
+
+/** Starts the lab's server; returns it and its address. */
+export async function startLabServer(t) {
+  const server = startProgram(t, process.env.CAUSEWAY_LAB_SERVER, ['127.0.0.1:0'], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const [upstream] = await lineOf(server, /127\.0\.0\.1:\d+$/);
+  return { server, upstream };
+}
+
+/** Starts a relay that serves the lab, in front of a lab server. */
+export const startLabRelay = (t, upstream) =>
+  startRelay(t, {
+    upstream,
+    args: ['--rtc', '127.0.0.1:0', '--root', join(process.env.CAUSEWAY_BUILD, 'demo/lab')],
+  });
 
 /** Waits until the page shows the lab, and stops its run. */
 export async function stopped(page) {

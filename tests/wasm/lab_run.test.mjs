@@ -22,7 +22,7 @@ const run = join(folder, 'web/lab/run');
 const fetchPatiently = (address) =>
   until(`an answer of ${address}`, () => fetch(address).catch(() => false));
 
-test('it names the address of the lab, and serves page and module there', async (t) => {
+test('it names the address of the lab, and serves page, module and relay there', async (t) => {
   const port = await freePort('tcp');
   const lab = startProgram(t, run, [String(port)], { stdio: ['ignore', 'pipe', 'inherit'] });
   const exited = once(lab, 'exit');
@@ -37,6 +37,9 @@ test('it names the address of the lab, and serves page and module there', async 
   const { headers } = await fetch(`${address}assets/${module}`);
   assert.equal(headers.get('content-type'), 'application/wasm');
   assert.match(await (await fetch(`${address}uplot-license.txt`)).text(), /MIT License/);
+  // The relay for the switch "My network" is there too. It takes an offer, which this is not.
+  const { status } = await fetch(`${address}rtc`, { method: 'POST', body: 'no offer' });
+  assert.equal(status, 400);
   const other = await (await fetch(`${address}lockstep.html`)).text();
   assert.match(other, /<title>Lockstep beside prediction<\/title>/);
   lab.kill('SIGINT');

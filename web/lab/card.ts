@@ -27,7 +27,7 @@ export class Card {
   readonly #control: ControlPanel;
   #explained = -WHY_SECONDS;
 
-  constructor(place: number, protocols: readonly string[]) {
+  constructor(place: number) {
     const template = element<HTMLTemplateElement>('column');
     this.root = template.content.firstElementChild!.cloneNode(true) as HTMLElement;
     this.root.style.setProperty('--mine', `var(--column-${place})`);
@@ -35,18 +35,21 @@ export class Card {
     this.#wire = new Wire(this.#part('.wire'));
     this.#control = new ControlPanel(this.#part('.control'));
     const choice = this.#part<HTMLSelectElement>('.protocol');
-    fill(
-      choice,
-      protocols.map((protocol) => [protocol, nameOf(protocol)]),
-    );
     choice.addEventListener('change', () => this.onchoose(choice.value));
     this.#part('.remove').addEventListener('click', () => this.onremove());
   }
 
-  /** Shows another run, or the same one from its beginning. */
-  reset(track: Track, removable: boolean): void {
+  /** Shows another run, or the same one from its beginning; the column may have any of the protocols. */
+  reset(track: Track, removable: boolean, protocols: readonly string[]): void {
     this.#wire.clear();
-    this.#part<HTMLSelectElement>('.protocol').value = track.protocol;
+    const choice = this.#part<HTMLSelectElement>('.protocol');
+    if (choice.length !== protocols.length)
+      fill(
+        choice,
+        protocols.map((protocol) => [protocol, nameOf(protocol)]),
+      );
+    choice.value = track.protocol;
+    this.#part('.control').title = track.controls;
     this.#part<HTMLButtonElement>('.remove').disabled = !removable;
     this.#part('.remove').ariaLabel = `Remove ${nameOf(track.protocol)}`;
     this.#explained = -WHY_SECONDS;

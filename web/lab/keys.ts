@@ -1,7 +1,7 @@
 /** Returns whether a letter or the space bar typed in this element means itself. */
 const typed = (target: EventTarget | null): boolean =>
   target instanceof HTMLSelectElement ||
-  (target instanceof HTMLInputElement && target.type === 'number');
+  (target instanceof HTMLInputElement && /^(number|url)$/.test(target.type));
 
 /** Returns whether the space bar presses this element by itself. */
 const pressed = (target: EventTarget | null): boolean =>

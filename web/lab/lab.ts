@@ -26,12 +26,12 @@ export type Traffic = (typeof labTraffics)[keyof typeof labTraffics];
 export type Waiting = (typeof labWaitings)[keyof typeof labWaitings];
 
 /** Returns the name of an enum's number. */
-const named = <Name extends string>(
+export const named = <Name extends string>(
   names: Readonly<Record<string, Name>>,
   number: number | undefined,
 ): Name | undefined => names[String(number)];
 
-const trafficNumbers = Object.fromEntries(
+export const trafficNumbers = Object.fromEntries(
   Object.entries(labTraffics).map(([number, name]) => [name, Number(number)]),
 ) as Record<Traffic, number>;
 
@@ -53,6 +53,14 @@ export interface ColumnEvent {
    */
   readonly seconds: number;
 }
+
+/** Returns an event with names for numbers. */
+export const eventOf = (event: Readonly<Record<string, number>>): ColumnEvent =>
+  ({
+    ...event,
+    type: named(labColumnEventTypes, event['type']),
+    traffic: named(labTraffics, event['traffic']),
+  }) as unknown as ColumnEvent;
 
 /** The lab: one instance of causeway-lab.wasm, for any number of columns. */
 export class Lab extends WasmModule<LabExports> {
@@ -135,11 +143,7 @@ export class Column extends WasmObject<Lab> {
     for (;;) {
       const event = core.read(labColumnEventStruct, take);
       if (!more) return;
-      yield {
-        ...event,
-        type: named(labColumnEventTypes, event['type']),
-        traffic: named(labTraffics, event['traffic']),
-      } as ColumnEvent;
+      yield eventOf(event);
     }
   }
 

@@ -45,17 +45,24 @@ export class NetworkPanel {
     this.onchange({ seed: crypto.getRandomValues(new Uint32Array(1))[0]! });
   }
 
-  show(settings: Settings): void {
+  /** Shows settings; on a real network, those of the simulated one cannot be changed. */
+  show(settings: Settings, real: boolean): void {
     for (const { key, values, text } of SLIDERS) {
       const { input, value } = this.#sliders.get(key)!;
+      input.disabled = real && key !== 'messages';
       input.valueAsNumber = values.indexOf(settings[key]);
       value.textContent = text(settings[key]);
       input.setAttribute('aria-valuetext', value.textContent);
     }
-    for (const [name, button] of this.#presets)
-      button.ariaPressed = String(sameNetwork(settings, PRESETS[name]!));
+    for (const [name, button] of this.#presets) {
+      button.ariaPressed = String(!real && sameNetwork(settings, PRESETS[name]!));
+      button.disabled = real;
+    }
+    this.#seed.disabled = real;
+    element<HTMLButtonElement>('reseed').disabled = real;
     this.#blocks.checked = settings.blocks;
     this.#seed.value = String(settings.seed);
+    if (real) return;
     element('summary').textContent =
       `${settings.rtt} ms, ${settings.loss} % loss` +
       (settings.bandwidth ? `, ${settings.bandwidth / 1000} Mbit/s` : '');

@@ -4,7 +4,10 @@ import { element, fill, setText } from './dom.js';
 import { listen } from './keys.js';
 import { NetworkPanel } from './network.js';
 import type { Lab } from './lab.js';
-import { another } from './protocols.js';
+import { ColumnTrack } from './column_track.js';
+import { LineTrack } from './line_track.js';
+import { MyNetwork } from './my_network.js';
+import { another, onMyNetwork, realOf, simulatedOf } from './protocols.js';
 import { Run } from './run.js';
 import {
   COLUMNS,
@@ -32,6 +35,7 @@ export class Page {
   run!: Run;
   playing = !matchMedia('(prefers-reduced-motion: reduce)').matches;
   readonly #panel = new NetworkPanel();
+  readonly #mine = new MyNetwork();
   readonly #charts = new Charts(element('over-time'), element('distribution'));
   readonly #cards: Card[] = [];
   readonly #speeds = element<HTMLSelectElement>('speed');
@@ -46,6 +50,9 @@ export class Page {
 
   constructor(readonly lab: Lab) {
     this.#panel.onchange = (changes) => this.change(changes);
+    this.#mine.onchange = () => this.#turn();
+    this.#mine.onrelay = () => this.#begin();
+    this.#mine.onfail = () => this.#play(false);
     this.#choices();
     this.#listen();
     this.open();
@@ -65,7 +72,29 @@ export class Page {
         : '',
     );
     this.#view = view;
+    this.#mine.leave();
     this.#start(settings, AGAIN_TICKS);
+  }
+
+  /** The protocols that a column may have. */
+  get #known(): readonly string[] {
+    return this.#mine.isOn ? onMyNetwork(this.lab.protocols) : this.lab.protocols;
+  }
+
+  /** Goes over to the real network or back. */
+  #turn(): void {
+    const { isOn } = this.#mine;
+    const { settings } = this.run;
+    const protocols = settings.protocols.map(isOn ? realOf : simulatedOf);
+    this.#say('');
+    this.#start({ ...settings, protocols }, 0);
+    if (isOn) this.#play(true);
+  }
+
+  /** Begins anew, and goes on. */
+  #begin(): void {
+    this.restart();
+    this.#play(true);
   }
 
   /** Runs with other settings for as long as the run has lasted, but at most for AGAIN_TICKS. */
@@ -79,8 +108,9 @@ export class Page {
     this.#start(this.run.settings, 0);
   }
 
-  /** Stops, and lets this many ticks pass. */
+  /** Stops, and lets this many ticks pass. A real network does not wait for that. */
   step(ticks = 1): void {
+    if (this.#mine.isOn) return;
     this.#play(false);
     this.run.advance(ticks);
     this.#show(true);
@@ -88,6 +118,7 @@ export class Page {
 
   /** Begins or ends a flood. */
   #flood(on: boolean): void {
+    if (this.#mine.isOn && on) return;
     this.run.flood(on);
     element('flood').ariaPressed = String(on);
   }
@@ -95,15 +126,20 @@ export class Page {
   #start(settings: Settings, ticks: number): void {
     const { length } = settings.protocols;
     this.run?.destroy();
-    this.run = new Run(this.lab, settings);
-    this.run.advance(ticks);
+    const { isOn } = this.#mine;
+    this.#mine.show();
+    this.run = isOn ? this.#mine.run(this.lab, settings) : simulated(this.lab, settings);
+    if (!isOn) this.run.advance(ticks);
     this.#flood(false);
     this.#look({});
-    this.#panel.show(settings);
+    this.#panel.show(settings, isOn);
     this.#place(length);
     this.#charts.reset(length);
-    this.run.tracks.forEach((track, i) => this.#cards[i]!.reset(track, length > COLUMNS.least));
+    this.run.tracks.forEach((track, i) =>
+      this.#cards[i]!.reset(track, length > COLUMNS.least, this.#known),
+    );
     element<HTMLButtonElement>('add').disabled = length >= COLUMNS.most;
+    for (const id of ['step', 'speed', 'flood']) element<HTMLButtonElement>(id).disabled = isOn;
     this.#rest = 0;
     this.#show(true);
   }
@@ -111,8 +147,10 @@ export class Page {
   /** Changes how the run is shown, and keeps the address of the page up to date. */
   #look(changes: Partial<View>): void {
     this.#view = { ...this.#view, ...changes };
-    history.replaceState(null, '', `#${write({ ...this.run.settings, ...this.#view })}`);
-    this.#speeds.value = this.#view.speed;
+    const { settings } = this.run;
+    const protocols = settings.protocols.map(simulatedOf);
+    history.replaceState(null, '', `#${write({ ...settings, protocols, ...this.#view })}`);
+    this.#speeds.value = this.#mine.isOn ? '1' : this.#view.speed;
     this.#latencyOf.value = this.#view.latencyOf;
     this.#wordsAt = this.#charted = -Infinity;
   }
@@ -122,7 +160,7 @@ export class Page {
     while (this.#cards.length > count) this.#cards.pop()!.root.remove();
     while (this.#cards.length < count) {
       const place = this.#cards.length;
-      const card = new Card(place, this.lab.protocols);
+      const card = new Card(place);
       card.onchoose = (protocol) =>
         this.change({
           protocols: this.run.settings.protocols.map((of, i) => (i === place ? protocol : of)),
@@ -137,7 +175,7 @@ export class Page {
   #add(): void {
     const { protocols } = this.run.settings;
     if (protocols.length < COLUMNS.most)
-      this.change({ protocols: [...protocols, another(this.lab.protocols, protocols)] });
+      this.change({ protocols: [...protocols, another(this.#known, protocols)] });
   }
 
   /** Opens the explanation of each column, or closes them when all are open. */
@@ -152,7 +190,8 @@ export class Page {
     const passed = Math.min(time / 1000 - this.#seen, LONGEST_FRAME);
     this.#seen = time / 1000;
     if (this.playing) {
-      this.#rest += passed * SPEEDS[this.#view.speed] * TICKS_PER_SECOND;
+      const speed = this.#mine.isOn ? 1 : SPEEDS[this.#view.speed];
+      this.#rest += passed * speed * TICKS_PER_SECOND;
       this.run.advance(Math.floor(this.#rest));
       this.#rest %= 1;
     }
@@ -164,12 +203,18 @@ export class Page {
     const { tracks, now } = this.run;
     const cards = this.#cards;
     tracks.forEach((track, i) =>
-      cards[i]!.draw(track, now + this.#rest / TICKS_PER_SECOND, this.#seen),
+      cards[i]!.draw(
+        track,
+        this.#mine.isOn ? now : now + this.#rest / TICKS_PER_SECOND,
+        this.#seen,
+      ),
     );
     if (all || this.#seen - this.#wordsAt > WORDS_SECONDS) {
       this.#wordsAt = this.#seen;
       tracks.forEach((track, i) => cards[i]!.tell(track, this.#view.latencyOf, now, this.#seen));
       setText(element('time'), now.toFixed(1));
+      const lines = tracks.filter((track) => track instanceof LineTrack);
+      if (lines.length > 0) this.#mine.tell(lines);
     }
     if (all || this.#seen - this.#charted > CHART_SECONDS) {
       this.#charted = this.#seen;
@@ -178,6 +223,12 @@ export class Page {
         now,
       );
     }
+  }
+
+  /** Stops or goes on; on a real network, where nothing stands still, it begins anew. */
+  #toggle(): void {
+    if (!this.playing && this.#mine.isOn) this.#begin();
+    else this.#play(!this.playing);
   }
 
   #say(text: string): void {
@@ -197,11 +248,12 @@ export class Page {
   }
 
   async #share(): Promise<void> {
+    const seen = this.#mine.isOn ? 'these protocols on the simulated network' : 'this same run';
     try {
       await navigator.clipboard.writeText(location.href);
-      this.#say('The link is copied. Whoever opens it sees this same run.');
+      this.#say(`The link is copied. Whoever opens it sees ${seen}.`);
     } catch {
-      this.#say('Copy the address of this page: whoever opens it sees this same run.');
+      this.#say(`Copy the address of this page: whoever opens it sees ${seen}.`);
     }
   }
 
@@ -223,7 +275,7 @@ export class Page {
   }
 
   #listen(): void {
-    const play = (): void => this.#play(!this.playing);
+    const play = (): void => this.#toggle();
     const step = (): void => this.step();
     const restart = (): void => this.restart();
     const share = (): void => void this.#share();
@@ -241,11 +293,22 @@ export class Page {
       a: add,
       w: explain,
       f: flood,
-      n: () => this.#panel.reseed(),
+      n: () => this.#mine.isOn || this.#panel.reseed(),
+      m: () => element('mine').click(),
       b: () => this.change({ blocks: !this.run.settings.blocks }),
       '-': () => this.#faster(-1),
       '+': () => this.#faster(1),
     });
     addEventListener('hashchange', () => this.open());
+    // The ticks of a page that nobody sees stand still, and a real network does not.
+    document.addEventListener('visibilitychange', () => {
+      if (document.hidden && this.#mine.isOn) this.#play(false);
+    });
   }
 }
+
+const simulated = (lab: Lab, settings: Settings): Run =>
+  new Run(
+    settings,
+    settings.protocols.map((protocol) => new ColumnTrack(lab, protocol, settings)),
+  );

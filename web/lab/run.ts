@@ -1,23 +1,21 @@
-import type { Lab } from './lab.js';
 import { TICKS_PER_SECOND, type Settings } from './settings.js';
-import { Track } from './track.js';
+import type { Track } from './track.js';
 
 /** A run of columns with the same settings, tick by tick. */
-export class Run {
-  readonly tracks: readonly Track[];
+export class Run<Of extends Track = Track> {
   ticks = 0;
   flooded = false;
 
+  /** @param clock the seconds since the run began, when these are not those of its ticks */
   constructor(
-    lab: Lab,
     readonly settings: Settings,
-  ) {
-    this.tracks = settings.protocols.map((protocol) => new Track(lab, protocol, settings));
-  }
+    readonly tracks: readonly Of[],
+    readonly clock?: () => number,
+  ) {}
 
   /** The seconds since the run began. */
   get now(): number {
-    return this.ticks / TICKS_PER_SECOND;
+    return this.clock?.() ?? this.ticks / TICKS_PER_SECOND;
   }
 
   /** Lets this many ticks pass. */

@@ -1,14 +1,6 @@
-import {
-  Column,
-  type ColumnEvent,
-  type End,
-  type Lab,
-  type LabControl,
-  type Traffic,
-  type Waiting,
-} from './lab.js';
+import type { ColumnEvent, End, LabControl, Traffic, Waiting } from './lab.js';
 import { Latencies } from './latencies.js';
-import { flooded, forLab, type Settings } from './settings.js';
+import type { Settings } from './settings.js';
 import type { Situation } from './why.js';
 import type { Flight } from './wire.js';
 
@@ -27,7 +19,7 @@ export const CLIENT: End = 1;
 const COUNTING: readonly Waiting[] = ['window', 'timer', 'rate'];
 /** The weight that an observation keeps from one tick to the next when the page decides what is typical now. */
 const MEMORY = 0.985;
-/** A packet counts as queued when it takes this many seconds longer than the path. */
+/** On a real network, a round trip that is longer by so many seconds than the shortest means a queue. */
 const QUEUED_SECONDS = 0.1;
 /** The situations in the order in which they are shown: the one that explains more comes first. */
 const RANKS: readonly (Situation | 'wait')[] = ['queue', 'wait', 'overflow', 'loss'];
@@ -35,7 +27,7 @@ const RANKS: readonly (Situation | 'wait')[] = ['queue', 'wait', 'overflow', 'lo
 const AGE_TICKS = 3;
 
 /** A column of a run, with the figures that the page keeps of it. */
-export class Track {
+export abstract class Track {
   readonly latencies: Readonly<Record<Traffic, Latencies>> = {
     state: new Latencies(),
     message: new Latencies(),
@@ -48,66 +40,32 @@ export class Track {
   lost = 0;
   overflowed = 0;
   givenUp = 0;
-  readonly #column: Column;
-  readonly #queuedAfter: number;
+  /** Says whose flow control `control` is. */
+  readonly controls: string = 'The flow control of the server';
   /** The share of the latest time in which the column was in each situation. */
   readonly #lately = new Map<Situation, number>();
 
   constructor(
-    lab: Lab,
-    protocol: string,
+    readonly protocol: string,
     readonly settings: Settings,
-  ) {
-    this.#column = new Column(lab, protocol, { seed: settings.seed });
-    this.#column.change(forLab(settings));
-    this.#queuedAfter = (settings.rtt / 2 + settings.jitter) / 1000 + QUEUED_SECONDS;
-  }
+  ) {}
 
-  destroy(): void {
-    this.#column.destroy();
-  }
+  abstract destroy(): void;
 
-  get protocol(): string {
-    return this.#column.protocol;
-  }
+  /** A hash of all that has happened; empty where it does not come again. */
+  abstract get hash(): string;
 
-  get hash(): string {
-    return this.#column.hash;
-  }
-
-  /** The state of the server's flow control. */
-  get control(): LabControl {
-    return this.#column.control(SERVER);
-  }
-
-  /** Lets others fill the bottleneck on the way to the client, or ends that. */
-  flood(on: boolean): void {
-    this.#column.change(on ? flooded(this.settings) : forLab(this.settings));
-  }
+  /** The state of a flow control. */
+  abstract get control(): LabControl;
 
   /** The bytes that both ends sent for each message that arrived; NaN before one has. */
-  get bytesPerMessage(): number {
-    const bytes = [SERVER, CLIENT].map((end) => Number(this.#column.wireStats(end).bytes));
-    return (bytes[0]! + bytes[1]!) / (this.latencies.message.count || NaN);
-  }
+  abstract get bytesPerMessage(): number;
 
   /** Lets a tick pass. */
-  step(tick: number): void {
-    const column = this.#column;
-    column.step();
-    for (const [what, share] of this.#lately) this.#lately.set(what, share * MEMORY);
-    for (const event of column.events()) this.#take(event);
-    const now = column.time;
-    for (const end of [SERVER, CLIENT]) {
-      const { kind, number } = column.waiting(end);
-      const before = this.waits[end];
-      const same = kind === before.kind && (number === before.number || COUNTING.includes(kind));
-      this.waits[end] = { kind, number, since: same ? before.since : now };
-      if (kind !== 'nothing') this.#see(kind, 1 - MEMORY);
-      if (tick % AGE_TICKS === 0)
-        this.latencies.message.see(now, column.itemStats(end, 'message').oldestSeconds);
-    }
-  }
+  abstract step(tick: number): void;
+
+  /** Lets others fill the bottleneck on the way to the client, or ends that. A real network has no such switch. */
+  flood(_on: boolean): void {}
 
   /** The situation that has mostly held the column up lately. */
   get situation(): Situation {
@@ -117,24 +75,41 @@ export class Track {
     return most?.[0] ?? 'nothing';
   }
 
-  #see(what: Situation, share: number): void {
+  /** Lets what was seen lately count less. */
+  protected fade(): void {
+    for (const [what, share] of this.#lately) this.#lately.set(what, share * MEMORY);
+  }
+
+  protected see(what: Situation, share: number): void {
     this.#lately.set(what, (this.#lately.get(what) ?? 0) + share);
   }
 
-  #take({ type, sender, traffic, number, size, time, seconds }: ColumnEvent): void {
+  protected seeQueue(): void {
+    this.see('queue', 1 - MEMORY);
+  }
+
+  /** Looks whether a round trip is that of a queue. */
+  protected seeRtt(rtt: number, least: number): void {
+    if (rtt > least + QUEUED_SECONDS) this.seeQueue();
+  }
+
+  /** Notes what an end waits for. */
+  protected wait(end: End, { kind, number }: Pick<Wait, 'kind' | 'number'>, now: number): void {
+    const before = this.waits[end];
+    const same = kind === before.kind && (number === before.number || COUNTING.includes(kind));
+    this.waits[end] = { kind, number, since: same ? before.since : now };
+    if (kind !== 'nothing') this.see(kind, 1 - MEMORY);
+  }
+
+  /** Notes the age of the oldest message under way. */
+  protected age(tick: number, now: number, seconds: number): void {
+    if (tick % AGE_TICKS === 0) this.latencies.message.see(now, seconds);
+  }
+
+  /** Takes the fate of an item. */
+  protected take({ type, traffic, time, seconds }: ColumnEvent): void {
     if (type === 'delivered') this.latencies[traffic!].add(time, seconds);
-    else if (type === 'given_up') this.givenUp++;
-    else {
-      const up = sender === CLIENT;
-      this.flights.push({ number, up, bytes: size, sent: time, seconds, fate: type });
-      if (type === 'lost') {
-        this.lost++;
-        this.#see('loss', 0.11);
-      } else if (type === 'overflowed') {
-        this.overflowed++;
-        this.#see('overflow', 0.11);
-      } else if (seconds > this.#queuedAfter) this.#see('queue', 1 - MEMORY);
-    }
+    else this.givenUp++;
   }
 }
 

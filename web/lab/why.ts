@@ -125,6 +125,16 @@ const TENTH: Texts = {
     'The queue of the bottleneck is full and drops packets. What was in them goes again ten times a second, into the same queue.',
 };
 
+const WEBSOCKET: Texts = {
+  nothing:
+    'The same packets as of Causeway go over a WebSocket, which is TCP. As long as nothing is lost on the way, it is about as fast as the others.',
+  loss: 'TCP itself loses nothing, so these packets were dropped because too many waited. Their messages are sent again, behind all that still waits.',
+  message:
+    'A message is missing, and later ones wait for it. TCP brings everything in order, so most of the wait is for what TCP sends again.',
+  queue:
+    'Packets take longer than they could: they stand in a queue, or wait in TCP behind bytes that were lost and are sent again. Everything after those bytes waits, states too, which is called head-of-line blocking.',
+};
+
 const TEXTS: Readonly<Record<string, Texts>> = {
   plain: CAUSEWAY,
   copies: COPIES,
@@ -137,6 +147,7 @@ const TEXTS: Readonly<Record<string, Texts>> = {
   unacked: UNACKED,
   thrice: THRICE,
   tenth: TENTH,
+  websocket: WEBSOCKET,
 };
 
 /** Returns two sentences about a situation of a protocol; none for a protocol that is not listed here. */
