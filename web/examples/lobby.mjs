@@ -18,7 +18,7 @@ async function serve(port) {
     client.addEventListener('disconnect', () => names.delete(client));
     return { here };
   });
-  console.log(`a lobby on port ${server.address.split(':').at(-1)}`);
+  console.log(`a lobby on port ${server.port}`);
 }
 
 async function play(address, name) {

@@ -1,7 +1,9 @@
 /* The server of the lab: it sends each item of a line back, through the protocol of that line.
-   Behind a relay with --raw, the clients are columns of the page. lab_server [ADDRESS:PORT] default
-   127.0.0.1:0, any free port; it says which Nothing is encrypted, and nothing proves who has sent a
-   datagram. */
+   Behind a relay with --raw, the clients are columns of the page.
+
+   lab_server [ADDRESS:PORT]    The default is 127.0.0.1:0, any free port, which it prints.
+
+   Nothing is encrypted, and nothing proves who has sent a datagram. */
 #include "lab/column.h"
 #include "lab/echo.h"
 

@@ -14,8 +14,7 @@ const char *cw_client_state_string(enum cw_client_state state)
 {
     switch (state) {
     case CW_CLIENT_NOT_YET:
-        return "the server has just started, and the connect token may be older; ask the backend "
-               "for a new one";
+        return "the connect token may be older than the server; a new one helps";
     case CW_CLIENT_ID_CONNECTED:
         return "another client with this id is connected already, or connecting with a newer "
                "token; "
@@ -39,8 +38,7 @@ const char *cw_client_state_string(enum cw_client_state state)
                "client?";
     case CW_CLIENT_REQUEST_TIMED_OUT:
         return "no server answered in time; it is down, or does not take this token (another key, "
-               "protocol id or address, used before, too long a life), which its statistics "
-               "tell";
+               "protocol id or address, used before, lives too long), as its statistics tell";
     case CW_CLIENT_DENIED:
         return "the server is full";
     case CW_CLIENT_DISCONNECTED:

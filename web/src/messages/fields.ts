@@ -31,8 +31,10 @@ export interface Field<Value> {
   readonly optional: boolean;
   /** The most items of an array; 0 for a field that is not an array. */
   readonly array: number;
-  /** The limits of integers; `min` is also a constant, whose bits `max` fills, and `max` the most bytes of bytes and
-   * strings, and of a relative number 65535 if it wraps. */
+  /**
+   * The limits of integers. For a constant, `min` is its value and `max` has all its bits set; for bytes and strings,
+   * `max` is the longest; for a relative number that wraps it is 65535.
+   */
   readonly min: bigint;
   readonly max: bigint;
   /** The limits and the step of a compressed float. */

@@ -46,9 +46,10 @@ export const refusedTokenCodes = [
   'TOKEN_USED',
   'TOKEN_LIFE',
 ] as const;
+/** The reason why a server refused a connect token. */
 export type RefusedTokenCode = (typeof refusedTokenCodes)[number];
 
-/** The system has reported an error of the socket, which stays open. */
+/** The system has reported an error of the socket, which stays open, or a function for `tokens` has thrown. */
 export class SocketErrorEvent extends Event {
   constructor(readonly error: Error) {
     super('error');

@@ -204,6 +204,7 @@ export class ServerHost<Of extends Schema = Schema> extends EventTarget {
     return tokenHandler({ visitors: this.#visitors, make, failed }, playerOf);
   }
 
+  /** Returns the figures of the server, its socket, and the pages that it serves itself. */
   stats(): ServerHostStats {
     this.#look();
     return {

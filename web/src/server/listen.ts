@@ -26,7 +26,7 @@ export interface ListenOptions<Of extends Schema>
    * application.
    */
   readonly server?: HttpServer;
-  /** The most players at one IP address, or one IPv6 /64, that come to the HTTP server. Default 100. */
+  /** The most sessions of one IP address, or one IPv6 /64, strangers included, that come to the HTTP server. Default 100. */
   readonly maxSessionsPerAddress?: number;
   /** The IP address to listen at. Default `'127.0.0.1'`; `'0.0.0.0'` or `'::'` is every address of the machine. */
   readonly host?: string;

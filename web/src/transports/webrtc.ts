@@ -68,8 +68,8 @@ export interface WebRtcOptions extends SessionOptions, BacklogOptions {
   readonly maxBurst?: number;
   /**
    * Bytes that may wait in the browser before datagrams wait here. Datagrams in the browser wait for any time, and
-   * delay everything that comes after them. With 0 none wait there except those of a burst. Default: 4400 bytes, as
-   * long as none of them has waited for 0.1 seconds.
+   * delay everything that comes after them. With 0 none wait there except those of a burst. Default: 4400 bytes and a
+   * burst, as long as none of them has waited for 0.1 seconds.
    */
   readonly maxBufferedAmount?: number;
   /** The constructor to use instead of the global `RTCPeerConnection`, for example in Node. */
