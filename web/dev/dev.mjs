@@ -132,6 +132,7 @@ export async function dev(options, print) {
     else response.writeHead(404).end();
   });
   http.on('upgrade', (request, socket, head) => {
+    socket.on('error', () => {});
     if (!relay.wants(request)) return;
     const refusal = wrongHost(request) ?? originRefusal(request);
     if (!refusal) relay.upgrade(request, socket, head);

@@ -22,10 +22,14 @@
    each line takes megabytes, which are cleared. */
 #define BEGIN_PER_TICK 4
 
+/* An address that has begun a line begins another one in its place only after so long, so that it
+   cannot have all that begin in each tick. */
+#define AGAIN_SECONDS 1
+
 struct place {
     struct cw_lab_echo *echo; /* NULL: nobody is here */
     struct cw_address address;
-    double heard;
+    double begun, heard;
 };
 
 struct server {
@@ -81,7 +85,7 @@ static void refuse(struct server *server, const struct cw_address *to, uint32_t 
 
 /* Begins a line at this place, also where the same address had another. */
 static bool begin(struct server *server, struct place *place, const struct cw_address *from,
-                  uint32_t protocol, uint32_t key)
+                  uint32_t protocol, uint32_t key, double now)
 {
     const struct cw_allocator allocator = {0};
     leave(place);
@@ -89,6 +93,7 @@ static bool begin(struct server *server, struct place *place, const struct cw_ad
     if (cw_lab_echo_create(protocol, key, &allocator, &place->echo) != CW_OK)
         return false;
     place->address = *from;
+    place->begun = now;
     return true;
 }
 
@@ -103,9 +108,9 @@ static void take(struct server *server, const struct cw_address *from, size_t si
         return;
     }
     if (!place->echo || !cw_lab_echo_receive(place->echo, server->data, size, now)) {
-        if (server->begun == BEGIN_PER_TICK)
+        if (server->begun == BEGIN_PER_TICK || now < place->begun + AGAIN_SECONDS)
             return;
-        if (!begin(server, place, from, protocol, key)) {
+        if (!begin(server, place, from, protocol, key, now)) {
             refuse(server, from, key, CW_LAB_ANSWER_FOREIGN, size);
             return;
         }

@@ -73,7 +73,7 @@ static bool comes_back(const struct cw_client_policy *policy, enum cw_client_sta
 }
 
 /* Ends the connection or the attempt. After an absence of its own the client comes back at once,
-   because no other player does at the same time. */
+   because no other player does at the same time; when that fails, it pauses as others do. */
 static void end(struct cw_client_policy *policy, enum cw_client_state reason, double now)
 {
     if (reason == CW_CLIENT_REQUEST_TIMED_OUT && policy->last_call >= policy->expire_time)
@@ -86,7 +86,7 @@ static void end(struct cw_client_policy *policy, enum cw_client_state reason, do
         return;
     policy->phase = CW_CLIENT_PHASE_PAUSE;
     policy->token_time = now;
-    if (policy->absence == 0) {
+    if (policy->absence == 0 || policy->tries > 0) {
         uint8_t random;
         cw_random_fill(&policy->config.random, &random, 1);
         policy->token_time += policy->pause_seconds * (0.5 + random / 512.0);

@@ -608,7 +608,26 @@ TEST(a_fresh_server_and_tokens_without_their_time)
     }
 }
 
-/* A policy that nobody answers: when it asks for tokens after an end. */
+/* A policy that ends like this each time: when it asks for tokens. */
+static uint32_t ask_in_vain(struct cw_client_policy *policy, enum cw_client_state end, double now,
+                            double pauses[], uint32_t most)
+{
+    const double limit = now + 1000;
+    double failed = now;
+    uint32_t count = 0;
+    for (; count < most && now < limit; now += TICK) {
+        cw_client_policy_update(policy, now, RIG_UNIX + now);
+        if (cw_client_policy_next(policy) != CW_CLIENT_ACTION_TOKEN)
+            continue;
+        pauses[count++] = now - failed;
+        now += 1;
+        failed = now;
+        cw_client_policy_fail(policy, end, now);
+        assert_int_equal(cw_client_policy_next(policy), CW_CLIENT_ACTION_END);
+    }
+    return count;
+}
+
 static uint32_t attempts_of(const struct host_kind *kind, bool after_absence,
                             enum cw_client_state end, double pauses[], uint32_t most)
 {
@@ -616,20 +635,8 @@ static uint32_t attempts_of(const struct host_kind *kind, bool after_absence,
     struct cw_client_policy policy = {
         .config = {
             CW_CLIENT_SILENCE_SECONDS, kind->attempts, kind->after_any_end, {netcode_fill, &seed}}};
-    double failed = 0;
-    uint32_t count = 0;
     cw_client_policy_start(&policy, after_absence, 0);
-    for (double now = 0; count < most && now < 1000; now += TICK) {
-        cw_client_policy_update(&policy, now, RIG_UNIX + now);
-        if (cw_client_policy_next(&policy) != CW_CLIENT_ACTION_TOKEN)
-            continue;
-        pauses[count++] = now - failed;
-        now += 1;
-        failed = now;
-        cw_client_policy_fail(&policy, end, now);
-        assert_int_equal(cw_client_policy_next(&policy), CW_CLIENT_ACTION_END);
-    }
-    return count;
+    return ask_in_vain(&policy, end, 0, pauses, most);
 }
 
 TEST(pauses_grow_and_differ)
@@ -647,6 +654,28 @@ TEST(pauses_grow_and_differ)
     assert_int_equal(attempts_of(PAGE, true, CW_CLIENT_TIMED_OUT, pauses, 100), 7);
     assert_int_equal(attempts_of(PAGE, false, CW_CLIENT_TIMED_OUT, pauses, 100), 1);
     assert_int_equal(attempts_of(PAGE, false, CW_CLIENT_NOT_YET, pauses, 100), 7);
+}
+
+/* After a sleep the first attempt comes at once, but a backend that fails is not asked in a loop.
+ */
+TEST(who_slept_pauses_too_when_a_token_is_refused)
+{
+    uint64_t seed = 1;
+    struct cw_client_policy policy = {
+        .config = {CW_CLIENT_SILENCE_SECONDS, UINT32_MAX, true, {netcode_fill, &seed}}};
+    double pauses[20];
+    cw_client_policy_start(&policy, false, 0);
+    cw_client_policy_update(&policy, 0, RIG_UNIX);
+    assert_int_equal(cw_client_policy_next(&policy), CW_CLIENT_ACTION_TOKEN);
+    cw_client_policy_token(&policy, 1, INFINITY);
+    cw_client_policy_link(&policy, true, 0);
+    cw_client_policy_follow(&policy, CW_CLIENT_CONNECTED, 0, 0.1);
+    cw_client_policy_update(&policy, 60, RIG_UNIX + 60);
+    cw_client_policy_fail(&policy, CW_CLIENT_TIMED_OUT, 60);
+    assert_int_equal(cw_client_policy_next(&policy), CW_CLIENT_ACTION_END);
+    assert_int_equal(ask_in_vain(&policy, CW_CLIENT_TIMED_OUT, 60, pauses, 20), 20);
+    assert_true(unit_same(pauses[0], 0));
+    assert_true(pauses[1] >= 0.25 && pauses[19] >= 4);
 }
 
 TEST(not_every_end_is_mended)

@@ -26,7 +26,10 @@ export interface ListenOptions<Of extends Schema>
    * application.
    */
   readonly server?: HttpServer;
-  /** The most sessions of one IP address, or one IPv6 /64, strangers included, that come to the HTTP server. Default 100. */
+  /**
+   * The most sessions of one IP address, or one IPv6 /64, that come to the HTTP server, strangers included. Default:
+   * half of `maxClients`, at least 4.
+   */
   readonly maxSessionsPerAddress?: number;
   /** The IP address to listen at. Default `'127.0.0.1'`; `'0.0.0.0'` or `'::'` is every address of the machine. */
   readonly host?: string;
@@ -67,7 +70,8 @@ function browsersOf<Of extends Schema>(
   options: ListenOptions<Of>,
   visitors: Visitors,
 ): BrowserSessions | undefined {
-  const { server, maxClients = MAX_CLIENTS, maxSessionsPerAddress = 100 } = options;
+  const { server, maxClients = MAX_CLIENTS } = options;
+  const { maxSessionsPerAddress = Math.max(4, Math.ceil(maxClients / 2)) } = options;
   if (server === undefined) return undefined;
   if (typeof server?.listenerCount !== 'function')
     throw new TypeError(

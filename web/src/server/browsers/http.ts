@@ -10,15 +10,18 @@ export interface HttpRequest {
 
 /** The parts of a response of Node's HTTP server that are used here. */
 export interface HttpResponse {
+  readonly headersSent: boolean;
   writeHead(status: number, headers: Record<string, string>): unknown;
   end(body: string | Uint8Array): unknown;
 }
 
 /** The connection of a request, which may become a WebSocket. */
 export interface HttpSocket {
+  /** Null until somebody reads. */
+  readonly readableFlowing: boolean | null;
   on(event: 'data', listener: (data: Uint8Array) => void): unknown;
   on(event: 'error', listener: () => void): unknown;
-  once(event: 'finish', listener: () => void): unknown;
+  once(event: 'finish' | 'close', listener: () => void): unknown;
   end(text: string): unknown;
   destroy(): unknown;
 }

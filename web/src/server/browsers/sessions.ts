@@ -62,6 +62,21 @@ function refuse(socket: HttpSocket): void {
   socket.end('HTTP/1.1 400 Bad Request\r\nconnection: close\r\ncontent-length: 0\r\n\r\n');
 }
 
+/** Other parts of the application have so many seconds to take the connection of an upgrade. */
+const TAKE_SECONDS = 5;
+
+/**
+ * Leaves the connection of an upgrade to other parts of the application. Node no longer looks after it, so it ends here
+ * when none of them takes it.
+ */
+function leave(socket: HttpSocket): void {
+  socket.on('error', () => {});
+  const timer = setTimeout(() => {
+    if (socket.readableFlowing === null) socket.destroy();
+  }, TAKE_SECONDS * 1000);
+  socket.once('close', () => clearTimeout(timer));
+}
+
 /**
  * The players in browsers, whose WebSockets come to the HTTP server of the application. To them it is a relay, with the
  * rules of one: each session has a virtual address, and goes on when its WebSocket is replaced.
@@ -146,6 +161,7 @@ export class BrowserSessions implements SessionOwner {
     if (!wishes.includes(WEBSOCKET_PROTOCOL)) {
       // It may be for another part of the application. If there is none, nobody else would answer.
       if (this.#http.listenerCount('upgrade') === 1) refuse(socket);
+      else leave(socket);
       return;
     }
     const keys = wishes.filter((wish) => wish.startsWith(SESSION_PREFIX));

@@ -1,6 +1,15 @@
 import type { HttpRequest, HttpResponse } from './http.js';
 import { headerOf } from './http.js';
+import { Bucket } from './bucket.js';
+import { seconds } from '../../clock.js';
 import type { Visitors } from './visitors.js';
+
+/**
+ * An owner of addresses gets so many tokens at once, as for a class behind one address, and so many a second after
+ * that. A server remembers used tokens until they expire, and has room for 1024 or more.
+ */
+const AT_ONCE = 30;
+const PER_SECOND = 2;
 
 /** The parts of a server that serve tokens. */
 export interface TokenSource<Player> {
@@ -25,11 +34,26 @@ export function tokenHandler<Request extends HttpRequest, Player>(
   source: TokenSource<Player>,
   playerOf: PlayerOf<Request, Player>,
 ): TokenHandler<Request> {
+  const buckets = new Map<string, Bucket>();
+  let looked = 0;
+  /** Returns whether an owner has had too many tokens. Owners whose buckets are full are forgotten. */
+  const isGreedy = (owner: string): boolean => {
+    const now = seconds();
+    if (now > looked + 1) {
+      looked = now;
+      for (const [each, bucket] of buckets) if (bucket.isFull(now)) buckets.delete(each);
+    }
+    const bucket = buckets.get(owner) ?? new Bucket(PER_SECOND, AT_ONCE);
+    buckets.set(owner, bucket);
+    return bucket.take(1, now) > 0;
+  };
   const bodyFor = async (
     request: Request,
   ): Promise<[status: number, body: string | Uint8Array]> => {
     if (request.method !== 'POST') return [405, 'a token is asked for with POST\n'];
     if (!source.visitors.allows(request)) return [403, 'this origin is not allowed (origins)\n'];
+    if (isGreedy(source.visitors.of(request).owner))
+      return [429, 'too many tokens for one address (trustedProxies, if it is that of a proxy)\n'];
     try {
       const player = await playerOf(request);
       if (player === null || player === undefined) return [403, 'you may not play\n'];
@@ -41,6 +65,7 @@ export function tokenHandler<Request extends HttpRequest, Player>(
   };
   return async (request, response) => {
     const [status, body] = await bodyFor(request);
+    if (response.headersSent) return; // another part of the application has answered
     const origin = headerOf(request, 'origin');
     response.writeHead(status, {
       'cache-control': 'no-store',
