@@ -1,5 +1,6 @@
 /* Makes connect tokens, and keys for them, on the command line: for backends in any language. */
 #include "causeway/base.h"
+#include "causeway/native/clock.h"
 #include "causeway/token.h"
 
 #include "binary_stdout.h"
@@ -12,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 static const char usage[] =
     "Usage: causeway-token --key FILE --protocol-id N --client-id N --server ADDRESS:PORT "
@@ -223,11 +223,9 @@ static int print_new_token(struct arguments *arguments)
         memcpy(key, CW_TOKEN_INSECURE_KEY, sizeof key);
     else
         read_key(key, arguments->key_path);
-    struct timespec now;
-    timespec_get(&now, TIME_UTC);
-    arguments->grant.create_time = (uint64_t)now.tv_sec;
-    arguments->grant.create_milliseconds =
-        (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+    const double now = cw_clock_unix();
+    arguments->grant.create_time = (uint64_t)now;
+    arguments->grant.create_milliseconds = (uint64_t)(now * 1000);
     arguments->grant.addresses = arguments->servers;
     const enum cw_error error = cw_token_generate(&arguments->grant, key, token);
     sodium_memzero(key, sizeof key);

@@ -1,6 +1,8 @@
 // One process: the server on Node takes browsers itself, on the application's own HTTP server.
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { createServer } from 'node:http';
+import { connect as connectTcp } from 'node:net';
 import { test } from 'node:test';
 import { listen, messages, nextEvent, startBot } from '../support/node_server.mjs';
 import { connectAs, join, newKey, play, startOneProcess } from '../support/one_process.mjs';
@@ -93,6 +95,18 @@ test('WebSockets of other parts of the application are left to them', async (t) 
   await join(t, place);
 });
 
+test('a WebSocket that no part of the application takes ends, and its reset does no harm', async (t) => {
+  const place = await startOneProcess(t);
+  const other = handshake.replace('causeway.v1', 'chat');
+  place.http.on('upgrade', () => {});
+  const socket = connectTcp(place.port, '127.0.0.1');
+  socket.write(other);
+  await once(place.http, 'upgrade');
+  socket.resetAndDestroy();
+  assert.equal(await replyTo(t, place.port, other), '');
+  await join(t, place);
+});
+
 for (const [what, names] of Object.entries({
   'without a key': ['causeway.session.'],
   'with a short key': [`causeway.session.${newKey().slice(1)}`],
@@ -175,6 +189,17 @@ test('without a function each request for a token is that of a new player', asyn
     ids.add((await join(t, place, { token })).client.id);
   }
   assert.equal(ids.size, 3);
+});
+
+test('an address gets only so many tokens at once', async (t) => {
+  const place = await startOneProcess(t, { trustedProxies: ['127.0.0.1'] });
+  place.http.removeAllListeners('request').on('request', place.server.tokens());
+  const askFrom = async (address) =>
+    (await ask(place, { 'x-forwarded-for': address })).status;
+  const statuses = [];
+  while (statuses.at(-1) !== 429) statuses.push(await askFrom('203.0.113.1'));
+  assert.ok(statuses.length > 30);
+  assert.equal(await askFrom('203.0.113.2'), 200);
 });
 
 test('a function for tokens that fails is told to the application, and not to the page', async (t) => {

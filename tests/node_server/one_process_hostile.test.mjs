@@ -140,7 +140,7 @@ test('an address may have only so many sessions, and open only so many', async (
 });
 
 test('strangers do not keep players out, nor end their sessions', async (t) => {
-  const place = await startOneProcess(t, { maxClients: 4 });
+  const place = await startOneProcess(t, { maxClients: 4, maxSessionsPerAddress: 100 });
   const { player, client } = await join(t, place, { clientId: 1n });
   let comers = 0;
   const enter = async () => {

@@ -282,7 +282,7 @@ test('when no kind opens, each tells why', async () => {
   await settle();
   platform.rtc.fail();
   platform.socket.end(1006);
-  await assert.rejects(opening, (error) => {
+  const rejected = assert.rejects(opening, (error) => {
     assert.ok(error instanceof ConnectError);
     assert.deepEqual(
       error.errors.map(({ stage }) => stage),
@@ -290,6 +290,8 @@ test('when no kind opens, each tells why', async () => {
     );
     return true;
   });
+  await pass(0.2);
+  await rejected;
   assert.equal(platform.sockets.length + platform.rtcs.length, 2);
 });
 
