@@ -194,8 +194,7 @@ test('without a function each request for a token is that of a new player', asyn
 test('an address gets only so many tokens at once', async (t) => {
   const place = await startOneProcess(t, { trustedProxies: ['127.0.0.1'] });
   place.http.removeAllListeners('request').on('request', place.server.tokens());
-  const askFrom = async (address) =>
-    (await ask(place, { 'x-forwarded-for': address })).status;
+  const askFrom = async (address) => (await ask(place, { 'x-forwarded-for': address })).status;
   const statuses = [];
   while (statuses.at(-1) !== 429) statuses.push(await askFrom('203.0.113.1'));
   assert.ok(statuses.length > 30);

@@ -44,8 +44,8 @@ struct cw_netcode_server_config {
        good from 0.25 s after the first call on, but not more than 0.25 s before the time that it
        says: where the backend's clock is further ahead, clients wait for so long. Any other token
        has to wait for this time minus the tokens' real life, plus one second. Default 50, for
-       tokens of 45 seconds. A server's clock must not step back between two runs. 0 turns these rules off; use it only where the private key is new at
-       every start. */
+       tokens of 45 seconds. A server's clock must not step back between two runs. 0 turns these
+       rules off; use it only where the private key is new at every start. */
     uint32_t max_token_life_seconds;
 
     uint32_t max_pending;   /* clients that are still connecting, 1 to 65536, one of each client id;
