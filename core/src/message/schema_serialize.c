@@ -1,3 +1,4 @@
+#include "base/outline.h"
 #include "message/schema_internal.h"
 #include "message/schema_unchecked.h"
 
@@ -96,22 +97,34 @@ bool cw_schema_serialize_value(struct cw_stream *stream, const struct cw_schema_
                : serialize_value(stream, step, value, NULL);
 }
 
-/* Serializes a value of a kind that is neither a number nor a bool. */
-static bool serialize_other(struct cw_stream *stream, const struct cw_schema_step *step,
+/* Serializes an integer of up to 32 bits. */
+static bool serialize_range(struct cw_stream *stream, const struct cw_schema_step *step,
                             uint8_t *value, const uint8_t *message)
 {
+    const uint32_t min = (uint32_t)step->min, range = (uint32_t)step->range;
+    const bool reading = stream->mode == CW_STREAM_READ;
+    uint32_t number = 0;
+    bool done;
+    if (!reading)
+        memcpy(&number, value, sizeof number);
+    number -= min;
+    if (step->code == CW_CODE_RELATIVE)
+        done = serialize_relative(stream, &number, range, before(step, value, message));
+    else
+        done = cw_stream_outlined_uint(stream, &number, 0, range);
+    number += min;
+    if (done && reading)
+        memcpy(value, &number, sizeof number);
+    return done;
+}
+
+/* Inlined, it would cost the frequent kinds registers. */
+static CW_OUTLINE bool serialize_constant(struct cw_stream *stream,
+                                          const struct cw_schema_step *step)
+{
     uint64_t number = step->min;
-    switch (step->code) {
-    case CW_CODE_CONSTANT:
-        return cw_stream_outlined_uint_64(stream, &number, 0, step->range) &&
-               (number == step->min || cw_stream_fail(stream));
-    case CW_CODE_BYTES:
-        return serialize_bytes(stream, step, value, message);
-    case CW_CODE_ALIGN:
-        return cw_stream_outlined_bytes(stream, value, 0);
-    default:
-        return cw_stream_outlined_string(stream, (char *)value, step->stride);
-    }
+    return cw_stream_outlined_uint_64(stream, &number, 0, step->range) &&
+           (number == step->min || cw_stream_fail(stream));
 }
 
 /* Serializes a value that is no struct. Its bytes are copied, because the type of the memory is the
@@ -134,20 +147,8 @@ static bool serialize_value(struct cw_stream *stream, const struct cw_schema_ste
     case CW_CODE_PLAIN_32:
     case CW_CODE_PLAIN_RANGE:
     case CW_CODE_RANGE:
-    case CW_CODE_RELATIVE: {
-        const uint32_t min = (uint32_t)step->min, range = (uint32_t)step->range;
-        uint32_t number = 0;
-        if (!reading)
-            memcpy(&number, value, sizeof number);
-        number -= min;
-        done = step->code == CW_CODE_RELATIVE
-                   ? serialize_relative(stream, &number, range, before(step, value, message))
-                   : cw_stream_outlined_uint(stream, &number, 0, range);
-        number += min;
-        if (done && reading)
-            memcpy(value, &number, sizeof number);
-        return done;
-    }
+    case CW_CODE_RELATIVE:
+        return serialize_range(stream, step, value, message);
     case CW_CODE_RANGE_64: {
         uint64_t number = 0;
         if (!reading)
@@ -169,8 +170,14 @@ static bool serialize_value(struct cw_stream *stream, const struct cw_schema_ste
             memcpy(value, &number, sizeof number);
         return done;
     }
+    case CW_CODE_CONSTANT:
+        return serialize_constant(stream, step);
+    case CW_CODE_BYTES:
+        return serialize_bytes(stream, step, value, message);
+    case CW_CODE_ALIGN:
+        return cw_stream_outlined_bytes(stream, value, 0);
     default:
-        return serialize_other(stream, step, value, message);
+        return cw_stream_outlined_string(stream, (char *)value, step->stride);
     }
 }
 
