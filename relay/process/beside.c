@@ -163,7 +163,7 @@ bool beside_begin(const char *command, int *code)
     const sigset_t signals = awaited();
     struct pair pair = {.relay = {.name = "the relay"}, .game = {.name = "the game server"}};
     sigset_t before;
-    /* Where it is ignored, as some parents leave it, nobody is told that a process has ended. */
+    /* Some parents leave SIGCHLD ignored; then the system tells nobody that a process has ended. */
     signal(SIGCHLD, SIG_DFL);
     sigprocmask(SIG_BLOCK, &signals, &before);
     pair.game.pid = start_command(command, &before);

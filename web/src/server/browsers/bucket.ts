@@ -42,3 +42,31 @@ export class Bucket {
     this.#at = now;
   }
 }
+
+/** Each owner of addresses has a bucket of its own, which is forgotten when nothing is missing in it. */
+export class OwnerBuckets {
+  readonly #perSecond: number;
+  readonly #most: number;
+  readonly #buckets = new Map<string, Bucket>();
+  #lookedAt = -Infinity;
+
+  /** @param perSecond and `most`: see {@link Bucket} */
+  constructor(perSecond: number, most: number) {
+    this.#perSecond = perSecond;
+    this.#most = most;
+  }
+
+  /** Takes one out of an owner's bucket; returns whether there was one. */
+  take(owner: string, now: number): boolean {
+    if (now > this.#lookedAt + 1) this.#look(now);
+    let bucket = this.#buckets.get(owner);
+    if (!bucket) this.#buckets.set(owner, (bucket = new Bucket(this.#perSecond, this.#most)));
+    return bucket.take(1, now) === 0;
+  }
+
+  #look(now: number): void {
+    this.#lookedAt = now;
+    for (const [owner, bucket] of this.#buckets)
+      if (bucket.isFull(now)) this.#buckets.delete(owner);
+  }
+}

@@ -40,6 +40,7 @@ export class BrowserLink {
   listener: LinkListener | undefined;
   readonly #socket: WsSocket;
   #resume: ReturnType<typeof setTimeout> | undefined;
+  #pausedUntil = -Infinity;
   #end: ReturnType<typeof setTimeout> | undefined;
   #receivedAt = seconds();
   #pinged = false;
@@ -115,7 +116,11 @@ export class BrowserLink {
     return this.#receivedAt;
   }
 
+  /** Reads nothing for so long, or until an earlier pause is over when that ends later. */
   #pause(forSeconds: number): void {
+    const until = seconds() + forSeconds;
+    if (until <= this.#pausedUntil) return;
+    this.#pausedUntil = until;
     this.#socket.pause();
     clearTimeout(this.#resume);
     this.#resume = setTimeout(() => this.#socket.resume(), forSeconds * 1000);

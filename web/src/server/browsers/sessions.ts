@@ -236,6 +236,5 @@ export class BrowserSessions implements SessionOwner {
   #look(): void {
     const now = seconds();
     for (const session of [...this.#byHost.values()]) session.look(now);
-    this.#crowd.look(now);
   }
 }

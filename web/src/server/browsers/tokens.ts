@@ -1,7 +1,6 @@
-import type { HttpRequest, HttpResponse } from './http.js';
-import { headerOf } from './http.js';
-import { Bucket } from './bucket.js';
 import { seconds } from '../../clock.js';
+import { OwnerBuckets } from './bucket.js';
+import { headerOf, type HttpRequest, type HttpResponse } from './http.js';
 import type { Visitors } from './visitors.js';
 
 /**
@@ -34,25 +33,13 @@ export function tokenHandler<Request extends HttpRequest, Player>(
   source: TokenSource<Player>,
   playerOf: PlayerOf<Request, Player>,
 ): TokenHandler<Request> {
-  const buckets = new Map<string, Bucket>();
-  let looked = 0;
-  /** Returns whether an owner has had too many tokens. Owners whose buckets are full are forgotten. */
-  const isGreedy = (owner: string): boolean => {
-    const now = seconds();
-    if (now > looked + 1) {
-      looked = now;
-      for (const [each, bucket] of buckets) if (bucket.isFull(now)) buckets.delete(each);
-    }
-    const bucket = buckets.get(owner) ?? new Bucket(PER_SECOND, AT_ONCE);
-    buckets.set(owner, bucket);
-    return bucket.take(1, now) > 0;
-  };
+  const rates = new OwnerBuckets(PER_SECOND, AT_ONCE);
   const bodyFor = async (
     request: Request,
   ): Promise<[status: number, body: string | Uint8Array]> => {
     if (request.method !== 'POST') return [405, 'a token is asked for with POST\n'];
     if (!source.visitors.allows(request)) return [403, 'this origin is not allowed (origins)\n'];
-    if (isGreedy(source.visitors.of(request).owner))
+    if (!rates.take(source.visitors.of(request).owner, seconds()))
       return [429, 'too many tokens for one address (trustedProxies, if it is that of a proxy)\n'];
     try {
       const player = await playerOf(request);
