@@ -61,17 +61,22 @@ function checkPort(port: number): void {
     throw new RangeError(`port: ${port} is not a whole number from 0 to 65535`);
 }
 
-/** The defaults of the server's config that the sessions of browsers heed too. */
-const MAX_CLIENTS = 64;
-const DATAGRAMS_PER_SECOND = 2000;
+/** The limits that the server and the sessions of browsers have in common. */
+const limitsOf = ({
+  maxClients = 64,
+  clientDatagramsPerSecond = 2000,
+}: Pick<ServerConfig, 'maxClients' | 'clientDatagramsPerSecond'>) => ({
+  maxClients,
+  clientDatagramsPerSecond,
+});
 
 /** Returns what takes the browsers, when there is an HTTP server. */
 function browsersOf<Of extends Schema>(
   options: ListenOptions<Of>,
   visitors: Visitors,
 ): BrowserSessions | undefined {
-  const { server, maxClients = MAX_CLIENTS } = options;
-  const { maxSessionsPerAddress = Math.max(4, Math.ceil(maxClients / 2)) } = options;
+  const { maxClients, clientDatagramsPerSecond: datagramsPerSecond } = limitsOf(options);
+  const { server, maxSessionsPerAddress = Math.max(4, Math.ceil(maxClients / 2)) } = options;
   if (server === undefined) return undefined;
   if (typeof server?.listenerCount !== 'function')
     throw new TypeError(
@@ -81,7 +86,6 @@ function browsersOf<Of extends Schema>(
     throw new RangeError(
       `maxSessionsPerAddress: ${maxSessionsPerAddress} is no whole number above 0`,
     );
-  const { clientDatagramsPerSecond: datagramsPerSecond = DATAGRAMS_PER_SECOND } = options;
   return new BrowserSessions(server, visitors, {
     maxClients,
     maxSessionsPerAddress,
@@ -121,6 +125,7 @@ export async function listen<const Of extends Schema>(
     const { maxTokenLifeSeconds = options.privateKey ? undefined : 0 } = options;
     const config: ServerConfig = {
       ...options,
+      ...limitsOf(options),
       addresses,
       privateKey,
       ...(maxTokenLifeSeconds !== undefined && { maxTokenLifeSeconds }),

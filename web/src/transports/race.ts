@@ -82,8 +82,8 @@ async function untilAborted(
  * Opens a transport to the relay: over the link that opens first, and over the best one that opens in the end. It
  * survives the loss of its links for 15 s, and ends with the page.
  * @throws {@link ConnectError} with the error of each kind of link, when none opens; {@link TransportError} for an
- *   address that is none, and when a rule of the page forbids it ({@link PageCode}); {@link CoreError} `INVALID_ARGUMENT` for an option that is null; the reason of an aborted
- *   signal.
+ *   address that is none, and when a rule of the page forbids it ({@link PageCode}); {@link CoreError}
+ *   `INVALID_ARGUMENT` for an option that is null; the reason of an aborted signal.
  */
 export async function openTransport(
   url: string | URL,
