@@ -1,4 +1,4 @@
-import type { ClientHost, RelayTransportKind } from 'causeway-net';
+import type { GameClient, RelayTransportKind } from 'causeway-net';
 import { loadGame, type GameCore } from 'causeway-net/game';
 import { loadServer, type ServerCore } from 'causeway-net/server';
 import { Controls } from './controls.js';
@@ -43,7 +43,7 @@ class Page {
   readonly #controls = new Controls(this.#canvas);
   readonly #panel = new Panel();
   #link: Link | undefined;
-  #client: ClientHost<typeof messages> | undefined;
+  #client: GameClient<typeof messages> | undefined;
   play: Play | undefined;
 
   constructor(readonly parts: Parts) {
@@ -85,7 +85,7 @@ class Page {
     }
   }
 
-  #begin(client: ClientHost<typeof messages>): void {
+  #begin(client: GameClient<typeof messages>): void {
     this.play?.leave();
     this.play = new Play(this.parts.kit, client, this.parts.step, this.#panel.switches);
     element('ended').hidden = true;
@@ -106,7 +106,7 @@ class Page {
   }
 
   /** Says how the player is connected. */
-  #tell({ state: now, transport }: ClientHost<typeof messages>): void {
+  #tell({ state: now, transport }: GameClient<typeof messages>): void {
     const name = transport === 'webrtc' ? 'WebRTC' : 'WebSocket';
     if (now === 'connected') state('open', `playing over ${name}`);
     else state('connecting', 'reconnecting');

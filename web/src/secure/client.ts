@@ -40,7 +40,7 @@ export interface ClientStats {
 
 /**
  * This is the client's end of a secure connection, like `cw_client` in C: it has no I/O and no clock. Bytes come from
- * the caller, and so does the time, in seconds that only go forward. `ClientHost` is this over a transport.
+ * the caller, and so does the time, in seconds that only go forward. `GameClient` is this over a transport.
  */
 export class Client<Of extends Schema = Schema> extends MessageEnd<Of> implements DatagramEnd<Of> {
   readonly maxDatagramSize: number;

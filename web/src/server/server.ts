@@ -107,7 +107,7 @@ function create(
 
 /**
  * A game server, like `cw_server` in C: it has no I/O and no clock. Bytes come from the caller, and so does the time,
- * in seconds that only go forward. `ServerHost` puts a server over a UDP socket.
+ * in seconds that only go forward. `GameServer` puts a server over a UDP socket.
  */
 export class Server<Of extends Schema = Schema> extends WasmObject<ServerCore> {
   /** The address of the `cw_netcode_server` that carries this one. */

@@ -14,7 +14,7 @@ import {
   SocketErrorEvent,
   TickEvent,
   refusedTokenCodes,
-  type ServerHostEvents,
+  type GameServerEvents,
 } from './events.js';
 import type { Server } from './server.js';
 import type { SocketStats, UdpSocket } from './socket.js';
@@ -22,7 +22,7 @@ import { ServerTicks } from './ticks.js';
 import type { ServerClientInfo, ServerEvent, ServerStats } from './types.js';
 
 /** Statistics of a server, and of its socket. */
-export interface ServerHostStats extends ServerStats {
+export interface GameServerStats extends ServerStats {
   readonly socket: SocketStats;
   /** The figures of players in browsers, when `listen` was given an HTTP server. */
   readonly browsers?: BrowserStats;
@@ -72,9 +72,9 @@ const worldOffset = (now: number): number => worldSeconds() - now;
  * A game server on a UDP socket; {@link listen} makes one. A `connect` event brings each client. Once in each tick it
  * dispatches a `tick` event, and then sends what is due.
  */
-export class ServerHost<Of extends Schema = Schema> extends EventTarget {
-  declare readonly addEventListener: Listening<ServerHostEvents<Of>>;
-  declare readonly removeEventListener: Listening<ServerHostEvents<Of>>;
+export class GameServer<Of extends Schema = Schema> extends EventTarget {
+  declare readonly addEventListener: Listening<GameServerEvents<Of>>;
+  declare readonly removeEventListener: Listening<GameServerEvents<Of>>;
   /** The address where the server listens: `'127.0.0.1:40000'`. */
   readonly address: string;
   readonly #server: Server<Of>;
@@ -205,7 +205,7 @@ export class ServerHost<Of extends Schema = Schema> extends EventTarget {
   }
 
   /** Returns the figures of the server, its socket, and the pages that it serves itself. */
-  stats(): ServerHostStats {
+  stats(): GameServerStats {
     this.#look();
     return {
       ...this.#server.stats(),
