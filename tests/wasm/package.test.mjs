@@ -246,6 +246,10 @@ test('a server has the types that the declaration of a schema says', () => {
       server.broadcast(0, 'file', { name: '' });
       // @ts-expect-error a field is missing
       server.broadcastTo([one], 0, 'say', { text: '' });
+      client.broadcast('say', { text: '', to: [] });
+      server.broadcastTo([one], 'say', { text: '', to: [] });
+      // @ts-expect-error no such message
+      server.broadcast('sing', {});
       // @ts-expect-error no such message
       client.broadcast(0, 'sing', {});
     });
@@ -321,6 +325,20 @@ test('messages have the types that their declaration says', () => {
     client.send(0, 'say', { ...say, to: [] });
     client.send(0, 'ping', {});
     client.send(0, 'file', file, new Uint8Array(9));
+    client.send('say', say);
+    client.send('file', file, new Uint8Array(9));
+    // @ts-expect-error no such message
+    client.send('shout', say);
+    // @ts-expect-error the value of another message
+    client.send('say', move);
+    // @ts-expect-error the block is missing
+    client.send('file', file);
+    // @ts-expect-error this type carries no block
+    client.send('say', say, new Uint8Array(9));
+    // @ts-expect-error a channel is a number
+    client.send('0', 'say', say);
+    // @ts-expect-error no such option
+    message('say', { text: string(9) }, { ordered: true });
     // @ts-expect-error no such message
     client.send(0, 'shout', say);
     // @ts-expect-error the value is missing
@@ -368,6 +386,9 @@ test('messages have the types that their declaration says', () => {
     // @ts-expect-error it has no fields
     client.send(0, 'ping', { x: 1 });
     const fate: 'acked' | 'lost' = await client.track(1, 'move', move);
+    await client.track('move', move);
+    // @ts-expect-error no such message
+    await client.track('mov', move);
     await client.track(0, 'file', file, new Uint8Array(9));
     // @ts-expect-error the block is missing
     await client.track(0, 'file', file);

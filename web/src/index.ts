@@ -79,6 +79,7 @@ export { message, schema } from './messages/schema.js';
 export type {
   MessageBlock,
   MessageName,
+  MessageOptions,
   MessageType,
   MessageValue,
   Schema,

@@ -1,6 +1,7 @@
 import { seconds, worldSeconds } from '../clock.js';
 import { ClosedError } from '../errors.js';
 import type { AnswerValue, QuestionValue, RequestName } from '../messages/request.js';
+import { placed } from '../messages/channels.js';
 import type { MessageArguments, MessageName, Schema } from '../messages/schema.js';
 import { generateConnectToken, generateInsecureToken, type ConnectTokenOptions } from './token.js';
 import { isVirtual, type BrowserSessions, type BrowserStats } from './browsers/sessions.js';
@@ -109,7 +110,7 @@ export class GameServer<Of extends Schema = Schema> extends EventTarget {
       clients: this.#clients,
       info: (slot) => this.#info(slot),
       kick: (client, text, options) => this.#kick(client, text, options),
-      broadcastTo: (...what) => this.broadcastTo(...what),
+      broadcastTo: (clients, message) => this.#broadcastTo(clients, message),
       answererOf: (type, client) => {
         const answer = this.#answerers.get(type);
         return answer && ((question) => answer(question, client));
@@ -151,7 +152,12 @@ export class GameServer<Of extends Schema = Schema> extends EventTarget {
    */
   broadcast<Name extends MessageName<Of>>(
     ...message: MessageArguments<Of, Name>
-  ): ServerClient<Of>[] {
+  ): ServerClient<Of>[];
+  broadcast<Name extends MessageName<Of>>(
+    channel: number,
+    ...message: MessageArguments<Of, Name>
+  ): ServerClient<Of>[];
+  broadcast(...message: unknown[]): ServerClient<Of>[] {
     return this.#broadcast(message);
   }
 
@@ -159,6 +165,19 @@ export class GameServer<Of extends Schema = Schema> extends EventTarget {
   broadcastTo<Name extends MessageName<Of>>(
     clients: Iterable<ServerClient<Of>>,
     ...message: MessageArguments<Of, Name>
+  ): ServerClient<Of>[];
+  broadcastTo<Name extends MessageName<Of>>(
+    clients: Iterable<ServerClient<Of>>,
+    channel: number,
+    ...message: MessageArguments<Of, Name>
+  ): ServerClient<Of>[];
+  broadcastTo(clients: Iterable<ServerClient<Of>>, ...message: unknown[]): ServerClient<Of>[] {
+    return this.#broadcastTo(clients, message);
+  }
+
+  #broadcastTo(
+    clients: Iterable<ServerClient<Of>>,
+    message: readonly unknown[],
   ): ServerClient<Of>[] {
     const to = [...clients].filter((client) => this.#clients.has(client)).map(({ slot }) => slot);
     return this.#broadcast(message, to);
@@ -243,11 +262,9 @@ export class GameServer<Of extends Schema = Schema> extends EventTarget {
     this.#clients.delete(client);
   }
 
-  #broadcast<Name extends MessageName<Of>>(
-    [channel, type, value, block]: MessageArguments<Of, Name>,
-    to?: readonly number[],
-  ): ServerClient<Of>[] {
+  #broadcast(message: readonly unknown[], to?: readonly number[]): ServerClient<Of>[] {
     this.#look();
+    const [channel, type, value, block] = placed<Of>(message, this.#server);
     this.#server.broadcast(channel, type, value, { now: seconds(), block, ...(to && { to }) });
     return [...this.#clients].filter(({ slot }) => this.#server.broadcastRefused(slot));
   }

@@ -84,12 +84,12 @@ export class WorkerClient<Of extends Schema = Schema> extends Host<
   /** @internal */
   protected override readonly messages: HostMessages<Of, Promise<void>> = {
     isWritable: () => this.#status.writable,
-    send: async (...message) => {
+    send: async (message) => {
       this.#ask();
       const writable = await this.#line.call('send', ...message);
       this.#status = { ...this.#status, writable };
     },
-    track: async (...message) => {
+    track: async (message) => {
       this.#ask();
       return this.#line.call('track', ...message);
     },
