@@ -2,14 +2,7 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import {
-  appendFileSync,
-  mkdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { appendFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
 import { createServer, connect as dial } from 'node:net';
 import { join } from 'node:path';
@@ -17,20 +10,16 @@ import { test } from 'node:test';
 import { connect, generateConnectToken, generateKey } from '../support/causeway.mjs';
 import { until } from '../support/patience.mjs';
 import { require } from '../support/packages.mjs';
-import { modules, packedProject } from '../support/packed.mjs';
+import { packedProject } from '../support/packed.mjs';
 import { startChromium } from '../support/browsers.mjs';
 import { own } from '../support/fixture.mjs';
 import { startProgram } from '../support/programs.mjs';
+import { makeStarter, program } from '../support/starter.mjs';
 
 const WebSocket = require('ws');
-const program = 'node_modules/causeway-net/bin/causeway-net.mjs';
 
-const { folder: project, run } = packedProject(test);
-// The links stand for an npm install with the template's package.json.
-for (const name of ['vite', 'typescript5'])
-  symlinkSync(join(modules, name), join(project, 'node_modules', name.replace(/5$/, '')));
-assert.match(run(process.execPath, program, 'init', 'my-game'), /cd my-game[^]*npm run dev/);
-const game = join(project, 'my-game');
+const { project, game, said } = makeStarter(test);
+assert.match(said, /cd my-game[^]*npm run dev/);
 
 /** Runs the program to its end, in the project. */
 const causeway = (...args) =>
