@@ -37,6 +37,7 @@
     TABLE(cw_clock_sync_config_errors)                                                             \
     TABLE(cw_history_config_errors)                                                                \
     TABLE(cw_input_config_errors)                                                                  \
+    TABLE(cw_interest_config_errors)                                                               \
     TABLE(cw_interpolation_config_errors)                                                          \
     TABLE(cw_prediction_config_errors)                                                             \
     TABLE(cw_snapshot_config_errors)
