@@ -47,6 +47,8 @@ test('the archive has what is exported and nothing of the tests', () => {
     'dist/causeway-game.wasm',
     'dist/causeway-protocols.wasm',
     'dist/causeway-server.wasm',
+    'dist/core/index.js',
+    'dist/core/index.d.ts',
     'dist/game/index.js',
     'dist/game/index.d.ts',
     'dist/protocols/index.js',
@@ -99,7 +101,7 @@ test('nothing is packed before it is built', () => {
 test('Node imports it by name', () => {
   write(
     'main.js',
-    `import { Endpoint, loadCore } from 'causeway-net';
+    `import { Endpoint, loadCore } from 'causeway-net/core';
      import { createRequire } from 'node:module';
      const endpoint = new Endpoint(await loadCore());
      const { resolve } = createRequire(import.meta.url);
@@ -141,7 +143,7 @@ const compileForAll = (source) => {
 
 test('the types need nothing of a project but the DOM', () => {
   compile(
-    `import { ClientHost } from 'causeway-net'; export const slot = (client: ClientHost) => client.slot.index;`,
+    `import { GameClient } from 'causeway-net'; export const slot = (client: GameClient) => client.slot.index;`,
     ...['--module', 'esnext', '--moduleResolution', 'bundler', '--lib', 'es2022,dom'],
     ...['--types', ''],
   );
@@ -149,14 +151,14 @@ test('the types need nothing of a project but the DOM', () => {
 
 test('no export shadows a name of the platform', () => {
   compileForAll(`
-    import type * as causeway from 'causeway-net';
+    import type * as causeway from 'causeway-net/core';
     type Shadows = keyof typeof causeway & keyof typeof globalThis;
     export const none: [Shadows] extends [never] ? true : Shadows = true;`);
 });
 
 test('the types say what may be passed and what comes back', () => {
   const source = `
-    import { CoreError, Endpoint, loadCore, WebSocketTransport, type Transport } from 'causeway-net';
+    import { CoreError, Endpoint, loadCore, WebSocketTransport, type Transport } from 'causeway-net/core';
     import { WebSocket } from 'ws';
     const core = await loadCore({ wasm: fetch('causeway.wasm') });
     const endpoint = new Endpoint(core, { maxPacketSize: 1000 });
@@ -244,6 +246,10 @@ test('a server has the types that the declaration of a schema says', () => {
       server.broadcast(0, 'file', { name: '' });
       // @ts-expect-error a field is missing
       server.broadcastTo([one], 0, 'say', { text: '' });
+      client.broadcast('say', { text: '', to: [] });
+      server.broadcastTo([one], 'say', { text: '', to: [] });
+      // @ts-expect-error no such message
+      server.broadcast('sing', {});
       // @ts-expect-error no such message
       client.broadcast(0, 'sing', {});
     });
@@ -288,8 +294,8 @@ test('messages have the types that their declaration says', () => {
     import {
       array, bits, bool, bytes, compressedFloat, connect, f32, f64, int, int64, loadCore, message,
       optional, schema, string, uint, uint64, Connection, ConnectionHost,
-      type ClientHost, type Message, type MessageName, type MessageValue, type Transport,
-    } from 'causeway-net';
+      type GameClient, type Message, type MessageName, type MessageValue, type Transport,
+    } from 'causeway-net/core';
     const messages = schema(
       message('move', {
         x: f32(), y: f64(), angle: compressedFloat(-180, 180, 0.5), direction: int(0, 7),
@@ -302,7 +308,7 @@ test('messages have the types that their declaration says', () => {
     );
     type Messages = typeof messages;
     const token = new Uint8Array(2048);
-    const client: ClientHost<Messages> = await connect('wss://x/', { token, schema: messages });
+    const client: GameClient<Messages> = await connect('wss://x/', { token, schema: messages });
 
     const names: Record<MessageName<Messages>, number> = { move: 0, say: 1, ping: 2, file: 3 };
     // @ts-expect-error a name is missing
@@ -319,6 +325,20 @@ test('messages have the types that their declaration says', () => {
     client.send(0, 'say', { ...say, to: [] });
     client.send(0, 'ping', {});
     client.send(0, 'file', file, new Uint8Array(9));
+    client.send('say', say);
+    client.send('file', file, new Uint8Array(9));
+    // @ts-expect-error no such message
+    client.send('shout', say);
+    // @ts-expect-error the value of another message
+    client.send('say', move);
+    // @ts-expect-error the block is missing
+    client.send('file', file);
+    // @ts-expect-error this type carries no block
+    client.send('say', say, new Uint8Array(9));
+    // @ts-expect-error a channel is a number
+    client.send('0', 'say', say);
+    // @ts-expect-error no such option
+    message('say', { text: string(9) }, { ordered: true });
     // @ts-expect-error no such message
     client.send(0, 'shout', say);
     // @ts-expect-error the value is missing
@@ -366,6 +386,9 @@ test('messages have the types that their declaration says', () => {
     // @ts-expect-error it has no fields
     client.send(0, 'ping', { x: 1 });
     const fate: 'acked' | 'lost' = await client.track(1, 'move', move);
+    await client.track('move', move);
+    // @ts-expect-error no such message
+    await client.track('mov', move);
     await client.track(0, 'file', file, new Uint8Array(9));
     // @ts-expect-error the block is missing
     await client.track(0, 'file', file);

@@ -50,7 +50,7 @@ async function talk(client, count = 50) {
   const note = ({ message: { type, value } }) =>
     type === 'said' && value.player === index && said.push(Number(value.text));
   client.addEventListener('message', note);
-  for (let i = 0; i < count; i++) await client.send(0, 'say', { text: String(i) });
+  for (let i = 0; i < count; i++) await client.send('say', { text: String(i) });
   await until('all is said', () => said.length === count);
   client.removeEventListener('message', note);
   assert.deepEqual(said, numbers(count));

@@ -1,13 +1,14 @@
-import type { ClientHost, RelayTransportKind } from 'causeway-net';
+import type { GameClient, RelayTransportKind } from 'causeway-net';
 import { loadGame, type GameCore } from 'causeway-net/game';
 import { loadServer, type ServerCore } from 'causeway-net/server';
+import { colorOf } from './colors.js';
 import { Controls } from './controls.js';
 import { Link } from './link.js';
 import { Panel, element } from './panel.js';
 import { Play, seconds, type Claim, type Command, type Player } from './play.js';
 import { METRE, TICKS_PER_SECOND, type messages } from './schema.js';
 import { loadStep } from './step.js';
-import { View, hue, nameOf, type Scene } from './view.js';
+import { View, nameOf, type Scene } from './view.js';
 
 const state = (name: 'connecting' | 'open' | 'closed', text: string): void => {
   element('state').dataset['state'] = name;
@@ -43,7 +44,7 @@ class Page {
   readonly #controls = new Controls(this.#canvas);
   readonly #panel = new Panel();
   #link: Link | undefined;
-  #client: ClientHost<typeof messages> | undefined;
+  #client: GameClient<typeof messages> | undefined;
   play: Play | undefined;
 
   constructor(readonly parts: Parts) {
@@ -85,7 +86,7 @@ class Page {
     }
   }
 
-  #begin(client: ClientHost<typeof messages>): void {
+  #begin(client: GameClient<typeof messages>): void {
     this.play?.leave();
     this.play = new Play(this.parts.kit, client, this.parts.step, this.#panel.switches);
     element('ended').hidden = true;
@@ -106,7 +107,7 @@ class Page {
   }
 
   /** Says how the player is connected. */
-  #tell({ state: now, transport }: ClientHost<typeof messages>): void {
+  #tell({ state: now, transport }: GameClient<typeof messages>): void {
     const name = transport === 'webrtc' ? 'WebRTC' : 'WebSocket';
     if (now === 'connected') state('open', `playing over ${name}`);
     else state('connecting', 'reconnecting');
@@ -152,6 +153,7 @@ function showScores({ me, players, bodies }: Scene): void {
     .sort((a, b) => b.score - a.score)
     .filter(({ number }, rank) => rank < 5 || number === me);
   const list = element('scores');
+  const floor = getComputedStyle(list).getPropertyValue('--floor');
   while (list.children.length > ranks.length) list.lastElementChild!.remove();
   while (list.children.length < ranks.length) list.append(document.createElement('li'));
   ranks.forEach(({ number, bot, score }, i) => {
@@ -159,7 +161,7 @@ function showScores({ me, players, bodies }: Scene): void {
     const text = `${nameOf(number, me, bot)}: ${score}`;
     if (line.textContent !== text) line.textContent = text;
     line.className = number === me ? 'me' : '';
-    line.style.color = hue(number);
+    line.style.setProperty('--mine', colorOf(number, floor));
   });
 }
 

@@ -11,7 +11,17 @@ const show = (id: string, value: number, digits = 0): void => {
   element(id).textContent = value.toFixed(digits);
 };
 
-/** The switches and sliders beside the game, and its graphs. */
+const SLIDERS = ['latency', 'jitter', 'loss'] as const;
+
+/** Networks to start from, as the sliders show them. */
+export const PRESETS = {
+  'Good line': [0, 0, 0],
+  'Bad Wi-Fi': [40, 20, 6],
+  Train: [60, 40, 12],
+  Satellite: [280, 10, 1],
+} as const;
+
+/** The switches and sliders over the game, and its graphs. */
 export class Panel {
   readonly switches: Switches = {
     prediction: true,
@@ -40,23 +50,41 @@ export class Panel {
     }
     for (const radio of this.#transports())
       radio.addEventListener('change', () => this.ontransport(radio.value as RelayTransportKind));
-    const sliders = ['latency', 'jitter', 'loss'].map((id) => element<HTMLInputElement>(id));
-    const apply = (): void => {
-      const [latency, jitter, loss] = sliders.map((slider) => slider.valueAsNumber);
-      element('latency-value').textContent = `${latency} ms each way`;
-      element('jitter-value').textContent = `${jitter} ms`;
-      element('loss-value').textContent = `${loss} % each way`;
-      this.path = {
-        latencySeconds: latency! / 1000,
-        jitterSeconds: jitter! / 1000,
-        loss: loss! / 100,
-      };
-      this.onpath();
+    for (const id of SLIDERS) element(id).addEventListener('input', () => this.#slid());
+    for (const name of Object.keys(PRESETS) as (keyof typeof PRESETS)[]) {
+      const button = document.createElement('button');
+      button.type = 'button';
+      button.className = 'quiet';
+      button.textContent = name;
+      button.addEventListener('click', () => this.choose(name));
+      element('presets').append(button);
+    }
+    this.#slid();
+  }
+
+  /** Makes the network one of the presets. */
+  choose(name: keyof typeof PRESETS): void {
+    SLIDERS.forEach((id, i) => (element<HTMLInputElement>(id).valueAsNumber = PRESETS[name][i]!));
+    this.#slid();
+  }
+
+  /** Makes the network what the sliders say. */
+  #slid(): void {
+    const values = SLIDERS.map((id) => element<HTMLInputElement>(id).valueAsNumber);
+    const [latency, jitter, loss] = values as [number, number, number];
+    element('latency-value').textContent = `${latency} ms each way`;
+    element('jitter-value').textContent = `${jitter} ms`;
+    element('loss-value').textContent = `${loss} % each way`;
+    for (const button of element('presets').querySelectorAll('button')) {
+      const preset = PRESETS[button.textContent as keyof typeof PRESETS];
+      button.ariaPressed = String(preset.every((value, i) => value === values[i]));
+    }
+    this.path = {
+      latencySeconds: latency / 1000,
+      jitterSeconds: jitter / 1000,
+      loss: loss / 100,
     };
-    sliders.forEach((slider) => slider.addEventListener('input', apply));
-    apply();
-    // On a phone the game comes first.
-    if (matchMedia('(max-width: 56rem)').matches) element<HTMLDetailsElement>('lab').open = false;
+    this.onpath();
   }
 
   /** Shows which transport the game uses. */

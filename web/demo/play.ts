@@ -1,4 +1,4 @@
-import type { ClientHost, MessageValue, ReceivedEvent } from 'causeway-net';
+import type { GameClient, MessageValue, ReceivedEvent } from 'causeway-net';
 import {
   ClockSync,
   InputSender,
@@ -70,7 +70,7 @@ export class Play {
 
   constructor(
     kit: GameCore,
-    readonly client: ClientHost<typeof messages>,
+    readonly client: GameClient<typeof messages>,
     readonly step: (player: Player, command: Command) => Player,
     readonly switches: Switches,
   ) {

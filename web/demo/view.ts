@@ -1,4 +1,5 @@
 import { prepare } from './canvas.js';
+import { colorOf } from './colors.js';
 
 /** A place in the arena, in metres. */
 export interface Place {
@@ -42,15 +43,14 @@ export const ARENA = { width: 32, height: 18 };
 const PLAYER_RADIUS = 1 / 2;
 const BODY_RADIUS = 1 / 3;
 const SHOT_SECONDS = 0.15;
-/**
- * The least pixels that a metre has on the screen; where the whole arena would need smaller ones, the view follows the
- * player.
- */
+/** The pixels of a name's height. */
+const NAME_SIZE = 15;
+/** The least pixels that a metre has on the screen. */
 const LEAST_METRE = 24;
+/** The least metres that are seen from left to right. */
+const LEAST_WIDTH = 10;
 
-export const hue = (player: number): string => `hsl(${(player * 67 + 190) % 360} 65% 50%)`;
-
-/** Draws the arena, or the part around the player where all of it does not fit. */
+/** Draws the arena, or the part of it around the player. */
 export class View {
   /** The place of the player on the canvas, in CSS pixels. */
   own: Place = { x: 0, y: 0 };
@@ -59,8 +59,10 @@ export class View {
 
   draw({ me, players, bodies, shots, ghost, claim }: Scene, now: number): void {
     const { context, width, height, color } = prepare(this.canvas);
-    const whole = Math.min(width / ARENA.width, height / ARENA.height);
-    const metre = Math.max(whole, LEAST_METRE);
+    const hue = (player: number): string => colorOf(player, color('floor'));
+    // The arena fills the canvas; the view follows the player where not all of it fits.
+    const filling = Math.max(width / ARENA.width, height / ARENA.height);
+    const metre = Math.max(LEAST_METRE, Math.min(filling, width / LEAST_WIDTH));
     const self = players.find(({ number }) => number === me);
     const shift = (size: number, all: number, at: number): number =>
       all * metre <= size
@@ -85,7 +87,7 @@ export class View {
       context.fillStyle = '#fff';
       disc(context, body, BODY_RADIUS / 3);
     }
-    for (const player of players) this.#player(context, player, me, color('text'));
+    for (const player of players) this.#player(context, player, me, hue(player.number), { text: color('text'), metre });
     if (ghost) dashed(context, ghost, color('text'));
     if (claim) {
       dashed(context, claim, color('bad'));
@@ -103,16 +105,22 @@ export class View {
     context.globalAlpha = 1;
   }
 
-  #player(context: CanvasRenderingContext2D, player: SeenPlayer, me: number, text: string): void {
+  #player(
+    context: CanvasRenderingContext2D,
+    player: SeenPlayer,
+    me: number,
+    color: string,
+    { text, metre }: { readonly text: string; readonly metre: number },
+  ): void {
     const { number, aim, stunned, bot } = player;
     const far = Math.hypot(aim.x, aim.y) || 1;
-    context.strokeStyle = hue(number);
+    context.strokeStyle = color;
     context.lineWidth = 0.18;
     line(context, player, {
       x: player.x + (aim.x / far) * 0.85,
       y: player.y + (aim.y / far) * 0.85,
     });
-    context.fillStyle = hue(number);
+    context.fillStyle = color;
     context.globalAlpha = stunned ? 0.45 : 1;
     disc(context, player, PLAYER_RADIUS);
     context.globalAlpha = 1;
@@ -120,7 +128,7 @@ export class View {
     context.strokeStyle = text;
     if (number === me) circle(context, player, PLAYER_RADIUS + 0.12);
     context.fillStyle = text;
-    context.font = '0.6px system-ui, sans-serif';
+    context.font = `${NAME_SIZE / metre}px system-ui, sans-serif`;
     context.textAlign = 'center';
     context.fillText(nameOf(number, me, bot), player.x, player.y - 0.8);
   }

@@ -10,7 +10,7 @@ import { Policy } from '../secure/policy.js';
 import type { SessionTransport } from '../transports/links.js';
 import type { Transport, TransportClose, TransportKind } from '../transports/transport.js';
 import { Carrier } from './carrier.js';
-import type { ClientHostState } from './client_events.js';
+import type { GameClientState } from './client_events.js';
 import { endingOf, type DisconnectReason } from './ending.js';
 import { PageVisit } from './page_visit.js';
 import { reasonFor, refusal, transportEnd } from './refusal.js';
@@ -37,7 +37,7 @@ interface ClientRunnerCalls {
   begun?(): void;
   /** Another transport is about to carry the attempt. An error ends it. */
   carried(transport: Transport): void;
-  entered?(state: ClientHostState): void;
+  entered?(state: GameClientState): void;
   /** The connection goes over another kind of transport. */
   switched?(kind: TransportKind): void;
   /** A datagram has come. */
@@ -60,7 +60,7 @@ interface ClientRunnerCalls {
 /** The part of a client that a runner uses. */
 type RunnableClient = Omit<PayloadClient, 'next' | 'send'>;
 
-const states: Partial<Record<ClientState, ClientHostState>> = {
+const states: Partial<Record<ClientState, GameClientState>> = {
   SENDING_REQUEST: 'requesting',
   SENDING_RESPONSE: 'responding',
   CONNECTED: 'connected',
@@ -102,7 +102,7 @@ export class ClientRunner {
   readonly #access: Access;
   readonly #calls: ClientRunnerCalls;
   readonly #visit: PageVisit;
-  #state: ClientHostState = 'disconnected';
+  #state: GameClientState = 'disconnected';
   #attempt: Attempt | undefined;
   /** The carrier of datagrams now, or the last one. */
   #carrier: Carrier | undefined;
@@ -123,7 +123,7 @@ export class ClientRunner {
     );
   }
 
-  get state(): ClientHostState {
+  get state(): GameClientState {
     return this.#state;
   }
 
@@ -371,7 +371,7 @@ export class ClientRunner {
     else this.#end(reason, message);
   }
 
-  #enter(state: ClientHostState): void {
+  #enter(state: GameClientState): void {
     if (state === this.#state) return;
     this.#state = state;
     this.#calls.entered?.(state);

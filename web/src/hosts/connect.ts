@@ -11,8 +11,8 @@ import { relayAddress } from '../transports/session.js';
 import type { Transport } from '../transports/transport.js';
 import { attemptWith } from './attempt.js';
 import { tickInterval } from './carrier.js';
-import type { ClientHostState } from './client_events.js';
-import { ClientHost } from './client_host.js';
+import type { GameClientState } from './client_events.js';
+import { GameClient } from './game_client.js';
 import type { Access } from './client_runner.js';
 import { Tokens, type TokenOption } from './token.js';
 
@@ -34,7 +34,7 @@ export interface ClientOptions<Of extends Schema> extends ConnectionConfig, Core
   /**
    * This function is called with each state on the way to the connection; after that, the client's `state` events tell.
    */
-  readonly onstate?: (state: ClientHostState) => void;
+  readonly onstate?: (state: GameClientState) => void;
   /** The rounds of datagrams in a second, at most 1000. Default 60. */
   readonly ticksPerSecond?: number;
   /**
@@ -69,7 +69,7 @@ export const checkReconnect = ({
 export async function connectBy<const Of extends Schema>(
   options: ClientOptions<Of>,
   open: Access['open'],
-): Promise<ClientHost<Of>> {
+): Promise<GameClient<Of>> {
   const { schema } = options;
   throwIfAborted(options.signal);
   checkReconnect(options);
@@ -78,7 +78,7 @@ export async function connectBy<const Of extends Schema>(
   const tokens = new Tokens(core, options.token, () =>
     fingerprint(core, schema, options.channels, options.endpoint),
   );
-  const host = new ClientHost(core, new Client(core, schema, options), {
+  const host = new GameClient(core, new Client(core, schema, options), {
     tokens,
     returns: tokens.renewable,
     reconnects: options.reconnect ?? false,
@@ -106,7 +106,7 @@ export async function connectBy<const Of extends Schema>(
 export async function connect<const Of extends Schema>(
   url: string | URL,
   options: ConnectOptions<Of>,
-): Promise<ClientHost<Of>> {
+): Promise<GameClient<Of>> {
   checkOptions('connect', options, ['token', 'schema']);
   relayAddress(url, 'http');
   return connectBy(options, (attempt, server) =>

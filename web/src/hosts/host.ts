@@ -26,8 +26,8 @@ export class ReceivedEvent<Of extends Schema = Schema> extends Event {
 /** The messages of one end of a connection; `Sent` is the result of sending one. @internal */
 export interface HostMessages<Of extends Schema, Sent> {
   isWritable(): boolean;
-  send<Name extends MessageName<Of>>(...message: MessageArguments<Of, Name>): Sent;
-  track<Name extends MessageName<Of>>(...message: MessageArguments<Of, Name>): Promise<Fate>;
+  send(message: readonly unknown[]): Sent;
+  track(message: readonly unknown[]): Promise<Fate>;
   request<Name extends RequestName<Of>>(
     type: Name,
     value: QuestionValue<Of, Name>,
@@ -67,14 +67,17 @@ export abstract class Host<
   }
 
   /**
-   * Sends a message on a channel, with the next datagrams, within a tick. The arguments are the channel, the type, the
-   * value and, for a message whose type carries a block, the bytes that go along.
+   * Sends a message with the next datagrams, within a tick: `send('say', { text })`. It goes as its declaration says. For a
+   * message whose type carries a block, the bytes that go along follow the value.
    * @throws RangeError or TypeError that names the channel or field that does not fit; {@link CoreError}
    *   `QUEUE_FULL`, `POOL_EMPTY`, `MESSAGE_TOO_LARGE`, `BLOCK_...`, `INVALID_ARGUMENT` for null;
    *   {@link ClosedError} when the connection has ended. Nothing is sent then.
    */
-  send<Name extends MessageName<Of>>(...message: MessageArguments<Of, Name>): Sent {
-    return this.messages.send(...message);
+  send<Name extends MessageName<Of>>(...message: MessageArguments<Of, Name>): Sent;
+  /** Sends a message on the channel of this number. */
+  send<Name extends MessageName<Of>>(channel: number, ...message: MessageArguments<Of, Name>): Sent;
+  send(...message: unknown[]): Sent {
+    return this.messages.send(message);
   }
 
   /**
@@ -83,8 +86,13 @@ export abstract class Host<
    * @throws what {@link send} throws, and {@link CoreError} `RECEIPTS_FULL` when the fate of 256 earlier
    *   messages is still open
    */
-  track<Name extends MessageName<Of>>(...message: MessageArguments<Of, Name>): Promise<Fate> {
-    return this.messages.track(...message);
+  track<Name extends MessageName<Of>>(...message: MessageArguments<Of, Name>): Promise<Fate>;
+  track<Name extends MessageName<Of>>(
+    channel: number,
+    ...message: MessageArguments<Of, Name>
+  ): Promise<Fate>;
+  track(...message: unknown[]): Promise<Fate> {
+    return this.messages.track(message);
   }
 
   /**

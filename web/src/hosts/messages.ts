@@ -7,7 +7,8 @@ import type {
   RequestName,
   RequestOptions,
 } from '../messages/request.js';
-import type { MessageArguments, MessageName, Schema } from '../messages/schema.js';
+import { placed } from '../messages/channels.js';
+import type { Schema } from '../messages/schema.js';
 import type { ConnectionEvent, Fate, Message } from '../messages/types.js';
 import type { HostMessages } from './host.js';
 import { Requests, type AnyAnswerer } from './requests.js';
@@ -49,11 +50,11 @@ export class Messages<Of extends Schema> implements HostMessages<Of, void> {
     return this.#isOpen() && this.#end.room > 0;
   }
 
-  send<Name extends MessageName<Of>>(...message: MessageArguments<Of, Name>): void {
+  send(message: readonly unknown[]): void {
     this.#send(message);
   }
 
-  track<Name extends MessageName<Of>>(...message: MessageArguments<Of, Name>): Promise<Fate> {
+  track(message: readonly unknown[]): Promise<Fate> {
     const receipt = (this.#receipt % 0xffffffff) + 1;
     this.#send(message, receipt);
     this.#receipt = receipt;
@@ -69,11 +70,9 @@ export class Messages<Of extends Schema> implements HostMessages<Of, void> {
     return this.#requests.ask(type, value, options);
   }
 
-  #send<Name extends MessageName<Of>>(
-    [channel, type, value, block]: MessageArguments<Of, Name>,
-    receipt?: number,
-  ): void {
+  #send(message: readonly unknown[], receipt?: number): void {
     if (!this.#isOpen()) throw new ClosedError();
+    const [channel, type, value, block] = placed<Of>(message, this.#end);
     const room = this.#end.send(channel, type, value, seconds(), block, receipt);
     this.#full ||= room === 0;
   }

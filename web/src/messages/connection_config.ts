@@ -6,7 +6,7 @@ import {
   connectionConfigStruct,
   endpointConfigStruct,
 } from '../generated.js';
-import { defaultChannels, writeChannels } from './channels.js';
+import { MessageChannels, writeChannels, type Channel } from './channels.js';
 import { CoreSchema } from './codec.js';
 import type { End } from './message_end.js';
 import type { Schema } from './schema.js';
@@ -18,16 +18,19 @@ const numbered = ({ mode = 'DELAY', ...options }: CongestionConfig): object => (
   mode: congestionModes[mode] ?? -1,
 });
 
+/** The config of a connection whose channels are known. */
+type ChannelledConfig = ConnectionConfig & { readonly channels: readonly Channel[] };
+
 /** Writes the config of a connection into the module for as long as `use` takes. */
 export const withConfig = <Result>(
   core: Core,
   schema: CoreSchema,
-  config: ConnectionConfig,
+  config: ChannelledConfig,
   use: (config: number) => Result,
 ): Result =>
   core.withMemory(connectionConfigStruct.size, (at) => {
     const { exports, memory } = core;
-    const { channels = defaultChannels, congestion = {}, endpoint = {} } = config;
+    const { channels, congestion = {}, endpoint = {} } = config;
     exports.cw_connection_config_default(at, schema.pointer);
     memory.setConfig(at, connectionConfigStruct, { ...config, channelCount: channels.length });
     memory.setConfig(at + connectionConfigAt.endpoint, endpointConfigStruct, endpoint);
@@ -48,7 +51,7 @@ export const withConfig = <Result>(
 export function createEnd(
   core: Core,
   schema: Schema,
-  { channels = defaultChannels }: ConnectionConfig,
+  { channels }: ChannelledConfig,
   create: (schema: CoreSchema) => number,
   destroy: (address: number) => void,
 ): End {
@@ -58,8 +61,8 @@ export function createEnd(
       destroy(address);
       types.destroy();
     };
-    const channelCount = channels.length;
-    return { address: create(types), destroy: destroyBoth, schema: types, channelCount };
+    const numbers = new MessageChannels(schema, channels);
+    return { address: create(types), destroy: destroyBoth, schema: types, channels: numbers };
   } catch (error) {
     types.destroy();
     throw error;

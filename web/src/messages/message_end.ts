@@ -8,6 +8,7 @@ import {
   connectionStatsStruct,
   endpointStatsStruct,
 } from '../generated.js';
+import type { MessageChannels } from './channels.js';
 import type { CoreSchema } from './codec.js';
 import { checkChannel, readEvent, writeMessage } from './passing.js';
 import type { AnswerValue, QuestionValue, RequestName } from './request.js';
@@ -19,22 +20,27 @@ export interface End {
   readonly address: number;
   readonly destroy: (address: number) => void;
   readonly schema: CoreSchema;
-  readonly channelCount: number;
+  readonly channels: MessageChannels;
 }
 
 /** All ends of connections have this base, which sends messages, takes those that arrive, and has statistics. */
 export abstract class MessageEnd<Of extends Schema> extends CoreObject {
   readonly #schema: CoreSchema;
-  readonly #channelCount: number;
+  readonly #channels: MessageChannels;
 
-  protected constructor(core: Core, { address, destroy, schema, channelCount }: End) {
+  protected constructor(core: Core, { address, destroy, schema, channels }: End) {
     super(core, address, destroy);
     this.#schema = schema;
-    this.#channelCount = channelCount;
+    this.#channels = channels;
   }
 
   /** The address of the connection in the module. @internal */
   protected abstract get connection(): number;
+
+  /** Returns the number of the channel on which messages of this type go when none is named. @internal */
+  channelOf(type: MessageName<Of>): number {
+    return this.#channels.of(type);
+  }
 
   /**
    * Sends a message on a channel, in one of the next datagrams.
@@ -54,7 +60,7 @@ export abstract class MessageEnd<Of extends Schema> extends CoreObject {
   ): number {
     const { core, connection } = this;
     const { exports, scratch } = core;
-    checkChannel(channel, this.#channelCount);
+    checkChannel(channel, this.#channels.count);
     const number = this.#schema.number(type);
     return writeMessage(
       core,
@@ -81,7 +87,7 @@ export abstract class MessageEnd<Of extends Schema> extends CoreObject {
   ): number {
     const { core, connection } = this;
     const { exports, scratch } = core;
-    checkChannel(channel, this.#channelCount);
+    checkChannel(channel, this.#channels.count);
     writeMessage(
       core,
       this.#schema,
@@ -143,7 +149,7 @@ export abstract class MessageEnd<Of extends Schema> extends CoreObject {
   /** The share of its capacity that the fullest channel has free, from 0 to 1. */
   get room(): number {
     let least = 1;
-    for (let channel = 0; channel < this.#channelCount; channel++) {
+    for (let channel = 0; channel < this.#channels.count; channel++) {
       const { room, capacity } = this.channelStats(channel);
       least = Math.min(least, room / capacity);
     }
@@ -183,7 +189,7 @@ export abstract class MessageEnd<Of extends Schema> extends CoreObject {
    */
   channelStats(channel: number): ChannelStats {
     const { core, connection } = this;
-    checkChannel(channel, this.#channelCount);
+    checkChannel(channel, this.#channels.count);
     return core.read(channelStatsStruct, (out) =>
       core.check(core.exports.cw_connection_get_channel_stats(connection, channel, out)),
     );

@@ -11,6 +11,7 @@ import {
 } from '../generated.js';
 import type { Policy } from './policy.js';
 import type { CoreSchema } from '../messages/codec.js';
+import { withChannels } from '../messages/channels.js';
 import { createEnd, withConfig } from '../messages/connection_config.js';
 import { MessageEnd, type DatagramEnd } from '../messages/message_end.js';
 import type { Schema } from '../messages/schema.js';
@@ -40,7 +41,7 @@ export interface ClientStats {
 
 /**
  * This is the client's end of a secure connection, like `cw_client` in C: it has no I/O and no clock. Bytes come from
- * the caller, and so does the time, in seconds that only go forward. `ClientHost` is this over a transport.
+ * the caller, and so does the time, in seconds that only go forward. `GameClient` is this over a transport.
  */
 export class Client<Of extends Schema = Schema> extends MessageEnd<Of> implements DatagramEnd<Of> {
   readonly maxDatagramSize: number;
@@ -50,8 +51,9 @@ export class Client<Of extends Schema = Schema> extends MessageEnd<Of> implement
   readonly #outgoing: number;
 
   /** @throws {@link CoreError} with a code that says which part of schema or config cannot work. */
-  constructor(core: Core, schema: Of, config: ConnectionConfig = {}) {
+  constructor(core: Core, schema: Of, options: ConnectionConfig = {}) {
     const { exports } = core;
+    const config = withChannels(schema, options);
     const create = (types: CoreSchema): number =>
       withConfig(core, types, config, (connection) => {
         const made = core.configure(clientConfigStruct, {}, exports.cw_client_config_default);

@@ -37,10 +37,7 @@ export interface ClientOwner<Of extends Schema> {
   clients: ReadonlySet<ServerClient<Of>>;
   /** Returns the server's own function that answers such requests of this client. */
   answererOf(type: string, client: ServerClient<Of>): AnyAnswerer | undefined;
-  broadcastTo<Name extends MessageName<Of>>(
-    clients: Iterable<ServerClient<Of>>,
-    ...message: MessageArguments<Of, Name>
-  ): ServerClient<Of>[];
+  broadcastTo(clients: Iterable<ServerClient<Of>>, message: readonly unknown[]): ServerClient<Of>[];
 }
 
 /**
@@ -116,9 +113,14 @@ export class ServerClient<Of extends Schema = Schema> extends Host<Of, ServerCli
    */
   broadcast<Name extends MessageName<Of>>(
     ...message: MessageArguments<Of, Name>
-  ): ServerClient<Of>[] {
+  ): ServerClient<Of>[];
+  broadcast<Name extends MessageName<Of>>(
+    channel: number,
+    ...message: MessageArguments<Of, Name>
+  ): ServerClient<Of>[];
+  broadcast(...message: unknown[]): ServerClient<Of>[] {
     const others = [...this.#owner.clients].filter((client) => client !== this);
-    return this.#owner.broadcastTo(others, ...message);
+    return this.#owner.broadcastTo(others, message);
   }
 
   /**

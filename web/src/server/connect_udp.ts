@@ -1,5 +1,5 @@
 import { connectBy, type ClientOptions } from '../hosts/connect.js';
-import type { ClientHost } from '../hosts/client_host.js';
+import type { GameClient } from '../hosts/game_client.js';
 import { DEFAULT_DATAGRAM_SIZE } from '../generated.js';
 import type { Schema } from '../messages/schema.js';
 import { checkOptions } from '../options.js';
@@ -27,7 +27,7 @@ const addressOf = (server: string): [host: string, port: number] => {
  */
 export async function connectUdp<const Of extends Schema>(
   options: ConnectUdpOptions<Of>,
-): Promise<ClientHost<Of>> {
+): Promise<GameClient<Of>> {
   checkOptions('connectUdp', options, ['token', 'schema']);
   return connectBy(options, async (_, server) => {
     const session = new SessionTransport({

@@ -10,7 +10,7 @@ import { addressList } from './checks.js';
 import { generateKey } from './token.js';
 import type { WasmSource } from '../wasm_source.js';
 import { loadServer, type ServerCore } from './core.js';
-import { ServerHost } from './host.js';
+import { GameServer } from './game_server.js';
 import { Server } from './server.js';
 import { UdpSocket } from './socket.js';
 import type { ServerConfig } from './types.js';
@@ -100,7 +100,7 @@ function browsersOf<Of extends Schema>(
  */
 export async function listen<const Of extends Schema>(
   options: ListenOptions<Of>,
-): Promise<ServerHost<Of>> {
+): Promise<GameServer<Of>> {
   checkOptions('listen', options, ['schema']);
   const { host = '127.0.0.1', port = 0, schema, channels, endpoint } = options;
   checkPort(port);
@@ -142,7 +142,7 @@ export async function listen<const Of extends Schema>(
       ...(channels && { channels }),
       ...(endpoint && { endpoint }),
     };
-    return new ServerHost(server, { socket, browsers, visitors }, tokens, interval);
+    return new GameServer(server, { socket, browsers, visitors }, tokens, interval);
   } catch (error) {
     await socket.close();
     throw error;

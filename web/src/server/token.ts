@@ -40,7 +40,7 @@ export interface ConnectTokenOptions extends ServerCoreOptions {
   readonly userData?: Uint8Array;
   /** The types of messages that the client must have. Default: none are asked for. */
   readonly schema?: Schema;
-  /** With the schema: the channels. Default: 0 is reliable, 1 is unreliable. */
+  /** With the schema: the channels. Default: those that its messages need. */
   readonly channels?: readonly Channel[];
   /** With the schema: the endpoint's config, when it is not the default. */
   readonly endpoint?: EndpointConfig;

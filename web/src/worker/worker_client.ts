@@ -6,11 +6,11 @@ import {
   DisconnectedEvent,
   StateEvent,
   TransportEvent,
-  type ClientHostEvents,
-  type ClientHostState,
+  type GameClientEvents,
+  type GameClientState,
   type Disconnect,
 } from '../hosts/client_events.js';
-import type { ClientHostStats } from '../hosts/client_host.js';
+import type { GameClientStats } from '../hosts/game_client.js';
 import { Host, type HostMessages } from '../hosts/host.js';
 import { PageVisit } from '../hosts/page_visit.js';
 import { reasonFor } from '../hosts/refusal.js';
@@ -72,24 +72,24 @@ const nowhere: ClientStatus = {
 
 /**
  * A connection with a game server that lives in a Worker: ticks, packets and encryption do not wait for the page.
- * {@link connectInWorker} makes one. It is used like a `ClientHost`, but methods that ask the Worker return promises:
- * `send` resolves when the message is in the queue, and rejects with what `ClientHost.send` throws. Messages leave in
+ * {@link connectInWorker} makes one. It is used like a `GameClient`, but methods that ask the Worker return promises:
+ * `send` resolves when the message is in the queue, and rejects with what `GameClient.send` throws. Messages leave in
  * the order of the calls. `writable` is that of the last answer of the Worker.
  */
 export class WorkerClient<Of extends Schema = Schema> extends Host<
   Of,
-  ClientHostEvents<Of>,
+  GameClientEvents<Of>,
   Promise<void>
 > {
   /** @internal */
   protected override readonly messages: HostMessages<Of, Promise<void>> = {
     isWritable: () => this.#status.writable,
-    send: async (...message) => {
+    send: async (message) => {
       this.#ask();
       const writable = await this.#line.call('send', ...message);
       this.#status = { ...this.#status, writable };
     },
-    track: async (...message) => {
+    track: async (message) => {
       this.#ask();
       return this.#line.call('track', ...message);
     },
@@ -111,7 +111,7 @@ export class WorkerClient<Of extends Schema = Schema> extends Host<
   /** The number of the latest request. */
   #asked = 0;
   #closed!: Deferred<Disconnect>;
-  #lastStats: ClientHostStats | undefined;
+  #lastStats: GameClientStats | undefined;
   /**
    * The error of the application's function that was asked for a token. It is kept here because not every error goes
    * through a port.
@@ -137,7 +137,7 @@ export class WorkerClient<Of extends Schema = Schema> extends Host<
     );
   }
 
-  get state(): ClientHostState {
+  get state(): GameClientState {
     return this.#status.state;
   }
 
@@ -165,7 +165,7 @@ export class WorkerClient<Of extends Schema = Schema> extends Host<
   }
 
   /** Returns the statistics, which are the last ones after the end. */
-  async stats(): Promise<ClientHostStats> {
+  async stats(): Promise<GameClientStats> {
     if (this.#lastStats) return this.#lastStats;
     this.#ask();
     return this.#line.call('stats');
@@ -194,7 +194,7 @@ export class WorkerClient<Of extends Schema = Schema> extends Host<
   }
 
   /**
-   * Connects again after the end as `ClientHost.reconnect` does, in a Worker of its own.
+   * Connects again after the end as `GameClient.reconnect` does, in a Worker of its own.
    * @param options `signal` gives the attempt up when it is aborted
    * @throws what {@link connectInWorker} throws; {@link CoreError} `CONNECTED` before the end, `TOKEN_USED`
    *   when there is no function to ask for a token

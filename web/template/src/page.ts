@@ -36,7 +36,7 @@ async function play(): Promise<void> {
   const move = ({ offsetX, offsetY }: PointerEvent): void => {
     const scale = SIZE / canvas.clientWidth;
     const inside = (at: number): number => Math.max(0, Math.min(SIZE, Math.round(at * scale)));
-    if (client.writable) client.send(1, 'move', { x: inside(offsetX), y: inside(offsetY) });
+    if (client.writable) client.send('move', { x: inside(offsetX), y: inside(offsetY) });
   };
   canvas.addEventListener('pointermove', move);
   canvas.addEventListener('pointerdown', move); // a tap does not move the pointer

@@ -27,5 +27,5 @@ server.addEventListener('connect', ({ client }) => {
 
 server.addEventListener('tick', () => {
   const world = [...players].map(([slot, place]) => ({ slot, ...place }));
-  server.broadcast(1, 'world', { players: world }); // on channel 1, 60 times a second
+  server.broadcast('world', { players: world }); // 60 times a second
 });
