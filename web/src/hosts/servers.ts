@@ -1,4 +1,4 @@
-import { ConnectError, TransportError, relaySays, type RelayCode } from '../errors.js';
+import { ConnectError, relaySays, type RelayCode } from '../errors.js';
 import type { Policy } from '../secure/policy.js';
 import type { SessionTransport } from '../transports/links.js';
 import type { TransportClose } from '../transports/transport.js';
@@ -12,7 +12,7 @@ const codes: readonly string[] = [
 
 const isOfServer = (error: unknown): boolean =>
   error instanceof ConnectError &&
-  error.errors.some((each) => each instanceof TransportError && codes.includes(each.code));
+  error.errors.some((each) => each instanceof ConnectError && codes.includes(each.code));
 
 /** Returns whether a relay has ended a session because of the game server. */
 export const endsForServer = ({ code }: TransportClose): boolean =>
