@@ -67,7 +67,6 @@ struct play {
     struct play_runner runners[PLAY_MOST];
     double now, next_turn;
     uint64_t steps;
-    float wobble; /* what the server adds to each step: the rules differ */
     uint32_t up_bytes, down_bytes;
 
     /* Where player 0 was shown the other one when it made its inputs, by their ticks; and how far

@@ -24,7 +24,7 @@
 
 /* A fast game: each end as one object. */
 #include "causeway/game_client.h" /* a player's end */
-#include "causeway/game_config.h" /* what both ends share */
+#include "causeway/game_config.h" /* the config and the message of both */
 #include "causeway/game_server.h" /* the world, and a seat for each player */
 
 /* The parts of these: each uses messages of yours. */

@@ -90,11 +90,11 @@ bool cw_game_client_next_entity(struct cw_game_client *client, struct cw_game_en
 bool cw_game_client_own(const struct cw_game_client *client, uint32_t *entity);
 
 struct cw_game_client_stats {
-    double server_rate; /* the server's real ticks per second, divided by ticks_per_second */
-    uint64_t malformed; /* bodies that were refused */
-    uint64_t starved;   /* ticks that the server played without this client's input */
-    uint32_t tick;      /* the newest predicted tick of the own entity; 0: none */
-    struct cw_view view; /* what was shown last of the others */
+    double server_rate;  /* the server's real ticks per second, divided by ticks_per_second */
+    uint64_t malformed;  /* bodies that were refused */
+    uint64_t starved;    /* ticks that the server played without this client's input */
+    uint32_t tick;       /* the newest predicted tick of the own entity; 0: none */
+    struct cw_view view; /* the latest moment at which the others were shown */
     struct cw_game_fault fault;
     struct cw_clock_sync_stats clock;
     struct cw_prediction_stats prediction;

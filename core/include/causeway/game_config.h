@@ -1,10 +1,10 @@
-/* What the two ends of a fast game share: game_client.h and game_server.h. Each is one object that
-   runs the parts of the game kit together: the clock, inputs, prediction, snapshots, interpolation
-   and history. core/GAME.md has a whole game.
+/* The two ends of a fast game share this config and this message. Each end, game_client.h and
+   game_server.h, is one object that runs the parts of the game kit together: the clock, inputs,
+   prediction, snapshots, interpolation and history. core/GAME.md has a whole game.
 
-   Both ends have the same schema of the world: the type of inputs and the types of entities. What
-   they send to each other are bodies: bytes for messages on an unreliable channel. The connection
-   has a message for them, beside those of the game:
+   Both ends have the same schema of the world: the type of inputs and the types of entities. They
+   send bodies to each other: bytes for messages on an unreliable channel. The connection has a
+   message for them, beside those of the game:
 
        const struct cw_message_type types[] = {cw_game_body_type, ...}; */
 #ifndef CAUSEWAY_GAME_CONFIG_H
@@ -48,7 +48,8 @@ struct cw_game_config {
     /* When more ticks than this are due at once, the server plays this many and leaves the rest
        out; 0 to 60; default 0.6. At least one is played. */
     double max_catch_up_seconds;
-    double max_rewind_seconds; /* how far back a client's view can reach, 0 to 4; default 1 */
+    double max_rewind_seconds; /* the longest way back that a client's view can reach, 0 to 4;
+                                  default 1 */
 
     /* Only a client uses these; prediction.h and interpolation.h say more about them. */
     uint32_t ticks_per_input;   /* the inputs of so many ticks go together, 1 to 5; default 2 */

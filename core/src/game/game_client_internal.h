@@ -6,7 +6,7 @@
 
 #include "causeway/game_client.h"
 
-/* What the application does now, between two calls of next_turn. */
+/* The work of the application between two calls of next_turn. */
 enum cw_game_open {
     CW_GAME_OPEN_NOTHING,
     CW_GAME_OPEN_INPUT,  /* it fills in the input of the tick that is due */
@@ -27,8 +27,8 @@ struct cw_game_client {
     struct cw_history *seen; /* the snapshots that came in order */
     uint8_t *kept;           /* room for an entity of the history */
 
-    /* The server's time runs at its rate. What measures it gets the time of this clock, which runs
-       at the same one. */
+    /* The server's time runs at its rate. The parts that measure it get the time of this clock,
+       which runs at the same one. */
     bool timed;
     double rate, timed_at, timed_from;
 

@@ -12,8 +12,8 @@
 /* The most bytes of all states in a history. */
 #define MAX_HISTORY (1u << 30)
 
-/* What the fields of a view can hold: ticks that the view is behind the input, ticks between its
-   two states, and parts of the way from one to the other. */
+/* These are the limits of the fields of a view: ticks that it is behind the input, ticks between
+   its two states, and parts of the way from one to the other. */
 #define MAX_BEHIND 4095u
 #define MAX_SPAN   1023u
 #define MAX_PARTS  4095u

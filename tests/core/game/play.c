@@ -190,8 +190,7 @@ TEST(a_player_may_get_another_entity)
     assert_int_equal(play_stats(play, 0).prediction.corrections, corrections);
 }
 
-/* What a player shoots at is where it was when he pulled the trigger: the server finds it where it
-   was shown. */
+/* The server finds a target where it was shown to the player when he pulled the trigger. */
 TEST(the_server_sees_what_a_client_saw)
 {
     struct play_config config = play_config();
@@ -231,7 +230,7 @@ TEST(a_value_out_of_range_is_told_and_moved_into_it)
     assert_int_equal(server_fault(play).field, 2);
     assert_memory_equal(cw_game_server_state(play->server, 3, NULL), &runner, sizeof runner);
 
-    /* What is no number cannot be mended. */
+    /* A value that is no number cannot be mended. */
     struct play_runner broken = {.x = (float)NAN};
     assert_int_equal(cw_game_server_set(play->server, 3, PLAY_PLAYER, &broken),
                      CW_ERROR_MESSAGE_VALUE);

@@ -61,8 +61,8 @@ static uint64_t malformed(const struct play *play, enum end end)
     return end == SERVER ? stats.malformed : play_stats(play, 0).malformed;
 }
 
-/* Whatever has arrived, the game of the others goes on, and with a new connection that of player 0
-   does. */
+/* The game of the others goes on, whatever has arrived, and with a new connection that of player 0
+   does too. */
 static void expect_game(struct play *play)
 {
     cw_game_client_reset(play->players[0].client);

@@ -51,7 +51,7 @@ static struct play *play_row(const struct row *row, uint64_t seed)
     return play;
 }
 
-/* What holds on every path. */
+/* These hold on every path. */
 static void check_shown(const struct play *play, const struct row *row)
 {
     for (uint32_t id = 0; id < play->config.players; id++) {
