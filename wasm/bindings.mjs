@@ -70,7 +70,8 @@ const declaration = (tag) => {
     );
   const lines = own.map((field) => {
     const note = noteOf(field);
-    const type = field.reader === 'bool' ? 'boolean' : 'number';
+    const inner = field.reader === 'struct' && pascal(/\w+$/.exec(field.type)[0]);
+    const type = inner || (field.reader === 'bool' ? 'boolean' : 'number');
     return `${note ? `  /** ${note} */\n` : ''}  readonly ${field.name}${config ? '?' : ''}: ${type};`;
   });
   return `export interface ${pascal(tag)} {\n${lines.join('\n')}\n}\n`;
@@ -172,6 +173,8 @@ export const gameModule = () => {
   const errors = GAME_HEADERS.flatMap((path) => headers.errors(path));
   const codes = errors.map(([name, number]) => [number, name.replace('CW_ERROR_', '')]);
   return `${text}
+${['cw_game_client_stats', 'cw_game_server_stats'].map(places).join('\n')}
+export const GAME_BODY_SIZE = ${headers.number('CW_GAME_BODY_SIZE')};
 export const gameErrorCodes: Readonly<Record<number, GameErrorCode>> = ${JSON.stringify(Object.fromEntries(codes))};
 export type GameErrorCode = ${codes.map(([, name]) => `'${name}'`).join(' | ')};
 `;

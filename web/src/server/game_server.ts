@@ -78,6 +78,8 @@ export class GameServer<Of extends Schema = Schema> extends EventTarget {
   declare readonly removeEventListener: Listening<GameServerEvents<Of>>;
   /** The address where the server listens: `'127.0.0.1:40000'`. */
   readonly address: string;
+  /** The number of slots. */
+  readonly maxClients: number;
   readonly #server: Server<Of>;
   readonly #socket: UdpSocket;
   readonly #browsers: BrowserSessions | undefined;
@@ -97,8 +99,14 @@ export class GameServer<Of extends Schema = Schema> extends EventTarget {
   #lookAt = 0;
 
   /** @internal */
-  constructor(server: Server<Of>, paths: ServerPaths, tokens: TokenBase, interval: number) {
+  constructor(
+    server: Server<Of>,
+    paths: ServerPaths,
+    tokens: TokenBase,
+    { interval, maxClients }: { readonly interval: number; readonly maxClients: number },
+  ) {
     super();
+    this.maxClients = maxClients;
     const { socket, browsers, visitors } = paths;
     this.#server = server;
     this.#socket = socket;

@@ -142,7 +142,8 @@ export async function listen<const Of extends Schema>(
       ...(channels && { channels }),
       ...(endpoint && { endpoint }),
     };
-    return new GameServer(server, { socket, browsers, visitors }, tokens, interval);
+    const { maxClients } = limitsOf(options);
+    return new GameServer(server, { socket, browsers, visitors }, tokens, { interval, maxClients });
   } catch (error) {
     await socket.close();
     throw error;
