@@ -12,6 +12,9 @@ const GAME_HEADERS = [
   'snapshot',
   'interpolation',
   'history',
+  'game_config',
+  'game_client',
+  'game_server',
 ].map((name) => `core/include/causeway/${name}.h`);
 const PROTOCOL_HEADERS = ['rudp', 'notify', 'bunch'].map(
   (name) => `core/protocols/include/causeway/protocols/${name}.h`,

@@ -36,6 +36,14 @@ const generate = (more = () => {}) => {
 const constant = (text, name) =>
   JSON.parse(new RegExp(`^export const ${name} = (.*) as const;$`, 'm').exec(text)[1]);
 
+test('a server with browsers of its own waits as long as a relay does', () => {
+  const text = generate((edit) => {
+    edit('relay/options/options.h', 'ANSWER_SECONDS  "10"', 'ANSWER_SECONDS  "11"');
+    edit('relay/session/session.h', 'AWAY_SECONDS 3.0', 'AWAY_SECONDS 4.5');
+  });
+  assert.deepEqual([constant(text, 'ANSWER_SECONDS'), constant(text, 'AWAY_SECONDS')], [11, 4.5]);
+});
+
 test("yojimbo's defaults are those of the core", () => {
   const text = generate((edit) =>
     edit('core/src/message/yojimbo.h', '_REASSEMBLIES   64', '_REASSEMBLIES 65'),

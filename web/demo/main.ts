@@ -1,13 +1,15 @@
 import type { GameClient, RelayTransportKind } from 'causeway-net';
 import { loadGame, type GameCore } from 'causeway-net/game';
 import { loadServer, type ServerCore } from 'causeway-net/server';
+import { colorOf } from './colors.js';
 import { Controls } from './controls.js';
+import { Halves } from './halves.js';
 import { Link } from './link.js';
 import { Panel, element } from './panel.js';
 import { Play, seconds, type Claim, type Command, type Player } from './play.js';
 import { METRE, TICKS_PER_SECOND, type messages } from './schema.js';
 import { loadStep } from './step.js';
-import { View, hue, nameOf, type Scene } from './view.js';
+import { View, nameOf, type Scene } from './view.js';
 
 const state = (name: 'connecting' | 'open' | 'closed', text: string): void => {
   element('state').dataset['state'] = name;
@@ -41,7 +43,8 @@ class Page {
   readonly #canvas = element<HTMLCanvasElement>('arena');
   readonly #view = new View(this.#canvas);
   readonly #controls = new Controls(this.#canvas);
-  readonly #panel = new Panel();
+  readonly #panel = new Panel(new URLSearchParams(location.search).get('network'));
+  readonly #halves = new Halves();
   #link: Link | undefined;
   #client: GameClient<typeof messages> | undefined;
   play: Play | undefined;
@@ -127,9 +130,14 @@ class Page {
     const play = this.play;
     if (!play) return;
     const now = seconds();
-    play.update(this.#controls.wish(this.#view.own), now);
+    play.update(
+      this.#controls.wish((place) => this.#view.ownNear(place)),
+      now,
+    );
     const scene = play.scene(now);
-    this.#view.draw(scene, now);
+    const streamed = this.#halves.shown ? [play.streamedScene(now)] : [];
+    this.#view.draw([...streamed, scene], now);
+    this.#halves.add(now, [...streamed, scene]);
     this.#panel.draw();
     showScores(scene);
     this.#canvas.dataset['players'] = String(scene.players.length);
@@ -152,6 +160,7 @@ function showScores({ me, players, bodies }: Scene): void {
     .sort((a, b) => b.score - a.score)
     .filter(({ number }, rank) => rank < 5 || number === me);
   const list = element('scores');
+  const floor = getComputedStyle(list).getPropertyValue('--floor');
   while (list.children.length > ranks.length) list.lastElementChild!.remove();
   while (list.children.length < ranks.length) list.append(document.createElement('li'));
   ranks.forEach(({ number, bot, score }, i) => {
@@ -159,7 +168,7 @@ function showScores({ me, players, bodies }: Scene): void {
     const text = `${nameOf(number, me, bot)}: ${score}`;
     if (line.textContent !== text) line.textContent = text;
     line.className = number === me ? 'me' : '';
-    line.style.color = hue(number);
+    line.style.setProperty('--mine', colorOf(number, floor));
   });
 }
 

@@ -14,7 +14,7 @@ import type { GameClientState } from './client_events.js';
 import { endingOf, type DisconnectReason } from './ending.js';
 import { PageVisit } from './page_visit.js';
 import { reasonFor, refusal, transportEnd } from './refusal.js';
-import { endsForServer, openServer } from './servers.js';
+import { endsForServer, openServer, saysDown } from './servers.js';
 import type { Tokens } from './token.js';
 
 /** The steps by which a client gets to its server, each time that it connects. */
@@ -194,17 +194,21 @@ export class ClientRunner {
     void this.#comeBack('client', 'the page was left');
   }
 
-  /** Becomes a client of the server. One that has just started may ask for another token first. */
+  /** Becomes a client of the server, which may have to start first, or may ask for another token. */
   async #joinInTime(signal?: AbortSignal): Promise<void> {
     for (;;) {
+      let isDown = false;
       try {
         return await this.#join(signal);
       } catch (error) {
-        if (!isNotYet(error) || !this.#policy.returns) throw error;
+        isDown = Boolean(this.#access.reconnects) && saysDown(error);
+        if (!(isDown || isNotYet(error)) || !this.#policy.returns) throw error;
       }
       const { abort, connected } = (this.#attempt = new Attempt(signal));
       const pause = this.#policy.pause(() => abort.signal.aborted);
       await Promise.race([pause, connected.promise]).finally(() => abort.release());
+      // The pauses do not grow: the relay itself gives a server some seconds before it says that there is none.
+      if (isDown) this.#policy.start(false);
     }
   }
 

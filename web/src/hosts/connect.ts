@@ -40,7 +40,8 @@ export interface ClientOptions<Of extends Schema> extends ConnectionConfig, Core
   /**
    * True: the client connects anew by itself when the connection has ended, with new tokens and growing pauses, until
    * it is kicked, replaced by a newer session of the same player, ended by a server of another library, refused for
-   * good, or you call `disconnect`. `token` must be a function. Default false: only after the page did not run.
+   * good, or you call `disconnect`. `token` must be a function. The first attempt is repeated while the relay finds no
+   * server. Default false: only after the page did not run.
    */
   readonly reconnect?: boolean;
   /**

@@ -6,8 +6,11 @@ const canvas = document.querySelector('canvas')!;
 const context = canvas.getContext('2d')!;
 const state = document.querySelector('#state')!;
 
+/** Where the server is: where the page comes from, unless it was built for another place. */
+const home: string = import.meta.env.VITE_SERVER ?? import.meta.env.BASE_URL;
+
 async function token(): Promise<ArrayBuffer> {
-  const response = await fetch('/token', { method: 'POST', cache: 'no-store' });
+  const response = await fetch(`${home}token`, { method: 'POST', cache: 'no-store' });
   if (!response.ok) throw new Error(await response.text());
   return response.arrayBuffer();
 }
@@ -23,7 +26,7 @@ function draw(players: readonly { slot: number; x: number; y: number }[]): void 
 }
 
 async function play(): Promise<void> {
-  const client = await connect('/', { token, schema: messages });
+  const client = await connect(home, { token, schema: messages });
   const show = (): void => {
     state.textContent = client.state;
   };
