@@ -204,6 +204,24 @@ TEST(the_server_sees_what_a_client_saw)
     assert_true(play->worst_now > 1);
 }
 
+/* A fast screen sends no more than a slow one, and each snapshot is a difference from one that the
+   client has acked. */
+TEST(ticks_and_not_frames_decide_how_much_is_sent)
+{
+    struct play_config config = play_config();
+    config.client_hz = 144;
+    struct play *const play = running(config);
+    struct cw_game_server_stats before, after;
+    cw_game_server_get_stats(play->server, &before);
+    play_run(play, 10);
+    cw_game_server_get_stats(play->server, &after);
+    print_message("%u bytes/s up, %u down, each\n", play->up_bytes / 20, play->down_bytes / 20);
+    assert_in_range(play->up_bodies, 2 * 300 - 10, 2 * 300 + 10);
+    assert_in_range(play->down_bodies, 2 * 300 - 2, 2 * 300 + 2);
+    assert_int_equal(after.snapshots.whole, before.snapshots.whole);
+    assert_true(play->down_bytes / 20 < 1000);
+}
+
 /* Returns the verdict of player 0. */
 static struct cw_game_verdict judge(const struct play *play)
 {
