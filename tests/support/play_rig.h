@@ -67,7 +67,9 @@ struct play {
     struct play_runner runners[PLAY_MOST];
     double now, next_turn;
     uint64_t steps;
-    uint32_t up_bytes, down_bytes;
+    uint32_t up_bytes, down_bytes, up_bodies, down_bodies;
+    bool wild; /* the steps of player 0 depend on chance, but not at the server */
+    uint32_t verdicts[CW_GAME_VERDICT_DIVERGING + 1]; /* frames with each, of all players */
 
     /* Where player 0 was shown the other one when it made its inputs, by their ticks; and how far
        from there the server saw it then, and how far it had it. */
@@ -212,6 +214,7 @@ static inline void play_turn(struct play *play)
     for (uint32_t i = 0; i < play->config.players; i++) {
         const size_t size = cw_game_server_transmit(play->server, i, body, sizeof body, clock);
         play->down_bytes += (uint32_t)size;
+        play->down_bodies += size > 0;
         if (size > 0)
             assert_ok(cw_simulator_receive(play->players[i].down, body, size, play->now));
     }
@@ -236,6 +239,7 @@ static inline void play_look(struct play *play, uint32_t id, double clock)
     struct play_player *const player = &play->players[id];
     struct cw_game_entity entity;
     struct cw_game_client_stats stats;
+    struct cw_game_verdict verdict;
     uint32_t count = 0, id_told = 0;
     float own = 0, other = 0;
     cw_game_client_view(player->client, clock);
@@ -266,6 +270,8 @@ static inline void play_look(struct play *play, uint32_t id, double clock)
     player->looked_at = play->now;
     player->own = own;
     player->other = other;
+    cw_game_client_judge(player->client, clock, &verdict);
+    play->verdicts[verdict.type]++;
     cw_game_client_get_stats(player->client, clock, &stats);
     player->delay = fmax(player->delay, stats.interpolation.delay_seconds);
 }
@@ -288,10 +294,13 @@ static inline void play_frame(struct play *play, uint32_t id)
                 play->shown[turn.tick % 256] = player->other;
         } else {
             play_step(turn.state, turn.input, play->config.ticks_per_second);
+            if (play->wild && id == 0)
+                ((struct play_runner *)turn.state)->speed += (float)cw_prng_share(&play->random);
         }
     }
     size = cw_game_client_transmit(player->client, body, sizeof body, clock);
     play->up_bytes += (uint32_t)size;
+    play->up_bodies += size > 0;
     if (size > 0)
         assert_ok(cw_simulator_receive(player->up, body, size, play->now));
     play_look(play, id, clock);
@@ -326,7 +335,8 @@ static inline void play_run(struct play *play, double seconds)
 /* Forgets what was measured so far. */
 static inline void play_measure(struct play *play)
 {
-    play->up_bytes = play->down_bytes = 0;
+    play->up_bytes = play->down_bytes = play->up_bodies = play->down_bodies = 0;
+    memset(play->verdicts, 0, sizeof play->verdicts);
     for (uint32_t i = 0; i < play->config.players; i++) {
         struct play_player *const player = &play->players[i];
         player->frames = player->shown = 0;

@@ -48,7 +48,8 @@ struct cw_game_config {
                                     default 0: it gets the world. See cw_game_server_set_interest */
     uint32_t ticks_per_snapshot; /* 1 to 1000; default 2: a snapshot every other tick */
     /* When more ticks than this are due at once, the server plays this many and leaves the rest
-       out; 0 to 60; default 0.6. At least one is played. */
+       out; 0 to 60; default 0.6. At least one is played. A server whose steps take longer than
+       their ticks always plays so many at once; it is shown more evenly with less. */
     double max_catch_up_seconds;
     double max_rewind_seconds; /* the longest way back that a client's view can reach, 0 to 4;
                                   default 1 */
