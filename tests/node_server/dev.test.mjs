@@ -21,7 +21,7 @@ import { packedProject } from '../support/packed.mjs';
 import { startChromium } from '../support/browsers.mjs';
 import { own, temporaryFolder } from '../support/fixture.mjs';
 import { childrenOf, isAlive, startProgram } from '../support/programs.mjs';
-import { makeStarter, program } from '../support/starter.mjs';
+import { makeStarter, newGamePage, playsOverWebRtc, program } from '../support/starter.mjs';
 
 const WebSocket = require('ws');
 
@@ -113,22 +113,6 @@ async function untilShown(page, x, y) {
   }
 }
 
-/** Counts the datagrams that come to a page over WebRTC, as `globalThis.overWebRtc`. */
-const countDatagrams = (page) =>
-  page.addInitScript(() => {
-    globalThis.overWebRtc = 0;
-    globalThis.RTCPeerConnection = class extends globalThis.RTCPeerConnection {
-      createDataChannel(...of) {
-        const channel = super.createDataChannel(...of);
-        channel.addEventListener('message', () => globalThis.overWebRtc++);
-        return channel;
-      }
-    };
-  });
-
-const playsOverWebRtc = async (page) =>
-  until('datagrams over WebRTC', async () => (await page.evaluate('overWebRtc')) > 100);
-
 for (const relay of ['none', process.env.CAUSEWAY_RELAY])
   test(`two pages play, and play on after a change of the server (${basename(relay)})`, async (t) => {
     const { address, says } = await startDev(t, { args: ['--relay', relay] });
@@ -139,12 +123,13 @@ for (const relay of ['none', process.env.CAUSEWAY_RELAY])
         : /^Pages play (over WebSocket only): .*--relay FILE/,
     );
     const browser = await startChromium(t);
-    const pages = await Promise.all([browser.newPage(), browser.newPage({ hasTouch: true })]);
+    const players = await Promise.all([
+      newGamePage(browser),
+      newGamePage(browser, { hasTouch: true }),
+    ]);
+    const pages = players.map(({ page }) => page);
     const [one, two] = pages;
-    const errors = [];
     for (const page of pages) {
-      await countDatagrams(page);
-      page.on('console', (message) => message.type() === 'error' && errors.push(message.text()));
       await page.setViewportSize({ width: 500, height: 500 });
       await page.goto(address);
       await page.getByText('connected', { exact: true }).waitFor();
@@ -156,7 +141,7 @@ for (const relay of ['none', process.env.CAUSEWAY_RELAY])
     if (process.env.SCREENSHOT) await two.screenshot({ path: process.env.SCREENSHOT });
 
     if (overWebRtc) await Promise.all(pages.map(playsOverWebRtc));
-    assert.deepEqual(errors, []);
+    for (const { seen } of players) assert.deepEqual(seen.errors, []);
 
     appendFileSync(join(game, 'src/server.ts'), "console.log('the second');\n");
     await says(/^(the second)$/);

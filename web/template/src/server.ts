@@ -1,14 +1,10 @@
 // The game server: it knows where everybody is, and tells everybody.
-import { createServer } from 'node:http';
 import { listen } from 'causeway-net/server';
+import { host } from './host.js';
 import { MAX_PLAYERS, SIZE, messages } from './messages.js';
 
-/** Real players come over this server, which start.ts opens. */
-export const http = createServer();
 export const server = await listen({
-  server: http,
-  trustedProxies: process.env.PROXIES?.split(' '), // such as 10.0.0.0/8
-  origins: process.env.ORIGINS?.split(' '), // such as https://game.example, where pages come from
+  ...host,
   protocolId: 0x6d792d67616d65n, // a number that tells this game from all others
   maxClients: MAX_PLAYERS,
   schema: messages,
