@@ -38,6 +38,7 @@
     TABLE(cw_game_config_errors)                                                                   \
     TABLE(cw_history_config_errors)                                                                \
     TABLE(cw_input_config_errors)                                                                  \
+    TABLE(cw_interest_config_errors)                                                               \
     TABLE(cw_interpolation_config_errors)                                                          \
     TABLE(cw_prediction_config_errors)                                                             \
     TABLE(cw_snapshot_config_errors)

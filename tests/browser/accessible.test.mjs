@@ -16,7 +16,7 @@ const browser = await startChromium(test);
 
 const lab = (page) => page.waitForFunction(() => globalThis.page);
 const PAGES = {
-  demo: { address: demo.page(), ready: playing },
+  demo: { address: demo.page({ network: 'wifi' }), ready: playing },
   lab: { address: `${demo.relay.url}lab/`, ready: lab },
   lockstep: { address: `${demo.relay.url}lab/lockstep.html`, ready: lab },
 };

@@ -21,15 +21,17 @@ test('the page says what Causeway is, how to start, and where the guides are', a
   const page = await open(t);
   assert.match(await page.locator('header').innerText(), /Causeway\s+carries game packets [^.]+\./);
   assert.equal(await page.locator('#start code').innerText(), 'npx causeway-net init my-game');
-  for (const property of ['og:title', 'og:description'])
+  for (const property of ['og:title', 'og:description', 'og:image'])
     assert.notEqual(await page.getAttribute(`meta[property="${property}"]`, 'content'), '');
   assert.match(await page.getAttribute('meta[name=description]', 'content'), /Causeway/);
-  const linked = await page.$$eval('nav a', (links) => links.map(({ href }) => href));
-  assert.equal(linked.length, 4);
+  const linked = await page.$$eval('nav a, meta[property="og:image"]', (links) =>
+    links.map((link) => link.href ?? new URL(link.content, location.href).href),
+  );
+  assert.equal(linked.length, 5);
   for (const address of linked) {
     const response = await page.request.get(address);
     assert.equal(response.status(), 200, address);
-    assert.match(response.headers()['content-type'], /^text\/(plain|html)/, address);
+    assert.match(response.headers()['content-type'], /^(text\/(plain|html)|image\/jpeg)/, address);
   }
 });
 
@@ -87,3 +89,89 @@ for (const colorScheme of ['light', 'dark'])
     });
     assert.ok(Math.min(...contrasts) >= 3, `the least contrast is ${Math.min(...contrasts)}`);
   });
+
+test('the stream brings everything in order, and a lost packet holds up all later ones', async (t) => {
+  const page = await open(t);
+  const delivered = await page.evaluate(async () => {
+    const { OrderedStream } = await import('/ordered.js');
+    const stream = new OrderedStream(2, () => 0.5);
+    const line = { rtt: 0.1, loss: 0.2 };
+    const delivered = [[...stream.take(0)]];
+    // A packet each 30 ms; 14 is lost, and 20 is overtaken by 22.
+    for (const [i, tick] of [10, 12, 16, 18, 22, 20, 24, 26, 28].entries()) {
+      stream.receive(tick, `at ${tick}`, i * 0.03, line);
+      delivered.push([...stream.take(i * 0.03)].map(([, entry]) => entry));
+    }
+    return delivered;
+  });
+  assert.deepEqual(delivered.splice(0, 3), [[], ['at 10'], ['at 12']]);
+  // The third packet after the gap has come at 120 ms, so 14 is sent again, and is there a round trip later.
+  assert.deepEqual(delivered.splice(0, 6), [[], [], [], [], [], []]);
+  assert.deepEqual(
+    delivered[0],
+    [16, 18, 20, 22, 24, 26, 28].map((tick) => `at ${tick}`),
+  );
+});
+
+/** Returns by how much the worst in 100 looks at each half is behind the server, in so many seconds. */
+const behind = (page, seconds) =>
+  page.evaluate(
+    (length) =>
+      new Promise((resolve) => {
+        const seen = { tcp: [], causeway: [] };
+        const end = performance.now() + length * 1000;
+        const worst = (looks) => looks.sort((a, b) => a - b)[Math.floor(looks.length * 0.99)];
+        const look = () => {
+          const now = performance.now() / 1000;
+          const { play } = globalThis.page;
+          seen.tcp.push(play.streamedScene(now).behindSeconds);
+          seen.causeway.push(play.scene(now).behindSeconds);
+          if (performance.now() < end) requestAnimationFrame(look);
+          else resolve({ tcp: worst(seen.tcp), causeway: worst(seen.causeway) });
+        };
+        look();
+      }),
+    seconds,
+  );
+
+test('bad Wi-Fi is on at the start, and its difference is seen within five seconds', async (t) => {
+  const page = await open(t, { parameters: { network: '' } });
+  assert.equal(await page.locator('#bad').isChecked(), true);
+  const bad = await behind(page, 5);
+  t.diagnostic(JSON.stringify(bad));
+  assert.ok(bad.tcp > bad.causeway + 0.1, 'the half of TCP is later by 100 ms');
+  await page.locator('#bad').uncheck();
+  await page.waitForFunction(() => {
+    const now = performance.now() / 1000;
+    const { play } = globalThis.page;
+    return play.streamedScene(now).behindSeconds < play.scene(now).behindSeconds + 0.02;
+  });
+});
+
+test('beside TCP or alone: the player is where the mouse aims from, in both halves', async (t) => {
+  const page = await open(t);
+  const turned = async (x) => {
+    await page.mouse.move(x, 450);
+    return page.evaluate(
+      () =>
+        new Promise((resolve) => {
+          let looks = 0;
+          const look = () => {
+            const { play } = globalThis.page;
+            const own = play
+              .scene(performance.now() / 1000)
+              .players.find(({ number }) => number === play.me);
+            if (++looks < 30) requestAnimationFrame(look);
+            else resolve(Math.sign(own.aim.x));
+          };
+          look();
+        }),
+    );
+  };
+  // The player begins near the left wall, so both edges of each half are on either side of it.
+  assert.deepEqual([await turned(4), await turned(716)], [-1, 1]);
+  assert.deepEqual([await turned(724), await turned(1436)], [-1, 1]);
+  await page.locator('#split').uncheck();
+  assert.equal(await turned(724), 1);
+  assert.equal(await page.locator('#halves').isVisible(), false);
+});

@@ -61,6 +61,34 @@ test('at 20 % loss the byte stream grows slow, and Causeway does not', async (t)
   await close(page);
 });
 
+test('it opens on the train, explains itself, and says in a sentence what is seen', async (t) => {
+  const page = await open(t);
+  assert.equal(
+    await page.getByRole('button', { name: 'Train' }).getAttribute('aria-pressed'),
+    'true',
+  );
+  assert.equal(await page.locator('.why[open]').count(), 4);
+  assert.match(await page.textContent('#pace'), /^Slow motion: a second takes 4 s/);
+  await page.locator('#speed').selectOption('1/16');
+  assert.match(await page.textContent('#pace'), /a second takes 16 s/);
+  await page.locator('#speed').selectOption('1');
+  assert.equal(await page.locator('#pace').isVisible(), false);
+  await runFor(page, TICKS);
+  const verdict = await page.textContent('#verdict');
+  t.diagnostic(verdict);
+  const [, worst, times] = verdict.match(
+    /^99 of 100 states arrive within \d+ ms with [^,]+, and within ([\d.]+) m?s with TCP-like stream: ([\d.]+) times as long\.$/,
+  );
+  assert.ok(worst > 0 && times > 1.5);
+  // What is compared is what the chart shows, and one column alone is not compared.
+  await page.locator('#latency').selectOption('message');
+  await page.evaluate(() => globalThis.page.step());
+  assert.match(await page.textContent('#verdict'), /^99 of 100 messages arrive within/);
+  for (let i = 0; i < 3; i++) await page.locator('.remove').last().click();
+  assert.equal(await page.textContent('#verdict'), '');
+  await close(page);
+});
+
 test('a shared address gives the same run, and another seed another', async (t) => {
   const page = await open(t);
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
@@ -116,6 +144,8 @@ test('the keyboard does it all', async (t) => {
   assert.notEqual((await press('n')).seed, seed);
   await press('+');
   assert.equal(await page.locator('#speed').inputValue(), '1');
+  await press('w');
+  assert.equal(await page.locator('.why[open]').count(), 0);
   await press('w');
   assert.equal(await page.locator('.why[open]').count(), 4);
   // The elements that can be reached, in the order in which they are read.

@@ -17,6 +17,7 @@ const CONFIG = {
   cw_history_config: 'config.state_size = sizeof(struct note);',
   cw_interpolation_config: 'config.entry_size = sizeof(struct note);',
   cw_prediction_config: 'config.state_type = 0;',
+  cw_snapshot_config: 'config.max_interest = 16;',
   cw_connection_config: 'config.channels[0].blocks = true;',
   cw_client_config: 'config.connection = the_messages();',
   cw_server_config: 'fit_server(&config.netcode); config.connection = the_messages();',
@@ -40,11 +41,12 @@ const MADE = {
   cw_history: 'cw_history_begin(made, 1); cw_history_add(made, 7, &a_note);',
   cw_input_sender: 'cw_input_sender_add(made, 1, &(struct note){1});',
   cw_input_receiver: 'prepare_input_receiver(made, made_cw_input_sender());',
+  cw_interest: 'cw_interest_set(made, 0, 0, 0, 1);',
   cw_interpolation: 'cw_interpolation_receive(made, 1, &a_note, 1);',
   cw_prediction:
     'cw_prediction_add(made, 1, &a_note, &a_note); cw_prediction_add(made, 2, &a_note, &a_note);',
   cw_snapshot_server:
-    'cw_snapshot_server_set(made, 0, 0, &a_note); cw_snapshot_server_join(made, 0); cw_snapshot_server_tick(made, 1);',
+    'cw_snapshot_server_set(made, 0, 0, &a_note); cw_snapshot_server_join(made, 0); cw_snapshot_server_set_priority(made, 0, 0, 1); cw_snapshot_server_tick(made, 1);',
   cw_lab_column: 'cw_lab_column_step(made, 60);',
   cw_lab_echo: 'prepare_echo(made);',
   cw_lab_line: 'prepare_line(made, made_cw_lab_echo());',

@@ -2,18 +2,25 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { appendFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import http from 'node:http';
 import { createServer, connect as dial } from 'node:net';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { test } from 'node:test';
 import { connect, dist, generateConnectToken, generateKey } from '../support/causeway.mjs';
 import { until } from '../support/patience.mjs';
 import { require } from '../support/packages.mjs';
 import { packedProject } from '../support/packed.mjs';
 import { startChromium } from '../support/browsers.mjs';
-import { own } from '../support/fixture.mjs';
-import { startProgram } from '../support/programs.mjs';
+import { own, temporaryFolder } from '../support/fixture.mjs';
+import { childrenOf, isAlive, startProgram } from '../support/programs.mjs';
 import { makeStarter, program } from '../support/starter.mjs';
 
 const WebSocket = require('ws');
@@ -27,20 +34,21 @@ const causeway = (...args) =>
   spawnSync(process.execPath, [program, ...args], { cwd: project, encoding: 'utf8' });
 
 /** Runs the command of the template's `npm run dev`, until the test is over. */
-async function startDev(t, ...args) {
+async function startDev(t, { args = ['--relay', 'none'], env = process.env } = {}) {
   const { scripts } = JSON.parse(readFileSync(join(game, 'package.json'), 'utf8'));
   const [, ...command] = scripts.dev.split(' ');
   const child = startProgram(
     t,
     process.execPath,
     [join('..', program), ...command, '--listen', '127.0.0.1:0', ...args],
-    { cwd: game, stdio: ['ignore', 'pipe', 'pipe'] },
+    { cwd: game, env, stdio: ['ignore', 'pipe', 'pipe'] },
   );
   const lines = [];
   for (const stream of [child.stdout, child.stderr])
     stream.on('data', (text) => lines.push(...String(text).split('\n').filter(Boolean)));
   const ended = new Promise((resolve) => child.once('exit', resolve));
   own(t, async () => {
+    if (child.signalCode) return;
     child.kill('SIGTERM');
     assert.equal(await ended, 0, lines.join('\n'));
   });
@@ -53,7 +61,7 @@ async function startDev(t, ...args) {
     assert.ok(found(), lines.join('\n'));
     return found()[1];
   };
-  return { says, lines, address: await says(/^Open (\S+) in a browser/) };
+  return { says, child, address: await says(/^Open (\S+) in a browser/) };
 }
 
 test('a server that reads the environment has right types, and what is built is in .gitignore', (t) => {
@@ -94,6 +102,8 @@ test('the game of the template is small, and its types are right', () => {
   assert.match(dependencies['causeway-net'], /^\^\d+\.\d+\.\d+$/);
 });
 
+const commandOf = (pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+
 /** Joins the game without a page; returns the client, the game, and what a page would draw. */
 async function joinWithoutPage(t, address, options = {}) {
   const { messages, rules } = await import(await compiledGame());
@@ -121,41 +131,99 @@ async function drag(page, from, to) {
   await touch('touchMove', to);
 }
 
-test('two pages play, and play on after a change of the server', async (t) => {
-  const { address, says } = await startDev(t);
-  const browser = await startChromium(t);
-  const phone = { hasTouch: true, isMobile: true, viewport: { width: 390, height: 844 } };
-  const pages = [await browser.newPage(), await browser.newPage(phone)];
-  const [one, two] = pages;
-  const open = (page) => page.getByText('connected', { exact: true }).waitFor();
-  for (const page of pages) {
-    await page.goto(address);
-    await open(page);
-  }
-  const watcher = await joinWithoutPage(t, address);
-  await until('three ships', () => watcher.ship(2));
-  const far = { right: watcher.ship(0).x < 500, down: watcher.ship(1).y < 500 };
-  await one.keyboard.down(far.right ? 'ArrowRight' : 'ArrowLeft');
-  await drag(two, [195, 600], [195, far.down ? 700 : 500]);
-  await until('a ship at the wall', () => watcher.ship(0).x === (far.right ? 975 : 25));
-  await until('a ship at the wall', () => watcher.ship(1).y === (far.down ? 975 : 25));
-  assert.equal(await two.locator('#stick').isVisible(), true);
-  const scores = await two.locator('#scores li').allInnerTexts();
-  assert.deepEqual(scores.map((line) => line.replace(/\d+$/, 'N')).sort(), [
-    'Ship 1: N',
-    'Ship 3: N',
-    'You: N',
-  ]);
-  if (process.env.SCREENSHOT) await two.screenshot({ path: process.env.SCREENSHOT });
+/** Counts the datagrams that come to a page over WebRTC, as `globalThis.overWebRtc`. */
+const countDatagrams = (page) =>
+  page.addInitScript(() => {
+    globalThis.overWebRtc = 0;
+    globalThis.RTCPeerConnection = class extends globalThis.RTCPeerConnection {
+      createDataChannel(...of) {
+        const channel = super.createDataChannel(...of);
+        channel.addEventListener('message', () => globalThis.overWebRtc++);
+        return channel;
+      }
+    };
+  });
 
-  const scene = watcher.client.closed;
-  appendFileSync(join(game, 'src/server.ts'), "console.log('the second');\n");
-  await says(/^(the second)$/);
-  await scene;
-  for (const page of pages) {
-    await open(page);
-    await page.locator('#scores li').nth(1).waitFor();
-  }
+const playsOverWebRtc = async (page) =>
+  until('datagrams over WebRTC', async () => (await page.evaluate('overWebRtc')) > 100);
+
+for (const relay of ['none', process.env.CAUSEWAY_RELAY])
+  test(`two pages play, and play on after a change of the server (${basename(relay)})`, async (t) => {
+    const { address, says } = await startDev(t, { args: ['--relay', relay] });
+    const overWebRtc = relay !== 'none';
+    await says(
+      overWebRtc
+        ? /^Pages play (over WebRTC), through \/.*\.$/
+        : /^Pages play (over WebSocket only): .*--relay FILE/,
+    );
+    const browser = await startChromium(t);
+    const phone = { hasTouch: true, isMobile: true, viewport: { width: 390, height: 844 } };
+    const pages = [await browser.newPage(), await browser.newPage(phone)];
+    const [one, two] = pages;
+    const errors = [];
+    const open = (page) => page.getByText('connected', { exact: true }).waitFor();
+    for (const page of pages) {
+      await countDatagrams(page);
+      page.on('console', (message) => message.type() === 'error' && errors.push(message.text()));
+      await page.goto(address);
+      await open(page);
+    }
+    const watcher = await joinWithoutPage(t, address);
+    await until('three ships', () => watcher.ship(2));
+    const far = { right: watcher.ship(0).x < 500, down: watcher.ship(1).y < 500 };
+    await one.keyboard.down(far.right ? 'ArrowRight' : 'ArrowLeft');
+    await drag(two, [195, 600], [195, far.down ? 700 : 500]);
+    await until('a ship at the wall', () => watcher.ship(0).x === (far.right ? 975 : 25));
+    await until('a ship at the wall', () => watcher.ship(1).y === (far.down ? 975 : 25));
+    assert.equal(await two.locator('#stick').isVisible(), true);
+    const scores = await two.locator('#scores li').allInnerTexts();
+    assert.deepEqual(scores.map((line) => line.replace(/\d+$/, 'N')).sort(), [
+      'Ship 1: N',
+      'Ship 3: N',
+      'You: N',
+    ]);
+    if (process.env.SCREENSHOT) await two.screenshot({ path: process.env.SCREENSHOT });
+
+    if (overWebRtc) await Promise.all(pages.map(playsOverWebRtc));
+    assert.deepEqual(errors, []);
+
+    appendFileSync(join(game, 'src/server.ts'), "console.log('the second');\n");
+    await says(/^(the second)$/);
+    await watcher.client.closed;
+    for (const page of pages) {
+      await open(page);
+      await page.locator('#scores li').nth(1).waitFor();
+    }
+    if (overWebRtc) await Promise.all(pages.map(playsOverWebRtc));
+  });
+
+test('a relay that does not run is told, and pages play without it', async (t) => {
+  const { address, says } = await startDev(t, { args: ['--relay', join(game, 'package.json')] });
+  await says(/package\.json does not run, so pages play (over WebSocket): .*EACCES/);
+  const { messages } = await import(await compiledGame());
+  const token = async () =>
+    (await fetch(new URL('/token', address), { method: 'POST' })).arrayBuffer();
+  const client = await connect(address, { token, schema: messages, WebSocket });
+  assert.equal(client.transport, 'websocket');
+  client.disconnect();
+});
+
+test('the relay is found on the PATH, and ends with the program even if that is killed', async (t) => {
+  const folder = temporaryFolder(t);
+  symlinkSync(process.env.CAUSEWAY_RELAY, join(folder, 'causeway-relay'));
+  const env = { ...process.env, PATH: `${folder}:${process.env.PATH}` };
+  delete env.CAUSEWAY_RELAY;
+  const { says, child, address } = await startDev(t, { args: [], env });
+  assert.equal(
+    await says(/^Pages play over WebRTC, through (.*)\.$/),
+    join(folder, 'causeway-relay'),
+  );
+  const offer = await fetch(new URL('/rtc', address), { method: 'POST', body: 'no offer' });
+  assert.equal(offer.status, 400, 'the relay answers');
+  const relays = childrenOf(child.pid).filter((pid) => commandOf(pid).includes('causeway-relay'));
+  assert.equal(relays.length, 1);
+  child.kill('SIGKILL');
+  await until('the end of the relay', () => !isAlive(relays[0]));
 });
 
 test('a broken server is told, and runs again when it is mended', async (t) => {
@@ -222,6 +290,8 @@ test('pages of elsewhere get neither token nor relay', async (t) => {
   const headers = { origin: 'https://elsewhere.example' };
   const answer = await fetch(new URL('/token', address), { method: 'POST', headers });
   assert.equal(answer.status, 403);
+  const offer = await fetch(new URL('/rtc', address), { method: 'POST', headers });
+  assert.equal(offer.status, 403);
   const socket = new WebSocket(address.replace('http', 'ws'), ['causeway.v1'], { headers });
   const [error] = await new Promise((resolve) => socket.once('error', (...of) => resolve(of)));
   assert.match(error.message, /403/);

@@ -48,7 +48,7 @@ test('the module imports nothing', () => {
 
 test('another module is refused', async () => {
   const wasm = readFileSync(new URL('causeway.wasm', dist));
-  await assert.rejects(loadGame({ wasm }), { name: 'LoadError' });
+  await assert.rejects(loadGame({ wasm }), { name: 'ConnectError', code: 'LOAD' });
 });
 
 test('a client has the world of the server, through loss and whatever the order', () => {

@@ -158,7 +158,7 @@ test('no export shadows a name of the platform', () => {
 
 test('the types say what may be passed and what comes back', () => {
   const source = `
-    import { CoreError, Endpoint, loadCore, WebSocketTransport, type Transport } from 'causeway-net/core';
+    import { MisuseError, Endpoint, loadCore, WebSocketTransport, type Transport } from 'causeway-net/core';
     import { WebSocket } from 'ws';
     const core = await loadCore({ wasm: fetch('causeway.wasm') });
     const endpoint = new Endpoint(core, { maxPacketSize: 1000 });
@@ -178,9 +178,9 @@ test('the types say what may be passed and what comes back', () => {
     try {
       endpoint.update(sequence);
     } catch (error) {
-      if (error instanceof CoreError && error.code === 'EVENTS_PENDING') endpoint.reset();
+      if (error instanceof MisuseError && error.code === 'EVENTS_PENDING') endpoint.reset();
       // @ts-expect-error no such code
-      if (error instanceof CoreError && error.code === 'EVENTS') endpoint.reset();
+      if (error instanceof MisuseError && error.code === 'EVENTS') endpoint.reset();
     }
     const transport: Transport = await WebSocketTransport.connect('wss://x/', { WebSocket });
     transport.ondatagram = (datagram) => void endpoint.receive(datagram, 0);

@@ -70,15 +70,17 @@ export class Controls {
       });
   }
 
-  /** Returns what the player wants; `player` is where he is drawn on the canvas. */
-  wish(player: Point): Wish {
+  /** Returns what the player wants; `ownNear` says where he is drawn on the canvas, near a place. */
+  wish(ownNear: (place: Point) => Point): Wish {
     const keys = [...this.#pressedKeys].map((code) => KEYS[code] ?? [0, 0]);
     const sum = (axis: 0 | 1): number =>
       Math.sign(keys.reduce((total, key) => total + key[axis]!, 0));
     let move = scaled(sum(0), sum(1), 1);
-    let aim = this.#mouse
-      ? scaled(this.#mouse.x - player.x, this.#mouse.y - player.y, 1)
-      : { ...move };
+    let aim = { ...move };
+    if (this.#mouse) {
+      const player = ownNear(this.#mouse);
+      aim = scaled(this.#mouse.x - player.x, this.#mouse.y - player.y, 1);
+    }
     let fire = this.#pressed || this.#pressedKeys.has('Space');
     for (const { start, left, at } of this.#fingers.values()) {
       const drag = scaled(at.x - start.x, at.y - start.y, STICK);

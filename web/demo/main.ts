@@ -3,6 +3,7 @@ import { loadGame, type GameCore } from 'causeway-net/game';
 import { loadServer, type ServerCore } from 'causeway-net/server';
 import { colorOf } from './colors.js';
 import { Controls } from './controls.js';
+import { Halves } from './halves.js';
 import { Link } from './link.js';
 import { Panel, element } from './panel.js';
 import { Play, seconds, type Claim, type Command, type Player } from './play.js';
@@ -42,7 +43,8 @@ class Page {
   readonly #canvas = element<HTMLCanvasElement>('arena');
   readonly #view = new View(this.#canvas);
   readonly #controls = new Controls(this.#canvas);
-  readonly #panel = new Panel();
+  readonly #panel = new Panel(new URLSearchParams(location.search).get('network'));
+  readonly #halves = new Halves();
   #link: Link | undefined;
   #client: GameClient<typeof messages> | undefined;
   play: Play | undefined;
@@ -128,9 +130,14 @@ class Page {
     const play = this.play;
     if (!play) return;
     const now = seconds();
-    play.update(this.#controls.wish(this.#view.own), now);
+    play.update(
+      this.#controls.wish((place) => this.#view.ownNear(place)),
+      now,
+    );
     const scene = play.scene(now);
-    this.#view.draw(scene, now);
+    const streamed = this.#halves.shown ? [play.streamedScene(now)] : [];
+    this.#view.draw([...streamed, scene], now);
+    this.#halves.add(now, [...streamed, scene]);
     this.#panel.draw();
     showScores(scene);
     this.#canvas.dataset['players'] = String(scene.players.length);

@@ -9,6 +9,7 @@ import {
   type GameCore,
 } from 'causeway-net/game';
 import type { Wish } from './controls.js';
+import { OrderedStream } from './ordered.js';
 import {
   BODIES,
   BODY_METRE,
@@ -17,6 +18,7 @@ import {
   METRE,
   SPEED_LIMIT,
   TICKS_PER_SECOND,
+  TICKS_PER_SNAPSHOT,
   WIDTH,
   entities,
   type messages,
@@ -28,6 +30,13 @@ export type Body = MessageValue<typeof entities, 'body'>;
 export type Command = MessageValue<typeof entities, 'command'>;
 type Known = Entity<typeof entities>;
 type World = ReadonlyMap<number, Known>;
+
+/** The states around a moment, and how far it is from the one to the other. */
+interface Moment {
+  readonly entries: readonly [from: World, to: World];
+  readonly fraction: number;
+  readonly tick: number;
+}
 
 /** On the second channel nothing is sent again: the next message replaces a lost one. */
 const COMMANDS = 0;
@@ -59,9 +68,18 @@ export class Play {
   readonly #inputs;
   readonly #snapshots;
   readonly #interpolation;
+  /** The same states and shots as a byte stream would bring them. */
+  readonly #stream = new OrderedStream<{ readonly world: World; readonly shots: readonly Shot[] }>(
+    TICKS_PER_SNAPSHOT,
+  );
+  readonly #streamed;
+  #streamedLast: readonly [tick: number, world: World] = [0, new Map()];
+  #streamedShots: readonly Shot[] = [];
   #world: World = new Map();
   #own: Player | undefined;
-  #shots: Shot[] = [];
+  #shots: readonly Shot[] = [];
+  /** The time of the newest shot that the stream has. */
+  #shotsUntil = 0;
   #claim: { readonly at: Place; readonly time: number } | undefined;
   /** Is called with what the server says to a claim. */
   onanswer: (answer: Claim) => void = () => {};
@@ -78,6 +96,7 @@ export class Play {
     this.#inputs = new InputSender(kit, entities, 'command');
     this.#snapshots = new SnapshotClient(kit, entities, { maxEntities: MAX_PLAYERS + BODIES });
     this.#interpolation = new Interpolation<World>(kit, { ticksPerSecond: TICKS_PER_SECOND });
+    this.#streamed = new Interpolation<World>(kit, { ticksPerSecond: TICKS_PER_SECOND });
     this.prediction = new Prediction(kit, entities, { input: 'command', state: 'player' });
     client.addEventListener('message', this.#receive);
   }
@@ -110,6 +129,10 @@ export class Play {
     }
     this.#world = known;
     this.#interpolation.receive(tick, known, now);
+    const shots = this.#shots.filter(({ time }) => time > this.#shotsUntil);
+    this.#shotsUntil = now;
+    const { rtt, lossReceived: loss } = this.client.stats();
+    this.#stream.receive(tick, { world: known, shots }, now, { rtt, loss });
     const own = known.get(this.me);
     if (own?.type !== 'player') return;
     this.#own ??= own.value;
@@ -122,6 +145,12 @@ export class Play {
   /** Lets time pass: plays the ticks that are due with the player's wish. */
   update(wish: Wish, now: number): void {
     this.clock.update(now);
+    for (const [tick, { world, shots }] of this.#stream.take(now)) {
+      this.#streamedLast = [tick, world];
+      this.#streamed.receive(tick, world, now);
+      const seen = shots.map((shot) => ({ ...shot, time: now }));
+      this.#streamedShots = [...this.#streamedShots, ...seen].slice(-SHOTS);
+    }
     let played = false;
     for (const { type, tick } of this.clock.events()) {
       if (type === 'restart') this.prediction.reset();
@@ -174,13 +203,35 @@ export class Play {
 
   /** Returns the scene to show now. */
   scene(now: number): Scene {
-    const { prediction, interpolation, ghost } = this.switches;
-    const view = interpolation ? this.#interpolation.view(now) : undefined;
-    const [from, to] = view?.entries ?? [this.#world, this.#world];
-    const fraction = view?.fraction ?? 0;
-    this.#seen = view
-      ? view.from + (view.to - view.from) * fraction
-      : (this.#snapshots.tick() ?? 0);
+    const moment = this.#moment(
+      this.#interpolation,
+      [this.#snapshots.tick() ?? 0, this.#world],
+      now,
+    );
+    this.#seen = moment.tick;
+    return this.#compose(moment, this.#shots, now);
+  }
+
+  /** Returns the scene as it would be if a byte stream brought the states. The own player is predicted all the same. */
+  streamedScene(now: number): Scene {
+    const moment = this.#moment(this.#streamed, this.#streamedLast, now);
+    return this.#compose(moment, this.#streamedShots, now);
+  }
+
+  /** Returns what is to be seen now: the newest state where nothing is interpolated. */
+  #moment(
+    interpolation: Interpolation<World>,
+    [tick, world]: readonly [tick: number, world: World],
+    now: number,
+  ): Moment {
+    const view = this.switches.interpolation ? interpolation.view(now) : undefined;
+    if (!view) return { entries: [world, world], fraction: 0, tick };
+    return { ...view, tick: view.from + (view.to - view.from) * view.fraction };
+  }
+
+  #compose({ entries, fraction, tick }: Moment, shots: readonly Shot[], now: number): Scene {
+    const { prediction, ghost } = this.switches;
+    const [from, to] = entries;
     const players: SeenPlayer[] = [];
     const bodies: SeenBody[] = [];
     for (const [id, a] of from) {
@@ -206,7 +257,8 @@ export class Play {
       me: this.me,
       players,
       bodies,
-      shots: this.#shots,
+      shots,
+      behindSeconds: Math.max(0, this.clock.serverTime(now) - tick) / TICKS_PER_SECOND,
       ghost: ghost ? this.truth() : undefined,
       claim: this.#claim && now - this.#claim.time < CLAIM_SECONDS ? this.#claim.at : undefined,
     };

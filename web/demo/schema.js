@@ -4,6 +4,7 @@ import { bool, bytes, int, message, schema, struct, uint } from 'causeway-net';
 
 export const PROTOCOL_ID = 0xca05e3a7de400001n;
 export const TICKS_PER_SECOND = 60;
+export const TICKS_PER_SNAPSHOT = 2;
 /** Units of length in a metre. Players are measured finer than bodies, because their pages predict them. */
 export const METRE = 1024;
 export const BODY_METRE = 64;

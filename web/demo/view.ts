@@ -33,6 +33,8 @@ export interface Scene {
   readonly players: readonly SeenPlayer[];
   readonly bodies: readonly SeenBody[];
   readonly shots: readonly Shot[];
+  /** The time by which the others are shown later than the server has them. */
+  readonly behindSeconds: number;
   /** The place where the server last said that the player is. */
   readonly ghost: Place | undefined;
   /** The place where a player who cheats claimed to be. */
@@ -50,15 +52,59 @@ const LEAST_METRE = 24;
 /** The least metres that are seen from left to right. */
 const LEAST_WIDTH = 10;
 
-/** Draws the arena, or the part of it around the player. */
+/** A part of the canvas, in CSS pixels. */
+interface Part extends Place {
+  readonly width: number;
+  readonly height: number;
+}
+
+type Prepared = ReturnType<typeof prepare>;
+
+/** Draws scenes side by side, or one above the other where the canvas is high: each the arena around the player. */
 export class View {
-  /** The place of the player on the canvas, in CSS pixels. */
-  own: Place = { x: 0, y: 0 };
+  /** The parts of the canvas, and where the player is drawn in each. */
+  #parts: { readonly part: Part; readonly own: Place }[] = [];
 
   constructor(readonly canvas: HTMLCanvasElement) {}
 
-  draw({ me, players, bodies, shots, ghost, claim }: Scene, now: number): void {
-    const { context, width, height, color } = prepare(this.canvas);
+  /** Returns where the player is drawn on the canvas, in the part that this place belongs to. */
+  ownNear({ x, y }: Place): Place {
+    const holds = this.#parts.find(
+      ({ part }) => x < part.x + part.width && y < part.y + part.height,
+    );
+    return (holds ?? this.#parts.at(-1))?.own ?? { x: 0, y: 0 };
+  }
+
+  draw(scenes: readonly Scene[], now: number): void {
+    const prepared = prepare(this.canvas);
+    const { context, width, height, color } = prepared;
+    const high = height > width;
+    this.#parts = scenes.map((scene, i) => {
+      const size = high
+        ? { width, height: height / scenes.length }
+        : { width: width / scenes.length, height };
+      const part = { x: high ? 0 : i * size.width, y: high ? i * size.height : 0, ...size };
+      context.save();
+      context.beginPath();
+      context.rect(part.x, part.y, part.width, part.height);
+      context.clip();
+      context.translate(part.x, part.y);
+      const own = this.#scene(prepared, part, scene, now);
+      context.restore();
+      return { part, own: { x: part.x + own.x, y: part.y + own.y } };
+    });
+    context.fillStyle = color('text');
+    for (const { part } of this.#parts.slice(1))
+      context.fillRect(part.x - 1, part.y - 1, high ? width : 2, high ? 2 : height);
+  }
+
+  /** Draws a scene into a part of the canvas; returns where the player is in it. */
+  #scene(
+    { context, color }: Prepared,
+    { width, height }: Part,
+    { me, players, bodies, shots, ghost, claim }: Scene,
+    now: number,
+  ): Place {
     const hue = (player: number): string => colorOf(player, color('floor'));
     // The arena fills the canvas; the view follows the player where not all of it fits.
     const filling = Math.max(width / ARENA.width, height / ARENA.height);
@@ -70,7 +116,6 @@ export class View {
         : Math.min(0, Math.max(size - all * metre, size / 2 - at * metre));
     const left = shift(width, ARENA.width, self?.x ?? ARENA.width / 2);
     const top = shift(height, ARENA.height, self?.y ?? ARENA.height / 2);
-    if (self) this.own = { x: left + self.x * metre, y: top + self.y * metre };
     context.translate(left, top);
     context.scale(metre, metre);
 
@@ -87,7 +132,8 @@ export class View {
       context.fillStyle = '#fff';
       disc(context, body, BODY_RADIUS / 3);
     }
-    for (const player of players) this.#player(context, player, me, hue(player.number), { text: color('text'), metre });
+    for (const player of players)
+      this.#player(context, player, me, hue(player.number), { text: color('text'), metre });
     if (ghost) dashed(context, ghost, color('text'));
     if (claim) {
       dashed(context, claim, color('bad'));
@@ -102,7 +148,7 @@ export class View {
       context.lineWidth = 0.12;
       line(context, from, to);
     }
-    context.globalAlpha = 1;
+    return { x: left + (self?.x ?? 0) * metre, y: top + (self?.y ?? 0) * metre };
   }
 
   #player(

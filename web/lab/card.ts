@@ -6,17 +6,10 @@ import { nameOf } from './protocols.js';
 import { CLIENT, SERVER, type Track } from './track.js';
 import { why } from './why.js';
 import { Wire } from './wire.js';
-import { waitingText } from './words.js';
+import { duration, waitingText } from './words.js';
 
 /** The least seconds of the viewer's clock for which an explanation is shown, so that it can be read. */
 const WHY_SECONDS = 2;
-
-const duration = (milliseconds: number): string => {
-  if (Number.isNaN(milliseconds)) return '–';
-  return milliseconds < 1000
-    ? `${Math.round(milliseconds)} ms`
-    : `${(milliseconds / 1000).toFixed(1)} s`;
-};
 
 /** A column of the lab on the page. */
 export class Card {

@@ -31,6 +31,7 @@
 #include "causeway/clock_sync.h"    /* one tick number on both ends */
 #include "causeway/history.h"       /* the world that a player saw when he shot */
 #include "causeway/input.h"         /* commands of a player, which survive losses */
+#include "causeway/interest.h"      /* the entities near to a player, in a large world */
 #include "causeway/interpolation.h" /* smooth motion between snapshots */
 #include "causeway/prediction.h"    /* a client's own player, moving without a delay */
 #include "causeway/snapshot.h"      /* the world of the server, as differences */

@@ -1,5 +1,5 @@
 import { seconds, worldSeconds } from '../clock.js';
-import { ClosedError } from '../errors.js';
+import { closedError } from '../errors.js';
 import type { AnswerValue, QuestionValue, RequestName } from '../messages/request.js';
 import { placed } from '../messages/channels.js';
 import type { MessageArguments, MessageName, Schema } from '../messages/schema.js';
@@ -155,7 +155,7 @@ export class GameServer<Of extends Schema = Schema> extends EventTarget {
   /**
    * Sends a message to all clients. It is checked and encoded once.
    * @returns the clients that had no room for it
-   * @throws what {@link ServerClient.send} throws because of the message, and {@link ClosedError} when the server is
+   * @throws what {@link ServerClient.send} throws because of the message, and {@link ConnectionError} when the server is
    *   closed. Nothing is sent then.
    */
   broadcast<Name extends MessageName<Of>>(
@@ -258,7 +258,7 @@ export class GameServer<Of extends Schema = Schema> extends EventTarget {
   }
 
   #look(): void {
-    if (this.#closed) throw new ClosedError();
+    if (this.#closed) throw closedError();
   }
 
   #kick(client: ServerClient<Of>, text: string, { code = 0, flushSeconds = 0 }: KickOptions): void {
