@@ -68,6 +68,8 @@ struct play {
     double now, next_turn;
     uint64_t steps;
     uint32_t up_bytes, down_bytes;
+    bool wild; /* the steps of player 0 depend on chance, but not at the server */
+    uint32_t verdicts[CW_GAME_VERDICT_DIVERGING + 1]; /* frames with each, of all players */
 
     /* Where player 0 was shown the other one when it made its inputs, by their ticks; and how far
        from there the server saw it then, and how far it had it. */
@@ -235,6 +237,7 @@ static inline void play_look(struct play *play, uint32_t id, double clock)
     struct play_player *const player = &play->players[id];
     struct cw_game_entity entity;
     struct cw_game_client_stats stats;
+    struct cw_game_verdict verdict;
     uint32_t count = 0, id_told = 0;
     float own = 0, other = 0;
     cw_game_client_view(player->client, clock);
@@ -265,6 +268,8 @@ static inline void play_look(struct play *play, uint32_t id, double clock)
     player->looked_at = play->now;
     player->own = own;
     player->other = other;
+    cw_game_client_judge(player->client, clock, &verdict);
+    play->verdicts[verdict.type]++;
     cw_game_client_get_stats(player->client, clock, &stats);
     player->delay = fmax(player->delay, stats.interpolation.delay_seconds);
 }
@@ -287,6 +292,8 @@ static inline void play_frame(struct play *play, uint32_t id)
                 play->shown[turn.tick % 256] = player->other;
         } else {
             play_step(turn.state, turn.input, play->config.ticks_per_second);
+            if (play->wild && id == 0)
+                ((struct play_runner *)turn.state)->speed += (float)cw_prng_share(&play->random);
         }
     }
     size = cw_game_client_transmit(player->client, body, sizeof body, clock);
@@ -326,6 +333,7 @@ static inline void play_run(struct play *play, double seconds)
 static inline void play_measure(struct play *play)
 {
     play->up_bytes = play->down_bytes = 0;
+    memset(play->verdicts, 0, sizeof play->verdicts);
     for (uint32_t i = 0; i < play->config.players; i++) {
         struct play_player *const player = &play->players[i];
         player->frames = player->shown = 0;

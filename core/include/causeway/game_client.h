@@ -89,6 +89,27 @@ bool cw_game_client_next_entity(struct cw_game_client *client, struct cw_game_en
 /* Gives the entity that this client plays. Returns false before the server has told it. */
 bool cw_game_client_own(const struct cw_game_client *client, uint32_t *entity);
 
+/* A client can tell why its own entity or the others jerk. */
+enum cw_game_verdict_type {
+    CW_GAME_VERDICT_GOOD,
+    CW_GAME_VERDICT_NETWORK,  /* inputs come too late, or snapshots */
+    CW_GAME_VERDICT_DIVERGING /* the server gets other states from the same inputs: a step depends
+                                 on something that is not in state or input, the two ends have
+                                 different rules, or others change what this client predicts */
+};
+
+struct cw_game_verdict {
+    enum cw_game_verdict_type type;
+    double jitter_seconds; /* NETWORK: the path's jitter */
+    /* DIVERGING: the latest wrong state: the tick, the entity, and the first field of the player's
+       type that was wrong. */
+    uint32_t tick, entity, field;
+};
+
+/* Judges the last two seconds. */
+void cw_game_client_judge(const struct cw_game_client *client, double now,
+                          struct cw_game_verdict *verdict);
+
 struct cw_game_client_stats {
     double server_rate;  /* the server's real ticks per second, divided by ticks_per_second */
     uint64_t malformed;  /* bodies that were refused */

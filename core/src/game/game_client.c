@@ -171,6 +171,7 @@ void cw_game_client_reset(struct cw_game_client *client)
     c->missed = c->input_tick = c->stamped_tick = 0;
     c->starved_low = 0;
     c->malformed = c->starved = 0;
+    cw_game_client_forget_notes(c);
     c->view = (struct cw_view){0};
     c->fault = (struct cw_game_fault){.entity = CW_FIELD_NONE, .field = CW_FIELD_NONE};
     memset(c->input, 0, cw_game_carried_size(&c->config));
@@ -190,9 +191,11 @@ static void set_rate(struct cw_game_client *c, double rate, double now)
 }
 
 /* Takes the world of a snapshot that is newer than the last. */
-static void take_world(struct cw_game_client *c, uint32_t tick, double time)
+static void take_world(struct cw_game_client *c, uint32_t tick, double now)
 {
+    const double time = cw_game_client_time(c, now);
     const void *own = NULL;
+    struct cw_prediction_stats before;
     cw_interpolation_receive(c->interpolation, tick, NULL, time);
     cw_history_begin(c->seen, tick);
     for (uint32_t entity = 0; entity < c->config.max_entities; entity++) {
@@ -205,7 +208,9 @@ static void take_world(struct cw_game_client *c, uint32_t tick, double time)
         if (entity == c->own && type == c->config.player_type)
             own = state;
     }
+    cw_prediction_get_stats(c->prediction, &before);
     cw_game_client_correct(c, tick, own);
+    cw_game_client_note_state(c, before.corrections, now);
 }
 
 static void take_head(struct cw_game_client *c, const struct cw_game_down *head, double now)
@@ -251,7 +256,7 @@ enum cw_error cw_game_client_receive(struct cw_game_client *client, const uint8_
     take_times(c, &head, cw_game_client_time(c, now));
     if (error == CW_OK && cw_snapshot_client_tick(c->snapshots, &tick) && (first || tick != last)) {
         take_head(c, &head, now);
-        take_world(c, tick, cw_game_client_time(c, now));
+        take_world(c, tick, now);
     }
     return error;
 }
@@ -285,6 +290,7 @@ bool cw_game_client_view(struct cw_game_client *client, double now)
     c->view_time = now;
     c->own_shown = false;
     c->next_place = 0;
+    cw_game_client_note_view(c, now);
     return c->viewed;
 }
 

@@ -15,6 +15,12 @@ enum cw_game_open {
     CW_GAME_OPEN_AGAIN   /* it plays a tick again */
 };
 
+/* The latest times of something that matters only when it happens again and again. */
+struct cw_game_often {
+    double times[4];
+    uint32_t next;
+};
+
 struct cw_game_client {
     struct cw_game_config config;
     size_t memory;
@@ -58,6 +64,15 @@ struct cw_game_client {
     uint32_t next_place;
     double view_time; /* the application's time of the view */
 
+    /* For the verdict: inputs and views that were late, and states that were wrong although all
+       inputs were in time. */
+    struct cw_game_often late, wrong;
+    uint64_t judged_starved, judged_guesses; /* the counts up to which `late` has them */
+    bool guessing;                           /* the last view was beyond the newest snapshot */
+    uint64_t compared_starved; /* ticks without an input up to the last state compared */
+    bool correcting;           /* a correction is not played to its end */
+    uint32_t wrong_tick, wrong_field;
+
     uint64_t malformed, starved;
     struct cw_game_fault fault;
 };
@@ -67,6 +82,11 @@ double cw_game_client_time(const struct cw_game_client *client, double now);
 
 /* Takes a state of the own entity that the server has sent; NULL when there is no such entity. */
 void cw_game_client_correct(struct cw_game_client *client, uint32_t tick, const void *state);
+
+/* Notes what the verdict needs: after a state of the server was compared, and after a view. */
+void cw_game_client_note_state(struct cw_game_client *client, uint64_t corrections, double now);
+void cw_game_client_note_view(struct cw_game_client *client, double now);
+void cw_game_client_forget_notes(struct cw_game_client *client);
 
 /* Takes over what the application has done since the last call. */
 void cw_game_client_close(struct cw_game_client *client);

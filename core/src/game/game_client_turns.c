@@ -152,6 +152,7 @@ bool cw_game_client_next_turn(struct cw_game_client *client, struct cw_game_turn
     cw_game_client_close(c);
     if (cw_prediction_replay(c->prediction, c->state, &tick, c->again))
         return give(c, turn, CW_GAME_OPEN_AGAIN, tick);
+    c->correcting = false;
     while (c->due || c->filled || take_due(c)) {
         const int32_t ahead = cw_tick_difference(c->due_tick, c->tick);
         if (c->due && c->playing && ahead > 1 && ahead <= (int32_t)cw_game_kept_ticks(&c->config)) {

@@ -204,6 +204,55 @@ TEST(the_server_sees_what_a_client_saw)
     assert_true(play->worst_now > 1);
 }
 
+/* Returns the verdict of player 0. */
+static struct cw_game_verdict judge(const struct play *play)
+{
+    struct cw_game_verdict verdict;
+    cw_game_client_judge(play->players[0].client, play_client_clock(play, 0), &verdict);
+    return verdict;
+}
+
+TEST(a_step_that_depends_on_chance_is_named_within_two_seconds)
+{
+    struct play_config config = play_config();
+    config.ticks_per_snapshot = 1;
+    struct play *const play = running(config);
+    assert_int_equal(judge(play).type, CW_GAME_VERDICT_GOOD);
+    const uint32_t tick = play_stats(play, 0).tick;
+    play->wild = true;
+    double took = 0;
+    for (; took < 2 && judge(play).type != CW_GAME_VERDICT_DIVERGING; took += 1 / 60.0)
+        play_run(play, 1 / 60.0);
+    print_message("named after %.2f s\n", took);
+    const struct cw_game_verdict verdict = judge(play);
+    assert_int_equal(verdict.type, CW_GAME_VERDICT_DIVERGING);
+    assert_int_equal(verdict.entity, 0);
+    assert_int_equal(verdict.field, 1);
+    assert_in_range(verdict.tick, tick, tick + 120);
+    play->wild = false;
+    play_run(play, 3);
+    assert_int_equal(judge(play).type, CW_GAME_VERDICT_GOOD);
+}
+
+TEST(a_bad_path_is_no_divergence)
+{
+    struct play *const play = running(play_config());
+    for (int i = 0; i < 40; i++) {
+        play_change(play, &(struct cw_simulator_path){.latency_seconds = i % 2 ? 0.4 : 0.03,
+                                                      .jitter_seconds = 0.1,
+                                                      .loss = i % 4 == 0 ? 0.9 : 0.2});
+        play_run(play, 0.5);
+    }
+    print_message("%u frames of %u are a bad path's, %u diverge\n",
+                  play->verdicts[CW_GAME_VERDICT_NETWORK],
+                  (uint32_t)(play->players[0].frames + play->players[1].frames),
+                  play->verdicts[CW_GAME_VERDICT_DIVERGING]);
+    assert_true(play->verdicts[CW_GAME_VERDICT_NETWORK] > 1200);
+    assert_int_equal(play->verdicts[CW_GAME_VERDICT_DIVERGING], 0);
+    assert_true(judge(play).jitter_seconds > 0.02);
+    assert_true(play_stats(play, 0).prediction.corrections > 5);
+}
+
 static struct cw_game_fault server_fault(const struct play *play)
 {
     struct cw_game_server_stats stats;

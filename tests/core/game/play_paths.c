@@ -79,6 +79,9 @@ TEST(nothing_is_corrected_without_loss)
             assert_int_equal(after.prediction.corrections, before.prediction.corrections);
             assert_int_equal(after.starved, before.starved);
             assert_int_equal(after.clock.restarts, before.clock.restarts);
+            assert_int_equal(play->verdicts[CW_GAME_VERDICT_DIVERGING], 0);
+            if (no_loss[i].every < 60)
+                assert_int_equal(play->verdicts[CW_GAME_VERDICT_NETWORK], 0);
         }
 }
 
@@ -109,5 +112,6 @@ TEST(losses_hardly_disturb)
             check_shown(play, &losses[i]);
             assert_true(after.prediction.corrections - before.prediction.corrections <= 2);
             assert_true(after.starved - before.starved <= 6);
+            assert_int_equal(play->verdicts[CW_GAME_VERDICT_DIVERGING], 0);
         }
 }
