@@ -169,10 +169,9 @@ for (const relay of ['none', process.env.CAUSEWAY_RELAY])
     if (overWebRtc) await Promise.all(pages.map(playsOverWebRtc));
     for (const { seen } of players) assert.deepEqual(seen.errors, []);
 
-    const scene = watcher.client.closed;
     appendFileSync(join(game, 'src/server.ts'), "console.log('the second');\n");
     await says(/^(the second)$/);
-    await scene;
+    await watcher.client.closed;
     for (const page of pages) {
       await open(page);
       await page.locator('#scores li').nth(1).waitFor();
