@@ -21,7 +21,7 @@ import { packedProject } from '../support/packed.mjs';
 import { startChromium } from '../support/browsers.mjs';
 import { own, temporaryFolder } from '../support/fixture.mjs';
 import { childrenOf, isAlive, startProgram } from '../support/programs.mjs';
-import { makeStarter, program } from '../support/starter.mjs';
+import { makeStarter, newGamePage, playsOverWebRtc, program } from '../support/starter.mjs';
 
 const WebSocket = require('ws');
 const { playGame } = await import(new URL('game/index.js', dist));
@@ -131,22 +131,6 @@ async function drag(page, from, to) {
   await touch('touchMove', to);
 }
 
-/** Counts the datagrams that come to a page over WebRTC, as `globalThis.overWebRtc`. */
-const countDatagrams = (page) =>
-  page.addInitScript(() => {
-    globalThis.overWebRtc = 0;
-    globalThis.RTCPeerConnection = class extends globalThis.RTCPeerConnection {
-      createDataChannel(...of) {
-        const channel = super.createDataChannel(...of);
-        channel.addEventListener('message', () => globalThis.overWebRtc++);
-        return channel;
-      }
-    };
-  });
-
-const playsOverWebRtc = async (page) =>
-  until('datagrams over WebRTC', async () => (await page.evaluate('overWebRtc')) > 100);
-
 for (const relay of ['none', process.env.CAUSEWAY_RELAY])
   test(`two pages play, and play on after a change of the server (${basename(relay)})`, async (t) => {
     const { address, says } = await startDev(t, { args: ['--relay', relay] });
@@ -158,13 +142,11 @@ for (const relay of ['none', process.env.CAUSEWAY_RELAY])
     );
     const browser = await startChromium(t);
     const phone = { hasTouch: true, isMobile: true, viewport: { width: 390, height: 844 } };
-    const pages = [await browser.newPage(), await browser.newPage(phone)];
+    const players = [await newGamePage(browser), await newGamePage(browser, phone)];
+    const pages = players.map(({ page }) => page);
     const [one, two] = pages;
     const open = (page) => page.getByText('connected', { exact: true }).waitFor();
-    const errors = [];
     for (const page of pages) {
-      await countDatagrams(page);
-      page.on('console', (message) => message.type() === 'error' && errors.push(message.text()));
       await page.goto(address);
       await open(page);
     }
@@ -185,12 +167,11 @@ for (const relay of ['none', process.env.CAUSEWAY_RELAY])
     if (process.env.SCREENSHOT) await two.screenshot({ path: process.env.SCREENSHOT });
 
     if (overWebRtc) await Promise.all(pages.map(playsOverWebRtc));
-    assert.deepEqual(errors, []);
+    for (const { seen } of players) assert.deepEqual(seen.errors, []);
 
-    const scene = watcher.client.closed;
     appendFileSync(join(game, 'src/server.ts'), "console.log('the second');\n");
     await says(/^(the second)$/);
-    await scene;
+    await watcher.client.closed;
     for (const page of pages) {
       await open(page);
       await page.locator('#scores li').nth(1).waitFor();

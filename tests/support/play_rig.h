@@ -32,7 +32,7 @@ enum { PLAY_INPUT, PLAY_PLAYER };
 struct play_config {
     uint32_t players;
     double ticks_per_second, server_hz, client_hz;
-    uint32_t ticks_per_snapshot;
+    uint32_t ticks_per_snapshot, max_interest;
     struct cw_simulator_path path; /* each way */
     double drift;                  /* the server's clock is faster by this share */
     double step_seconds;           /* the time that the server takes to play a tick */
@@ -106,6 +106,7 @@ static inline struct cw_game_config play_game(const struct play *play)
     struct cw_game_config config = cw_game_config_default(play->schema);
     config.ticks_per_second = play->config.ticks_per_second;
     config.ticks_per_snapshot = play->config.ticks_per_snapshot;
+    config.max_interest = play->config.max_interest;
     config.max_entities = 16;
     config.max_clients = PLAY_MOST;
     config.smooth_limits = smooth;

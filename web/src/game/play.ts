@@ -213,7 +213,7 @@ export class PlayedGame<
  * Plays a fast game over a connection: sends what the player does, plays it at once, and draws one's own entity as it
  * will be and the others as they were. The game begins anew with each connection of the client, and ends with `stop`.
  * While it plays, all messages of the client go to listeners of `message` events.
- * @throws {@link CoreError} `CONFIG` when an option cannot work; {@link LoadError}
+ * @throws {@link MisuseError} `CONFIG` when an option cannot work, and what {@link loadGame} throws
  */
 export async function playGame<
   const Of extends Schema,

@@ -264,7 +264,7 @@ export class ServedGame<
  * Serves a fast game to the clients of a server: each has a player, which the rules move by what the client's page
  * sends, and gets snapshots of all entities. The ticks are played in the server's own: a server that is late plays
  * those that it has missed.
- * @throws {@link CoreError} `CONFIG` when an option cannot work; {@link LoadError}
+ * @throws {@link MisuseError} `CONFIG` when an option cannot work, and what {@link loadGame} throws
  */
 export async function serveGame<
   const Of extends Schema,
