@@ -48,11 +48,19 @@ const sentenceOf = (comment) => {
   return `${sentence[0].toUpperCase()}${sentence.slice(1)}${sentence.endsWith('.') ? '' : '.'}`;
 };
 
+/** Returns the names by which an option of a config is chosen, in the order of their numbers; the lab has numbers. */
+const namesOf = (tag, { type }) => {
+  const choice = /^enum (\w+)$/.exec(type)?.[1];
+  if (!choice || !tag.endsWith('_config') || tag.startsWith('cw_lab_')) return undefined;
+  return headers.choices(choice).flatMap(([, name]) => (/(^|_)COUNT$/.test(name) ? [] : [name]));
+};
+
 /** Says what a member is, and what the numbers of an enum stand for: "0: differences, 1: range coded." */
-const noteOf = ({ type, note }) => {
-  const sentence = note ? sentenceOf(note) : '';
+const noteOf = ({ type, note = '' }, names) => {
+  const named = (constant) => names?.find((name) => constant.endsWith(`_${name}`)) ?? constant;
+  const sentence = note && sentenceOf(note.replace(/\bCW_\w+/g, named));
   const tag = /^enum (\w+)$/.exec(type)?.[1];
-  if (!tag) return sentence;
+  if (!tag || names) return sentence;
   const own = headers.choices(tag).filter(([, name]) => !/(^|_)COUNT$/.test(name));
   const words = own.map(([value, name]) => `${value}: ${name.toLowerCase().replaceAll('_', ' ')}`);
   return `${sentence} ${words.join(', ')}.`.trim();
@@ -69,9 +77,12 @@ const declaration = (tag) => {
         (reader !== 'struct' && !/^(schema|type|.*Type|tolerances|smoothLimits)$/.test(name)),
     );
   const lines = own.map((field) => {
-    const note = noteOf(field);
+    const names = namesOf(tag, field);
+    const note = noteOf(field, names);
     const inner = field.reader === 'struct' && pascal(/\w+$/.exec(field.type)[0]);
-    const type = inner || (field.reader === 'bool' ? 'boolean' : 'number');
+    const type =
+      names?.map((name) => `'${name}'`).join(' | ') ??
+      (inner || (field.reader === 'bool' ? 'boolean' : 'number'));
     return `${note ? `  /** ${note} */\n` : ''}  readonly ${field.name}${config ? '?' : ''}: ${type};`;
   });
   return `export interface ${pascal(tag)} {\n${lines.join('\n')}\n}\n`;
@@ -81,7 +92,11 @@ const table = (tag) => {
   const { fields, size } = headers.layout(tag);
   const rows = fields
     .filter(({ reader }) => reader !== 'struct' && reader !== 'array')
-    .map(({ name, reader, place }) => `    ['${name}', '${reader}', ${place}],\n`);
+    .map((field) => {
+      const names = namesOf(tag, field);
+      const more = names ? `, ${JSON.stringify(names)}` : '';
+      return `    ['${field.name}', '${field.reader}', ${field.place}${more}],\n`;
+    });
   return `export const ${bare(tag)}Struct = {\n  size: ${size},\n  fields: [\n${rows.join('')}  ],\n} as const;\n`;
 };
 

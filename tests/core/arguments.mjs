@@ -13,7 +13,8 @@ const LEFT_OUT = /^((bits|stream)|.*_internal)\.h$/;
 const CONFIG = {
   cw_schema_config: 'config.types = &note_type; config.count = 1;',
   cw_message_pool_config: 'config.schema = made_cw_schema();',
-  cw_game_config: 'config.player_type = 0; config.ticks_per_snapshot = 1;',
+  cw_game_config:
+    'config.player_type = 0; config.ticks_per_snapshot = 1; config.max_interest = 16;',
   cw_history_config: 'config.state_size = sizeof(struct note);',
   cw_interpolation_config: 'config.entry_size = sizeof(struct note);',
   cw_prediction_config: 'config.state_type = 0;',

@@ -21,7 +21,7 @@ import { packedProject } from '../support/packed.mjs';
 import { startChromium } from '../support/browsers.mjs';
 import { own, temporaryFolder } from '../support/fixture.mjs';
 import { childrenOf, isAlive, startProgram } from '../support/programs.mjs';
-import { makeStarter, program } from '../support/starter.mjs';
+import { makeStarter, newGamePage, playsOverWebRtc, program } from '../support/starter.mjs';
 
 const WebSocket = require('ws');
 const { playGame } = await import(new URL('game/index.js', dist));
@@ -131,22 +131,6 @@ async function drag(page, from, to) {
   await touch('touchMove', to);
 }
 
-/** Counts the datagrams that come to a page over WebRTC, as `globalThis.overWebRtc`. */
-const countDatagrams = (page) =>
-  page.addInitScript(() => {
-    globalThis.overWebRtc = 0;
-    globalThis.RTCPeerConnection = class extends globalThis.RTCPeerConnection {
-      createDataChannel(...of) {
-        const channel = super.createDataChannel(...of);
-        channel.addEventListener('message', () => globalThis.overWebRtc++);
-        return channel;
-      }
-    };
-  });
-
-const playsOverWebRtc = async (page) =>
-  until('datagrams over WebRTC', async () => (await page.evaluate('overWebRtc')) > 100);
-
 for (const relay of ['none', process.env.CAUSEWAY_RELAY])
   test(`two pages play, and play on after a change of the server (${basename(relay)})`, async (t) => {
     const { address, says } = await startDev(t, { args: ['--relay', relay] });
@@ -158,13 +142,11 @@ for (const relay of ['none', process.env.CAUSEWAY_RELAY])
     );
     const browser = await startChromium(t);
     const phone = { hasTouch: true, isMobile: true, viewport: { width: 390, height: 844 } };
-    const pages = [await browser.newPage(), await browser.newPage(phone)];
+    const players = [await newGamePage(browser), await newGamePage(browser, phone)];
+    const pages = players.map(({ page }) => page);
     const [one, two] = pages;
-    const errors = [];
     const open = (page) => page.getByText('connected', { exact: true }).waitFor();
     for (const page of pages) {
-      await countDatagrams(page);
-      page.on('console', (message) => message.type() === 'error' && errors.push(message.text()));
       await page.goto(address);
       await open(page);
     }
@@ -185,7 +167,7 @@ for (const relay of ['none', process.env.CAUSEWAY_RELAY])
     if (process.env.SCREENSHOT) await two.screenshot({ path: process.env.SCREENSHOT });
 
     if (overWebRtc) await Promise.all(pages.map(playsOverWebRtc));
-    assert.deepEqual(errors, []);
+    for (const { seen } of players) assert.deepEqual(seen.errors, []);
 
     appendFileSync(join(game, 'src/server.ts'), "console.log('the second');\n");
     await says(/^(the second)$/);
@@ -200,12 +182,8 @@ for (const relay of ['none', process.env.CAUSEWAY_RELAY])
 test('a relay that does not run is told, and pages play without it', async (t) => {
   const { address, says } = await startDev(t, { args: ['--relay', join(game, 'package.json')] });
   await says(/package\.json does not run, so pages play (over WebSocket): .*EACCES/);
-  const { messages } = await import(await compiledGame());
-  const token = async () =>
-    (await fetch(new URL('/token', address), { method: 'POST' })).arrayBuffer();
-  const client = await connect(address, { token, schema: messages, WebSocket });
+  const { client } = await joinWithoutPage(t, address);
   assert.equal(client.transport, 'websocket');
-  client.disconnect();
 });
 
 test('the relay is found on the PATH, and ends with the program even if that is killed', async (t) => {

@@ -6,15 +6,18 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { startChromium } from '../support/browsers.mjs';
 import { freePort } from '../support/free_port.mjs';
-import { until } from '../support/patience.mjs';
 import { childrenOf } from '../support/programs.mjs';
 import { proxies, startProxy } from '../support/proxies.mjs';
-import { makeStarter, openGame, runScript, startGame } from '../support/starter.mjs';
+import {
+  makeStarter,
+  openGame,
+  playsOverWebSocket,
+  runScript,
+  startGame,
+} from '../support/starter.mjs';
 
 /** The commands from nothing to a game that others play. */
 const COMMANDS_MAX = 6;
-/** A page that plays has sent and got so many datagrams. */
-const FRAMES = 100;
 
 const { game, said } = makeStarter(test);
 
@@ -40,7 +43,7 @@ test(
     const url = `https://localhost:${port}/`;
     const players = [await openGame(browser, url), await openGame(browser, url)];
     for (const { seen } of players) {
-      await until('datagrams both ways', () => Math.min(seen.sent, seen.received) > FRAMES);
+      await playsOverWebSocket(seen);
       assert.deepEqual([...seen.hosts], [`localhost:${port}`]);
       assert.deepEqual(seen.errors, []);
     }

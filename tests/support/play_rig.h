@@ -32,7 +32,7 @@ enum { PLAY_INPUT, PLAY_PLAYER };
 struct play_config {
     uint32_t players;
     double ticks_per_second, server_hz, client_hz;
-    uint32_t ticks_per_snapshot;
+    uint32_t ticks_per_snapshot, max_interest;
     struct cw_simulator_path path; /* each way */
     double drift;                  /* the server's clock is faster by this share */
     double step_seconds;           /* the time that the server takes to play a tick */
@@ -67,7 +67,7 @@ struct play {
     struct play_runner runners[PLAY_MOST];
     double now, next_turn;
     uint64_t steps;
-    uint32_t up_bytes, down_bytes;
+    uint32_t up_bytes, down_bytes, up_bodies, down_bodies;
     bool wild; /* the steps of player 0 depend on chance, but not at the server */
     uint32_t verdicts[CW_GAME_VERDICT_DIVERGING + 1]; /* frames with each, of all players */
 
@@ -106,6 +106,7 @@ static inline struct cw_game_config play_game(const struct play *play)
     struct cw_game_config config = cw_game_config_default(play->schema);
     config.ticks_per_second = play->config.ticks_per_second;
     config.ticks_per_snapshot = play->config.ticks_per_snapshot;
+    config.max_interest = play->config.max_interest;
     config.max_entities = 16;
     config.max_clients = PLAY_MOST;
     config.smooth_limits = smooth;
@@ -213,6 +214,7 @@ static inline void play_turn(struct play *play)
     for (uint32_t i = 0; i < play->config.players; i++) {
         const size_t size = cw_game_server_transmit(play->server, i, body, sizeof body, clock);
         play->down_bytes += (uint32_t)size;
+        play->down_bodies += size > 0;
         if (size > 0)
             assert_ok(cw_simulator_receive(play->players[i].down, body, size, play->now));
     }
@@ -298,6 +300,7 @@ static inline void play_frame(struct play *play, uint32_t id)
     }
     size = cw_game_client_transmit(player->client, body, sizeof body, clock);
     play->up_bytes += (uint32_t)size;
+    play->up_bodies += size > 0;
     if (size > 0)
         assert_ok(cw_simulator_receive(player->up, body, size, play->now));
     play_look(play, id, clock);
@@ -332,7 +335,7 @@ static inline void play_run(struct play *play, double seconds)
 /* Forgets what was measured so far. */
 static inline void play_measure(struct play *play)
 {
-    play->up_bytes = play->down_bytes = 0;
+    play->up_bytes = play->down_bytes = play->up_bodies = play->down_bodies = 0;
     memset(play->verdicts, 0, sizeof play->verdicts);
     for (uint32_t i = 0; i < play->config.players; i++) {
         struct play_player *const player = &play->players[i];

@@ -16,7 +16,7 @@ const missing = (program) =>
 
 /**
  * Each proxy makes its file, in a folder with a certificate: it listens at `port`, passes all on to `app`, and cuts a
- * connection on which nothing comes for `silence` seconds.
+ * connection on which nothing comes for `silence` seconds. Caddy takes the lines of a `site` instead.
  */
 export const proxies = {
   haproxy: {
@@ -35,6 +35,21 @@ export const proxies = {
         default_backend app
       backend app
         server one 127.0.0.1:${app}
+    `,
+  },
+  caddy: {
+    missing: missing('caddy'),
+    arguments: (file) => ['run', '--adapter', 'caddyfile', '--config', file],
+    /** It cuts no connection. */
+    configure: (folder, { port, app, site = `reverse_proxy 127.0.0.1:${app}` }) => `
+      {
+        admin off
+        auto_https disable_redirects
+      }
+      localhost:${port} {
+        tls ${folder}/certificate.pem ${folder}/key.pem
+        ${site}
+      }
     `,
   },
   nginx: {
@@ -71,15 +86,16 @@ export const proxies = {
 };
 
 /** Starts a proxy, and resolves with a function that ends it when it takes connections. */
-export async function startProxy(t, program, { port, app, silence = 60 }) {
+export async function startProxy(t, program, { port, app, silence = 60, site }) {
   const folder = temporaryFolder(t);
   const { certificate, key } = certify(folder);
   writeFileSync(`${folder}/both.pem`, readFileSync(certificate) + readFileSync(key));
   const file = `${folder}/${program}.cfg`;
   const proxy = proxies[program];
-  writeFileSync(file, `${proxy.configure(folder, { port, app, silence }).trim()}\n`);
+  writeFileSync(file, `${proxy.configure(folder, { port, app, silence, site }).trim()}\n`);
   const child = startProgram(t, program, proxy.arguments(file), {
     stdio: ['ignore', 'ignore', 'pipe'],
+    env: { ...process.env, HOME: folder, XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder },
   });
   let log = '';
   child.stderr.on('data', (text) => (log += text));

@@ -2,6 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
+import { until } from './patience.mjs';
 import { lineOf, startProgram } from './programs.mjs';
 import { modules, packedProject } from './packed.mjs';
 
@@ -51,7 +52,7 @@ export async function startGame(t, game, env) {
 }
 
 /** Watches a page: the errors in its console, the hosts that it asks, and the WebSocket frames either way. */
-export function watch(page) {
+function watch(page) {
   const seen = { errors: [], hosts: new Set(), sent: 0, received: 0 };
   const ask = (url) => url.startsWith('data:') || seen.hosts.add(new URL(url).host);
   page.on('console', (message) => message.type() === 'error' && seen.errors.push(message.text()));
@@ -64,11 +65,42 @@ export function watch(page) {
   return seen;
 }
 
-/** Opens the page of the game, and resolves when it plays. */
-export async function openGame(browser, url, inside = (page) => page) {
-  const page = await browser.newPage({ ignoreHTTPSErrors: true });
-  const seen = watch(page);
+/** Counts the datagrams that come to a page over WebRTC, as `globalThis.overWebRtc`. */
+const countDatagrams = (page) =>
+  page.addInitScript(() => {
+    globalThis.overWebRtc = 0;
+    globalThis.RTCPeerConnection = class extends globalThis.RTCPeerConnection {
+      createDataChannel(...of) {
+        const channel = super.createDataChannel(...of);
+        channel.addEventListener('message', () => globalThis.overWebRtc++);
+        return channel;
+      }
+    };
+  });
+
+/** A page that plays has got so many datagrams. */
+const DATAGRAMS = 100;
+
+/** Resolves when a page of {@link newGamePage} plays over WebRTC. */
+export const playsOverWebRtc = (page) =>
+  until('datagrams over WebRTC', async () => (await page.evaluate('overWebRtc')) > DATAGRAMS);
+
+/** Resolves when a page plays over WebSocket. */
+export const playsOverWebSocket = (seen) =>
+  until('datagrams both ways', () => Math.min(seen.sent, seen.received) > DATAGRAMS);
+
+/** Makes a page, and watches it. */
+export async function newGamePage(browser, options) {
+  const page = await browser.newPage({ ignoreHTTPSErrors: true, ...options });
+  await countDatagrams(page);
+  return { page, seen: watch(page) };
+}
+
+/** Opens the page of the game, which may be in a frame of another one, and resolves when it plays. */
+export async function openGame(browser, url, { inFrame = false } = {}) {
+  const { page, seen } = await newGamePage(browser);
   await page.goto(url);
-  await inside(page).getByText('connected', { exact: true }).waitFor();
+  const game = inFrame ? page.frameLocator('iframe') : page;
+  await game.getByText('connected', { exact: true }).waitFor();
   return { page, seen };
 }

@@ -39,6 +39,7 @@ test('the archive has what is exported and nothing of the tests', () => {
   const files = readdirSync(join(project, 'package'), { recursive: true }).sort();
   for (const file of [
     'README.md',
+    'DEPLOY.md',
     'SERVER.md',
     'LICENSE',
     'dist/index.js',

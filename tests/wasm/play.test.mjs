@@ -236,7 +236,7 @@ test('both ends end when they are told, also while they call the application', a
   };
   world.pass(3);
   for (const end of [game, players[0].game, players[1].game])
-    assert.throws(() => end.stats(), { code: 'DESTROYED' });
+    assert.throws(() => end.stats(), { name: 'MisuseError', code: 'DESTROYED' });
   for (const { frames } of players) assert.equal(frames.waits(), false);
   players[0].game.stop();
 });

@@ -11,11 +11,12 @@ import {
 import type { Wish } from './controls.js';
 import { OrderedStream } from './ordered.js';
 import {
-  BODIES,
   BODY_METRE,
-  MAX_PLAYERS,
+  FIRST_NAME,
   HEIGHT,
   METRE,
+  ROUND,
+  ROUND_SECONDS,
   SPEED_LIMIT,
   TICKS_PER_SECOND,
   TICKS_PER_SNAPSHOT,
@@ -23,7 +24,7 @@ import {
   entities,
   type messages,
 } from './schema.js';
-import type { Place, Scene, SeenBody, SeenPlayer, Shot } from './view.js';
+import type { Place, Round, Scene, SeenBody, SeenPlayer, Shot } from './view.js';
 
 export type Player = MessageValue<typeof entities, 'player'>;
 export type Body = MessageValue<typeof entities, 'body'>;
@@ -94,7 +95,7 @@ export class Play {
   ) {
     this.clock = new ClockSync(kit, { ticksPerSecond: TICKS_PER_SECOND });
     this.#inputs = new InputSender(kit, entities, 'command');
-    this.#snapshots = new SnapshotClient(kit, entities, { maxEntities: MAX_PLAYERS + BODIES });
+    this.#snapshots = new SnapshotClient(kit, entities, { maxEntities: ROUND + 1 });
     this.#interpolation = new Interpolation<World>(kit, { ticksPerSecond: TICKS_PER_SECOND });
     this.#streamed = new Interpolation<World>(kit, { ticksPerSecond: TICKS_PER_SECOND });
     this.prediction = new Prediction(kit, entities, { input: 'command', state: 'player' });
@@ -186,6 +187,11 @@ export class Play {
     return claim;
   }
 
+  /** Says how the others shall call the player. */
+  call(name: string): void {
+    if (this.client.state === 'connected') this.client.send(COMMANDS, 'call', { name });
+  }
+
   #tick(tick: number, { move, aim, fire }: Wish): void {
     const age = this.switches.compensation ? Math.round((tick - this.#seen) * 4) : 0;
     const command = { move, aim, fire, age: Math.min(1023, Math.max(0, age)) };
@@ -193,6 +199,25 @@ export class Play {
     if (!this.#own) return;
     this.#own = this.step(this.#own, command);
     this.prediction.add(tick, command, this.#own);
+  }
+
+  #nameOf(player: number, world: World): string {
+    if (player === this.me) return 'You';
+    const named = world.get(FIRST_NAME + player);
+    return named?.type === 'name' ? named.value.name : `Player ${player + 1}`;
+  }
+
+  /** Returns how the round stands, and who has won the one before. */
+  #round(world: World, now: number): Round | undefined {
+    const round = world.get(ROUND);
+    if (round?.type !== 'round') return undefined;
+    const { ends, winner, bodies } = round.value;
+    const secondsLeft = Math.max(0, (ends - this.clock.serverTime(now)) / TICKS_PER_SECOND);
+    return {
+      secondsLeft,
+      secondsPassed: ROUND_SECONDS - secondsLeft,
+      won: winner > 0 ? { name: this.#nameOf(winner - 1, world), bodies } : undefined,
+    };
   }
 
   /** Returns where the server last said that the player is, in metres. */
@@ -237,7 +262,14 @@ export class Play {
     for (const [id, a] of from) {
       const b = to.get(id) ?? a;
       if (a.type === 'player' && b.type === 'player')
-        players.push(seenPlayer(id, b.value, between(a.value.at, b.value.at, fraction, METRE)));
+        players.push(
+          seenPlayer(
+            this.#nameOf(id, to),
+            id,
+            b.value,
+            between(a.value.at, b.value.at, fraction, METRE),
+          ),
+        );
       if (a.type === 'body' && b.type === 'body')
         bodies.push({
           ...between(a.value.at, b.value.at, fraction, BODY_METRE),
@@ -250,7 +282,7 @@ export class Play {
       const at = { x: own.at.x + own.speed.x * part, y: own.at.y + own.speed.y * part };
       const index = players.findIndex(({ number }) => number === this.me);
       players.splice(index < 0 ? players.length : index, 1, {
-        ...seenPlayer(this.me, own, between(at, at, 0, METRE)),
+        ...seenPlayer('You', this.me, own, between(at, at, 0, METRE)),
       });
     }
     return {
@@ -259,6 +291,7 @@ export class Play {
       bodies,
       shots,
       behindSeconds: Math.max(0, this.clock.serverTime(now) - tick) / TICKS_PER_SECOND,
+      round: this.#round(to, now),
       ghost: ghost ? this.truth() : undefined,
       claim: this.#claim && now - this.#claim.time < CLAIM_SECONDS ? this.#claim.at : undefined,
     };
@@ -270,9 +303,10 @@ const between = (from: Place, to: Place, fraction: number, metre: number): Place
   y: (from.y + (to.y - from.y) * fraction) / metre,
 });
 
-const seenPlayer = (number: number, player: Player, at: Place): SeenPlayer => ({
+const seenPlayer = (name: string, number: number, player: Player, at: Place): SeenPlayer => ({
   ...at,
   number,
+  name,
   aim: player.aim,
   stunned: player.stun > 0,
   bot: player.bot,

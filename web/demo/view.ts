@@ -1,5 +1,6 @@
 import { prepare } from './canvas.js';
 import { colorOf } from './colors.js';
+import { STICK, type Stick } from './controls.js';
 
 /** A place in the arena, in metres. */
 export interface Place {
@@ -9,6 +10,7 @@ export interface Place {
 
 export interface SeenPlayer extends Place {
   readonly number: number;
+  readonly name: string;
   readonly aim: Place;
   readonly stunned: boolean;
   readonly bot: boolean;
@@ -27,12 +29,20 @@ export interface Shot {
   readonly time: number;
 }
 
+/** How a round stands, and who has won the one before. */
+export interface Round {
+  readonly secondsLeft: number;
+  readonly secondsPassed: number;
+  readonly won: { readonly name: string; readonly bodies: number } | undefined;
+}
+
 /** Everything that is on the screen now. */
 export interface Scene {
   readonly me: number;
   readonly players: readonly SeenPlayer[];
   readonly bodies: readonly SeenBody[];
   readonly shots: readonly Shot[];
+  readonly round: Round | undefined;
   /** The time by which the others are shown later than the server has them. */
   readonly behindSeconds: number;
   /** The place where the server last said that the player is. */
@@ -45,6 +55,12 @@ export const ARENA = { width: 32, height: 18 };
 const PLAYER_RADIUS = 1 / 2;
 const BODY_RADIUS = 1 / 3;
 const SHOT_SECONDS = 0.15;
+/** What a shot hits breaks into so many sparks, which fly so far for so long. */
+const SPARKS = { count: 9, metres: 1.3, seconds: 0.45 } as const;
+/** A shot that gets as far as this, in metres, has hit nothing. */
+const SHOT_RANGE = 13.9;
+/** The pixels of the radius of a stick's knob. */
+const KNOB = 20;
 /** The pixels of a name's height. */
 const NAME_SIZE = 15;
 /** The least pixels that a metre has on the screen. */
@@ -75,7 +91,7 @@ export class View {
     return (holds ?? this.#parts.at(-1))?.own ?? { x: 0, y: 0 };
   }
 
-  draw(scenes: readonly Scene[], now: number): void {
+  draw(scenes: readonly Scene[], sticks: readonly Stick[], now: number): void {
     const prepared = prepare(this.canvas);
     const { context, width, height, color } = prepared;
     const high = height > width;
@@ -96,6 +112,14 @@ export class View {
     context.fillStyle = color('text');
     for (const { part } of this.#parts.slice(1))
       context.fillRect(part.x - 1, part.y - 1, high ? width : 2, high ? 2 : height);
+    context.strokeStyle = color('text');
+    context.lineWidth = 2;
+    for (const { middle, knob, held } of sticks) {
+      context.globalAlpha = held ? 0.9 : 0.6;
+      circle(context, middle, STICK);
+      disc(context, knob, KNOB);
+    }
+    context.globalAlpha = 1;
   }
 
   /** Draws a scene into a part of the canvas; returns where the player is in it. */
@@ -105,7 +129,8 @@ export class View {
     { me, players, bodies, shots, ghost, claim }: Scene,
     now: number,
   ): Place {
-    const hue = (player: number): string => colorOf(player, color('floor'));
+    const [floor, idle] = [color('floor'), color('idle')];
+    const hue = (player: number): string => colorOf(player, floor);
     // The arena fills the canvas; the view follows the player where not all of it fits.
     const filling = Math.max(width / ARENA.width, height / ARENA.height);
     const metre = Math.max(LEAST_METRE, Math.min(filling, width / LEAST_WIDTH));
@@ -125,7 +150,7 @@ export class View {
     for (let y = 0; y <= ARENA.height; y += 4.5) line(context, { x: 0, y }, { x: ARENA.width, y });
 
     for (const body of bodies) {
-      context.fillStyle = body.owner < 0 ? color('idle') : hue(body.owner);
+      context.fillStyle = body.owner < 0 ? idle : hue(body.owner);
       disc(context, body, BODY_RADIUS);
       // The player's own bodies have a white heart, so that they are not told apart by colour alone.
       if (body.owner !== me) continue;
@@ -140,13 +165,14 @@ export class View {
       context.fillStyle = color('bad');
       context.fillText('claimed', claim.x, claim.y - 0.8);
     }
-    for (const { by, from, to, time } of shots) {
-      const age = (now - time) / SHOT_SECONDS;
+    for (const shot of shots) {
+      drawSparks(context, shot, (now - shot.time) / SPARKS.seconds, hue(shot.by));
+      const age = (now - shot.time) / SHOT_SECONDS;
       if (age > 1) continue;
       context.globalAlpha = 1 - age;
-      context.strokeStyle = hue(by);
+      context.strokeStyle = hue(shot.by);
       context.lineWidth = 0.12;
-      line(context, from, to);
+      line(context, shot.from, shot.to);
     }
     return { x: left + (self?.x ?? 0) * metre, y: top + (self?.y ?? 0) * metre };
   }
@@ -158,7 +184,7 @@ export class View {
     color: string,
     { text, metre }: { readonly text: string; readonly metre: number },
   ): void {
-    const { number, aim, stunned, bot } = player;
+    const { number, name, aim, stunned } = player;
     const far = Math.hypot(aim.x, aim.y) || 1;
     context.strokeStyle = color;
     context.lineWidth = 0.18;
@@ -176,13 +202,31 @@ export class View {
     context.fillStyle = text;
     context.font = `${NAME_SIZE / metre}px system-ui, sans-serif`;
     context.textAlign = 'center';
-    context.fillText(nameOf(number, me, bot), player.x, player.y - 0.8);
+    context.fillText(name, player.x, player.y - 0.8);
   }
 }
 
-/** Returns the name of a player. */
-export const nameOf = (number: number, me: number, bot: boolean): string =>
-  number === me ? 'You' : `${bot ? 'Bot' : 'Player'} ${number + 1}`;
+/** Draws the sparks of what a shot has hit; `age` goes from 0 to 1. */
+function drawSparks(
+  context: CanvasRenderingContext2D,
+  { from, to, time }: Shot,
+  age: number,
+  color: string,
+): void {
+  if (age > 1 || Math.hypot(to.x - from.x, to.y - from.y) > SHOT_RANGE) return;
+  context.globalAlpha = 1 - age;
+  context.fillStyle = color;
+  for (let i = 0; i < SPARKS.count; i++) {
+    // The sparks of one shot lie apart, and those of another elsewhere.
+    const angle = ((i + (time % 1)) / SPARKS.count) * 2 * Math.PI;
+    const far = SPARKS.metres * (1 - (1 - age) ** 2) * (1 - (i % 3) / 4);
+    disc(
+      context,
+      { x: to.x + Math.cos(angle) * far, y: to.y + Math.sin(angle) * far },
+      0.1 * (1 - age / 2),
+    );
+  }
+}
 
 function line(context: CanvasRenderingContext2D, from: Place, to: Place): void {
   context.beginPath();

@@ -44,9 +44,12 @@ struct cw_game_config {
     /* Only a server uses these. */
     uint32_t max_clients;        /* 1 to 1024; default 64 */
     uint32_t max_bytes;          /* the largest body, 128 to 65535; default 1000 */
+    uint32_t max_interest;       /* the most entities that a client gets beside its own, at most 65535;
+                                    default 0: it gets the world. See cw_game_server_set_interest */
     uint32_t ticks_per_snapshot; /* 1 to 1000; default 2: a snapshot every other tick */
     /* When more ticks than this are due at once, the server plays this many and leaves the rest
-       out; 0 to 60; default 0.6. At least one is played. */
+       out; 0 to 60; default 0.6. At least one is played. A server whose steps take longer than
+       their ticks always plays so many at once; it is shown more evenly with less. */
     double max_catch_up_seconds;
     double max_rewind_seconds; /* the longest way back that a client's view can reach, 0 to 4;
                                   default 1 */

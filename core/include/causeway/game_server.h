@@ -22,6 +22,7 @@
 #include "causeway/base.h"
 #include "causeway/game_config.h"
 #include "causeway/input.h"
+#include "causeway/interest.h"
 #include "causeway/snapshot.h"
 
 CW_BEGIN_DECLARATIONS
@@ -89,6 +90,14 @@ const void *cw_game_server_state(const struct cw_game_server *server, uint32_t e
    entity has priority 100. */
 enum cw_error cw_game_server_set_priority(struct cw_game_server *server, uint32_t client,
                                           uint32_t entity, float priority);
+
+/* Sets which entities a client gets beside its own, and how urgent each is; see
+   cw_snapshot_server_set_interest. Call it before each body, with what cw_interest_find found round
+   the client's own entity, which should be in the list. Needs max_interest. Returns
+   CW_ERROR_INVALID_ARGUMENT, with nothing changed, when nobody has this seat, and for more than
+   max_interest entities. */
+enum cw_error cw_game_server_set_interest(struct cw_game_server *server, uint32_t client,
+                                          const struct cw_priority *entities, size_t count);
 
 /* Gets an entity as a client saw it when it made its input of this tick, for judging a shot. Blend
    the two states as the client does. Returns false when it did not see the entity. */

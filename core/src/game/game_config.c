@@ -50,6 +50,7 @@ struct cw_game_config cw_game_config_default(const struct cw_schema *schema)
     OTHER(coding, "must be one of enum cw_snapshot_coding")                                        \
     RANGE(__VA_ARGS__, UINT, max_clients, 1, 1024)                                                 \
     RANGE(__VA_ARGS__, UINT, max_bytes, 128, 65535)                                                \
+    RANGE(__VA_ARGS__, UINT, max_interest, 0, 65535)                                               \
     RANGE(__VA_ARGS__, UINT, ticks_per_snapshot, 1, 1000)                                          \
     RANGE(__VA_ARGS__, REAL, max_catch_up_seconds, 0, 60)                                          \
     RANGE(__VA_ARGS__, REAL, max_rewind_seconds, 0, 4)                                             \
@@ -192,6 +193,8 @@ struct cw_snapshot_config cw_game_snapshot_config(const struct cw_game_config *c
     snapshots.coding = config->coding;
     snapshots.max_clients = config->max_clients;
     snapshots.max_bytes = config->max_bytes;
+    if (config->max_interest > 0)
+        snapshots.max_interest = config->max_interest + 1; /* the client's own entity */
     return snapshots;
 }
 

@@ -211,6 +211,19 @@ enum cw_error cw_game_server_set_priority(struct cw_game_server *server, uint32_
                   : CW_ERROR_INVALID_ARGUMENT;
 }
 
+enum cw_error cw_game_server_set_interest(struct cw_game_server *server, uint32_t client,
+                                          const struct cw_priority *entities, size_t count)
+{
+    const struct cw_game_seat *const seat = taken_seat(server, client);
+    if (!seat || count > server->config.max_interest)
+        return CW_ERROR_INVALID_ARGUMENT;
+    const enum cw_error error =
+        cw_snapshot_server_set_interest(server->snapshots, client, entities, count);
+    return error == CW_OK ? cw_snapshot_server_set_priority(server->snapshots, client, seat->entity,
+                                                            OWN_PRIORITY)
+                          : error;
+}
+
 void cw_game_server_remove(struct cw_game_server *server, uint32_t entity)
 {
     if (!server || entity >= server->config.max_entities)

@@ -29,6 +29,30 @@ static void expect_no_jump(const struct play *play)
     }
 }
 
+TEST(a_client_gets_its_own_entity_and_what_interests_it)
+{
+    struct play_config config = play_config();
+    config.players = 4;
+    assert_int_equal(cw_game_server_set_interest(play_start(&config)->server, 0, NULL, 0),
+                     CW_ERROR_INVALID_ARGUMENT);
+    config.max_interest = 2;
+    struct play *const play = play_start(&config);
+    const struct cw_priority list[] = {{3, 1}, {0, 1}, {2, 1}};
+    struct cw_game_entity entity;
+    assert_int_equal(cw_game_server_set_interest(play->server, 0, list, 3),
+                     CW_ERROR_INVALID_ARGUMENT);
+    assert_int_equal(cw_game_server_set_interest(play->server, PLAY_MOST, list, 1),
+                     CW_ERROR_INVALID_ARGUMENT);
+    assert_ok(cw_game_server_set_interest(play->server, 0, list, 1));
+    play_run(play, 2);
+    assert_true(cw_game_client_view(play->players[0].client, play_client_clock(play, 0)));
+    for (uint32_t id = 0; id <= 3; id += 3) {
+        assert_true(cw_game_client_next_entity(play->players[0].client, &entity));
+        assert_int_equal(entity.entity, id);
+    }
+    assert_false(cw_game_client_next_entity(play->players[0].client, &entity));
+}
+
 TEST(a_server_that_stalls_half_a_second_plays_what_it_missed)
 {
     struct play *const play = running(holding());
@@ -202,6 +226,24 @@ TEST(the_server_sees_what_a_client_saw)
     assert_true(play->worst_seen < 0.02);
     /* Without that, he would have to aim ahead. */
     assert_true(play->worst_now > 1);
+}
+
+/* A fast screen sends no more than a slow one, and each snapshot is a difference from one that the
+   client has acked. */
+TEST(ticks_and_not_frames_decide_how_much_is_sent)
+{
+    struct play_config config = play_config();
+    config.client_hz = 144;
+    struct play *const play = running(config);
+    struct cw_game_server_stats before, after;
+    cw_game_server_get_stats(play->server, &before);
+    play_run(play, 10);
+    cw_game_server_get_stats(play->server, &after);
+    print_message("%u bytes/s up, %u down, each\n", play->up_bytes / 20, play->down_bytes / 20);
+    assert_in_range(play->up_bodies, 2 * 300 - 10, 2 * 300 + 10);
+    assert_in_range(play->down_bodies, 2 * 300 - 2, 2 * 300 + 2);
+    assert_int_equal(after.snapshots.whole, before.snapshots.whole);
+    assert_true(play->down_bytes / 20 < 1000);
 }
 
 /* Returns the verdict of player 0. */

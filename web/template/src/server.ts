@@ -1,15 +1,11 @@
 // The game server: it plays what all the pages send, and lets ships collect stars.
-import { createServer } from 'node:http';
 import { serveGame } from 'causeway-net/game';
 import { listen } from 'causeway-net/server';
 import { MAX_PLAYERS, SIZE, messages, rules } from './game.js';
+import { host } from './host.js';
 
-/** Real players come over this server, which start.ts opens. */
-export const http = createServer();
 export const server = await listen({
-  server: http,
-  trustedProxies: process.env.PROXIES?.split(' '), // such as 10.0.0.0/8
-  origins: process.env.ORIGINS?.split(' '), // such as https://game.example, where pages come from
+  ...host,
   protocolId: 0x6d792d67616d65n, // a number that tells this game from all others
   maxClients: MAX_PLAYERS,
   schema: messages,

@@ -1,7 +1,8 @@
 // `npm start` runs the game for real players: one process, and one port for the page, connect tokens and the game.
 import { readFileSync, readdirSync, statSync } from 'node:fs';
 import { extname } from 'node:path';
-import { http, server } from './server.js';
+import { http } from './host.js';
+import { server } from './server.js';
 
 const types: Record<string, string> = {
   '.css': 'text/css',
