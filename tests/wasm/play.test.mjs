@@ -134,6 +134,30 @@ test('others and entities of the server are seen to move evenly through loss', a
   assert.equal(game.players.length, 1);
 });
 
+test('a player gets what the server says that it is interested in', async (t) => {
+  const world = new PlayWorld(t, 2);
+  let near = [0, 1, 9, 10];
+  await serve(world, {
+    tick(game) {
+      for (const id of [9, 10, 11]) game.set(id, 'crate', { x: id, open: false });
+    },
+    interest: ({ id }) => (id === 0 ? near.map((one) => [one, 1]) : [[10, 2]]),
+  });
+  const [one, two] = [await join(world, 0), await join(world, 1)];
+  const seenBy = ({ scene }) => scene.entities.map(({ id }) => id);
+  world.pass(2);
+  assert.deepEqual(
+    [seenBy(one), seenBy(two)],
+    [
+      [0, 1, 9, 10],
+      [1, 10],
+    ],
+  );
+  near = [11];
+  world.pass(2);
+  assert.deepEqual(seenBy(one), [0, 11]);
+});
+
 test('a shot is judged by what its player saw', async (t) => {
   const world = new PlayWorld(t, 3);
   const seen = [];
