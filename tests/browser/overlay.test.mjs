@@ -98,6 +98,37 @@ test('it shows the good or bad mode, the penalty clock and the threshold', async
   await page.screenshot({ path: join(pictures, 'overlay-mode.png') });
 });
 
+test('it shows the verdict on a game', async (t) => {
+  const page = await openPage(t, browser, place);
+  await page.evaluate(async () => {
+    const { overlay } = await import('/causeway-net/overlay.js');
+    const stats = { rtt: 0.03, lossSent: 0, lossReceived: 0 };
+    const rates = { sentBytesPerSecond: 0, receivedBytesPerSecond: 0 };
+    const client = {
+      transport: 'webrtc',
+      state: 'connected',
+      stats: () => ({ ...stats, ...rates }),
+    };
+    globalThis.verdict = { type: 'good', text: 'good' };
+    overlay(client, { game: { verdict: () => globalThis.verdict } });
+  });
+  const shows = (text) =>
+    page.waitForFunction(
+      (wanted) =>
+        document.querySelector('[aria-label="Network"]').shadowRoot.textContent.includes(wanted),
+      text,
+    );
+  await shows('\u25cf good');
+  const text = 'diverging: field `x` of entity 7 at tick 4120';
+  await page.evaluate((given) => {
+    globalThis.verdict = { type: 'diverging', text: given };
+  }, text);
+  await shows(text);
+  const width = await shown(page).evaluate(({ offsetWidth }) => offsetWidth);
+  assert.ok(width < 200, `it is ${width} pixels wide`);
+  await page.screenshot({ path: join(pictures, 'overlay-verdict.png') });
+});
+
 for (const [corner, x, y] of [
   [undefined, 8, 8],
   ['bottom right', 'right', 'bottom'],

@@ -183,6 +183,7 @@ test('a prediction that is wrong is put right by playing the inputs again', () =
     { smoothLimits: { x: 100 } },
   );
   assert.equal(prediction.stats().errorField, undefined);
+  assert.equal(prediction.stats().wrongField, undefined);
   const way = (tick) => ({ way: (tick % 3) - 1 });
   let here = { x: 0, speed: 0 };
   let there = { x: 0, speed: 0 };
@@ -203,8 +204,9 @@ test('a prediction that is wrong is put right by playing the inputs again', () =
     assert.equal(now.x, before.x, 'what is shown jumps');
     assert.ok(Math.abs(prediction.smooth(here, 1.1).x - here.x) < 20, 'what is shown stays behind');
   }
-  const { compared, corrections, depth, error, errorField } = prediction.stats();
+  const { compared, corrections, depth, error, errorField, wrongField } = prediction.stats();
   assert.deepEqual([compared, corrections, depth, error, errorField], [54, 1, behind, 50, 'x']);
+  assert.equal(wrongField, 'x');
 });
 
 test('ticks that arrive unevenly are shown evenly', () => {

@@ -134,6 +134,30 @@ test('others and entities of the server are seen to move evenly through loss', a
   assert.equal(game.players.length, 1);
 });
 
+test('a player gets what the server says that it is interested in', async (t) => {
+  const world = new PlayWorld(t, 2);
+  let near = [0, 1, 9, 10];
+  await serve(world, {
+    tick(game) {
+      for (const id of [9, 10, 11]) game.set(id, 'crate', { x: id, open: false });
+    },
+    interest: ({ id }) => (id === 0 ? near.map((one) => [one, 1]) : [[10, 2]]),
+  });
+  const [one, two] = [await join(world, 0), await join(world, 1)];
+  const seenBy = ({ scene }) => scene.entities.map(({ id }) => id);
+  world.pass(2);
+  assert.deepEqual(
+    [seenBy(one), seenBy(two)],
+    [
+      [0, 1, 9, 10],
+      [1, 10],
+    ],
+  );
+  near = [11];
+  world.pass(2);
+  assert.deepEqual(seenBy(one), [0, 11]);
+});
+
 test('a shot is judged by what its player saw', async (t) => {
   const world = new PlayWorld(t, 3);
   const seen = [];
@@ -266,6 +290,47 @@ test('a value that does not fit is told by name, and the game goes on', async (t
   assert.throws(() => game.set(9, 'crate', { x: 0.5, open: true }), /crate\.x: 0\.5/);
   assert.throws(() => game.set(9, 'nobody', {}), /nobody/);
   assert.throws(() => game.set(5000, 'crate', { x: 0, open: true }), { code: 'INVALID_ARGUMENT' });
+});
+
+test('a step that depends on chance is named by field within two seconds', async (t) => {
+  const world = new PlayWorld(t, 4);
+  await serve(world);
+  let chance = 0;
+  const player = await join(world, 1, {
+    step: (state, input) => {
+      const next = step(state, input);
+      return { ...next, heat: Math.min(10, next.heat + chance * world.random()) };
+    },
+  });
+  player.keys = wander(3, world);
+  world.pass(3);
+  assert.deepEqual([player.game.verdict().type, player.game.verdict().text], ['good', 'good']);
+  const { tick } = player.game.stats();
+  chance = 1;
+  world.pass(2);
+  const verdict = player.game.verdict();
+  assert.deepEqual([verdict.type, verdict.field, verdict.entity], ['diverging', 'heat', 1]);
+  assert.ok(verdict.tick > tick - 60 && verdict.tick < tick + 180, `it is tick ${verdict.tick}`);
+  assert.equal(verdict.text, `diverging: field \`heat\` of entity 1 at tick ${verdict.tick}`);
+});
+
+test('a bad path is told from rules that differ', async (t) => {
+  const world = new PlayWorld(t, 6);
+  await serve(world);
+  const player = await join(world, 1);
+  player.keys = wander(3, world);
+  world.pass(3);
+  const seen = new Set();
+  player.drawn = () => seen.add(player.game.verdict().text.replace(/\d+ ms/, 'N ms'));
+  for (let i = 0; i < 12; i++) {
+    world.path = { delay: i % 2 ? 0.3 : 0.03, jitter: 0.1, loss: 0.2 };
+    world.pass(0.5);
+  }
+  assert.ok(seen.has('network: jitter N ms'), [...seen].join('; '));
+  assert.ok(
+    [...seen].every((text) => !text.startsWith('diverging')),
+    [...seen].join('; '),
+  );
 });
 
 test('bytes that are none of the other end change nothing', async (t) => {

@@ -15,6 +15,8 @@ export interface Watched {
 export interface OverlayOptions {
   /** The place of the overlay on the screen. Default `'top left'`. */
   readonly corner?: 'top left' | 'top right' | 'bottom left' | 'bottom right';
+  /** A game of `playGame`, whose verdict is shown: whether the path or the rules make it jerk. */
+  readonly game?: { verdict(): { readonly type: string; readonly text: string } };
 }
 
 const WIDTH = 176;
@@ -101,6 +103,8 @@ interface Panel {
   readonly host: HTMLElement;
   /** The name of the transport, or of the state while there is none. */
   readonly title: HTMLElement;
+  /** The place for the verdict on a game. */
+  readonly verdict: HTMLElement;
   show(stats: Stats): void;
 }
 
@@ -147,6 +151,7 @@ function addPanel(corner: string): Panel {
   const loss = addRow(box, 'loss', COLORS.loss);
   const bandwidth = addRow(box, 'kB/s', COLORS.faint);
   const showMode = addMode(box);
+  const verdict = add(box, 'div', 'display: none; white-space: normal');
   const samples: Sample[] = [];
   const show = (stats: Stats): void => {
     samples.push({
@@ -163,17 +168,22 @@ function addPanel(corner: string): Panel {
     showMode(stats);
     draw(canvas, samples, stats.rttThresholdSeconds ?? 0);
   };
-  return { host, title, show };
+  return { host, title, verdict, show };
 }
 
 /**
  * Shows the state of a connection in a corner of the page: transport, round-trip time, loss and bandwidth, and in the
  * binary mode of congestion control the good or bad mode, the penalty clock, and a line at the threshold of the
- * round-trip time. It takes no clicks and no touches.
+ * round-trip time. With a game it shows the verdict on it too. It takes no clicks and no touches.
  * @returns a function that takes the overlay away again
  */
 export function overlay(client: Watched, options: OverlayOptions = {}): () => void {
-  const { host, title, show } = addPanel(options.corner ?? 'top left');
+  const { host, title, verdict, show } = addPanel(options.corner ?? 'top left');
+  const judge = (): void => {
+    const { type, text } = options.game!.verdict();
+    verdict.style.cssText = `white-space: normal; color: ${type === 'good' ? COLORS.good : COLORS.loss}`;
+    verdict.textContent = `\u25cf ${text}`;
+  };
   let asked = false;
   const update = async (): Promise<void> => {
     const connected = client.state === 'connected' || client.state === 'open';
@@ -182,6 +192,7 @@ export function overlay(client: Watched, options: OverlayOptions = {}): () => vo
     asked = true;
     try {
       show(await client.stats());
+      if (options.game) judge();
     } catch {
       // The connection has ended, as the next call will find.
     } finally {

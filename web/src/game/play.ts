@@ -11,6 +11,8 @@ import {
   gameClientStatsStruct,
   gameFaultStruct,
   gameTurnStruct,
+  gameVerdictStruct,
+  gameVerdictTypes,
   gameTurnTypes,
   interpolationStatsStruct,
   predictionStatsStruct,
@@ -40,6 +42,23 @@ export interface Scene<
   readonly own: MessageValue<World, Player> | undefined;
   /** All entities in the order of their numbers, one's own among them. */
   readonly entities: readonly GameEntity<World, Input>[];
+}
+
+/** The reason why one's own entity or the others jerk, if they do. */
+export interface GameVerdict {
+  /**
+   * `network`: inputs or snapshots come too late. `diverging`: the server gets other states from the same inputs,
+   * because `step` depends on something else, or the two ends have different rules.
+   */
+  readonly type: 'good' | 'network' | 'diverging';
+  /** The verdict in words: "diverging: field `x` of entity 7 at tick 4120". */
+  readonly text: string;
+  /** The jitter of the path, for `network`. */
+  readonly jitterSeconds: number;
+  /** The latest state that was wrong, for `diverging`: its tick, its entity, and the first field that was wrong. */
+  readonly tick: number;
+  readonly entity: number;
+  readonly field: string | undefined;
 }
 
 /** The options of {@link playGame}. */
@@ -122,6 +141,25 @@ export class PlayedGame<
         interpolation: memory.struct(at + part.interpolation, interpolationStatsStruct.fields),
       };
     });
+  }
+
+  /** Judges the last two seconds. */
+  verdict(): GameVerdict {
+    const { core, rules } = this;
+    const { address } = this;
+    const judged = core.read(gameVerdictStruct, (out) =>
+      core.exports.cw_game_client_judge(address, seconds(), out),
+    );
+    const { jitterSeconds, tick, entity } = judged;
+    const type = gameVerdictTypes[judged.type as unknown as keyof typeof gameVerdictTypes];
+    const { fields } = rules.entities.types[this.playerStruct.number]!;
+    const field = type === 'diverging' ? Object.keys(fields)[judged.field] : undefined;
+    const texts = {
+      good: 'good',
+      network: `network: jitter ${(jitterSeconds * 1000).toFixed(0)} ms`,
+      diverging: `diverging: field \`${field}\` of entity ${entity} at tick ${tick}`,
+    };
+    return { type, text: texts[type], jitterSeconds, tick, entity, field };
   }
 
   /** Ends the game. The connection stays. */

@@ -22,9 +22,11 @@ export interface PredictionOptions<State> extends PredictionConfig {
 }
 
 /** Counts how often the server disagreed with a {@link Prediction}, and by how much. */
-export interface PredictionStats<State> extends Omit<Counted, 'errorField'> {
+export interface PredictionStats<State> extends Omit<Counted, 'errorField' | 'wrongField'> {
   /** The field of the state in which the last error was; undefined when it was in no number. */
   readonly errorField: (keyof State & string) | undefined;
+  /** The first field that was wrong in the last correction; undefined before the first. */
+  readonly wrongField: (keyof State & string) | undefined;
 }
 
 /** Creates the object, with the numbers of the options in the order of the state's fields. */
@@ -148,7 +150,12 @@ export class Prediction<
     const stats = core.read(predictionStatsStruct, (out) =>
       core.exports.cw_prediction_get_stats(address, out),
     ) as unknown as Counted;
-    return { ...stats, errorField: this.#fields[stats.errorField] };
+    const { errorField, wrongField } = stats;
+    return {
+      ...stats,
+      errorField: this.#fields[errorField],
+      wrongField: this.#fields[wrongField],
+    };
   }
 
   #places(): [input: number, state: number] {

@@ -9,6 +9,7 @@ import {
   gameFaultStruct,
   gameServerStatsAt,
   gameServerStatsStruct,
+  priorityStruct,
   snapshotServerStatsStruct,
   type GameConfig,
   type GameServerStats,
@@ -22,6 +23,11 @@ import {
   type HasGameMessage,
 } from './rules.js';
 
+/** The default of `maxEntities`. */
+const MAX_ENTITIES = 256;
+/** A player's own entity goes first. */
+const OWN_URGENCY = 100;
+
 /** The options of {@link serveGame}. */
 export interface ServeOptions<
   World extends Schema,
@@ -33,12 +39,25 @@ export interface ServeOptions<
     GameRules<World, Player, Input>,
     Pick<
       GameConfig,
-      'maxClients' | 'maxBytes' | 'ticksPerSnapshot' | 'maxCatchUpSeconds' | 'maxRewindSeconds'
+      | 'maxClients'
+      | 'maxBytes'
+      | 'maxInterest'
+      | 'ticksPerSnapshot'
+      | 'maxCatchUpSeconds'
+      | 'maxRewindSeconds'
     > {
   /** Returns the state in which a client's player begins. Its number is the client's slot. */
   readonly join: (client: ServerClient<Of>) => MessageValue<World, Player>;
   /** Plays what the server alone decides, after the players' steps of each tick. */
   readonly tick?: (game: ServedGame<World, Player, Input, Of>) => void;
+  /**
+   * Returns the numbers of the entities that a player gets beside its own, each with its urgency when not all of them
+   * fit into a snapshot: a number above 0. It is called after each turn of the server's loop. Default: all entities,
+   * which are equally urgent.
+   */
+  readonly interest?: (
+    player: GamePlayer<MessageValue<World, Player>, MessageValue<World, Input>, Of>,
+  ) => Iterable<readonly [id: number, urgency: number]>;
   /** The game kit. Default: the one that `loadGame` returns. */
   readonly kit?: GameCore;
 }
@@ -244,9 +263,28 @@ export class ServedGame<
       player.state = this.#set(player.id, rules.player, player.state);
   }
 
+  /** Chooses the entities that a player gets. */
+  #focus(player: PlayerOf<World, Player, Input, Of>): void {
+    const { core } = this;
+    const { interest } = this.#options;
+    if (!interest) return;
+    const others = [...interest(player)].filter(([id]) => id !== player.id);
+    const chosen = [[player.id, OWN_URGENCY] as const, ...others];
+    const { size, fields } = priorityStruct;
+    const at = core.memoryFor(size * chosen.length);
+    chosen.forEach(([entity, priority], i) =>
+      core.memory.setStruct(at + i * size, fields, { entity, priority }),
+    );
+    core.check(
+      core.exports.cw_game_server_set_interest(this.address, player.id, at, chosen.length),
+    );
+  }
+
   #transmit(now: number): void {
     const { core, place } = this;
-    for (const { id, client } of this.players) {
+    for (const player of this.players) {
+      const { id, client } = player;
+      this.#focus(player);
       const size = core.exports.cw_game_server_transmit(
         this.address,
         id,
@@ -277,5 +315,10 @@ export async function serveGame<
 ): Promise<ServedGame<World, Player, Input, Of>> {
   checkOptions('serveGame', options, ['entities', 'player', 'input', 'step', 'join']);
   const kit = options.kit ?? (await loadGame());
-  return new ServedGame(kit, server, { maxClients: server.maxClients, ...options });
+  const { maxEntities = MAX_ENTITIES, interest } = options;
+  return new ServedGame(kit, server, {
+    maxClients: server.maxClients,
+    ...(interest && { maxInterest: Math.min(65535, maxEntities) }),
+    ...options,
+  });
 }
