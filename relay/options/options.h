@@ -20,6 +20,12 @@
 #define OPTIONS_WORKERS_MAX   64
 #define OPTIONS_ADVERTISE_MAX 8
 
+/* Defaults that a server on Node with browsers of its own takes over. */
+#define REQUEST_SECONDS "5"
+#define ANSWER_SECONDS  "10"
+#define IDLE_SECONDS    "120"
+#define PING_SECONDS    "30"
+
 /* The default of --resume-seconds. Pages come back to their sessions only within this time, because
    they do not know the option of their relay. */
 #define RESUME_SECONDS "15"

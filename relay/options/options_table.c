@@ -188,14 +188,14 @@ const struct option_row options_table[] = {
      .name = "request-timeout",
      .value = "SECONDS",
      NUMBER(request_timeout_seconds, 1, 1e6),
-     .initial = "5",
+     .initial = REQUEST_SECONDS,
      .reloads = true,
      .help = "end a session (close code 4001) that has not asked for a connection (with --raw: "
              "sent a datagram) within this time"},
     {.name = "answer-timeout",
      .value = "SECONDS",
      NUMBER(answer_timeout_seconds, 1, 1e6),
-     .initial = "10",
+     .initial = ANSWER_SECONDS,
      .reloads = true,
      .help =
          "end a session (4002) that the game server has not answered this long after it asked; "
@@ -204,7 +204,7 @@ const struct option_row options_table[] = {
     {.name = "idle-timeout",
      .value = "SECONDS",
      NUMBER(idle_timeout_seconds, 0, 1e6),
-     .initial = "120",
+     .initial = IDLE_SECONDS,
      .zero = "never",
      .reloads = true,
      .help = "end a session (4000) without a datagram either way for this long. Hidden browser "
@@ -221,7 +221,7 @@ const struct option_row options_table[] = {
     {.name = "ping-interval",
      .value = "SECONDS",
      NUMBER(ping_interval_seconds, 0, 30000),
-     .initial = "30",
+     .initial = PING_SECONDS,
      .zero = "never",
      .help =
          "ping each WebSocket this often, and drop it when it does not answer for twice as long"},

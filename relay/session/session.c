@@ -13,11 +13,6 @@
    for it learn that it is down. */
 #define DOWN_SECONDS 3.0
 
-/* A page that its browser seemed to leave has this many seconds to come back. Firefox closes
-   WebSockets when a navigation begins; a page that stays after all, because it was a download for
-   example, opens the next one at once. */
-#define AWAY_SECONDS 3.0
-
 /* After this many seconds, a third of what a session counted for the address that has opened it is
    left. */
 #define OPENED_SECONDS 10.0
@@ -49,7 +44,7 @@ static double due(const struct session *session, enum session_end *why)
     }
     const double time = session->active + timeout;
     const double wait =
-        session->away ? fmin(config->resume_seconds, AWAY_SECONDS) : config->resume_seconds;
+        session->away ? fmin(config->resume_seconds, SESSION_AWAY_SECONDS) : config->resume_seconds;
     const double unlinked = session->unlinked + wait;
     if (unlinked >= time)
         return time;

@@ -26,6 +26,11 @@
 struct session;
 struct sessions;
 
+/* A page that its browser seemed to leave has this many seconds to come back. Firefox closes
+   WebSockets when a navigation begins; a page that stays after all, because it was a download for
+   example, opens the next one at once. */
+#define SESSION_AWAY_SECONDS 3.0
+
 struct sessions_config {
     struct upstreams *upstreams;       /* the game servers; no datagram goes elsewhere */
     struct gate gate;                  /* checks which datagrams may go to a game server */

@@ -148,7 +148,7 @@ const garbage = Array.from({ length: TURNS }, () => {
 console.log(`message_garbage_bytes ${Math.round(median(garbage) / (2 * GARBAGE_ROUNDS))} bytes`);
 
 const load = `
-  import { loadCore } from ${JSON.stringify(new URL('index.js', dist).href)};
+  import { loadCore } from ${JSON.stringify(new URL('core/index.js', dist).href)};
   const begin = performance.now();
   await loadCore();
   console.log(performance.now() - begin);`;

@@ -15,7 +15,7 @@ path.to(place.relay);
 const join = (page, token) =>
   page.evaluate(
     async (bytes) => {
-      const { connect, loadCore } = await import('causeway-net');
+      const { connect, loadCore } = await import('/causeway-net/core/index.js');
       const { messages } = await import('/chat_schema.js');
       await loadCore();
       const began = performance.now();
@@ -50,7 +50,9 @@ for (const [name, start] of Object.entries(browsers))
         // The measured time does not include what a page loads before it connects.
         path.rtt = 0;
         const page = await openPage(t, browser(), path);
-        await page.evaluate(async () => (await import('causeway-net')).loadCore().then(() => {}));
+        await page.evaluate(async () =>
+          (await import('/causeway-net/core/index.js')).loadCore().then(() => {}),
+        );
         path.rtt = rtt;
         for (let turn = 0; turn < TIMES; turn++) {
           const token = await place.server.token({ timeoutSeconds: 10 });

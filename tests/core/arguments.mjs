@@ -13,6 +13,8 @@ const LEFT_OUT = /^((bits|stream)|.*_internal)\.h$/;
 const CONFIG = {
   cw_schema_config: 'config.types = &note_type; config.count = 1;',
   cw_message_pool_config: 'config.schema = made_cw_schema();',
+  cw_game_config:
+    'config.player_type = 0; config.ticks_per_snapshot = 1; config.max_interest = 16;',
   cw_history_config: 'config.state_size = sizeof(struct note);',
   cw_interpolation_config: 'config.entry_size = sizeof(struct note);',
   cw_prediction_config: 'config.state_type = 0;',
@@ -51,6 +53,8 @@ const MADE = {
   cw_lab_line: 'prepare_line(made, made_cw_lab_echo());',
   cw_lab_match: 'cw_lab_match_step(made, 60);',
   'cw_(rudp|notify|bunch|window)': 'prepare_$1(made);',
+  cw_game_server: 'prepare_game_server(made);',
+  cw_game_client: 'prepare_game_client(made, made_cw_game_server());',
   cw_snapshot_client: 'prepare_snapshot_client(made, made_cw_snapshot_server());',
 };
 
@@ -132,7 +136,7 @@ const OPTIONAL = [
   'cw_clock_next_tick\\..*',
   'cw_schema_encode\\.out',
   'cw_message_attach\\.(release|context)',
-  'cw_schema_decode\\.allocator|cw_secure_read\\.replay|cw_snapshot_client_state\\.type',
+  'cw_schema_decode\\.allocator|cw_secure_read\\.replay|cw_(snapshot_client|game_server)_state\\.type',
   'cw_random_fill\\.random',
   'cw_schema_fingerprint\\.extra',
   'cw_secure_shape\\.type',

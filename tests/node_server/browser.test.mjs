@@ -70,7 +70,9 @@ test('a page with a token of before the start of its server plays within a secon
     const page = await openPage(t, browser, relay);
     let asked = 0;
     await page.exposeFunction('askForToken', async () => [...(tokens[asked++] ?? (await token()))]);
-    await page.evaluate(() => import('causeway-net').then(({ loadCore }) => loadCore()));
+    await page.evaluate(() =>
+      import('/causeway-net/core/index.js').then(({ loadCore }) => loadCore()),
+    );
 
     await startServer(t, { privateKey, port });
     const began = performance.now();

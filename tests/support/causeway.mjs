@@ -2,7 +2,7 @@
 export const dist = new URL('../../web/dist/', import.meta.url);
 
 export { require } from './packages.mjs';
-export * from '../../web/dist/index.js';
+export * from '../../web/dist/core/index.js';
 export {
   SimulatedNetwork,
   Simulator,

@@ -8,10 +8,8 @@ const player = () => uint(0, MAX_PLAYERS - 1);
 const coordinate = () => compressedFloat(0, 1, 0.001);
 
 export const messages = schema(
-  // Channel 0 is reliable.
-  message('say', { text: string(200) }),
-  message('said', { player: player(), text: string(200) }),
-  // Channel 1 is not.
+  message('say', { text: string(200) }, { reliable: true }),
+  message('said', { player: player(), text: string(200) }, { reliable: true }),
   message('move', { x: coordinate(), y: coordinate() }),
   message('world', {
     players: array(player(), MAX_PLAYERS),

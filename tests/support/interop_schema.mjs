@@ -23,7 +23,7 @@ import {
   uint128,
   uint64,
   wideString,
-} from '../../web/dist/index.js';
+} from '../../web/dist/core/index.js';
 
 /** The struct has this name in C too. */
 export const point = struct({ known: bool(), x: f64(), name: string(5) });

@@ -1,12 +1,13 @@
-/* A network link with delay and loss: two TUN devices, each of which gets what is sent on the
-   other. The kernel here has no netem. Commands come on standard input: "loss PERCENT". The
-   program ends when its input does.
-     lossy_link DEVICE DEVICE DELAY_MS SEED */
+/* A network link with delay, jitter and loss: two TUN devices, each of which gets what is sent on
+   the other, in order. The kernel here has no netem. Commands come on standard input: "loss PERCENT".
+   The program ends when its input does.
+     lossy_link DEVICE DEVICE DELAY_MS JITTER_MS SEED */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/if.h>
 #include <linux/if_tun.h>
+#include <math.h>
 #include <poll.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -22,16 +23,23 @@
 
 struct packet {
     double due;
-    int to;
     size_t size;
     uint8_t data[PACKET_MAX];
 };
 
-/* The delay is the same for all, so the first packet that came is the first that is due. */
-static struct packet queue[QUEUE];
-static size_t first;
-static size_t count;
+/* A direction. No packet overtakes another, so the first that came is the first that is due. */
+struct direction {
+    int from;
+    int to;
+    struct packet queue[QUEUE];
+    size_t first;
+    size_t count;
+    double last_due;
+};
+
+static struct direction directions[2];
 static double delay;
+static double jitter; /* the most that a packet takes longer than the delay */
 static double loss;
 static uint64_t seed;
 
@@ -67,54 +75,65 @@ static int open_device(const char *name)
     return fd;
 }
 
-static void take(int from, int to)
+static void take(struct direction *link)
 {
     for (;;) {
-        struct packet *packet = &queue[(first + count) % QUEUE];
-        const ssize_t size = read(from, packet->data, PACKET_MAX);
+        struct packet *packet = &link->queue[(link->first + link->count) % QUEUE];
+        const ssize_t size = read(link->from, packet->data, PACKET_MAX);
         if (size <= 0)
             return;
-        if (count == QUEUE || next_random() * 100.0 < loss)
+        if (link->count == QUEUE || next_random() * 100.0 < loss)
             continue;
-        packet->due = now() + delay;
-        packet->to = to;
+        packet->due = fmax(now() + delay + jitter * next_random(), link->last_due);
         packet->size = (size_t)size;
-        count++;
+        link->last_due = packet->due;
+        link->count++;
     }
 }
 
-static void give(void)
+static void give(struct direction *link)
 {
     const double time = now();
-    while (count > 0 && queue[first].due <= time) {
-        const struct packet *packet = &queue[first];
-        if (write(packet->to, packet->data, packet->size) < 0 && errno != EIO && errno != EAGAIN)
+    while (link->count > 0 && link->queue[link->first].due <= time) {
+        const struct packet *packet = &link->queue[link->first];
+        if (write(link->to, packet->data, packet->size) < 0 && errno != EIO && errno != EAGAIN)
             fail("write");
-        first = (first + 1) % QUEUE;
-        count--;
+        link->first = (link->first + 1) % QUEUE;
+        link->count--;
     }
+}
+
+/* Returns how long nothing is due, at most a second. */
+static double idle(void)
+{
+    double least = 0.999;
+    for (int i = 0; i < 2; i++)
+        if (directions[i].count > 0)
+            least = fmin(least, directions[i].queue[directions[i].first].due - now());
+    return fmax(least, 0.0);
 }
 
 int main(int argc, char **argv)
 {
-    if (argc != 5)
+    if (argc != 6)
         return 2;
     const int a = open_device(argv[1]);
     const int b = open_device(argv[2]);
+    directions[0].from = directions[1].to = a;
+    directions[1].from = directions[0].to = b;
     delay = strtod(argv[3], NULL) / 1000.0;
-    seed = strtoull(argv[4], NULL, 10);
+    jitter = strtod(argv[4], NULL) / 1000.0;
+    seed = strtoull(argv[5], NULL, 10);
     puts("ready");
     fflush(stdout);
     for (;;) {
         struct pollfd polled[3] = {{a, POLLIN, 0}, {b, POLLIN, 0}, {0, POLLIN, 0}};
-        struct timespec wait = {0};
-        const double left = count > 0 ? queue[first].due - now() : 1.0;
-        if (left > 0.0)
-            wait.tv_nsec = (long)(left < 0.999 ? left * 1e9 : 999000000);
+        const struct timespec wait = {.tv_nsec = (long)(idle() * 1e9)};
         ppoll(polled, 3, &wait, NULL);
-        take(a, b);
-        take(b, a);
-        give();
+        for (int i = 0; i < 2; i++) {
+            take(&directions[i]);
+            give(&directions[i]);
+        }
         if (polled[2].revents) {
             char line[64];
             if (!fgets(line, sizeof line, stdin))

@@ -24,14 +24,13 @@ export async function startFarSide() {
   const links = [];
 
   return {
-    /** Makes the next link, number 0 first; `delay` is in milliseconds, one way. */
-    async join({ delay, seed }) {
+    /** Makes the next link, number 0 first; `delay` and `jitter`, which adds to it, are in milliseconds, one way. */
+    async join({ delay, jitter = 0, seed }) {
       const [nearDevice, farDevice] = [`cw${2 * links.length}`, `cw${2 * links.length + 1}`];
       const [nearAddress, farAddress] = ends(links.length);
       const program = process.env.CAUSEWAY_LOSSY_LINK;
-      const link = spawn(program, [nearDevice, farDevice, String(delay), String(seed)], {
-        stdio: ['pipe', 'pipe', 'inherit'],
-      });
+      const words = [nearDevice, farDevice, delay, jitter, seed].map(String);
+      const link = spawn(program, words, { stdio: ['pipe', 'pipe', 'inherit'] });
       links.push(link);
       const lines = createInterface(link.stdout);
       await once(lines, 'line');

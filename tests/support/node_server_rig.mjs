@@ -5,7 +5,7 @@ import {
   generateKey,
   loadServer,
 } from '../../web/dist/server/index.js';
-import { Client } from '../../web/dist/index.js';
+import { Client } from '../../web/dist/core/index.js';
 import { PROTOCOL_ID, messages } from './chat_schema.mjs';
 
 export const core = await loadServer();

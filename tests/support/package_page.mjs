@@ -27,7 +27,7 @@ export async function startPackagePage(t) {
 export async function openPackagePage(t, browser, origin) {
   const page = await newPage(t, browser);
   await page.goto(`${origin}/`);
-  await page.evaluate(async () => (globalThis.causeway = await import('/dist/index.js')));
+  await page.evaluate(async () => (globalThis.causeway = await import('/dist/core/index.js')));
   return page;
 }
 

@@ -28,7 +28,7 @@ function viteAssets() {
 test('vite takes the modules along', async () => {
   write(
     'main.js',
-    `import { Endpoint, loadCore } from 'causeway-net';
+    `import { Endpoint, loadCore } from 'causeway-net/core';
      import { ClockSync, loadGame } from 'causeway-net/game';
      console.log(new Endpoint(await loadCore()), new ClockSync(await loadGame()));`,
   );
@@ -122,7 +122,7 @@ for (const format of ['esm', 'cjs']) {
     withoutPackage(() =>
       assert.throws(
         () => run(process.execPath, file),
-        /LoadError: causeway-server\.wasm is not beside this code: .*no such file.*Copy it there.*or pass .*`wasm`/,
+        /ConnectError: causeway-server\.wasm is not beside this code: .*no such file.*Copy it there.*or pass .*`wasm`/,
       ),
     );
   });
@@ -143,13 +143,13 @@ test('resolvers that know no exports find the same files', () => {
 test('TypeScript that knows no exports finds the types', () => {
   write(
     'main.ts',
-    `import { connect, type ClientHost } from 'causeway-net';
+    `import { connect, type GameClient } from 'causeway-net';
      import { ClockSync } from 'causeway-net/game';
      import { connectInWorker } from 'causeway-net/worker';
      // @ts-expect-error the same is missing
      void connectInWorker('wss://x/');
      // @ts-expect-error the token and the schema are missing
-     const client: Promise<ClientHost> = connect('wss://x/');
+     const client: Promise<GameClient> = connect('wss://x/');
      // @ts-expect-error the kit is missing
      new ClockSync();`,
   );

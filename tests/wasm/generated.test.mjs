@@ -36,6 +36,14 @@ const generate = (more = () => {}) => {
 const constant = (text, name) =>
   JSON.parse(new RegExp(`^export const ${name} = (.*) as const;$`, 'm').exec(text)[1]);
 
+test('a server with browsers of its own waits as long as a relay does', () => {
+  const text = generate((edit) => {
+    edit('relay/options/options.h', 'ANSWER_SECONDS  "10"', 'ANSWER_SECONDS  "11"');
+    edit('relay/session/session.h', 'AWAY_SECONDS 3.0', 'AWAY_SECONDS 4.5');
+  });
+  assert.deepEqual([constant(text, 'ANSWER_SECONDS'), constant(text, 'AWAY_SECONDS')], [11, 4.5]);
+});
+
 test("yojimbo's defaults are those of the core", () => {
   const text = generate((edit) =>
     edit('core/src/message/yojimbo.h', '_REASSEMBLIES   64', '_REASSEMBLIES 65'),
@@ -109,7 +117,7 @@ test('fields, numbers and sizes follow the headers', () => {
 /** Returns the members of an interface of the game kit, each with its comment. */
 const documented = (text, name) => {
   const body = new RegExp(`^export interface ${name} \\{\\n([^}]*)\\}`, 'm').exec(text)[1];
-  const found = body.matchAll(/(?: {2}\/\*\* (.*) \*\/\n)? {2}readonly (\w+)\??: \w+;\n/g);
+  const found = body.matchAll(/(?: {2}\/\*\* (.*) \*\/\n)? {2}readonly (\w+)\??: [\w' |]+;\n/g);
   return Object.fromEntries([...found].map(([, note, member]) => [member, note]));
 };
 
@@ -128,7 +136,7 @@ test('each member of the game kit has the comment of its own, as TypeScript says
   assert.match(documented(text, 'InterpolationStats').frozen, /maxExtrapolationSeconds/);
   assert.equal(
     documented(text, 'SnapshotConfig').coding,
-    'The way to encode changes; default 0. 0: differences, 1: predicted, 2: range coded.',
+    'The way to encode changes; default DIFFERENCES.',
   );
   for (const [, name] of text.matchAll(/^export interface (\w+Config) /gm))
     for (const [member, note] of Object.entries(documented(text, name))) {

@@ -39,6 +39,7 @@ test('the archive has what is exported and nothing of the tests', () => {
   const files = readdirSync(join(project, 'package'), { recursive: true }).sort();
   for (const file of [
     'README.md',
+    'DEPLOY.md',
     'SERVER.md',
     'LICENSE',
     'dist/index.js',
@@ -47,6 +48,8 @@ test('the archive has what is exported and nothing of the tests', () => {
     'dist/causeway-game.wasm',
     'dist/causeway-protocols.wasm',
     'dist/causeway-server.wasm',
+    'dist/core/index.js',
+    'dist/core/index.d.ts',
     'dist/game/index.js',
     'dist/game/index.d.ts',
     'dist/protocols/index.js',
@@ -99,7 +102,7 @@ test('nothing is packed before it is built', () => {
 test('Node imports it by name', () => {
   write(
     'main.js',
-    `import { Endpoint, loadCore } from 'causeway-net';
+    `import { Endpoint, loadCore } from 'causeway-net/core';
      import { createRequire } from 'node:module';
      const endpoint = new Endpoint(await loadCore());
      const { resolve } = createRequire(import.meta.url);
@@ -141,7 +144,7 @@ const compileForAll = (source) => {
 
 test('the types need nothing of a project but the DOM', () => {
   compile(
-    `import { ClientHost } from 'causeway-net'; export const slot = (client: ClientHost) => client.slot.index;`,
+    `import { GameClient } from 'causeway-net'; export const slot = (client: GameClient) => client.slot.index;`,
     ...['--module', 'esnext', '--moduleResolution', 'bundler', '--lib', 'es2022,dom'],
     ...['--types', ''],
   );
@@ -149,14 +152,14 @@ test('the types need nothing of a project but the DOM', () => {
 
 test('no export shadows a name of the platform', () => {
   compileForAll(`
-    import type * as causeway from 'causeway-net';
+    import type * as causeway from 'causeway-net/core';
     type Shadows = keyof typeof causeway & keyof typeof globalThis;
     export const none: [Shadows] extends [never] ? true : Shadows = true;`);
 });
 
 test('the types say what may be passed and what comes back', () => {
   const source = `
-    import { CoreError, Endpoint, loadCore, WebSocketTransport, type Transport } from 'causeway-net';
+    import { MisuseError, Endpoint, loadCore, WebSocketTransport, type Transport } from 'causeway-net/core';
     import { WebSocket } from 'ws';
     const core = await loadCore({ wasm: fetch('causeway.wasm') });
     const endpoint = new Endpoint(core, { maxPacketSize: 1000 });
@@ -176,9 +179,9 @@ test('the types say what may be passed and what comes back', () => {
     try {
       endpoint.update(sequence);
     } catch (error) {
-      if (error instanceof CoreError && error.code === 'EVENTS_PENDING') endpoint.reset();
+      if (error instanceof MisuseError && error.code === 'EVENTS_PENDING') endpoint.reset();
       // @ts-expect-error no such code
-      if (error instanceof CoreError && error.code === 'EVENTS') endpoint.reset();
+      if (error instanceof MisuseError && error.code === 'EVENTS') endpoint.reset();
     }
     const transport: Transport = await WebSocketTransport.connect('wss://x/', { WebSocket });
     transport.ondatagram = (datagram) => void endpoint.receive(datagram, 0);
@@ -215,6 +218,61 @@ test('the game kit has the types that the declaration of a schema says', () => {
     export { field, synced };`);
 });
 
+test('a game has the types that its rules say', () => {
+  compileForAll(`
+    import { bool, int, message, schema, type GameClient } from 'causeway-net';
+    import { gameMessage, playGame, serveGame } from 'causeway-net/game';
+    import type { GameServer } from 'causeway-net/server';
+    const messages = schema(gameMessage, message('say', { loud: bool() }));
+    const others = schema(message('say', { loud: bool() }));
+    declare const client: GameClient<typeof messages>;
+    declare const server: GameServer<typeof messages>;
+    declare const other: GameClient<typeof others>;
+    const entities = schema(
+      message('car', { x: int(0, 9), speed: int(0, 9) }),
+      message('ball', { y: int(0, 9) }),
+      message('press', { gas: int(0, 1) }),
+    );
+    const both = { entities, player: 'car', input: 'press' } as const;
+    const keys = () => ({ gas: 1 });
+    const played = await playGame(client, {
+      ...both,
+      step: (car, press) => ({ ...car, x: car.x + press.gas }),
+      smooth: { car: { x: 2 }, ball: { y: 1 } },
+      keys,
+      draw({ me, own, entities }) {
+        const [at, number]: (number | undefined)[] = [own?.x, me];
+        for (const entity of entities)
+          if (entity.type === 'ball') entity.value.y;
+          else entity.value.speed;
+        // @ts-expect-error an input is no entity
+        entities.filter(({ type }) => type === 'press');
+      },
+    });
+    const corrections: number = played.stats().prediction.corrections;
+    const served = await serveGame(server, {
+      ...both,
+      step: (car, press) => ({ ...car, x: car.x + press.gas }),
+      join: ({ id }) => ({ x: Number(id), speed: 0 }),
+      tick(game) {
+        for (const player of game.players) {
+          const seen = player.sees(player)?.speed;
+          player.state.x += player.input.gas + (seen ?? 0);
+          // @ts-expect-error there is no such field
+          player.state.y = 1;
+        }
+        game.set(70, 'ball', { y: 1 });
+        // @ts-expect-error a field of another type
+        game.set(70, 'car', { y: 1 });
+      },
+    });
+    // @ts-expect-error the schema of the connection has no gameMessage
+    void playGame(other, { ...both, step: (car) => car, keys, draw: () => {} });
+    // @ts-expect-error no such type
+    void playGame(client, { entities, player: 'cart', input: 'press', step: (car) => car, keys, draw: () => {} });
+    export { corrections, served };`);
+});
+
 test('a server has the types that the declaration of a schema says', () => {
   compileForAll(`
     import { array, message, schema, string, uint } from 'causeway-net';
@@ -244,6 +302,10 @@ test('a server has the types that the declaration of a schema says', () => {
       server.broadcast(0, 'file', { name: '' });
       // @ts-expect-error a field is missing
       server.broadcastTo([one], 0, 'say', { text: '' });
+      client.broadcast('say', { text: '', to: [] });
+      server.broadcastTo([one], 'say', { text: '', to: [] });
+      // @ts-expect-error no such message
+      server.broadcast('sing', {});
       // @ts-expect-error no such message
       client.broadcast(0, 'sing', {});
     });
@@ -288,8 +350,8 @@ test('messages have the types that their declaration says', () => {
     import {
       array, bits, bool, bytes, compressedFloat, connect, f32, f64, int, int64, loadCore, message,
       optional, schema, string, uint, uint64, Connection, ConnectionHost,
-      type ClientHost, type Message, type MessageName, type MessageValue, type Transport,
-    } from 'causeway-net';
+      type GameClient, type Message, type MessageName, type MessageValue, type Transport,
+    } from 'causeway-net/core';
     const messages = schema(
       message('move', {
         x: f32(), y: f64(), angle: compressedFloat(-180, 180, 0.5), direction: int(0, 7),
@@ -302,7 +364,7 @@ test('messages have the types that their declaration says', () => {
     );
     type Messages = typeof messages;
     const token = new Uint8Array(2048);
-    const client: ClientHost<Messages> = await connect('wss://x/', { token, schema: messages });
+    const client: GameClient<Messages> = await connect('wss://x/', { token, schema: messages });
 
     const names: Record<MessageName<Messages>, number> = { move: 0, say: 1, ping: 2, file: 3 };
     // @ts-expect-error a name is missing
@@ -319,6 +381,20 @@ test('messages have the types that their declaration says', () => {
     client.send(0, 'say', { ...say, to: [] });
     client.send(0, 'ping', {});
     client.send(0, 'file', file, new Uint8Array(9));
+    client.send('say', say);
+    client.send('file', file, new Uint8Array(9));
+    // @ts-expect-error no such message
+    client.send('shout', say);
+    // @ts-expect-error the value of another message
+    client.send('say', move);
+    // @ts-expect-error the block is missing
+    client.send('file', file);
+    // @ts-expect-error this type carries no block
+    client.send('say', say, new Uint8Array(9));
+    // @ts-expect-error a channel is a number
+    client.send('0', 'say', say);
+    // @ts-expect-error no such option
+    message('say', { text: string(9) }, { ordered: true });
     // @ts-expect-error no such message
     client.send(0, 'shout', say);
     // @ts-expect-error the value is missing
@@ -366,6 +442,9 @@ test('messages have the types that their declaration says', () => {
     // @ts-expect-error it has no fields
     client.send(0, 'ping', { x: 1 });
     const fate: 'acked' | 'lost' = await client.track(1, 'move', move);
+    await client.track('move', move);
+    // @ts-expect-error no such message
+    await client.track('mov', move);
     await client.track(0, 'file', file, new Uint8Array(9));
     // @ts-expect-error the block is missing
     await client.track(0, 'file', file);

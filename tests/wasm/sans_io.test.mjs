@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
   Client,
-  ClientHost,
+  GameClient,
   Connection,
   ConnectionHost,
   Host,
@@ -17,7 +17,7 @@ import {
 
 test('a host adds transport and tick to what has the same name in C', () => {
   assert.ok(ConnectionHost.prototype instanceof Host);
-  assert.ok(ClientHost.prototype instanceof Host);
+  assert.ok(GameClient.prototype instanceof Host);
   for (const end of [Connection, Client])
     for (const verb of ['receive', 'update', 'transmit', 'next'])
       assert.equal(typeof end.prototype[verb], 'function', `${end.name}.${verb}`);

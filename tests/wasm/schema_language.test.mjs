@@ -223,6 +223,8 @@ export const game = schema(
 );
 `,
   );
+  writeFileSync(file, 'message A { x wstring(3) }');
+  assert.match(run('--typescript', file), /import .*wideString } from 'causeway-net\/core';/);
   writeFileSync(file, 'message A { x union }');
   const { status, stderr } = spawnSync(process.execPath, [tool, file], { encoding: 'utf8' });
   assert.equal(status, 1);

@@ -8,7 +8,8 @@
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import * as api from '../dist/index.js';
+import * as api from '../dist/core/index.js';
+import * as root from '../dist/index.js';
 import { cHeader } from '../dist/messages/header.js';
 import {
   constantsOf,
@@ -45,7 +46,7 @@ const exportsOf = (read) => {
 try {
   const read = isLanguage ? readSchemaLanguage(file, readFileSync(file, 'utf8')) : undefined;
   if (typeScript) {
-    process.stdout.write(typeScriptOf(read, basename(file)));
+    process.stdout.write(typeScriptOf(read, basename(file), root));
     process.exit();
   }
   const module = await exportsOf(read);

@@ -270,8 +270,9 @@ const literal = (value) =>
 
 const mask = (names, i) => (names.length > 32 ? `${1n << BigInt(i)}n` : `${2 ** i}`);
 
-/** Returns a module of TypeScript that declares the same. */
-export const typeScriptOf = ({ values, choices, masks, body, used }, file) => {
+/** Returns a module of TypeScript that declares the same; `root` has what the package exports by its name alone. */
+export const typeScriptOf = ({ values, choices, masks, body, used }, file, root) => {
+  const from = used.every((name) => name in root) ? 'causeway-net' : 'causeway-net/core';
   const lines = [
     ...Object.entries(values).map(([name, value]) => `export const ${name} = ${literal(value)};`),
     ...choices
@@ -288,7 +289,7 @@ export const typeScriptOf = ({ values, choices, masks, body, used }, file) => {
       ),
   ];
   return `// causeway-schema has made this from ${file}.
-import { ${used.join(', ')} } from 'causeway-net';
+import { ${used.join(', ')} } from '${from}';
 
 ${[...lines, body].join('\n')}
 `;

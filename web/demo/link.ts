@@ -1,4 +1,4 @@
-import { connect, type ClientHost, type RelayTransportKind } from 'causeway-net';
+import { connect, type GameClient, type RelayTransportKind } from 'causeway-net';
 import { SimulatedNetwork, type ServerCore, type SimulatorPath } from 'causeway-net/server';
 import { messages } from './schema.js';
 
@@ -17,7 +17,7 @@ export class Link {
     url: URL,
     token: () => Promise<ArrayBuffer>,
     transports: readonly RelayTransportKind[] | undefined,
-  ): Promise<ClientHost<typeof messages>> {
+  ): Promise<GameClient<typeof messages>> {
     return connect(url, {
       ...(transports ? { transports: [...transports] } : {}),
       core: this.core,

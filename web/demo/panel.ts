@@ -11,7 +11,18 @@ const show = (id: string, value: number, digits = 0): void => {
   element(id).textContent = value.toFixed(digits);
 };
 
-/** The switches and sliders beside the game, and its graphs. */
+const SLIDERS = ['latency', 'jitter', 'loss'] as const;
+
+/** Networks to start from, by the names that they have in the address of the page, as the sliders show them. */
+const PRESETS = {
+  good: { name: 'Good line', values: [0, 0, 0] },
+  wifi: { name: 'Bad Wi-Fi', values: [40, 20, 6] },
+  train: { name: 'Train', values: [60, 40, 12] },
+  satellite: { name: 'Satellite', values: [280, 10, 1] },
+} as const;
+type Preset = keyof typeof PRESETS;
+
+/** The switches and sliders over the game, and its graphs. */
 export class Panel {
   readonly switches: Switches = {
     prediction: true,
@@ -30,8 +41,11 @@ export class Panel {
     snapshot: new Chart(element('snapshot-chart'), ['down'], 200),
   };
   #corrections = 0;
+  readonly #presets = new Map<Preset, HTMLButtonElement>();
+  readonly #bad = element<HTMLInputElement>('bad');
 
-  constructor() {
+  /** Begins with the network of this name; without one, with the one that shows most. */
+  constructor(network: string | null) {
     for (const name of Object.keys(this.switches) as (keyof Switches)[]) {
       const box = element<HTMLInputElement>(name);
       const apply = (): void => void (this.switches[name] = box.checked);
@@ -40,23 +54,43 @@ export class Panel {
     }
     for (const radio of this.#transports())
       radio.addEventListener('change', () => this.ontransport(radio.value as RelayTransportKind));
-    const sliders = ['latency', 'jitter', 'loss'].map((id) => element<HTMLInputElement>(id));
-    const apply = (): void => {
-      const [latency, jitter, loss] = sliders.map((slider) => slider.valueAsNumber);
-      element('latency-value').textContent = `${latency} ms each way`;
-      element('jitter-value').textContent = `${jitter} ms`;
-      element('loss-value').textContent = `${loss} % each way`;
-      this.path = {
-        latencySeconds: latency! / 1000,
-        jitterSeconds: jitter! / 1000,
-        loss: loss! / 100,
-      };
-      this.onpath();
+    for (const id of SLIDERS) element(id).addEventListener('input', () => this.#slid());
+    for (const preset of Object.keys(PRESETS) as Preset[]) {
+      const button = document.createElement('button');
+      button.type = 'button';
+      button.className = 'quiet';
+      button.textContent = PRESETS[preset].name;
+      button.addEventListener('click', () => this.#choose(preset));
+      this.#presets.set(preset, button);
+    }
+    element('presets').append(...this.#presets.values());
+    this.#bad.addEventListener('change', () => this.#choose(this.#bad.checked ? 'wifi' : 'good'));
+    this.#choose(network && network in PRESETS ? (network as Preset) : 'wifi');
+  }
+
+  /** Makes the network one of the presets. */
+  #choose(preset: Preset): void {
+    const { values } = PRESETS[preset];
+    SLIDERS.forEach((id, i) => (element<HTMLInputElement>(id).valueAsNumber = values[i]!));
+    this.#slid();
+  }
+
+  /** Makes the network what the sliders say. */
+  #slid(): void {
+    const values = SLIDERS.map((id) => element<HTMLInputElement>(id).valueAsNumber);
+    const [latency, jitter, loss] = values as [number, number, number];
+    element('latency-value').textContent = `${latency} ms each way`;
+    element('jitter-value').textContent = `${jitter} ms`;
+    element('loss-value').textContent = `${loss} % each way`;
+    for (const [preset, button] of this.#presets)
+      button.ariaPressed = String(PRESETS[preset].values.every((value, i) => value === values[i]));
+    this.#bad.checked = this.#presets.get('wifi')!.ariaPressed === 'true';
+    this.path = {
+      latencySeconds: latency / 1000,
+      jitterSeconds: jitter / 1000,
+      loss: loss / 100,
     };
-    sliders.forEach((slider) => slider.addEventListener('input', apply));
-    apply();
-    // On a phone the game comes first.
-    if (matchMedia('(max-width: 56rem)').matches) element<HTMLDetailsElement>('lab').open = false;
+    this.onpath();
   }
 
   /** Shows which transport the game uses. */

@@ -4,16 +4,18 @@ import { parseArgs } from 'node:util';
 import { isLoopback } from './addresses.mjs';
 
 export const usage = `usage: causeway-net init FOLDER
-       causeway-net dev --server FILE [--root FOLDER] [--listen ADDRESS:PORT] [--expose]
+       causeway-net dev --server FILE [--root FOLDER] [--listen ADDRESS:PORT] [--expose] [--relay FILE]
 
 init    writes a small game into a new folder: page, messages and server in TypeScript
 dev     for development only: serves the page, runs the game server, gives a token to whoever asks, and
-        relays WebSockets to the game server. It needs the packages vite and ws.
+        carries its datagrams to the game server. It needs the packages vite and ws.
   --server FILE           the module that exports what listen() of causeway-net/server gives; it is
                           started again when it or what it imports changes
   --root FOLDER           where index.html of the page is (default: the current folder)
   --listen ADDRESS:PORT   where browsers find it (default 127.0.0.1:8080; port 0: any free one)
-  --expose                allows an address that other machines reach`;
+  --expose                allows an address that other machines reach
+  --relay FILE            the program causeway-relay, for WebRTC (default: the one on the PATH, or that the
+                          variable CAUSEWAY_RELAY names; none: WebSocket only)`;
 
 /** The error of a command line that cannot be understood. */
 export class UsageError extends Error {}
@@ -41,6 +43,7 @@ function readDev(args) {
       root: { type: 'string', default: '.' },
       listen: { type: 'string', default: '127.0.0.1:8080' },
       expose: { type: 'boolean', default: false },
+      relay: { type: 'string', default: process.env.CAUSEWAY_RELAY },
     },
   });
   if (!values.server)

@@ -1,5 +1,5 @@
 // Runs everything that a game in development needs, in one process: the page and its files, which Vite serves, connect
-// tokens, a relay over WebSocket, and the game server.
+// tokens, a relay, and the game server.
 import { existsSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
@@ -8,6 +8,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { reachedAt } from './addresses.mjs';
 import { UsageError } from './arguments.mjs';
 import { GameServer } from './game_server.mjs';
+import { NativeRelay, findRelay } from './native_relay.mjs';
 import { DevRelay } from './relay.mjs';
 import { hostRefusal, originRefusal } from './visitors.mjs';
 
@@ -43,6 +44,13 @@ async function giveToken(game, request, response) {
   }
 }
 
+/** Answers a request for WebRTC. */
+function offer(relay, request, response) {
+  const refusal = originRefusal(request);
+  if (!refusal) return relay.offer(request, response);
+  response.writeHead(403, { 'content-type': 'text/plain' }).end(refusal);
+}
+
 function listenAt(http, { host, port }) {
   return new Promise((listening, fails) => {
     http.once('error', (error) =>
@@ -64,8 +72,20 @@ function listenAt(http, { host, port }) {
 const placesOf = ({ stack = '' }) =>
   stack.split('\n').filter((line) => /^ +at /.test(line) && !/\bnode:|game_thread/.test(line));
 
+/** Makes the relay, and tells whether there is WebRTC. */
+function makeRelay(WebSocketServer, { relay: named, listen: { host } }, print) {
+  const plain = new DevRelay(WebSocketServer);
+  const program = named === 'none' ? undefined : findRelay(named);
+  print(
+    program
+      ? `Pages play over WebRTC, through ${program}.`
+      : 'Pages play over WebSocket only: WebRTC needs a causeway-relay on the PATH, or --relay FILE.',
+  );
+  return program ? new NativeRelay(program, host, plain, print) : plain;
+}
+
 /** Puts together the parts, which need one another: page, relay and game server. */
-async function assemble({ root, server: file, print }) {
+async function assemble(options, { root, server: file, print }) {
   const vite = await packageOf(root, 'vite');
   const { WebSocketServer } = (await packageOf(root, 'ws')).default;
   const http = createServer();
@@ -81,7 +101,7 @@ async function assemble({ root, server: file, print }) {
     // Vite would bundle the package without the WebAssembly modules beside its code.
     optimizeDeps: { exclude: ['causeway-net'] },
   });
-  const relay = new DevRelay(WebSocketServer);
+  const relay = makeRelay(WebSocketServer, options, print);
   const name = relative(process.cwd(), file);
   let started = false;
   const tell = ({ server, error, refused }) => {
@@ -117,7 +137,7 @@ export async function dev(options, print) {
   const server = resolve(options.server);
   if (!existsSync(server))
     throw new UsageError(`--server ${options.server}: there is no such file`);
-  const { http, pages, relay, game } = await assemble({ root, server, print });
+  const { http, pages, relay, game } = await assemble(options, { root, server, print });
 
   const wrongHost = (request) => hostRefusal(request, pages.config.server.allowedHosts);
   http.on('request', (request, response) => {
@@ -127,8 +147,7 @@ export async function dev(options, print) {
     else if (request.method === 'GET' || request.method === 'HEAD')
       pages.middlewares(request, response);
     else if (/^\/token(\?|$)/.test(request.url)) void giveToken(game, request, response);
-    // This tells a page that asks for WebRTC that there is none. Browsers print other answers as errors.
-    else if (/^\/rtc(\?|$)/.test(request.url)) response.writeHead(204).end();
+    else if (/^\/rtc([/?]|$)/.test(request.url)) void offer(relay, request, response);
     else response.writeHead(404).end();
   });
   http.on('upgrade', (request, socket, head) => {
@@ -147,9 +166,7 @@ export async function dev(options, print) {
   };
   try {
     const address = await listenAt(http, options.listen);
-    print(
-      'For development only: everybody who reaches this gets a token, over WebSocket without TLS, and without WebRTC.',
-    );
+    print('For development only: everybody who reaches this gets a token, and there is no TLS.');
     await game.start();
     print(`Open ${address} in a browser; Ctrl-C ends it`);
     return { address, close };

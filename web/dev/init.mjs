@@ -27,5 +27,16 @@ export function init(folder) {
   const file = join(path, 'package.json');
   const text = readFileSync(file, 'utf8');
   writeFileSync(file, text.replace('my-game', packageName(path)).replace('0.0.0', `^${version}`));
-  return [`A game is in ${folder}. Now:`, '', `  cd ${folder}`, '  npm install', '  npm run dev'];
+  return [
+    `A game is in ${folder}. Now:`,
+    '',
+    `  cd ${folder}`,
+    '  npm install',
+    '  npm run dev',
+    '',
+    'For real players, in one process and on one port:',
+    '',
+    '  npm run build',
+    '  npm start',
+  ];
 }

@@ -139,6 +139,11 @@ export class DevRelay {
     });
   }
 
+  /** Tells a page that asks for WebRTC that there is none. Browsers print other answers as errors. */
+  offer(_, response) {
+    response.writeHead(204).end();
+  }
+
   close() {
     this.server = undefined;
     this.#sockets.close();

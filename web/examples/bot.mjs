@@ -17,7 +17,7 @@ async function play(number) {
   process.once('SIGINT', () => bot.disconnect()); // the server need not wait for a timeout
   const timer = setInterval(() => {
     // There is no room while a reliable channel waits for a server that does not answer.
-    if (bot.writable) bot.send(0, 'say', { text: String(performance.now()) });
+    if (bot.writable) bot.send('say', { text: String(performance.now()) });
   }, 1000);
   for await (const { value } of bot)
     console.log(`bot ${number}: ${(performance.now() - Number(value.text)).toFixed(1)} ms`);

@@ -2,4 +2,4 @@
 import { message, schema, string } from 'causeway-net';
 
 export const PROTOCOL_ID = 0x1122334455667788n;
-export const messages = schema(message('say', { text: string(200) }));
+export const messages = schema(message('say', { text: string(200) }, { reliable: true }));

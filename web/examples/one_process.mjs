@@ -31,7 +31,7 @@ const server = await listen({
 });
 server.addEventListener('connect', ({ client }) => {
   client.addEventListener('message', ({ message: { type, value } }) => {
-    if (client.writable) client.send(0, type, value);
+    if (client.writable) client.send(type, value);
   });
 });
 

@@ -29,7 +29,7 @@ async function play() {
   form.onsubmit = (event) => {
     event.preventDefault();
     if (!client.writable) return show('the server is too slow: try again');
-    client.send(0, 'say', { text: form.text.value }); // channel 0 is reliable and in order
+    client.send('say', { text: form.text.value }); // reliable, and in order: messages.js says so
     form.reset();
   };
   for await (const { value } of client) add(value.text);

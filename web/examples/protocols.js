@@ -1,6 +1,6 @@
 // A page that speaks rudp or packet notification with rudp_echo or notify_echo, through a relay with --raw.
 // `?protocol=` in the address of the page says which: rudp or notify.
-import { openTransport } from 'causeway-net';
+import { openTransport } from 'causeway-net/core';
 import { Bunch, Rudp, loadProtocols } from 'causeway-net/protocols';
 
 const PACKAGES = 100;

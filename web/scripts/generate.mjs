@@ -136,7 +136,12 @@ const constants = {
   closeCodes: closeCodes(),
   closeTexts: closeTexts(),
   httpStatuses: httpStatuses(),
+  REQUEST_SECONDS: Number(headers.string('REQUEST_SECONDS')),
+  ANSWER_SECONDS: Number(headers.string('ANSWER_SECONDS')),
+  IDLE_SECONDS: Number(headers.string('IDLE_SECONDS')),
+  PING_SECONDS: Number(headers.string('PING_SECONDS')),
   RESUME_SECONDS: Number(headers.string('RESUME_SECONDS')),
+  AWAY_SECONDS: headers.number('SESSION_AWAY_SECONDS'),
 };
 
 const text = Object.entries(constants).map(

@@ -3,7 +3,7 @@ import type { BinaryStats } from './messages/types.js';
 
 type Stats = EndpointStats & Partial<BinaryStats>;
 
-/** The connection that an {@link overlay} shows: a `ClientHost`, a `ConnectionHost` or a `WorkerClient`. */
+/** The connection that an {@link overlay} shows: a `GameClient`, a `ConnectionHost` or a `WorkerClient`. */
 export interface Watched {
   /** The kind of transport that carries it. */
   readonly transport: string;

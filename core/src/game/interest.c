@@ -47,7 +47,7 @@ struct cw_interest_config cw_interest_config_default(void)
     RANGE(__VA_ARGS__, UINT, max_entities, 1, 1048576)                                             \
     RANGE(__VA_ARGS__, ABOVE, radius, 0, 1000000000)                                               \
     RANGE(__VA_ARGS__, ABOVE, full_radius, 0, 1000000000)
-CW_CONFIG_FIELDS(cw_interest_config, 0x1460, FIELDS, cw_interest_config_errors)
+CW_CONFIG_FIELDS(cw_interest_config, 0x1480, FIELDS, cw_interest_config_errors)
 
 static enum cw_error check_config(const struct cw_interest_config *config)
 {

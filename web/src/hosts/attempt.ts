@@ -1,10 +1,10 @@
 import { Abort } from '../abort.js';
-import type { ClientHostState } from './client_events.js';
+import type { GameClientState } from './client_events.js';
 
 /** The options of an attempt to connect. */
 interface AttemptOptions {
   readonly signal?: AbortSignal;
-  readonly onstate?: (state: ClientHostState) => void;
+  readonly onstate?: (state: GameClientState) => void;
 }
 
 /**
@@ -13,7 +13,7 @@ interface AttemptOptions {
  */
 export async function attemptWith(
   { signal, onstate }: AttemptOptions,
-  client: EventTarget & { readonly state: ClientHostState },
+  client: EventTarget & { readonly state: GameClientState },
   run: (signal: AbortSignal) => Promise<void>,
 ): Promise<void> {
   const attempt = new Abort(signal);

@@ -9,7 +9,7 @@ import type { ReceivedEvent } from './host.js';
  * the server's challenge, it is connected, it is connected but nothing comes and the way to the server is being
  * replaced, it is not connected.
  */
-export type ClientHostState =
+export type GameClientState =
   'opening' | 'requesting' | 'responding' | 'connected' | 'reconnecting' | 'disconnected';
 
 /** The end of a connection; code and text are those that the game server passed to `cw_server_disconnect`. */
@@ -37,7 +37,7 @@ export class DisconnectedEvent extends Event implements Disconnect {
 
 /** The client is in another state. */
 export class StateEvent extends Event {
-  constructor(readonly state: ClientHostState) {
+  constructor(readonly state: GameClientState) {
     super('state');
   }
 }
@@ -49,8 +49,8 @@ export class TransportEvent extends Event {
   }
 }
 
-/** The events of a `ClientHost`. */
-export interface ClientHostEvents<Of extends Schema> {
+/** The events of a `GameClient`. */
+export interface GameClientEvents<Of extends Schema> {
   message: ReceivedEvent<Of>;
   drain: Event;
   state: StateEvent;

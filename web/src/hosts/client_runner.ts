@@ -2,7 +2,7 @@ import { Abort, reasonOf } from '../abort.js';
 import { seconds } from '../clock.js';
 import type { Core } from '../core.js';
 import { Deferred } from '../deferred.js';
-import { ClosedError, CoreError, HandshakeError, type HandshakeCode } from '../errors.js';
+import { ConnectError, MisuseError, closedError, type HandshakeCode } from '../errors.js';
 import { CLIENT_FAREWELL_MS } from '../generated.js';
 import type { ClientState } from '../secure/core_client.js';
 import type { PayloadClient } from '../secure/payload_client.js';
@@ -10,11 +10,11 @@ import { Policy } from '../secure/policy.js';
 import type { SessionTransport } from '../transports/links.js';
 import type { Transport, TransportClose, TransportKind } from '../transports/transport.js';
 import { Carrier } from './carrier.js';
-import type { ClientHostState } from './client_events.js';
+import type { GameClientState } from './client_events.js';
 import { endingOf, type DisconnectReason } from './ending.js';
 import { PageVisit } from './page_visit.js';
 import { reasonFor, refusal, transportEnd } from './refusal.js';
-import { endsForServer, openServer } from './servers.js';
+import { endsForServer, openServer, saysDown } from './servers.js';
 import type { Tokens } from './token.js';
 
 /** The steps by which a client gets to its server, each time that it connects. */
@@ -37,7 +37,7 @@ interface ClientRunnerCalls {
   begun?(): void;
   /** Another transport is about to carry the attempt. An error ends it. */
   carried(transport: Transport): void;
-  entered?(state: ClientHostState): void;
+  entered?(state: GameClientState): void;
   /** The connection goes over another kind of transport. */
   switched?(kind: TransportKind): void;
   /** A datagram has come. */
@@ -60,14 +60,14 @@ interface ClientRunnerCalls {
 /** The part of a client that a runner uses. */
 type RunnableClient = Omit<PayloadClient, 'next' | 'send'>;
 
-const states: Partial<Record<ClientState, ClientHostState>> = {
+const states: Partial<Record<ClientState, GameClientState>> = {
   SENDING_REQUEST: 'requesting',
   SENDING_RESPONSE: 'responding',
   CONNECTED: 'connected',
 };
 
 const isNotYet = (error: unknown): boolean =>
-  error instanceof HandshakeError && error.code === 'NOT_YET';
+  error instanceof ConnectError && error.code === 'NOT_YET';
 
 /** One attempt to connect, and the connection that it becomes. */
 class Attempt {
@@ -102,7 +102,7 @@ export class ClientRunner {
   readonly #access: Access;
   readonly #calls: ClientRunnerCalls;
   readonly #visit: PageVisit;
-  #state: ClientHostState = 'disconnected';
+  #state: GameClientState = 'disconnected';
   #attempt: Attempt | undefined;
   /** The carrier of datagrams now, or the last one. */
   #carrier: Carrier | undefined;
@@ -123,7 +123,7 @@ export class ClientRunner {
     );
   }
 
-  get state(): ClientHostState {
+  get state(): GameClientState {
     return this.#state;
   }
 
@@ -138,11 +138,11 @@ export class ClientRunner {
 
   /**
    * Connects, as a new client of the server with a new token.
-   * @throws what `connect` throws; {@link CoreError} `CONNECTED` before the end, `TOKEN_USED` without another token
+   * @throws what `connect` throws; {@link MisuseError} `CONNECTED` before the end, `TOKEN_USED` without another token
    */
   async connect(signal?: AbortSignal): Promise<void> {
     if (this.#state !== 'disconnected')
-      throw new CoreError(
+      throw new MisuseError(
         'CONNECTED',
         'the client is connected or connecting; disconnect it first',
       );
@@ -159,7 +159,7 @@ export class ClientRunner {
 
   /** Ends the connection or the attempt, and tells the server. */
   disconnect(): void {
-    this.#attempt?.abort.abort(new ClosedError());
+    this.#attempt?.abort.abort(closedError());
     this.#end('client', 'this side has disconnected');
   }
 
@@ -194,17 +194,21 @@ export class ClientRunner {
     void this.#comeBack('client', 'the page was left');
   }
 
-  /** Becomes a client of the server. One that has just started may ask for another token first. */
+  /** Becomes a client of the server, which may have to start first, or may ask for another token. */
   async #joinInTime(signal?: AbortSignal): Promise<void> {
     for (;;) {
+      let isDown = false;
       try {
         return await this.#join(signal);
       } catch (error) {
-        if (!isNotYet(error) || !this.#policy.returns) throw error;
+        isDown = Boolean(this.#access.reconnects) && saysDown(error);
+        if (!(isDown || isNotYet(error)) || !this.#policy.returns) throw error;
       }
       const { abort, connected } = (this.#attempt = new Attempt(signal));
       const pause = this.#policy.pause(() => abort.signal.aborted);
       await Promise.race([pause, connected.promise]).finally(() => abort.release());
+      // The pauses do not grow: the relay itself gives a server some seconds before it says that there is none.
+      if (isDown) this.#policy.start(false);
     }
   }
 
@@ -216,14 +220,14 @@ export class ClientRunner {
     this.#enter('opening');
     try {
       const token = await Promise.race([this.#access.tokens.next(), attempt.connected.promise]);
-      if (!token) throw new ClosedError();
+      if (!token) throw closedError();
       attempt.servers = token.servers;
       this.#policy.token(token.servers.length, token.expireTime);
       await this.#approach(attempt, token.bytes);
       await attempt.connected.promise;
     } catch (error) {
       if (this.#attempt === attempt) {
-        const isSchema = error instanceof HandshakeError && error.code === 'SCHEMA';
+        const isSchema = error instanceof ConnectError && error.code === 'SCHEMA';
         this.#policy.fail(isSchema ? 'SCHEMA' : 'REQUEST_TIMED_OUT');
         this.#part();
       }
@@ -367,7 +371,7 @@ export class ClientRunner {
     else this.#end(reason, message);
   }
 
-  #enter(state: ClientHostState): void {
+  #enter(state: GameClientState): void {
     if (state === this.#state) return;
     this.#state = state;
     this.#calls.entered?.(state);
@@ -422,7 +426,7 @@ export class ClientRunner {
   /** Handles the end of the transport of a connection. The relay may have ended it for good. */
   #brokenOff(close: TransportClose): void {
     const { code, message } = transportEnd(this.transport.kind, close);
-    const isFinal = !new HandshakeError(code, 'request', message).retryable;
+    const isFinal = !new ConnectError(code, 'request', message).retryable;
     if (this.#access.reconnects) this.#policy.fail(isFinal ? 'KICKED' : 'TIMED_OUT');
     this.#leaveOff('transport', message, close);
   }

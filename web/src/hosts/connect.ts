@@ -1,5 +1,5 @@
 import { throwIfAborted } from '../abort.js';
-import { CoreError } from '../errors.js';
+import { MisuseError } from '../errors.js';
 import { coreOf, type CoreOptions } from '../loader.js';
 import { fingerprint } from '../messages/connection.js';
 import type { Schema } from '../messages/schema.js';
@@ -11,8 +11,8 @@ import { relayAddress } from '../transports/session.js';
 import type { Transport } from '../transports/transport.js';
 import { attemptWith } from './attempt.js';
 import { tickInterval } from './carrier.js';
-import type { ClientHostState } from './client_events.js';
-import { ClientHost } from './client_host.js';
+import type { GameClientState } from './client_events.js';
+import { GameClient } from './game_client.js';
 import type { Access } from './client_runner.js';
 import { Tokens, type TokenOption } from './token.js';
 
@@ -34,13 +34,14 @@ export interface ClientOptions<Of extends Schema> extends ConnectionConfig, Core
   /**
    * This function is called with each state on the way to the connection; after that, the client's `state` events tell.
    */
-  readonly onstate?: (state: ClientHostState) => void;
+  readonly onstate?: (state: GameClientState) => void;
   /** The rounds of datagrams in a second, at most 1000. Default 60. */
   readonly ticksPerSecond?: number;
   /**
    * True: the client connects anew by itself when the connection has ended, with new tokens and growing pauses, until
    * it is kicked, replaced by a newer session of the same player, ended by a server of another library, refused for
-   * good, or you call `disconnect`. `token` must be a function. Default false: only after the page did not run.
+   * good, or you call `disconnect`. `token` must be a function. The first attempt is repeated while the relay finds no
+   * server. Default false: only after the page did not run.
    */
   readonly reconnect?: boolean;
   /**
@@ -52,13 +53,13 @@ export interface ClientOptions<Of extends Schema> extends ConnectionConfig, Core
 /** Options of {@link connect}. */
 export interface ConnectOptions<Of extends Schema> extends ClientOptions<Of>, TransportOptions {}
 
-/** @throws {@link CoreError} `INVALID_ARGUMENT` when a client is to come back without new tokens */
+/** @throws {@link MisuseError} `INVALID_ARGUMENT` when a client is to come back without new tokens */
 export const checkReconnect = ({
   reconnect,
   token,
 }: Pick<ClientOptions<Schema>, 'reconnect' | 'token'>): void => {
   if (reconnect && typeof token !== 'function')
-    throw new CoreError(
+    throw new MisuseError(
       'INVALID_ARGUMENT',
       'reconnect: a connect token is good for one connection; pass a function as token',
     );
@@ -68,7 +69,7 @@ export const checkReconnect = ({
 export async function connectBy<const Of extends Schema>(
   options: ClientOptions<Of>,
   open: Access['open'],
-): Promise<ClientHost<Of>> {
+): Promise<GameClient<Of>> {
   const { schema } = options;
   throwIfAborted(options.signal);
   checkReconnect(options);
@@ -77,7 +78,7 @@ export async function connectBy<const Of extends Schema>(
   const tokens = new Tokens(core, options.token, () =>
     fingerprint(core, schema, options.channels, options.endpoint),
   );
-  const host = new ClientHost(core, new Client(core, schema, options), {
+  const host = new GameClient(core, new Client(core, schema, options), {
     tokens,
     returns: tokens.renewable,
     reconnects: options.reconnect ?? false,
@@ -96,16 +97,15 @@ export async function connectBy<const Of extends Schema>(
 
 /**
  * Connects with a game server through the relay at `url`.
- * @throws {@link HandshakeError} whose `code` tells why the server did not take the client and whose `stage` tells how
- *   far it came; {@link ConnectError} with the error of each transport; {@link TransportError} for an address that is
- *   none; {@link CoreError} with a code that says which part of schema or config cannot work, `INVALID_ARGUMENT` when
+ * @throws {@link ConnectError} whose `code` tells why there is no connection and whose `stage` tells how far it came;
+ *   {@link MisuseError} with a code that says which part of schema or config cannot work, `INVALID_ARGUMENT` when
  *   there is none or an option is null; RangeError for the tick rate, and for a transport that does not take what would
- *   be sent; {@link LoadError}; the error of the function that is asked for the token; the reason of an aborted signal.
+ *   be sent; the error of the function that is asked for the token; the reason of an aborted signal.
  */
 export async function connect<const Of extends Schema>(
   url: string | URL,
   options: ConnectOptions<Of>,
-): Promise<ClientHost<Of>> {
+): Promise<GameClient<Of>> {
   checkOptions('connect', options, ['token', 'schema']);
   relayAddress(url, 'http');
   return connectBy(options, (attempt, server) =>

@@ -26,8 +26,8 @@ export class ReceivedEvent<Of extends Schema = Schema> extends Event {
 /** The messages of one end of a connection; `Sent` is the result of sending one. @internal */
 export interface HostMessages<Of extends Schema, Sent> {
   isWritable(): boolean;
-  send<Name extends MessageName<Of>>(...message: MessageArguments<Of, Name>): Sent;
-  track<Name extends MessageName<Of>>(...message: MessageArguments<Of, Name>): Promise<Fate>;
+  send(message: readonly unknown[]): Sent;
+  track(message: readonly unknown[]): Promise<Fate>;
   request<Name extends RequestName<Of>>(
     type: Name,
     value: QuestionValue<Of, Name>,
@@ -67,31 +67,38 @@ export abstract class Host<
   }
 
   /**
-   * Sends a message on a channel, with the next datagrams, within a tick. The arguments are the channel, the type, the
-   * value and, for a message whose type carries a block, the bytes that go along.
-   * @throws RangeError or TypeError that names the channel or field that does not fit; {@link CoreError}
-   *   `QUEUE_FULL`, `POOL_EMPTY`, `MESSAGE_TOO_LARGE`, `BLOCK_...`, `INVALID_ARGUMENT` for null;
-   *   {@link ClosedError} when the connection has ended. Nothing is sent then.
+   * Sends a message with the next datagrams, within a tick: `send('say', { text })`. It goes as its declaration says. For a
+   * message whose type carries a block, the bytes that go along follow the value.
+   * @throws {@link ConnectionError} `QUEUE_FULL`, `POOL_EMPTY`, `CLOSED` when the connection has ended; RangeError or
+   *   TypeError that names the channel or field that does not fit; {@link MisuseError} `MESSAGE_TOO_LARGE`, `BLOCK_...`,
+   *   `INVALID_ARGUMENT` for null. Nothing is sent then.
    */
-  send<Name extends MessageName<Of>>(...message: MessageArguments<Of, Name>): Sent {
-    return this.messages.send(...message);
+  send<Name extends MessageName<Of>>(...message: MessageArguments<Of, Name>): Sent;
+  /** Sends a message on the channel of this number. */
+  send<Name extends MessageName<Of>>(channel: number, ...message: MessageArguments<Of, Name>): Sent;
+  send(...message: unknown[]): Sent {
+    return this.messages.send(message);
   }
 
   /**
    * Sends a message like {@link send}, and resolves with what became of it. A reliable one is `lost` only
    * when the connection ended before it was acked.
-   * @throws what {@link send} throws, and {@link CoreError} `RECEIPTS_FULL` when the fate of 256 earlier
+   * @throws what {@link send} throws, and {@link ConnectionError} `RECEIPTS_FULL` when the fate of 256 earlier
    *   messages is still open
    */
-  track<Name extends MessageName<Of>>(...message: MessageArguments<Of, Name>): Promise<Fate> {
-    return this.messages.track(...message);
+  track<Name extends MessageName<Of>>(...message: MessageArguments<Of, Name>): Promise<Fate>;
+  track<Name extends MessageName<Of>>(
+    channel: number,
+    ...message: MessageArguments<Of, Name>
+  ): Promise<Fate>;
+  track(...message: unknown[]): Promise<Fate> {
+    return this.messages.track(message);
   }
 
   /**
    * Asks the other end a question, and resolves with the value of its answer: `request('lookup', { name })`.
-   * @throws {@link TimedOutError}; {@link RefusedError}; {@link ClosedError} when the connection has ended, also while
-   *   the answer was waited for; the reason of `signal`; {@link CoreError} `REQUESTS_FULL` when `maxRequests` are open,
-   *   and what {@link send} throws. The promise rejects with all of these.
+   * @throws {@link ConnectionError} `TIMED_OUT`; `REFUSED`; `CLOSED` when the connection has ended, also while the answer
+   *   was waited for; `REQUESTS_FULL` when `maxRequests` are open; the reason of `signal`; and what {@link send} throws. The promise rejects with all of these.
    */
   request<Name extends RequestName<Of>>(
     type: Name,
@@ -103,7 +110,7 @@ export abstract class Host<
 
   /**
    * Answers the requests of this type that come from the other end: the function gets the value of each question and
-   * returns that of the answer, or a promise of it. To refuse, it throws a {@link RefusedError}. Any other error refuses
+   * returns that of the answer, or a promise of it. To refuse, it calls {@link refuse}. Any error refuses
    * too, and is then an unhandled rejection. A type has one function; `null` takes it away. Questions for which there is
    * none are refused at once. Questions wait behind messages that nobody takes.
    */

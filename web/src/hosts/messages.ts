@@ -1,5 +1,5 @@
 import { seconds } from '../clock.js';
-import { ClosedError } from '../errors.js';
+import { closedError } from '../errors.js';
 import type { MessageEnd } from '../messages/message_end.js';
 import type {
   AnswerValue,
@@ -7,7 +7,8 @@ import type {
   RequestName,
   RequestOptions,
 } from '../messages/request.js';
-import type { MessageArguments, MessageName, Schema } from '../messages/schema.js';
+import { placed } from '../messages/channels.js';
+import type { Schema } from '../messages/schema.js';
 import type { ConnectionEvent, Fate, Message } from '../messages/types.js';
 import type { HostMessages } from './host.js';
 import { Requests, type AnyAnswerer } from './requests.js';
@@ -49,11 +50,11 @@ export class Messages<Of extends Schema> implements HostMessages<Of, void> {
     return this.#isOpen() && this.#end.room > 0;
   }
 
-  send<Name extends MessageName<Of>>(...message: MessageArguments<Of, Name>): void {
+  send(message: readonly unknown[]): void {
     this.#send(message);
   }
 
-  track<Name extends MessageName<Of>>(...message: MessageArguments<Of, Name>): Promise<Fate> {
+  track(message: readonly unknown[]): Promise<Fate> {
     const receipt = (this.#receipt % 0xffffffff) + 1;
     this.#send(message, receipt);
     this.#receipt = receipt;
@@ -65,15 +66,13 @@ export class Messages<Of extends Schema> implements HostMessages<Of, void> {
     value: QuestionValue<Of, Name>,
     options: RequestOptions,
   ): Promise<AnswerValue<Of, Name>> {
-    if (!this.#isOpen()) throw new ClosedError();
+    if (!this.#isOpen()) throw closedError();
     return this.#requests.ask(type, value, options);
   }
 
-  #send<Name extends MessageName<Of>>(
-    [channel, type, value, block]: MessageArguments<Of, Name>,
-    receipt?: number,
-  ): void {
-    if (!this.#isOpen()) throw new ClosedError();
+  #send(message: readonly unknown[], receipt?: number): void {
+    if (!this.#isOpen()) throw closedError();
+    const [channel, type, value, block] = placed<Of>(message, this.#end);
     const room = this.#end.send(channel, type, value, seconds(), block, receipt);
     this.#full ||= room === 0;
   }

@@ -1,4 +1,4 @@
-import { ConnectError, TransportError, relaySays, type RelayCode } from '../errors.js';
+import { ConnectError, relaySays, type RelayCode } from '../errors.js';
 import type { Policy } from '../secure/policy.js';
 import type { SessionTransport } from '../transports/links.js';
 import type { TransportClose } from '../transports/transport.js';
@@ -10,9 +10,15 @@ const codes: readonly string[] = [
   'NOT_ANSWERED',
 ] satisfies RelayCode[];
 
-const isOfServer = (error: unknown): boolean =>
+/** These say that there is no server, or no relay, yet or for a moment. */
+const downCodes: readonly string[] = ['SERVER_DOWN', 'RELAY_STOPPING'] satisfies RelayCode[];
+
+const saysOne = (of: readonly string[], error: unknown): boolean =>
   error instanceof ConnectError &&
-  error.errors.some((each) => each instanceof TransportError && codes.includes(each.code));
+  (of.includes(error.code) || error.errors.some((each) => saysOne(of, each)));
+
+/** Returns whether an attempt has failed because there is no server, which may be about to start. */
+export const saysDown = (error: unknown): boolean => saysOne(downCodes, error);
 
 /** Returns whether a relay has ended a session because of the game server. */
 export const endsForServer = ({ code }: TransportClose): boolean =>
@@ -32,6 +38,6 @@ export async function openServer(
     try {
       return await open(names[policy.server]!);
     } catch (error) {
-      if (!isOfServer(error) || !policy.skip()) throw error;
+      if (!saysOne(codes, error) || !policy.skip()) throw error;
     }
 }

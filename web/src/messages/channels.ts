@@ -1,5 +1,11 @@
 import type { Core } from '../core.js';
-import { MAX_CHANNELS, channelConfigStruct, channelKinds, recoveryKinds } from '../generated.js';
+import {
+  MAX_CHANNELS,
+  channelConfigStruct,
+  channelKinds,
+  type recoveryKinds,
+} from '../generated.js';
+import type { MessageName, MessageValue, Schema } from './schema.js';
 
 /** The options of a channel. Both ends must agree on all except those that are called the sender's own. */
 export interface ChannelConfig {
@@ -86,10 +92,80 @@ export const reliableUnordered = (config: ChannelConfig = {}): Channel => ({
   kind: 'reliableUnordered',
 });
 
-/** The default channels of a connection: 0 is reliable, 1 is not. */
-export const defaultChannels: readonly Channel[] = [reliable(), unreliable()];
+/** The way of a type of messages: a kind of channel, a reliable channel for messages with blocks, or a channel's number. */
+export type Delivery = keyof typeof kinds | 'blocks' | number;
 
-/** No kind of channel or recovery, so that an unknown one is refused. */
+/** The channels that a connection has for its messages, in this order: the first two always, others if a type needs them. */
+const derived: readonly (readonly [Delivery, Channel])[] = [
+  ['reliable', reliable()],
+  ['unreliable', unreliable()],
+  ['reliableUnordered', reliableUnordered()],
+  ['unreliableSequenced', unreliableSequenced()],
+  ['blocks', reliable({ blocks: true })],
+];
+
+/** Returns the config with the channels that the types of messages need, if it has none. */
+export const withChannels = <Config extends { readonly channels?: readonly Channel[] }>(
+  schema: Schema,
+  config: Config,
+): Config & { readonly channels: readonly Channel[] } => {
+  // The module refuses later what is no schema.
+  const { types = [] } = (schema ?? {}) as Partial<Schema>;
+  const needed = derived.filter(
+    ([way], i) => i < 2 || types.some(({ delivery }) => delivery === way),
+  );
+  const { channels = needed.map(([, channel]) => channel) } = config;
+  return { ...config, channels };
+};
+
+/** The channels of a connection, and which of them is that of each type of messages. */
+export class MessageChannels {
+  readonly count: number;
+  readonly #numbers = new Map<string, number>();
+
+  constructor({ types }: Schema, channels: readonly Channel[]) {
+    this.count = channels.length;
+    const fits = (way: Delivery, { kind, blocks }: Channel): boolean =>
+      way === 'blocks' ? kind === 'reliable' && Boolean(blocks) : kind === way;
+    for (const { name, delivery } of types)
+      this.#numbers.set(
+        name,
+        typeof delivery === 'number'
+          ? delivery
+          : channels.findIndex((channel) => fits(delivery, channel)),
+      );
+  }
+
+  /** @throws RangeError when the schema has no such type, or the connection no channel of the kind that it needs */
+  of(type: string): number {
+    const number = this.#numbers.get(type);
+    if (number === undefined) throw new RangeError(`the schema has no message ${type}`);
+    if (number < 0)
+      throw new RangeError(
+        `${type}: the connection has no channel of its kind; declare the message with a \`channel\``,
+      );
+    return number;
+  }
+}
+
+/**
+ * Returns a message as its sender gave it, from the channel or from the type on, with the channel on which it goes; `end`
+ * knows those of the types.
+ */
+export const placed = <Of extends Schema>(
+  message: readonly unknown[],
+  end: { channelOf(type: MessageName<Of>): number },
+) =>
+  (typeof message[0] === 'string'
+    ? [end.channelOf(message[0] as MessageName<Of>), ...message]
+    : message) as readonly [
+    channel: number,
+    type: MessageName<Of>,
+    value: MessageValue<Of, MessageName<Of>>,
+    block?: Uint8Array,
+  ];
+
+/** No kind of channel, so that an unknown one is refused. */
 const NO_KIND = 2 ** 31 - 1;
 
 /** Writes channels to an array of structs, as many as there can be. */
@@ -99,12 +175,11 @@ export function writeChannels(core: Core, at: number, channels: readonly Channel
     const place = at + i * channelConfigStruct.size;
     const kind = kinds[channel.kind] ?? NO_KIND;
     exports.cw_channel_config_default(place, kind);
-    const { blocks = false, recovery = 'RESEND' } = channel;
+    const { blocks = false } = channel;
     const values = {
       ...channel,
       kind,
       blocks: Boolean(blocks),
-      recovery: recoveryKinds[recovery] ?? NO_KIND,
     };
     memory.setConfig(place, channelConfigStruct, values);
   });

@@ -1,7 +1,7 @@
 import type { Core } from '../core.js';
 import { LONGER_THAN_ANY_HEADER, type EndpointConfig } from '../endpoint.js';
 import { connectionConfigAt, endpointConfigAt } from '../generated.js';
-import type { Channel } from './channels.js';
+import { withChannels, type Channel } from './channels.js';
 import { CoreSchema } from './codec.js';
 import { createEnd, withConfig } from './connection_config.js';
 import { MessageEnd, type DatagramEnd } from './message_end.js';
@@ -20,7 +20,8 @@ export function fingerprint(
 ): bigint {
   const types = new CoreSchema(core, schema);
   try {
-    const config = { ...(channels && { channels }), ...(endpoint && { endpoint }) };
+    const given = { ...(channels && { channels }), ...(endpoint && { endpoint }) };
+    const config = withChannels(schema, given);
     const { exports } = core;
     const number = withConfig(core, types, config, (at) => exports.cw_connection_fingerprint(at));
     return BigInt.asUintN(64, number);
@@ -42,15 +43,16 @@ export class Connection<Of extends Schema = Schema>
   readonly #incomingSize: number;
   readonly #outgoing: number;
 
-  /** @throws {@link CoreError} with a code that says which part of schema or config cannot work. */
-  constructor(core: Core, schema: Of, config: ConnectionConfig = {}) {
+  /** @throws {@link MisuseError} with a code that says which part of schema or config cannot work. */
+  constructor(core: Core, schema: Of, options: ConnectionConfig = {}) {
     const { exports } = core;
+    const config = withChannels(schema, options);
     let maxPacketSize = 0;
     const create = (types: CoreSchema): number =>
-      withConfig(core, types, config, (options) => {
+      withConfig(core, types, config, (at) => {
         const { endpoint } = connectionConfigAt;
-        maxPacketSize = core.memory.u32(options + endpoint + endpointConfigAt.maxPacketSize);
-        return core.made((out) => exports.cw_connection_create(options, out));
+        maxPacketSize = core.memory.u32(at + endpoint + endpointConfigAt.maxPacketSize);
+        return core.made((out) => exports.cw_connection_create(at, out));
       });
     super(core, createEnd(core, schema, config, create, exports.cw_connection_destroy));
     this.maxDatagramSize = exports.cw_connection_max_datagram_size(this.address);

@@ -1,41 +1,33 @@
 import type { Core } from '../core.js';
 import {
   congestionConfigStruct,
-  congestionModes,
   connectionConfigAt,
   connectionConfigStruct,
   endpointConfigStruct,
 } from '../generated.js';
-import { defaultChannels, writeChannels } from './channels.js';
+import { MessageChannels, writeChannels, type Channel } from './channels.js';
 import { CoreSchema } from './codec.js';
 import type { End } from './message_end.js';
 import type { Schema } from './schema.js';
-import type { CongestionConfig, ConnectionConfig } from './types.js';
+import type { ConnectionConfig } from './types.js';
 
-/** Returns the options with the number of the mode. An unknown name becomes a number that no mode has. */
-const numbered = ({ mode = 'DELAY', ...options }: CongestionConfig): object => ({
-  ...options,
-  mode: congestionModes[mode] ?? -1,
-});
+/** The config of a connection whose channels are known. */
+type ChannelledConfig = ConnectionConfig & { readonly channels: readonly Channel[] };
 
 /** Writes the config of a connection into the module for as long as `use` takes. */
 export const withConfig = <Result>(
   core: Core,
   schema: CoreSchema,
-  config: ConnectionConfig,
+  config: ChannelledConfig,
   use: (config: number) => Result,
 ): Result =>
   core.withMemory(connectionConfigStruct.size, (at) => {
     const { exports, memory } = core;
-    const { channels = defaultChannels, congestion = {}, endpoint = {} } = config;
+    const { channels, congestion = {}, endpoint = {} } = config;
     exports.cw_connection_config_default(at, schema.pointer);
     memory.setConfig(at, connectionConfigStruct, { ...config, channelCount: channels.length });
     memory.setConfig(at + connectionConfigAt.endpoint, endpointConfigStruct, endpoint);
-    memory.setConfig(
-      at + connectionConfigAt.congestion,
-      congestionConfigStruct,
-      numbered(congestion),
-    );
+    memory.setConfig(at + connectionConfigAt.congestion, congestionConfigStruct, congestion);
     writeChannels(core, at + connectionConfigAt.channels, channels);
     return use(at);
   });
@@ -48,7 +40,7 @@ export const withConfig = <Result>(
 export function createEnd(
   core: Core,
   schema: Schema,
-  { channels = defaultChannels }: ConnectionConfig,
+  { channels }: ChannelledConfig,
   create: (schema: CoreSchema) => number,
   destroy: (address: number) => void,
 ): End {
@@ -58,8 +50,8 @@ export function createEnd(
       destroy(address);
       types.destroy();
     };
-    const channelCount = channels.length;
-    return { address: create(types), destroy: destroyBoth, schema: types, channelCount };
+    const numbers = new MessageChannels(schema, channels);
+    return { address: create(types), destroy: destroyBoth, schema: types, channels: numbers };
   } catch (error) {
     types.destroy();
     throw error;

@@ -107,7 +107,10 @@ const namedStructs = (schema: Schema, names: StructNames): StructNames => {
   return structs;
 };
 
-const typeText = ({ name, fields, block }: MessageType, structs: StructNames): string => {
+const typeText = (
+  { name, fields, block }: Omit<MessageType, 'delivery'>,
+  structs: StructNames,
+): string => {
   identifier(name, 'the message');
   const entries = Object.entries(fields);
   if (entries.length === 0)

@@ -8,6 +8,7 @@ import {
   connectionStatsStruct,
   endpointStatsStruct,
 } from '../generated.js';
+import type { MessageChannels } from './channels.js';
 import type { CoreSchema } from './codec.js';
 import { checkChannel, readEvent, writeMessage } from './passing.js';
 import type { AnswerValue, QuestionValue, RequestName } from './request.js';
@@ -19,29 +20,34 @@ export interface End {
   readonly address: number;
   readonly destroy: (address: number) => void;
   readonly schema: CoreSchema;
-  readonly channelCount: number;
+  readonly channels: MessageChannels;
 }
 
 /** All ends of connections have this base, which sends messages, takes those that arrive, and has statistics. */
 export abstract class MessageEnd<Of extends Schema> extends CoreObject {
   readonly #schema: CoreSchema;
-  readonly #channelCount: number;
+  readonly #channels: MessageChannels;
 
-  protected constructor(core: Core, { address, destroy, schema, channelCount }: End) {
+  protected constructor(core: Core, { address, destroy, schema, channels }: End) {
     super(core, address, destroy);
     this.#schema = schema;
-    this.#channelCount = channelCount;
+    this.#channels = channels;
   }
 
   /** The address of the connection in the module. @internal */
   protected abstract get connection(): number;
 
+  /** Returns the number of the channel on which messages of this type go when none is named. @internal */
+  channelOf(type: MessageName<Of>): number {
+    return this.#channels.of(type);
+  }
+
   /**
    * Sends a message on a channel, in one of the next datagrams.
    * @param receipt a number from 1 to 2^32 - 1, under which {@link next} tells what becomes of the message; 0 for none
    * @returns how many more messages the channel takes now
-   * @throws RangeError or TypeError that names the channel or field that does not fit; {@link CoreError}
-   *   `QUEUE_FULL`, `POOL_EMPTY`, `MESSAGE_TOO_LARGE`, `RECEIPTS_FULL`, `BLOCK_...`,
+   * @throws RangeError or TypeError that names the channel or field that does not fit; {@link ConnectionError}
+   *   `QUEUE_FULL`, `POOL_EMPTY`, `RECEIPTS_FULL`; {@link MisuseError} `MESSAGE_TOO_LARGE`, `BLOCK_...`,
    *   `INVALID_ARGUMENT` for null. Nothing is sent then.
    */
   send<Name extends MessageName<Of>>(
@@ -54,7 +60,7 @@ export abstract class MessageEnd<Of extends Schema> extends CoreObject {
   ): number {
     const { core, connection } = this;
     const { exports, scratch } = core;
-    checkChannel(channel, this.#channelCount);
+    checkChannel(channel, this.#channels.count);
     const number = this.#schema.number(type);
     return writeMessage(
       core,
@@ -69,8 +75,8 @@ export abstract class MessageEnd<Of extends Schema> extends CoreObject {
    * Asks a question on a channel. One of two events of {@link next} tells how it ended: `answer`, or `unanswered`, the
    * latter after `timeoutSeconds` at the latest.
    * @returns the number of the request in that event
-   * @throws what {@link send} throws, and {@link CoreError} `NOT_A_REQUEST`; `REQUESTS_FULL` when `maxRequests` are
-   *   open; `INVALID_ARGUMENT` for a time that is not above 0 and at most 3600. Nothing is sent then.
+   * @throws what {@link send} throws, and {@link ConnectionError} `REQUESTS_FULL` when `maxRequests` are
+   *   open; {@link MisuseError} `NOT_A_REQUEST`, `INVALID_ARGUMENT` for a time that is not above 0 and at most 3600. Nothing is sent then.
    */
   request<Name extends RequestName<Of>>(
     channel: number,
@@ -81,7 +87,7 @@ export abstract class MessageEnd<Of extends Schema> extends CoreObject {
   ): number {
     const { core, connection } = this;
     const { exports, scratch } = core;
-    checkChannel(channel, this.#channelCount);
+    checkChannel(channel, this.#channels.count);
     writeMessage(
       core,
       this.#schema,
@@ -100,8 +106,8 @@ export abstract class MessageEnd<Of extends Schema> extends CoreObject {
 
   /**
    * Answers the question of a `request` event.
-   * @throws RangeError or TypeError that names the field that does not fit; {@link CoreError} `POOL_EMPTY` when too
-   *   many messages are not acked yet, `MESSAGE_TOO_LARGE`, and `NOT_ASKED` when it was answered before or the other
+   * @throws RangeError or TypeError that names the field that does not fit; {@link ConnectionError} `POOL_EMPTY` when too
+   *   many messages are not acked yet; {@link MisuseError} `MESSAGE_TOO_LARGE`, and `NOT_ASKED` when it was answered before or the other
    *   end no longer waits for it
    */
   answer<Name extends RequestName<Of>>(
@@ -124,7 +130,7 @@ export abstract class MessageEnd<Of extends Schema> extends CoreObject {
 
   /**
    * Refuses the question of a `request` event; the code is from 0 to 65535.
-   * @throws {@link CoreError} `NOT_ASKED`, `NOT_CONNECTED`, `INVALID_ARGUMENT`
+   * @throws {@link ConnectionError} `NOT_CONNECTED`; {@link MisuseError} `NOT_ASKED`, `INVALID_ARGUMENT`
    */
   refuse(request: number, code: number, now: number): void {
     this.core.check(this.core.exports.cw_connection_refuse(this.connection, request, code, now));
@@ -143,7 +149,7 @@ export abstract class MessageEnd<Of extends Schema> extends CoreObject {
   /** The share of its capacity that the fullest channel has free, from 0 to 1. */
   get room(): number {
     let least = 1;
-    for (let channel = 0; channel < this.#channelCount; channel++) {
+    for (let channel = 0; channel < this.#channels.count; channel++) {
       const { room, capacity } = this.channelStats(channel);
       least = Math.min(least, room / capacity);
     }
@@ -183,7 +189,7 @@ export abstract class MessageEnd<Of extends Schema> extends CoreObject {
    */
   channelStats(channel: number): ChannelStats {
     const { core, connection } = this;
-    checkChannel(channel, this.#channelCount);
+    checkChannel(channel, this.#channels.count);
     return core.read(channelStatsStruct, (out) =>
       core.check(core.exports.cw_connection_get_channel_stats(connection, channel, out)),
     );

@@ -1,3 +1,4 @@
+import type { Delivery } from './channels.js';
 import { operations } from './expression.js';
 import { checkFields, kinds, type Fields, type Values } from './fields.js';
 import type { RequestPart, RequestType } from './request.js';
@@ -12,6 +13,22 @@ export interface MessageType<
   readonly fields: Of;
   /** True when every message of the type carries a block. */
   readonly block: Block;
+  /** The way in which its messages go. @internal */
+  readonly delivery: Delivery;
+}
+
+/** The options of a type of messages: what goes along, and how. Both ends must agree on the kinds of channels. */
+export interface MessageOptions<Block extends boolean = boolean> {
+  /** True when every message of the type carries a block. Default false. */
+  readonly block?: Block;
+  /** True: every message arrives, once, in the order of sending. Default false: it is sent once, and may be lost or overtaken. */
+  readonly reliable?: boolean;
+  /** True: a reliable message arrives as soon as its packet does, and waits for no earlier one. Default false. */
+  readonly unordered?: boolean;
+  /** True: a message that is not reliable is dropped when a later one has arrived. Default false. */
+  readonly sequenced?: boolean;
+  /** Instead of the three above, for servers with `channels` of their own: the number of the channel. */
+  readonly channel?: number;
 }
 
 /** The types of messages that two peers exchange. Both must have the same ones in the same order. */
@@ -40,9 +57,8 @@ export type MessageBlock<Of extends Schema, Name extends MessageName<Of>> = Type
     ? []
     : [block?: Uint8Array];
 
-/** The arguments that send a message: its channel, type and value, and its block if its type carries one. */
+/** The arguments that send a message: its type and value, and its block if its type carries one. */
 export type MessageArguments<Of extends Schema, Name extends MessageName<Of>> = [
-  channel: number,
   type: Name,
   value: MessageValue<Of, Name>,
   ...block: MessageBlock<Of, Name>,
@@ -50,7 +66,8 @@ export type MessageArguments<Of extends Schema, Name extends MessageName<Of>> = 
 
 /**
  * Declares a type of message by its fields, in the order in which they go over the wire:
- * `message('move', { x: f32(), direction: int(0, 7), name: string(32) })`.
+ * `message('move', { x: f32(), direction: int(0, 7), name: string(32) })`. Its messages are sent once, unless the options
+ * say that they are reliable: `message('say', { text: string(200) }, { reliable: true })`.
  */
 export const message = <
   Name extends string,
@@ -59,11 +76,29 @@ export const message = <
 >(
   name: Name,
   fields: Of,
-  options: { readonly block?: Block } = {},
+  options: MessageOptions<Block> = {},
 ): MessageType<Name, Of, Block> => {
   checkFields(name, fields);
-  return { name, fields, block: (options.block ?? false) as Block };
+  const { block = false as Block } = options;
+  return { name, fields, block, delivery: deliveryOf(name, options) };
 };
+
+/** @throws TypeError for options that contradict each other */
+function deliveryOf(
+  name: string,
+  { block, reliable = false, unordered = false, sequenced = false, channel }: MessageOptions,
+): Delivery {
+  if (channel !== undefined) {
+    if (reliable || unordered || sequenced)
+      throw new TypeError(`${name}: its \`channel\` says how it goes; name nothing else`);
+    return channel;
+  }
+  if (reliable && sequenced) throw new TypeError(`${name}: only unreliable messages are sequenced`);
+  if (unordered && !reliable) throw new TypeError(`${name}: only reliable messages are unordered`);
+  if (reliable && block) return 'blocks';
+  if (reliable) return unordered ? 'reliableUnordered' : 'reliable';
+  return sequenced ? 'unreliableSequenced' : 'unreliable';
+}
 
 /** The types of messages that stand for what is declared: three for a request. */
 type TypesOf<Declared extends readonly (MessageType | RequestType)[]> =

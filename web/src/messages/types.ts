@@ -28,7 +28,7 @@ export interface CongestionConfig {
 
 /** The options of a connection: those on which both ends agree, and the limits of each end. */
 export interface ConnectionConfig {
-  /** The channels of the connection. Default: 0 is reliable, 1 is unreliable. */
+  /** The channels of the connection. Default: those that the schema's messages need; 0 is reliable, 1 is unreliable. */
   readonly channels?: readonly Channel[];
   /**
    * The options of packets. Packets that are sent are filled up to `fragmentAbove`, by default 1064, so that each is

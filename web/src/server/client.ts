@@ -1,5 +1,5 @@
 import { Deferred } from '../deferred.js';
-import { ClosedError } from '../errors.js';
+import { closedError } from '../errors.js';
 import { Host, type ReceivedEvent } from '../hosts/host.js';
 import { Messages } from '../hosts/messages.js';
 import type { AnyAnswerer } from '../hosts/requests.js';
@@ -37,10 +37,7 @@ export interface ClientOwner<Of extends Schema> {
   clients: ReadonlySet<ServerClient<Of>>;
   /** Returns the server's own function that answers such requests of this client. */
   answererOf(type: string, client: ServerClient<Of>): AnyAnswerer | undefined;
-  broadcastTo<Name extends MessageName<Of>>(
-    clients: Iterable<ServerClient<Of>>,
-    ...message: MessageArguments<Of, Name>
-  ): ServerClient<Of>[];
+  broadcastTo(clients: Iterable<ServerClient<Of>>, message: readonly unknown[]): ServerClient<Of>[];
 }
 
 /**
@@ -116,21 +113,26 @@ export class ServerClient<Of extends Schema = Schema> extends Host<Of, ServerCli
    */
   broadcast<Name extends MessageName<Of>>(
     ...message: MessageArguments<Of, Name>
-  ): ServerClient<Of>[] {
+  ): ServerClient<Of>[];
+  broadcast<Name extends MessageName<Of>>(
+    channel: number,
+    ...message: MessageArguments<Of, Name>
+  ): ServerClient<Of>[];
+  broadcast(...message: unknown[]): ServerClient<Of>[] {
     const others = [...this.#owner.clients].filter((client) => client !== this);
-    return this.#owner.broadcastTo(others, ...message);
+    return this.#owner.broadcastTo(others, message);
   }
 
   /**
    * Returns the statistics of the path and the connection.
-   * @throws {@link ClosedError} when the connection has ended.
+   * @throws {@link ConnectionError} when the connection has ended.
    */
   stats(): ConnectionStats {
     this.#look();
     return this.#connection.stats();
   }
 
-  /** @throws {@link ClosedError} when the connection has ended; RangeError when there is no such channel. */
+  /** @throws {@link ConnectionError} when the connection has ended; RangeError when there is no such channel. */
   channelStats(channel: number): ChannelStats {
     this.#look();
     return this.#connection.channelStats(channel);
@@ -175,6 +177,6 @@ export class ServerClient<Of extends Schema = Schema> extends Host<Of, ServerCli
   }
 
   #look(): void {
-    if (this.#gone) throw new ClosedError();
+    if (this.#gone) throw closedError();
   }
 }

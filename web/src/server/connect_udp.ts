@@ -1,5 +1,5 @@
 import { connectBy, type ClientOptions } from '../hosts/connect.js';
-import type { ClientHost } from '../hosts/client_host.js';
+import type { GameClient } from '../hosts/game_client.js';
 import { DEFAULT_DATAGRAM_SIZE } from '../generated.js';
 import type { Schema } from '../messages/schema.js';
 import { checkOptions } from '../options.js';
@@ -22,12 +22,12 @@ const addressOf = (server: string): [host: string, port: number] => {
 
 /**
  * Connects with a game server of the token over UDP, without a relay: for bots and tests on Node.
- * @throws {@link HandshakeError}, {@link CoreError}, RangeError, {@link LoadError}, what a token function throws and
+ * @throws {@link ConnectError}, {@link MisuseError}, RangeError, what a token function throws and
  *   the reason of an aborted signal, as {@link connect} does; {@link ConnectError} when there is no socket
  */
 export async function connectUdp<const Of extends Schema>(
   options: ConnectUdpOptions<Of>,
-): Promise<ClientHost<Of>> {
+): Promise<GameClient<Of>> {
   checkOptions('connectUdp', options, ['token', 'schema']);
   return connectBy(options, async (_, server) => {
     const session = new SessionTransport({

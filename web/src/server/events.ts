@@ -56,8 +56,8 @@ export class SocketErrorEvent extends Event {
   }
 }
 
-/** The events of a `ServerHost`. */
-export interface ServerHostEvents<Of extends Schema> {
+/** The events of a `GameServer`. */
+export interface GameServerEvents<Of extends Schema> {
   connect: ConnectEvent<Of>;
   tick: TickEvent;
   refusedtokens: RefusedTokensEvent;

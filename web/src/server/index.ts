@@ -8,9 +8,14 @@ export type { ServerCoreOptions } from './core.js';
 export { ClientDisconnectedEvent, ServerClient } from './client.js';
 export type { KickOptions, ServerClientEvents } from './client.js';
 export { ConnectEvent, RefusedTokensEvent, SocketErrorEvent, TickEvent } from './events.js';
-export type { RefusedTokenCode, ServerHostEvents } from './events.js';
-export { ServerHost } from './host.js';
-export type { OwnTokenOptions, ServerAnswerer, ServerHostStats, TokenPlayer } from './host.js';
+export type { RefusedTokenCode, GameServerEvents } from './events.js';
+export { GameServer } from './game_server.js';
+export type {
+  OwnTokenOptions,
+  ServerAnswerer,
+  GameServerStats,
+  TokenPlayer,
+} from './game_server.js';
 export { listen } from './listen.js';
 export type { ListenOptions } from './listen.js';
 export { Server, SlotConnection } from './server.js';

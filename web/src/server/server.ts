@@ -19,6 +19,7 @@ import {
 } from '../generated.js';
 import type { CoreErrorCode } from '../errors.js';
 import type { CoreSchema } from '../messages/codec.js';
+import { withChannels, type Channel, type MessageChannels } from '../messages/channels.js';
 import { createEnd, withConfig } from '../messages/connection_config.js';
 import { MessageEnd } from '../messages/message_end.js';
 import { checkChannel, readEvent, writeMessage } from '../messages/passing.js';
@@ -59,9 +60,9 @@ const reasons: Record<
 /** The connection of the client in a slot. */
 export class SlotConnection<Of extends Schema> extends MessageEnd<Of> {
   /** @internal */
-  constructor(core: ServerCore, address: number, schema: CoreSchema, channelCount: number) {
+  constructor(core: ServerCore, address: number, schema: CoreSchema, channels: MessageChannels) {
     // The server owns the connection and the schema, so nothing is destroyed here.
-    super(core, { address, destroy: () => {}, schema, channelCount });
+    super(core, { address, destroy: () => {}, schema, channels });
   }
 
   protected override get connection(): number {
@@ -73,7 +74,7 @@ export class SlotConnection<Of extends Schema> extends MessageEnd<Of> {
 function create(
   core: ServerCore,
   schema: CoreSchema,
-  config: ServerConfig,
+  config: ServerConfig & { readonly channels: readonly Channel[] },
   unixOffsetSeconds: number,
 ): number {
   const { exports, memory } = core;
@@ -107,13 +108,13 @@ function create(
 
 /**
  * A game server, like `cw_server` in C: it has no I/O and no clock. Bytes come from the caller, and so does the time,
- * in seconds that only go forward. `ServerHost` puts a server over a UDP socket.
+ * in seconds that only go forward. `GameServer` puts a server over a UDP socket.
  */
 export class Server<Of extends Schema = Schema> extends WasmObject<ServerCore> {
   /** The address of the `cw_netcode_server` that carries this one. */
   readonly #netcode: number;
   readonly #schema: CoreSchema;
-  readonly #channelCount: number;
+  readonly #channels: MessageChannels;
   /** The address of memory for the address of a datagram, as a struct, and then for the text of an address. */
   readonly #address: number;
   readonly #text: number;
@@ -124,16 +125,17 @@ export class Server<Of extends Schema = Schema> extends WasmObject<ServerCore> {
 
   /**
    * @param unixOffsetSeconds Unix time minus the `now` of all calls
-   * @throws TypeError or RangeError that names the option; {@link CoreError} with a code that says which part of
+   * @throws TypeError or RangeError that names the option; {@link MisuseError} with a code that says which part of
    *   schema or config cannot work, `ADDRESS` for an address that is none
    */
-  constructor(core: ServerCore, schema: Of, config: ServerConfig, unixOffsetSeconds: number) {
+  constructor(core: ServerCore, schema: Of, options: ServerConfig, unixOffsetSeconds: number) {
+    const config = withChannels(schema, options);
     const make = (types: CoreSchema): number => create(core, types, config, unixOffsetSeconds);
     const made = createEnd(core, schema, config, make, core.exports.cw_server_destroy);
     super(core, made.address, made.destroy);
     this.#netcode = core.exports.cw_server_netcode(this.address);
     this.#schema = made.schema;
-    this.#channelCount = made.channelCount;
+    this.#channels = made.channels;
     this.#address = this.buffer(addressStruct.size);
     this.#text = this.buffer(ADDRESS_TEXT_SIZE);
     this.#incoming = this.buffer(DATAGRAM_MAX);
@@ -222,7 +224,12 @@ export class Server<Of extends Schema = Schema> extends WasmObject<ServerCore> {
     const { core } = this;
     const address = core.exports.cw_server_connection(this.address, client);
     if (address === 0) throw core.error('NOT_CONNECTED');
-    return new SlotConnection(core, address, this.#schema, this.#channelCount);
+    return new SlotConnection(core, address, this.#schema, this.#channels);
+  }
+
+  /** Returns the number of the channel on which messages of this type go when none is named. @internal */
+  channelOf(type: MessageName<Of>): number {
+    return this.#channels.of(type);
   }
 
   /** Returns what is known of the client in a slot; `undefined` when there is no client. */
@@ -250,7 +257,7 @@ export class Server<Of extends Schema = Schema> extends WasmObject<ServerCore> {
   ): void {
     const { core, address } = this;
     const { exports } = core;
-    checkChannel(channel, this.#channelCount);
+    checkChannel(channel, this.#channels.count);
     const send = (message: number): number => {
       if (!to) return -exports.cw_server_broadcast(address, channel, message, NOBODY, now);
       const slots = core.memoryFor(4 * to.length);

@@ -40,7 +40,7 @@ export interface ConnectTokenOptions extends ServerCoreOptions {
   readonly userData?: Uint8Array;
   /** The types of messages that the client must have. Default: none are asked for. */
   readonly schema?: Schema;
-  /** With the schema: the channels. Default: 0 is reliable, 1 is unreliable. */
+  /** With the schema: the channels. Default: those that its messages need. */
   readonly channels?: readonly Channel[];
   /** With the schema: the endpoint's config, when it is not the default. */
   readonly endpoint?: EndpointConfig;
@@ -55,7 +55,7 @@ export const generateKey = (): Uint8Array<ArrayBuffer> =>
 /**
  * Makes a connect token for a player whom the backend knows: 2048 bytes, for that player and no one
  * else. It is good for one connection.
- * @throws TypeError or RangeError that names the option; {@link CoreError} `ADDRESS` for a server that is
+ * @throws TypeError or RangeError that names the option; {@link MisuseError} `ADDRESS` for a server that is
  *   no address with a port, such as a host name, `USER_DATA` when it leaves no room for a fingerprint, and
  *   `KEY` for a key of zeros.
  */

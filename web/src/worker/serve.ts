@@ -1,6 +1,6 @@
 import { Abort } from '../abort.js';
-import { ClosedError } from '../errors.js';
-import type { ClientHost } from '../hosts/client_host.js';
+import { closedError } from '../errors.js';
+import type { GameClient } from '../hosts/game_client.js';
 import { connect } from '../hosts/connect.js';
 import type { ReceivedEvent } from '../hosts/host.js';
 import { requestNames } from '../messages/request.js';
@@ -14,7 +14,7 @@ class Server {
   readonly #line: Line<PageSide>;
   readonly #peers = new RemotePeers(() => this.#line);
   readonly #attempt = new Abort();
-  #client: ClientHost | undefined;
+  #client: GameClient | undefined;
   #window = WINDOW;
   /** These give up the page's requests that are open. */
   readonly #requests = new Map<number, AbortController>();
@@ -23,10 +23,10 @@ class Server {
     const calls: WorkerSide = {
       start: (...args) => this.#start(...args),
       send: (...message) => {
-        this.#joined.send(...(message as Parameters<ClientHost['send']>));
+        this.#joined.send(...(message as Parameters<GameClient['send']>));
         return this.#joined.writable;
       },
-      track: (...message) => this.#joined.track(...(message as Parameters<ClientHost['track']>)),
+      track: (...message) => this.#joined.track(...(message as Parameters<GameClient['track']>)),
       request: async (id, type, value, options) => {
         const abort = new AbortController();
         this.#requests.set(id, abort);
@@ -46,15 +46,15 @@ class Server {
       },
       disconnect: () => {
         if (this.#client) this.#client.disconnect();
-        else this.#attempt.abort(new ClosedError());
+        else this.#attempt.abort(closedError());
       },
       ...this.#peers.calls,
     };
     this.#line = new Line<PageSide>(port, calls);
   }
 
-  get #joined(): ClientHost {
-    if (!this.#client) throw new ClosedError();
+  get #joined(): GameClient {
+    if (!this.#client) throw closedError();
     return this.#client;
   }
 
@@ -102,7 +102,7 @@ class Server {
     if (--this.#window === 0) this.#joined.removeEventListener('message', this.#pass);
   };
 
-  #status(client: ClientHost): ClientStatus {
+  #status(client: GameClient): ClientStatus {
     const { state, transport, slot, writable } = client;
     return { state, transport, slot, writable };
   }

@@ -1,5 +1,5 @@
-import type { ClientHostState, Disconnect } from '../hosts/client_events.js';
-import type { ClientHostStats } from '../hosts/client_host.js';
+import type { GameClientState, Disconnect } from '../hosts/client_events.js';
+import type { GameClientStats } from '../hosts/game_client.js';
 import type { ConnectOptions } from '../hosts/connect.js';
 import type { ConnectToken } from '../hosts/token.js';
 import type { WasmSource } from '../wasm_source.js';
@@ -26,7 +26,7 @@ export type PortableRequest = Omit<RequestOptions, 'signal'>;
 
 /** A page knows this of its client without asking. */
 export interface ClientStatus {
-  readonly state: ClientHostState;
+  readonly state: GameClientState;
   readonly transport: TransportKind | undefined;
   readonly slot: { readonly index: number; readonly count: number };
   readonly writable: boolean;
@@ -51,7 +51,7 @@ export type WorkerSide = {
   request(id: number, type: string, value: unknown, options: PortableRequest): Promise<unknown>;
   /** Gives a request up. */
   cancel(id: number): void;
-  stats(): ClientHostStats;
+  stats(): GameClientStats;
   channelStats(channel: number): ChannelStats;
   /** Tells the number of messages that were taken. */
   taken(count: number): void;
@@ -78,7 +78,7 @@ export type PageSide = {
   /** Answers a question of the game server. */
   answer(type: string, value: unknown): Promise<unknown>;
   /** Tells the end of the connection, after the last message, with its last figures. */
-  end(how: Disconnect, stats: ClientHostStats): void;
+  end(how: Disconnect, stats: GameClientStats): void;
   openPeer(peer: number, label: string, options: ChannelOptions): void;
   offer(peer: number): Promise<{ type: string; sdp?: string }>;
   setLocal(peer: number, description: { type: 'offer'; sdp: string }): Promise<void>;

@@ -1,16 +1,16 @@
 import { reasonOf, throwIfAborted } from '../abort.js';
 import { Deferred } from '../deferred.js';
-import { ClosedError, CoreError, LoadError, RefusedError } from '../errors.js';
+import { ConnectError, MisuseError, closedError, refusedError, refusalOf } from '../errors.js';
 import { refusals } from '../generated.js';
 import {
   DisconnectedEvent,
   StateEvent,
   TransportEvent,
-  type ClientHostEvents,
-  type ClientHostState,
+  type GameClientEvents,
+  type GameClientState,
   type Disconnect,
 } from '../hosts/client_events.js';
-import type { ClientHostStats } from '../hosts/client_host.js';
+import type { GameClientStats } from '../hosts/game_client.js';
 import { Host, type HostMessages } from '../hosts/host.js';
 import { PageVisit } from '../hosts/page_visit.js';
 import { reasonFor } from '../hosts/refusal.js';
@@ -72,24 +72,24 @@ const nowhere: ClientStatus = {
 
 /**
  * A connection with a game server that lives in a Worker: ticks, packets and encryption do not wait for the page.
- * {@link connectInWorker} makes one. It is used like a `ClientHost`, but methods that ask the Worker return promises:
- * `send` resolves when the message is in the queue, and rejects with what `ClientHost.send` throws. Messages leave in
+ * {@link connectInWorker} makes one. It is used like a `GameClient`, but methods that ask the Worker return promises:
+ * `send` resolves when the message is in the queue, and rejects with what `GameClient.send` throws. Messages leave in
  * the order of the calls. `writable` is that of the last answer of the Worker.
  */
 export class WorkerClient<Of extends Schema = Schema> extends Host<
   Of,
-  ClientHostEvents<Of>,
+  GameClientEvents<Of>,
   Promise<void>
 > {
   /** @internal */
   protected override readonly messages: HostMessages<Of, Promise<void>> = {
     isWritable: () => this.#status.writable,
-    send: async (...message) => {
+    send: async (message) => {
       this.#ask();
       const writable = await this.#line.call('send', ...message);
       this.#status = { ...this.#status, writable };
     },
-    track: async (...message) => {
+    track: async (message) => {
       this.#ask();
       return this.#line.call('track', ...message);
     },
@@ -111,7 +111,7 @@ export class WorkerClient<Of extends Schema = Schema> extends Host<
   /** The number of the latest request. */
   #asked = 0;
   #closed!: Deferred<Disconnect>;
-  #lastStats: ClientHostStats | undefined;
+  #lastStats: GameClientStats | undefined;
   /**
    * The error of the application's function that was asked for a token. It is kept here because not every error goes
    * through a port.
@@ -137,7 +137,7 @@ export class WorkerClient<Of extends Schema = Schema> extends Host<
     );
   }
 
-  get state(): ClientHostState {
+  get state(): GameClientState {
     return this.#status.state;
   }
 
@@ -165,7 +165,7 @@ export class WorkerClient<Of extends Schema = Schema> extends Host<
   }
 
   /** Returns the statistics, which are the last ones after the end. */
-  async stats(): Promise<ClientHostStats> {
+  async stats(): Promise<GameClientStats> {
     if (this.#lastStats) return this.#lastStats;
     this.#ask();
     return this.#line.call('stats');
@@ -189,24 +189,24 @@ export class WorkerClient<Of extends Schema = Schema> extends Host<
         code: 0,
         text: '',
       } as const;
-      if (this.#worker === worker) this.#giveUp(new ClosedError(), how);
+      if (this.#worker === worker) this.#giveUp(closedError(), how);
     }, FAREWELL);
   }
 
   /**
-   * Connects again after the end as `ClientHost.reconnect` does, in a Worker of its own.
+   * Connects again after the end as `GameClient.reconnect` does, in a Worker of its own.
    * @param options `signal` gives the attempt up when it is aborted
-   * @throws what {@link connectInWorker} throws; {@link CoreError} `CONNECTED` before the end, `TOKEN_USED`
+   * @throws what {@link connectInWorker} throws; {@link MisuseError} `CONNECTED` before the end, `TOKEN_USED`
    *   when there is no function to ask for a token
    */
   async reconnect(options: { readonly signal?: AbortSignal } = {}): Promise<void> {
     if (this.state !== 'disconnected')
-      throw new CoreError(
+      throw new MisuseError(
         'CONNECTED',
         'the client is connected or connecting; disconnect it first',
       );
     if (!this.#renewable)
-      throw new CoreError(
+      throw new MisuseError(
         'TOKEN_USED',
         'a connect token is good for one connection; pass a function as token to connect again',
       );
@@ -321,19 +321,19 @@ export class WorkerClient<Of extends Schema = Schema> extends Host<
   /** Answers a question of the server. An error that is no refusal stays in the page. */
   async #answer(type: string, value: unknown): Promise<unknown> {
     const answer = this.answererOf(type);
-    if (!answer) throw new RefusedError(refusals.NO_ANSWER);
+    if (!answer) throw refusedError(refusals.NO_ANSWER);
     try {
       return await answer(value as never);
     } catch (error) {
-      if (error instanceof RefusedError) throw error;
+      if (refusalOf(error) !== undefined) throw error;
       void Promise.reject(error);
-      throw new RefusedError(refusals.FAILED);
+      throw refusedError(refusals.FAILED);
     }
   }
 
-  /** @throws ClosedError when there is no Worker to ask. */
+  /** @throws ConnectionError `CLOSED` when there is no Worker to ask. */
   #ask(): void {
-    if (this.state === 'disconnected') throw new ClosedError();
+    if (this.state === 'disconnected') throw closedError();
   }
 
   #know(status: ClientStatus): void {
@@ -347,7 +347,7 @@ export class WorkerClient<Of extends Schema = Schema> extends Host<
     const what = `the Worker of the connection does not run${message ? `: ${message}` : ''}`;
     const help =
       'is worker/thread.js of the package beside its code, and does the page allow it (worker-src)?';
-    const error = new LoadError(`${what}; ${help}`);
+    const error = new ConnectError('LOAD', 'load', `${what}; ${help}`);
     this.#giveUp(error, { reason: 'transport', message: what, code: 0, text: '' });
   }
 
@@ -363,7 +363,7 @@ export class WorkerClient<Of extends Schema = Schema> extends Host<
     const [worker, line, peers] = [this.#worker, this.#line, this.#peers];
     this.#worker = undefined;
     setTimeout(() => {
-      line.close(new ClosedError());
+      line.close(closedError());
       peers.close();
       worker.terminate();
     }, FAREWELL);

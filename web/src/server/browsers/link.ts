@@ -1,5 +1,5 @@
 import { seconds } from '../../clock.js';
-import { DATAGRAM_MAX, closeCodes, closeTexts } from '../../generated.js';
+import { DATAGRAM_MAX, PING_SECONDS, closeCodes, closeTexts } from '../../generated.js';
 import { strangersAllowance, type Allowance } from './allowance.js';
 import type { HttpSocket } from './http.js';
 import type { WsSocket } from './ws.js';
@@ -15,7 +15,6 @@ const WAITING_MAX = 65536;
 const UNREAD_MAX = 1 << 20;
 /** After a frame too many, nothing is read for so long: what is read at once may be thousands of frames. */
 const PAUSE_SECONDS = 0.25;
-const PING_SECONDS = 30;
 /** The value of `WebSocket.OPEN`. */
 const OPEN = 1;
 

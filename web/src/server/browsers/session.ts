@@ -1,5 +1,13 @@
 import { seconds } from '../../clock.js';
-import { RESUME_SECONDS, closeCodes, closeTexts } from '../../generated.js';
+import {
+  ANSWER_SECONDS,
+  AWAY_SECONDS,
+  IDLE_SECONDS,
+  REQUEST_SECONDS,
+  RESUME_SECONDS,
+  closeCodes,
+  closeTexts,
+} from '../../generated.js';
 import { clientsAllowance, strangersAllowance, type Allowance } from './allowance.js';
 import type { BrowserLink, Farewell } from './link.js';
 import type { Visitor } from './visitors.js';
@@ -8,12 +16,6 @@ const farewell = (why: 'SILENT' | 'UNANSWERED' | 'IDLE' | 'MOVED'): Farewell => 
   closeCodes[why],
   closeTexts[why],
 ];
-
-/** These are the defaults of the relay's options, in seconds. */
-const REQUEST_SECONDS = 5;
-const ANSWER_SECONDS = 10;
-const IDLE_SECONDS = 120;
-const AWAY_SECONDS = 3;
 
 /** The codes with which a browser closes a link on purpose, and when the page is left. */
 const CLOSE_NORMAL = 1000;

@@ -10,8 +10,8 @@ import {
   DisconnectedEvent,
   StateEvent,
   TransportEvent,
-  type ClientHostEvents,
-  type ClientHostState,
+  type GameClientEvents,
+  type GameClientState,
   type Disconnect,
 } from './client_events.js';
 import { ClientRunner, type Access } from './client_runner.js';
@@ -19,7 +19,7 @@ import { Host, type HostStats } from './host.js';
 import { Messages } from './messages.js';
 
 /** Statistics of a client: of the connection, of its encrypted packets, and of the transport. */
-export interface ClientHostStats extends HostStats {
+export interface GameClientStats extends HostStats {
   readonly secure: ClientStats;
 }
 
@@ -29,7 +29,7 @@ export interface ClientHostStats extends HostStats {
  * one with `next`, or by the next listener. When the way to the server breaks, it is replaced: the state is
  * `reconnecting`, and messages and statistics go on.
  */
-export class ClientHost<Of extends Schema = Schema> extends Host<Of, ClientHostEvents<Of>> {
+export class GameClient<Of extends Schema = Schema> extends Host<Of, GameClientEvents<Of>> {
   readonly #client: Client<Of>;
   readonly #runner: ClientRunner;
   /** @internal */
@@ -66,7 +66,7 @@ export class ClientHost<Of extends Schema = Schema> extends Host<Of, ClientHostE
     });
   }
 
-  get state(): ClientHostState {
+  get state(): GameClientState {
     return this.#runner.state;
   }
 
@@ -85,7 +85,7 @@ export class ClientHost<Of extends Schema = Schema> extends Host<Of, ClientHostE
     return this.#client.slot();
   }
 
-  stats(): ClientHostStats {
+  stats(): GameClientStats {
     const client = this.#client;
     const transport = this.#runner.transport.stats();
     return { ...client.stats(), transport, secure: client.clientStats() };
@@ -99,7 +99,7 @@ export class ClientHost<Of extends Schema = Schema> extends Host<Of, ClientHostE
    * Connects again after the end, as a new client of the server, with a new token: `connect` must have
    * been given a function as `token`. Messages of the old connection that nobody took are gone.
    * @param options `signal` gives the attempt up when it is aborted
-   * @throws what {@link connect} throws; {@link CoreError} `CONNECTED` before the end, `TOKEN_USED` when
+   * @throws what {@link connect} throws; {@link MisuseError} `CONNECTED` before the end, `TOKEN_USED` when
    *   there is no function to ask for a token
    */
   reconnect(options: { readonly signal?: AbortSignal } = {}): Promise<void> {

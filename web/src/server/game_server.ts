@@ -1,6 +1,7 @@
 import { seconds, worldSeconds } from '../clock.js';
-import { ClosedError } from '../errors.js';
+import { closedError } from '../errors.js';
 import type { AnswerValue, QuestionValue, RequestName } from '../messages/request.js';
+import { placed } from '../messages/channels.js';
 import type { MessageArguments, MessageName, Schema } from '../messages/schema.js';
 import { generateConnectToken, generateInsecureToken, type ConnectTokenOptions } from './token.js';
 import { isVirtual, type BrowserSessions, type BrowserStats } from './browsers/sessions.js';
@@ -14,7 +15,7 @@ import {
   SocketErrorEvent,
   TickEvent,
   refusedTokenCodes,
-  type ServerHostEvents,
+  type GameServerEvents,
 } from './events.js';
 import type { Server } from './server.js';
 import type { SocketStats, UdpSocket } from './socket.js';
@@ -22,7 +23,7 @@ import { ServerTicks } from './ticks.js';
 import type { ServerClientInfo, ServerEvent, ServerStats } from './types.js';
 
 /** Statistics of a server, and of its socket. */
-export interface ServerHostStats extends ServerStats {
+export interface GameServerStats extends ServerStats {
   readonly socket: SocketStats;
   /** The figures of players in browsers, when `listen` was given an HTTP server. */
   readonly browsers?: BrowserStats;
@@ -72,11 +73,13 @@ const worldOffset = (now: number): number => worldSeconds() - now;
  * A game server on a UDP socket; {@link listen} makes one. A `connect` event brings each client. Once in each tick it
  * dispatches a `tick` event, and then sends what is due.
  */
-export class ServerHost<Of extends Schema = Schema> extends EventTarget {
-  declare readonly addEventListener: Listening<ServerHostEvents<Of>>;
-  declare readonly removeEventListener: Listening<ServerHostEvents<Of>>;
+export class GameServer<Of extends Schema = Schema> extends EventTarget {
+  declare readonly addEventListener: Listening<GameServerEvents<Of>>;
+  declare readonly removeEventListener: Listening<GameServerEvents<Of>>;
   /** The address where the server listens: `'127.0.0.1:40000'`. */
   readonly address: string;
+  /** The number of slots. */
+  readonly maxClients: number;
   readonly #server: Server<Of>;
   readonly #socket: UdpSocket;
   readonly #browsers: BrowserSessions | undefined;
@@ -96,8 +99,14 @@ export class ServerHost<Of extends Schema = Schema> extends EventTarget {
   #lookAt = 0;
 
   /** @internal */
-  constructor(server: Server<Of>, paths: ServerPaths, tokens: TokenBase, interval: number) {
+  constructor(
+    server: Server<Of>,
+    paths: ServerPaths,
+    tokens: TokenBase,
+    { interval, maxClients }: { readonly interval: number; readonly maxClients: number },
+  ) {
     super();
+    this.maxClients = maxClients;
     const { socket, browsers, visitors } = paths;
     this.#server = server;
     this.#socket = socket;
@@ -109,7 +118,7 @@ export class ServerHost<Of extends Schema = Schema> extends EventTarget {
       clients: this.#clients,
       info: (slot) => this.#info(slot),
       kick: (client, text, options) => this.#kick(client, text, options),
-      broadcastTo: (...what) => this.broadcastTo(...what),
+      broadcastTo: (clients, message) => this.#broadcastTo(clients, message),
       answererOf: (type, client) => {
         const answer = this.#answerers.get(type);
         return answer && ((question) => answer(question, client));
@@ -146,12 +155,17 @@ export class ServerHost<Of extends Schema = Schema> extends EventTarget {
   /**
    * Sends a message to all clients. It is checked and encoded once.
    * @returns the clients that had no room for it
-   * @throws what {@link ServerClient.send} throws because of the message, and {@link ClosedError} when the server is
+   * @throws what {@link ServerClient.send} throws because of the message, and {@link ConnectionError} when the server is
    *   closed. Nothing is sent then.
    */
   broadcast<Name extends MessageName<Of>>(
     ...message: MessageArguments<Of, Name>
-  ): ServerClient<Of>[] {
+  ): ServerClient<Of>[];
+  broadcast<Name extends MessageName<Of>>(
+    channel: number,
+    ...message: MessageArguments<Of, Name>
+  ): ServerClient<Of>[];
+  broadcast(...message: unknown[]): ServerClient<Of>[] {
     return this.#broadcast(message);
   }
 
@@ -159,6 +173,19 @@ export class ServerHost<Of extends Schema = Schema> extends EventTarget {
   broadcastTo<Name extends MessageName<Of>>(
     clients: Iterable<ServerClient<Of>>,
     ...message: MessageArguments<Of, Name>
+  ): ServerClient<Of>[];
+  broadcastTo<Name extends MessageName<Of>>(
+    clients: Iterable<ServerClient<Of>>,
+    channel: number,
+    ...message: MessageArguments<Of, Name>
+  ): ServerClient<Of>[];
+  broadcastTo(clients: Iterable<ServerClient<Of>>, ...message: unknown[]): ServerClient<Of>[] {
+    return this.#broadcastTo(clients, message);
+  }
+
+  #broadcastTo(
+    clients: Iterable<ServerClient<Of>>,
+    message: readonly unknown[],
   ): ServerClient<Of>[] {
     const to = [...clients].filter((client) => this.#clients.has(client)).map(({ slot }) => slot);
     return this.#broadcast(message, to);
@@ -205,7 +232,7 @@ export class ServerHost<Of extends Schema = Schema> extends EventTarget {
   }
 
   /** Returns the figures of the server, its socket, and the pages that it serves itself. */
-  stats(): ServerHostStats {
+  stats(): GameServerStats {
     this.#look();
     return {
       ...this.#server.stats(),
@@ -231,7 +258,7 @@ export class ServerHost<Of extends Schema = Schema> extends EventTarget {
   }
 
   #look(): void {
-    if (this.#closed) throw new ClosedError();
+    if (this.#closed) throw closedError();
   }
 
   #kick(client: ServerClient<Of>, text: string, { code = 0, flushSeconds = 0 }: KickOptions): void {
@@ -243,11 +270,9 @@ export class ServerHost<Of extends Schema = Schema> extends EventTarget {
     this.#clients.delete(client);
   }
 
-  #broadcast<Name extends MessageName<Of>>(
-    [channel, type, value, block]: MessageArguments<Of, Name>,
-    to?: readonly number[],
-  ): ServerClient<Of>[] {
+  #broadcast(message: readonly unknown[], to?: readonly number[]): ServerClient<Of>[] {
     this.#look();
+    const [channel, type, value, block] = placed<Of>(message, this.#server);
     this.#server.broadcast(channel, type, value, { now: seconds(), block, ...(to && { to }) });
     return [...this.#clients].filter(({ slot }) => this.#server.broadcastRefused(slot));
   }
