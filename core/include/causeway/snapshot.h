@@ -119,7 +119,9 @@ enum cw_error cw_snapshot_server_set_priority(struct cw_snapshot_server *server,
                                               uint32_t entity, float priority);
 
 /* Sets the priorities of all entities for a client at once: that of the listed ones, which may come
-   in any order, and 0 for all others. When an entity is listed twice, the higher one counts. The
+   in any order, and 0 for all others. With max_interest a priority also is a rate: the changes of
+   an entity come with every snapshot from 1 on, and with every fourth for 0.25, even if there is
+   room. When an entity is listed twice, the higher one counts. The
    list may be what cw_interest_find found, and the client's own entity. Returns
    CW_ERROR_INVALID_ARGUMENT, with nothing changed, for an id that is too large, a priority that is
    negative or not finite, or more than max_interest entities. */

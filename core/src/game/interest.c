@@ -27,6 +27,7 @@ struct place {
 struct cw_interest {
     struct cw_interest_config config;
     size_t memory;
+    double cells_per_unit;
     uint32_t side; /* a power of two */
     bool sorted;   /* the sorted places are those of the entities */
     /* These two have an item for each entity. */
@@ -61,7 +62,10 @@ static uint32_t cells_of(const struct cw_interest *interest)
 static struct cw_interest *lay_out(struct cw_arena *arena, const struct cw_interest_config *config)
 {
     struct cw_interest *const interest = cw_arena_take(arena, sizeof *interest);
-    struct cw_interest parts = {.config = *config, .memory = arena->size, .side = LEAST_SIDE};
+    struct cw_interest parts = {.config = *config,
+                                .memory = arena->size,
+                                .cells_per_unit = CELLS_PER_RADIUS / config->radius,
+                                .side = LEAST_SIDE};
     while (cells_of(&parts) < config->max_entities / 4)
         parts.side *= 2;
     parts.places = cw_snapshot_take(arena, config->max_entities, sizeof *parts.places);
@@ -118,7 +122,7 @@ void cw_interest_reset(struct cw_interest *interest)
 /* Returns the cell of a coordinate, counted from the origin. */
 static int32_t cell_at(const struct cw_interest *interest, double coordinate)
 {
-    const double cell = coordinate * CELLS_PER_RADIUS / interest->config.radius;
+    const double cell = coordinate * interest->cells_per_unit;
     if (cell >= EDGE)
         return EDGE;
     if (cell <= -EDGE)

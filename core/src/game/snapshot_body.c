@@ -1,11 +1,16 @@
 #include "game/snapshot_body.h"
 
+#include "base/bit_copy.h"
 #include "game/snapshot_internal.h"
+#include "message/schema_plain.h"
 
 #include <math.h>
 
 /* The bits of the shortest entry: a bit for the next id, a bit for the kind of change. */
 #define LEAST_BITS 2
+
+/* cw_bit_copy reads this many bytes past the last one. */
+#define COPY_AHEAD 8
 
 /* The search for an entity that fits passes over this many that do not. */
 #define MOST_PASSED 16
@@ -16,11 +21,14 @@ void cw_snapshot_scratch_layout(struct cw_snapshot_scratch *scratch, struct cw_a
     const uint32_t max_entities = config->max_entities;
     struct cw_snapshot_scratch parts = {
         .differences = cw_snapshot_take(arena, max_entities, sizeof *parts.differences),
-        .queue = cw_snapshot_take(arena, max_entities, sizeof *parts.queue),
+        .queue = cw_snapshot_take(arena, 2 * (uint64_t)max_entities, sizeof *parts.queue),
     };
-    if (config->coding == CW_SNAPSHOT_RANGE_CODED) {
+    parts.plain = cw_snapshot_take(arena, cw_schema_count(config->schema), sizeof *parts.plain);
+    if (config->coding == CW_SNAPSHOT_RANGE_CODED && config->max_interest == 0) {
         parts.coder = cw_arena_take(arena, sizeof *parts.coder);
         parts.coded = cw_arena_take(arena, config->max_bytes);
+    } else {
+        parts.entries = cw_arena_take(arena, config->max_bytes + COPY_AHEAD);
     }
     if (scratch)
         *scratch = parts;
@@ -82,6 +90,39 @@ static struct cw_snapshot_entry entry_of(const struct cw_snapshot_body *body,
     return entry;
 }
 
+/* Writes a plain struct's entry, an update, as differences. */
+static bool write_plain(struct cw_stream *stream, const struct cw_schema_steps *steps,
+                        const struct cw_snapshot_entry *entry)
+{
+    struct cw_bit_writer writer = stream->writer;
+    const bool done = cw_bit_writer_bits(&writer, 0, 1) && /* as cw_snapshot_is_update reads it */
+                      cw_schema_write_plain(&writer, steps, entry->baseline, entry->state);
+    stream->writer = writer;
+    return done;
+}
+
+/* Writes or measures an entry without its id. */
+static bool write_entry(const struct cw_snapshot_body *body, struct cw_stream *stream,
+                        struct cw_snapshot_entry *entry)
+{
+    const struct cw_snapshot_wire *const wire = body->wire;
+    if (stream->mode == CW_STREAM_WRITE && entry->change == CW_SNAPSHOT_UPDATE &&
+        wire->coding == CW_SNAPSHOT_DIFFERENCES && body->scratch->plain[entry->type])
+        return write_plain(stream, &wire->schema->types[entry->type].steps, entry);
+    return cw_snapshot_serialize_entry(wire, stream, entry);
+}
+
+/* Writes the entry of a difference after the id. */
+static bool write_difference(const struct cw_snapshot_body *body, struct cw_stream *stream,
+                             const struct cw_snapshot_difference *difference)
+{
+    if (difference->bits > 0)
+        return cw_bit_copy(&stream->writer, body->scratch->entries + difference->at / 8,
+                           difference->at % 8, difference->bits);
+    struct cw_snapshot_entry entry = entry_of(body, difference);
+    return write_entry(body, stream, &entry);
+}
+
 /* Writes the body with all changes in entries. */
 static size_t write_entries(struct cw_snapshot_body *body, uint8_t *out, size_t capacity)
 {
@@ -89,12 +130,12 @@ static size_t write_entries(struct cw_snapshot_body *body, uint8_t *out, size_t 
     uint32_t previous = CW_SNAPSHOT_NO_ID;
     bool fits = cw_snapshot_serialize_head(body->wire, &stream, &body->head);
     for (uint32_t i = 0; i < body->differing && fits; ++i) {
-        if (!body->scratch->differences[i].chosen)
+        const struct cw_snapshot_difference *const difference = &body->scratch->differences[i];
+        if (!difference->chosen)
             continue;
-        struct cw_snapshot_entry entry = entry_of(body, &body->scratch->differences[i]);
-        fits = cw_snapshot_write_id(body->wire, &stream, previous, entry.id) &&
-               cw_snapshot_serialize_entry(body->wire, &stream, &entry);
-        previous = entry.id;
+        fits = cw_snapshot_write_id(body->wire, &stream, previous, difference->id) &&
+               write_difference(body, &stream, difference);
+        previous = difference->id;
     }
     return fits ? cw_stream_flush(&stream) : 0;
 }
@@ -159,12 +200,12 @@ static size_t write_coded(struct cw_snapshot_body *body, uint8_t *out, size_t ca
 size_t cw_snapshot_body_write(struct cw_snapshot_body *body, uint8_t *out, size_t capacity)
 {
     const size_t head = CW_SNAPSHOT_SPLIT_SIZE;
-    if (!body->scratch->coder)
+    if (body->wire->coding != CW_SNAPSHOT_RANGE_CODED)
         return write_entries(body, out, capacity);
     if (capacity < head)
         return 0;
     size_t split = 0, size = 0;
-    if (body->had)
+    if (body->scratch->coder)
         size = write_coded(body, out + head, capacity - head, &split);
     if (size == 0) {
         split = CW_SNAPSHOT_NOT_SPLIT;
@@ -175,109 +216,118 @@ size_t cw_snapshot_body_write(struct cw_snapshot_body *body, uint8_t *out, size_
     return size > 0 ? head + size : 0;
 }
 
-/* Returns the bits of an entry without its id; more than any body has if it cannot be measured. */
-static size_t entry_bits(const struct cw_snapshot_body *body,
-                         const struct cw_snapshot_difference *difference)
+/* Returns the bits of an entry without its id; more than any body has if it does not fit. The entry
+   stands ready if it can, at the end of those in the stream. */
+static size_t make_entry(const struct cw_snapshot_body *body,
+                         struct cw_snapshot_difference *difference, struct cw_stream *ready)
 {
-    struct cw_stream stream = cw_stream_measurer();
     struct cw_snapshot_entry entry = entry_of(body, difference);
-    return cw_snapshot_serialize_entry(body->wire, &stream, &entry) ? cw_stream_position(&stream)
-                                                                    : SIZE_MAX / 2;
+    struct cw_stream measurer = cw_stream_measurer();
+    const bool copies = body->scratch->entries &&
+                        (entry.change == CW_SNAPSHOT_REMOVE || body->scratch->plain[entry.type]);
+    struct cw_stream *const stream = copies ? ready : &measurer;
+    const size_t at = cw_stream_position(stream);
+    if (!write_entry(body, stream, &entry))
+        return SIZE_MAX / 2;
+    const size_t bits = cw_stream_position(stream) - at;
+    difference->at = (uint32_t)at;
+    difference->bits = copies ? (uint32_t)bits : 0;
+    return bits;
 }
 
 /* Returns the bits of the ids that were chosen. */
 static size_t id_bits(const struct cw_snapshot_body *body)
 {
-    struct cw_stream stream = cw_stream_measurer();
+    const struct cw_snapshot_difference *const differences = body->scratch->differences;
+    size_t bits = 0;
     uint32_t previous = CW_SNAPSHOT_NO_ID;
-    for (uint32_t i = 0; i < body->differing; ++i)
-        if (body->scratch->differences[i].chosen) {
-            const uint32_t id = body->scratch->differences[i].id;
-            cw_snapshot_write_id(body->wire, &stream, previous, id);
-            previous = id;
-        }
-    return cw_stream_position(&stream);
-}
-
-/* Returns whether difference a goes before b: the more urgent first, then the lower id. */
-static bool before(const struct cw_snapshot_scratch *scratch, uint32_t a, uint32_t b)
-{
-    const float of_a = scratch->differences[a].urgency, of_b = scratch->differences[b].urgency;
-    return of_a != of_b ? of_a > of_b : a < b;
-}
-
-/* Lets the index at the place sink to its place in the heap. */
-static void sink(const struct cw_snapshot_scratch *scratch, uint32_t place, uint32_t count)
-{
-    const uint32_t index = scratch->queue[place];
-    for (;;) {
-        uint32_t child = 2 * place + 1;
-        if (child >= count)
-            break;
-        if (child + 1 < count && before(scratch, scratch->queue[child + 1], scratch->queue[child]))
-            ++child;
-        if (!before(scratch, scratch->queue[child], index))
-            break;
-        scratch->queue[place] = scratch->queue[child];
-        place = child;
-    }
-    scratch->queue[place] = index;
-}
-
-static void make_queue(const struct cw_snapshot_body *body)
-{
-    const struct cw_snapshot_scratch *const scratch = body->scratch;
     for (uint32_t i = 0; i < body->differing; ++i) {
-        scratch->queue[i] = i;
-        scratch->differences[i].chosen = false;
+        if (!differences[i].chosen)
+            continue;
+        bits += cw_snapshot_bits_of_id(body->wire, previous, differences[i].id);
+        previous = differences[i].id;
     }
-    for (uint32_t i = body->differing / 2; i > 0; --i)
-        sink(scratch, i - 1, body->differing);
+    return bits;
+}
+
+/* Returns the indices of the differences as the values of a list: the more urgent first, then those
+   with the lower id. Two that differ by less than a hundredth are taken as equal. */
+static const struct cw_sorted *make_queue(const struct cw_snapshot_body *body)
+{
+    struct cw_sorted *const queue = body->scratch->queue;
+    for (uint32_t i = 0; i < body->differing; ++i) {
+        struct cw_snapshot_difference *const difference = &body->scratch->differences[i];
+        uint32_t bits; /* floats that are not negative are in the order of their bits */
+        memcpy(&bits, &difference->urgency, sizeof bits);
+        queue[i] = (struct cw_sorted){~bits >> 16, i};
+        difference->chosen = false;
+        difference->bits = 0;
+    }
+    return cw_radix_sort(queue, queue + body->world->max_entities, body->differing, 16);
+}
+
+/* Returns whether the client then has every entity that it should have, and no other. */
+static bool is_complete(const struct cw_snapshot_body *body)
+{
+    for (uint32_t i = 0; i < body->differing; ++i) {
+        const struct cw_snapshot_difference *const difference = &body->scratch->differences[i];
+        if (!difference->chosen &&
+            cw_change_is_present(difference->had) != cw_change_is_present(difference->has))
+            return false;
+    }
+    return true;
+}
+
+/* The room of a body, in bits. */
+struct room {
+    size_t all, entries, used;
+    bool exact; /* used is exact; otherwise it counts ids at their longest */
+};
+
+/* Returns whether so many bits fit. Counts the ids only if it has to. */
+static bool fits(const struct cw_snapshot_body *body, struct room *room, size_t bits)
+{
+    if (bits > room->all || (room->used + bits > room->all && room->exact))
+        return false;
+    if (room->used + bits > room->all) {
+        room->used = room->entries + id_bits(body);
+        room->exact = true;
+    }
+    return room->used + bits <= room->all;
 }
 
 /* Chooses the entities that go into capacity bytes, the most urgent first. */
 static void choose(struct cw_snapshot_body *body, size_t capacity)
 {
     const struct cw_snapshot_scratch *const scratch = body->scratch;
-    struct cw_stream stream = cw_stream_measurer();
-    cw_snapshot_serialize_head(body->wire, &stream, &body->head);
-    const size_t head = cw_stream_position(&stream);
-    const size_t all = (capacity - (scratch->coder ? CW_SNAPSHOT_SPLIT_SIZE : 0)) * 8;
-    const size_t most_id = cw_snapshot_id_bits(body->wire);
-    uint32_t left = body->differing, passed = 0;
-    size_t bits = head, entries = 0;
-    make_queue(body);
+    struct cw_stream ready = cw_stream_measurer();
+    cw_snapshot_serialize_head(body->wire, &ready, &body->head);
+    const size_t head = cw_stream_position(&ready), most_id = cw_snapshot_id_bits(body->wire);
+    const bool split = body->wire->coding == CW_SNAPSHOT_RANGE_CODED;
+    struct room room = {(capacity - (split ? CW_SNAPSHOT_SPLIT_SIZE : 0)) * 8, head, head, false};
+    uint32_t passed = 0;
+    if (scratch->entries)
+        ready = cw_stream_writer(scratch->entries, capacity);
+    const struct cw_sorted *next = make_queue(body), *const end = next + body->differing;
     body->head.count = 0;
-    while (left > 0 && passed < MOST_PASSED) {
-        /* ids are counted at their longest until no more seem to fit */
-        if (bits + LEAST_BITS + most_id > all) {
-            const size_t exact = head + entries + id_bits(body);
-            if (exact == bits || exact + LEAST_BITS + most_id > all)
-                break;
-            bits = exact;
-        }
-        const uint32_t index = scratch->queue[0];
-        scratch->queue[0] = scratch->queue[--left];
-        sink(scratch, 0, left);
-        const size_t entry = entry_bits(body, &scratch->differences[index]);
-        if (bits + entry + most_id > all)
-            bits = head + entries + id_bits(body);
-        if (bits + entry + most_id > all) {
+    for (; next < end && passed < MOST_PASSED && fits(body, &room, LEAST_BITS + most_id); ++next) {
+        struct cw_snapshot_difference *const difference = &scratch->differences[next->value];
+        const struct cw_stream before_it = ready;
+        const size_t entry = make_entry(body, difference, &ready);
+        if (!fits(body, &room, entry + most_id)) {
+            ready = before_it;
             ++passed;
             continue;
         }
-        scratch->differences[index].chosen = true;
-        entries += entry;
-        bits += entry + most_id;
+        difference->chosen = true;
+        room.entries += entry;
+        room.used += entry + most_id;
+        room.exact = false;
         ++body->head.count;
     }
-    body->head.complete = true;
-    for (uint32_t i = 0; i < body->differing; ++i) {
-        const struct cw_snapshot_difference *const difference = &scratch->differences[i];
-        if (!difference->chosen &&
-            cw_change_is_present(difference->had) != cw_change_is_present(difference->has))
-            body->head.complete = false;
-    }
+    if (scratch->entries)
+        cw_stream_flush(&ready);
+    body->head.complete = is_complete(body);
 }
 
 size_t cw_snapshot_body_write_some(struct cw_snapshot_body *body, uint8_t *out, size_t capacity)
@@ -286,7 +336,7 @@ size_t cw_snapshot_body_write_some(struct cw_snapshot_body *body, uint8_t *out, 
     /* nobody knows beforehand how much a range coder saves: this tries a little more than the last
        time, then less and less */
     const uint32_t most = 64;
-    uint32_t extra = scratch->coder && body->had ? scratch->extra + scratch->extra / 4 + 2 : 0;
+    uint32_t extra = scratch->coder ? scratch->extra + scratch->extra / 4 + 2 : 0;
     extra = extra < most ? extra : most;
     choose(body, capacity + capacity * extra / 8);
     size_t size = cw_snapshot_body_write(body, out, capacity);

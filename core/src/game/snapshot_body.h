@@ -3,6 +3,7 @@
 #ifndef CAUSEWAY_SNAPSHOT_BODY_H
 #define CAUSEWAY_SNAPSHOT_BODY_H
 
+#include "game/radix_sort.h"
 #include "game/snapshot_coder.h"
 #include "game/snapshot_wire.h"
 #include "game/snapshot_world.h"
@@ -14,15 +15,21 @@ struct cw_snapshot_difference {
     uint32_t had, has; /* the change that the client has, and the one that it should have */
     uint32_t before;   /* the change that it had in the baseline's own baseline; 0: not known */
     float urgency;
+    uint32_t at, bits; /* where its entry stands ready in the scratch memory, in bits; bits are 0
+                          while it does not */
     bool chosen;
 };
 
 /* The memory for the lists of one body. Every body uses it again. */
 struct cw_snapshot_scratch {
     struct cw_snapshot_difference *differences; /* the differences by id */
-    uint32_t *queue;                            /* a heap of indices of differences */
+    struct cw_sorted *queue;                    /* room to sort them by urgency */
+    uint8_t *entries; /* entries that stand ready, one after the other; NULL for the coder */
+    bool *plain;      /* for each type, whether its structs can stand ready: nothing in them begins
+                         with a byte */
 
-    /* These are for the range coder; NULL without it. */
+    /* These are for the range coder; NULL without it. Clients with lists do without: it needs to
+       know of every entity. */
     struct cw_snapshot_coder *coder;
     uint8_t *coded; /* max_bytes bytes */
     uint32_t extra; /* eighths by which a body holds more than without the coder */
@@ -37,8 +44,7 @@ struct cw_snapshot_body {
     const struct cw_snapshot_world *world;
     const struct cw_snapshot_wire *wire;
     struct cw_snapshot_scratch *scratch;
-    /* These have one change per entity. They are NULL when the differences came from lists; then
-       the body does without the range coder, which needs to know of every entity. */
+    /* These have one change per entity; they are NULL when the differences came from lists. */
     const uint32_t *had, *has;
     const uint32_t
         *before;          /* the client's version of the baseline's own baseline; NULL: not known */

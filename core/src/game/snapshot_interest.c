@@ -27,6 +27,7 @@ void cw_snapshot_interest_scratch_layout(struct cw_snapshot_interest_scratch *sc
     const uint64_t count = most;
     struct cw_snapshot_interest_scratch parts = {
         .sorted = cw_snapshot_take(arena, count, sizeof *parts.sorted),
+        .items = cw_snapshot_take(arena, count, sizeof *parts.items),
         .other = cw_snapshot_take(arena, count, sizeof *parts.other),
         .wishes = cw_snapshot_take(arena, 3 * count, sizeof *parts.wishes),
     };
@@ -34,47 +35,26 @@ void cw_snapshot_interest_scratch_layout(struct cw_snapshot_interest_scratch *sc
         *scratch = parts;
 }
 
-/* Sorts by a byte of the ids from one list into another. */
-static void sort_by_byte(const struct cw_priority *from, struct cw_priority *to, uint32_t count,
-                         unsigned shift)
-{
-    uint32_t starts[256] = {0}, start = 0;
-    for (uint32_t i = 0; i < count; ++i)
-        ++starts[from[i].entity >> shift & 255];
-    for (unsigned byte = 0; byte < 256; ++byte) {
-        const uint32_t here = starts[byte];
-        starts[byte] = start;
-        start += here;
-    }
-    for (uint32_t i = 0; i < count; ++i)
-        to[starts[from[i].entity >> shift & 255]++] = from[i];
-}
-
 uint32_t cw_snapshot_interest_sort(const struct cw_snapshot_interest_scratch *scratch,
                                    const struct cw_priority *priorities, uint32_t count,
                                    uint32_t max_entities)
 {
-    struct cw_priority *sorted = scratch->sorted, *other = scratch->other;
-    uint32_t kept = 0;
-    memcpy(sorted, priorities, count * sizeof *sorted);
-    for (unsigned shift = 0; (max_entities - 1) >> shift > 0; shift += 8) {
-        sort_by_byte(sorted, other, count, shift);
-        struct cw_priority *const swap = sorted;
-        sorted = other;
-        other = swap;
-    }
     for (uint32_t i = 0; i < count; ++i) {
-        const struct cw_priority next = sorted[i];
-        struct cw_priority *const last = &scratch->sorted[kept];
-        if (kept > 0 && last[-1].entity == next.entity) {
-            if (last[-1].priority < next.priority)
-                last[-1].priority = next.priority;
-        } else if (next.priority > 0) {
-            *last = next;
-            ++kept;
-        }
+        scratch->items[i].key = priorities[i].entity;
+        memcpy(&scratch->items[i].value, &priorities[i].priority, sizeof(float));
     }
-    return kept;
+    const struct cw_sorted *const items =
+        cw_radix_sort(scratch->items, scratch->other, count, cw_bits_required(max_entities - 1));
+    struct cw_priority *next = scratch->sorted;
+    for (uint32_t i = 0; i < count; ++i) {
+        struct cw_priority priority = {.entity = items[i].key};
+        memcpy(&priority.priority, &items[i].value, sizeof(float));
+        if (next > scratch->sorted && next[-1].entity == priority.entity)
+            next[-1].priority = fmaxf(next[-1].priority, priority.priority);
+        else if (priority.priority > 0)
+            *next++ = priority;
+    }
+    return (uint32_t)(next - scratch->sorted);
 }
 
 /* Ends a wish. Returns whether the client may have the entity, and has to lose it. */
@@ -125,7 +105,7 @@ uint32_t cw_snapshot_interest_copy(const struct cw_snapshot_interest *interest,
     for (uint32_t i = 0; i < interest->count; ++i) {
         const struct cw_snapshot_wish *const wish = &interest->wishes[i];
         if (wish->priority > 0 && wish->entity != except)
-            scratch->other[count++] = (struct cw_priority){wish->entity, wish->priority};
+            scratch->sorted[count++] = (struct cw_priority){wish->entity, wish->priority};
     }
     return count;
 }
@@ -160,57 +140,64 @@ static uint32_t take(struct cursor *cursor, uint32_t entity)
 /* The lists that are being made. */
 struct making {
     struct cw_snapshot_body *body;
+    const struct cw_snapshot_numbers *numbers;
+    const uint32_t *changes; /* the world's */
     struct cw_snapshot_had *had;
     uint32_t count, room;
     struct cursor before;
-    bool fits;
 };
 
-static void add(struct making *making, uint32_t entity, uint32_t had, uint32_t has, float urgency)
+/* Adds an entity as the client has it. Returns false when there is no room. */
+static bool add_had(struct making *making, uint32_t entity, uint32_t had)
 {
-    if (making->count == making->room) {
-        making->fits = false;
-        return;
-    }
-    making->had[making->count++] = (struct cw_snapshot_had){entity, had};
-    if (had != has)
-        making->body->scratch->differences[making->body->differing++] =
-            (struct cw_snapshot_difference){
-                .id = entity,
-                .had = had,
-                .has = has,
-                .before = take(&making->before, entity),
-                .urgency = cw_change_is_present(has) ? urgency : INFINITY,
-                .chosen = true,
-            };
+    if (making->count < making->room)
+        making->had[making->count] = (struct cw_snapshot_had){entity, had};
+    return making->count++ < making->room;
+}
+
+static void add_difference(struct making *making, uint32_t entity, uint32_t had, uint32_t has,
+                           float urgency)
+{
+    struct cw_snapshot_difference *const added =
+        &making->body->scratch->differences[making->body->differing++];
+    added->id = entity;
+    added->had = had;
+    added->has = has;
+    added->before = take(&making->before, entity);
+    added->urgency = cw_change_is_present(has) ? urgency : INFINITY;
+    added->bits = 0;
+    added->chosen = true;
 }
 
 /* Adds the entities with lower ids than this that the client has and nobody wants any more. */
 static void add_unwanted(struct making *making, struct cursor *had, uint32_t entity)
 {
     for (; had->at < had->end && had->at->entity < entity; ++had->at)
-        if (cw_change_is_present(had->at->change))
-            add(making, had->at->entity, had->at->change, CW_CHANGE_HIDDEN, INFINITY);
+        if (cw_change_is_present(had->at->change) &&
+            add_had(making, had->at->entity, had->at->change))
+            add_difference(making, had->at->entity, had->at->change, CW_CHANGE_HIDDEN, INFINITY);
 }
 
 /* Adds a wish. Returns whether it has to be kept. */
-static bool add_wish(struct making *making, struct cw_snapshot_wish *wish, uint32_t had,
-                     const struct cw_snapshot_numbers *numbers)
+static bool add_wish(struct making *making, struct cw_snapshot_wish *wish, uint32_t had)
 {
-    const struct cw_snapshot_world *const world = making->body->world;
-    uint32_t has = cw_snapshot_world_changes(world, world->version)[wish->entity];
-    if (has != 0 && !cw_change_is_present(has) && !end(wish, numbers->number))
+    uint32_t has = making->changes[wish->entity];
+    if (has != 0 && !cw_change_is_present(has) && !end(wish, making->numbers->number))
         return false;
     if (wish->priority <= 0)
         has = CW_CHANGE_HIDDEN;
-    if (wish->since > numbers->baseline)
+    if (wish->since > making->numbers->baseline)
         /* a snapshot after the baseline may have told something else */
         had = cw_change_is_present(had) ? had | CW_CHANGE_HIDDEN : 0;
     else if (wish->priority <= 0 && had == has)
         return false;
-    if (had != has)
-        wish->waited += wish->priority;
-    add(making, wish->entity, had, has, wish->waited);
+    const bool only_changes =
+        cw_change_is_present(has & had) && ((has | had) & CW_CHANGE_HIDDEN) == 0;
+    wish->waited += wish->priority;
+    if (had == has && wish->waited > 1)
+        wish->waited = 1;
+    if (add_had(making, wish->entity, had) && had != has && (!only_changes || wish->waited >= 1))
+        add_difference(making, wish->entity, had, has, wish->waited);
     return true;
 }
 
@@ -220,24 +207,29 @@ bool cw_snapshot_interest_list(struct cw_snapshot_interest *interest,
 {
     struct cursor had = start(interest, numbers->baseline);
     struct making making = {.body = body,
+                            .numbers = numbers,
+                            .changes = cw_snapshot_world_changes(body->world, body->world->version),
                             .had = had_with(interest, numbers->number),
                             .room = room_of(interest),
-                            .before = start(interest, numbers->before),
-                            .fits = true};
+                            .before = start(interest, numbers->before)};
     uint32_t kept = 0;
     body->differing = 0;
     for (uint32_t i = 0; i < interest->count; ++i) {
-        struct cw_snapshot_wish wish = interest->wishes[i];
-        add_unwanted(&making, &had, wish.entity);
-        if (add_wish(&making, &wish, take(&had, wish.entity), numbers))
-            interest->wishes[kept++] = wish;
+        struct cw_snapshot_wish *const wish = &interest->wishes[i];
+        add_unwanted(&making, &had, wish->entity);
+        if (!add_wish(&making, wish, take(&had, wish->entity)))
+            continue;
+        if (kept != i)
+            interest->wishes[kept] = *wish;
+        ++kept;
     }
     add_unwanted(&making, &had, UINT32_MAX);
+    const bool fits = making.count <= making.room;
     interest->count = kept;
-    interest->had_counts[numbers->number % interest->window] = making.count;
+    interest->had_counts[numbers->number % interest->window] = fits ? making.count : making.room;
     body->head.count = body->differing;
     body->head.complete = true;
-    return making.fits;
+    return fits;
 }
 
 void cw_snapshot_interest_note(struct cw_snapshot_interest *interest, uint32_t number,

@@ -39,7 +39,8 @@ struct cw_snapshot_numbers {
 
 /* The memory in which lists are sorted and merged; all clients share it. */
 struct cw_snapshot_interest_scratch {
-    struct cw_priority *sorted, *other;
+    struct cw_priority *sorted;
+    struct cw_sorted *items, *other;
     struct cw_snapshot_wish *wishes;
 };
 
@@ -50,8 +51,9 @@ void cw_snapshot_interest_layout(struct cw_snapshot_interest *interest, struct c
 void cw_snapshot_interest_scratch_layout(struct cw_snapshot_interest_scratch *scratch,
                                          struct cw_arena *arena, uint32_t most);
 
-/* Sorts priorities by entity; of an entity that comes twice the highest stays, and those of 0 go.
-   Returns their number. ids are below max_entities. */
+/* Sorts priorities by entity into `sorted` of the scratch memory, where they may have been before.
+   The highest of an entity stays, and those of 0 go. Returns their number. ids are
+   below max_entities. */
 uint32_t cw_snapshot_interest_sort(const struct cw_snapshot_interest_scratch *scratch,
                                    const struct cw_priority *priorities, uint32_t count,
                                    uint32_t max_entities);
@@ -62,8 +64,8 @@ bool cw_snapshot_interest_set(struct cw_snapshot_interest *interest,
                               const struct cw_snapshot_interest_scratch *scratch, uint32_t count,
                               uint32_t next);
 
-/* Copies the wishes to `other` of the scratch memory, except the one for this entity. Returns their
-   number. */
+/* Copies the wishes to `sorted` of the scratch memory, except the one for this entity. Returns
+   their number. */
 uint32_t cw_snapshot_interest_copy(const struct cw_snapshot_interest *interest,
                                    const struct cw_snapshot_interest_scratch *scratch,
                                    uint32_t except);

@@ -46,7 +46,7 @@ static void set_wishes(struct cw_snapshot_server *server, struct cw_snapshot_pee
 static enum cw_error set_wish(struct cw_snapshot_server *server, struct cw_snapshot_peer *client,
                               const struct cw_priority *wish)
 {
-    struct cw_priority *const list = server->interest_scratch.other;
+    struct cw_priority *const list = server->interest_scratch.sorted;
     uint32_t count =
         cw_snapshot_interest_copy(&client->interest, &server->interest_scratch, wish->entity);
     if (wish->priority > 0) {

@@ -1,4 +1,5 @@
 #include "game/snapshot_server_internal.h"
+#include "message/schema_plain.h"
 
 #include <math.h>
 
@@ -53,6 +54,8 @@ static struct cw_snapshot_server *lay_out(struct cw_arena *arena,
                              config->max_entities, config->window);
     if (server)
         server->wire = cw_snapshot_wire_make(server->world.quantized, config);
+    for (uint32_t i = 0; server && i < cw_schema_count(config->schema); ++i)
+        server->scratch.plain[i] = cw_schema_is_plain(&server->world.quantized->types[i].steps);
     return server;
 }
 
@@ -318,12 +321,9 @@ static size_t write_wishes(struct cw_snapshot_server *server, struct cw_snapshot
     const uint32_t number = record->number;
     if (!cw_snapshot_interest_list(&client->interest, &numbers, &body))
         record->number = 0; /* nobody can tell what the client then has */
-    size_t size = client->all_sent ? cw_snapshot_body_write(&body, out, capacity) : 0;
-    if (size == 0)
-        size = cw_snapshot_body_write_some(&body, out, capacity);
+    const size_t size = cw_snapshot_body_write_some(&body, out, capacity);
     if (size > 0)
         cw_snapshot_interest_note(&client->interest, number, &body);
-    client->all_sent = body.head.count == body.differing;
     server->stats.entities_sent += body.head.count;
     server->stats.entities_cut += body.differing - body.head.count;
     return size;

@@ -130,6 +130,17 @@ CW_INLINE bool cw_snapshot_read_id(const struct cw_snapshot_wire *wire,
            (*id < wire->max_entities || cw_bit_reader_fail(reader));
 }
 
+/* Returns the bits that an id takes. */
+CW_INLINE unsigned cw_snapshot_bits_of_id(const struct cw_snapshot_wire *wire, uint32_t previous,
+                                          uint32_t id)
+{
+    const uint32_t step = id - previous;
+    for (unsigned i = 0; i < CW_SNAPSHOT_STEPS; ++i)
+        if ((step - cw_snapshot_steps[i].low) >> cw_snapshot_steps[i].bits == 0)
+            return i + 1 + cw_snapshot_steps[i].bits;
+    return (unsigned)CW_SNAPSHOT_STEPS + wire->id_bits;
+}
+
 /* The most bits that an id can take. */
 unsigned cw_snapshot_id_bits(const struct cw_snapshot_wire *wire);
 

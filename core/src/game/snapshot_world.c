@@ -2,6 +2,7 @@
 
 #include "game/snapshot_internal.h"
 #include "message/schema_delta.h"
+#include "message/schema_plain.h"
 #include "message/schema_quantized.h"
 
 #include <string.h>
@@ -22,6 +23,9 @@ void cw_snapshot_world_layout(struct cw_snapshot_world *world, struct cw_arena *
         .stride = stride,
     };
 
+    parts.plain = cw_snapshot_take(arena, cw_schema_count(schema), sizeof *parts.plain);
+    for (uint32_t i = 0; parts.plain && i < cw_schema_count(schema); ++i)
+        parts.plain[i] = cw_schema_is_plain(&schema->types[i].steps);
     parts.last = cw_snapshot_take(arena, entities, size);
     parts.changed = cw_snapshot_take(arena, entities, size);
     parts.states = cw_snapshot_take(arena, entities * window, stride);
@@ -55,31 +59,63 @@ static void change(struct cw_snapshot_world *world, uint32_t entity, bool presen
     world->last[entity] = present ? last | CW_CHANGE_PRESENT : last;
 }
 
+/* Returns whether the fields of a plain struct are in range. */
+static bool in_range(const struct cw_schema_steps *steps, const uint8_t *state)
+{
+    bool in = true;
+    for (const struct cw_schema_step *step = steps->at; step < steps->at + steps->count; ++step)
+        in &= step->code == CW_CODE_PLAIN_BOOL ||
+              cw_schema_load_integer(step, state + step->value) <= step->range;
+    return in;
+}
+
+/* Returns whether an entity's state is the same as another one that is quantized. */
+static bool is_same(const struct cw_snapshot_world *world, uint32_t type,
+                    struct cw_snapshot_state *state, const uint8_t *quantized)
+{
+    const uint8_t *const old = cw_snapshot_state_struct(state);
+    const struct cw_schema_steps *const steps = &world->quantized->types[type].steps;
+    if (!world->plain[type])
+        return cw_schema_equal(world->quantized, type, old, quantized);
+    for (uint32_t i = 0; i < steps->count; ++i)
+        if (!cw_schema_is_plain_same(&steps->at[i], old, quantized))
+            return false;
+    return true;
+}
+
 enum cw_error cw_snapshot_world_set(struct cw_snapshot_world *world, uint32_t entity, uint32_t type,
                                     const void *state)
 {
-    const struct cw_message_type *const of = cw_schema_type(world->schema, type);
-    if (entity >= world->max_entities || (!state && of && of->size > 0))
+    if (entity >= world->max_entities ||
+        (!state && type < world->schema->count && world->schema->types[type].public.size > 0))
         return CW_ERROR_INVALID_ARGUMENT;
     if (!cw_schema_comparable(world->schema, type))
         return CW_ERROR_MESSAGE_TYPE;
-    if (cw_schema_check(world->schema, type, state) != CW_FIELD_NONE)
+    const struct cw_compiled_type *const of = &world->schema->types[type];
+    const size_t size = of->public.size;
+    const uint8_t *quantized = state;
+    if (!world->plain[type]) {
+        if (cw_schema_check(world->schema, type, state) != CW_FIELD_NONE)
+            return CW_ERROR_MESSAGE_VALUE;
+        if (size > 0)
+            memcpy(world->scratch, state, size);
+        cw_schema_quantize(world->schema, type, world->scratch);
+        quantized = world->scratch;
+    } else if (!in_range(&of->steps, state)) {
         return CW_ERROR_MESSAGE_VALUE;
-    if (of->size > 0)
-        memcpy(world->scratch, state, of->size);
-    cw_schema_quantize(world->schema, type, world->scratch);
+    }
     const bool was = cw_change_is_present(world->last[entity]);
     struct cw_snapshot_state *now = cw_snapshot_world_state(world, entity, world->last[entity]);
     const bool same = was && now->type == type;
     const uint32_t created = now->created;
-    if (same &&
-        cw_schema_equal(world->quantized, type, cw_snapshot_state_struct(now), world->scratch))
+    if (same && is_same(world, type, now, quantized))
         return CW_OK;
     change(world, entity, true);
     now = cw_snapshot_world_state(world, entity, world->last[entity]);
     now->type = type;
     now->created = same ? created : world->last[entity];
-    memcpy(cw_snapshot_state_struct(now), world->scratch, of->size);
+    if (size > 0)
+        memcpy(cw_snapshot_state_struct(now), quantized, size);
     world->alive += !was;
     if (world->used <= entity)
         world->used = entity + 1;

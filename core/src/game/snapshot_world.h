@@ -40,6 +40,8 @@ struct cw_snapshot_state {
 struct cw_snapshot_world {
     const struct cw_schema *schema;
     struct cw_schema *quantized;
+    bool *plain; /* for each type, whether its structs have only plain fields, and no floats that
+                    would have to be quantized */
     uint32_t max_entities;
     uint32_t window;
     size_t stride; /* bytes of a state with its struct */
@@ -94,7 +96,9 @@ cw_snapshot_world_state(const struct cw_snapshot_world *world, uint32_t entity, 
 {
     if (cw_change_distance(world->last[entity], change) >= world->window)
         return NULL;
-    const size_t index = (size_t)entity * world->window + change / CW_CHANGE_STEP % world->window;
+    /* the window is a power of two */
+    const uint32_t slot = change / CW_CHANGE_STEP & (world->window - 1);
+    const size_t index = (size_t)entity * world->window + slot;
     return (struct cw_snapshot_state *)(void *)(world->states + index * world->stride);
 }
 

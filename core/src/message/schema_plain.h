@@ -49,6 +49,36 @@ CW_INLINE bool cw_schema_read_integer(struct cw_bit_reader *reader,
     return true;
 }
 
+/* Returns whether a plain field is the same in two structs. */
+CW_INLINE bool cw_schema_is_plain_same(const struct cw_schema_step *step, const uint8_t *a,
+                                       const uint8_t *b)
+{
+    return step->code == CW_CODE_PLAIN_BOOL
+               ? (a[step->value] != 0) == (b[step->value] != 0)
+               : memcmp(a + step->value, b + step->value, sizeof(uint32_t)) == 0;
+}
+
+/* Writes the changes of a plain struct. */
+CW_INLINE bool cw_schema_write_plain(struct cw_bit_writer *writer,
+                                     const struct cw_schema_steps *steps, const uint8_t *baseline,
+                                     const uint8_t *message)
+{
+    uint32_t mask = 0;
+    for (uint32_t i = 0; i < steps->count; ++i)
+        mask |= (uint32_t)!cw_schema_is_plain_same(&steps->at[i], baseline, message) << i;
+    if (!cw_bit_writer_bits(writer, mask, steps->count))
+        return false;
+    for (; mask > 0; mask &= mask - 1) {
+        const struct cw_schema_step *const step = &steps->at[cw_lowest_bit(mask)];
+        if (step->code != CW_CODE_PLAIN_BOOL &&
+            !cw_difference_write(writer, step->bits,
+                                 cw_schema_load_integer(step, baseline + step->value),
+                                 cw_schema_load_integer(step, message + step->value)))
+            return false;
+    }
+    return true;
+}
+
 /* Reads the changes of a plain struct in its place. The reader must have been filled, and no more
    than one bit taken since. Leaves bits loaded ahead. */
 CW_INLINE bool cw_schema_read_plain(struct cw_bit_reader *reader,

@@ -226,6 +226,33 @@ TEST(the_far_come_less_often_and_none_never)
         assert_in_range(updates[i], i < 5 ? 390 : 10, i < 5 ? 400 : 150);
 }
 
+TEST(a_priority_is_a_rate)
+{
+    const struct cw_priority list[] = {{1, 1}, {2, 0.25f}, {3, 8}, {4, 0.01f}};
+    struct cw_snapshot_event event;
+    uint32_t updates[5] = {0};
+    assert_int_equal(cw_snapshot_server_set_interest(rig_server, 0, list, 4), CW_OK);
+    for (uint32_t tick = 0; tick < 80; tick++) {
+        for (uint32_t i = 1; i <= 4; i++)
+            set_body(i, tick);
+        exchange();
+        for (uint32_t i = 1; i <= 4; i++)
+            assert_non_null(body_at(i)); /* a new entity does not wait */
+        while (cw_snapshot_client_next(rig_client, &event))
+            updates[event.entity] += event.type == CW_SNAPSHOT_EVENT_UPDATED;
+    }
+    assert_int_equal(updates[1], 79);
+    assert_int_equal(updates[2], 19);
+    assert_int_equal(updates[3], 79);
+    assert_int_equal(updates[4], 0);
+    /* An entity that has stood still for long moves at once. */
+    for (uint32_t i = 0; i < 4; i++)
+        exchange();
+    set_body(2, 1000);
+    exchange();
+    assert_int_equal(body_at(2)->x, 1000);
+}
+
 TEST(nonsense_is_refused)
 {
     struct cw_priority list[MOST + 1];
