@@ -12,6 +12,9 @@ const GAME_HEADERS = [
   'snapshot',
   'interpolation',
   'history',
+  'game_config',
+  'game_client',
+  'game_server',
 ].map((name) => `core/include/causeway/${name}.h`);
 const PROTOCOL_HEADERS = ['rudp', 'notify', 'bunch'].map(
   (name) => `core/protocols/include/causeway/protocols/${name}.h`,
@@ -45,11 +48,19 @@ const sentenceOf = (comment) => {
   return `${sentence[0].toUpperCase()}${sentence.slice(1)}${sentence.endsWith('.') ? '' : '.'}`;
 };
 
+/** Returns the names by which an option of a config is chosen, in the order of their numbers; the lab has numbers. */
+const namesOf = (tag, { type }) => {
+  const choice = /^enum (\w+)$/.exec(type)?.[1];
+  if (!choice || !tag.endsWith('_config') || tag.startsWith('cw_lab_')) return undefined;
+  return headers.choices(choice).flatMap(([, name]) => (/(^|_)COUNT$/.test(name) ? [] : [name]));
+};
+
 /** Says what a member is, and what the numbers of an enum stand for: "0: differences, 1: range coded." */
-const noteOf = ({ type, note }) => {
-  const sentence = note ? sentenceOf(note) : '';
+const noteOf = ({ type, note = '' }, names) => {
+  const named = (constant) => names?.find((name) => constant.endsWith(`_${name}`)) ?? constant;
+  const sentence = note && sentenceOf(note.replace(/\bCW_\w+/g, named));
   const tag = /^enum (\w+)$/.exec(type)?.[1];
-  if (!tag) return sentence;
+  if (!tag || names) return sentence;
   const own = headers.choices(tag).filter(([, name]) => !/(^|_)COUNT$/.test(name));
   const words = own.map(([value, name]) => `${value}: ${name.toLowerCase().replaceAll('_', ' ')}`);
   return `${sentence} ${words.join(', ')}.`.trim();
@@ -66,8 +77,12 @@ const declaration = (tag) => {
         (reader !== 'struct' && !/^(schema|type|.*Type|tolerances|smoothLimits)$/.test(name)),
     );
   const lines = own.map((field) => {
-    const note = noteOf(field);
-    const type = field.reader === 'bool' ? 'boolean' : 'number';
+    const names = namesOf(tag, field);
+    const note = noteOf(field, names);
+    const inner = field.reader === 'struct' && pascal(/\w+$/.exec(field.type)[0]);
+    const type =
+      names?.map((name) => `'${name}'`).join(' | ') ??
+      (inner || (field.reader === 'bool' ? 'boolean' : 'number'));
     return `${note ? `  /** ${note} */\n` : ''}  readonly ${field.name}${config ? '?' : ''}: ${type};`;
   });
   return `export interface ${pascal(tag)} {\n${lines.join('\n')}\n}\n`;
@@ -77,7 +92,11 @@ const table = (tag) => {
   const { fields, size } = headers.layout(tag);
   const rows = fields
     .filter(({ reader }) => reader !== 'struct' && reader !== 'array')
-    .map(({ name, reader, place }) => `    ['${name}', '${reader}', ${place}],\n`);
+    .map((field) => {
+      const names = namesOf(tag, field);
+      const more = names ? `, ${JSON.stringify(names)}` : '';
+      return `    ['${field.name}', '${field.reader}', ${field.place}${more}],\n`;
+    });
   return `export const ${bare(tag)}Struct = {\n  size: ${size},\n  fields: [\n${rows.join('')}  ],\n} as const;\n`;
 };
 
@@ -169,6 +188,8 @@ export const gameModule = () => {
   const errors = GAME_HEADERS.flatMap((path) => headers.errors(path));
   const codes = errors.map(([name, number]) => [number, name.replace('CW_ERROR_', '')]);
   return `${text}
+${['cw_game_client_stats', 'cw_game_server_stats'].map(places).join('\n')}
+export const GAME_BODY_SIZE = ${headers.number('CW_GAME_BODY_SIZE')};
 export const gameErrorCodes: Readonly<Record<number, GameErrorCode>> = ${JSON.stringify(Object.fromEntries(codes))};
 export type GameErrorCode = ${codes.map(([, name]) => `'${name}'`).join(' | ')};
 `;

@@ -465,6 +465,16 @@ void cw_lab_column_control(const struct cw_lab_column *column, uint32_t end,
         column->type->control(column->ends[end].peer, control);
 }
 
+void cw_lab_column_packet(const struct cw_lab_column *column, uint32_t end,
+                          struct cw_lab_packet *packet)
+{
+    if (!column || !packet)
+        return;
+    *packet = (struct cw_lab_packet){0};
+    if (end < 2 && column->type->packet)
+        column->type->packet(column->ends[end].peer, packet);
+}
+
 uint64_t cw_lab_column_hash(const struct cw_lab_column *column)
 {
     return column ? column->hash : 0;

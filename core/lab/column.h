@@ -148,6 +148,10 @@ enum cw_lab_waiting cw_lab_column_waiting(const struct cw_lab_column *column, ui
 void cw_lab_column_control(const struct cw_lab_column *column, uint32_t end,
                            struct cw_lab_control *control);
 
+/* Fills in the newest packet that an end has sent; all 0 when its protocol has none. */
+void cw_lab_column_packet(const struct cw_lab_column *column, uint32_t end,
+                          struct cw_lab_packet *packet);
+
 /* A hash of all that has happened: every datagram, its bytes, its fate and its times, and every
    event that an application got. */
 uint64_t cw_lab_column_hash(const struct cw_lab_column *column);

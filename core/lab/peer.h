@@ -78,6 +78,17 @@ struct cw_lab_control {
     bool good;                    /* it is in good mode */
 };
 
+/* What stands in the head of the newest packet that a peer has sent, and what it carries. All is 0
+   before the first one, and for a protocol whose packets have no such head. */
+struct cw_lab_packet {
+    uint32_t size;     /* bytes of the packet's first datagram */
+    uint32_t sequence; /* the number of the packet, of 16 bits */
+    uint32_t ack;      /* the newest packet of the other end that had arrived */
+    uint32_t ack_bits; /* bit n: the packet ack - n of the other end had arrived */
+    uint32_t messages; /* messages, and parts of blocks */
+    uint32_t resent;   /* those of them that were sent before */
+};
+
 /* A protocol: a constant table. The column never passes NULL or a time that is not finite, and
    time does not go back. */
 struct cw_lab_peer_type {
@@ -116,6 +127,9 @@ struct cw_lab_peer_type {
     /* Tells the state of the flow control in *control, which is all 0; NULL for a protocol that has
        none. */
     void (*control)(const void *peer, struct cw_lab_control *control);
+
+    /* Tells what the newest packet is; NULL for a protocol whose packets have no such head. */
+    void (*packet)(const void *peer, struct cw_lab_packet *packet);
 
     /* True: transmit is also called after every receive, as a kernel would. False: it is called
        only after update, until it returns 0. */

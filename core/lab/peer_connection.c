@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 #include "causeway/connection.h"
+#include "packet/packet_header.h"
 
 #include <stdalign.h>
 #include <string.h>
@@ -28,6 +29,7 @@ struct connection_peer {
     struct cw_schema *schema;
     struct cw_connection *connection;
     uint32_t messages_taken;         /* messages that the application has taken */
+    struct cw_lab_packet packet;     /* the newest that was sent */
     uint8_t block[CW_LAB_BLOCK_MAX]; /* the block that is being sent */
 };
 
@@ -126,10 +128,41 @@ static void update(void *peer, double now)
     cw_connection_update(p->connection, now);
 }
 
+/* Returns the messages that wait for their first packet, and counts those that were sent again. */
+static uint32_t count_queued(const struct connection_peer *p, uint32_t *resent)
+{
+    uint32_t queued = 0;
+    *resent = 0;
+    for (uint32_t i = 0; i < CHANNEL_COUNT; i++) {
+        struct cw_channel_stats stats;
+        cw_connection_get_channel_stats(p->connection, i, &stats);
+        queued += stats.queued;
+        *resent += (uint32_t)stats.resent;
+    }
+    return queued;
+}
+
 static size_t transmit(void *peer, uint8_t *out, size_t capacity, double now)
 {
     struct connection_peer *p = peer;
-    return cw_connection_transmit(p->connection, out, capacity, now);
+    uint32_t resent_before, resent;
+    const uint32_t queued_before = count_queued(p, &resent_before);
+    const size_t size = cw_connection_transmit(p->connection, out, capacity, now);
+    struct cw_packet_header header;
+    /* A fragment of an earlier packet has no such head, and first ones are no packets of their own.
+     */
+    if (size == 0 || cw_packet_header_read(&header, out, size) == 0)
+        return size;
+    const uint32_t queued = count_queued(p, &resent);
+    p->packet = (struct cw_lab_packet){
+        .size = (uint32_t)size,
+        .sequence = header.sequence,
+        .ack = header.ack,
+        .ack_bits = header.ack_bits,
+        .messages = queued_before - queued + resent - resent_before,
+        .resent = resent - resent_before,
+    };
+    return size;
 }
 
 static bool read_item(const struct cw_message *message, struct cw_lab_item *item)
@@ -201,6 +234,11 @@ static void control(const void *peer, struct cw_lab_control *control)
     };
 }
 
+static void packet(const void *peer, struct cw_lab_packet *packet)
+{
+    *packet = ((const struct connection_peer *)peer)->packet;
+}
+
 #define CONNECTION_PEER(mode_name, ...)                                                            \
     const struct cw_lab_peer_type cw_lab_peer_##mode_name = {                                      \
         .name = #mode_name,                                                                        \
@@ -215,6 +253,7 @@ static void control(const void *peer, struct cw_lab_control *control)
         .next = next,                                                                              \
         .waiting = waiting,                                                                        \
         .control = control,                                                                        \
+        .packet = packet,                                                                          \
     };
 
 CONNECTION_PEER(plain, .recovery = CW_RECOVERY_RESEND)

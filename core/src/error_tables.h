@@ -35,8 +35,10 @@
 #define CW_GAME_ERROR_TABLES(TABLE)                                                                \
     TABLE(cw_game_errors)                                                                          \
     TABLE(cw_clock_sync_config_errors)                                                             \
+    TABLE(cw_game_config_errors)                                                                   \
     TABLE(cw_history_config_errors)                                                                \
     TABLE(cw_input_config_errors)                                                                  \
+    TABLE(cw_interest_config_errors)                                                               \
     TABLE(cw_interpolation_config_errors)                                                          \
     TABLE(cw_prediction_config_errors)                                                             \
     TABLE(cw_snapshot_config_errors)

@@ -1,14 +1,13 @@
 // What axe-core finds on our pages, and how they look: a wide window and a phone, light and dark.
 import assert from 'node:assert/strict';
-import { mkdirSync, readFileSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { faultsOf } from '../support/axe.mjs';
 import { newPage, startChromium } from '../support/browsers.mjs';
 import { startDemo } from '../support/demo.mjs';
 import { playing } from '../support/game_page.mjs';
-import { require } from '../support/packages.mjs';
 
-const AXE = readFileSync(require.resolve('axe-core'), 'utf8');
 const pictures = join(process.env.CAUSEWAY_BUILD, 'screenshots');
 mkdirSync(pictures, { recursive: true });
 const demo = await startDemo(test, '--rtc', '127.0.0.1:0');
@@ -16,7 +15,7 @@ const browser = await startChromium(test);
 
 const lab = (page) => page.waitForFunction(() => globalThis.page);
 const PAGES = {
-  demo: { address: demo.page(), ready: playing },
+  demo: { address: demo.page({ network: 'wifi' }), ready: playing },
   lab: { address: `${demo.relay.url}lab/`, ready: lab },
   lockstep: { address: `${demo.relay.url}lab/lockstep.html`, ready: lab },
 };
@@ -24,15 +23,6 @@ const SIZES = [
   { width: 1440, height: 900 },
   { width: 390, height: 844, hasTouch: true, isMobile: true },
 ];
-
-/** Returns what axe-core finds: the rules that are broken, and by which elements. */
-async function faultsOf(page) {
-  await page.evaluate(AXE);
-  const { violations } = await page.evaluate(() => globalThis.axe.run());
-  return violations.flatMap(({ id, nodes }) =>
-    nodes.map(({ html, failureSummary }) => `${id}: ${html}\n${failureSummary}`),
-  );
-}
 
 for (const [name, { address, ready }] of Object.entries(PAGES))
   for (const colorScheme of ['light', 'dark'])

@@ -1,15 +1,23 @@
 // The demo as a visitor finds it: what the page says, how it fills the window, and what stands out from the floor.
 import assert from 'node:assert/strict';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
+import { faultsOf } from '../support/axe.mjs';
 import { newPage, startChromium } from '../support/browsers.mjs';
 import { startDemo } from '../support/demo.mjs';
 import { playing } from '../support/game_page.mjs';
+import { require } from '../support/packages.mjs';
 
+const { renderSVG } = require('uqr');
+const pictures = join(process.env.CAUSEWAY_BUILD, 'screenshots');
+mkdirSync(pictures, { recursive: true });
 const demo = await startDemo(test, '--rtc', '127.0.0.1:0');
 const browser = await startChromium(test);
 
-const open = async (t, { parameters, ...options } = {}) => {
+const open = async (t, { parameters, first, ...options } = {}) => {
   const page = await newPage(t, browser, { viewport: { width: 1440, height: 900 }, ...options });
+  if (first) await page.addInitScript(first);
   page.faults = [];
   page.on('pageerror', (error) => page.faults.push(error));
   await page.goto(demo.page(parameters));
@@ -21,15 +29,17 @@ test('the page says what Causeway is, how to start, and where the guides are', a
   const page = await open(t);
   assert.match(await page.locator('header').innerText(), /Causeway\s+carries game packets [^.]+\./);
   assert.equal(await page.locator('#start code').innerText(), 'npx causeway-net init my-game');
-  for (const property of ['og:title', 'og:description'])
+  for (const property of ['og:title', 'og:description', 'og:image'])
     assert.notEqual(await page.getAttribute(`meta[property="${property}"]`, 'content'), '');
   assert.match(await page.getAttribute('meta[name=description]', 'content'), /Causeway/);
-  const linked = await page.$$eval('nav a', (links) => links.map(({ href }) => href));
-  assert.equal(linked.length, 4);
+  const linked = await page.$$eval('nav a, meta[property="og:image"]', (links) =>
+    links.map((link) => link.href ?? new URL(link.content, location.href).href),
+  );
+  assert.equal(linked.length, 5);
   for (const address of linked) {
     const response = await page.request.get(address);
     assert.equal(response.status(), 200, address);
-    assert.match(response.headers()['content-type'], /^text\/(plain|html)/, address);
+    assert.match(response.headers()['content-type'], /^(text\/(plain|html)|image\/jpeg)/, address);
   }
 });
 
@@ -87,3 +97,199 @@ for (const colorScheme of ['light', 'dark'])
     });
     assert.ok(Math.min(...contrasts) >= 3, `the least contrast is ${Math.min(...contrasts)}`);
   });
+
+test('the stream brings everything in order, and a lost packet holds up all later ones', async (t) => {
+  const page = await open(t);
+  const delivered = await page.evaluate(async () => {
+    const { OrderedStream } = await import('/ordered.js');
+    const stream = new OrderedStream(2, () => 0.5);
+    const line = { rtt: 0.1, loss: 0.2 };
+    const delivered = [[...stream.take(0)]];
+    // A packet each 30 ms; 14 is lost, and 20 is overtaken by 22.
+    for (const [i, tick] of [10, 12, 16, 18, 22, 20, 24, 26, 28].entries()) {
+      stream.receive(tick, `at ${tick}`, i * 0.03, line);
+      delivered.push([...stream.take(i * 0.03)].map(([, entry]) => entry));
+    }
+    return delivered;
+  });
+  assert.deepEqual(delivered.splice(0, 3), [[], ['at 10'], ['at 12']]);
+  // The third packet after the gap has come at 120 ms, so 14 is sent again, and is there a round trip later.
+  assert.deepEqual(delivered.splice(0, 6), [[], [], [], [], [], []]);
+  assert.deepEqual(
+    delivered[0],
+    [16, 18, 20, 22, 24, 26, 28].map((tick) => `at ${tick}`),
+  );
+});
+
+test('bad Wi-Fi is on at the start, and holds up the half of TCP', async (t) => {
+  const page = await open(t, { parameters: { network: '' } });
+  assert.equal(await page.locator('#bad').isChecked(), true);
+  const seconds = await page.evaluate(
+    () =>
+      new Promise((resolve) => {
+        const begun = performance.now();
+        const look = () => {
+          const now = performance.now() / 1000;
+          const { play } = globalThis.page;
+          const later = play.streamedScene(now).behindSeconds - play.scene(now).behindSeconds;
+          if (later > 0.15) resolve(now - begun / 1000);
+          else requestAnimationFrame(look);
+        };
+        look();
+      }),
+  );
+  t.diagnostic(`150 ms later than Causeway's after ${seconds.toFixed(1)} s`);
+  await page.locator('#bad').uncheck();
+  await page.waitForFunction(() => {
+    const now = performance.now() / 1000;
+    const { play } = globalThis.page;
+    return play.streamedScene(now).behindSeconds < play.scene(now).behindSeconds + 0.02;
+  });
+});
+
+test('beside TCP or alone: the player is where the mouse aims from, in both halves', async (t) => {
+  const page = await open(t);
+  const turned = async (x) => {
+    await page.mouse.move(x, 450);
+    return page.evaluate(
+      () =>
+        new Promise((resolve) => {
+          let looks = 0;
+          const look = () => {
+            const { play } = globalThis.page;
+            const own = play
+              .scene(performance.now() / 1000)
+              .players.find(({ number }) => number === play.me);
+            if (++looks < 30) requestAnimationFrame(look);
+            else resolve(Math.sign(own.aim.x));
+          };
+          look();
+        }),
+    );
+  };
+  // The player begins near the left wall, so both edges of each half are on either side of it.
+  assert.deepEqual([await turned(4), await turned(716)], [-1, 1]);
+  assert.deepEqual([await turned(724), await turned(1436)], [-1, 1]);
+  await page.locator('#split').uncheck();
+  assert.equal(await turned(724), 1);
+  assert.equal(await page.locator('#halves').isVisible(), false);
+});
+
+test('the link of the game is shown with its code, without the network of the sender', async (t) => {
+  const page = await open(t);
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+  await page.locator('#send').click();
+  const address = await page.locator('#address').inputValue();
+  const { origin, searchParams } = new URL(address);
+  assert.equal(origin, new URL(demo.relay.url).origin);
+  assert.deepEqual([...searchParams.keys()], ['backend']);
+  const code = page.locator('#code svg');
+  await code.waitFor();
+  const drawn = await page.evaluate(() => document.getElementById('code').innerHTML);
+  const other = await page.evaluate(
+    (svg) => Object.assign(document.createElement('div'), { innerHTML: svg }).innerHTML,
+    renderSVG(address, { border: 2 }),
+  );
+  assert.equal(drawn, other);
+  assert.match(await page.locator('#own').innerText(), /Only this machine finds/);
+  await page.locator('#copy').click();
+  await page.getByText('Copied.').waitFor();
+  assert.equal(await page.evaluate(() => navigator.clipboard.readText()), address);
+  assert.deepEqual(await faultsOf(page), []);
+  await page.keyboard.press('Escape');
+  assert.equal(await page.locator('#sharing').isVisible(), false);
+  assert.deepEqual(page.faults, []);
+});
+
+test('the thumbs have sticks, which follow the fingers; a mouse has none', async (t) => {
+  const wide = await open(t);
+  const sticks = (page) => page.evaluate(() => globalThis.page.controls.sticks());
+  assert.deepEqual(await sticks(wide), []);
+  const phone = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };
+  const page = await open(t, phone);
+  const [left, right] = await sticks(page);
+  assert.ok(left.middle.x < 195 && right.middle.x > 195, 'one for each thumb');
+  assert.deepEqual([left.held, right.held], [false, false]);
+  const top = (await page.locator('#arena').boundingBox()).y;
+  const touch = await page.context().newCDPSession(page);
+  const at = (x, y) => [{ x, y: y + top }];
+  await touch.send('Input.dispatchTouchEvent', { type: 'touchStart', touchPoints: at(100, 400) });
+  await touch.send('Input.dispatchTouchEvent', { type: 'touchMove', touchPoints: at(100, 500) });
+  await page.waitForFunction(() => globalThis.page.controls.sticks()[0].held);
+  const [held] = await sticks(page);
+  assert.deepEqual(held.middle, { x: 100, y: 400 });
+  assert.deepEqual(held.knob, { x: 100, y: 450 }, 'no further than its ring');
+  await page.screenshot({ path: join(pictures, 'demo-sticks.png') });
+  await touch.send('Input.dispatchTouchEvent', { type: 'touchEnd', touchPoints: [] });
+  await page.waitForFunction(() => !globalThis.page.controls.sticks()[0].held);
+});
+
+test('a player has a name, as long as it fits, and a round has a clock and a winner', async (t) => {
+  const one = await open(t);
+  const other = await open(t);
+  await one.locator('#name').fill('Äöü 🦊 of the seven seas');
+  await one.keyboard.press('Enter');
+  assert.equal(await one.locator('#name').inputValue(), 'Äöü 🦊 of t');
+  await other.locator('#scores').getByText('Äöü 🦊 of t: ').waitFor();
+  await one.waitForFunction(() => /^[01]:\d\d$/.test(document.getElementById('clock').textContent));
+  const says = await one.evaluate(async () => {
+    const { Referee } = await import('/referee.js');
+    const referee = new Referee();
+    const winner = document.getElementById('winner');
+    const [seen, { page }] = [[], globalThis];
+    // The page's own game shows its rounds no more.
+    page.play.leave();
+    page.play = undefined;
+    const show = (secondsPassed, name) => {
+      const won = name && { name, bodies: 54 };
+      referee.show({ secondsPassed, secondsLeft: 90 - secondsPassed, won });
+      seen.push(`${document.getElementById('clock').textContent} ${winner.textContent}`);
+    };
+    show(0.5, 'You');
+    show(2, 'Rook');
+    show(7, 'Rook');
+    show(2, undefined);
+    return seen;
+  });
+  assert.deepEqual(says, [
+    '1:30 You win the round with 54 bodies',
+    '1:28 Rook wins the round with 54 bodies',
+    '1:23 ',
+    '1:28 ',
+  ]);
+  assert.deepEqual([...one.faults, ...other.faults], []);
+});
+
+test('there is no sound before it is switched on', async (t) => {
+  const page = await open(t, { first: countSounds });
+  const sounds = () => page.evaluate(() => globalThis.sounds);
+  await page.waitForFunction(() => globalThis.page.play.scene(0).shots.length > 3);
+  assert.deepEqual(await sounds(), { contexts: 0, shots: 0 });
+  await page.locator('#sound').check();
+  await page.waitForFunction(() => globalThis.sounds.shots > 0);
+  assert.equal((await sounds()).contexts, 1);
+  await page.locator('#sound').uncheck();
+  const { shots } = await sounds();
+  const seen = await page.evaluate(() => globalThis.page.play.scene(0).shots.at(-1).time);
+  await page.waitForFunction(
+    (time) => globalThis.page.play.scene(0).shots.at(-1).time > time,
+    seen,
+  );
+  assert.equal((await sounds()).shots, shots);
+});
+
+function countSounds() {
+  globalThis.sounds = { contexts: 0, shots: 0 };
+  globalThis.AudioContext = class extends globalThis.AudioContext {
+    constructor() {
+      super();
+      globalThis.sounds.contexts++;
+    }
+  };
+  globalThis.OscillatorNode = class extends globalThis.OscillatorNode {
+    constructor(...values) {
+      super(...values);
+      globalThis.sounds.shots++;
+    }
+  };
+}

@@ -42,7 +42,7 @@ test('nothing on the page tells a screen reader what changes all the time', asyn
   await playing(page);
   assert.deepEqual(
     await page.$$eval('output, [aria-live], [role=status]', (live) => live.map(({ id }) => id)),
-    ['state', 'latency-value', 'jitter-value', 'loss-value', 'verdict'],
+    ['state', 'winner', 'latency-value', 'jitter-value', 'loss-value', 'verdict', 'copied'],
   );
 });
 

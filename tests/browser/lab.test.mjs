@@ -61,6 +61,79 @@ test('at 20 % loss the byte stream grows slow, and Causeway does not', async (t)
   await close(page);
 });
 
+test('it opens on the train, explains itself, and says in a sentence what is seen', async (t) => {
+  const page = await open(t);
+  assert.equal(
+    await page.getByRole('button', { name: 'Train' }).getAttribute('aria-pressed'),
+    'true',
+  );
+  assert.equal(await page.locator('.why[open]').count(), 4);
+  assert.match(await page.textContent('#pace'), /^Slow motion: a second takes 4 s/);
+  await page.locator('#speed').selectOption('1/16');
+  assert.match(await page.textContent('#pace'), /a second takes 16 s/);
+  await page.locator('#speed').selectOption('1');
+  assert.equal(await page.locator('#pace').isVisible(), false);
+  await runFor(page, TICKS);
+  const verdict = await page.textContent('#verdict');
+  t.diagnostic(verdict);
+  const [, worst, times] = verdict.match(
+    /^99 of 100 states arrive within \d+ ms with [^,]+, and within ([\d.]+) m?s with TCP-like stream: ([\d.]+) times as long\.$/,
+  );
+  assert.ok(worst > 0 && times > 1.5);
+  // What is compared is what the chart shows, and one column alone is not compared.
+  await page.locator('#latency').selectOption('message');
+  await page.evaluate(() => globalThis.page.step());
+  assert.match(await page.textContent('#verdict'), /^99 of 100 messages arrive within/);
+  for (let i = 0; i < 3; i++) await page.locator('.remove').last().click();
+  assert.equal(await page.textContent('#verdict'), '');
+  await close(page);
+});
+
+test('the packets of Causeway can be looked into: acks as squares, messages, and what was sent again', async (t) => {
+  const page = await open(t, 'protocols=plain.tcp&loss=20');
+  await page.locator('.packets summary').first().click();
+  assert.equal(await page.locator('.packets').nth(1).isVisible(), false, 'TCP has no such heads');
+  let missing = 0;
+  let again = 0;
+  for (let i = 0; i < 40; i++) {
+    await page.evaluate(() => globalThis.page.step(7));
+    const { seen, packets } = await page.evaluate(() => ({
+      packets: [1, 0].map((end) => globalThis.page.run.tracks[0].packet(end)),
+      seen: [...document.querySelectorAll('.column:first-child .packet')].map((row) => ({
+        head: row.firstElementChild.innerText,
+        bits: [...row.querySelectorAll('.acks i')]
+          .map(({ className }) => className !== '')
+          .reverse(),
+        carries: row.lastElementChild.innerText,
+        spoken: row.querySelector('.acks').ariaLabel,
+      })),
+    }));
+    for (const [end, packet] of packets.entries()) {
+      const { head, bits, carries, spoken } = seen[end];
+      const who = ['Client', 'Server'][end];
+      assert.equal(head, `${who} sent packet ${packet.sequence}, which acks up to ${packet.ack}:`);
+      assert.equal(
+        bits.reduce((sum, bit, place) => sum + Number(bit) * 2 ** place, 0),
+        packet.ackBits,
+      );
+      const arrived = bits.filter(Boolean).length;
+      assert.equal(spoken, `${arrived} of 32 packets up to ${packet.ack} have arrived`);
+      const text = /^(\d+) messages?(?:, (\d+) of them again)?, (\d+) bytes$/;
+      const [, messages, resent = '0', bytes] = carries.match(text);
+      assert.deepEqual([messages, resent, bytes].map(Number), [
+        packet.messages,
+        packet.resent,
+        packet.size,
+      ]);
+      missing += 32 - arrived;
+      again += packet.resent;
+    }
+  }
+  assert.ok(missing > 0 && again > 0);
+  await picture(page, 'packets');
+  await close(page);
+});
+
 test('a shared address gives the same run, and another seed another', async (t) => {
   const page = await open(t);
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
@@ -116,6 +189,8 @@ test('the keyboard does it all', async (t) => {
   assert.notEqual((await press('n')).seed, seed);
   await press('+');
   assert.equal(await page.locator('#speed').inputValue(), '1');
+  await press('w');
+  assert.equal(await page.locator('.why[open]').count(), 0);
   await press('w');
   assert.equal(await page.locator('.why[open]').count(), 4);
   // The elements that can be reached, in the order in which they are read.

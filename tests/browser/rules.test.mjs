@@ -46,7 +46,7 @@ test('a policy without the relay in connect-src', async (t) => {
   const token = await place.server.token();
   const { host } = new URL(place.url);
   assert.deepEqual(await refusal(page, place.url, { token, wasm }), {
-    name: 'TransportError',
+    name: 'ConnectError',
     code: 'POLICY',
     message:
       `the page's Content-Security-Policy does not let it connect to ${host}: ` +
@@ -58,7 +58,7 @@ test('a policy without the relay in connect-src', async (t) => {
 test('a policy that forbids WebAssembly', async (t) => {
   const page = await openPage(t, browser, { url: new URL('plain.html', place.url).href });
   const { name, message } = await refusal(page, place.url, { token: await place.server.token() });
-  assert.equal(name, 'LoadError');
+  assert.equal(name, 'ConnectError');
   assert.match(
     message,
     /causeway\.wasm .*Content-Security-Policy.*script-src 'self' 'wasm-unsafe-eval'$/,

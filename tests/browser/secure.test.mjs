@@ -111,7 +111,7 @@ test('a full server denies', async (t) => {
   const [first, second] = [await openPage(t, small), await openPage(t, small)];
   assert.ok((await attempt(first, await small.server.token())).transport);
   assert.deepEqual(await attempt(second, await small.server.token()), {
-    name: 'HandshakeError',
+    name: 'ConnectError',
     code: 'DENIED',
     stage: 'request',
   });
@@ -122,12 +122,12 @@ test('an expired token, another schema and an aborted signal are told', async (t
   const token = await demo.server.token({ expireSeconds: 1 });
   await sleep(1100);
   assert.deepEqual(await attempt(page, token), {
-    name: 'HandshakeError',
+    name: 'ConnectError',
     code: 'TOKEN_EXPIRED',
     stage: 'request',
   });
   assert.deepEqual(await attempt(page, await demo.server.token(), { otherSchema: true }), {
-    name: 'HandshakeError',
+    name: 'ConnectError',
     code: 'SCHEMA',
     stage: 'token',
   });

@@ -281,6 +281,31 @@ static void prepare_clock_sync(struct cw_clock_sync *sync)
     cw_clock_sync_update(sync, 1);
 }
 
+/* A client has a seat, its snapshot is due, and a tick is being played. */
+static void prepare_game_server(struct cw_game_server *server)
+{
+    struct note note = a_note;
+    uint32_t tick;
+    assert_int_equal(cw_game_server_join(server, 0, 0), CW_OK);
+    assert_int_equal(cw_game_server_set(server, 0, 0, &note), CW_OK);
+    cw_game_server_update(server, 0.9);
+    assert_true(cw_game_server_next_tick(server, &tick));
+    assert_false(cw_game_server_next_tick(server, &tick));
+    cw_game_server_update(server, 1);
+    assert_true(cw_game_server_next_tick(server, &tick));
+}
+
+/* Lets the client hear from a server. */
+static void prepare_game_client(struct cw_game_client *client, struct cw_game_server *server)
+{
+    size_t size = cw_game_client_transmit(client, scratch, sizeof scratch, 1);
+    assert_int_equal(cw_game_server_receive(server, 0, scratch, size, 1), CW_OK);
+    size = cw_game_server_transmit(server, 0, scratch, sizeof scratch, 1);
+    assert_int_equal(cw_game_client_receive(client, scratch, size, 1), CW_OK);
+    cw_game_client_update(client, 1);
+    assert_true(cw_game_client_view(client, 1));
+}
+
 static void end_game(void *game)
 {
     block_release(NULL, game, sizeof(struct cw_lab_game));

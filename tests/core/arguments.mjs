@@ -13,9 +13,12 @@ const LEFT_OUT = /^((bits|stream)|.*_internal)\.h$/;
 const CONFIG = {
   cw_schema_config: 'config.types = &note_type; config.count = 1;',
   cw_message_pool_config: 'config.schema = made_cw_schema();',
+  cw_game_config:
+    'config.player_type = 0; config.ticks_per_snapshot = 1; config.max_interest = 16;',
   cw_history_config: 'config.state_size = sizeof(struct note);',
   cw_interpolation_config: 'config.entry_size = sizeof(struct note);',
   cw_prediction_config: 'config.state_type = 0;',
+  cw_snapshot_config: 'config.max_interest = 16;',
   cw_connection_config: 'config.channels[0].blocks = true;',
   cw_client_config: 'config.connection = the_messages();',
   cw_server_config: 'fit_server(&config.netcode); config.connection = the_messages();',
@@ -39,16 +42,19 @@ const MADE = {
   cw_history: 'cw_history_begin(made, 1); cw_history_add(made, 7, &a_note);',
   cw_input_sender: 'cw_input_sender_add(made, 1, &(struct note){1});',
   cw_input_receiver: 'prepare_input_receiver(made, made_cw_input_sender());',
+  cw_interest: 'cw_interest_set(made, 0, 0, 0, 1);',
   cw_interpolation: 'cw_interpolation_receive(made, 1, &a_note, 1);',
   cw_prediction:
     'cw_prediction_add(made, 1, &a_note, &a_note); cw_prediction_add(made, 2, &a_note, &a_note);',
   cw_snapshot_server:
-    'cw_snapshot_server_set(made, 0, 0, &a_note); cw_snapshot_server_join(made, 0); cw_snapshot_server_tick(made, 1);',
+    'cw_snapshot_server_set(made, 0, 0, &a_note); cw_snapshot_server_join(made, 0); cw_snapshot_server_set_priority(made, 0, 0, 1); cw_snapshot_server_tick(made, 1);',
   cw_lab_column: 'cw_lab_column_step(made, 60);',
   cw_lab_echo: 'prepare_echo(made);',
   cw_lab_line: 'prepare_line(made, made_cw_lab_echo());',
   cw_lab_match: 'cw_lab_match_step(made, 60);',
   'cw_(rudp|notify|bunch|window)': 'prepare_$1(made);',
+  cw_game_server: 'prepare_game_server(made);',
+  cw_game_client: 'prepare_game_client(made, made_cw_game_server());',
   cw_snapshot_client: 'prepare_snapshot_client(made, made_cw_snapshot_server());',
 };
 
@@ -130,7 +136,7 @@ const OPTIONAL = [
   'cw_clock_next_tick\\..*',
   'cw_schema_encode\\.out',
   'cw_message_attach\\.(release|context)',
-  'cw_schema_decode\\.allocator|cw_secure_read\\.replay|cw_snapshot_client_state\\.type',
+  'cw_schema_decode\\.allocator|cw_secure_read\\.replay|cw_(snapshot_client|game_server)_state\\.type',
   'cw_random_fill\\.random',
   'cw_schema_fingerprint\\.extra',
   'cw_secure_shape\\.type',

@@ -2,7 +2,5 @@
 declare const player: { id: bigint };
 declare const bytes: ArrayBuffer;
 
-type Walker = { x: number; y: number; hits: number };
-declare function keys(): { right: number; up: number; hit: boolean };
-declare function step(player: Walker, press: { right: number; up: number }): Walker;
-declare function draw(own: Walker, others: readonly unknown[], fraction: number): void;
+declare function held(key: string): number;
+declare const context: CanvasRenderingContext2D;

@@ -14,7 +14,7 @@ import http from 'node:http';
 import { createServer, connect as dial } from 'node:net';
 import { basename, join } from 'node:path';
 import { test } from 'node:test';
-import { connect, generateConnectToken, generateKey } from '../support/causeway.mjs';
+import { connect, dist, generateConnectToken, generateKey } from '../support/causeway.mjs';
 import { until } from '../support/patience.mjs';
 import { require } from '../support/packages.mjs';
 import { packedProject } from '../support/packed.mjs';
@@ -24,6 +24,7 @@ import { childrenOf, isAlive, startProgram } from '../support/programs.mjs';
 import { makeStarter, newGamePage, playsOverWebRtc, program } from '../support/starter.mjs';
 
 const WebSocket = require('ws');
+const { playGame } = await import(new URL('game/index.js', dist));
 
 const { project, game, said } = makeStarter(test);
 assert.match(said, /cd my-game[^]*npm run dev/);
@@ -80,10 +81,17 @@ test('a server that reads the environment has right types, and what is built is 
   for (const folder of ['node_modules/', 'dist/', '/server/']) assert.ok(ignored.includes(folder));
 });
 
+/** Counts the lines of a file that are neither empty nor only a comment. */
+const linesOf = (name) =>
+  readFileSync(join(game, 'src', name), 'utf8')
+    .split('\n')
+    .filter((line) => !/^\s*(\/\/.*|\/\*\*.*)?$/.test(line)).length;
+
 test('the game of the template is small, and its types are right', () => {
-  const files = ['index.html', 'src/messages.ts', 'src/page.ts', 'src/server.ts'];
-  const lines = files.flatMap((name) => readFileSync(join(game, name), 'utf8').split('\n'));
-  assert.ok(lines.length < 150, `${lines.length} lines`);
+  const rules = linesOf('game.ts') + linesOf('server.ts');
+  assert.ok(rules <= 60, `the game has ${rules} lines`);
+  const shown = linesOf('page.ts') + linesOf('controls.ts') + linesOf('drawing.ts');
+  assert.ok(shown <= 135, `the page has ${shown} lines`);
   const { status, stdout } = spawnSync(process.execPath, ['../node_modules/typescript/bin/tsc'], {
     cwd: game,
     encoding: 'utf8',
@@ -96,21 +104,31 @@ test('the game of the template is small, and its types are right', () => {
 
 const commandOf = (pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8');
 
-/** Returns whether the canvas shows a player at this place of the field. */
-const shows = (page, x, y) =>
-  page.evaluate(
-    ([x, y]) =>
-      globalThis.document.querySelector('canvas').getContext('2d').getImageData(x, y, 1, 1)
-        .data[3] > 0,
-    [x, y],
-  );
+/** Joins the game without a page; returns the client, the game, and what a page would draw. */
+async function joinWithoutPage(t, address, options = {}) {
+  const { messages, rules } = await import(await compiledGame());
+  const token = async () =>
+    (await fetch(new URL('/token', address), { method: 'POST' })).arrayBuffer();
+  const client = await connect(address, { token, schema: messages, WebSocket, ...options });
+  own(t, () => client.disconnect());
+  const joined = { client };
+  joined.game = await playGame(client, {
+    ...rules,
+    keys: () => ({ right: 0, down: 0 }),
+    draw: (scene) => (joined.scene = scene),
+  });
+  own(t, () => joined.game.stop());
+  joined.ship = (id) => joined.scene?.entities.find((entity) => entity.id === id)?.value;
+  return joined;
+}
 
-async function untilShown(page, x, y) {
-  const end = Date.now() + 30_000;
-  while (!(await shows(page, x, y))) {
-    if (Date.now() > end) throw new Error(`nobody is at ${x}, ${y}`);
-    await page.waitForTimeout(20);
-  }
+/** Drags a finger on a page from one place to another, and leaves it there. */
+async function drag(page, from, to) {
+  const session = await page.context().newCDPSession(page);
+  const touch = (type, [x, y]) =>
+    session.send('Input.dispatchTouchEvent', { type, touchPoints: [{ x, y }] });
+  await touch('touchStart', from);
+  await touch('touchMove', to);
 }
 
 for (const relay of ['none', process.env.CAUSEWAY_RELAY])
@@ -123,21 +141,29 @@ for (const relay of ['none', process.env.CAUSEWAY_RELAY])
         : /^Pages play (over WebSocket only): .*--relay FILE/,
     );
     const browser = await startChromium(t);
-    const players = await Promise.all([
-      newGamePage(browser),
-      newGamePage(browser, { hasTouch: true }),
-    ]);
+    const phone = { hasTouch: true, isMobile: true, viewport: { width: 390, height: 844 } };
+    const players = [await newGamePage(browser), await newGamePage(browser, phone)];
     const pages = players.map(({ page }) => page);
     const [one, two] = pages;
+    const open = (page) => page.getByText('connected', { exact: true }).waitFor();
     for (const page of pages) {
-      await page.setViewportSize({ width: 500, height: 500 });
       await page.goto(address);
-      await page.getByText('connected', { exact: true }).waitFor();
+      await open(page);
     }
-    await untilShown(one, 500, 500);
-    await untilShown(one, 637, 500);
-    await one.mouse.move(50, 100);
-    await untilShown(two, 100, 200);
+    const watcher = await joinWithoutPage(t, address);
+    await until('three ships', () => watcher.ship(2));
+    const far = { right: watcher.ship(0).x < 500, down: watcher.ship(1).y < 500 };
+    await one.keyboard.down(far.right ? 'ArrowRight' : 'ArrowLeft');
+    await drag(two, [195, 600], [195, far.down ? 700 : 500]);
+    await until('a ship at the wall', () => watcher.ship(0).x === (far.right ? 975 : 25));
+    await until('a ship at the wall', () => watcher.ship(1).y === (far.down ? 975 : 25));
+    assert.equal(await two.locator('#stick').isVisible(), true);
+    const scores = await two.locator('#scores li').allInnerTexts();
+    assert.deepEqual(scores.map((line) => line.replace(/\d+$/, 'N')).sort(), [
+      'Ship 1: N',
+      'Ship 3: N',
+      'You: N',
+    ]);
     if (process.env.SCREENSHOT) await two.screenshot({ path: process.env.SCREENSHOT });
 
     if (overWebRtc) await Promise.all(pages.map(playsOverWebRtc));
@@ -145,22 +171,19 @@ for (const relay of ['none', process.env.CAUSEWAY_RELAY])
 
     appendFileSync(join(game, 'src/server.ts'), "console.log('the second');\n");
     await says(/^(the second)$/);
-    await one.getByText('connected', { exact: true }).waitFor();
-    await two.getByText('connected', { exact: true }).waitFor();
-    await two.touchscreen.tap(400, 400);
-    await untilShown(one, 800, 800);
+    await watcher.client.closed;
+    for (const page of pages) {
+      await open(page);
+      await page.locator('#scores li').nth(1).waitFor();
+    }
     if (overWebRtc) await Promise.all(pages.map(playsOverWebRtc));
   });
 
 test('a relay that does not run is told, and pages play without it', async (t) => {
   const { address, says } = await startDev(t, { args: ['--relay', join(game, 'package.json')] });
   await says(/package\.json does not run, so pages play (over WebSocket): .*EACCES/);
-  const { messages } = await import(await compiledMessages());
-  const token = async () =>
-    (await fetch(new URL('/token', address), { method: 'POST' })).arrayBuffer();
-  const client = await connect(address, { token, schema: messages, WebSocket });
+  const { client } = await joinWithoutPage(t, address);
   assert.equal(client.transport, 'websocket');
-  client.disconnect();
 });
 
 test('the relay is found on the PATH, and ends with the program even if that is killed', async (t) => {
@@ -216,31 +239,23 @@ function recorded() {
 
 test('a page whose link breaks goes on with the same player', async (t) => {
   const { address } = await startDev(t);
-  const { messages } = await import(await compiledMessages());
   const { Recorded, opened } = recorded();
-  const token = async () =>
-    (await fetch(new URL('/token', address), { method: 'POST' })).arrayBuffer();
-  const client = await connect(address, { token, schema: messages, WebSocket: Recorded });
-  own(t, () => client.disconnect());
+  const { client, ...player } = await joinWithoutPage(t, address, { WebSocket: Recorded });
   const states = [];
   client.addEventListener('state', () => states.push(client.state));
-  const slots = new Set();
-  client.addEventListener('message', ({ message: { value } }) =>
-    value.players.forEach(({ slot }) => slots.add(slot)),
-  );
-  await until('a player', () => slots.size > 0);
+  await until('a player', () => player.game.me !== undefined);
   opened.at(-1).terminate();
   await until('the connection', () => states.includes('connected'));
   assert.deepEqual(states, ['reconnecting', 'connected']);
-  assert.deepEqual([...slots], [0]);
+  assert.equal(player.game.me, 0);
 });
 
-/** Writes the template's messages as JavaScript beside this project's package. */
-async function compiledMessages() {
+/** Writes what page and server of the template share as JavaScript beside this project's package. */
+async function compiledGame() {
   const { build } = require('esbuild');
-  const outfile = join(project, 'messages.mjs');
+  const outfile = join(project, 'game.mjs');
   await build({
-    entryPoints: [join(game, 'src/messages.ts')],
+    entryPoints: [join(game, 'src/game.ts')],
     outfile,
     format: 'esm',
     logLevel: 'silent',
@@ -324,7 +339,7 @@ test('a token of another game is told in the terminal and in the page', async (t
   await page.getByText('connected', { exact: true }).waitFor();
   assert.deepEqual(errors, []);
 
-  const { messages } = await import(await compiledMessages());
+  const { messages } = await import(await compiledGame());
   const token = await generateConnectToken({
     protocolId: 0x6d792d67616d65n,
     privateKey: generateKey(),

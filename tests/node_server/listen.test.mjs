@@ -85,7 +85,7 @@ test('a client that comes while its server starts asks for one more token', asyn
       schema: messages,
       token: await third.generateConnectToken({ clientId: 6n }),
     }),
-    { name: 'HandshakeError', code: 'NOT_YET', stage: 'request', retryable: false },
+    { name: 'ConnectError', code: 'NOT_YET', stage: 'request', retryable: false },
   );
   // One that is given up while it waits asks for no more.
   const abort = new AbortController();
@@ -202,8 +202,8 @@ test('a loop over the messages of a client ends with it', async (t) => {
   assert.equal(client.state, 'disconnected');
   assert.equal(server.clients.size, 0);
   assert.match(client.address, /^127\.0\.0\.1:\d+$/);
-  assert.throws(() => client.send(...said('')), { name: 'ClosedError' });
-  assert.throws(() => client.stats(), { name: 'ClosedError' });
+  assert.throws(() => client.send(...said('')), { name: 'ConnectionError', code: 'CLOSED' });
+  assert.throws(() => client.stats(), { name: 'ConnectionError', code: 'CLOSED' });
   client.kick('it does nothing');
 });
 
@@ -231,7 +231,7 @@ test('a client is kicked with a code and a text, after the last words', async (t
   assert.equal(client.state, 'connected');
   client.send(...said('the last words'));
   client.kick('no cheating', { code: 7, flushSeconds: 20 });
-  assert.throws(() => client.send(...said('')), { name: 'ClosedError' });
+  assert.throws(() => client.send(...said('')), { name: 'ConnectionError', code: 'CLOSED' });
   const { reason, code, text } = await bot.closed;
   assert.deepEqual([reason, code, text], ['kicked', 7, 'no cheating']);
   assert.deepEqual(words, [{ player: 0, text: 'the last words' }]);
@@ -272,8 +272,8 @@ test('clients are told that the server stops, and nothing works afterwards', asy
   await Promise.all([server.close(), server.close()]);
   assert.equal(await client.closed, 'stopping');
   assert.equal((await bot.closed).reason, 'stopping');
-  assert.throws(() => server.stats(), { name: 'ClosedError' });
-  assert.throws(() => server.broadcast(...said('')), { name: 'ClosedError' });
+  assert.throws(() => server.stats(), { name: 'ConnectionError', code: 'CLOSED' });
+  assert.throws(() => server.broadcast(...said('')), { name: 'ConnectionError', code: 'CLOSED' });
   // The port is free again, so another server can have it.
   await startServer(t, { port: server.port });
 });

@@ -30,7 +30,7 @@ function serve(options) {
 test('it says which package to install, and how', () =>
   assert.equal(
     serve('server: createServer()'),
-    'LoadError LOAD listen with a server needs the package ws: npm install ws',
+    'ConnectError LOAD listen with a server needs the package ws: npm install ws',
   ));
 
 test('without browsers it needs none', () => assert.equal(serve(''), 'it has listened'));

@@ -68,7 +68,7 @@ for (const [kind, options] of Object.entries({
 
 test('a page that is not to reconnect is told that there is no server', async (t) => {
   const { connecting } = await comeEarly(t, { WebSocket, transports: ['websocket'] });
-  await assert.rejects(connecting, { name: 'HandshakeError', code: 'SERVER_DOWN' });
+  await assert.rejects(connecting, { name: 'ConnectError', code: 'SERVER_DOWN' });
 });
 
 test('a page that waits for its server may give up', async (t) => {

@@ -31,7 +31,8 @@ export async function startDemo(t, ...options) {
   return {
     relay,
     server,
-    /** The address of the page, with further parameters. */
-    page: (parameters = {}) => `${relay.url}?${new URLSearchParams({ backend, ...parameters })}`,
+    /** The address of the page, with further parameters. The network is not made worse, unless they say so. */
+    page: (parameters = {}) =>
+      `${relay.url}?${new URLSearchParams({ backend, network: 'good', ...parameters })}`,
   };
 }

@@ -122,7 +122,7 @@ for (const format of ['esm', 'cjs']) {
     withoutPackage(() =>
       assert.throws(
         () => run(process.execPath, file),
-        /LoadError: causeway-server\.wasm is not beside this code: .*no such file.*Copy it there.*or pass .*`wasm`/,
+        /ConnectError: causeway-server\.wasm is not beside this code: .*no such file.*Copy it there.*or pass .*`wasm`/,
       ),
     );
   });

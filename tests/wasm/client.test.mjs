@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { getEventListeners } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { afterEach, beforeEach, test } from 'node:test';
-import { ConnectError, CoreError, dist, loadCore, reliable } from '../support/causeway.mjs';
+import { ConnectError, MisuseError, dist, loadCore, reliable } from '../support/causeway.mjs';
 import { packetType, startSecureServer, typeOf } from '../support/secure.mjs';
 import { join as joinPlace } from '../support/join.mjs';
 import { startRelay } from '../support/relay.mjs';
@@ -311,7 +311,7 @@ test('tokens come in any form, and with any channels or none', async () => {
   const token = await demo.server.token();
   (await join({ token: token.buffer })).disconnect();
   const error = await refusedAs('INVALID_TOKEN', 'token', join({ token: token.subarray(1) }));
-  assert.ok(error.cause instanceof CoreError);
+  assert.ok(error.cause instanceof MisuseError);
   assert.equal(error.message, error.cause.message);
 
   const passes = async (options) =>

@@ -80,11 +80,11 @@ test('a client connects again when asked, with a new token', async () => {
 
 test('what cannot connect again says why', async () => {
   const { client } = await join({ token: await token() });
-  await assert.rejects(client.reconnect(), { name: 'CoreError', code: 'CONNECTED' });
+  await assert.rejects(client.reconnect(), { name: 'MisuseError', code: 'CONNECTED' });
   assert.equal(client.state, 'connected');
   client.disconnect();
   await assert.rejects(client.reconnect(), {
-    name: 'CoreError',
+    name: 'MisuseError',
     code: 'TOKEN_USED',
     message: /pass a function as token/,
   });

@@ -46,6 +46,38 @@ static void a_body_between_a_player_and_the_wall_stays_inside(void **state)
     assert_int_equal(arena.bodies[0].owner, 1);
 }
 
+static void a_round_is_won_by_who_has_most_bodies_and_the_next_begins_without_owners(void **state)
+{
+    (void)state;
+    static struct arena arena;
+    arena_init(&arena);
+    arena_join(&arena, 4);
+    arena_join(&arena, 9);
+    for (uint32_t i = 1; i < ROUND_TICKS; i++)
+        arena_step(&arena);
+    assert_int_equal(arena.round.winner, 0);
+    assert_int_equal(arena.round.ends, ROUND_TICKS);
+    for (uint32_t i = 0; i < 30; i++)
+        arena.bodies[i].owner = i < 10 ? 5 : 10;
+    arena.players[4].at.x = arena.players[4].at.y = PLAYER_RADIUS;
+    uint32_t scores[MAX_PLAYERS];
+    arena_scores(&arena, scores);
+    arena_step(&arena);
+    assert_int_equal(arena.round.winner, 10);
+    assert_int_equal(arena.round.bodies, scores[9]);
+    assert_int_equal(arena.round.ends, 2 * ROUND_TICKS);
+    arena_scores(&arena, scores);
+    assert_int_equal(scores[9], 0);
+    assert_true(arena.here[9]);
+    /* Nobody wins a round in which nobody has a body. */
+    arena_leave(&arena, 4);
+    arena_leave(&arena, 9);
+    for (uint32_t i = 0; i < ROUND_TICKS; i++)
+        arena_step(&arena);
+    assert_int_equal(arena.round.winner, 0);
+    assert_int_equal(arena.round.ends, 3 * ROUND_TICKS);
+}
+
 static void shoot(struct arena *arena, uint32_t number)
 {
     struct targets targets = {0};
@@ -91,6 +123,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_body_between_a_player_and_the_wall_stays_inside),
         cmocka_unit_test(random_players_keep_everything_inside),
+        cmocka_unit_test(a_round_is_won_by_who_has_most_bodies_and_the_next_begins_without_owners),
     };
     return cmocka_run_group_tests_name("demo_arena", tests, NULL, NULL);
 }

@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import {
   Endpoint,
-  TransportError,
+  ConnectError,
   WebRtcTransport,
   dist,
   loadCore,
@@ -101,14 +101,14 @@ for (const transport of ['websocket', 'webrtc']) {
   });
 }
 
-test('a relay that does not answer is a TransportError that says so', async () => {
+test('a relay that does not answer is a ConnectError that says so', async () => {
   const silent = (await import('node:http')).createServer(() => {});
   await new Promise((resolve) => silent.listen(0, '127.0.0.1', resolve));
   const attempt = WebRtcTransport.connect(`http://127.0.0.1:${silent.address().port}/`, {
     RTCPeerConnection,
     timeoutSeconds: 0.2,
   });
-  await assert.rejects(attempt, { name: 'TransportError', stage: 'signalling', timedOut: true });
+  await assert.rejects(attempt, { name: 'ConnectError', stage: 'signalling', timedOut: true });
   silent.closeAllConnections();
   silent.close();
 });
@@ -134,7 +134,7 @@ test('a peer connection that fails is closed, wherever it fails', async () => {
   }
 });
 
-test('an engine that gives no further peer connection is a TransportError', async () => {
+test('an engine that gives no further peer connection is a ConnectError', async () => {
   const options = {
     RTCPeerConnection: class {
       constructor() {
@@ -143,7 +143,7 @@ test('an engine that gives no further peer connection is a TransportError', asyn
     },
   };
   await assert.rejects(WebRtcTransport.connect('http://127.0.0.1:1/', options), (error) => {
-    assert.ok(error instanceof TransportError);
+    assert.ok(error instanceof ConnectError);
     assert.equal(error.stage, 'setup');
     assert.match(error.message, /too many/);
     return true;

@@ -105,7 +105,7 @@ test('the options of the endpoint are those of the connection', () => {
 test('options that cannot work are refused, and the error says which', () => {
   const refuses = (config, field) =>
     assert.throws(() => new Connection(core, types, config), {
-      name: 'CoreError',
+      name: 'MisuseError',
       code: 'CONFIG',
       field,
     });

@@ -48,7 +48,7 @@ test('the module imports nothing', () => {
 
 test('another module is refused', async () => {
   const wasm = readFileSync(new URL('causeway.wasm', dist));
-  await assert.rejects(loadGame({ wasm }), { name: 'LoadError' });
+  await assert.rejects(loadGame({ wasm }), { name: 'ConnectError', code: 'LOAD' });
 });
 
 test('a client has the world of the server, through loss and whatever the order', () => {
@@ -124,6 +124,39 @@ test('bytes that are no snapshot change nothing', () => {
   assert.equal(client.tick(), undefined);
   assert.equal(client.newest(), undefined);
   assert.equal(client.stats().entities, 0);
+});
+
+test('a coding is chosen by its name, and costs what it says', () => {
+  const bytesOf = (coding) => {
+    const server = new SnapshotServer(kit, play, { coding });
+    const client = new SnapshotClient(kit, play, { coding });
+    server.join(0);
+    let bytes = 0;
+    for (let tick = 1; tick <= 60; tick++) {
+      for (let entity = 0; entity < 20; entity++)
+        server.set(entity, 'walker', { x: 7 * tick - entity, speed: 7 });
+      server.tick(tick);
+      const { number, data } = server.transmit(0);
+      assert.equal(client.receive(data), 'ok');
+      server.acked(0, number);
+      bytes += data.length;
+    }
+    assert.deepEqual(client.state(3), { type: 'walker', value: { x: 417, speed: 7 } });
+    return bytes;
+  };
+  const [plain, differences, predicted, coded] = [
+    undefined,
+    'DIFFERENCES',
+    'PREDICTED',
+    'RANGE_CODED',
+  ].map(bytesOf);
+  assert.equal(plain, differences);
+  assert.ok(predicted < differences / 2 && coded < predicted, `${[differences, predicted, coded]}`);
+  for (const coding of ['predicted', 'LOUD', 3])
+    assert.throws(() => new SnapshotServer(kit, play, { coding }), {
+      code: 'CONFIG',
+      field: 'coding',
+    });
 });
 
 test('values that do not fit are refused by name', () => {

@@ -1,7 +1,7 @@
 // One transport over links that come and go. The test plays the links, and sets the time.
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, mock, test } from 'node:test';
-import { ConnectError, TransportError, openTransport } from '../support/causeway.mjs';
+import { ConnectError, openTransport } from '../support/causeway.mjs';
 import { FakePlatform } from '../support/fake_links.mjs';
 import { randomFrom } from '../support/random.mjs';
 
@@ -609,7 +609,7 @@ test('an aborted signal ends the attempt with its reason', async () => {
 test('what is no address of a relay is one clear error', async () => {
   for (const url of [undefined, null, '/relay', 'relay.example'])
     await assert.rejects(openTransport(url), (error) => {
-      assert.ok(error instanceof TransportError, String(error));
+      assert.ok(error instanceof ConnectError, String(error));
       assert.equal(error.code, 'TRANSPORT');
       assert.equal(error.stage, 'setup');
       assert.match(error.message, /is no address of a relay; outside of pages it must be whole/);

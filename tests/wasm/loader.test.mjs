@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { after, before, test } from 'node:test';
-import { Core, Endpoint, LoadError, dist, loadCore } from '../support/causeway.mjs';
+import { Core, Endpoint, ConnectError, dist, loadCore } from '../support/causeway.mjs';
 
 const file = new URL('causeway.wasm', dist);
 const bytes = readFileSync(file);
@@ -66,17 +66,24 @@ test('from a response and from the promise of one', async () => {
   works(await loadCore({ wasm: fetch(`${origin}/odd.wasm`) }));
 });
 
-test('what is not there is a LoadError that says where', async () => {
+test('what is not there is a ConnectError that says where', async () => {
   await assert.rejects(loadCore({ wasm: `${origin}/none.wasm` }), (error) => {
-    assert.ok(error instanceof LoadError);
+    assert.ok(error instanceof ConnectError);
+    assert.equal(error.code, 'LOAD');
     assert.match(error.message, /none\.wasm answered 404/);
     return true;
   });
-  await assert.rejects(loadCore({ wasm: new URL('none.wasm', dist) }), LoadError);
+  await assert.rejects(loadCore({ wasm: new URL('none.wasm', dist) }), {
+    name: 'ConnectError',
+    code: 'LOAD',
+  });
 });
 
-test('what is no module, or another one, is a LoadError', async () => {
-  await assert.rejects(loadCore({ wasm: new Uint8Array(8) }), LoadError);
+test('what is no module, or another one, is a ConnectError', async () => {
+  await assert.rejects(loadCore({ wasm: new Uint8Array(8) }), {
+    name: 'ConnectError',
+    code: 'LOAD',
+  });
   const empty = new Uint8Array([0, 0x61, 0x73, 0x6d, 1, 0, 0, 0]);
   await assert.rejects(loadCore({ wasm: empty }), /not causeway\.wasm/);
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
   Connection,
-  CoreError,
+  MisuseError,
   Simulator,
   array,
   bits,
@@ -316,10 +316,10 @@ test('a value that does not fit is refused, and the error names the field', () =
   refuses({ flag: 1 }, TypeError, /everything\.flag/);
   refuses({ name: undefined }, TypeError, /everything\.name/);
   refuses({ place: undefined }, TypeError, /^everything\.place: undefined is not an object$/);
-  refuses({ place: null }, CoreError, /everything\.place: null is not an object/);
-  refuses({ name: null }, CoreError, /^everything\.name: null is not a string$/);
+  refuses({ place: null }, MisuseError, /everything\.place: null is not an object/);
+  refuses({ name: null }, MisuseError, /^everything\.name: null is not a string$/);
   assert.throws(() => end.send(0, 'everything', null, 0), {
-    name: 'CoreError',
+    name: 'MisuseError',
     code: 'INVALID_ARGUMENT',
     message: 'everything: null is not an object',
   });
@@ -349,7 +349,7 @@ test('what is no schema is named', () => {
     assert.throws(() => new Connection(core, none), { name: 'TypeError', message: /^schema: / });
 });
 
-test('a send that cannot be carried out throws a CoreError and leaves nothing behind', () => {
+test('a send that cannot be carried out throws an error and leaves nothing behind', () => {
   const [end] = pair({ maxMessages: 8, channels: [reliable({ sendQueueSize: 4 })] }).ends;
   for (let i = 0; i < 4; i++) end.send(0, 'ping', {}, 0);
   assert.throws(() => end.send(0, 'ping', {}, 0), { code: 'QUEUE_FULL' });

@@ -61,7 +61,7 @@ test('more memory than there is gives an error, not a trap', async () => {
   const use = () => {
     for (;;) endpoints.push(new Endpoint(core, huge));
   };
-  assert.throws(use, { name: 'CoreError', code: 'NO_MEMORY' });
+  assert.throws(use, { name: 'MisuseError', code: 'NO_MEMORY' });
   endpoints.forEach((endpoint) => endpoint.destroy());
   new Endpoint(core).destroy();
 });

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import {
-  HandshakeError,
+  ConnectError,
   connect,
   generateConnectToken,
   message,
@@ -90,7 +90,7 @@ for (const kind of ['websocket', 'webrtc']) {
     const { server, join } = await begin(t, { slots: 0 });
     await assert.rejects(
       join(foreignToken({ addresses: [server.address] }), kind),
-      (error) => error instanceof HandshakeError && error.code === 'DENIED',
+      (error) => error instanceof ConnectError && error.code === 'DENIED',
     );
   });
 }

@@ -159,7 +159,7 @@ test('no export shadows a name of the platform', () => {
 
 test('the types say what may be passed and what comes back', () => {
   const source = `
-    import { CoreError, Endpoint, loadCore, WebSocketTransport, type Transport } from 'causeway-net/core';
+    import { MisuseError, Endpoint, loadCore, WebSocketTransport, type Transport } from 'causeway-net/core';
     import { WebSocket } from 'ws';
     const core = await loadCore({ wasm: fetch('causeway.wasm') });
     const endpoint = new Endpoint(core, { maxPacketSize: 1000 });
@@ -179,9 +179,9 @@ test('the types say what may be passed and what comes back', () => {
     try {
       endpoint.update(sequence);
     } catch (error) {
-      if (error instanceof CoreError && error.code === 'EVENTS_PENDING') endpoint.reset();
+      if (error instanceof MisuseError && error.code === 'EVENTS_PENDING') endpoint.reset();
       // @ts-expect-error no such code
-      if (error instanceof CoreError && error.code === 'EVENTS') endpoint.reset();
+      if (error instanceof MisuseError && error.code === 'EVENTS') endpoint.reset();
     }
     const transport: Transport = await WebSocketTransport.connect('wss://x/', { WebSocket });
     transport.ondatagram = (datagram) => void endpoint.receive(datagram, 0);
@@ -216,6 +216,61 @@ test('the game kit has the types that the declaration of a schema says', () => {
     // @ts-expect-error the schema says the type
     new InputReceiver(kit, game, 'press', { type: 1 });
     export { field, synced };`);
+});
+
+test('a game has the types that its rules say', () => {
+  compileForAll(`
+    import { bool, int, message, schema, type GameClient } from 'causeway-net';
+    import { gameMessage, playGame, serveGame } from 'causeway-net/game';
+    import type { GameServer } from 'causeway-net/server';
+    const messages = schema(gameMessage, message('say', { loud: bool() }));
+    const others = schema(message('say', { loud: bool() }));
+    declare const client: GameClient<typeof messages>;
+    declare const server: GameServer<typeof messages>;
+    declare const other: GameClient<typeof others>;
+    const entities = schema(
+      message('car', { x: int(0, 9), speed: int(0, 9) }),
+      message('ball', { y: int(0, 9) }),
+      message('press', { gas: int(0, 1) }),
+    );
+    const both = { entities, player: 'car', input: 'press' } as const;
+    const keys = () => ({ gas: 1 });
+    const played = await playGame(client, {
+      ...both,
+      step: (car, press) => ({ ...car, x: car.x + press.gas }),
+      smooth: { car: { x: 2 }, ball: { y: 1 } },
+      keys,
+      draw({ me, own, entities }) {
+        const [at, number]: (number | undefined)[] = [own?.x, me];
+        for (const entity of entities)
+          if (entity.type === 'ball') entity.value.y;
+          else entity.value.speed;
+        // @ts-expect-error an input is no entity
+        entities.filter(({ type }) => type === 'press');
+      },
+    });
+    const corrections: number = played.stats().prediction.corrections;
+    const served = await serveGame(server, {
+      ...both,
+      step: (car, press) => ({ ...car, x: car.x + press.gas }),
+      join: ({ id }) => ({ x: Number(id), speed: 0 }),
+      tick(game) {
+        for (const player of game.players) {
+          const seen = player.sees(player)?.speed;
+          player.state.x += player.input.gas + (seen ?? 0);
+          // @ts-expect-error there is no such field
+          player.state.y = 1;
+        }
+        game.set(70, 'ball', { y: 1 });
+        // @ts-expect-error a field of another type
+        game.set(70, 'car', { y: 1 });
+      },
+    });
+    // @ts-expect-error the schema of the connection has no gameMessage
+    void playGame(other, { ...both, step: (car) => car, keys, draw: () => {} });
+    // @ts-expect-error no such type
+    void playGame(client, { entities, player: 'cart', input: 'press', step: (car) => car, keys, draw: () => {} });
+    export { corrections, served };`);
 });
 
 test('a server has the types that the declaration of a schema says', () => {

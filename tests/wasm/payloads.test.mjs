@@ -171,7 +171,7 @@ test('the server ends it', async (t) => {
 
 test('who gets no connection is told why', async (t) => {
   const { join } = await begin(t, { slots: 0 });
-  await assert.rejects(join('websocket'), { name: 'HandshakeError', code: 'DENIED' });
+  await assert.rejects(join('websocket'), { name: 'ConnectError', code: 'DENIED' });
   await assert.rejects(join('websocket', { token: new Uint8Array(10) }), { code: 'INVALID_TOKEN' });
   const signal = AbortSignal.abort(new Error('enough'));
   await assert.rejects(join('websocket', { signal }), /enough/);

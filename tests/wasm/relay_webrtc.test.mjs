@@ -1,7 +1,7 @@
 // The WebRTC transport through the real relay to a real UDP server, with a WebRTC stack for Node.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { TransportError, WebRtcTransport, openTransport, require } from '../support/causeway.mjs';
+import { ConnectError, WebRtcTransport, openTransport, require } from '../support/causeway.mjs';
 import { RTCPeerConnection } from '../support/wrtc.mjs';
 import { startRelay } from '../support/relay.mjs';
 import { startUdpServer } from '../support/udp_server.mjs';
@@ -40,7 +40,7 @@ test('the end of the relay ends the transport', async (t) => {
 test('a relay without WebRTC says so, and WebSocket takes over', async (t) => {
   const short = await startRelay(t, { upstream: udp.upstream });
   await assert.rejects(WebRtcTransport.connect(short.url, options), (error) => {
-    assert.ok(error instanceof TransportError);
+    assert.ok(error instanceof ConnectError);
     assert.equal(error.stage, 'signalling');
     return true;
   });

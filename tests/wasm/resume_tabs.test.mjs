@@ -78,7 +78,7 @@ test('without takeover the newer tab is told, and the older notices nothing', as
   const older = await openTab(['websocket']);
   await talk(older, 'one');
   await assert.rejects(openTab(['websocket']), {
-    name: 'HandshakeError',
+    name: 'ConnectError',
     code: 'ID_CONNECTED',
     stage: 'request',
   });

@@ -120,7 +120,7 @@ test('a transport that has ended brings nothing any more', async () => {
 });
 
 test('a path that cannot work is refused, and changes nothing', () => {
-  const refused = { name: 'CoreError', code: 'CONFIG', field: 'loss' };
+  const refused = { name: 'MisuseError', code: 'CONFIG', field: 'loss' };
   assert.throws(() => new SimulatedNetwork(core, { loss: 2 }), refused);
   const network = new SimulatedNetwork(core);
   const { transport, send } = open(network);

@@ -199,12 +199,12 @@ test('user data is followed by zeros, whatever was in memory before', async (t) 
 const refused = [
   [
     { servers: ['game.example.com:40000'] },
-    'CoreError',
+    'MisuseError',
     /servers\[0\]: 'game\.example\.com:40000'.*IP address/,
   ],
-  [{ servers: ['127.0.0.1:1', '127.0.0.1'] }, 'CoreError', /servers\[1\]/],
-  [{ servers: ['127.0.0.1:1\u0000', '127.0.0.1:2'] }, 'CoreError', /servers\[0\]/],
-  [{ internalServers: ['10.0.0.256:1'] }, 'CoreError', /internalServers\[0\]: '10\.0\.0\.256:1'/],
+  [{ servers: ['127.0.0.1:1', '127.0.0.1'] }, 'MisuseError', /servers\[1\]/],
+  [{ servers: ['127.0.0.1:1\u0000', '127.0.0.1:2'] }, 'MisuseError', /servers\[0\]/],
+  [{ internalServers: ['10.0.0.256:1'] }, 'MisuseError', /internalServers\[0\]: '10\.0\.0\.256:1'/],
   [{ servers: [] }, 'RangeError', /servers: 0 addresses/],
   [{ servers: new Array(33).fill('127.0.0.1:1') }, 'RangeError', /servers: 33 addresses/],
   [{ servers: '127.0.0.1:1' }, 'TypeError', /servers: an array/],
@@ -217,7 +217,7 @@ const refused = [
   [{ privateKey: 'secret' }, 'RangeError', /^(?!.*secret).*privateKey/],
   [{ privateKey: undefined }, 'TypeError', /privateKey/],
   [{ privateKey: 'ab'.repeat(33) }, 'RangeError', /privateKey/],
-  [{ privateKey: '00'.repeat(32) }, 'CoreError', /all zero/],
+  [{ privateKey: '00'.repeat(32) }, 'MisuseError', /all zero/],
   [{ privateKey: `xy${'ab'.repeat(32)}` }, 'RangeError', /privateKey/],
   [{ fingerprint: -1n }, 'RangeError', /fingerprint/],
   [{ expireSeconds: '45' }, 'TypeError', /expireSeconds/],
@@ -228,7 +228,7 @@ const refused = [
   [{ timeoutSeconds: 1.5 }, 'RangeError', /timeoutSeconds/],
   [{ userData: new Uint8Array(257) }, 'RangeError', /userData: 257/],
   [{ userData: 'text' }, 'TypeError', /userData/],
-  [{ userData: new Uint8Array(256).fill(1), fingerprint: 1n }, 'CoreError', /user data/],
+  [{ userData: new Uint8Array(256).fill(1), fingerprint: 1n }, 'MisuseError', /user data/],
 ];
 
 for (const [change, name, message] of refused)

@@ -3,13 +3,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { after, beforeEach, test } from 'node:test';
-import {
-  ConnectError,
-  TransportError,
-  WebRtcTransport,
-  openTransport,
-  require,
-} from '../support/causeway.mjs';
+import { ConnectError, WebRtcTransport, openTransport, require } from '../support/causeway.mjs';
 import { RTCPeerConnection } from '../support/wrtc.mjs';
 import { until } from '../support/patience.mjs';
 
@@ -84,7 +78,7 @@ const closePeers = () => peers.forEach((peer) => peer.close());
 
 const failsAt = (stage, promise, message = /./) =>
   assert.rejects(promise, (error) => {
-    assert.ok(error instanceof TransportError, String(error));
+    assert.ok(error instanceof ConnectError, String(error));
     assert.equal(error.stage, stage);
     assert.match(error.message, message);
     return true;

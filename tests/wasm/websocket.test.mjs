@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { test } from 'node:test';
-import { TransportError, WebSocketTransport, require } from '../support/causeway.mjs';
+import { ConnectError, WebSocketTransport, require } from '../support/causeway.mjs';
 import { FakePlatform } from '../support/fake_links.mjs';
 import { startRelay } from '../support/relay.mjs';
 import { startUdpServer } from '../support/udp_server.mjs';
@@ -21,7 +21,7 @@ const arrival = (transport) =>
 
 const rejectsAt = (stage, promise, timedOut = false) =>
   assert.rejects(promise, (error) => {
-    assert.ok(error instanceof TransportError, String(error));
+    assert.ok(error instanceof ConnectError, String(error));
     assert.equal(error.stage, stage);
     assert.equal(error.timedOut, timedOut);
     return true;

@@ -58,5 +58,5 @@ test('a connection that has it holds what the preset says', () => {
   assert.equal(connection.maxDatagramSize, 1024 + 5 + 9);
   const rest = Array.from({ length: 2048 }, (_, number) => [number % 2, 'note', { number: 1 }]);
   rest.forEach((each) => connection.send(...each, 0));
-  assert.throws(() => connection.send(0, 'note', { number: 1 }, 0), { name: 'CoreError' });
+  assert.throws(() => connection.send(0, 'note', { number: 1 }, 0), { name: 'ConnectionError' });
 });

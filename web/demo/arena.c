@@ -23,13 +23,18 @@ static int32_t clamp(int32_t value, int32_t low, int32_t high)
     return value < low ? low : value > high ? high : value;
 }
 
+static void place_bodies(struct arena *arena)
+{
+    for (uint32_t i = 0; i < BODIES; i++)
+        arena->bodies[i] = (struct loose_body){
+            .at = {.x = (int32_t)(1 + i % 20) * ARENA_WIDTH / 21 + (int32_t)(i * 97 % 200) - 100,
+                   .y = (int32_t)(1 + i / 20) * ARENA_HEIGHT / 11 + (int32_t)(i * 61 % 200) - 100}};
+}
+
 void arena_init(struct arena *arena)
 {
-    *arena = (struct arena){0};
-    for (uint32_t i = 0; i < BODIES; i++)
-        arena->bodies[i].at = (struct place){
-            .x = (int32_t)(1 + i % 20) * ARENA_WIDTH / 21 + (int32_t)(i * 97 % 200) - 100,
-            .y = (int32_t)(1 + i / 20) * ARENA_HEIGHT / 11 + (int32_t)(i * 61 % 200) - 100};
+    *arena = (struct arena){.round.ends = ROUND_TICKS};
+    place_bodies(arena);
 }
 
 void arena_join(struct arena *arena, uint32_t player)
@@ -245,6 +250,19 @@ static void part_players(struct arena *arena, uint32_t a, uint32_t b)
     second->at.y = (uint32_t)clamp(to.y + y, PLAYER_RADIUS, bottom);
 }
 
+static void end_round(struct arena *arena)
+{
+    uint32_t scores[MAX_PLAYERS];
+    arena_scores(arena, scores);
+    arena->round = (struct round){.ends = arena->tick + ROUND_TICKS};
+    for (uint32_t i = 0; i < MAX_PLAYERS; i++)
+        if (scores[i] > arena->round.bodies) {
+            arena->round.bodies = scores[i];
+            arena->round.winner = i + 1;
+        }
+    place_bodies(arena);
+}
+
 void arena_step(struct arena *arena)
 {
     for (uint32_t i = 0; i < MAX_PLAYERS; i++)
@@ -264,6 +282,8 @@ void arena_step(struct arena *arena)
             push_bodies(arena, i);
     for (uint32_t i = 0; i < BODIES; i++)
         keep_inside(&arena->bodies[i].at);
+    if (++arena->tick == arena->round.ends)
+        end_round(arena);
 }
 
 /* Returns the direction to a place, as a joystick gives it. */

@@ -24,6 +24,7 @@
 #define STUN_TICKS    40
 #define BODIES        200
 #define MAX_PLAYERS   32
+#define ROUND_TICKS   (90 * TICKS_PER_SECOND)
 
 struct place {
     int32_t x, y;
@@ -38,6 +39,8 @@ struct arena {
     bool here[MAX_PLAYERS];
     struct player players[MAX_PLAYERS];
     struct loose_body bodies[BODIES];
+    uint32_t tick;
+    struct round round;
 };
 
 /* The places of everything that can be hit, now or when the shooter saw it. */
@@ -68,7 +71,8 @@ int32_t arena_aim(const struct player *from, uint32_t shooter, const struct targ
 /* Applies a shot to what it has hit. */
 void arena_hit(struct arena *arena, uint32_t shooter, int32_t hit);
 
-/* Runs one tick of all that players do to one another and to the bodies. */
+/* Runs one tick of all that players do to one another and to the bodies. When the time of the round
+   is over, this notes who has won it, and puts the bodies back without owners. */
 void arena_step(struct arena *arena);
 
 /* Returns the command of a player that no person plays. */

@@ -12,9 +12,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { COMMANDS, STATE };              /* channels */
-#define TICKS_PER_SNAPSHOT 2           /* 30 snapshots per second */
-#define FIRST_BODY         MAX_PLAYERS /* entities: the players, then the bodies */
+enum { COMMANDS, STATE };    /* channels */
+#define TICKS_PER_SNAPSHOT 2 /* 30 snapshots per second */
+/* entities: the players, then the bodies, the names of players, and the round */
+#define FIRST_BODY MAX_PLAYERS
+#define FIRST_NAME (FIRST_BODY + BODIES)
+#define ROUND      (FIRST_NAME + MAX_PLAYERS)
 
 struct game {
     struct cw_schema *messages, *entities;
@@ -23,6 +26,7 @@ struct game {
     struct cw_input_receiver *inputs[MAX_HUMANS];
     struct cw_clock_echo clocks[MAX_HUMANS];
     struct arena arena;
+    struct name names[MAX_PLAYERS];
     uint32_t tick;
     double tick_began;
 };
@@ -41,7 +45,7 @@ static enum cw_error create_kit(struct game *game)
         return error;
 
     struct cw_snapshot_config snapshots = cw_snapshot_config_default(game->entities);
-    snapshots.max_entities = FIRST_BODY + BODIES;
+    snapshots.max_entities = ROUND + 1;
     snapshots.max_clients = MAX_HUMANS;
     snapshots.max_bytes = sizeof(struct world){0}.snapshot.data;
     error = cw_snapshot_server_create(&snapshots, &game->snapshots);
@@ -115,6 +119,7 @@ static void send(struct cw_server *server, uint32_t player, uint32_t channel,
 static void join(struct game *game, struct cw_server *server, uint32_t player, double now)
 {
     arena_join(&game->arena, player);
+    game->names[player] = (struct name){0};
     cw_input_receiver_reset(game->inputs[player]);
     game->clocks[player] = (struct cw_clock_echo){0};
     cw_snapshot_server_join(game->snapshots, player);
@@ -164,6 +169,9 @@ void game_take(struct game *game, struct cw_server *server, const struct cw_serv
                                       tick_time(game, now));
         } else if (event->message->type == MESSAGES_CLAIM) {
             answer_claim(game, server, player, now);
+        } else if (event->message->type == MESSAGES_CALL) {
+            const struct call *call = event->message->data;
+            memcpy(game->names[player].name, call->name, sizeof call->name);
         }
         cw_message_release(event->message);
         break;
@@ -238,6 +246,8 @@ static void play(struct game *game, struct cw_server *server, uint32_t number, d
     tell_shot(game, server, number, distance, now);
 }
 
+static const char *const bot_names[BOTS] = {"Rook", "Pixel", "Nimbus"};
+
 /* Adds bots while one person plays alone, and removes them otherwise. */
 static void call_bots(struct game *game)
 {
@@ -248,6 +258,7 @@ static void call_bots(struct game *game)
         if (humans == 1 && !game->arena.here[i]) {
             arena_join(&game->arena, i);
             game->arena.players[i].bot = true;
+            strcpy(game->names[i].name, bot_names[i - MAX_HUMANS]);
         } else if (humans != 1 && game->arena.here[i]) {
             arena_leave(&game->arena, i);
         }
@@ -275,7 +286,12 @@ static void describe(struct game *game)
             cw_snapshot_server_set(game->snapshots, i, ENTITIES_PLAYER, &arena->players[i]);
         else
             cw_snapshot_server_remove(game->snapshots, i);
+        if (arena->here[i] && game->names[i].name[0])
+            cw_snapshot_server_set(game->snapshots, FIRST_NAME + i, ENTITIES_NAME, &game->names[i]);
+        else
+            cw_snapshot_server_remove(game->snapshots, FIRST_NAME + i);
     }
+    cw_snapshot_server_set(game->snapshots, ROUND, ENTITIES_ROUND, &arena->round);
     for (uint32_t i = 0; i < BODIES; i++) {
         const struct loose_body *from = &arena->bodies[i];
         const struct body body = {.at = {.x = (uint32_t)from->at.x * BODY_METRE / METRE,

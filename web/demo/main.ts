@@ -3,12 +3,16 @@ import { loadGame, type GameCore } from 'causeway-net/game';
 import { loadServer, type ServerCore } from 'causeway-net/server';
 import { colorOf } from './colors.js';
 import { Controls } from './controls.js';
+import { Halves } from './halves.js';
 import { Link } from './link.js';
 import { Panel, element } from './panel.js';
 import { Play, seconds, type Claim, type Command, type Player } from './play.js';
+import { Referee, fitting } from './referee.js';
+import { offerSharing } from './sharing.js';
+import { Sound } from './sound.js';
 import { METRE, TICKS_PER_SECOND, type messages } from './schema.js';
 import { loadStep } from './step.js';
-import { View, nameOf, type Scene } from './view.js';
+import { View, type Scene } from './view.js';
 
 const state = (name: 'connecting' | 'open' | 'closed', text: string): void => {
   element('state').dataset['state'] = name;
@@ -41,13 +45,18 @@ interface Parts {
 class Page {
   readonly #canvas = element<HTMLCanvasElement>('arena');
   readonly #view = new View(this.#canvas);
-  readonly #controls = new Controls(this.#canvas);
-  readonly #panel = new Panel();
+  readonly controls = new Controls(this.#canvas);
+  readonly #panel = new Panel(new URLSearchParams(location.search).get('network'));
+  readonly #halves = new Halves();
+  readonly #referee = new Referee();
+  readonly #sound = new Sound();
   #link: Link | undefined;
+  readonly #nameField = element<HTMLInputElement>('name');
   #client: GameClient<typeof messages> | undefined;
   play: Play | undefined;
 
   constructor(readonly parts: Parts) {
+    this.#nameField.addEventListener('change', () => this.#call());
     element('retry').addEventListener('click', () => void this.join(wishes()));
     element('cheat').addEventListener('click', () => this.#cheat());
     this.#panel.onpath = () => this.#link?.worsen(this.#panel.path);
@@ -75,6 +84,7 @@ class Page {
       client.addEventListener('state', ({ state: now }) => {
         if (!isOurs() || now === 'disconnected') return;
         this.#tell(client);
+        if (now === 'connected') this.#call();
         // After a time in which the page did not run, it may come back as a new client of the server.
         if (now === 'requesting') this.#begin(client);
       });
@@ -91,6 +101,14 @@ class Page {
     this.play = new Play(this.parts.kit, client, this.parts.step, this.#panel.switches);
     element('ended').hidden = true;
     this.#tell(client);
+    if (client.state === 'connected') this.#call();
+  }
+
+  /** Tells the server the name that the player has chosen. */
+  #call(): void {
+    const name = fitting(this.#nameField.value);
+    this.#nameField.value = name;
+    this.play?.call(name);
   }
 
   /** Claims what cannot be, and tells what the server says to it. */
@@ -128,11 +146,18 @@ class Page {
     const play = this.play;
     if (!play) return;
     const now = seconds();
-    play.update(this.#controls.wish(this.#view.own), now);
+    play.update(
+      this.controls.wish((place) => this.#view.ownNear(place)),
+      now,
+    );
     const scene = play.scene(now);
-    this.#view.draw(scene, now);
+    const streamed = this.#halves.shown ? [play.streamedScene(now)] : [];
+    this.#view.draw([...streamed, scene], this.controls.sticks(), now);
+    this.#halves.add(now, [...streamed, scene]);
     this.#panel.draw();
     showScores(scene);
+    this.#referee.show(scene.round);
+    this.#sound.hear(scene.shots);
     this.#canvas.dataset['players'] = String(scene.players.length);
   };
 }
@@ -149,16 +174,16 @@ function showScores({ me, players, bodies }: Scene): void {
   const owned = (number: number): number =>
     bodies.reduce((sum, { owner }) => sum + Number(owner === number), 0);
   const ranks = players
-    .map(({ number, bot }) => ({ number, bot, score: owned(number) }))
+    .map(({ number, name }) => ({ number, name, score: owned(number) }))
     .sort((a, b) => b.score - a.score)
     .filter(({ number }, rank) => rank < 5 || number === me);
   const list = element('scores');
   const floor = getComputedStyle(list).getPropertyValue('--floor');
   while (list.children.length > ranks.length) list.lastElementChild!.remove();
   while (list.children.length < ranks.length) list.append(document.createElement('li'));
-  ranks.forEach(({ number, bot, score }, i) => {
+  ranks.forEach(({ number, name, score }, i) => {
     const line = list.children[i] as HTMLElement;
-    const text = `${nameOf(number, me, bot)}: ${score}`;
+    const text = `${name}: ${score}`;
     if (line.textContent !== text) line.textContent = text;
     line.className = number === me ? 'me' : '';
     line.style.setProperty('--mine', colorOf(number, floor));
@@ -168,6 +193,7 @@ function showScores({ me, players, bodies }: Scene): void {
 async function main(): Promise<void> {
   element('unsupported').remove();
   element<HTMLAnchorElement>('second').href = location.href;
+  offerSharing();
   const [core, kit, step] = await Promise.all([loadServer(), loadGame(), loadStep()]);
   const page = new Page({ core, kit, step });
   // Tests and curious people look inside through this.

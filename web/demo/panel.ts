@@ -13,13 +13,14 @@ const show = (id: string, value: number, digits = 0): void => {
 
 const SLIDERS = ['latency', 'jitter', 'loss'] as const;
 
-/** Networks to start from, as the sliders show them. */
-export const PRESETS = {
-  'Good line': [0, 0, 0],
-  'Bad Wi-Fi': [40, 20, 6],
-  Train: [60, 40, 12],
-  Satellite: [280, 10, 1],
+/** Networks to start from, by the names that they have in the address of the page, as the sliders show them. */
+const PRESETS = {
+  good: { name: 'Good line', values: [0, 0, 0] },
+  wifi: { name: 'Bad Wi-Fi', values: [40, 20, 6] },
+  train: { name: 'Train', values: [60, 40, 12] },
+  satellite: { name: 'Satellite', values: [280, 10, 1] },
 } as const;
+type Preset = keyof typeof PRESETS;
 
 /** The switches and sliders over the game, and its graphs. */
 export class Panel {
@@ -40,8 +41,11 @@ export class Panel {
     snapshot: new Chart(element('snapshot-chart'), ['down'], 200),
   };
   #corrections = 0;
+  readonly #presets = new Map<Preset, HTMLButtonElement>();
+  readonly #bad = element<HTMLInputElement>('bad');
 
-  constructor() {
+  /** Begins with the network of this name; without one, with the one that shows most. */
+  constructor(network: string | null) {
     for (const name of Object.keys(this.switches) as (keyof Switches)[]) {
       const box = element<HTMLInputElement>(name);
       const apply = (): void => void (this.switches[name] = box.checked);
@@ -51,20 +55,23 @@ export class Panel {
     for (const radio of this.#transports())
       radio.addEventListener('change', () => this.ontransport(radio.value as RelayTransportKind));
     for (const id of SLIDERS) element(id).addEventListener('input', () => this.#slid());
-    for (const name of Object.keys(PRESETS) as (keyof typeof PRESETS)[]) {
+    for (const preset of Object.keys(PRESETS) as Preset[]) {
       const button = document.createElement('button');
       button.type = 'button';
       button.className = 'quiet';
-      button.textContent = name;
-      button.addEventListener('click', () => this.choose(name));
-      element('presets').append(button);
+      button.textContent = PRESETS[preset].name;
+      button.addEventListener('click', () => this.#choose(preset));
+      this.#presets.set(preset, button);
     }
-    this.#slid();
+    element('presets').append(...this.#presets.values());
+    this.#bad.addEventListener('change', () => this.#choose(this.#bad.checked ? 'wifi' : 'good'));
+    this.#choose(network && network in PRESETS ? (network as Preset) : 'wifi');
   }
 
   /** Makes the network one of the presets. */
-  choose(name: keyof typeof PRESETS): void {
-    SLIDERS.forEach((id, i) => (element<HTMLInputElement>(id).valueAsNumber = PRESETS[name][i]!));
+  #choose(preset: Preset): void {
+    const { values } = PRESETS[preset];
+    SLIDERS.forEach((id, i) => (element<HTMLInputElement>(id).valueAsNumber = values[i]!));
     this.#slid();
   }
 
@@ -75,10 +82,9 @@ export class Panel {
     element('latency-value').textContent = `${latency} ms each way`;
     element('jitter-value').textContent = `${jitter} ms`;
     element('loss-value').textContent = `${loss} % each way`;
-    for (const button of element('presets').querySelectorAll('button')) {
-      const preset = PRESETS[button.textContent as keyof typeof PRESETS];
-      button.ariaPressed = String(preset.every((value, i) => value === values[i]));
-    }
+    for (const [preset, button] of this.#presets)
+      button.ariaPressed = String(PRESETS[preset].values.every((value, i) => value === values[i]));
+    this.#bad.checked = this.#presets.get('wifi')!.ariaPressed === 'true';
     this.path = {
       latencySeconds: latency / 1000,
       jitterSeconds: jitter / 1000,

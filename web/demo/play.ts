@@ -9,25 +9,35 @@ import {
   type GameCore,
 } from 'causeway-net/game';
 import type { Wish } from './controls.js';
+import { OrderedStream } from './ordered.js';
 import {
-  BODIES,
   BODY_METRE,
-  MAX_PLAYERS,
+  FIRST_NAME,
   HEIGHT,
   METRE,
+  ROUND,
+  ROUND_SECONDS,
   SPEED_LIMIT,
   TICKS_PER_SECOND,
+  TICKS_PER_SNAPSHOT,
   WIDTH,
   entities,
   type messages,
 } from './schema.js';
-import type { Place, Scene, SeenBody, SeenPlayer, Shot } from './view.js';
+import type { Place, Round, Scene, SeenBody, SeenPlayer, Shot } from './view.js';
 
 export type Player = MessageValue<typeof entities, 'player'>;
 export type Body = MessageValue<typeof entities, 'body'>;
 export type Command = MessageValue<typeof entities, 'command'>;
 type Known = Entity<typeof entities>;
 type World = ReadonlyMap<number, Known>;
+
+/** The states around a moment, and how far it is from the one to the other. */
+interface Moment {
+  readonly entries: readonly [from: World, to: World];
+  readonly fraction: number;
+  readonly tick: number;
+}
 
 /** On the second channel nothing is sent again: the next message replaces a lost one. */
 const COMMANDS = 0;
@@ -59,9 +69,18 @@ export class Play {
   readonly #inputs;
   readonly #snapshots;
   readonly #interpolation;
+  /** The same states and shots as a byte stream would bring them. */
+  readonly #stream = new OrderedStream<{ readonly world: World; readonly shots: readonly Shot[] }>(
+    TICKS_PER_SNAPSHOT,
+  );
+  readonly #streamed;
+  #streamedLast: readonly [tick: number, world: World] = [0, new Map()];
+  #streamedShots: readonly Shot[] = [];
   #world: World = new Map();
   #own: Player | undefined;
-  #shots: Shot[] = [];
+  #shots: readonly Shot[] = [];
+  /** The time of the newest shot that the stream has. */
+  #shotsUntil = 0;
   #claim: { readonly at: Place; readonly time: number } | undefined;
   /** Is called with what the server says to a claim. */
   onanswer: (answer: Claim) => void = () => {};
@@ -76,8 +95,9 @@ export class Play {
   ) {
     this.clock = new ClockSync(kit, { ticksPerSecond: TICKS_PER_SECOND });
     this.#inputs = new InputSender(kit, entities, 'command');
-    this.#snapshots = new SnapshotClient(kit, entities, { maxEntities: MAX_PLAYERS + BODIES });
+    this.#snapshots = new SnapshotClient(kit, entities, { maxEntities: ROUND + 1 });
     this.#interpolation = new Interpolation<World>(kit, { ticksPerSecond: TICKS_PER_SECOND });
+    this.#streamed = new Interpolation<World>(kit, { ticksPerSecond: TICKS_PER_SECOND });
     this.prediction = new Prediction(kit, entities, { input: 'command', state: 'player' });
     client.addEventListener('message', this.#receive);
   }
@@ -110,6 +130,10 @@ export class Play {
     }
     this.#world = known;
     this.#interpolation.receive(tick, known, now);
+    const shots = this.#shots.filter(({ time }) => time > this.#shotsUntil);
+    this.#shotsUntil = now;
+    const { rtt, lossReceived: loss } = this.client.stats();
+    this.#stream.receive(tick, { world: known, shots }, now, { rtt, loss });
     const own = known.get(this.me);
     if (own?.type !== 'player') return;
     this.#own ??= own.value;
@@ -122,6 +146,12 @@ export class Play {
   /** Lets time pass: plays the ticks that are due with the player's wish. */
   update(wish: Wish, now: number): void {
     this.clock.update(now);
+    for (const [tick, { world, shots }] of this.#stream.take(now)) {
+      this.#streamedLast = [tick, world];
+      this.#streamed.receive(tick, world, now);
+      const seen = shots.map((shot) => ({ ...shot, time: now }));
+      this.#streamedShots = [...this.#streamedShots, ...seen].slice(-SHOTS);
+    }
     let played = false;
     for (const { type, tick } of this.clock.events()) {
       if (type === 'restart') this.prediction.reset();
@@ -157,6 +187,11 @@ export class Play {
     return claim;
   }
 
+  /** Says how the others shall call the player. */
+  call(name: string): void {
+    if (this.client.state === 'connected') this.client.send(COMMANDS, 'call', { name });
+  }
+
   #tick(tick: number, { move, aim, fire }: Wish): void {
     const age = this.switches.compensation ? Math.round((tick - this.#seen) * 4) : 0;
     const command = { move, aim, fire, age: Math.min(1023, Math.max(0, age)) };
@@ -164,6 +199,25 @@ export class Play {
     if (!this.#own) return;
     this.#own = this.step(this.#own, command);
     this.prediction.add(tick, command, this.#own);
+  }
+
+  #nameOf(player: number, world: World): string {
+    if (player === this.me) return 'You';
+    const named = world.get(FIRST_NAME + player);
+    return named?.type === 'name' ? named.value.name : `Player ${player + 1}`;
+  }
+
+  /** Returns how the round stands, and who has won the one before. */
+  #round(world: World, now: number): Round | undefined {
+    const round = world.get(ROUND);
+    if (round?.type !== 'round') return undefined;
+    const { ends, winner, bodies } = round.value;
+    const secondsLeft = Math.max(0, (ends - this.clock.serverTime(now)) / TICKS_PER_SECOND);
+    return {
+      secondsLeft,
+      secondsPassed: ROUND_SECONDS - secondsLeft,
+      won: winner > 0 ? { name: this.#nameOf(winner - 1, world), bodies } : undefined,
+    };
   }
 
   /** Returns where the server last said that the player is, in metres. */
@@ -174,19 +228,48 @@ export class Play {
 
   /** Returns the scene to show now. */
   scene(now: number): Scene {
-    const { prediction, interpolation, ghost } = this.switches;
-    const view = interpolation ? this.#interpolation.view(now) : undefined;
-    const [from, to] = view?.entries ?? [this.#world, this.#world];
-    const fraction = view?.fraction ?? 0;
-    this.#seen = view
-      ? view.from + (view.to - view.from) * fraction
-      : (this.#snapshots.tick() ?? 0);
+    const moment = this.#moment(
+      this.#interpolation,
+      [this.#snapshots.tick() ?? 0, this.#world],
+      now,
+    );
+    this.#seen = moment.tick;
+    return this.#compose(moment, this.#shots, now);
+  }
+
+  /** Returns the scene as it would be if a byte stream brought the states. The own player is predicted all the same. */
+  streamedScene(now: number): Scene {
+    const moment = this.#moment(this.#streamed, this.#streamedLast, now);
+    return this.#compose(moment, this.#streamedShots, now);
+  }
+
+  /** Returns what is to be seen now: the newest state where nothing is interpolated. */
+  #moment(
+    interpolation: Interpolation<World>,
+    [tick, world]: readonly [tick: number, world: World],
+    now: number,
+  ): Moment {
+    const view = this.switches.interpolation ? interpolation.view(now) : undefined;
+    if (!view) return { entries: [world, world], fraction: 0, tick };
+    return { ...view, tick: view.from + (view.to - view.from) * view.fraction };
+  }
+
+  #compose({ entries, fraction, tick }: Moment, shots: readonly Shot[], now: number): Scene {
+    const { prediction, ghost } = this.switches;
+    const [from, to] = entries;
     const players: SeenPlayer[] = [];
     const bodies: SeenBody[] = [];
     for (const [id, a] of from) {
       const b = to.get(id) ?? a;
       if (a.type === 'player' && b.type === 'player')
-        players.push(seenPlayer(id, b.value, between(a.value.at, b.value.at, fraction, METRE)));
+        players.push(
+          seenPlayer(
+            this.#nameOf(id, to),
+            id,
+            b.value,
+            between(a.value.at, b.value.at, fraction, METRE),
+          ),
+        );
       if (a.type === 'body' && b.type === 'body')
         bodies.push({
           ...between(a.value.at, b.value.at, fraction, BODY_METRE),
@@ -199,14 +282,16 @@ export class Play {
       const at = { x: own.at.x + own.speed.x * part, y: own.at.y + own.speed.y * part };
       const index = players.findIndex(({ number }) => number === this.me);
       players.splice(index < 0 ? players.length : index, 1, {
-        ...seenPlayer(this.me, own, between(at, at, 0, METRE)),
+        ...seenPlayer('You', this.me, own, between(at, at, 0, METRE)),
       });
     }
     return {
       me: this.me,
       players,
       bodies,
-      shots: this.#shots,
+      shots,
+      behindSeconds: Math.max(0, this.clock.serverTime(now) - tick) / TICKS_PER_SECOND,
+      round: this.#round(to, now),
       ghost: ghost ? this.truth() : undefined,
       claim: this.#claim && now - this.#claim.time < CLAIM_SECONDS ? this.#claim.at : undefined,
     };
@@ -218,9 +303,10 @@ const between = (from: Place, to: Place, fraction: number, metre: number): Place
   y: (from.y + (to.y - from.y) * fraction) / metre,
 });
 
-const seenPlayer = (number: number, player: Player, at: Place): SeenPlayer => ({
+const seenPlayer = (name: string, number: number, player: Player, at: Place): SeenPlayer => ({
   ...at,
   number,
+  name,
   aim: player.aim,
   stunned: player.stun > 0,
   bot: player.bot,

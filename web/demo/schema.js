@@ -1,9 +1,10 @@
 // The messages between the demo's page and server. The build makes messages.h and entities.h from this file, for the
 // server; the fingerprint in the tokens shows when page and server differ.
-import { bool, bytes, int, message, schema, struct, uint } from 'causeway-net';
+import { bool, bytes, int, message, schema, string, struct, uint } from 'causeway-net';
 
 export const PROTOCOL_ID = 0xca05e3a7de400001n;
 export const TICKS_PER_SECOND = 60;
+export const TICKS_PER_SNAPSHOT = 2;
 /** Units of length in a metre. Players are measured finer than bodies, because their pages predict them. */
 export const METRE = 1024;
 export const BODY_METRE = 64;
@@ -12,6 +13,13 @@ export const HEIGHT = 18;
 export const MAX_PLAYERS = 32;
 export const BODIES = 200;
 export const SPEED_LIMIT = 1023;
+export const ROUND_SECONDS = 90;
+/** The bytes of a name. */
+export const NAME_BYTES = 16;
+/** The numbers of the entities: the players have the first ones. */
+export const FIRST_BODY = MAX_PLAYERS;
+export const FIRST_NAME = FIRST_BODY + BODIES;
+export const ROUND = FIRST_NAME + MAX_PLAYERS;
 
 const place = (metre) => struct({ x: uint(0, WIDTH * metre), y: uint(0, HEIGHT * metre) });
 const pair = (most) => struct({ x: int(-most, most), y: int(-most, most) });
@@ -23,6 +31,8 @@ export const messages = schema(
   // A client that cheats says where it is and how fast. The server answers where the player really is.
   message('claim', { at: place(METRE), speed: pair(SPEED_LIMIT) }),
   message('answer', { at: place(METRE), speed: pair(SPEED_LIMIT) }),
+  // A player says how the others shall call it.
+  message('call', { name: string(NAME_BYTES) }),
   // Channel 1 is unreliable. The game kit writes and reads the fields of bytes.
   message('inputs', { stamp: bytes(2), body: bytes(400) }),
   message('world', { echo: bytes(10), report: bytes(6), snapshot: bytes(900) }),
@@ -40,6 +50,13 @@ export const entities = schema(
     bot: bool(),
   }),
   message('body', { at: place(BODY_METRE), owner: uint(0, MAX_PLAYERS) }),
+  message('name', { name: string(NAME_BYTES) }),
+  // A round ends at a tick. The winner of the one before is 1 + the player's number, 0 for nobody.
+  message('round', {
+    ends: uint(0, 0xffffffff),
+    winner: uint(0, MAX_PLAYERS),
+    bodies: uint(0, BODIES),
+  }),
   message('command', {
     move: pair(127),
     aim: pair(127),

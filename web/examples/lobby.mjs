@@ -1,7 +1,7 @@
 // A lobby: whoever enters asks who is here. A request is a question that gets one answer, or is refused.
 //   node lobby.mjs PORT                   the server; with port 0 it takes any free port, which its first line says
 //   node lobby.mjs ADDRESS:PORT NAME      a player of that name, until Ctrl-C
-import { RefusedError, array, request, schema, string } from 'causeway-net';
+import { array, refuse, request, schema, string } from 'causeway-net';
 import { connectUdp, generateInsecureToken, listen } from 'causeway-net/server';
 
 const lobby = schema(request('enter', { name: string(16) }, { here: array(string(16), 64) }));
@@ -13,7 +13,7 @@ async function serve(port) {
   const server = await listen({ protocolId, schema: lobby, port, insecure: true }); // for development
   server.answer('enter', ({ name }, client) => {
     const here = [...names.values()];
-    if (here.includes(name)) throw new RefusedError(NAME_TAKEN);
+    if (here.includes(name)) refuse(NAME_TAKEN);
     names.set(client, name);
     client.addEventListener('disconnect', () => names.delete(client));
     return { here };

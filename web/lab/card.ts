@@ -2,21 +2,15 @@ import { DASHES } from './charts.js';
 import { element, fill, setText } from './dom.js';
 import type { Traffic } from './lab.js';
 import { ControlPanel } from './control.js';
+import { Inspector } from './inspector.js';
 import { nameOf } from './protocols.js';
 import { CLIENT, SERVER, type Track } from './track.js';
 import { why } from './why.js';
 import { Wire } from './wire.js';
-import { waitingText } from './words.js';
+import { duration, waitingText } from './words.js';
 
 /** The least seconds of the viewer's clock for which an explanation is shown, so that it can be read. */
 const WHY_SECONDS = 2;
-
-const duration = (milliseconds: number): string => {
-  if (Number.isNaN(milliseconds)) return '–';
-  return milliseconds < 1000
-    ? `${Math.round(milliseconds)} ms`
-    : `${(milliseconds / 1000).toFixed(1)} s`;
-};
 
 /** A column of the lab on the page. */
 export class Card {
@@ -25,6 +19,7 @@ export class Card {
   readonly root: HTMLElement;
   readonly #wire: Wire;
   readonly #control: ControlPanel;
+  readonly #inspector: Inspector;
   #explained = -WHY_SECONDS;
 
   constructor(place: number) {
@@ -34,6 +29,7 @@ export class Card {
     this.#part('path').setAttribute('stroke-dasharray', DASHES[place]!.join(' '));
     this.#wire = new Wire(this.#part('.wire'));
     this.#control = new ControlPanel(this.#part('.control'));
+    this.#inspector = new Inspector(this.#part('.packets'));
     const choice = this.#part<HTMLSelectElement>('.protocol');
     choice.addEventListener('change', () => this.onchoose(choice.value));
     this.#part('.remove').addEventListener('click', () => this.onremove());
@@ -76,6 +72,7 @@ export class Card {
     setText(this.#part('.median'), duration(latencies.quantile(0.5)));
     setText(this.#part('.p99'), duration(latencies.quantile(0.99)));
     this.#control.show(track.control, track.settings.blocks);
+    this.#inspector.show([track.packet(CLIENT), track.packet(SERVER)]);
     const bytes = track.bytesPerMessage;
     setText(this.#part('.bytes'), Number.isNaN(bytes) ? '–' : bytes.toFixed(0));
     setText(this.#part('.lost'), String(track.lost + track.overflowed));

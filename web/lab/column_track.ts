@@ -1,4 +1,11 @@
-import { Column, type ColumnEvent, type Lab, type LabControl } from './lab.js';
+import {
+  Column,
+  type ColumnEvent,
+  type End,
+  type Lab,
+  type LabControl,
+  type LabPacket,
+} from './lab.js';
 import { flooded, forLab, type Settings } from './settings.js';
 import { CLIENT, SERVER, Track } from './track.js';
 
@@ -27,6 +34,10 @@ export class ColumnTrack extends Track {
 
   get control(): LabControl {
     return this.#column.control(SERVER);
+  }
+
+  override packet(end: End): LabPacket | undefined {
+    return this.#column.packet(end);
   }
 
   override flood(on: boolean): void {

@@ -6,6 +6,7 @@ import {
   labColumnEventTypes,
   labControlStruct,
   labGameStatsStruct,
+  labPacketStruct,
   labSettingsStruct,
   labTraffics,
   labWaitings,
@@ -14,11 +15,18 @@ import {
   type LabControl,
   type LabExports,
   type LabGameStats,
+  type LabPacket,
   type LabSettings,
   type LabWireStats,
 } from './generated.js';
 
-export type { LabControl, LabGameStats, LabSettings, LabWireStats } from './generated.js';
+export type {
+  LabControl,
+  LabGameStats,
+  LabPacket,
+  LabSettings,
+  LabWireStats,
+} from './generated.js';
 
 /** One of the two ends of a column. */
 export type End = 0 | 1;
@@ -197,6 +205,14 @@ export class Column extends WasmObject<Lab> {
       this.core.exports.cw_lab_column_control(this.address, end, out),
     );
     return { ...control, good: control['good'] !== 0 } as LabControl;
+  }
+
+  /** Returns the newest packet that an end has sent; undefined before there is one, and for other protocols. */
+  packet(end: End): LabPacket | undefined {
+    const packet = this.core.read(labPacketStruct, (out) =>
+      this.core.exports.cw_lab_column_packet(this.address, end, out),
+    ) as unknown as LabPacket;
+    return packet.size > 0 ? packet : undefined;
   }
 
   /** A hash of all that has happened: 16 hexadecimal digits. */

@@ -1,4 +1,4 @@
-import { ConnectError, TransportError, relaySays } from '../src/errors.js';
+import { ConnectError, relaySays } from '../src/errors.js';
 import type { SessionTransport } from '../src/transports/links.js';
 import { openTransport } from '../src/transports/race.js';
 import type { TransportClose } from '../src/transports/transport.js';
@@ -63,7 +63,7 @@ function close(link: Link): void {
 export function whyNot(relay: string, error: unknown): string {
   const first = error instanceof ConnectError ? error.errors[0] : error;
   const message = first instanceof Error ? first.message : String(first);
-  if (!(first instanceof TransportError)) return `The link to ${relay} failed: ${message}.`;
+  if (!(first instanceof ConnectError)) return `The link to ${relay} failed: ${message}.`;
   if (first.code === 'NO_RTC') return `There is no relay with WebRTC at ${relay}.`;
   if (first.code !== 'TRANSPORT') return `The relay at ${relay} refuses: ${message}.`;
   switch (first.stage) {

@@ -7,7 +7,7 @@ import type { Lab } from './lab.js';
 import { ColumnTrack } from './column_track.js';
 import { LineTrack } from './line_track.js';
 import { MyNetwork } from './my_network.js';
-import { another, onMyNetwork, realOf, simulatedOf } from './protocols.js';
+import { another, nameOf, onMyNetwork, realOf, simulatedOf } from './protocols.js';
 import { Run } from './run.js';
 import {
   COLUMNS,
@@ -20,6 +20,7 @@ import {
   type Settings,
   type View,
 } from './settings.js';
+import { columnsText } from './verdict.js';
 
 /** The most ticks of a run that are computed again after a change of settings. */
 const AGAIN_TICKS = 10 * TICKS_PER_SECOND;
@@ -152,6 +153,12 @@ export class Page {
     history.replaceState(null, '', `#${write({ ...settings, protocols, ...this.#view })}`);
     this.#speeds.value = this.#mine.isOn ? '1' : this.#view.speed;
     this.#latencyOf.value = this.#view.latencyOf;
+    const speed = SPEEDS[this.#speeds.value as View['speed']];
+    element('pace').hidden = speed >= 1;
+    setText(
+      element('pace'),
+      `Slow motion: a second takes ${1 / speed} s, so that single packets are seen.`,
+    );
     this.#wordsAt = this.#charted = -Infinity;
   }
 
@@ -213,6 +220,7 @@ export class Page {
       this.#wordsAt = this.#seen;
       tracks.forEach((track, i) => cards[i]!.tell(track, this.#view.latencyOf, now, this.#seen));
       setText(element('time'), now.toFixed(1));
+      this.#judge();
       const lines = tracks.filter((track) => track instanceof LineTrack);
       if (lines.length > 0) this.#mine.tell(lines);
     }
@@ -223,6 +231,16 @@ export class Page {
         now,
       );
     }
+  }
+
+  /** Says in a sentence what the columns differ in. */
+  #judge(): void {
+    const { latencyOf } = this.#view;
+    const columns = this.run.tracks.map(({ protocol, latencies }) => ({
+      name: nameOf(protocol),
+      p99: latencies[latencyOf].quantile(0.99),
+    }));
+    setText(element('verdict'), columnsText(latencyOf, columns));
   }
 
   /** Stops or goes on; on a real network, where nothing stands still, it begins anew. */

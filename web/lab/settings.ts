@@ -94,7 +94,10 @@ export const PRESETS: Readonly<Record<string, Network>> = {
   Satellite: { rtt: 600, jitter: 10, loss: 1, bursts: 1, bandwidth: 5000, queue: 256, ...SAME },
 };
 
-/** Returns the settings of an address that names none; `protocols` are all that the lab has. */
+/** Who comes without an address sees at once what differs most: the states of a game, on a train. */
+const OPENING: Partial<Settings & View> = { ...PRESETS['Train'], latencyOf: 'state' };
+
+/** Returns the settings that hold for what an address does not name; `protocols` are all that the lab has. */
 export const defaults = (protocols: readonly string[]): Settings & View => ({
   rtt: 100,
   jitter: 10,
@@ -130,7 +133,7 @@ export function read(
   known: readonly string[],
 ): { settings: Settings; view: View; faults: string[] } {
   const said = new URLSearchParams(fragment.replace(/^#/, ''));
-  const otherwise = defaults(known);
+  const otherwise = { ...defaults(known), ...(said.toString() === '' ? OPENING : {}) };
   const faults: string[] = [];
   const take = <Value>(
     key: string,

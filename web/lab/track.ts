@@ -1,4 +1,4 @@
-import type { ColumnEvent, End, LabControl, Traffic, Waiting } from './lab.js';
+import type { ColumnEvent, End, LabControl, LabPacket, Traffic, Waiting } from './lab.js';
 import { Latencies } from './latencies.js';
 import type { Settings } from './settings.js';
 import type { Situation } from './why.js';
@@ -63,6 +63,11 @@ export abstract class Track {
 
   /** Lets a tick pass. */
   abstract step(tick: number): void;
+
+  /** The newest packet of an end, where its head can be read. On a real network it is not kept. */
+  packet(_end: End): LabPacket | undefined {
+    return undefined;
+  }
 
   /** Lets others fill the bottleneck on the way to the client, or ends that. A real network has no such switch. */
   flood(_on: boolean): void {}

@@ -3,6 +3,13 @@ import type { Wait } from './track.js';
 /** The seconds that a wait must last before its length is mentioned. */
 const BRIEF = 0.1;
 
+export const duration = (milliseconds: number): string => {
+  if (Number.isNaN(milliseconds)) return '–';
+  return milliseconds < 1000
+    ? `${Math.round(milliseconds)} ms`
+    : `${(milliseconds / 1000).toFixed(1)} s`;
+};
+
 /** Says in words what an end waits for. */
 export function waitingText({ kind, number, since }: Wait, now: number): string {
   const long = now - since > BRIEF ? ` (${Math.round((now - since) * 100) * 10} ms)` : '';

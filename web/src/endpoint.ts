@@ -124,7 +124,7 @@ export class Endpoint extends CoreObject {
   /** Size of the first datagram of the latest packet, 0 when it has been taken. */
   #first = 0;
 
-  /** @throws {@link CoreError} `CONFIG`, with the `field` that cannot work. */
+  /** @throws {@link MisuseError} `CONFIG`, with the `field` that cannot work. */
   constructor(core: Core, config: EndpointConfig = {}) {
     const { exports, memory } = core;
     const defaults = exports.cw_endpoint_config_default;
@@ -147,7 +147,7 @@ export class Endpoint extends CoreObject {
   /**
    * Makes a packet of `payload`; then take its datagrams with {@link transmit}.
    * @returns the sequence number by which the packet is reported acked or lost.
-   * @throws {@link CoreError} `PACKET_TOO_LARGE` above `maxSendSize`; `TRANSMIT_PENDING` when datagrams
+   * @throws {@link MisuseError} `PACKET_TOO_LARGE` above `maxSendSize`; `TRANSMIT_PENDING` when datagrams
    *   of the packet before were not taken; `EVENTS_PENDING` when {@link next} was not called for too long.
    */
   send(payload: Uint8Array, now: number): number {
@@ -176,7 +176,7 @@ export class Endpoint extends CoreObject {
   /**
    * Takes a datagram that arrived. Take the events with {@link next} before the following one, and
    * {@link accept} the packet.
-   * @throws {@link CoreError} `EVENTS_PENDING` when the packet before was not taken; then the datagram has not been
+   * @throws {@link MisuseError} `EVENTS_PENDING` when the packet before was not taken; then the datagram has not been
    *   looked at.
    */
   receive(datagram: Uint8Array, now: number): ReceiveResult {

@@ -24,73 +24,94 @@ export class CausewayError extends Error {
 export type CoreErrorCode =
   Exclude<(typeof errorCodes)[number], 'OK'> | GameErrorCode | ProtocolErrorCode | 'CONFIG';
 
-/** The protocol core refused a call, which has changed nothing. */
-export class CoreError extends CausewayError {
-  declare readonly code: CoreErrorCode;
+/** The codes of a {@link ConnectionError}: what happens to connections that are used as they should be. */
+export type ConnectionErrorCode =
+  | 'CLOSED'
+  | 'TIMED_OUT'
+  | 'REFUSED'
+  | 'QUEUE_FULL'
+  | 'POOL_EMPTY'
+  | 'RECEIPTS_FULL'
+  | 'REQUESTS_FULL'
+  | 'NOT_CONNECTED';
+
+/** With these, the protocol core refuses calls for which it is too late or too early. */
+const passing: readonly string[] = [
+  'QUEUE_FULL',
+  'POOL_EMPTY',
+  'RECEIPTS_FULL',
+  'REQUESTS_FULL',
+  'NOT_CONNECTED',
+] satisfies ConnectionErrorCode[];
+
+/** A call was wrong, and has changed nothing: the program has to be mended. */
+export class MisuseError extends CausewayError {
+  declare readonly code: Exclude<CoreErrorCode, ConnectionErrorCode> | 'DESTROYED';
   /** With `CONFIG`, the field of the config that cannot work, such as `maxPacketSize`; `message` says why. */
   readonly field: string | undefined;
 
-  constructor(code: CoreErrorCode, message: string, field?: string) {
+  constructor(code: MisuseError['code'], message: string, field?: string) {
     super(code, message);
     this.field = field;
   }
 }
 
-/** The WebAssembly module could not be fetched, compiled or used. */
-export class LoadError extends CausewayError {
-  constructor(message: string, options?: ErrorOptions) {
-    super('LOAD', message, options);
+/**
+ * A connection has ended (`CLOSED`), takes no more now (`QUEUE_FULL`, `POOL_EMPTY`, `RECEIPTS_FULL`, `REQUESTS_FULL`), or
+ * a request has no answer (`TIMED_OUT`, `REFUSED`).
+ */
+export class ConnectionError extends CausewayError {
+  declare readonly code: ConnectionErrorCode;
+  /**
+   * With `REFUSED`, the number of the refusal, from 0 to 65535. Three are the library's: 65533 says that the function
+   * which answers failed, 65534 that there is none, 65535 that too many requests were unanswered.
+   */
+  readonly refusal: number | undefined;
+
+  constructor(code: ConnectionErrorCode, message: string, refusal?: number) {
+    super(code, message);
+    this.refusal = refusal;
   }
 }
 
-/** An object was used after its `destroy()`. */
-export class DestroyedError extends CausewayError {
-  constructor(what: string) {
-    super('DESTROYED', `this ${what} has been destroyed`);
-  }
-}
+/** Makes the error of a call that the protocol core refused. @internal */
+export const coreError = (code: CoreErrorCode, message: string): MisuseError | ConnectionError =>
+  passing.includes(code)
+    ? new ConnectionError(code as ConnectionErrorCode, message)
+    : new MisuseError(code as MisuseError['code'], message);
 
-/** A connection was used after it had ended. */
-export class ClosedError extends CausewayError {
-  constructor() {
-    super('CLOSED', 'the connection has ended');
-  }
-}
+/** Makes the error of a call for a connection that has ended. @internal */
+export const closedError = (): ConnectionError =>
+  new ConnectionError('CLOSED', 'the connection has ended');
 
-/** The other end has not answered a request in time. */
-export class TimedOutError extends CausewayError {
-  declare readonly code: 'TIMED_OUT';
-
-  constructor(request: string, timeoutSeconds: number) {
-    super('TIMED_OUT', `${request}: no answer came in ${timeoutSeconds} s`);
-  }
-}
-
-const refused: Readonly<Record<number, string>> = {
+const whyRefused: Readonly<Record<number, string>> = {
   [reserved.FAILED]: 'the function that answers it failed',
   [reserved.NO_ANSWER]: 'no function answers it; the other end has to pass one to `answer`',
   [reserved.BUSY]: 'too many requests have not been answered yet',
 };
 
-/**
- * A request was refused. The function that answers a request throws this, with a number of the application's, and the
- * other end's `request` rejects with it.
- */
-export class RefusedError extends CausewayError {
-  declare readonly code: 'REFUSED';
-  /**
-   * The number of the refusal, from 0 to 65535. Three are the library's: 65533 says that the function which answers
-   * failed, 65534 that there is none, 65535 that too many requests were unanswered.
-   */
-  readonly refusal: number;
+/** Makes the error of a request that was refused. @internal */
+export const refusedError = (refusal: number, message?: string): ConnectionError =>
+  new ConnectionError(
+    'REFUSED',
+    message ?? whyRefused[refusal] ?? `the other end refused it with ${refusal}`,
+    refusal,
+  );
 
-  /** @throws RangeError for a refusal that is no whole number from 0 to 65535 */
-  constructor(refusal: number, message?: string) {
-    if (!(Number.isInteger(refusal) && refusal >= 0 && refusal <= 65535))
-      throw new RangeError(`refusal: ${String(refusal)} is not a whole number from 0 to 65535`);
-    super('REFUSED', message ?? refused[refusal] ?? `the other end refused it with ${refusal}`);
-    this.refusal = refusal;
-  }
+/** Returns the number with which an error refuses a request; `undefined` for any other error. @internal */
+export const refusalOf = (error: unknown): number | undefined =>
+  error instanceof ConnectionError ? error.refusal : undefined;
+
+/**
+ * Refuses a request, in the function that answers it: the other end's `request` rejects with a {@link ConnectionError}
+ * `REFUSED` that has the number.
+ * @param refusal a number of the application's
+ * @throws that error, and RangeError for a number that is no whole one from 0 to 65535
+ */
+export function refuse(refusal: number, message?: string): never {
+  if (!(Number.isInteger(refusal) && refusal >= 0 && refusal <= 65535))
+    throw new RangeError(`refusal: ${String(refusal)} is not a whole number from 0 to 65535`);
+  throw refusedError(refusal, message);
 }
 
 /**
@@ -175,57 +196,6 @@ const final: readonly string[] = [
   'SCHEMA',
 ] satisfies (RelayCode | HandshakeCode)[];
 
-/** The details of a {@link TransportError}. */
-interface TransportErrorOptions extends ErrorOptions {
-  readonly code?: RelayCode | PageCode | undefined;
-  readonly timedOut?: boolean;
-  readonly retryAfterSeconds?: number | undefined;
-}
-
-/** A transport could not be opened. `code` is the reason of the relay or the browser, or else `TRANSPORT`. */
-export class TransportError extends CausewayError {
-  declare readonly code: RelayCode | PageCode | 'TRANSPORT';
-  /** The stage at which it failed. */
-  readonly stage: TransportStage;
-  /** True when the time allowed was over. */
-  readonly timedOut: boolean;
-  /** True when the same attempt may succeed later. */
-  readonly retryable: boolean;
-  /** The seconds until it may succeed, if the relay said when. */
-  readonly retryAfterSeconds: number | undefined;
-
-  constructor(stage: TransportStage, message: string, options: TransportErrorOptions = {}) {
-    super(options.code ?? 'TRANSPORT', message, options);
-    this.stage = stage;
-    this.timedOut = options.timedOut ?? false;
-    this.retryable = stage !== 'setup' && !final.includes(this.code);
-    this.retryAfterSeconds = options.retryAfterSeconds;
-  }
-}
-
-/** None of the transports could be opened. */
-export class ConnectError extends CausewayError {
-  /** The errors of the transports, in the order in which they were tried. */
-  readonly errors: readonly unknown[];
-  /** True when the same attempt may succeed later, over any of them. */
-  readonly retryable: boolean;
-  /** The seconds until it may succeed, if a relay said when. */
-  readonly retryAfterSeconds: number | undefined;
-
-  constructor(errors: readonly unknown[]) {
-    super(
-      'CONNECT',
-      errors.map((error) => (error instanceof Error ? error.message : String(error))).join('; '),
-    );
-    this.errors = errors;
-    const later = errors.filter((error) => error instanceof TransportError && error.retryable);
-    this.retryable = later.length > 0;
-    this.retryAfterSeconds = (later as TransportError[]).find(
-      (error) => error.retryAfterSeconds !== undefined,
-    )?.retryAfterSeconds;
-  }
-}
-
 /**
  * The stage that a handshake had reached: the token was looked at (`token`), the server was asked (`request`), its
  * challenge was answered (`response`).
@@ -246,19 +216,63 @@ export type HandshakeCode =
   | 'TRANSPORT_CLOSED';
 
 /**
- * The server did not take the client, or never answered. `DENIED` means that it is full. When the relay ended the
- * transport, `code` is the relay's reason, or else `TRANSPORT_CLOSED`.
+ * The stage that connecting had reached: that of a transport or of a handshake, or the WebAssembly module was being
+ * fetched and compiled (`load`).
  */
-export class HandshakeError extends CausewayError {
-  declare readonly code: HandshakeCode;
-  readonly stage: HandshakeStage;
+export type ConnectStage = TransportStage | HandshakeStage | 'load';
+
+/**
+ * The reasons for which there is no connection: those of the server and the relay, of the browser, a transport that
+ * failed (`TRANSPORT`), all transports that failed (`CONNECT`), a module that cannot be had (`LOAD`).
+ */
+export type ConnectErrorCode = HandshakeCode | PageCode | 'TRANSPORT' | 'CONNECT' | 'LOAD';
+
+/** The details of a {@link ConnectError}. */
+interface ConnectErrorOptions extends ErrorOptions {
+  readonly timedOut?: boolean;
+  readonly retryAfterSeconds?: number | undefined;
+}
+
+/** There is no connection. `code` says why, `message` what to do about it. */
+export class ConnectError extends CausewayError {
+  declare readonly code: ConnectErrorCode;
+  /** The stage at which it failed; `undefined` with `CONNECT`. */
+  readonly stage: ConnectStage | undefined;
+  /** True when the time allowed was over. */
+  readonly timedOut: boolean;
   /** True when the same attempt, with the same token, may succeed later. */
   readonly retryable: boolean;
+  /** The seconds until it may succeed, if a relay said when. */
+  readonly retryAfterSeconds: number | undefined;
+  /** With `CONNECT`, the errors of the transports, in the order in which they were tried. */
+  readonly errors: readonly unknown[] = [];
 
-  constructor(code: HandshakeCode, stage: HandshakeStage, message: string, options?: ErrorOptions) {
+  constructor(
+    code: ConnectErrorCode,
+    stage: ConnectStage | undefined,
+    message: string,
+    options: ConnectErrorOptions = {},
+  ) {
     super(code, message, options);
     this.stage = stage;
-    this.retryable = !final.includes(code);
+    this.timedOut = options.timedOut ?? false;
+    this.retryable = stage !== 'setup' && !final.includes(code);
+    this.retryAfterSeconds = options.retryAfterSeconds;
+  }
+
+  /** Makes the error of an attempt whose transports have all failed. @internal */
+  static ofAll(errors: readonly unknown[]): ConnectError {
+    const texts = errors.map((error) => (error instanceof Error ? error.message : String(error)));
+    const later = errors.filter(
+      (error): error is ConnectError => error instanceof ConnectError && error.retryable,
+    );
+    const retryAfterSeconds = later.find(
+      (error) => error.retryAfterSeconds !== undefined,
+    )?.retryAfterSeconds;
+    const all = new ConnectError('CONNECT', undefined, texts.join('; '), {
+      retryAfterSeconds,
+    });
+    return Object.assign(all, { errors, retryable: later.length > 0 });
   }
 }
 
@@ -268,14 +282,8 @@ export class HandshakeError extends CausewayError {
  */
 export const errorClasses = {
   CausewayError,
-  CoreError,
-  LoadError,
-  DestroyedError,
-  ClosedError,
-  TimedOutError,
-  RefusedError,
-  TransportError,
   ConnectError,
-  HandshakeError,
+  ConnectionError,
+  MisuseError,
 };
 for (const [name, { prototype }] of Object.entries(errorClasses)) prototype.name = name;

@@ -1,16 +1,8 @@
-export {
-  CausewayError,
-  ClosedError,
-  ConnectError,
-  CoreError,
-  DestroyedError,
-  HandshakeError,
-  LoadError,
-  RefusedError,
-  TimedOutError,
-  TransportError,
-} from './errors.js';
+export { CausewayError, ConnectError, ConnectionError, MisuseError, refuse } from './errors.js';
 export type {
+  ConnectErrorCode,
+  ConnectStage,
+  ConnectionErrorCode,
   CoreErrorCode,
   HandshakeCode,
   HandshakeStage,

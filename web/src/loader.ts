@@ -9,7 +9,7 @@ const core = loader(
 
 /**
  * Loads the protocol core. Without a source, every call returns the instance that was loaded first.
- * @throws {@link LoadError} when it cannot be fetched or is no module of this package.
+ * @throws {@link ConnectError} when it cannot be fetched or is no module of this package.
  */
 export const loadCore: (options?: LoadOptions) => Promise<Core> = core.load;
 

@@ -1,8 +1,8 @@
 /** The ways to read a field of a C struct. */
 type Reader = 'bool' | 'u8' | 'u16' | 'u32' | 'i32' | 'u64' | 'f32' | 'f64' | 'address';
 
-/** A field of a C struct: its name, type, and offset in bytes. */
-type Field<Key> = readonly [Key, Reader, number];
+/** A field of a C struct: its name, type, and offset in bytes, and for an option with names these, by their numbers. */
+type Field<Key> = readonly [Key, Reader, number, (readonly string[])?];
 
 /** The size of a C struct, and the fields that are numbers. */
 export interface Struct<Key = string> {
@@ -143,8 +143,9 @@ export class Memory {
    */
   setConfig(address: number, { fields }: Struct, config: object): void {
     const view = this.view;
-    for (const [name, type, offset] of fields) {
-      const value = (config as Record<string, unknown>)[name] ?? undefined;
+    for (const [name, type, offset, names] of fields) {
+      const given = (config as Record<string, unknown>)[name] ?? undefined;
+      const value = names && typeof given === 'string' ? names.indexOf(given) : given;
       if (value === undefined || (type === 'address' && typeof value !== 'number')) continue;
       const at = address + offset;
       const fits = type !== 'u32' || isOption(Number(value));

@@ -1,5 +1,11 @@
 /// <reference lib="esnext.disposable" preserve="true" />
-import { CoreError, DestroyedError, LoadError, type CoreErrorCode } from './errors.js';
+import {
+  ConnectError,
+  MisuseError,
+  coreError,
+  type ConnectionError,
+  type CoreErrorCode,
+} from './errors.js';
 import { errorCodes, firstConfigError, type ModuleFunctions } from './generated.js';
 import { Memory, type Struct } from './memory.js';
 
@@ -19,14 +25,14 @@ const arrays: Readonly<Record<string, string>> = {
 };
 
 /** Makes an error of the core's sentence about a field of a config, with the names that fields have in TypeScript. */
-function configError(sentence: string): CoreError {
+function configError(sentence: string): MisuseError {
   const message = sentence
     .replace(/^\w+/, (field) => arrays[field] ?? field)
     .replace(
       /([a-z])_([a-z])/g,
       (_, before: string, after: string) => before + after.toUpperCase(),
     );
-  return new CoreError('CONFIG', message, /^\w+/.exec(message)?.[0]);
+  return new MisuseError('CONFIG', message, /^\w+/.exec(message)?.[0]);
 }
 
 /** An instance of one of the package's WebAssembly modules. */
@@ -44,7 +50,7 @@ export abstract class WasmModule<Exports extends ModuleExports = ModuleExports> 
   protected constructor(instance: WebAssembly.Instance, name: string) {
     const exports = instance.exports as unknown as Exports;
     if (!(exports.memory instanceof WebAssembly.Memory) || typeof exports.allocate !== 'function')
-      throw new LoadError(`the module is not ${name}`);
+      throw new ConnectError('LOAD', 'load', `the module is not ${name}`);
     exports._initialize();
     this.exports = exports;
     this.memory = new Memory(exports.memory);
@@ -57,12 +63,12 @@ export abstract class WasmModule<Exports extends ModuleExports = ModuleExports> 
   }
 
   /** @internal */
-  error(code: number | CoreErrorCode): CoreError {
+  error(code: number | CoreErrorCode): MisuseError | ConnectionError {
     const number =
       typeof code === 'number' ? code : (errorCodes as readonly string[]).indexOf(code);
     const sentence = this.memory.text(this.exports.error_string(number));
     return number < firstConfigError
-      ? new CoreError(this.codeName(number) as CoreErrorCode, sentence)
+      ? coreError(this.codeName(number) as CoreErrorCode, sentence)
       : configError(sentence);
   }
 
@@ -169,7 +175,8 @@ export abstract class WasmObject<Of extends WasmModule = WasmModule> {
 
   /** The address of the object in the module. @internal */
   protected get address(): number {
-    if (!this.#holding) throw new DestroyedError(this.constructor.name);
+    if (!this.#holding)
+      throw new MisuseError('DESTROYED', `this ${this.constructor.name} has been destroyed`);
     return this.#holding.address;
   }
 

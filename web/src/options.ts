@@ -1,9 +1,9 @@
-import { CoreError } from './errors.js';
+import { MisuseError } from './errors.js';
 
 /**
  * Checks the options of a function, which may have been called from JavaScript.
  * @param needed the options that must be there
- * @throws {@link CoreError} `INVALID_ARGUMENT` when one is missing, or any is null: an option that is to have its
+ * @throws {@link MisuseError} `INVALID_ARGUMENT` when one is missing, or any is null: an option that is to have its
  *   default is left out
  */
 export function checkOptions(
@@ -13,7 +13,7 @@ export function checkOptions(
 ): void {
   const given: Readonly<Record<string, unknown>> = { ...options };
   const refuse = (message: string): never => {
-    throw new CoreError('INVALID_ARGUMENT', message);
+    throw new MisuseError('INVALID_ARGUMENT', message);
   };
   if (needed.some((name) => !given[name]))
     refuse(`the options of ${of} need ${needed.map((name) => `a ${name}`).join(' and ')}`);

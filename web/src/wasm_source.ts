@@ -1,4 +1,4 @@
-import { LoadError } from './errors.js';
+import { ConnectError } from './errors.js';
 import { nodeModule } from './node.js';
 import { ownFile } from './own_file.js';
 
@@ -35,14 +35,18 @@ export function loader<Module>(
       const opened = source === undefined ? openOwn(name, home) : open(source);
       return await instantiate(await compile(await opened, name));
     } catch (error) {
-      if (error instanceof LoadError) throw error;
+      if (error instanceof ConnectError) throw error;
       if (isForbidden(error))
-        throw new LoadError(
+        throw new ConnectError(
+          'LOAD',
+          'setup',
           `${name} is not compiled, because the page's Content-Security-Policy does not allow it: add ` +
             "'wasm-unsafe-eval' to its script-src, as in script-src 'self' 'wasm-unsafe-eval'",
           { cause: error },
         );
-      throw new LoadError(`${name} cannot be used: ${String(error)}`, { cause: error });
+      throw new ConnectError('LOAD', 'load', `${name} cannot be used: ${String(error)}`, {
+        cause: error,
+      });
     }
   };
   let shared: Promise<Module> | undefined;
@@ -79,7 +83,9 @@ async function openOwn(name: string, home: () => URL): Promise<Source> {
     if (!('ok' in opened) || opened.ok) return opened;
     throw new Error(`${opened.url} answered ${opened.status}`);
   } catch (error) {
-    throw new LoadError(
+    throw new ConnectError(
+      'LOAD',
+      'load',
       `${name} is not beside this code: ${String(error)}. Copy it there from causeway-net/dist, or pass ` +
         'its address or bytes as `wasm`',
       { cause: error },
@@ -94,7 +100,8 @@ async function compile(
   if (source instanceof WebAssembly.Module) return source;
   // This avoids `instanceof Response`, because Node loads all of its fetch when that name is used.
   if (!('headers' in source)) return WebAssembly.compile(source);
-  if (!source.ok) throw new LoadError(`${name}: ${source.url} answered ${source.status}`);
+  if (!source.ok)
+    throw new ConnectError('LOAD', 'load', `${name}: ${source.url} answered ${source.status}`);
   const type = source.headers.get('content-type') ?? '';
   return type.startsWith('application/wasm')
     ? WebAssembly.compileStreaming(source)

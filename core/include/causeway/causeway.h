@@ -22,10 +22,16 @@
 #include "causeway/netcode_server.h" /* a server with its clients in slots */
 #include "causeway/secure_packet.h"  /* their packets, for programs that carry them */
 
-/* A fast game: each part uses messages of yours. */
+/* A fast game: each end as one object. */
+#include "causeway/game_client.h" /* a player's end */
+#include "causeway/game_config.h" /* the config and the message of both */
+#include "causeway/game_server.h" /* the world, and a seat for each player */
+
+/* The parts of these: each uses messages of yours. */
 #include "causeway/clock_sync.h"    /* one tick number on both ends */
 #include "causeway/history.h"       /* the world that a player saw when he shot */
 #include "causeway/input.h"         /* commands of a player, which survive losses */
+#include "causeway/interest.h"      /* the entities near to a player, in a large world */
 #include "causeway/interpolation.h" /* smooth motion between snapshots */
 #include "causeway/prediction.h"    /* a client's own player, moving without a delay */
 #include "causeway/snapshot.h"      /* the world of the server, as differences */

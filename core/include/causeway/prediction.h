@@ -94,6 +94,9 @@ struct cw_prediction_stats {
     double error;         /* the largest difference of a number in the last correction */
     double max_error;     /* the largest such difference in any correction */
     uint32_t error_field; /* the field of `error`, CW_FIELD_NONE when it was not in a number */
+    uint32_t wrong_field; /* the first field that was wrong in the last correction, not only in a
+                             number; CW_FIELD_NONE before the first */
+    uint32_t wrong_tick;  /* the tick whose state was wrong */
     uint64_t desyncs;     /* with stress: ticks that gave a different state when played again */
     uint32_t desync_tick; /* the last such tick */
 };

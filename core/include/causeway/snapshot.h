@@ -19,6 +19,7 @@
 #define CAUSEWAY_SNAPSHOT_H
 
 #include "causeway/base.h"
+#include "causeway/interest.h"
 #include "causeway/schema.h"
 
 #include <stdbool.h>
@@ -50,16 +51,20 @@ struct cw_snapshot_config {
     /* Both ends must agree on these. */
     const struct cw_schema *schema; /* types of entities, preferably no others: every entity takes
                                        the room of the largest type. Must outlive the object */
-    uint32_t max_entities;          /* all ids are below this; 1 to 65536; default 1024 */
+    uint32_t max_entities;          /* all ids are below this; 1 to 1048576; default 1024 */
     uint32_t window; /* the number of ticks and snapshots back that a baseline may be, a power of
                         two from 2 to 128; default 32, half a second at 60 per second. It must span
                         the round trip */
     enum cw_snapshot_coding coding; /* the way to encode changes; default CW_SNAPSHOT_DIFFERENCES */
 
     /* Only a server uses these. */
-    uint32_t max_clients; /* the most clients of a server, 1 to 1024; default 64 */
-    uint32_t max_bytes;   /* the largest snapshot that a server makes, 64 to 65535; default 1000,
-                             which fits into one packet of a connection */
+    uint32_t max_clients;  /* the most clients of a server, 1 to 1024; default 64 */
+    uint32_t max_bytes;    /* the largest snapshot that a server makes, 64 to 65535; default 1000,
+                              which fits into one packet of a connection */
+    uint32_t max_interest; /* the most entities in which a client is interested at a time. Then a
+                              client costs memory and time for these, and not for the world, and
+                              nothing of it goes through the range coder. At most 65536; default 0:
+                              a client is interested in the world */
 };
 
 struct cw_snapshot_config cw_snapshot_config_default(const struct cw_schema *schema);
@@ -97,8 +102,9 @@ void cw_snapshot_server_remove(struct cw_snapshot_server *server, uint32_t entit
    CW_ERROR_INVALID_ARGUMENT, with nothing changed, for a tick that is not later than the last. */
 enum cw_error cw_snapshot_server_tick(struct cw_snapshot_server *server, uint32_t tick);
 
-/* Adds a client, which knows nothing yet and for which all entities have priority 1. Call it for
-   every client that joins. Returns CW_ERROR_INVALID_ARGUMENT when client is max_clients or more. */
+/* Adds a client, which knows nothing yet. All entities have priority 1 for it, or, with
+   max_interest, 0. Call it for every client that joins. Returns CW_ERROR_INVALID_ARGUMENT when
+   client is max_clients or more. */
 enum cw_error cw_snapshot_server_join(struct cw_snapshot_server *server, uint32_t client);
 
 /* Forgets what a client has acked, so that the next snapshot needs no baseline. Its priorities
@@ -108,9 +114,17 @@ enum cw_error cw_snapshot_server_restart(struct cw_snapshot_server *server, uint
 /* Sets how urgent an entity is for a client when not everything fits. An entity that is left out of
    a snapshot gains this much urgency. 0: the client is not interested and does not get the entity.
    The priority holds until the entity is removed. Returns CW_ERROR_INVALID_ARGUMENT when it is
-   negative or not finite. */
+   negative or not finite, or the client is interested in max_interest other entities. */
 enum cw_error cw_snapshot_server_set_priority(struct cw_snapshot_server *server, uint32_t client,
                                               uint32_t entity, float priority);
+
+/* Sets the priorities of all entities for a client at once: that of the listed ones, which may come
+   in any order, and 0 for all others. When an entity is listed twice, the higher one counts. The
+   list may be what cw_interest_find found, and the client's own entity. Returns
+   CW_ERROR_INVALID_ARGUMENT, with nothing changed, for an id that is too large, a priority that is
+   negative or not finite, or more than max_interest entities. */
+enum cw_error cw_snapshot_server_set_interest(struct cw_snapshot_server *server, uint32_t client,
+                                              const struct cw_priority *entities, size_t count);
 
 /* Writes a snapshot of the last tick for a client and returns its size, which is at most capacity
    and at most max_bytes. So capacity is the budget for this snapshot. Sets *number, from 1 up, for

@@ -7,8 +7,10 @@
 #include <string.h>
 
 /* The arrivals from which the delay follows: those of the last second at 60 per second, of six
-   seconds at 10. The second worst of them counts; as long as there are fewer, the worst. */
-#define ARRIVALS 64
+   seconds at 10. Older ones count no more, but for the last SETTLED. The second worst counts; as
+   long as there are fewer, the worst. */
+#define ARRIVALS        64
+#define ARRIVAL_SECONDS 6
 /* Until there are this many arrivals, the view jumps to its place at once. */
 #define SETTLED 8
 
@@ -24,6 +26,7 @@
 struct arrival {
     double fast; /* the tick of this snapshot */
     double late; /* the tick of the newest snapshot before it, the only one to show until now */
+    double at;   /* when it came; no difference */
 };
 
 struct cw_interpolation {
@@ -179,15 +182,17 @@ static uint32_t count_older(const struct cw_interpolation *x, double tick)
 /* Sets the lag that would have shown almost all of the last arrivals in time. */
 static void follow_arrivals(struct cw_interpolation *x)
 {
-    const uint32_t count = x->arrival_count < ARRIVALS ? (uint32_t)x->arrival_count : ARRIVALS;
+    const uint32_t known = x->arrival_count < ARRIVALS ? (uint32_t)x->arrival_count : ARRIVALS;
     double worst = -INFINITY, second = -INFINITY, fast = INFINITY;
-    for (uint32_t i = 0; i < count; i++) {
-        const double late = x->arrivals[i].late;
-        second = fmax(second, fmin(worst, late));
-        worst = fmax(worst, late);
-        fast = fmin(fast, x->arrivals[i].fast);
+    for (uint32_t age = 0; age < known; age++) {
+        const struct arrival *const arrival = &x->arrivals[(x->arrival_count - 1 - age) % ARRIVALS];
+        if (age >= SETTLED && arrival->at < x->received_at - ARRIVAL_SECONDS)
+            break;
+        second = fmax(second, fmin(worst, arrival->late));
+        worst = fmax(worst, arrival->late);
+        fast = fmin(fast, arrival->fast);
     }
-    const double lag = count < ARRIVALS ? worst : second;
+    const double lag = known < ARRIVALS ? worst : second;
     x->fast = fast;
     x->lag =
         fmin(fmax(lag, fast + x->config.min_delay_seconds), fast + x->config.max_delay_seconds);
@@ -204,7 +209,7 @@ static void note_arrival(struct cw_interpolation *x, int64_t tick, double now)
         last->fast = fmin(last->fast, fast);
     } else {
         const double late = x->count > 0 ? now - (double)newest_tick(x) / rate : fast;
-        x->arrivals[x->arrival_count++ % ARRIVALS] = (struct arrival){fast, late};
+        x->arrivals[x->arrival_count++ % ARRIVALS] = (struct arrival){fast, late, now};
     }
     x->received_at = now;
     follow_arrivals(x);

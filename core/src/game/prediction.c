@@ -182,7 +182,8 @@ void cw_prediction_reset(struct cw_prediction *prediction)
     prediction->compared = false;
     prediction->replay = REPLAY_NONE;
     prediction->smoothed = false;
-    prediction->stats = (struct cw_prediction_stats){.error_field = CW_FIELD_NONE};
+    prediction->stats =
+        (struct cw_prediction_stats){.error_field = CW_FIELD_NONE, .wrong_field = CW_FIELD_NONE};
     forget_errors(prediction);
 }
 
@@ -244,8 +245,8 @@ static double difference(const struct cw_prediction *p, const struct cw_schema_n
     return cw_schema_get_number(number, a) - cw_schema_get_number(number, b);
 }
 
-/* Returns whether the server's state is the predicted one, with its numbers moved within their
-   tolerance. */
+/* Returns whether the server's state is the predicted one. Leaves it in scratch, with its numbers
+   moved within their tolerance. */
 static bool agrees(struct cw_prediction *p, const uint8_t *predicted, const void *state)
 {
     const struct cw_prediction_config *const config = &p->config;
@@ -306,8 +307,11 @@ bool cw_prediction_correct(struct cw_prediction *prediction, uint32_t tick, cons
     uint8_t *const predicted = state_of(p, tick);
     p->stats.compared++;
     /* After a correction that was not replayed yet, the predicted states are out of date. */
-    if (p->replay != REPLAY_TAKE && agrees(p, predicted, state))
+    if (agrees(p, predicted, state) && p->replay != REPLAY_TAKE)
         return false;
+    p->stats.wrong_tick = tick;
+    p->stats.wrong_field =
+        cw_schema_differing_field(p->config.schema, p->config.state_type, p->scratch, predicted);
     memcpy(p->shown, state_of(p, p->newest), p->state_size);
     note_error(p, predicted, state);
     memcpy(predicted, state, p->state_size);

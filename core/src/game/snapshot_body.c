@@ -15,10 +15,8 @@ void cw_snapshot_scratch_layout(struct cw_snapshot_scratch *scratch, struct cw_a
 {
     const uint32_t max_entities = config->max_entities;
     struct cw_snapshot_scratch parts = {
-        .ids = cw_snapshot_take(arena, max_entities, sizeof *parts.ids),
+        .differences = cw_snapshot_take(arena, max_entities, sizeof *parts.differences),
         .queue = cw_snapshot_take(arena, max_entities, sizeof *parts.queue),
-        .urgency = cw_snapshot_take(arena, max_entities, sizeof *parts.urgency),
-        .chosen = cw_snapshot_take(arena, max_entities, sizeof *parts.chosen),
     };
     if (config->coding == CW_SNAPSHOT_RANGE_CODED) {
         parts.coder = cw_arena_take(arena, sizeof *parts.coder);
@@ -35,8 +33,12 @@ void cw_snapshot_body_list(struct cw_snapshot_body *body)
     for (uint32_t id = 0; id < used; ++id)
         if (body->had[id] != body->has[id] &&
             (body->head.has_baseline || cw_change_is_present(body->has[id])))
-            body->scratch->ids[count++] = id;
-    memset(body->scratch->chosen, true, count * sizeof *body->scratch->chosen);
+            body->scratch->differences[count++] =
+                (struct cw_snapshot_difference){.id = id,
+                                                .had = body->had[id],
+                                                .has = body->has[id],
+                                                .before = body->before ? body->before[id] : 0,
+                                                .chosen = true};
     body->differing = count;
     body->head.count = count;
     body->head.complete = true;
@@ -44,23 +46,25 @@ void cw_snapshot_body_list(struct cw_snapshot_body *body)
 
 /* Finds the motion of an entity of the type. Returns false when the client has a state that is no
    longer known here, with which it would predict something else. */
-static bool find_motion(const struct cw_snapshot_body *body, uint32_t id, uint32_t type,
+static bool find_motion(const struct cw_snapshot_body *body,
+                        const struct cw_snapshot_difference *difference, uint32_t type,
                         struct cw_snapshot_motion *motion)
 {
     *motion = (struct cw_snapshot_motion){NULL, body->took, body->ahead};
-    if (!body->before || !cw_change_is_present(body->before[id]))
+    if (!cw_change_is_present(difference->before))
         return true;
     struct cw_snapshot_state *const state =
-        cw_snapshot_world_state(body->world, id, body->before[id]);
+        cw_snapshot_world_state(body->world, difference->id, difference->before);
     if (state && state->type == type)
         motion->before = cw_snapshot_state_struct(state);
     return state != NULL;
 }
 
 /* Returns the body's entry for an entity. */
-static struct cw_snapshot_entry entry_of(const struct cw_snapshot_body *body, uint32_t id)
+static struct cw_snapshot_entry entry_of(const struct cw_snapshot_body *body,
+                                         const struct cw_snapshot_difference *difference)
 {
-    const uint32_t had = body->had[id], has = body->has[id];
+    const uint32_t id = difference->id, had = difference->had, has = difference->has;
     struct cw_snapshot_entry entry = {
         .id = id, .change = CW_SNAPSHOT_REMOVE, .in_baseline = cw_change_is_present(had)};
     if (!cw_change_is_present(has))
@@ -68,8 +72,8 @@ static struct cw_snapshot_entry entry_of(const struct cw_snapshot_body *body, ui
     struct cw_snapshot_state *const state = cw_snapshot_world_state(body->world, id, has);
     struct cw_snapshot_state *const old =
         entry.in_baseline ? cw_snapshot_world_state(body->world, id, had) : NULL;
-    const bool update =
-        old && old->created == state->created && find_motion(body, id, state->type, &entry.motion);
+    const bool update = old && old->created == state->created &&
+                        find_motion(body, difference, state->type, &entry.motion);
     entry.change = update ? CW_SNAPSHOT_UPDATE : CW_SNAPSHOT_WHOLE;
     entry.type = state->type;
     entry.incarnation = state->created / CW_CHANGE_STEP % 256;
@@ -85,9 +89,9 @@ static size_t write_entries(struct cw_snapshot_body *body, uint8_t *out, size_t 
     uint32_t previous = CW_SNAPSHOT_NO_ID;
     bool fits = cw_snapshot_serialize_head(body->wire, &stream, &body->head);
     for (uint32_t i = 0; i < body->differing && fits; ++i) {
-        if (!body->scratch->chosen[i])
+        if (!body->scratch->differences[i].chosen)
             continue;
-        struct cw_snapshot_entry entry = entry_of(body, body->scratch->ids[i]);
+        struct cw_snapshot_entry entry = entry_of(body, &body->scratch->differences[i]);
         fits = cw_snapshot_write_id(body->wire, &stream, previous, entry.id) &&
                cw_snapshot_serialize_entry(body->wire, &stream, &entry);
         previous = entry.id;
@@ -97,10 +101,10 @@ static size_t write_entries(struct cw_snapshot_body *body, uint8_t *out, size_t 
 
 /* Writes the parts of an entity's change, for the range coder and for its entry. */
 static bool write_coded_entry(const struct cw_snapshot_body *body, struct cw_stream *stream,
-                              uint32_t id)
+                              const struct cw_snapshot_difference *difference)
 {
     struct cw_snapshot_coder *const coder = body->scratch->coder;
-    struct cw_snapshot_entry entry = entry_of(body, id);
+    struct cw_snapshot_entry entry = entry_of(body, difference);
     const struct cw_schema_steps *const steps =
         entry.change == CW_SNAPSHOT_UPDATE ? cw_snapshot_moving(body->wire, entry.type) : NULL;
     bool plain = steps != NULL;
@@ -114,20 +118,21 @@ static bool write_coded_entry(const struct cw_snapshot_body *body, struct cw_str
 static bool write_both(struct cw_snapshot_body *body, struct cw_stream *stream)
 {
     const struct cw_snapshot_scratch *const scratch = body->scratch;
-    uint32_t end = 0, next = 0;
+    const struct cw_snapshot_difference *next = scratch->differences;
+    uint32_t end = 0;
     for (uint32_t i = 0; i < body->differing; ++i)
-        if (scratch->chosen[i])
-            end = scratch->ids[i] + 1;
+        if (scratch->differences[i].chosen)
+            end = scratch->differences[i].id + 1;
     if (!cw_snapshot_serialize_head(body->wire, stream, &body->head) ||
         !cw_stream_count(stream, &end, body->wire->max_entities))
         return false;
     for (uint32_t id = 0; id < end; ++id) {
-        while (scratch->ids[next] < id || !scratch->chosen[next])
+        while (next->id < id || !next->chosen)
             ++next;
-        bool changed = scratch->ids[next] == id;
+        bool changed = next->id == id;
         const bool did = body->before && body->before[id] != body->had[id];
         if (!cw_snapshot_code_changed(scratch->coder, did, &changed) ||
-            (changed && !write_coded_entry(body, stream, id)))
+            (changed && !write_coded_entry(body, stream, next)))
             return false;
     }
     return true;
@@ -158,7 +163,9 @@ size_t cw_snapshot_body_write(struct cw_snapshot_body *body, uint8_t *out, size_
         return write_entries(body, out, capacity);
     if (capacity < head)
         return 0;
-    size_t split, size = write_coded(body, out + head, capacity - head, &split);
+    size_t split = 0, size = 0;
+    if (body->had)
+        size = write_coded(body, out + head, capacity - head, &split);
     if (size == 0) {
         split = CW_SNAPSHOT_NOT_SPLIT;
         size = write_entries(body, out + head, capacity - head);
@@ -169,10 +176,11 @@ size_t cw_snapshot_body_write(struct cw_snapshot_body *body, uint8_t *out, size_
 }
 
 /* Returns the bits of an entry without its id; more than any body has if it cannot be measured. */
-static size_t entry_bits(const struct cw_snapshot_body *body, uint32_t id)
+static size_t entry_bits(const struct cw_snapshot_body *body,
+                         const struct cw_snapshot_difference *difference)
 {
     struct cw_stream stream = cw_stream_measurer();
-    struct cw_snapshot_entry entry = entry_of(body, id);
+    struct cw_snapshot_entry entry = entry_of(body, difference);
     return cw_snapshot_serialize_entry(body->wire, &stream, &entry) ? cw_stream_position(&stream)
                                                                     : SIZE_MAX / 2;
 }
@@ -183,18 +191,19 @@ static size_t id_bits(const struct cw_snapshot_body *body)
     struct cw_stream stream = cw_stream_measurer();
     uint32_t previous = CW_SNAPSHOT_NO_ID;
     for (uint32_t i = 0; i < body->differing; ++i)
-        if (body->scratch->chosen[i]) {
-            cw_snapshot_write_id(body->wire, &stream, previous, body->scratch->ids[i]);
-            previous = body->scratch->ids[i];
+        if (body->scratch->differences[i].chosen) {
+            const uint32_t id = body->scratch->differences[i].id;
+            cw_snapshot_write_id(body->wire, &stream, previous, id);
+            previous = id;
         }
     return cw_stream_position(&stream);
 }
 
-/* Returns whether entity a goes before b: the more urgent first, then the lower id. */
+/* Returns whether difference a goes before b: the more urgent first, then the lower id. */
 static bool before(const struct cw_snapshot_scratch *scratch, uint32_t a, uint32_t b)
 {
-    return scratch->urgency[a] != scratch->urgency[b] ? scratch->urgency[a] > scratch->urgency[b]
-                                                      : a < b;
+    const float of_a = scratch->differences[a].urgency, of_b = scratch->differences[b].urgency;
+    return of_a != of_b ? of_a > of_b : a < b;
 }
 
 /* Lets the index at the place sink to its place in the heap. */
@@ -215,22 +224,12 @@ static void sink(const struct cw_snapshot_scratch *scratch, uint32_t place, uint
     scratch->queue[place] = index;
 }
 
-/* Adds the priority of each entity that differs to waited. Removals come before everything else. */
-static void gain(const struct cw_snapshot_body *body, const float *priority, float *waited)
-{
-    for (uint32_t i = 0; i < body->differing; ++i) {
-        const uint32_t id = body->scratch->ids[i];
-        waited[id] += priority[id];
-        body->scratch->urgency[i] = !cw_change_is_present(body->has[id]) ? INFINITY : waited[id];
-    }
-}
-
 static void make_queue(const struct cw_snapshot_body *body)
 {
     const struct cw_snapshot_scratch *const scratch = body->scratch;
     for (uint32_t i = 0; i < body->differing; ++i) {
         scratch->queue[i] = i;
-        scratch->chosen[i] = false;
+        scratch->differences[i].chosen = false;
     }
     for (uint32_t i = body->differing / 2; i > 0; --i)
         sink(scratch, i - 1, body->differing);
@@ -260,37 +259,35 @@ static void choose(struct cw_snapshot_body *body, size_t capacity)
         const uint32_t index = scratch->queue[0];
         scratch->queue[0] = scratch->queue[--left];
         sink(scratch, 0, left);
-        const size_t entry = entry_bits(body, scratch->ids[index]);
+        const size_t entry = entry_bits(body, &scratch->differences[index]);
         if (bits + entry + most_id > all)
             bits = head + entries + id_bits(body);
         if (bits + entry + most_id > all) {
             ++passed;
             continue;
         }
-        scratch->chosen[index] = true;
+        scratch->differences[index].chosen = true;
         entries += entry;
         bits += entry + most_id;
         ++body->head.count;
     }
     body->head.complete = true;
     for (uint32_t i = 0; i < body->differing; ++i) {
-        const uint32_t id = scratch->ids[i];
-        if (!scratch->chosen[i] &&
-            cw_change_is_present(body->had[id]) != cw_change_is_present(body->has[id]))
+        const struct cw_snapshot_difference *const difference = &scratch->differences[i];
+        if (!difference->chosen &&
+            cw_change_is_present(difference->had) != cw_change_is_present(difference->has))
             body->head.complete = false;
     }
 }
 
-size_t cw_snapshot_body_write_some(struct cw_snapshot_body *body, uint8_t *out, size_t capacity,
-                                   const float *priority, float *waited)
+size_t cw_snapshot_body_write_some(struct cw_snapshot_body *body, uint8_t *out, size_t capacity)
 {
     struct cw_snapshot_scratch *const scratch = body->scratch;
     /* nobody knows beforehand how much a range coder saves: this tries a little more than the last
        time, then less and less */
     const uint32_t most = 64;
-    uint32_t extra = scratch->coder ? scratch->extra + scratch->extra / 4 + 2 : 0;
+    uint32_t extra = scratch->coder && body->had ? scratch->extra + scratch->extra / 4 + 2 : 0;
     extra = extra < most ? extra : most;
-    gain(body, priority, waited);
     choose(body, capacity + capacity * extra / 8);
     size_t size = cw_snapshot_body_write(body, out, capacity);
     while (size == 0 && extra > 0) {
@@ -299,8 +296,5 @@ size_t cw_snapshot_body_write_some(struct cw_snapshot_body *body, uint8_t *out, 
         size = cw_snapshot_body_write(body, out, capacity);
     }
     scratch->extra = extra;
-    for (uint32_t i = 0; i < body->differing; ++i)
-        if (scratch->chosen[i])
-            waited[scratch->ids[i]] = 0;
     return size;
 }

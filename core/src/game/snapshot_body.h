@@ -7,12 +7,20 @@
 #include "game/snapshot_wire.h"
 #include "game/snapshot_world.h"
 
+/* An entity that differs between what a client has and what it should have; see
+   snapshot_world.h for the changes. */
+struct cw_snapshot_difference {
+    uint32_t id;
+    uint32_t had, has; /* the change that the client has, and the one that it should have */
+    uint32_t before;   /* the change that it had in the baseline's own baseline; 0: not known */
+    float urgency;
+    bool chosen;
+};
+
 /* The memory for the lists of one body. Every body uses it again. */
 struct cw_snapshot_scratch {
-    uint32_t *ids;   /* the ids of the entities that differ, in order */
-    uint32_t *queue; /* a heap of indices into ids */
-    float *urgency;  /* the urgency of each index */
-    bool *chosen;    /* each index: whether it is chosen */
+    struct cw_snapshot_difference *differences; /* the differences by id */
+    uint32_t *queue;                            /* a heap of indices of differences */
 
     /* These are for the range coder; NULL without it. */
     struct cw_snapshot_coder *coder;
@@ -23,18 +31,20 @@ struct cw_snapshot_scratch {
 void cw_snapshot_scratch_layout(struct cw_snapshot_scratch *scratch, struct cw_arena *arena,
                                 const struct cw_snapshot_config *config);
 
-/* A body is the difference between two arrays with one change per entity: the changes that the
-   client has, and those that it should have. */
+/* A body is the difference between two versions of the world: the one that the client has, and the
+   one that it should have. */
 struct cw_snapshot_body {
     const struct cw_snapshot_world *world;
     const struct cw_snapshot_wire *wire;
     struct cw_snapshot_scratch *scratch;
+    /* These have one change per entity. They are NULL when the differences came from lists; then
+       the body does without the range coder, which needs to know of every entity. */
     const uint32_t *had, *has;
     const uint32_t
         *before;          /* the client's version of the baseline's own baseline; NULL: not known */
     uint32_t took, ahead; /* see cw_snapshot_motion */
     struct cw_snapshot_head head; /* complete and count are filled in */
-    uint32_t differing;           /* the number of ids in the scratch memory */
+    uint32_t differing;           /* the number of differences in the scratch memory */
 };
 
 /* Lists the entities that differ, and chooses them all. */
@@ -44,9 +54,7 @@ void cw_snapshot_body_list(struct cw_snapshot_body *body);
 size_t cw_snapshot_body_write(struct cw_snapshot_body *body, uint8_t *out, size_t capacity);
 
 /* Chooses and writes the entities that fit into capacity bytes, the most urgent first. Removals
-   come before everything else. Each entity that differs gains its priority in waited. Both arrays
-   have an item for each entity. */
-size_t cw_snapshot_body_write_some(struct cw_snapshot_body *body, uint8_t *out, size_t capacity,
-                                   const float *priority, float *waited);
+   come before everything else. */
+size_t cw_snapshot_body_write_some(struct cw_snapshot_body *body, uint8_t *out, size_t capacity);
 
 #endif

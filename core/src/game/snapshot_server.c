@@ -1,67 +1,22 @@
-#include "game/snapshot_body.h"
-#include "game/snapshot_internal.h"
+#include "game/snapshot_server_internal.h"
 
 #include <math.h>
 
 #define LEAST_CAPACITY 32 /* bytes in which a snapshot can be begun; see snapshot.h */
 
-/* A snapshot that was sent. */
-struct record {
-    uint32_t number;
-    uint32_t version;
-    uint32_t baseline; /* the number of its baseline, 0: none */
-    bool complete; /* the client then has exactly the world of that version; otherwise the client's
-                      array says what it has */
-};
-
-struct client {
-    uint32_t number;        /* the number of the last snapshot, 0 before the first */
-    uint32_t acked;         /* the newest that was acked, 0 when there is none */
-    struct record *records; /* window records, by number */
-    uint32_t *had;          /* for each record, each entity's change */
-    float *priority;        /* the priority of each entity */
-    float *waited;          /* the urgency that each entity has gained since it was sent last */
-    uint32_t *hidden;       /* for each entity of priority 0, the value in place of its change */
-    uint32_t hidden_count;  /* entities of priority 0 */
-    uint32_t times_hidden;  /* the number of times that a priority became 0 */
-    uint32_t first; /* the first snapshot since the client joined; 0: there was a restart since */
-    bool all_sent;  /* the last snapshot left nothing out */
-};
-
 /* The baselines of a snapshot: NULL for nothing. The baseline's own baseline is set only when it is
    used to predict. */
 struct ground {
-    const struct record *baseline, *before;
+    const struct cw_snapshot_record *baseline, *before;
 };
 
-/* A body for all clients that have the worlds of the versions `from` and `before`, 0 for nothing.
- */
-struct shared {
-    uint32_t from, before, to;
-    uint32_t size;  /* 0 when it is too long */
-    uint32_t count; /* the number of its entities */
-};
-
-struct cw_snapshot_server {
-    struct cw_snapshot_config config;
-    size_t memory;
-    struct cw_snapshot_world world;
-    struct cw_snapshot_wire wire;
-    struct cw_snapshot_scratch scratch;
-    struct client *clients;
-    struct shared *shared; /* indexed by from, and one for no baseline */
-    uint8_t *shared_bytes; /* max_bytes for each */
-    uint32_t *nothing;     /* a 0 for each entity */
-    uint32_t *wanted;      /* room for the changes that a client is to have */
-    struct cw_snapshot_server_stats stats;
-};
-
-static void lay_out_client(struct client *client, struct cw_arena *arena,
+static void lay_out_client(struct cw_snapshot_peer *client, struct cw_arena *arena,
                            const struct cw_snapshot_config *config)
 {
-    const uint64_t entities = config->max_entities;
-    struct client parts = {0};
+    const uint64_t entities = config->max_interest > 0 ? 0 : config->max_entities;
+    struct cw_snapshot_peer parts = {0};
     parts.records = cw_snapshot_take(arena, config->window, sizeof *parts.records);
+    cw_snapshot_interest_layout(&parts.interest, arena, config->max_interest, config->window);
     parts.had = cw_snapshot_take(arena, entities * config->window, sizeof *parts.had);
     parts.priority = cw_snapshot_take(arena, entities, sizeof *parts.priority);
     parts.waited = cw_snapshot_take(arena, entities, sizeof *parts.waited);
@@ -74,11 +29,12 @@ static struct cw_snapshot_server *lay_out(struct cw_arena *arena,
                                           const struct cw_snapshot_config *config)
 {
     struct cw_snapshot_server *const server = cw_arena_take(arena, sizeof *server);
-    struct client *const clients = cw_snapshot_take(arena, config->max_clients, sizeof *clients);
+    struct cw_snapshot_peer *const clients =
+        cw_snapshot_take(arena, config->max_clients, sizeof *clients);
     for (uint32_t i = 0; i < config->max_clients; ++i)
         lay_out_client(server ? &clients[i] : NULL, arena, config);
     const uint64_t bodies = config->window + 1;
-    struct shared *const shared = cw_snapshot_take(arena, bodies, sizeof *shared);
+    struct cw_snapshot_shared *const shared = cw_snapshot_take(arena, bodies, sizeof *shared);
     uint8_t *const bytes = cw_snapshot_take(arena, bodies, config->max_bytes);
     uint32_t *const nothing = cw_snapshot_take(arena, config->max_entities, sizeof *nothing);
     uint32_t *const wanted = cw_snapshot_take(arena, config->max_entities, sizeof *wanted);
@@ -90,6 +46,8 @@ static struct cw_snapshot_server *lay_out(struct cw_arena *arena,
                                               .shared_bytes = bytes,
                                               .nothing = nothing,
                                               .wanted = wanted};
+    cw_snapshot_interest_scratch_layout(server ? &server->interest_scratch : NULL, arena,
+                                        config->max_interest);
     cw_snapshot_scratch_layout(server ? &server->scratch : NULL, arena, config);
     cw_snapshot_world_layout(server ? &server->world : NULL, arena, config->schema,
                              config->max_entities, config->window);
@@ -140,18 +98,14 @@ void cw_snapshot_server_reset(struct cw_snapshot_server *server)
     memset(server->shared, 0, bodies * sizeof *server->shared);
     memset(&server->stats, 0, sizeof server->stats);
     for (uint32_t i = 0; i < server->config.max_clients; ++i) {
-        struct client *const client = &server->clients[i];
+        struct cw_snapshot_peer *const client = &server->clients[i];
         const size_t entities = server->config.max_entities;
-        memset(client->had, 0, entities * server->config.window * sizeof *client->had);
+        if (server->config.max_interest == 0)
+            memset(client->had, 0, entities * server->config.window * sizeof *client->had);
         client->number = 0;
         client->times_hidden = 0;
         cw_snapshot_server_join(server, i);
     }
-}
-
-static struct client *client_of(const struct cw_snapshot_server *server, uint32_t client)
-{
-    return server && client < server->config.max_clients ? &server->clients[client] : NULL;
 }
 
 enum cw_error cw_snapshot_server_set(struct cw_snapshot_server *server, uint32_t entity,
@@ -163,7 +117,8 @@ enum cw_error cw_snapshot_server_set(struct cw_snapshot_server *server, uint32_t
 
 void cw_snapshot_server_remove(struct cw_snapshot_server *server, uint32_t entity)
 {
-    if (!server || !cw_snapshot_world_remove(&server->world, entity))
+    if (!server || !cw_snapshot_world_remove(&server->world, entity) ||
+        server->config.max_interest > 0)
         return;
     for (uint32_t i = 0; i < server->config.max_clients; ++i)
         cw_snapshot_server_set_priority(server, i, entity, 1);
@@ -174,39 +129,14 @@ enum cw_error cw_snapshot_server_tick(struct cw_snapshot_server *server, uint32_
     return server ? cw_snapshot_world_tick(&server->world, tick) : CW_ERROR_INVALID_ARGUMENT;
 }
 
-static uint32_t *had_of(const struct cw_snapshot_server *server, const struct client *client,
-                        uint32_t number)
-{
-    const size_t slot = number % server->config.window;
-    return client->had + slot * server->config.max_entities;
-}
-
-/* Returns the baseline for the next snapshot; NULL when the client has nothing that is still known.
- */
-static const struct record *baseline_of(const struct cw_snapshot_server *server,
-                                        const struct client *client)
-{
-    const struct record *const record = &client->records[client->acked % server->config.window];
-    if (client->acked == 0 || client->number + 1 - client->acked >= server->config.window ||
-        !cw_snapshot_world_knows(&server->world, record->version))
-        return NULL;
-    return record;
-}
-
-static void forget(const struct cw_snapshot_server *server, struct client *client)
-{
-    client->acked = 0;
-    client->first = 0;
-    memset(client->records, 0, server->config.window * sizeof *client->records);
-}
-
 enum cw_error cw_snapshot_server_join(struct cw_snapshot_server *server, uint32_t client)
 {
-    struct client *const c = client_of(server, client);
+    struct cw_snapshot_peer *const c = cw_snapshot_peer_of(server, client);
     if (!c)
         return CW_ERROR_INVALID_ARGUMENT;
-    forget(server, c);
-    for (uint32_t i = 0; i < server->config.max_entities; ++i) {
+    cw_snapshot_forget(server, c);
+    c->interest.count = 0;
+    for (uint32_t i = 0; i < server->config.max_entities && server->config.max_interest == 0; ++i) {
         c->priority[i] = 1;
         c->waited[i] = 0;
     }
@@ -218,72 +148,31 @@ enum cw_error cw_snapshot_server_join(struct cw_snapshot_server *server, uint32_
 
 enum cw_error cw_snapshot_server_restart(struct cw_snapshot_server *server, uint32_t client)
 {
-    struct client *const c = client_of(server, client);
+    struct cw_snapshot_peer *const c = cw_snapshot_peer_of(server, client);
     if (!c)
         return CW_ERROR_INVALID_ARGUMENT;
-    forget(server, c);
-    return CW_OK;
-}
-
-/* Returns whether the client may have an entity: the baseline or a snapshot after it has it. */
-static bool may_have(const struct cw_snapshot_server *server, const struct client *client,
-                     uint32_t entity)
-{
-    const struct record *const baseline = baseline_of(server, client);
-    const uint32_t first = baseline ? baseline->number : client->first;
-    if (first == 0 || (client->number >= first && client->number - first >= server->config.window))
-        return true;
-    for (uint32_t number = first; number <= client->number; ++number) {
-        const struct record *const record = &client->records[number % server->config.window];
-        if (record->complete && !cw_snapshot_world_knows(&server->world, record->version))
-            return true;
-        const uint32_t *const had = record->complete
-                                        ? cw_snapshot_world_changes(&server->world, record->version)
-                                        : had_of(server, client, number);
-        if (cw_change_is_present(had[entity]))
-            return true;
-    }
-    return false;
-}
-
-static void hide(const struct cw_snapshot_server *server, struct client *client, uint32_t entity)
-{
-    client->hidden[entity] = 0;
-    if (may_have(server, client, entity))
-        client->hidden[entity] = ++client->times_hidden * CW_CHANGE_STEP | CW_CHANGE_HIDDEN;
-}
-
-enum cw_error cw_snapshot_server_set_priority(struct cw_snapshot_server *server, uint32_t client,
-                                              uint32_t entity, float priority)
-{
-    struct client *const c = client_of(server, client);
-    if (!c || entity >= server->config.max_entities || !(priority >= 0 && priority < INFINITY))
-        return CW_ERROR_INVALID_ARGUMENT;
-    const bool was_hidden = c->priority[entity] <= 0, is_hidden = priority <= 0;
-    c->hidden_count -= was_hidden;
-    c->hidden_count += is_hidden;
-    c->priority[entity] = priority;
-    if (is_hidden && !was_hidden)
-        hide(server, c, entity);
+    cw_snapshot_forget(server, c);
     return CW_OK;
 }
 
 /* Returns the client's entities as of a record, whose version is known. */
 static const uint32_t *changes_of(const struct cw_snapshot_server *server,
-                                  const struct client *client, const struct record *record)
+                                  const struct cw_snapshot_peer *client,
+                                  const struct cw_snapshot_record *record)
 {
     return record->complete ? cw_snapshot_world_changes(&server->world, record->version)
-                            : had_of(server, client, record->number);
+                            : cw_snapshot_had_of(server, client, record->number);
 }
 
 /* Returns the baseline of the baseline, if it can serve to predict. */
-static const struct record *before_of(const struct cw_snapshot_server *server,
-                                      const struct client *client, const struct record *baseline)
+static const struct cw_snapshot_record *before_of(const struct cw_snapshot_server *server,
+                                                  const struct cw_snapshot_peer *client,
+                                                  const struct cw_snapshot_record *baseline)
 {
     const struct cw_snapshot_world *const world = &server->world;
     if (server->config.coding == CW_SNAPSHOT_DIFFERENCES || !baseline || baseline->baseline == 0)
         return NULL;
-    const struct record *const before =
+    const struct cw_snapshot_record *const before =
         &client->records[baseline->baseline % server->config.window];
     if (before->number != baseline->baseline ||
         client->number + 1 - before->number >= server->config.window ||
@@ -296,25 +185,28 @@ static const struct record *before_of(const struct cw_snapshot_server *server,
 }
 
 static struct cw_snapshot_body start_body(struct cw_snapshot_server *server,
-                                          const struct client *client, const struct ground *ground)
+                                          const struct cw_snapshot_peer *client,
+                                          const struct ground *ground)
 {
     struct cw_snapshot_world *const world = &server->world;
-    const struct record *const baseline = ground->baseline, *const before = ground->before;
+    const struct cw_snapshot_record *const baseline = ground->baseline, *const before =
+                                                                            ground->before;
     struct cw_snapshot_body body = {
         .world = world,
         .wire = &server->wire,
         .scratch = &server->scratch,
-        .had = server->nothing,
-        .has = cw_snapshot_world_changes(world, world->version),
         .head = {.tick = cw_snapshot_world_tick_of(world, world->version)},
     };
     if (baseline) {
         body.head.has_baseline = true;
         body.head.baseline_tick = cw_snapshot_world_tick_of(world, baseline->version);
-        body.had = changes_of(server, client, baseline);
+    }
+    if (server->config.max_interest == 0) {
+        body.has = cw_snapshot_world_changes(world, world->version);
+        body.had = baseline ? changes_of(server, client, baseline) : server->nothing;
+        body.before = before ? changes_of(server, client, before) : NULL;
     }
     if (before) {
-        body.before = changes_of(server, client, before);
         body.took = body.head.baseline_tick - cw_snapshot_world_tick_of(world, before->version);
         body.ahead = body.head.tick - body.head.baseline_tick;
     }
@@ -329,7 +221,7 @@ static size_t write_shared(struct cw_snapshot_server *server, const struct groun
     const uint32_t from = ground->baseline ? ground->baseline->version : 0;
     const uint32_t before = ground->before ? ground->before->version : 0;
     const uint32_t window = server->config.window, slot = from > 0 ? from % window : window;
-    struct shared *const shared = &server->shared[slot];
+    struct cw_snapshot_shared *const shared = &server->shared[slot];
     uint8_t *const bytes = server->shared_bytes + (size_t)slot * server->config.max_bytes;
     if (shared->from == from && shared->before == before && shared->to == server->world.version) {
         server->stats.shared += shared->size > 0 && shared->size <= capacity;
@@ -338,8 +230,8 @@ static size_t write_shared(struct cw_snapshot_server *server, const struct groun
         cw_snapshot_body_list(&body);
         const size_t size = cw_snapshot_body_write(
             &body, bytes, server->config.max_bytes - CW_SNAPSHOT_HEADER_SIZE);
-        *shared =
-            (struct shared){from, before, server->world.version, (uint32_t)size, body.head.count};
+        *shared = (struct cw_snapshot_shared){from, before, server->world.version, (uint32_t)size,
+                                              body.head.count};
     }
     if (shared->size == 0 || shared->size > capacity)
         return 0;
@@ -349,8 +241,8 @@ static size_t write_shared(struct cw_snapshot_server *server, const struct groun
 }
 
 /* Returns the entities for a client that is not interested in all of them. */
-static const uint32_t *wanted_by(struct cw_snapshot_server *server, const struct client *client,
-                                 const uint32_t *changes)
+static const uint32_t *wanted_by(struct cw_snapshot_server *server,
+                                 const struct cw_snapshot_peer *client, const uint32_t *changes)
 {
     if (client->hidden_count == 0)
         return changes;
@@ -370,14 +262,26 @@ static void note_had(const struct cw_snapshot_server *server, const struct cw_sn
         for (uint32_t i = 0; i < used; ++i)
             had[i] = cw_change_is_present(body->has[i]) ? 0 : body->has[i];
     for (uint32_t i = 0; i < body->differing; ++i)
-        if (server->scratch.chosen[i])
-            had[server->scratch.ids[i]] = body->has[server->scratch.ids[i]];
+        if (server->scratch.differences[i].chosen)
+            had[server->scratch.differences[i].id] = server->scratch.differences[i].has;
+}
+
+/* Adds the priority of each entity that differs to what it waited. Removals come before everything
+   else. */
+static void gain(const struct cw_snapshot_body *body, struct cw_snapshot_peer *client)
+{
+    for (uint32_t i = 0; i < body->differing; ++i) {
+        struct cw_snapshot_difference *const difference = &body->scratch->differences[i];
+        float *const waited = &client->waited[difference->id];
+        *waited += client->priority[difference->id];
+        difference->urgency = cw_change_is_present(difference->has) ? *waited : INFINITY;
+    }
 }
 
 /* Writes a body for this client alone, and notes the changes that the client then has. */
-static size_t write_own(struct cw_snapshot_server *server, struct client *client,
-                        const struct ground *ground, struct record *record, uint8_t *out,
-                        size_t capacity)
+static size_t write_own(struct cw_snapshot_server *server, struct cw_snapshot_peer *client,
+                        const struct ground *ground, struct cw_snapshot_record *record,
+                        uint8_t *out, size_t capacity)
 {
     struct cw_snapshot_body body = start_body(server, client, ground);
     body.has = wanted_by(server, client, body.has);
@@ -387,7 +291,11 @@ static size_t write_own(struct cw_snapshot_server *server, struct client *client
     if (!all) {
         if (client->all_sent)
             memset(client->waited, 0, server->world.used * sizeof *client->waited);
-        size = cw_snapshot_body_write_some(&body, out, capacity, client->priority, client->waited);
+        gain(&body, client);
+        size = cw_snapshot_body_write_some(&body, out, capacity);
+        for (uint32_t i = 0; i < body.differing; ++i)
+            if (server->scratch.differences[i].chosen)
+                client->waited[server->scratch.differences[i].id] = 0;
     }
     client->all_sent = all;
     record->complete = all && client->hidden_count == 0;
@@ -395,45 +303,69 @@ static size_t write_own(struct cw_snapshot_server *server, struct client *client
     server->stats.entities_cut += body.differing - body.head.count;
     if (record->complete)
         return size;
-    note_had(server, &body, had_of(server, client, record->number));
+    note_had(server, &body, cw_snapshot_had_of(server, client, record->number));
+    return size;
+}
+
+/* Writes a body for a client with wishes, and notes what the client then has. */
+static size_t write_wishes(struct cw_snapshot_server *server, struct cw_snapshot_peer *client,
+                           const struct ground *ground, struct cw_snapshot_record *record,
+                           uint8_t *out, size_t capacity)
+{
+    struct cw_snapshot_body body = start_body(server, client, ground);
+    const struct cw_snapshot_numbers numbers = {record->number, record->baseline,
+                                                ground->before ? ground->before->number : 0};
+    const uint32_t number = record->number;
+    if (!cw_snapshot_interest_list(&client->interest, &numbers, &body))
+        record->number = 0; /* nobody can tell what the client then has */
+    size_t size = client->all_sent ? cw_snapshot_body_write(&body, out, capacity) : 0;
+    if (size == 0)
+        size = cw_snapshot_body_write_some(&body, out, capacity);
+    if (size > 0)
+        cw_snapshot_interest_note(&client->interest, number, &body);
+    client->all_sent = body.head.count == body.differing;
+    server->stats.entities_sent += body.head.count;
+    server->stats.entities_cut += body.differing - body.head.count;
     return size;
 }
 
 size_t cw_snapshot_server_transmit(struct cw_snapshot_server *server, uint32_t client, uint8_t *out,
                                    size_t capacity, uint32_t *number)
 {
-    struct client *const c = client_of(server, client);
+    struct cw_snapshot_peer *const c = cw_snapshot_peer_of(server, client);
     if (!c || !out || !number || capacity < LEAST_CAPACITY || server->world.version == 0)
         return 0;
     if (capacity > server->config.max_bytes)
         capacity = server->config.max_bytes;
     capacity -= CW_SNAPSHOT_HEADER_SIZE;
-    const struct record *const baseline = baseline_of(server, c);
+    const struct cw_snapshot_record *const baseline = cw_snapshot_baseline_of(server, c);
     struct ground ground = {baseline, before_of(server, c, baseline)};
-    struct record record = {.number = c->number + 1,
-                            .version = server->world.version,
-                            .baseline = baseline ? baseline->number : 0};
+    struct cw_snapshot_record record = {.number = c->number + 1,
+                                        .version = server->world.version,
+                                        .baseline = baseline ? baseline->number : 0};
     uint8_t *const body = out + CW_SNAPSHOT_HEADER_SIZE;
     size_t size = 0;
-    if (c->hidden_count == 0 && (!baseline || baseline->complete)) {
+    if (server->config.max_interest > 0) {
+        size = write_wishes(server, c, &ground, &record, body, capacity);
+    } else if (c->hidden_count == 0 && (!baseline || baseline->complete)) {
         if (ground.before && !ground.before->complete)
             ground.before = NULL;
         size = write_shared(server, &ground, body, capacity);
         record.complete = size > 0;
         c->all_sent |= record.complete;
     }
-    if (size == 0)
+    if (size == 0 && server->config.max_interest == 0)
         size = write_own(server, c, &ground, &record, body, capacity);
     if (size == 0)
         return 0;
-    out[0] = (uint8_t)record.number;
-    out[1] = (uint8_t)(record.number >> 8);
-    out[2] = (uint8_t)(baseline ? record.number - baseline->number : 0);
+    const uint32_t next = ++c->number;
+    out[0] = (uint8_t)next;
+    out[1] = (uint8_t)(next >> 8);
+    out[2] = (uint8_t)(baseline ? next - baseline->number : 0);
     if (ground.before)
         out[2] |= CW_SNAPSHOT_PREDICTS;
-    c->number = record.number;
-    c->records[record.number % server->config.window] = record;
-    *number = record.number;
+    c->records[next % server->config.window] = record;
+    *number = next;
     size += CW_SNAPSHOT_HEADER_SIZE;
     server->stats.snapshots++;
     server->stats.bytes += size;
@@ -443,7 +375,7 @@ size_t cw_snapshot_server_transmit(struct cw_snapshot_server *server, uint32_t c
 
 void cw_snapshot_server_acked(struct cw_snapshot_server *server, uint32_t client, uint32_t number)
 {
-    struct client *const c = client_of(server, client);
+    struct cw_snapshot_peer *const c = cw_snapshot_peer_of(server, client);
     if (!c)
         return;
     /* the number of snapshots that were sent since */

@@ -83,6 +83,16 @@ bool cw_schema_equal(const struct cw_schema *schema, uint32_t type, const void *
            same_struct(&schema->types[type].steps, a, b);
 }
 
+uint32_t cw_schema_differing_field(const struct cw_schema *schema, uint32_t type, const void *a,
+                                   const void *b)
+{
+    const struct cw_schema_steps *const steps = &schema->types[type].steps;
+    for (uint32_t i = 0; i < steps->count; ++i)
+        if (!same_field(&steps->at[i], a, b))
+            return steps->at[i].index;
+    return CW_FIELD_NONE;
+}
+
 static bool flag(struct cw_stream *stream, bool *value)
 {
     uint32_t number = *value;

@@ -15,6 +15,11 @@ bool cw_schema_comparable(const struct cw_schema *schema, uint32_t type);
    items beyond an array's count, and the values of absent options. */
 bool cw_schema_equal(const struct cw_schema *schema, uint32_t type, const void *a, const void *b);
 
+/* Returns the first field of the message in which two structs of a comparable type differ, or
+   CW_FIELD_NONE. */
+uint32_t cw_schema_differing_field(const struct cw_schema *schema, uint32_t type, const void *a,
+                                   const void *b);
+
 /* Writes, reads or measures message against baseline: one bit when they are equal, otherwise one
    bit per field and then the changed fields, integers as differences. Both ends must have the same
    baseline, whose values are in range. For reading, message may be the baseline. Returns false as

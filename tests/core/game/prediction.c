@@ -154,6 +154,8 @@ TEST(a_correction_plays_the_inputs_again)
     assert_int_equal(stats.depth, 18);
     assert_true(stats.error == 1000);
     assert_int_equal(stats.error_field, X);
+    assert_int_equal(stats.wrong_field, X);
+    assert_int_equal(stats.wrong_tick, 12);
 
     /* The states that follow from it are predicted now. */
     rig_play(&rig, 5);
@@ -341,6 +343,8 @@ TEST(fields_are_compared_by_what_they_are)
     assert_true(differs(&rig, edit_angle));
     assert_true(differs(&rig, edit_name));
     assert_int_equal(stats_of(&rig).error_field, CW_FIELD_NONE);
+    assert_int_equal(stats_of(&rig).wrong_field, NAME);
+    assert_int_equal(stats_of(&rig).wrong_tick, 1);
     assert_true(differs(&rig, edit_trail));
     assert_true(differs(&rig, edit_count));
     assert_true(differs(&rig, edit_score));

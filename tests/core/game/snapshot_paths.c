@@ -172,6 +172,19 @@ static void deliver(uint32_t i, bool own_acks)
         cw_snapshot_server_acked(rig_server, i, (uint32_t)(bytes[0] | bytes[1] << 8));
 }
 
+/* Tells the server in what the client is interested, in an order of no sense. */
+static void list_interest(uint32_t client)
+{
+    struct cw_priority list[ENTITIES];
+    size_t count = 0;
+    for (uint32_t i = 0; i < ENTITIES; i++) {
+        const uint32_t entity = i * 7 % ENTITIES;
+        if (!ends[client].hidden[entity])
+            list[count++] = (struct cw_priority){entity, 1 + (float)(entity % 3)};
+    }
+    assert_int_equal(cw_snapshot_server_set_interest(rig_server, client, list, count), CW_OK);
+}
+
 static void play(uint32_t ticks, bool busy, bool own_acks)
 {
     for (uint32_t t = 0; t < ticks; t++) {
@@ -181,6 +194,8 @@ static void play(uint32_t ticks, bool busy, bool own_acks)
         for (uint32_t i = 0; i < CLIENTS; i++) {
             if (busy && i == 1)
                 change_interest(i);
+            if (rig_config.max_interest > 0)
+                list_interest(i);
             const struct sent sent = transmit_up_to(i, ends[i].capacity);
             cw_simulator_receive(ends[i].down, sent.bytes, sent.size, now);
             deliver(i, own_acks);
@@ -244,6 +259,23 @@ TEST(test_a_budget_that_is_too_small)
     const struct cw_simulator_path path = {
         .latency_seconds = 0.02, .jitter_seconds = 0.02, .loss = 0.1, .queue_bytes = 65536};
     run(&path, 60, true);
+    run(&path, 60, false);
+}
+
+TEST(test_interest_in_lists)
+{
+    const struct cw_simulator_path path = {.latency_seconds = 0.05,
+                                           .jitter_seconds = 0.04,
+                                           .loss = 0.2,
+                                           .duplicate = 0.1,
+                                           .reorder = 0.1,
+                                           .reorder_delay_seconds = 0.05,
+                                           .queue_bytes = 65536};
+    rig_config.max_interest = ENTITIES;
+    rig_restart();
+    run(&path, 1000, true);
+    run(&path, 1000, false);
+    run(&path, 100, true);
     run(&path, 60, false);
 }
 

@@ -1,4 +1,4 @@
-import { ConnectError, TransportError, relaySays } from '../errors.js';
+import { ConnectError, relaySays } from '../errors.js';
 import { DATAGRAM_MAX, closeCodes } from '../generated.js';
 import type { SessionTransport } from '../transports/links.js';
 import { openTransport } from '../transports/race.js';
@@ -36,7 +36,7 @@ const isPortMessage = (data: Uint8Array): boolean =>
 /** Says in one sentence why datagrams do not get through. */
 function reasonOf(error: unknown): string {
   const { errors = [] } = error instanceof ConnectError ? error : {};
-  const said = errors.find((each) => each instanceof TransportError && each.code !== 'TRANSPORT');
+  const said = errors.find((each) => each instanceof ConnectError && each.code !== 'TRANSPORT');
   const cause = said ?? error;
   return cause instanceof Error ? cause.message : String(cause);
 }

@@ -23,7 +23,7 @@ export interface ClockSyncEvent {
  * tick reaches the server just before the server needs it.
  */
 export class ClockSync extends GameObject {
-  /** @throws {@link CoreError} `CONFIG` when the config cannot work. */
+  /** @throws {@link MisuseError} `CONFIG` when the config cannot work. */
   constructor(core: GameCore, config: ClockSyncConfig = {}) {
     const { exports } = core;
     super(

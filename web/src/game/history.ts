@@ -12,7 +12,7 @@ export class History<
   readonly #state: StructOf<State>;
   readonly #buffer: number;
 
-  /** @throws {@link CoreError} `CONFIG` when the config cannot work. */
+  /** @throws {@link MisuseError} `CONFIG` when the config cannot work. */
   constructor(
     core: GameCore,
     schema: Of,
@@ -43,7 +43,7 @@ export class History<
 
   /**
    * Adds an entity to the newest tick.
-   * @throws {@link CoreError} `DUPLICATE`, `ENTITIES_FULL`.
+   * @throws {@link MisuseError} `DUPLICATE`, `ENTITIES_FULL`.
    */
   add(entity: number, state: State): void {
     const { core, address } = this;

@@ -32,7 +32,7 @@ export class InputSender<
   readonly #input: StructOf<Input>;
   readonly #place: number;
 
-  /** @throws {@link CoreError} `CONFIG` when the config cannot work. */
+  /** @throws {@link MisuseError} `CONFIG` when the config cannot work. */
   constructor(core: GameCore, schema: Of, type: Name, config: InputConfig = {}) {
     const input = new StructOf<Input>(core, schema, type);
     super(core, make(core, input, config, 'sender'), core.exports.cw_input_sender_destroy);
@@ -47,7 +47,7 @@ export class InputSender<
 
   /**
    * Takes the input of a tick, and returns it as the server will get it: compressed floats are rounded.
-   * @throws {@link CoreError} `MESSAGE_VALUE` and RangeError when a field is out of range.
+   * @throws {@link MisuseError} `MESSAGE_VALUE` and RangeError when a field is out of range.
    */
   add(tick: number, input: Input): Input {
     const { core, address } = this;
@@ -89,7 +89,7 @@ export class InputReceiver<
   readonly #input: StructOf<Input>;
   readonly #place: number;
 
-  /** @throws {@link CoreError} `CONFIG` when the config cannot work. */
+  /** @throws {@link MisuseError} `CONFIG` when the config cannot work. */
   constructor(core: GameCore, schema: Of, type: Name, config: InputConfig = {}) {
     const input = new StructOf<Input>(core, schema, type);
     super(core, make(core, input, config, 'receiver'), core.exports.cw_input_receiver_destroy);

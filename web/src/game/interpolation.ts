@@ -19,7 +19,7 @@ export class Interpolation<Entry> extends GameObject {
   readonly #entries = new Map<number, Entry>();
   readonly #most: number;
 
-  /** @throws {@link CoreError} `CONFIG` when the config cannot work. */
+  /** @throws {@link MisuseError} `CONFIG` when the config cannot work. */
   constructor(core: GameCore, config: Omit<InterpolationConfig, 'entrySize'> = {}) {
     const { exports } = core;
     super(

@@ -91,7 +91,7 @@ export abstract class GameObject extends WasmObject<GameCore> {}
 
 /**
  * Loads the game kit. Without a source, every call returns the instance that was loaded first.
- * @throws {@link LoadError} when it cannot be fetched or is no module of this package.
+ * @throws {@link ConnectError} when it cannot be fetched or is no module of this package.
  */
 export const loadGame: (options?: LoadOptions) => Promise<GameCore> = loader(
   'causeway-game.wasm',

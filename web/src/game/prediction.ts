@@ -75,7 +75,7 @@ export class Prediction<
   /** The address of memory for the tick, input and state of a call. */
   readonly #buffer: number;
 
-  /** @throws {@link CoreError} `CONFIG` when the config cannot work. */
+  /** @throws {@link MisuseError} `CONFIG` when the config cannot work. */
   constructor(
     core: GameCore,
     schema: Of,

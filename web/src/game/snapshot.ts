@@ -51,7 +51,7 @@ export class SnapshotServer<Of extends Schema> extends GameObject {
   readonly #out: number;
   readonly #maxBytes: number;
 
-  /** @throws {@link CoreError} `CONFIG` when the config cannot work. */
+  /** @throws {@link MisuseError} `CONFIG` when the config cannot work. */
   constructor(core: GameCore, schema: Of, config: SnapshotConfig = {}) {
     const inside = schemaIn(core, schema);
     super(core, make(core, inside, config, 'server'), core.exports.cw_snapshot_server_destroy);
@@ -71,7 +71,7 @@ export class SnapshotServer<Of extends Schema> extends GameObject {
 
   /**
    * Sets the state that an entity has from the next tick on.
-   * @throws {@link CoreError} `INVALID_ARGUMENT` for an id that is too large, `MESSAGE_VALUE` and
+   * @throws {@link MisuseError} `INVALID_ARGUMENT` for an id that is too large, `MESSAGE_VALUE` and
    *   RangeError for a value that does not fit its type.
    */
   set<Name extends MessageName<Of>>(
@@ -149,7 +149,7 @@ export class SnapshotServer<Of extends Schema> extends GameObject {
 export class SnapshotClient<Of extends Schema> extends GameObject {
   readonly #schema: CoreSchema;
 
-  /** @throws {@link CoreError} `CONFIG` when the config cannot work. */
+  /** @throws {@link MisuseError} `CONFIG` when the config cannot work. */
   constructor(core: GameCore, schema: Of, config: SnapshotConfig = {}) {
     const inside = schemaIn(core, schema);
     super(core, make(core, inside, config, 'client'), core.exports.cw_snapshot_client_destroy);

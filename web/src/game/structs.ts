@@ -34,6 +34,12 @@ export class StructOf<Value> {
     this.#schema.write(this.number, address, value as Record<string, unknown>);
   }
 
+  /** Writes a value over another, first to free memory, so that one that does not fit changes nothing. */
+  replace(address: number, free: number, value: Value): void {
+    this.write(free, value);
+    this.write(address, value);
+  }
+
   read(address: number): Value {
     return this.#schema.read(this.number, address) as Value;
   }

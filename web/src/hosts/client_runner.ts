@@ -2,7 +2,7 @@ import { Abort, reasonOf } from '../abort.js';
 import { seconds } from '../clock.js';
 import type { Core } from '../core.js';
 import { Deferred } from '../deferred.js';
-import { ClosedError, CoreError, HandshakeError, type HandshakeCode } from '../errors.js';
+import { ConnectError, MisuseError, closedError, type HandshakeCode } from '../errors.js';
 import { CLIENT_FAREWELL_MS } from '../generated.js';
 import type { ClientState } from '../secure/core_client.js';
 import type { PayloadClient } from '../secure/payload_client.js';
@@ -67,7 +67,7 @@ const states: Partial<Record<ClientState, GameClientState>> = {
 };
 
 const isNotYet = (error: unknown): boolean =>
-  error instanceof HandshakeError && error.code === 'NOT_YET';
+  error instanceof ConnectError && error.code === 'NOT_YET';
 
 /** One attempt to connect, and the connection that it becomes. */
 class Attempt {
@@ -138,11 +138,11 @@ export class ClientRunner {
 
   /**
    * Connects, as a new client of the server with a new token.
-   * @throws what `connect` throws; {@link CoreError} `CONNECTED` before the end, `TOKEN_USED` without another token
+   * @throws what `connect` throws; {@link MisuseError} `CONNECTED` before the end, `TOKEN_USED` without another token
    */
   async connect(signal?: AbortSignal): Promise<void> {
     if (this.#state !== 'disconnected')
-      throw new CoreError(
+      throw new MisuseError(
         'CONNECTED',
         'the client is connected or connecting; disconnect it first',
       );
@@ -159,7 +159,7 @@ export class ClientRunner {
 
   /** Ends the connection or the attempt, and tells the server. */
   disconnect(): void {
-    this.#attempt?.abort.abort(new ClosedError());
+    this.#attempt?.abort.abort(closedError());
     this.#end('client', 'this side has disconnected');
   }
 
@@ -220,14 +220,14 @@ export class ClientRunner {
     this.#enter('opening');
     try {
       const token = await Promise.race([this.#access.tokens.next(), attempt.connected.promise]);
-      if (!token) throw new ClosedError();
+      if (!token) throw closedError();
       attempt.servers = token.servers;
       this.#policy.token(token.servers.length, token.expireTime);
       await this.#approach(attempt, token.bytes);
       await attempt.connected.promise;
     } catch (error) {
       if (this.#attempt === attempt) {
-        const isSchema = error instanceof HandshakeError && error.code === 'SCHEMA';
+        const isSchema = error instanceof ConnectError && error.code === 'SCHEMA';
         this.#policy.fail(isSchema ? 'SCHEMA' : 'REQUEST_TIMED_OUT');
         this.#part();
       }
@@ -426,7 +426,7 @@ export class ClientRunner {
   /** Handles the end of the transport of a connection. The relay may have ended it for good. */
   #brokenOff(close: TransportClose): void {
     const { code, message } = transportEnd(this.transport.kind, close);
-    const isFinal = !new HandshakeError(code, 'request', message).retryable;
+    const isFinal = !new ConnectError(code, 'request', message).retryable;
     if (this.#access.reconnects) this.#policy.fail(isFinal ? 'KICKED' : 'TIMED_OUT');
     this.#leaveOff('transport', message, close);
   }

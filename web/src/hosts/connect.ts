@@ -1,5 +1,5 @@
 import { throwIfAborted } from '../abort.js';
-import { CoreError } from '../errors.js';
+import { MisuseError } from '../errors.js';
 import { coreOf, type CoreOptions } from '../loader.js';
 import { fingerprint } from '../messages/connection.js';
 import type { Schema } from '../messages/schema.js';
@@ -53,13 +53,13 @@ export interface ClientOptions<Of extends Schema> extends ConnectionConfig, Core
 /** Options of {@link connect}. */
 export interface ConnectOptions<Of extends Schema> extends ClientOptions<Of>, TransportOptions {}
 
-/** @throws {@link CoreError} `INVALID_ARGUMENT` when a client is to come back without new tokens */
+/** @throws {@link MisuseError} `INVALID_ARGUMENT` when a client is to come back without new tokens */
 export const checkReconnect = ({
   reconnect,
   token,
 }: Pick<ClientOptions<Schema>, 'reconnect' | 'token'>): void => {
   if (reconnect && typeof token !== 'function')
-    throw new CoreError(
+    throw new MisuseError(
       'INVALID_ARGUMENT',
       'reconnect: a connect token is good for one connection; pass a function as token',
     );
@@ -97,11 +97,10 @@ export async function connectBy<const Of extends Schema>(
 
 /**
  * Connects with a game server through the relay at `url`.
- * @throws {@link HandshakeError} whose `code` tells why the server did not take the client and whose `stage` tells how
- *   far it came; {@link ConnectError} with the error of each transport; {@link TransportError} for an address that is
- *   none; {@link CoreError} with a code that says which part of schema or config cannot work, `INVALID_ARGUMENT` when
+ * @throws {@link ConnectError} whose `code` tells why there is no connection and whose `stage` tells how far it came;
+ *   {@link MisuseError} with a code that says which part of schema or config cannot work, `INVALID_ARGUMENT` when
  *   there is none or an option is null; RangeError for the tick rate, and for a transport that does not take what would
- *   be sent; {@link LoadError}; the error of the function that is asked for the token; the reason of an aborted signal.
+ *   be sent; the error of the function that is asked for the token; the reason of an aborted signal.
  */
 export async function connect<const Of extends Schema>(
   url: string | URL,

@@ -48,7 +48,7 @@ export class ConnectionHost<Of extends Schema = Schema> extends Host<Of, Connect
   protected override readonly messages: Messages<Of>;
 
   /**
-   * @throws {@link CoreError} with a code that says which part of schema or config cannot work;
+   * @throws {@link MisuseError} with a code that says which part of schema or config cannot work;
    *   RangeError for the tick rate, and for a transport that does not take what would be sent.
    */
   constructor(core: Core, schema: Of, transport: Transport, config: ConnectionHostConfig = {}) {

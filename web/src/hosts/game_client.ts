@@ -99,7 +99,7 @@ export class GameClient<Of extends Schema = Schema> extends Host<Of, GameClientE
    * Connects again after the end, as a new client of the server, with a new token: `connect` must have
    * been given a function as `token`. Messages of the old connection that nobody took are gone.
    * @param options `signal` gives the attempt up when it is aborted
-   * @throws what {@link connect} throws; {@link CoreError} `CONNECTED` before the end, `TOKEN_USED` when
+   * @throws what {@link connect} throws; {@link MisuseError} `CONNECTED` before the end, `TOKEN_USED` when
    *   there is no function to ask for a token
    */
   reconnect(options: { readonly signal?: AbortSignal } = {}): Promise<void> {

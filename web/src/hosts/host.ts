@@ -69,9 +69,9 @@ export abstract class Host<
   /**
    * Sends a message with the next datagrams, within a tick: `send('say', { text })`. It goes as its declaration says. For a
    * message whose type carries a block, the bytes that go along follow the value.
-   * @throws RangeError or TypeError that names the channel or field that does not fit; {@link CoreError}
-   *   `QUEUE_FULL`, `POOL_EMPTY`, `MESSAGE_TOO_LARGE`, `BLOCK_...`, `INVALID_ARGUMENT` for null;
-   *   {@link ClosedError} when the connection has ended. Nothing is sent then.
+   * @throws {@link ConnectionError} `QUEUE_FULL`, `POOL_EMPTY`, `CLOSED` when the connection has ended; RangeError or
+   *   TypeError that names the channel or field that does not fit; {@link MisuseError} `MESSAGE_TOO_LARGE`, `BLOCK_...`,
+   *   `INVALID_ARGUMENT` for null. Nothing is sent then.
    */
   send<Name extends MessageName<Of>>(...message: MessageArguments<Of, Name>): Sent;
   /** Sends a message on the channel of this number. */
@@ -83,7 +83,7 @@ export abstract class Host<
   /**
    * Sends a message like {@link send}, and resolves with what became of it. A reliable one is `lost` only
    * when the connection ended before it was acked.
-   * @throws what {@link send} throws, and {@link CoreError} `RECEIPTS_FULL` when the fate of 256 earlier
+   * @throws what {@link send} throws, and {@link ConnectionError} `RECEIPTS_FULL` when the fate of 256 earlier
    *   messages is still open
    */
   track<Name extends MessageName<Of>>(...message: MessageArguments<Of, Name>): Promise<Fate>;
@@ -97,9 +97,8 @@ export abstract class Host<
 
   /**
    * Asks the other end a question, and resolves with the value of its answer: `request('lookup', { name })`.
-   * @throws {@link TimedOutError}; {@link RefusedError}; {@link ClosedError} when the connection has ended, also while
-   *   the answer was waited for; the reason of `signal`; {@link CoreError} `REQUESTS_FULL` when `maxRequests` are open,
-   *   and what {@link send} throws. The promise rejects with all of these.
+   * @throws {@link ConnectionError} `TIMED_OUT`; `REFUSED`; `CLOSED` when the connection has ended, also while the answer
+   *   was waited for; `REQUESTS_FULL` when `maxRequests` are open; the reason of `signal`; and what {@link send} throws. The promise rejects with all of these.
    */
   request<Name extends RequestName<Of>>(
     type: Name,
@@ -111,7 +110,7 @@ export abstract class Host<
 
   /**
    * Answers the requests of this type that come from the other end: the function gets the value of each question and
-   * returns that of the answer, or a promise of it. To refuse, it throws a {@link RefusedError}. Any other error refuses
+   * returns that of the answer, or a promise of it. To refuse, it calls {@link refuse}. Any error refuses
    * too, and is then an unhandled rejection. A type has one function; `null` takes it away. Questions for which there is
    * none are refused at once. Questions wait behind messages that nobody takes.
    */

@@ -1,5 +1,5 @@
 import { seconds } from '../clock.js';
-import { ClosedError } from '../errors.js';
+import { closedError } from '../errors.js';
 import type { MessageEnd } from '../messages/message_end.js';
 import type {
   AnswerValue,
@@ -66,12 +66,12 @@ export class Messages<Of extends Schema> implements HostMessages<Of, void> {
     value: QuestionValue<Of, Name>,
     options: RequestOptions,
   ): Promise<AnswerValue<Of, Name>> {
-    if (!this.#isOpen()) throw new ClosedError();
+    if (!this.#isOpen()) throw closedError();
     return this.#requests.ask(type, value, options);
   }
 
   #send(message: readonly unknown[], receipt?: number): void {
-    if (!this.#isOpen()) throw new ClosedError();
+    if (!this.#isOpen()) throw closedError();
     const [channel, type, value, block] = placed<Of>(message, this.#end);
     const room = this.#end.send(channel, type, value, seconds(), block, receipt);
     this.#full ||= room === 0;

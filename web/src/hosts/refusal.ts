@@ -1,7 +1,8 @@
 import {
-  ClosedError,
-  HandshakeError,
+  ConnectError,
+  ConnectionError,
   relaySays,
+  type ConnectErrorCode,
   type HandshakeCode,
   type HandshakeStage,
 } from '../errors.js';
@@ -15,18 +16,18 @@ export const refusal = (
   stage: HandshakeStage,
   message: string,
   policy: Policy,
-): HandshakeError => {
+): ConnectError => {
   policy.fail(stage === 'response' ? 'RESPONSE_TIMED_OUT' : 'REQUEST_TIMED_OUT');
   // Neither relay nor server answers a client whose token has expired.
-  if (policy.end !== 'TOKEN_EXPIRED') return new HandshakeError(code, stage, message);
-  return new HandshakeError(
+  if (policy.end !== 'TOKEN_EXPIRED') return new ConnectError(code, stage, message);
+  return new ConnectError(
     'TOKEN_EXPIRED',
     stage,
     'the connect token has expired; ask the backend for a new one',
   );
 };
 
-const reasons: Partial<Record<HandshakeCode, DisconnectReason>> = {
+const reasons: Partial<Record<ConnectErrorCode, DisconnectReason>> = {
   DENIED: 'server',
   ID_CONNECTED: 'server',
   NOT_YET: 'server',
@@ -37,8 +38,8 @@ const reasons: Partial<Record<HandshakeCode, DisconnectReason>> = {
 
 /** Returns the reason for the end of an attempt that an error has ended. */
 export const reasonFor = (error: unknown): DisconnectReason => {
-  if (error instanceof ClosedError) return 'client';
-  return (error instanceof HandshakeError && reasons[error.code]) || 'transport';
+  if (error instanceof ConnectionError) return 'client';
+  return (error instanceof ConnectError && reasons[error.code]) || 'transport';
 };
 
 /** Explains why the other side closed a transport. */

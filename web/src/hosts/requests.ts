@@ -1,6 +1,6 @@
 import { reasonOf, throwIfAborted } from '../abort.js';
 import { seconds } from '../clock.js';
-import { ClosedError, CoreError, RefusedError, TimedOutError } from '../errors.js';
+import { CausewayError, ConnectionError, closedError, refusedError, refusalOf } from '../errors.js';
 import { refusals } from '../generated.js';
 import type { MessageEnd } from '../messages/message_end.js';
 import type {
@@ -30,7 +30,7 @@ export type RequestEvent<Of extends Schema> = Extract<
 >;
 
 const codeOf = (error: unknown): string | undefined =>
-  error instanceof CoreError ? error.code : undefined;
+  error instanceof CausewayError ? error.code : undefined;
 
 /** The requests of one end of a connection: its own, and those of the other end, which it answers. */
 export class Requests<Of extends Schema> {
@@ -83,9 +83,15 @@ export class Requests<Of extends Schema> {
     this.#open.delete(request);
     if (!open) return;
     if (event.type === 'answer') open.resolve(event.value);
-    else if (event.reason === 'refused') open.reject(new RefusedError(event.code));
-    else if (event.reason === 'closed') open.reject(new ClosedError());
-    else open.reject(new TimedOutError(open.type, open.timeoutSeconds));
+    else if (event.reason === 'refused') open.reject(refusedError(event.code));
+    else if (event.reason === 'closed') open.reject(closedError());
+    else
+      open.reject(
+        new ConnectionError(
+          'TIMED_OUT',
+          `${open.type}: no answer came in ${open.timeoutSeconds} s`,
+        ),
+      );
   }
 
   /** Sends the answers for which there was no room. */
@@ -101,7 +107,7 @@ export class Requests<Of extends Schema> {
     this.#waiting = [];
     const open = [...this.#open.values()];
     this.#open.clear();
-    open.forEach(({ reject }) => reject(new ClosedError()));
+    open.forEach(({ reject }) => reject(closedError()));
   }
 
   /** Answers a question of the other end. An error that is no refusal goes on to the platform, as that of a listener. */
@@ -109,15 +115,17 @@ export class Requests<Of extends Schema> {
     const connection = this.#ended;
     try {
       const answer = this.#answererOf(type);
-      if (!answer) throw new RefusedError(refusals.NO_ANSWER);
+      if (!answer) throw refusedError(refusals.NO_ANSWER);
       const its = (await answer(value as never)) as AnswerValue<Of, RequestName<Of>>;
       this.#reply(connection, () =>
         this.#end.answer(request, type as RequestName<Of>, its, seconds()),
       );
     } catch (error) {
-      const code = error instanceof RefusedError ? error.refusal : refusals.FAILED;
-      this.#reply(connection, () => this.#end.refuse(request, code, seconds()));
-      if (!(error instanceof RefusedError)) throw error;
+      const refusal = refusalOf(error);
+      this.#reply(connection, () =>
+        this.#end.refuse(request, refusal ?? refusals.FAILED, seconds()),
+      );
+      if (refusal === undefined) throw error;
     }
   }
 

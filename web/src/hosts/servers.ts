@@ -1,10 +1,4 @@
-import {
-  ConnectError,
-  HandshakeError,
-  TransportError,
-  relaySays,
-  type RelayCode,
-} from '../errors.js';
+import { ConnectError, relaySays, type RelayCode } from '../errors.js';
 import type { Policy } from '../secure/policy.js';
 import type { SessionTransport } from '../transports/links.js';
 import type { TransportClose } from '../transports/transport.js';
@@ -21,11 +15,10 @@ const downCodes: readonly string[] = ['SERVER_DOWN', 'RELAY_STOPPING'] satisfies
 
 const saysOne = (of: readonly string[], error: unknown): boolean =>
   error instanceof ConnectError &&
-  error.errors.some((each) => each instanceof TransportError && of.includes(each.code));
+  (of.includes(error.code) || error.errors.some((each) => saysOne(of, each)));
 
 /** Returns whether an attempt has failed because there is no server, which may be about to start. */
-export const saysDown = (error: unknown): boolean =>
-  saysOne(downCodes, error) || (error instanceof HandshakeError && downCodes.includes(error.code));
+export const saysDown = (error: unknown): boolean => saysOne(downCodes, error);
 
 /** Returns whether a relay has ended a session because of the game server. */
 export const endsForServer = ({ code }: TransportClose): boolean =>

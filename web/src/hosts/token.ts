@@ -1,5 +1,5 @@
 import type { Core } from '../core.js';
-import { CoreError, HandshakeError } from '../errors.js';
+import { ConnectError, MisuseError } from '../errors.js';
 import { tokenAt, tokenStruct } from '../generated.js';
 
 /** A connect token from the game's backend: 2048 bytes, for one connection only. */
@@ -43,12 +43,12 @@ export class Tokens {
 
   /**
    * Returns the token for the next connection.
-   * @throws {@link HandshakeError} `INVALID_TOKEN`, and `SCHEMA` when it is for another one; {@link CoreError}
+   * @throws {@link ConnectError} `INVALID_TOKEN`, and `SCHEMA` when it is for another one; {@link MisuseError}
    *   `TOKEN_USED` when there is no other token; the error of the application's function.
    */
   async next(): Promise<ReadToken> {
     if (this.#used && !this.renewable)
-      throw new CoreError(
+      throw new MisuseError(
         'TOKEN_USED',
         'a connect token is good for one connection; pass a function as token to connect again',
       );
@@ -57,7 +57,7 @@ export class Tokens {
     const read = readToken(this.#core, new Uint8Array(token));
     const own = read.fingerprint === 0n ? 0n : this.#fingerprint();
     if (own !== 0n && own !== read.fingerprint)
-      throw new HandshakeError(
+      throw new ConnectError(
         'SCHEMA',
         'token',
         'the connect token is for another schema; build client and backend from the same one',
@@ -82,7 +82,7 @@ function readToken(core: Core, bytes: Uint8Array): ReadToken {
         ? 'the connect token is an HTML page: the address that the `token` function asks is not the backend, or ' +
           'the backend has failed; check the status of its response'
         : cause.message;
-      throw new HandshakeError('INVALID_TOKEN', 'token', message, { cause });
+      throw new ConnectError('INVALID_TOKEN', 'token', message, { cause });
     }
     return {
       bytes,

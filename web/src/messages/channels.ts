@@ -1,5 +1,10 @@
 import type { Core } from '../core.js';
-import { MAX_CHANNELS, channelConfigStruct, channelKinds, recoveryKinds } from '../generated.js';
+import {
+  MAX_CHANNELS,
+  channelConfigStruct,
+  channelKinds,
+  type recoveryKinds,
+} from '../generated.js';
 import type { MessageName, MessageValue, Schema } from './schema.js';
 
 /** The options of a channel. Both ends must agree on all except those that are called the sender's own. */
@@ -160,7 +165,7 @@ export const placed = <Of extends Schema>(
     block?: Uint8Array,
   ];
 
-/** No kind of channel or recovery, so that an unknown one is refused. */
+/** No kind of channel, so that an unknown one is refused. */
 const NO_KIND = 2 ** 31 - 1;
 
 /** Writes channels to an array of structs, as many as there can be. */
@@ -170,12 +175,11 @@ export function writeChannels(core: Core, at: number, channels: readonly Channel
     const place = at + i * channelConfigStruct.size;
     const kind = kinds[channel.kind] ?? NO_KIND;
     exports.cw_channel_config_default(place, kind);
-    const { blocks = false, recovery = 'RESEND' } = channel;
+    const { blocks = false } = channel;
     const values = {
       ...channel,
       kind,
       blocks: Boolean(blocks),
-      recovery: recoveryKinds[recovery] ?? NO_KIND,
     };
     memory.setConfig(place, channelConfigStruct, values);
   });

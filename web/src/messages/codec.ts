@@ -1,4 +1,4 @@
-import { CoreError } from '../errors.js';
+import { MisuseError } from '../errors.js';
 import type { Memory } from '../memory.js';
 import { WasmObject, type WasmModule } from '../module.js';
 import type { Field, Fields, View } from './fields.js';
@@ -38,7 +38,7 @@ const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 const wrong = (path: Path, value: unknown, wanted: string): Error => {
   const shown = typeof value === 'string' ? 'a string' : String(value);
   const message = `${path.toString()}: ${shown} is not ${wanted}`;
-  return value === null ? new CoreError('INVALID_ARGUMENT', message) : new TypeError(message);
+  return value === null ? new MisuseError('INVALID_ARGUMENT', message) : new TypeError(message);
 };
 
 /** Throws when a field cannot hold a value. */
@@ -305,7 +305,7 @@ export class CoreSchema extends WasmObject {
   readonly #types: readonly { readonly name: string; readonly slot: Slot }[];
   readonly #numbers: ReadonlyMap<string, number>;
 
-  /** @throws {@link CoreError} with a code `SCHEMA_...` when the core cannot work with it. */
+  /** @throws {@link MisuseError} with a code `SCHEMA_...` when the core cannot work with it. */
   constructor(core: WasmModule, schema: Schema) {
     const { exports } = core;
     const encoded: unknown = schema?.encoded;

@@ -43,7 +43,7 @@ export class Connection<Of extends Schema = Schema>
   readonly #incomingSize: number;
   readonly #outgoing: number;
 
-  /** @throws {@link CoreError} with a code that says which part of schema or config cannot work. */
+  /** @throws {@link MisuseError} with a code that says which part of schema or config cannot work. */
   constructor(core: Core, schema: Of, options: ConnectionConfig = {}) {
     const { exports } = core;
     const config = withChannels(schema, options);

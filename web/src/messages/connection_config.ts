@@ -1,7 +1,6 @@
 import type { Core } from '../core.js';
 import {
   congestionConfigStruct,
-  congestionModes,
   connectionConfigAt,
   connectionConfigStruct,
   endpointConfigStruct,
@@ -10,13 +9,7 @@ import { MessageChannels, writeChannels, type Channel } from './channels.js';
 import { CoreSchema } from './codec.js';
 import type { End } from './message_end.js';
 import type { Schema } from './schema.js';
-import type { CongestionConfig, ConnectionConfig } from './types.js';
-
-/** Returns the options with the number of the mode. An unknown name becomes a number that no mode has. */
-const numbered = ({ mode = 'DELAY', ...options }: CongestionConfig): object => ({
-  ...options,
-  mode: congestionModes[mode] ?? -1,
-});
+import type { ConnectionConfig } from './types.js';
 
 /** The config of a connection whose channels are known. */
 type ChannelledConfig = ConnectionConfig & { readonly channels: readonly Channel[] };
@@ -34,11 +27,7 @@ export const withConfig = <Result>(
     exports.cw_connection_config_default(at, schema.pointer);
     memory.setConfig(at, connectionConfigStruct, { ...config, channelCount: channels.length });
     memory.setConfig(at + connectionConfigAt.endpoint, endpointConfigStruct, endpoint);
-    memory.setConfig(
-      at + connectionConfigAt.congestion,
-      congestionConfigStruct,
-      numbered(congestion),
-    );
+    memory.setConfig(at + connectionConfigAt.congestion, congestionConfigStruct, congestion);
     writeChannels(core, at + connectionConfigAt.channels, channels);
     return use(at);
   });

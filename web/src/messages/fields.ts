@@ -80,19 +80,19 @@ export interface WireField extends Field<never> {
   readonly kind: 'align' | 'constant';
 }
 
-/** The type of an object with such fields. */
+/** The type of an object with such fields. Editors show it as the object, without the names of the types behind it. */
 export type Values<Of extends Fields> = keyof Of extends never
   ? Record<string, never>
-  : FieldValues<Of>;
-
-type FieldValues<Of extends Fields> = {
-  -readonly [
-    Name in keyof Of as Of[Name] extends OptionalField<unknown> | WireField ? never : Name
-  ]: Held<Of[Name]>;
-} & {
-  -readonly [Name in keyof Of as Of[Name] extends OptionalField<unknown> ? Name : never]?:
-    Held<Of[Name]> | undefined;
-};
+  : {
+        -readonly [
+          Name in keyof Of as Of[Name] extends OptionalField<unknown> | WireField ? never : Name
+        ]: Held<Of[Name]>;
+      } & {
+        -readonly [Name in keyof Of as Of[Name] extends OptionalField<unknown> ? Name : never]?:
+          Held<Of[Name]> | undefined;
+      } extends infer Both
+    ? { [Name in keyof Both]: Both[Name] }
+    : never;
 
 type Held<Of> = Of extends Field<infer Value> ? Value : never;
 

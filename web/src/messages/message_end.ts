@@ -46,8 +46,8 @@ export abstract class MessageEnd<Of extends Schema> extends CoreObject {
    * Sends a message on a channel, in one of the next datagrams.
    * @param receipt a number from 1 to 2^32 - 1, under which {@link next} tells what becomes of the message; 0 for none
    * @returns how many more messages the channel takes now
-   * @throws RangeError or TypeError that names the channel or field that does not fit; {@link CoreError}
-   *   `QUEUE_FULL`, `POOL_EMPTY`, `MESSAGE_TOO_LARGE`, `RECEIPTS_FULL`, `BLOCK_...`,
+   * @throws RangeError or TypeError that names the channel or field that does not fit; {@link ConnectionError}
+   *   `QUEUE_FULL`, `POOL_EMPTY`, `RECEIPTS_FULL`; {@link MisuseError} `MESSAGE_TOO_LARGE`, `BLOCK_...`,
    *   `INVALID_ARGUMENT` for null. Nothing is sent then.
    */
   send<Name extends MessageName<Of>>(
@@ -75,8 +75,8 @@ export abstract class MessageEnd<Of extends Schema> extends CoreObject {
    * Asks a question on a channel. One of two events of {@link next} tells how it ended: `answer`, or `unanswered`, the
    * latter after `timeoutSeconds` at the latest.
    * @returns the number of the request in that event
-   * @throws what {@link send} throws, and {@link CoreError} `NOT_A_REQUEST`; `REQUESTS_FULL` when `maxRequests` are
-   *   open; `INVALID_ARGUMENT` for a time that is not above 0 and at most 3600. Nothing is sent then.
+   * @throws what {@link send} throws, and {@link ConnectionError} `REQUESTS_FULL` when `maxRequests` are
+   *   open; {@link MisuseError} `NOT_A_REQUEST`, `INVALID_ARGUMENT` for a time that is not above 0 and at most 3600. Nothing is sent then.
    */
   request<Name extends RequestName<Of>>(
     channel: number,
@@ -106,8 +106,8 @@ export abstract class MessageEnd<Of extends Schema> extends CoreObject {
 
   /**
    * Answers the question of a `request` event.
-   * @throws RangeError or TypeError that names the field that does not fit; {@link CoreError} `POOL_EMPTY` when too
-   *   many messages are not acked yet, `MESSAGE_TOO_LARGE`, and `NOT_ASKED` when it was answered before or the other
+   * @throws RangeError or TypeError that names the field that does not fit; {@link ConnectionError} `POOL_EMPTY` when too
+   *   many messages are not acked yet; {@link MisuseError} `MESSAGE_TOO_LARGE`, and `NOT_ASKED` when it was answered before or the other
    *   end no longer waits for it
    */
   answer<Name extends RequestName<Of>>(
@@ -130,7 +130,7 @@ export abstract class MessageEnd<Of extends Schema> extends CoreObject {
 
   /**
    * Refuses the question of a `request` event; the code is from 0 to 65535.
-   * @throws {@link CoreError} `NOT_ASKED`, `NOT_CONNECTED`, `INVALID_ARGUMENT`
+   * @throws {@link ConnectionError} `NOT_CONNECTED`; {@link MisuseError} `NOT_ASKED`, `INVALID_ARGUMENT`
    */
   refuse(request: number, code: number, now: number): void {
     this.core.check(this.core.exports.cw_connection_refuse(this.connection, request, code, now));

@@ -40,7 +40,7 @@ export interface BunchEvent {
 
 /** One end of packet notification with bunches, which are sent again, and properties, whose newest value counts. */
 export class Bunch extends ProtocolEnd<BunchEvent> {
-  /** @throws {@link CoreError} `CONFIG` when the config cannot work. */
+  /** @throws {@link MisuseError} `CONFIG` when the config cannot work. */
   constructor(core: ProtocolCore, config: BunchConfig = {}) {
     const at = core.configure(bunchConfigStruct, config, core.exports.cw_bunch_config_default);
     core.memory.setConfig(at + bunchConfigAt.notify, notifyConfigStruct, config.notify ?? {});
@@ -53,7 +53,7 @@ export class Bunch extends ProtocolEnd<BunchEvent> {
 
   /**
    * Queues a bunch on a channel, where bunches arrive in order.
-   * @throws {@link CoreError} `TOO_LARGE`, `QUEUE_FULL`, or `INVALID_ARGUMENT` for a channel that is not there
+   * @throws {@link ConnectionError} `QUEUE_FULL`; {@link MisuseError} `TOO_LARGE`, `INVALID_ARGUMENT` for a channel that is not there
    */
   send(channel: number, data: Uint8Array): void {
     const { core, address } = this;
@@ -71,7 +71,7 @@ export class Bunch extends ProtocolEnd<BunchEvent> {
 
   /**
    * Gives a property a new value, which is sent until it is known to have arrived or there is a newer one.
-   * @throws {@link CoreError} `TOO_LARGE`, or `INVALID_ARGUMENT` for a property that is not there
+   * @throws {@link MisuseError} `TOO_LARGE`, or `INVALID_ARGUMENT` for a property that is not there
    */
   set(property: number, data: Uint8Array): void {
     const { core, address } = this;

@@ -1,4 +1,4 @@
-import { CoreError, type CoreErrorCode } from '../errors.js';
+import { MisuseError, coreError, type ConnectionError, type CoreErrorCode } from '../errors.js';
 import { WasmModule, WasmObject } from '../module.js';
 import type { Struct } from '../memory.js';
 import { loader, type LoadOptions } from '../wasm_source.js';
@@ -27,10 +27,10 @@ export class ProtocolCore extends WasmModule<ProtocolExports> {
   }
 
   /** These protocols have errors of their own. @internal */
-  override error(code: number | CoreErrorCode): CoreError {
+  override error(code: number | CoreErrorCode): MisuseError | ConnectionError {
     const number = typeof code === 'number' ? code : codes.indexOf(code);
     const sentence = this.memory.text(this.exports.cw_protocol_error_string(number));
-    return new CoreError(codes[number] as CoreErrorCode, sentence);
+    return coreError(codes[number] as CoreErrorCode, sentence);
   }
 
   /** Creates one end from a config, and returns its address. @internal */
@@ -43,7 +43,7 @@ export class ProtocolCore extends WasmModule<ProtocolExports> {
     const field = this.memory
       .text(this.exports[`cw_${name}_config_error_field`](config))
       .replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
-    throw new CoreError('CONFIG', `${field} of the config is out of range`, field);
+    throw new MisuseError('CONFIG', `${field} of the config is out of range`, field);
   }
 }
 
@@ -119,7 +119,7 @@ export abstract class ProtocolEnd<Event> extends WasmObject<ProtocolCore> {
 
 /**
  * Loads the protocols. Without a source, every call returns the instance that was loaded first.
- * @throws {@link LoadError} when it cannot be fetched or is no module of this package.
+ * @throws {@link ConnectError} when it cannot be fetched or is no module of this package.
  */
 export const loadProtocols: (options?: LoadOptions) => Promise<ProtocolCore> = loader(
   'causeway-protocols.wasm',

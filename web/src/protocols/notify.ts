@@ -22,7 +22,7 @@ export const notifyCapacity = (core: ProtocolCore, config: number): number =>
 
 /** One end of packet notification: the sender is told of each packet, once and in order, whether it was delivered. */
 export class Notify extends ProtocolEnd<NotifyEvent> {
-  /** @throws {@link CoreError} `CONFIG` when the config cannot work. */
+  /** @throws {@link MisuseError} `CONFIG` when the config cannot work. */
   constructor(core: ProtocolCore, config: NotifyConfig = {}) {
     const at = core.configure(notifyConfigStruct, config, core.exports.cw_notify_config_default);
     super(core, 'notify', at, notifyCapacity(core, at));
@@ -39,7 +39,7 @@ export class Notify extends ProtocolEnd<NotifyEvent> {
 
   /**
    * Makes the next packet and returns its number. Call `transmit` before the next one.
-   * @throws {@link CoreError} `TOO_LARGE`, `TRANSMIT_PENDING`, or `EVENTS_PENDING` when there is no room
+   * @throws {@link MisuseError} `TOO_LARGE`, `TRANSMIT_PENDING`, or `EVENTS_PENDING` when there is no room
    */
   send(payload: Uint8Array): number {
     const { core, address } = this;

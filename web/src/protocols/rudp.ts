@@ -19,7 +19,7 @@ export type RudpEvent =
 
 /** One end of request-based resending: the sender keeps packages, and the receiver asks for missing ones. */
 export class Rudp extends ProtocolEnd<RudpEvent> {
-  /** @throws {@link CoreError} `CONFIG` when the config cannot work. */
+  /** @throws {@link MisuseError} `CONFIG` when the config cannot work. */
   constructor(core: ProtocolCore, config: RudpConfig = {}) {
     const at = core.configure(rudpConfigStruct, config, core.exports.cw_rudp_config_default);
     const { datagramSize, maxPackageSize } = core.memory.struct(at, rudpConfigStruct.fields);
@@ -32,7 +32,8 @@ export class Rudp extends ProtocolEnd<RudpEvent> {
 
   /**
    * Queues a package for the next round.
-   * @throws {@link CoreError} `TOO_LARGE`, or `QUEUE_FULL` when as many wait or are kept as `sendWindow` says
+   * @throws {@link MisuseError} `TOO_LARGE`; {@link ConnectionError} `QUEUE_FULL` when as many wait or are kept as
+   *   `sendWindow` says
    */
   send(data: Uint8Array): void {
     const { core, address } = this;

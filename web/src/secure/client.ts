@@ -50,7 +50,7 @@ export class Client<Of extends Schema = Schema> extends MessageEnd<Of> implement
   readonly #incoming: number;
   readonly #outgoing: number;
 
-  /** @throws {@link CoreError} with a code that says which part of schema or config cannot work. */
+  /** @throws {@link MisuseError} with a code that says which part of schema or config cannot work. */
   constructor(core: Core, schema: Of, options: ConnectionConfig = {}) {
     const { exports } = core;
     const config = withChannels(schema, options);
@@ -83,7 +83,7 @@ export class Client<Of extends Schema = Schema> extends MessageEnd<Of> implement
 
   /**
    * Begins to connect with a token.
-   * @throws {@link CoreError} `TOKEN_SIZE`, `VERSION`, `TOKEN_TIMES`, `TOKEN_ADDRESSES` for what is no
+   * @throws {@link MisuseError} `TOKEN_SIZE`, `VERSION`, `TOKEN_TIMES`, `TOKEN_ADDRESSES` for what is no
    *   token, `SCHEMA` when it is for another schema.
    */
   connect(token: Uint8Array, now: number): void {
@@ -139,7 +139,7 @@ export class Client<Of extends Schema = Schema> extends MessageEnd<Of> implement
   /**
    * While it connects: goes to the token's server of this index and asks it from the beginning, as it does by
    * itself when a server does not answer in time.
-   * @throws {@link CoreError} `INVALID_ARGUMENT` when there is none, `CONNECTED`, `NOT_CONNECTED`
+   * @throws {@link MisuseError} `INVALID_ARGUMENT` when there is none, `CONNECTED`, `NOT_CONNECTED`
    */
   tryServer(index: number, now: number): void {
     this.core.check(this.core.exports.cw_netcode_client_try_server(this.netcode, index, now));
@@ -171,7 +171,7 @@ export class Client<Of extends Schema = Schema> extends MessageEnd<Of> implement
    * Says that from now on datagrams leave from another address, as over another relay: the client proves
    * to the server that it is the same one, and the connection goes on. It does no harm when the address
    * is the same after all.
-   * @throws {@link CoreError} `NOT_CONNECTED`
+   * @throws {@link MisuseError} `NOT_CONNECTED`
    */
   move(now: number): void {
     this.core.check(this.core.exports.cw_netcode_client_move(this.netcode, now));

@@ -1,4 +1,4 @@
-import { CoreError } from '../errors.js';
+import { MisuseError } from '../errors.js';
 import {
   KEY_SIZE,
   TOKEN_MAX_ADDRESSES,
@@ -78,7 +78,7 @@ export function parseAddress(core: ServerCore, text: string, at: number): boolea
 /**
  * Writes lists of addresses with ports to an array of structs, one list behind the other; `lists` has the names of
  * their options.
- * @throws {@link CoreError} `ADDRESS` for a text that is none
+ * @throws {@link MisuseError} `ADDRESS` for a text that is none
  */
 export function writeAddresses(
   core: ServerCore,
@@ -89,7 +89,7 @@ export function writeAddresses(
     for (const [i, text] of list.entries()) {
       const isAddress = parseAddress(core, text, at);
       if (!isAddress || core.memory.view.getUint16(at + addressAt.port, true) === 0)
-        throw new CoreError(
+        throw new MisuseError(
           'ADDRESS',
           `${name}[${i}]: '${text}' is not an IP address with a port, as 127.0.0.1:40000 or [::1]:40000; look ` +
             'host names up before',

@@ -1,5 +1,5 @@
 import { Deferred } from '../deferred.js';
-import { ClosedError } from '../errors.js';
+import { closedError } from '../errors.js';
 import { Host, type ReceivedEvent } from '../hosts/host.js';
 import { Messages } from '../hosts/messages.js';
 import type { AnyAnswerer } from '../hosts/requests.js';
@@ -125,14 +125,14 @@ export class ServerClient<Of extends Schema = Schema> extends Host<Of, ServerCli
 
   /**
    * Returns the statistics of the path and the connection.
-   * @throws {@link ClosedError} when the connection has ended.
+   * @throws {@link ConnectionError} when the connection has ended.
    */
   stats(): ConnectionStats {
     this.#look();
     return this.#connection.stats();
   }
 
-  /** @throws {@link ClosedError} when the connection has ended; RangeError when there is no such channel. */
+  /** @throws {@link ConnectionError} when the connection has ended; RangeError when there is no such channel. */
   channelStats(channel: number): ChannelStats {
     this.#look();
     return this.#connection.channelStats(channel);
@@ -177,6 +177,6 @@ export class ServerClient<Of extends Schema = Schema> extends Host<Of, ServerCli
   }
 
   #look(): void {
-    if (this.#gone) throw new ClosedError();
+    if (this.#gone) throw closedError();
   }
 }

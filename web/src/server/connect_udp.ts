@@ -22,7 +22,7 @@ const addressOf = (server: string): [host: string, port: number] => {
 
 /**
  * Connects with a game server of the token over UDP, without a relay: for bots and tests on Node.
- * @throws {@link HandshakeError}, {@link CoreError}, RangeError, {@link LoadError}, what a token function throws and
+ * @throws {@link ConnectError}, {@link MisuseError}, RangeError, what a token function throws and
  *   the reason of an aborted signal, as {@link connect} does; {@link ConnectError} when there is no socket
  */
 export async function connectUdp<const Of extends Schema>(

@@ -21,7 +21,7 @@ const core = loader('causeway-server.wasm', serverWasm, (module) => ServerCore.i
 
 /**
  * Loads the core of servers. Without a source, every call returns the instance that was loaded first.
- * @throws {@link LoadError} when it cannot be fetched or is no module of this package.
+ * @throws {@link ConnectError} when it cannot be fetched or is no module of this package.
  */
 export const loadServer: (options?: LoadOptions) => Promise<ServerCore> = core.load;
 

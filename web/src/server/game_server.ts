@@ -1,5 +1,5 @@
 import { seconds, worldSeconds } from '../clock.js';
-import { ClosedError } from '../errors.js';
+import { closedError } from '../errors.js';
 import type { AnswerValue, QuestionValue, RequestName } from '../messages/request.js';
 import { placed } from '../messages/channels.js';
 import type { MessageArguments, MessageName, Schema } from '../messages/schema.js';
@@ -78,6 +78,8 @@ export class GameServer<Of extends Schema = Schema> extends EventTarget {
   declare readonly removeEventListener: Listening<GameServerEvents<Of>>;
   /** The address where the server listens: `'127.0.0.1:40000'`. */
   readonly address: string;
+  /** The number of slots. */
+  readonly maxClients: number;
   readonly #server: Server<Of>;
   readonly #socket: UdpSocket;
   readonly #browsers: BrowserSessions | undefined;
@@ -97,8 +99,14 @@ export class GameServer<Of extends Schema = Schema> extends EventTarget {
   #lookAt = 0;
 
   /** @internal */
-  constructor(server: Server<Of>, paths: ServerPaths, tokens: TokenBase, interval: number) {
+  constructor(
+    server: Server<Of>,
+    paths: ServerPaths,
+    tokens: TokenBase,
+    { interval, maxClients }: { readonly interval: number; readonly maxClients: number },
+  ) {
     super();
+    this.maxClients = maxClients;
     const { socket, browsers, visitors } = paths;
     this.#server = server;
     this.#socket = socket;
@@ -147,7 +155,7 @@ export class GameServer<Of extends Schema = Schema> extends EventTarget {
   /**
    * Sends a message to all clients. It is checked and encoded once.
    * @returns the clients that had no room for it
-   * @throws what {@link ServerClient.send} throws because of the message, and {@link ClosedError} when the server is
+   * @throws what {@link ServerClient.send} throws because of the message, and {@link ConnectionError} when the server is
    *   closed. Nothing is sent then.
    */
   broadcast<Name extends MessageName<Of>>(
@@ -250,7 +258,7 @@ export class GameServer<Of extends Schema = Schema> extends EventTarget {
   }
 
   #look(): void {
-    if (this.#closed) throw new ClosedError();
+    if (this.#closed) throw closedError();
   }
 
   #kick(client: ServerClient<Of>, text: string, { code = 0, flushSeconds = 0 }: KickOptions): void {

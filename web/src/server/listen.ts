@@ -1,5 +1,5 @@
 import { seconds, worldSeconds } from '../clock.js';
-import { CoreError } from '../errors.js';
+import { MisuseError } from '../errors.js';
 import { tickInterval } from '../hosts/carrier.js';
 import type { Schema } from '../messages/schema.js';
 import { checkOptions } from '../options.js';
@@ -95,8 +95,8 @@ function browsersOf<Of extends Schema>(
 
 /**
  * Starts a game server on a UDP socket, and on an HTTP server if there is one.
- * @throws {@link CoreError} with a code that says which part of schema or options cannot work; TypeError or RangeError
- *   that names an option; {@link LoadError}; the system's error when the socket cannot be bound, such as `EADDRINUSE`
+ * @throws {@link MisuseError} with a code that says which part of schema or options cannot work; TypeError or RangeError
+ *   that names an option; {@link ConnectError}; the system's error when the socket cannot be bound, such as `EADDRINUSE`
  */
 export async function listen<const Of extends Schema>(
   options: ListenOptions<Of>,
@@ -109,7 +109,7 @@ export async function listen<const Of extends Schema>(
   const browsers = browsersOf(options, visitors);
   const core = options.core ?? (await loadServer({ wasm: options.wasm }));
   if (!options.addresses && isEvery(host))
-    throw new CoreError(
+    throw new MisuseError(
       'CONFIG',
       `addresses: ${host} is every address of the machine; say which ones stand in the tokens, as ` +
         "['203.0.113.7:40000']",
@@ -142,7 +142,8 @@ export async function listen<const Of extends Schema>(
       ...(channels && { channels }),
       ...(endpoint && { endpoint }),
     };
-    return new GameServer(server, { socket, browsers, visitors }, tokens, interval);
+    const { maxClients } = limitsOf(options);
+    return new GameServer(server, { socket, browsers, visitors }, tokens, { interval, maxClients });
   } catch (error) {
     await socket.close();
     throw error;

@@ -125,7 +125,7 @@ export class Server<Of extends Schema = Schema> extends WasmObject<ServerCore> {
 
   /**
    * @param unixOffsetSeconds Unix time minus the `now` of all calls
-   * @throws TypeError or RangeError that names the option; {@link CoreError} with a code that says which part of
+   * @throws TypeError or RangeError that names the option; {@link MisuseError} with a code that says which part of
    *   schema or config cannot work, `ADDRESS` for an address that is none
    */
   constructor(core: ServerCore, schema: Of, options: ServerConfig, unixOffsetSeconds: number) {

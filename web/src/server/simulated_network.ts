@@ -86,7 +86,7 @@ export class SimulatedNetwork {
   /**
    * @param path the effects on datagrams, both ways
    * @param seed the same seed and the same datagrams give the same losses; a whole number
-   * @throws {@link CoreError} `CONFIG` when the path cannot work.
+   * @throws {@link MisuseError} `CONFIG` when the path cannot work.
    */
   constructor(core: ServerCore, path: SimulatorPath = {}, seed = 0) {
     this.#core = core;
@@ -106,7 +106,7 @@ export class SimulatedNetwork {
   /**
    * Changes the network for datagrams from now on; those under way stay as they are.
    * @param down the effects on datagrams that come from the relay. Default: the same
-   * @throws {@link CoreError} `CONFIG` when a path cannot work.
+   * @throws {@link MisuseError} `CONFIG` when a path cannot work.
    */
   change(up: SimulatorPath, down: SimulatorPath = up): void {
     for (const path of [up, down]) this.#simulator(path, 0).destroy();

@@ -74,7 +74,7 @@ export class Simulator extends WasmObject<ServerCore> {
   readonly maxDatagramSize: number;
   readonly #buffer: number;
 
-  /** @throws {@link CoreError} `CONFIG` when the config cannot work. */
+  /** @throws {@link MisuseError} `CONFIG` when the config cannot work. */
   constructor(core: ServerCore, config: SimulatorConfig = {}) {
     const { exports } = core;
     const { seed = 0 } = config;
@@ -97,7 +97,7 @@ export class Simulator extends WasmObject<ServerCore> {
     this.core.check(exports.cw_simulator_change(this.address, perfect));
   }
 
-  /** @throws {@link CoreError} `PACKET_TOO_LARGE` when the datagram is above `maxDatagramSize`. */
+  /** @throws {@link MisuseError} `PACKET_TOO_LARGE` when the datagram is above `maxDatagramSize`. */
   receive(datagram: Uint8Array, now: number): void {
     const { core, address } = this;
     if (datagram.length > this.maxDatagramSize) throw core.error('PACKET_TOO_LARGE');

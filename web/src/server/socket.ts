@@ -1,4 +1,4 @@
-import { CoreError } from '../errors.js';
+import { MisuseError } from '../errors.js';
 import { nodeModule, type DgramSocket } from '../node.js';
 
 /** This many bytes may wait for the system to take them. Further datagrams would be late. */
@@ -58,12 +58,15 @@ export class UdpSocket {
 
   /**
    * @param host the IP address to bind to
-   * @throws {@link CoreError} `INVALID_ARGUMENT` for a host that is no IP address; the system's error when the socket
+   * @throws {@link MisuseError} `INVALID_ARGUMENT` for a host that is no IP address; the system's error when the socket
    *   cannot be bound
    */
   static async open(host: string, port: number): Promise<UdpSocket> {
     if (!isIp(host))
-      throw new CoreError('INVALID_ARGUMENT', `host: '${host}' is no IP address, as 0.0.0.0 or ::`);
+      throw new MisuseError(
+        'INVALID_ARGUMENT',
+        `host: '${host}' is no IP address, as 0.0.0.0 or ::`,
+      );
     const socket = nodeModule('node:dgram')!.createSocket({
       type: socketType(host),
       lookup: (address, of, done) => done(null, address, of),

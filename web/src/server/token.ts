@@ -55,7 +55,7 @@ export const generateKey = (): Uint8Array<ArrayBuffer> =>
 /**
  * Makes a connect token for a player whom the backend knows: 2048 bytes, for that player and no one
  * else. It is good for one connection.
- * @throws TypeError or RangeError that names the option; {@link CoreError} `ADDRESS` for a server that is
+ * @throws TypeError or RangeError that names the option; {@link MisuseError} `ADDRESS` for a server that is
  *   no address with a port, such as a host name, `USER_DATA` when it leaves no room for a fingerprint, and
  *   `KEY` for a key of zeros.
  */

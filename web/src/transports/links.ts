@@ -300,7 +300,7 @@ export class SessionTransport extends EventTarget implements Transport {
       this.#errors.set(kind, error);
       if (this.#errors.size < this.#dialers.size) return;
       this.#firstLink.reject(
-        new ConnectError([...this.#dialers.keys()].map((each) => this.#errors.get(each))),
+        ConnectError.ofAll([...this.#dialers.keys()].map((each) => this.#errors.get(each))),
       );
     } else if (this.#state === 'reconnecting') dialer.replaceLater();
     else if (this.#rank(kind) < this.#rank(current.kind)) dialer.dialIn(UPGRADE_SECONDS);

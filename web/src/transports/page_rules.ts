@@ -1,4 +1,4 @@
-import { TransportError, type PageCode } from '../errors.js';
+import { ConnectError, type PageCode } from '../errors.js';
 
 /** These hosts are on this machine or in its own network. */
 const LOCAL =
@@ -28,10 +28,10 @@ export class PageRules {
   }
 
   /** Returns the error that says so after an attempt has failed, or undefined when there is no such rule. */
-  async broken(cause: unknown): Promise<TransportError | undefined> {
+  async broken(cause: unknown): Promise<ConnectError | undefined> {
     const { host, hostname, protocol } = this.#relay;
-    const error = (code: PageCode, message: string): TransportError =>
-      new TransportError('setup', message, { code, cause });
+    const error = (code: PageCode, message: string): ConnectError =>
+      new ConnectError(code, 'setup', message, { cause });
     // The browser may tell of what it blocks a little later.
     await new Promise((resolve) => setTimeout(resolve));
     if (this.#isForbidden)

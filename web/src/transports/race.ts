@@ -1,5 +1,5 @@
 import { reasonOf, throwIfAborted } from '../abort.js';
-import { TransportError } from '../errors.js';
+import { ConnectError } from '../errors.js';
 import { DEFAULT_DATAGRAM_SIZE } from '../generated.js';
 import { checkOptions } from '../options.js';
 import type { OpenLink } from './dialer.js';
@@ -32,7 +32,8 @@ export async function openSession(
 ): Promise<SessionTransport> {
   const { transports = ['webrtc', 'websocket'], signal } = options;
   throwIfAborted(signal);
-  if (transports.length === 0) throw new TransportError('setup', 'there is no transport to try');
+  if (transports.length === 0)
+    throw new ConnectError('TRANSPORT', 'setup', 'there is no transport to try');
   const relay = relayAddress(url, 'http');
   let session = sessionKey();
   const open =
@@ -81,8 +82,8 @@ async function untilAborted(
 /**
  * Opens a transport to the relay: over the link that opens first, and over the best one that opens in the end. It
  * survives the loss of its links for 15 s, and ends with the page.
- * @throws {@link ConnectError} with the error of each kind of link, when none opens; {@link TransportError} for an
- *   address that is none, and when a rule of the page forbids it ({@link PageCode}); {@link CoreError}
+ * @throws {@link ConnectError} with the `errors` of each kind of link, when none opens; also for an
+ *   address that is none, and when a rule of the page forbids it ({@link PageCode}); {@link MisuseError}
  *   `INVALID_ARGUMENT` for an option that is null; the reason of an aborted signal.
  */
 export async function openTransport(

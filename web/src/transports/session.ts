@@ -1,4 +1,4 @@
-import { TransportError } from '../errors.js';
+import { ConnectError } from '../errors.js';
 
 /** The options that name the relay's session and its game server. */
 export interface SessionOptions {
@@ -28,7 +28,7 @@ export function sessionKey(): string {
 /**
  * Returns the address of a relay, with another scheme if the transport needs one.
  * @param scheme the scheme of the transport: `http` or `ws`; with an `s` when the address of the relay has one
- * @throws {@link TransportError} of the stage `setup`
+ * @throws {@link ConnectError} of the stage `setup`
  */
 export function relayAddress(url: string | URL, scheme: 'http' | 'ws'): URL {
   const base = globalThis.location?.href;
@@ -40,6 +40,8 @@ export function relayAddress(url: string | URL, scheme: 'http' | 'ws'): URL {
     const wanted = base
       ? ''
       : '; outside of pages it must be whole, such as https://relay.example/';
-    throw new TransportError('setup', `${url} is no address of a relay${wanted}`, { cause: error });
+    throw new ConnectError('TRANSPORT', 'setup', `${url} is no address of a relay${wanted}`, {
+      cause: error,
+    });
   }
 }

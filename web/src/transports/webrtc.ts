@@ -1,5 +1,5 @@
 import { Abort, reasonOf, throwIfAborted } from '../abort.js';
-import { relaySays, TransportError, type TransportStage } from '../errors.js';
+import { ConnectError, relaySays, type TransportStage } from '../errors.js';
 import { DEFAULT_DATAGRAM_SIZE, httpStatuses } from '../generated.js';
 import type { BacklogOptions } from './backlog.js';
 import { BaseTransport } from './base.js';
@@ -92,13 +92,14 @@ export class WebRtcTransport extends BaseTransport {
   /**
    * Connects to a relay: one HTTP request to its `/rtc`, then UDP.
    * @param url address of the relay: `http:` or `https:`, or `ws:` and `wss:`, which mean the same
-   * @throws {@link TransportError} that says at which stage it failed; the reason of an aborted signal.
+   * @throws {@link ConnectError} that says at which stage it failed; the reason of an aborted signal.
    */
   static async connect(url: string | URL, options: WebRtcOptions = {}): Promise<WebRtcTransport> {
     throwIfAborted(options.signal);
     const PeerConnection = options.RTCPeerConnection ?? globalThis.RTCPeerConnection;
     if (!PeerConnection)
-      throw new TransportError(
+      throw new ConnectError(
+        'TRANSPORT',
         'setup',
         'there is no RTCPeerConnection here; pass one in the options',
       );
@@ -277,13 +278,14 @@ class Attempt {
     return (session ? `${SESSION}${session}\r\n` : '') + (server ? `${SERVER}${server}\r\n` : '');
   }
 
-  #refused({ status, headers }: Response, text: string): TransportError {
-    const { code, means = 'refused the offer' } = relaySays(status) ?? {};
+  #refused({ status, headers }: Response, text: string): ConnectError {
+    const { code = 'TRANSPORT', means = 'refused the offer' } = relaySays(status) ?? {};
     const seconds = headers.get('retry-after');
-    return new TransportError(
+    return new ConnectError(
+      code,
       'signalling',
       `the relay at ${this.address} ${means}: ${status} ${text.slice(0, 200)}`.trimEnd(),
-      { code, retryAfterSeconds: seconds === null ? undefined : Number(seconds) },
+      { retryAfterSeconds: seconds === null ? undefined : Number(seconds) },
     );
   }
 
@@ -310,7 +312,7 @@ class Attempt {
       void fetch(this.#session, { method: 'DELETE', keepalive: true }).catch(() => {});
   }
 
-  #overtime(seconds: number): TransportError {
+  #overtime(seconds: number): ConnectError {
     return this.#error(this.#stage(), `did not connect in ${seconds} s`, undefined, true);
   }
 
@@ -320,8 +322,11 @@ class Attempt {
     return this.peer.connectionState === 'connected' ? 'channel' : 'dtls';
   }
 
-  #error(stage: TransportStage, what: string, cause?: unknown, timedOut = false): TransportError {
-    return new TransportError(stage, `the relay at ${this.address} ${what}`, { cause, timedOut });
+  #error(stage: TransportStage, what: string, cause?: unknown, timedOut = false): ConnectError {
+    return new ConnectError('TRANSPORT', stage, `the relay at ${this.address} ${what}`, {
+      cause,
+      timedOut,
+    });
   }
 }
 
@@ -329,8 +334,13 @@ function newPeer(PeerConnection: new () => unknown): PeerConnectionLike {
   try {
     return new PeerConnection() as PeerConnectionLike;
   } catch (error) {
-    throw new TransportError('setup', `there is no further RTCPeerConnection: ${String(error)}`, {
-      cause: error,
-    });
+    throw new ConnectError(
+      'TRANSPORT',
+      'setup',
+      `there is no further RTCPeerConnection: ${String(error)}`,
+      {
+        cause: error,
+      },
+    );
   }
 }

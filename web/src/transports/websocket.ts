@@ -1,5 +1,5 @@
 import { reasonOf, throwIfAborted } from '../abort.js';
-import { relaySays, TransportError, type RelayCode } from '../errors.js';
+import { ConnectError, relaySays, type RelayCode } from '../errors.js';
 import { DEFAULT_DATAGRAM_SIZE } from '../generated.js';
 import type { BacklogOptions } from './backlog.js';
 import { BaseTransport } from './base.js';
@@ -58,6 +58,20 @@ const protocols = (session?: string, server?: string): string[] => [
   ...(server ? [SERVER + server] : []),
 ];
 
+function newSocket(address: string, options: WebSocketOptions): WebSocketLike {
+  const Socket = options.WebSocket ?? globalThis.WebSocket;
+  const fail = (message: string, cause?: unknown): ConnectError =>
+    new ConnectError('TRANSPORT', 'setup', message, { cause });
+  if (!Socket) throw fail('there is no WebSocket here; pass one in the options');
+  try {
+    const socket: WebSocketLike = new Socket(address, protocols(options.session, options.server));
+    socket.binaryType = 'arraybuffer';
+    return socket;
+  } catch (error) {
+    throw fail(`${address} cannot be connected to: ${String(error)}`, error);
+  }
+}
+
 /**
  * A transport over a WebSocket, with one datagram in each binary message. TCP loses none and keeps their order, so they
  * may be late.
@@ -70,37 +84,29 @@ export class WebSocketTransport extends BaseTransport {
   /**
    * Connects to a relay.
    * @param url address of the relay: `ws:`, `wss:`, or `http:` and `https:`, which mean the same
-   * @throws {@link TransportError} that says at which stage it failed; the reason of an aborted signal.
+   * @throws {@link ConnectError} that says at which stage it failed; the reason of an aborted signal.
    */
   static async connect(
     url: string | URL,
     options: WebSocketOptions = {},
   ): Promise<WebSocketTransport> {
-    const { signal, session, server, timeoutSeconds = 10 } = options;
+    const { signal, session, timeoutSeconds = 10 } = options;
     throwIfAborted(signal);
-    const Socket = options.WebSocket ?? globalThis.WebSocket;
-    if (!Socket)
-      throw new TransportError('setup', 'there is no WebSocket here; pass one in the options');
-
-    let socket: WebSocketLike;
     const address = relayAddress(url, 'ws').href;
-    try {
-      socket = new Socket(address, protocols(session, server));
-    } catch (error) {
-      throw new TransportError('setup', `${url} cannot be connected to: ${String(error)}`, {
-        cause: error,
-      });
-    }
-    socket.binaryType = 'arraybuffer';
+    const socket = newSocket(address, options);
     const transport = new WebSocketTransport(socket, options);
 
     let timer: ReturnType<typeof setTimeout> | undefined;
     let abort: (() => void) | undefined;
     try {
       await new Promise<void>((resolve, reject) => {
-        const fail = (what: string, timedOut = false, code?: RelayCode): void =>
+        const fail = (
+          what: string,
+          timedOut = false,
+          code: RelayCode | 'TRANSPORT' = 'TRANSPORT',
+        ): void =>
           reject(
-            new TransportError('handshake', `the relay at ${address} ${what}`, { timedOut, code }),
+            new ConnectError(code, 'handshake', `the relay at ${address} ${what}`, { timedOut }),
           );
         abort = () => reject(reasonOf(signal!));
         signal?.addEventListener('abort', abort);

@@ -1,4 +1,4 @@
-import { LoadError } from '../errors.js';
+import { ConnectError } from '../errors.js';
 import { attemptWith } from '../hosts/attempt.js';
 import { checkReconnect, type ConnectOptions } from '../hosts/connect.js';
 import { tickInterval } from '../hosts/carrier.js';
@@ -28,7 +28,7 @@ const openWorker = (): WorkerLike =>
 /**
  * Connects with a game server as `connect` does, from a Worker: a page that is busy or hidden does not hold
  * up what is sent.
- * @throws what `connect` throws; {@link LoadError} when there can be no Worker
+ * @throws what `connect` throws; {@link ConnectError} when there can be no Worker
  */
 export async function connectInWorker<const Of extends Schema>(
   url: string | URL,
@@ -54,7 +54,9 @@ export async function connectInWorker<const Of extends Schema>(
       try {
         return worker();
       } catch (cause) {
-        throw new LoadError(`there can be no Worker here: ${String(cause)}`, { cause });
+        throw new ConnectError('LOAD', 'load', `there can be no Worker here: ${String(cause)}`, {
+          cause,
+        });
       }
     },
   });

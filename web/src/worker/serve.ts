@@ -1,5 +1,5 @@
 import { Abort } from '../abort.js';
-import { ClosedError } from '../errors.js';
+import { closedError } from '../errors.js';
 import type { GameClient } from '../hosts/game_client.js';
 import { connect } from '../hosts/connect.js';
 import type { ReceivedEvent } from '../hosts/host.js';
@@ -46,7 +46,7 @@ class Server {
       },
       disconnect: () => {
         if (this.#client) this.#client.disconnect();
-        else this.#attempt.abort(new ClosedError());
+        else this.#attempt.abort(closedError());
       },
       ...this.#peers.calls,
     };
@@ -54,7 +54,7 @@ class Server {
   }
 
   get #joined(): GameClient {
-    if (!this.#client) throw new ClosedError();
+    if (!this.#client) throw closedError();
     return this.#client;
   }
 

@@ -1,6 +1,6 @@
 import { reasonOf, throwIfAborted } from '../abort.js';
 import { Deferred } from '../deferred.js';
-import { ClosedError, CoreError, LoadError, RefusedError } from '../errors.js';
+import { ConnectError, MisuseError, closedError, refusedError, refusalOf } from '../errors.js';
 import { refusals } from '../generated.js';
 import {
   DisconnectedEvent,
@@ -189,24 +189,24 @@ export class WorkerClient<Of extends Schema = Schema> extends Host<
         code: 0,
         text: '',
       } as const;
-      if (this.#worker === worker) this.#giveUp(new ClosedError(), how);
+      if (this.#worker === worker) this.#giveUp(closedError(), how);
     }, FAREWELL);
   }
 
   /**
    * Connects again after the end as `GameClient.reconnect` does, in a Worker of its own.
    * @param options `signal` gives the attempt up when it is aborted
-   * @throws what {@link connectInWorker} throws; {@link CoreError} `CONNECTED` before the end, `TOKEN_USED`
+   * @throws what {@link connectInWorker} throws; {@link MisuseError} `CONNECTED` before the end, `TOKEN_USED`
    *   when there is no function to ask for a token
    */
   async reconnect(options: { readonly signal?: AbortSignal } = {}): Promise<void> {
     if (this.state !== 'disconnected')
-      throw new CoreError(
+      throw new MisuseError(
         'CONNECTED',
         'the client is connected or connecting; disconnect it first',
       );
     if (!this.#renewable)
-      throw new CoreError(
+      throw new MisuseError(
         'TOKEN_USED',
         'a connect token is good for one connection; pass a function as token to connect again',
       );
@@ -321,19 +321,19 @@ export class WorkerClient<Of extends Schema = Schema> extends Host<
   /** Answers a question of the server. An error that is no refusal stays in the page. */
   async #answer(type: string, value: unknown): Promise<unknown> {
     const answer = this.answererOf(type);
-    if (!answer) throw new RefusedError(refusals.NO_ANSWER);
+    if (!answer) throw refusedError(refusals.NO_ANSWER);
     try {
       return await answer(value as never);
     } catch (error) {
-      if (error instanceof RefusedError) throw error;
+      if (refusalOf(error) !== undefined) throw error;
       void Promise.reject(error);
-      throw new RefusedError(refusals.FAILED);
+      throw refusedError(refusals.FAILED);
     }
   }
 
-  /** @throws ClosedError when there is no Worker to ask. */
+  /** @throws ConnectionError `CLOSED` when there is no Worker to ask. */
   #ask(): void {
-    if (this.state === 'disconnected') throw new ClosedError();
+    if (this.state === 'disconnected') throw closedError();
   }
 
   #know(status: ClientStatus): void {
@@ -347,7 +347,7 @@ export class WorkerClient<Of extends Schema = Schema> extends Host<
     const what = `the Worker of the connection does not run${message ? `: ${message}` : ''}`;
     const help =
       'is worker/thread.js of the package beside its code, and does the page allow it (worker-src)?';
-    const error = new LoadError(`${what}; ${help}`);
+    const error = new ConnectError('LOAD', 'load', `${what}; ${help}`);
     this.#giveUp(error, { reason: 'transport', message: what, code: 0, text: '' });
   }
 
@@ -363,7 +363,7 @@ export class WorkerClient<Of extends Schema = Schema> extends Host<
     const [worker, line, peers] = [this.#worker, this.#line, this.#peers];
     this.#worker = undefined;
     setTimeout(() => {
-      line.close(new ClosedError());
+      line.close(closedError());
       peers.close();
       worker.terminate();
     }, FAREWELL);

@@ -1,10 +1,12 @@
-// The page: it sends where the pointer is, and draws where everybody is.
+// The page: it flies the player's own ship, and draws everything.
 import { connect } from 'causeway-net';
-import { SIZE, messages } from './messages.js';
+import { playGame } from 'causeway-net/game';
+import { controls } from './controls.js';
+import { color, drawShip, drawStar, look } from './drawing.js';
+import { SIZE, messages, rules } from './game.js';
 
-const canvas = document.querySelector('canvas')!;
-const context = canvas.getContext('2d')!;
 const state = document.querySelector('#state')!;
+const scores = document.querySelector('#scores')!;
 
 /** Where the server is: where the page comes from, unless it was built for another place. */
 const home: string = import.meta.env.VITE_SERVER ?? import.meta.env.BASE_URL;
@@ -15,33 +17,31 @@ async function token(): Promise<ArrayBuffer> {
   return response.arrayBuffer();
 }
 
-function draw(players: readonly { slot: number; x: number; y: number }[]): void {
-  context.clearRect(0, 0, SIZE, SIZE);
-  for (const { slot, x, y } of players) {
-    context.fillStyle = `hsl(${slot * 137.5} 80% 60%)`;
-    context.beginPath();
-    context.arc(x, y, 20, 0, 2 * Math.PI);
-    context.fill();
-  }
-}
-
 async function play(): Promise<void> {
   const client = await connect(home, { token, schema: messages });
-  const show = (): void => {
-    state.textContent = client.state;
-  };
+  const show = () => (state.textContent = client.state);
   client.addEventListener('state', show);
   show();
-
-  const move = ({ offsetX, offsetY }: PointerEvent): void => {
-    const scale = SIZE / canvas.clientWidth;
-    const inside = (at: number): number => Math.max(0, Math.min(SIZE, Math.round(at * scale)));
-    if (client.writable) client.send('move', { x: inside(offsetX), y: inside(offsetY) });
-  };
-  canvas.addEventListener('pointermove', move);
-  canvas.addEventListener('pointerdown', move); // a tap does not move the pointer
-  for await (const { type, value } of client) if (type === 'world') draw(value.players);
-  state.textContent = `ended: ${(await client.closed).reason}`;
+  void client.closed.then(({ reason }) => (state.textContent = `ended: ${reason}`));
+  await playGame(client, {
+    ...rules,
+    keys: controls(document.querySelector<HTMLElement>('#stick')!),
+    draw({ me, own, entities }) {
+      look(own ?? { x: SIZE / 2, y: SIZE / 2 });
+      for (const { type, value } of entities) if (type === 'star') drawStar(value);
+      const ships = entities.filter((entity) => entity.type === 'ship');
+      for (const { id, value } of ships) drawShip(value, id, id === me);
+      ships.sort((one, two) => two.value.score - one.value.score);
+      const lines = ships.slice(0, 5).map(({ id, value: { score } }) => {
+        const text = `${id === me ? 'You' : `Ship ${id + 1}`}: ${score}`;
+        return Object.assign(document.createElement('li'), {
+          textContent: text,
+          style: `color: ${color(id)}`,
+        });
+      });
+      scores.replaceChildren(...lines);
+    },
+  });
 }
 
 play().catch((error: Error) => {

@@ -1,7 +1,8 @@
-// The game server: it knows where everybody is, and tells everybody.
+// The game server: it plays what all the pages send, and lets ships collect stars.
+import { serveGame } from 'causeway-net/game';
 import { listen } from 'causeway-net/server';
+import { MAX_PLAYERS, SIZE, messages, rules } from './game.js';
 import { host } from './host.js';
-import { MAX_PLAYERS, SIZE, messages } from './messages.js';
 
 export const server = await listen({
   ...host,
@@ -10,18 +11,22 @@ export const server = await listen({
   schema: messages,
 });
 
-const players = new Map<number, { x: number; y: number }>();
+const somewhere = () => ({ x: Math.random() * SIZE, y: Math.random() * SIZE });
+const stars = Array.from({ length: 12 }, somewhere);
 
-server.addEventListener('connect', ({ client }) => {
-  // Each player begins at another place.
-  players.set(client.slot, { x: (SIZE / 2 + client.slot * 137) % SIZE, y: SIZE / 2 });
-  client.addEventListener('message', ({ message: { type, value } }) => {
-    if (type === 'move') players.set(client.slot, value);
-  });
-  client.addEventListener('disconnect', () => players.delete(client.slot));
-});
-
-server.addEventListener('tick', () => {
-  const world = [...players].map(([slot, place]) => ({ slot, ...place }));
-  server.broadcast('world', { players: world }); // 60 times a second
+await serveGame(server, {
+  ...rules,
+  join: () => ({ ...somewhere(), right: 0, down: 0, score: 0 }),
+  tick(game) {
+    stars.forEach((star, i) => {
+      const finder = game.players.find(
+        ({ state: { x, y } }) => Math.hypot(x - star.x, y - star.y) < 30,
+      );
+      if (finder) {
+        finder.state.score++;
+        stars[i] = somewhere();
+      }
+      game.set(MAX_PLAYERS + i, 'star', stars[i]!); // players have the numbers below
+    });
+  },
 });

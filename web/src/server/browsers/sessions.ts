@@ -97,7 +97,7 @@ export class BrowserSessions implements SessionOwner {
   #timer: ReturnType<typeof setInterval> | undefined;
   #opened = 0;
 
-  /** @throws LoadError when the package `ws` is not installed */
+  /** @throws ConnectError when the package `ws` is not installed */
   constructor(http: HttpServer, visitors: Visitors, options: BrowserOptions) {
     this.#http = http;
     this.#visitors = visitors;

@@ -1,4 +1,4 @@
-import { LoadError } from '../../errors.js';
+import { ConnectError } from '../../errors.js';
 import { DATAGRAM_MAX, MESSAGE_MAX } from '../../generated.js';
 import { nodeModule } from '../../node.js';
 import { WEBSOCKET_PROTOCOL } from '../../transports/websocket.js';
@@ -37,7 +37,7 @@ const FRAGMENTS_MAX = 16;
 
 /**
  * Makes what turns requests into WebSockets, with the package `ws` of the application.
- * @throws {@link LoadError} when the package is not installed
+ * @throws {@link ConnectError} when the package is not installed
  */
 export function createWsServer(): WsServer {
   const { createRequire } = nodeModule('node:module')!;
@@ -46,9 +46,14 @@ export function createWsServer(): WsServer {
     // No bundler follows this, so that applications without browsers need no `ws`.
     ws = createRequire(new URL(import.meta.url))('ws') as typeof ws;
   } catch (error) {
-    throw new LoadError('listen with a server needs the package ws: npm install ws', {
-      cause: error,
-    });
+    throw new ConnectError(
+      'LOAD',
+      'load',
+      'listen with a server needs the package ws: npm install ws',
+      {
+        cause: error,
+      },
+    );
   }
   return new ws.WebSocketServer({
     noServer: true,

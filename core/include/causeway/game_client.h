@@ -1,0 +1,131 @@
+/* The client of a fast game, as one object. Each frame:
+
+       cw_game_client_receive(game, body, size, now);        for each body that came
+       cw_game_client_update(game, now);
+       while (cw_game_client_next_turn(game, &turn)) {
+           if (turn.type == CW_GAME_TURN_INPUT)
+               read_keys(turn.input);
+           else
+               step(turn.state, turn.input);
+       }
+       size = cw_game_client_transmit(game, body, sizeof body, now);     send it, unless size is 0
+       cw_game_client_view(game, now);
+       while (cw_game_client_next_entity(game, &entity))
+           draw(&entity);
+
+   The same loop plays the ticks that are due and, when the server disagreed, those that are to be
+   played again. The object rounds inputs and states to what the wire carries, so both ends play the
+   same. Call cw_game_client_reset with every new connection. */
+#ifndef CAUSEWAY_GAME_CLIENT_H
+#define CAUSEWAY_GAME_CLIENT_H
+
+#include "causeway/base.h"
+#include "causeway/clock_sync.h"
+#include "causeway/game_config.h"
+#include "causeway/interpolation.h"
+#include "causeway/prediction.h"
+#include "causeway/snapshot.h"
+
+CW_BEGIN_DECLARATIONS
+
+struct cw_game_client;
+
+/* Returns the bytes of the one allocation that create makes, or 0 for a config that create
+   refuses. */
+size_t cw_game_client_memory(const struct cw_game_config *config);
+
+/* *client is set only on CW_OK. Errors: that of a field, CW_ERROR_NO_MEMORY. */
+enum cw_error cw_game_client_create(const struct cw_game_config *config,
+                                    struct cw_game_client **client);
+
+/* NULL is allowed. */
+void cw_game_client_destroy(struct cw_game_client *client);
+
+/* Goes back to the state after create, for a new connection. */
+void cw_game_client_reset(struct cw_game_client *client);
+
+/* Takes a body from cw_game_server_transmit. Errors, with nothing changed: CW_ERROR_MALFORMED for
+   any other bytes. CW_ERROR_DUPLICATE, CW_ERROR_STALE and CW_ERROR_SNAPSHOT_BASELINE are about the
+   snapshot alone and need no answer. */
+enum cw_error cw_game_client_receive(struct cw_game_client *client, const uint8_t *data,
+                                     size_t size, double now);
+
+/* Lets time pass. Call it once per frame, then take the turns with next_turn. */
+void cw_game_client_update(struct cw_game_client *client, double now);
+
+enum cw_game_turn_type {
+    CW_GAME_TURN_INPUT, /* fill in the input of this tick, which holds the last one; state is NULL
+                         */
+    CW_GAME_TURN_STEP   /* play this tick: change the state by the input, as the rules say */
+};
+
+struct cw_game_turn {
+    enum cw_game_turn_type type;
+    uint32_t tick;
+    bool again;  /* a STEP of a tick that was played before, or whose input comes too late */
+    void *input; /* struct of the input's type */
+    void *state; /* struct of the player's type */
+};
+
+/* Takes the next turn. The pointers in it are valid until the next call for this object, which
+   takes over what was written. Returns false when there is no turn. Before the server has told the
+   state of this client's entity, and while there is no such entity, there are no STEPs. */
+bool cw_game_client_next_turn(struct cw_game_client *client, struct cw_game_turn *turn);
+
+/* Writes a body for cw_game_server_receive and returns its size. Returns 0 when there is nothing to
+   send yet, or when capacity is too small: CW_GAME_BODY_SIZE is always enough for inputs that fit
+   into a packet. */
+size_t cw_game_client_transmit(struct cw_game_client *client, uint8_t *out, size_t capacity,
+                               double now);
+
+/* Sets the moment that the next calls of next_entity show. Returns false while there is nothing to
+   show. */
+bool cw_game_client_view(struct cw_game_client *client, double now);
+
+/* Gives the next entity to show, by id. Returns false when there are no more. The own entity is
+   between its predicted states of the newest tick and the one before, with corrections smoothed. */
+bool cw_game_client_next_entity(struct cw_game_client *client, struct cw_game_entity *entity);
+
+/* Gives the entity that this client plays. Returns false before the server has told it. */
+bool cw_game_client_own(const struct cw_game_client *client, uint32_t *entity);
+
+/* A client can tell why its own entity or the others jerk. */
+enum cw_game_verdict_type {
+    CW_GAME_VERDICT_GOOD,
+    CW_GAME_VERDICT_NETWORK,  /* inputs come too late, or snapshots */
+    CW_GAME_VERDICT_DIVERGING /* the server gets other states from the same inputs: a step depends
+                                 on something that is not in state or input, the two ends have
+                                 different rules, or others change what this client predicts */
+};
+
+struct cw_game_verdict {
+    enum cw_game_verdict_type type;
+    double jitter_seconds; /* NETWORK: the path's jitter */
+    /* DIVERGING: the latest wrong state: the tick, the entity, and the first field of the player's
+       type that was wrong. */
+    uint32_t tick, entity, field;
+};
+
+/* Judges the last two seconds. */
+void cw_game_client_judge(const struct cw_game_client *client, double now,
+                          struct cw_game_verdict *verdict);
+
+struct cw_game_client_stats {
+    double server_rate;  /* the server's real ticks per second, divided by ticks_per_second */
+    uint64_t malformed;  /* bodies that were refused */
+    uint64_t starved;    /* ticks that the server played without this client's input */
+    uint32_t tick;       /* the newest predicted tick of the own entity; 0: none */
+    struct cw_view view; /* the latest moment at which the others were shown */
+    struct cw_game_fault fault;
+    struct cw_clock_sync_stats clock;
+    struct cw_prediction_stats prediction;
+    struct cw_snapshot_client_stats snapshots;
+    struct cw_interpolation_stats interpolation;
+};
+
+void cw_game_client_get_stats(const struct cw_game_client *client, double now,
+                              struct cw_game_client_stats *stats);
+
+CW_END_DECLARATIONS
+
+#endif

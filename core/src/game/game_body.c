@@ -1,0 +1,82 @@
+#include "game/game_body.h"
+
+#include "base/little_endian.h"
+
+#include <string.h>
+
+enum { ECHO = 1, REPORT = 2, RATE = 4, DOWN_FLAGS = ECHO | REPORT | RATE };
+enum { SNAPSHOT = 1, UP_FLAGS = SNAPSHOT };
+
+static void put_bytes(uint8_t **out, const uint8_t *bytes, size_t size)
+{
+    memcpy(*out, bytes, size);
+    *out += size;
+}
+
+size_t cw_game_write_down(const struct cw_game_down *head, uint8_t *out)
+{
+    uint8_t *at = out;
+    const bool slow = head->rate < CW_GAME_FULL_RATE;
+    cw_little_endian_put(
+        &at, (head->echo ? ECHO : 0u) | (head->report ? REPORT : 0u) | (slow ? RATE : 0u), 1);
+    cw_little_endian_put(&at, head->entity, 2);
+    cw_little_endian_put(&at, head->starved, 1);
+    if (head->echo)
+        put_bytes(&at, head->echo, CW_CLOCK_ECHO_SIZE);
+    if (head->report)
+        put_bytes(&at, head->report, CW_INPUT_REPORT_SIZE);
+    if (slow)
+        cw_little_endian_put(&at, head->rate, 2);
+    return (size_t)(at - out);
+}
+
+size_t cw_game_write_up(const struct cw_game_up *head, uint8_t *out)
+{
+    uint8_t *at = out;
+    cw_little_endian_put(&at, head->has_snapshot ? SNAPSHOT : 0u, 1);
+    put_bytes(&at, head->stamp, CW_CLOCK_STAMP_SIZE);
+    if (head->has_snapshot)
+        cw_little_endian_put(&at, head->snapshot, 2);
+    return (size_t)(at - out);
+}
+
+/* Takes the next bytes of a head that is long enough. */
+static const uint8_t *take(const uint8_t **at, size_t size)
+{
+    const uint8_t *const part = *at;
+    *at += size;
+    return part;
+}
+
+size_t cw_game_read_down(const uint8_t *data, size_t size, struct cw_game_down *head)
+{
+    const uint8_t *at = data;
+    const uint32_t flags = size > 0 ? data[0] : UINT32_MAX;
+    size_t length = 4;
+    length += flags & ECHO ? CW_CLOCK_ECHO_SIZE : 0;
+    length += flags & REPORT ? CW_INPUT_REPORT_SIZE : 0;
+    length += flags & RATE ? 2 : 0;
+    if (flags > DOWN_FLAGS || size < length)
+        return 0;
+    at++;
+    head->entity = (uint16_t)cw_little_endian_get(&at, 2);
+    head->starved = (uint8_t)cw_little_endian_get(&at, 1);
+    head->echo = flags & ECHO ? take(&at, CW_CLOCK_ECHO_SIZE) : NULL;
+    head->report = flags & REPORT ? take(&at, CW_INPUT_REPORT_SIZE) : NULL;
+    head->rate = flags & RATE ? (uint16_t)cw_little_endian_get(&at, 2) : CW_GAME_FULL_RATE;
+    return head->rate > 0 && head->rate <= CW_GAME_FULL_RATE ? length : 0;
+}
+
+size_t cw_game_read_up(const uint8_t *data, size_t size, struct cw_game_up *head)
+{
+    const uint8_t *at = data;
+    const uint32_t flags = size > 0 ? data[0] : UINT32_MAX;
+    const size_t length = flags & SNAPSHOT ? CW_GAME_UP_HEAD : CW_GAME_UP_HEAD - 2;
+    if (flags > UP_FLAGS || size < length)
+        return 0;
+    at++;
+    head->stamp = take(&at, CW_CLOCK_STAMP_SIZE);
+    head->has_snapshot = (flags & SNAPSHOT) != 0;
+    head->snapshot = head->has_snapshot ? (uint16_t)cw_little_endian_get(&at, 2) : 0;
+    return length;
+}

@@ -1,0 +1,61 @@
+// Compares a fast game on Causeway with the same one on Colyseus: 8 players, RTT 80 to 120 ms, 5 % loss. Each plays
+// three times, in turn, and the medians count. Exits with 77 where Colyseus cannot be installed.
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const PACKAGES = {
+  '@colyseus/core': '0.18.17',
+  '@colyseus/schema': '5.0.34',
+  '@colyseus/sdk': '0.18.4',
+  '@colyseus/ws-transport': '0.18.4',
+};
+const TIMES = 3;
+const build = process.env.CAUSEWAY_BUILD;
+const folder = join(build, 'colyseus');
+
+if (!existsSync(join(folder, 'node_modules'))) {
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, 'package.json'), JSON.stringify({ dependencies: PACKAGES }));
+  try {
+    execFileSync('npm', ['install', '--no-audit', '--no-fund', '--ignore-scripts'], {
+      cwd: folder,
+      stdio: 'pipe',
+    });
+  } catch ({ stderr }) {
+    console.error(`skipped: Colyseus cannot be installed: ${stderr}`);
+    process.exit(77);
+  }
+}
+
+const play = (library) =>
+  JSON.parse(
+    execFileSync(
+      'unshare',
+      ['-Urn', process.execPath, fileURLToPath(new URL('games/play.mjs', import.meta.url)), library],
+      {
+        env: {
+          ...process.env,
+          CAUSEWAY_LOSSY_LINK: join(build, 'tests/relay/test_lossy_link'),
+          CAUSEWAY_RELAY: join(build, 'relay/causeway-relay'),
+        },
+        stdio: ['ignore', 'pipe', 'inherit'],
+      },
+    ),
+  );
+
+const runs = Array.from({ length: TIMES }, () => ({
+  causeway: play('causeway'),
+  colyseus: play('colyseus'),
+}));
+const median = (values) => values.toSorted((a, b) => a - b)[values.length >> 1];
+const figure = (library, name) => median(runs.map((run) => run[library][name]));
+for (const name of Object.keys(runs[0].causeway)) {
+  const [ours, theirs] = [figure('causeway', name), figure('colyseus', name)];
+  console.error(`${name}: Causeway ${ours}, Colyseus ${theirs}`);
+}
+for (const name of ['age_p99_ms', 'corrections_per_minute', 'bytes_per_second'])
+  console.log(
+    `${name.split('_per')[0].replace('_ms', '')}_ratio ${(figure('causeway', name) / figure('colyseus', name)).toFixed(2)} ratio`,
+  );

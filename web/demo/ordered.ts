@@ -1,0 +1,77 @@
+/** What the connection does at present, in seconds and as a share. */
+export interface Line {
+  readonly rtt: number;
+  readonly loss: number;
+}
+
+/** The time by which Linux waits longer than a round trip before it sends a segment again. */
+const TIMER_SECONDS = 0.2;
+/** So many later segments tell a sender that one is missing. */
+const DUPLICATE_ACKS = 3;
+/** With a gap of more packets, or with more that wait because nobody looks, the stream begins anew. */
+const MOST = 150;
+
+/** An entry that did not come, and when a stream would have it after all. */
+interface Gap {
+  later: number;
+  due: number;
+}
+
+/**
+ * What a byte stream, such as TCP, would have delivered of the same packets: all in order, so that a lost one holds up all
+ * later ones until it has been sent again. Only the wait is simulated; which packets are lost is what really happened to
+ * them. The stream is a good one: it knows each gap by itself, and a loss does not make it slower.
+ */
+export class OrderedStream<Entry> {
+  readonly #arrived = new Map<number, Entry>();
+  readonly #gaps = new Map<number, Gap>();
+  #next = Infinity;
+  #highest = -1;
+
+  /** `step` is the difference between the ticks of two packets; `random` decides whether what is sent again is lost too. */
+  constructor(
+    readonly step: number,
+    readonly random: () => number = Math.random,
+  ) {}
+
+  /** Takes what came over the connection, on a line that now does `line`. */
+  receive(tick: number, entry: Entry, now: number, line: Line): void {
+    const isFar = tick > this.#highest + MOST * this.step || this.#arrived.size >= MOST;
+    if (this.#next === Infinity || isFar) this.#begin(tick);
+    if (tick < this.#next) return;
+    this.#arrived.set(tick, entry);
+    this.#gaps.delete(tick);
+    for (const [missing, gap] of this.#gaps)
+      if (missing < tick && ++gap.later === DUPLICATE_ACKS)
+        gap.due = Math.min(gap.due, now + this.#repair(line));
+    for (let missing = this.#highest + this.step; missing < tick; missing += this.step)
+      this.#gaps.set(missing, { later: 1, due: now + TIMER_SECONDS + this.#repair(line) });
+    this.#highest = Math.max(this.#highest, tick);
+  }
+
+  /** Takes what the stream has delivered by now, in order. */
+  *take(now: number): Generator<readonly [tick: number, entry: Entry], void> {
+    for (; this.#next <= this.#highest; this.#next += this.step) {
+      const entry = this.#arrived.get(this.#next);
+      // What was lost is not shown even when it has been sent again: the entry after it is there at the same moment.
+      if (entry === undefined && (this.#gaps.get(this.#next)?.due ?? now) > now) return;
+      this.#arrived.delete(this.#next);
+      this.#gaps.delete(this.#next);
+      if (entry !== undefined) yield [this.#next, entry];
+    }
+  }
+
+  #begin(tick: number): void {
+    this.#arrived.clear();
+    this.#gaps.clear();
+    this.#next = this.#highest = tick;
+  }
+
+  /** Returns the seconds until something that is sent again is there; each further loss doubles the timer. */
+  #repair({ rtt, loss }: Line): number {
+    let seconds = rtt;
+    for (let timer = rtt + TIMER_SECONDS; timer < 4 && this.random() < loss; timer *= 2)
+      seconds += timer;
+    return seconds;
+  }
+}

@@ -1,0 +1,230 @@
+import { seconds } from '../clock.js';
+import type { GameClient } from '../hosts/game_client.js';
+import type { ReceivedEvent } from '../hosts/host.js';
+import type { MessageName, MessageValue, Schema } from '../messages/schema.js';
+import { checkOptions } from '../options.js';
+import { GameEnd } from './game_object.js';
+import {
+  GAME_BODY_SIZE,
+  clockSyncStatsStruct,
+  gameClientStatsAt,
+  gameClientStatsStruct,
+  gameFaultStruct,
+  gameTurnStruct,
+  gameTurnTypes,
+  interpolationStatsStruct,
+  predictionStatsStruct,
+  snapshotClientStatsStruct,
+  viewStruct,
+  type GameClientStats,
+  type GameConfig,
+} from './generated.js';
+import { loadGame, type GameCore } from './module.js';
+import {
+  gameMessage,
+  type BodySchema,
+  type GameEntity,
+  type GameRules,
+  type HasGameMessage,
+} from './rules.js';
+
+/** The scene that a page shows in a frame. */
+export interface Scene<
+  World extends Schema,
+  Player extends MessageName<World>,
+  Input extends MessageName<World>,
+> {
+  /** The number of the player's own entity; undefined until the server has told it. */
+  readonly me: number | undefined;
+  /** The state of the player's own entity, as predicted; undefined while there is none. */
+  readonly own: MessageValue<World, Player> | undefined;
+  /** All entities in the order of their numbers, one's own among them. */
+  readonly entities: readonly GameEntity<World, Input>[];
+}
+
+/** The options of {@link playGame}. */
+export interface PlayOptions<
+  World extends Schema,
+  Player extends MessageName<World>,
+  Input extends MessageName<World>,
+>
+  extends
+    GameRules<World, Player, Input>,
+    Pick<GameConfig, 'ticksPerInput' | 'smoothSeconds' | 'maxDelaySeconds'> {
+  /** Returns what the player does now. It is called once for each tick. */
+  readonly keys: () => MessageValue<World, Input>;
+  /** Draws a frame. */
+  readonly draw: (scene: Scene<World, Player, Input>) => void;
+  /** Has a function called for the next frame. Default: `requestAnimationFrame`, or a timer where there is none. */
+  readonly schedule?: (frame: () => void) => unknown;
+  /** The game kit. Default: the one that `loadGame` returns. */
+  readonly kit?: GameCore;
+}
+
+type Client = GameClient<BodySchema>;
+
+/** A turn of the module: the addresses of an input and, to play it, of a state. */
+interface Turn {
+  readonly type: keyof typeof gameTurnTypes;
+  readonly input: number;
+  readonly state: number;
+}
+
+const nextFrame = (frame: () => void): unknown =>
+  typeof requestAnimationFrame === 'function'
+    ? requestAnimationFrame(frame)
+    : setTimeout(frame, 1000 / 60);
+
+/** A game that a page plays; {@link playGame} makes one. */
+export class PlayedGame<
+  World extends Schema = Schema,
+  Player extends MessageName<World> = MessageName<World>,
+  Input extends MessageName<World> = MessageName<World>,
+> extends GameEnd<World, Player, Input> {
+  readonly #client: Client;
+  readonly #options: PlayOptions<World, Player, Input>;
+  /** True while a frame is to come. */
+  #scheduled = false;
+  #stopped = false;
+
+  /** @internal */
+  constructor(core: GameCore, client: Client, options: PlayOptions<World, Player, Input>) {
+    super(core, options, 'client', GAME_BODY_SIZE);
+    this.#client = client;
+    this.#options = options;
+    client.addEventListener('message', this.#received);
+    client.addEventListener('state', this.#followed);
+    this.#schedule();
+  }
+
+  /** The number of the player's own entity; undefined until the server has told it. */
+  get me(): number | undefined {
+    const { exports, memory, scratch } = this.core;
+    return exports.cw_game_client_own(this.address, scratch) ? memory.u32(scratch) : undefined;
+  }
+
+  /** Returns how the game is doing. */
+  stats(): GameClientStats {
+    const { core, address } = this;
+    const now = seconds();
+    return core.withMemory(gameClientStatsStruct.size, (at) => {
+      core.exports.cw_game_client_get_stats(address, now, at);
+      const { memory } = core;
+      const part = { ...gameClientStatsAt };
+      const clock = memory.struct(at + part.clock, clockSyncStatsStruct.fields);
+      return {
+        ...memory.struct(at, gameClientStatsStruct.fields),
+        view: memory.struct(at + part.view, viewStruct.fields),
+        fault: memory.struct(at + part.fault, gameFaultStruct.fields),
+        clock: { ...clock, synced: clock.synced !== 0 },
+        prediction: memory.struct(at + part.prediction, predictionStatsStruct.fields),
+        snapshots: memory.struct(at + part.snapshots, snapshotClientStatsStruct.fields),
+        interpolation: memory.struct(at + part.interpolation, interpolationStatsStruct.fields),
+      };
+    });
+  }
+
+  /** Ends the game. The connection stays. */
+  stop(): void {
+    this.destroy();
+  }
+
+  override destroy(): void {
+    this.#stopped = true;
+    this.#client.removeEventListener('message', this.#received);
+    this.#client.removeEventListener('state', this.#followed);
+    super.destroy();
+  }
+
+  readonly #received = ({ message }: ReceivedEvent<BodySchema>): void => {
+    if (message.type !== gameMessage.name) return;
+    const { core, address } = this;
+    const { body } = message.value;
+    core.exports.cw_game_client_receive(address, core.put(body), body.length, seconds());
+  };
+
+  /** Begins anew with each connection. */
+  readonly #followed = (): void => {
+    if (this.#client.state === 'requesting') this.core.exports.cw_game_client_reset(this.address);
+    this.#schedule();
+  };
+
+  #schedule(): void {
+    if (this.#scheduled || this.#stopped || this.#client.state === 'disconnected') return;
+    this.#scheduled = true;
+    (this.#options.schedule ?? nextFrame)(() => {
+      this.#scheduled = false;
+      // The frames go on when the application throws.
+      this.#schedule();
+      if (this.#scheduled) this.#frame();
+    });
+  }
+
+  #frame(): void {
+    const { exports } = this.core;
+    const now = seconds();
+    const errors: unknown[] = [];
+    exports.cw_game_client_update(this.address, now);
+    while (!this.#stopped) {
+      const turn = this.core.next(gameTurnStruct, (out) =>
+        exports.cw_game_client_next_turn(this.address, out),
+      );
+      if (!turn) break;
+      try {
+        this.#play(turn as unknown as Turn);
+      } catch (error) {
+        errors.push(error);
+      }
+    }
+    if (!this.#stopped) this.#transmit(now);
+    if (!this.#stopped && exports.cw_game_client_view(this.address, now)) this.#draw();
+    if (errors.length > 0) throw errors[0];
+  }
+
+  /** Plays a turn. A value that does not fit leaves the module's input or state as it was. */
+  #play({ type, input, state }: Turn): void {
+    const { playerStruct, inputStruct, place, rules } = this;
+    if (gameTurnTypes[type] === 'input')
+      return inputStruct.replace(input, place, this.#options.keys());
+    const next = rules.step(playerStruct.read(state), inputStruct.read(input));
+    if (!this.#stopped) playerStruct.replace(state, place, next);
+  }
+
+  #transmit(now: number): void {
+    const { core, place } = this;
+    if (!this.#client.writable) return;
+    const size = core.exports.cw_game_client_transmit(this.address, place, GAME_BODY_SIZE, now);
+    if (size === 0) return;
+    this.#client.send(gameMessage.name, { body: core.memory.copy(place, size) });
+  }
+
+  #draw(): void {
+    const { exports, scratch } = this.core;
+    const { me } = this;
+    const entities: GameEntity<World, Input>[] = [];
+    while (exports.cw_game_client_next_entity(this.address, scratch)) entities.push(this.shown());
+    const own = entities.find(({ id }) => id === me)?.value as
+      MessageValue<World, Player> | undefined;
+    this.#options.draw({ me, own, entities });
+  }
+}
+
+/**
+ * Plays a fast game over a connection: sends what the player does, plays it at once, and draws one's own entity as it
+ * will be and the others as they were. The game begins anew with each connection of the client, and ends with `stop`.
+ * While it plays, all messages of the client go to listeners of `message` events.
+ * @throws {@link MisuseError} `CONFIG` when an option cannot work, and what {@link loadGame} throws
+ */
+export async function playGame<
+  const Of extends Schema,
+  const World extends Schema,
+  const Player extends MessageName<World>,
+  const Input extends MessageName<World>,
+>(
+  client: GameClient<Of> & HasGameMessage<Of>,
+  options: PlayOptions<World, Player, Input>,
+): Promise<PlayedGame<World, Player, Input>> {
+  checkOptions('playGame', options, ['entities', 'player', 'input', 'step', 'keys', 'draw']);
+  const kit = options.kit ?? (await loadGame());
+  return new PlayedGame(kit, client as unknown as Client, options);
+}

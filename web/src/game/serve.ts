@@ -1,0 +1,281 @@
+import { seconds } from '../clock.js';
+import type { MessageName, MessageValue, Schema } from '../messages/schema.js';
+import { checkOptions } from '../options.js';
+import type { ServerClient } from '../server/client.js';
+import type { GameServer } from '../server/game_server.js';
+import { GameEnd } from './game_object.js';
+import {
+  GAME_BODY_SIZE,
+  gameFaultStruct,
+  gameServerStatsAt,
+  gameServerStatsStruct,
+  snapshotServerStatsStruct,
+  type GameConfig,
+  type GameServerStats,
+} from './generated.js';
+import { loadGame, type GameCore } from './module.js';
+import {
+  gameMessage,
+  type BodySchema,
+  type GameEntity,
+  type GameRules,
+  type HasGameMessage,
+} from './rules.js';
+
+/** The options of {@link serveGame}. */
+export interface ServeOptions<
+  World extends Schema,
+  Player extends MessageName<World>,
+  Input extends MessageName<World>,
+  Of extends Schema = Schema,
+>
+  extends
+    GameRules<World, Player, Input>,
+    Pick<
+      GameConfig,
+      'maxClients' | 'maxBytes' | 'ticksPerSnapshot' | 'maxCatchUpSeconds' | 'maxRewindSeconds'
+    > {
+  /** Returns the state in which a client's player begins. Its number is the client's slot. */
+  readonly join: (client: ServerClient<Of>) => MessageValue<World, Player>;
+  /** Plays what the server alone decides, after the players' steps of each tick. */
+  readonly tick?: (game: ServedGame<World, Player, Input, Of>) => void;
+  /** The game kit. Default: the one that `loadGame` returns. */
+  readonly kit?: GameCore;
+}
+
+/** A player of a {@link ServedGame}. */
+export class GamePlayer<State = object, Input = object, Of extends Schema = Schema> {
+  readonly client: ServerClient<Of>;
+  /** The state now. Change it or its fields in `tick`, or between ticks. */
+  state: State;
+  /** The input of this tick: the player's own, or the one before when it has not come. */
+  input!: Input;
+  readonly #seen: (id: number) => { readonly value: unknown } | undefined;
+
+  /** @internal */
+  constructor(
+    client: ServerClient<Of>,
+    state: State,
+    seen: (id: number) => { readonly value: unknown } | undefined,
+  ) {
+    this.client = client;
+    this.state = state;
+    this.#seen = seen;
+  }
+
+  /** The number of the player's entity: the client's slot. */
+  get id(): number {
+    return this.client.slot;
+  }
+
+  /**
+   * Returns another player as this one saw it when it made its input of this tick, to judge a shot; undefined when it
+   * did not see it.
+   */
+  sees(other: GamePlayer<State, Input, Of>): State | undefined {
+    return this.#seen(other.id)?.value as State | undefined;
+  }
+}
+
+/** Returns a client as the kit uses it. */
+const bodiesOf = <Of extends Schema>(client: ServerClient<Of>): ServerClient<BodySchema> =>
+  client as unknown as ServerClient<BodySchema>;
+
+type PlayerOf<
+  World extends Schema,
+  Player extends MessageName<World>,
+  Input extends MessageName<World>,
+  Of extends Schema,
+> = GamePlayer<MessageValue<World, Player>, MessageValue<World, Input>, Of>;
+
+/** The server of a game; {@link serveGame} makes one. */
+export class ServedGame<
+  World extends Schema = Schema,
+  Player extends MessageName<World> = MessageName<World>,
+  Input extends MessageName<World> = MessageName<World>,
+  Of extends Schema = Schema,
+> extends GameEnd<World, Player, Input> {
+  readonly #server: GameServer<Of>;
+  readonly #options: ServeOptions<World, Player, Input, Of>;
+  readonly #players = new Map<number, PlayerOf<World, Player, Input, Of>>();
+  #started = false;
+  #stopped = false;
+
+  /** @internal */
+  constructor(
+    core: GameCore,
+    server: GameServer<Of>,
+    options: ServeOptions<World, Player, Input, Of>,
+  ) {
+    super(core, options, 'server', GAME_BODY_SIZE);
+    this.#server = server;
+    this.#options = options;
+    server.addEventListener('connect', this.#connected);
+    server.addEventListener('tick', this.#run);
+    for (const client of server.clients) this.#join(client);
+  }
+
+  /** The players, in the order in which they came. */
+  get players(): readonly PlayerOf<World, Player, Input, Of>[] {
+    return [...this.#players.values()];
+  }
+
+  /**
+   * Sets an entity, or adds one. Numbers from the `maxClients` of the server on are no player's.
+   * @returns the state as the players get it: compressed floats are rounded
+   * @throws RangeError or TypeError that names the field that does not fit
+   */
+  set<Name extends Exclude<MessageName<World>, Input>>(
+    id: number,
+    type: Name,
+    value: MessageValue<World, Name>,
+  ): MessageValue<World, Name> {
+    return this.#set(id, type, value);
+  }
+
+  /** Returns an entity, undefined when there is none of this number. */
+  get(id: number): GameEntity<World, Input> | undefined {
+    const { core, address, schema } = this;
+    const state = core.exports.cw_game_server_state(address, id, core.scratch);
+    if (state === 0) return undefined;
+    const type = core.memory.u32(core.scratch);
+    return {
+      id,
+      type: schema.name(type),
+      value: schema.read(type, state),
+    } as unknown as GameEntity<World, Input>;
+  }
+
+  /** Removes an entity. */
+  remove(id: number): void {
+    this.core.exports.cw_game_server_remove(this.address, id);
+  }
+
+  /** Returns how the game is doing. */
+  stats(): GameServerStats {
+    const { core, address } = this;
+    return core.withMemory(gameServerStatsStruct.size, (at) => {
+      core.exports.cw_game_server_get_stats(address, at);
+      const { memory } = core;
+      const part = { ...gameServerStatsAt };
+      return {
+        ...memory.struct(at, gameServerStatsStruct.fields),
+        fault: memory.struct(at + part.fault, gameFaultStruct.fields),
+        snapshots: memory.struct(at + part.snapshots, snapshotServerStatsStruct.fields),
+      };
+    });
+  }
+
+  /** Ends the game. The connections stay. */
+  stop(): void {
+    this.destroy();
+  }
+
+  override destroy(): void {
+    this.#stopped = true;
+    this.#server.removeEventListener('connect', this.#connected);
+    this.#server.removeEventListener('tick', this.#run);
+    this.#players.clear();
+    super.destroy();
+  }
+
+  readonly #connected = ({ client }: { readonly client: ServerClient<Of> }): void =>
+    this.#join(client);
+
+  #join(client: ServerClient<Of>): void {
+    const { core, rules } = this;
+    const { exports } = core;
+    const { slot } = client;
+    core.check(exports.cw_game_server_join(this.address, slot, slot));
+    const state = this.#set(slot, rules.player, this.#options.join(client));
+    const player = new GamePlayer(client, state, (id: number) =>
+      exports.cw_game_server_seen(this.address, slot, id, core.scratch) ? this.shown() : undefined,
+    ) as PlayerOf<World, Player, Input, Of>;
+    this.#players.set(slot, player);
+    const isHere = (): boolean => this.#players.get(slot) === player;
+    bodiesOf(client).addEventListener('message', ({ message }) => {
+      if (message.type !== gameMessage.name || !isHere()) return;
+      const { body } = message.value;
+      exports.cw_game_server_receive(this.address, slot, core.put(body), body.length, seconds());
+    });
+    client.addEventListener('disconnect', () => {
+      if (!isHere()) return;
+      this.#players.delete(slot);
+      this.remove(slot);
+      exports.cw_game_server_leave(this.address, slot);
+    });
+  }
+
+  #set<Name extends MessageName<World>>(
+    id: number,
+    type: Name,
+    value: MessageValue<World, Name>,
+  ): MessageValue<World, Name> {
+    const { core, schema, place } = this;
+    const number = schema.number(type);
+    schema.write(number, place, value as Record<string, unknown>);
+    core.check(core.exports.cw_game_server_set(this.address, id, number, place));
+    return schema.read(number, place) as MessageValue<World, Name>;
+  }
+
+  /** Plays the ticks that are due, and sends what has become of the world. */
+  readonly #run = (): void => {
+    const { exports, scratch } = this.core;
+    const now = seconds();
+    // Ticks come half an interval before the server's, so that each of these, early or late, plays one.
+    const { ticksPerSecond = 60 } = this.rules;
+    if (!this.#started) exports.cw_game_server_update(this.address, now - 0.5 / ticksPerSecond);
+    this.#started = true;
+    exports.cw_game_server_update(this.address, now);
+    while (!this.#stopped && exports.cw_game_server_next_tick(this.address, scratch)) this.#play();
+    if (!this.#stopped) this.#transmit(now);
+  };
+
+  #play(): void {
+    const { core, place, inputStruct, rules } = this;
+    const { exports } = core;
+    for (const player of this.players) {
+      if (!exports.cw_game_server_input(this.address, player.id, place)) continue;
+      player.input = inputStruct.read(place);
+      player.state = rules.step(player.state, player.input);
+    }
+    this.#options.tick?.(this);
+    for (const player of this.players)
+      player.state = this.#set(player.id, rules.player, player.state);
+  }
+
+  #transmit(now: number): void {
+    const { core, place } = this;
+    for (const { id, client } of this.players) {
+      const size = core.exports.cw_game_server_transmit(
+        this.address,
+        id,
+        place,
+        GAME_BODY_SIZE,
+        now,
+      );
+      if (size === 0 || !client.writable) continue;
+      bodiesOf(client).send(gameMessage.name, { body: core.memory.copy(place, size) });
+    }
+  }
+}
+
+/**
+ * Serves a fast game to the clients of a server: each has a player, which the rules move by what the client's page
+ * sends, and gets snapshots of all entities. The ticks are played in the server's own: a server that is late plays
+ * those that it has missed.
+ * @throws {@link MisuseError} `CONFIG` when an option cannot work, and what {@link loadGame} throws
+ */
+export async function serveGame<
+  const Of extends Schema,
+  const World extends Schema,
+  const Player extends MessageName<World>,
+  const Input extends MessageName<World>,
+>(
+  server: GameServer<Of> & HasGameMessage<Of>,
+  options: ServeOptions<World, Player, Input, Of>,
+): Promise<ServedGame<World, Player, Input, Of>> {
+  checkOptions('serveGame', options, ['entities', 'player', 'input', 'step', 'join']);
+  const kit = options.kit ?? (await loadGame());
+  return new ServedGame(kit, server, { maxClients: server.maxClients, ...options });
+}
