@@ -78,15 +78,15 @@ struct cw_lab_control {
     bool good;                    /* it is in good mode */
 };
 
-/* What stands in the head of the newest packet that a peer has sent, and what it carries. All is 0
-   before the first one, and for a protocol whose packets have no such head. */
+/* The newest packet that a peer has sent: its head, and the number of its messages. All is 0 before
+   the first one, and for a protocol whose packets have no such head. */
 struct cw_lab_packet {
     uint32_t size;     /* bytes of the packet's first datagram */
     uint32_t sequence; /* the number of the packet, of 16 bits */
     uint32_t ack;      /* the newest packet of the other end that had arrived */
     uint32_t ack_bits; /* bit n: the packet ack - n of the other end had arrived */
     uint32_t messages; /* messages, and parts of blocks */
-    uint32_t resent;   /* those of them that were sent before */
+    uint32_t resent;   /* the number of these that were sent before */
 };
 
 /* A protocol: a constant table. The column never passes NULL or a time that is not finite, and

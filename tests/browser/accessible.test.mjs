@@ -1,4 +1,4 @@
-// What axe-core finds on our pages, and how they look: a wide window and a phone, light and dark.
+// The faults that axe-core finds on our pages, and how they look: a wide window and a phone, light and dark.
 import assert from 'node:assert/strict';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';

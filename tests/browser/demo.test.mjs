@@ -1,4 +1,4 @@
-// The demo as a visitor finds it: what the page says, how it fills the window, and what stands out from the floor.
+// The demo as a visitor finds it: what the page says, how it fills the window, and what stands out from the ground.
 import assert from 'node:assert/strict';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -72,7 +72,7 @@ test('a preset makes the network worse, and another makes it good again', async 
 });
 
 for (const colorScheme of ['light', 'dark'])
-  test(`in the ${colorScheme} scheme all bodies stand out from the floor by 3 to 1`, async (t) => {
+  test(`in the ${colorScheme} scheme all bodies stand out from the ground by 3 to 1`, async (t) => {
     const page = await open(t, { colorScheme });
     const contrasts = await page.evaluate(async () => {
       const { colorOf } = await import('/colors.js');

@@ -80,7 +80,7 @@ test('it opens on the train, explains itself, and says in a sentence what is see
     /^99 of 100 states arrive within \d+ ms with [^,]+, and within ([\d.]+) m?s with TCP-like stream: ([\d.]+) times as long\.$/,
   );
   assert.ok(worst > 0 && times > 1.5);
-  // What is compared is what the chart shows, and one column alone is not compared.
+  // The sentence is about the same latency as the chart, and one column alone is not compared.
   await page.locator('#latency').selectOption('message');
   await page.evaluate(() => globalThis.page.step());
   assert.match(await page.textContent('#verdict'), /^99 of 100 messages arrive within/);

@@ -1,4 +1,4 @@
-// What axe-core finds on a page of a test.
+// This asks axe-core about a page of a test.
 import { readFileSync } from 'node:fs';
 import { require } from './packages.mjs';
 

@@ -1,4 +1,4 @@
-/** The contrast with the floor that everything on it has at least; WCAG asks for 3. */
+/** The contrast with the arena's ground that everything on it has at least; WCAG asks for 3. */
 const LEAST_CONTRAST = 3.3;
 const SATURATION = 0.7;
 
@@ -23,7 +23,7 @@ const hexParts = (hex: string): number[] =>
 
 const known = new Map<string, string>();
 
-/** Returns a player's colour on a floor of the colour `#rrggbb`, as dark or as light as the contrast needs. */
+/** Returns a player's colour on ground of the colour `#rrggbb`, as dark or as light as the contrast needs. */
 export function colorOf(player: number, floor: string): string {
   const key = `${player} ${floor}`;
   const before = known.get(key);

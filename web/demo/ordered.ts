@@ -1,4 +1,4 @@
-/** What the connection does at present, in seconds and as a share. */
+/** The round trip and the loss of the connection at present, in seconds and as a share. */
 export interface Line {
   readonly rtt: number;
   readonly loss: number;
@@ -6,7 +6,7 @@ export interface Line {
 
 /** The time by which Linux waits longer than a round trip before it sends a segment again. */
 const TIMER_SECONDS = 0.2;
-/** So many later segments tell a sender that one is missing. */
+/** A sender knows that a segment is missing when so many later ones have come. */
 const DUPLICATE_ACKS = 3;
 /** With a gap of more packets, or with more that wait because nobody looks, the stream begins anew. */
 const MOST = 150;
@@ -18,9 +18,9 @@ interface Gap {
 }
 
 /**
- * What a byte stream, such as TCP, would have delivered of the same packets: all in order, so that a lost one holds up all
- * later ones until it has been sent again. Only the wait is simulated; which packets are lost is what really happened to
- * them. The stream is a good one: it knows each gap by itself, and a loss does not make it slower.
+ * This stream delivers the packets of a connection as TCP would: all in order, so that a lost one holds up all later ones
+ * until it has been sent again. Only the wait is simulated; the losses are those that really happened. The stream is a
+ * good one: it knows each gap by itself, and a loss does not make it slower.
  */
 export class OrderedStream<Entry> {
   readonly #arrived = new Map<number, Entry>();
@@ -53,7 +53,7 @@ export class OrderedStream<Entry> {
   *take(now: number): Generator<readonly [tick: number, entry: Entry], void> {
     for (; this.#next <= this.#highest; this.#next += this.step) {
       const entry = this.#arrived.get(this.#next);
-      // What was lost is not shown even when it has been sent again: the entry after it is there at the same moment.
+      // A lost entry is not shown even when it has been sent again: the one after it is there at the same moment.
       if (entry === undefined && (this.#gaps.get(this.#next)?.due ?? now) > now) return;
       this.#arrived.delete(this.#next);
       this.#gaps.delete(this.#next);

@@ -29,7 +29,7 @@ export interface Shot {
   readonly time: number;
 }
 
-/** How a round stands, and who has won the one before. */
+/** The time of a round, and the winner of the one before. */
 export interface Round {
   readonly secondsLeft: number;
   readonly secondsPassed: number;
@@ -55,7 +55,7 @@ export const ARENA = { width: 32, height: 18 };
 const PLAYER_RADIUS = 1 / 2;
 const BODY_RADIUS = 1 / 3;
 const SHOT_SECONDS = 0.15;
-/** What a shot hits breaks into so many sparks, which fly so far for so long. */
+/** A hit throws so many sparks, which fly so far for so long. */
 const SPARKS = { count: 9, metres: 1.3, seconds: 0.45 } as const;
 /** A shot that gets as far as this, in metres, has hit nothing. */
 const SHOT_RANGE = 13.9;

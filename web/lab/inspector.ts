@@ -7,7 +7,7 @@ const ACKS = 32;
 const count = (number: number, what: string): string =>
   `${number} ${what}${number === 1 ? '' : 's'}`;
 
-/** What stands in the newest packet of each end: its number, a square for each packet that it acks, and its messages. */
+/** The newest packet of each end: its number, a square for each packet that it acks, and its messages. */
 export class Inspector {
   readonly #rows: readonly HTMLElement[];
 

@@ -94,7 +94,7 @@ export const PRESETS: Readonly<Record<string, Network>> = {
   Satellite: { rtt: 600, jitter: 10, loss: 1, bursts: 1, bandwidth: 5000, queue: 256, ...SAME },
 };
 
-/** Who comes without an address sees at once what differs most: the states of a game, on a train. */
+/** A visitor without an address sees at once what differs most: the states of a game, on a train. */
 const OPENING: Partial<Settings & View> = { ...PRESETS['Train'], latencyOf: 'state' };
 
 /** Returns the settings that hold for what an address does not name; `protocols` are all that the lab has. */

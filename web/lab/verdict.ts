@@ -15,7 +15,7 @@ export const verdictText = (
   `In lockstep, player ${player + 1} sees their own moves ${oneDesign(lockstep)}. ` +
   `With prediction, they see them ${oneDesign(prediction)}.`;
 
-/** How long 99 of 100 take in a column, in milliseconds; NaN before there is any. */
+/** The time that 99 of 100 take in a column, in milliseconds; NaN before there is any. */
 interface Judged {
   readonly name: string;
   readonly p99: number;

@@ -1,5 +1,4 @@
-/* What columns tell of the newest packet of an end: its number, what it acks, and what it carries.
- */
+/* A column tells the number of an end's newest packet, what it acks, and what it carries. */
 #include "lab/peers.h"
 
 #include "column_rig.h"
