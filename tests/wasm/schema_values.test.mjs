@@ -45,6 +45,33 @@ test('a constant is on the wire and has no value', () => {
   });
 });
 
+test('the properties of a value may stand anywhere, in any order', () => {
+  const fields = { a: bits(8), b: optional(bits(8)), end: constant(9, 8), c: bits(8), d: bits(8) };
+  class Inherited {
+    d = 4;
+    get c() {
+      return 3;
+    }
+  }
+  Inherited.prototype.a = 1;
+  const values = [
+    { a: 1, c: 3, d: 4 },
+    { d: 4, c: 3, a: 1 },
+    { c: 3, a: 1, x: 5, d: 4, b: undefined },
+    { end: 5, a: 1, get c() { return this.d - 1; }, d: 4 }, // prettier-ignore
+    Object.assign(Object.create(null), { a: 1, d: 4, c: 3 }),
+    Object.create({ c: 3, a: 1 }, { d: { value: 4 } }),
+    new Inherited(),
+  ];
+  withBodies(core, fields, (bodies) => {
+    const bytes = bodies.write(values[0]);
+    values.forEach((value, i) => assert.deepEqual(bodies.write(value), bytes, `value ${i}`));
+    assert.deepEqual(bodies.read(bytes), values[0]);
+    assert.throws(() => bodies.write({ d: 'x', a: -1 }), /a: -1 is not a whole number/);
+    assert.throws(() => bodies.write({ d: 4, a: 1 }), /c: undefined is not a number/);
+  });
+});
+
 test('an enumeration is the number of a name', () => {
   const fields = {
     team,

@@ -1,7 +1,7 @@
 import { MisuseError } from '../errors.js';
 import type { Memory } from '../memory.js';
 import { WasmObject, type WasmModule } from '../module.js';
-import type { Field, Fields, View } from './fields.js';
+import type { Field, Fields, Kind, View } from './fields.js';
 import type { Schema } from './schema.js';
 
 /** A slot checks one value, stores it in the struct of a message, and reads it from there. */
@@ -9,9 +9,69 @@ interface Slot {
   /** The size of the value, and the number of which its address is a multiple, both in bytes. */
   readonly size: number;
   readonly alignment: number;
-  write(memory: Memory, address: number, value: unknown): void;
-  read(memory: Memory, address: number): unknown;
+  readonly write: (memory: Memory, address: number, value: unknown) => void;
+  readonly read: (memory: Memory, address: number) => unknown;
+  /** The kind, if it is one that {@link store} and {@link load} know, and the limits of an integer. */
+  readonly kind: Kind | 'other';
+  readonly least: number;
+  readonly most: number;
 }
+
+/** Makes a slot. All are made here, because engines are fast with objects that have their members in one order. */
+const makeSlot = (
+  size: number,
+  alignment: number,
+  write: Slot['write'],
+  read: Slot['read'],
+  { kind, min, max }: Pick<Slot, 'kind'> & Pick<Field<unknown>, 'min' | 'max'> = OTHER,
+): Slot => ({ size, alignment, write, read, kind, least: Number(min), most: Number(max) });
+
+const OTHER = { kind: 'other', min: 0n, max: 0n } as const;
+
+/**
+ * Writes a value to a slot. Calls of functions that differ from field to field take an engine longer than what they do,
+ * so the frequent kinds are written here. Of these, `write` gets only values that do not fit.
+ */
+const store = (slot: Slot, memory: Memory, address: number, value: unknown): void => {
+  switch (slot.kind) {
+    case 'bool':
+      if (typeof value === 'boolean') return memory.view.setUint8(address, Number(value));
+      break;
+    case 'int':
+    case 'uint':
+    case 'relative':
+      if (isInteger(value) && value >= slot.least && value <= slot.most)
+        return memory.view.setInt32(address, value, true);
+      break;
+    case 'float':
+      if (typeof value === 'number') return memory.view.setFloat32(address, value, true);
+      break;
+    case 'compressedFloat':
+      if (isFinite(value)) return memory.view.setFloat32(address, value, true);
+  }
+  slot.write(memory, address, value);
+};
+
+const isInteger = (value: unknown): value is number => Number.isInteger(value);
+const isFinite = (value: unknown): value is number => Number.isFinite(value);
+
+/** Reads a value from a slot. */
+const load = (slot: Slot, memory: Memory, address: number): unknown => {
+  switch (slot.kind) {
+    case 'bool':
+      return memory.view.getUint8(address) === 1;
+    case 'int':
+      return memory.view.getInt32(address, true);
+    case 'uint':
+    case 'relative':
+      return memory.view.getUint32(address, true);
+    case 'float':
+    case 'compressedFloat':
+      return memory.view.getFloat32(address, true);
+    default:
+      return slot.read(memory, address);
+  }
+};
 
 /** A path names the place of a value in a message, for errors. It becomes a text only when there is an error. */
 class Path {
@@ -44,36 +104,52 @@ const wrong = (path: Path, value: unknown, wanted: string): Error => {
 /** Throws when a field cannot hold a value. */
 type Check = (value: unknown) => void;
 
-/** Makes the slot of a number of 4 or 8 bytes, with a check of its value. */
+/** Makes the slot of a kind that {@link store} and {@link load} know. The check throws for a value that does not fit. */
+const known = (field: Field<unknown>, size: number, check: Check): Slot =>
+  makeSlot(
+    size,
+    size,
+    (_memory, _address, value) => check(value),
+    () => undefined,
+    field,
+  );
+
+/** Makes the slot of a number of 8 bytes, with a check of its value. */
 const number = (
-  size: 4 | 8,
   read: (view: DataView, address: number) => number | bigint,
   write: (view: DataView, address: number, value: never) => void,
   check: Check,
-): Slot => ({
-  size,
-  alignment: size,
-  write: (memory, address, value) => {
-    check(value);
-    write(memory.view, address, value as never);
-  },
-  read: (memory, address) => read(memory.view, address),
-});
+): Slot =>
+  makeSlot(
+    8,
+    8,
+    (memory, address, value) => {
+      check(value);
+      write(memory.view, address, value as never);
+    },
+    (memory, address) => read(memory.view, address),
+  );
 
-const isFloat =
+const checkBool =
+  (path: Path): Check =>
+  (value) => {
+    if (typeof value !== 'boolean') throw wrong(path, value, 'true or false');
+  };
+
+const checkFloat =
   (path: Path): Check =>
   (value) => {
     if (typeof value !== 'number') throw wrong(path, value, 'a number');
   };
 
-const isFinite =
+const checkFinite =
   (path: Path): Check =>
   (value) => {
     if (typeof value !== 'number') throw wrong(path, value, 'a number');
     if (!Number.isFinite(value)) throw new RangeError(`${path.toString()}: ${value} is not finite`);
   };
 
-const isWhole = ({ min, max }: Field<unknown>, path: Path): Check => {
+const checkWhole = ({ min, max }: Field<unknown>, path: Path): Check => {
   const [least, most] = [Number(min), Number(max)];
   return (value) => {
     if (typeof value !== 'number') throw wrong(path, value, 'a number');
@@ -84,7 +160,7 @@ const isWhole = ({ min, max }: Field<unknown>, path: Path): Check => {
   };
 };
 
-const isBig =
+const checkBig =
   ({ min, max }: Field<unknown>, path: Path): Check =>
   (value) => {
     if (typeof value !== 'bigint') throw wrong(path, value, 'a bigint');
@@ -96,49 +172,46 @@ const tooLong = (path: Path, size: number, max: number): RangeError =>
   new RangeError(`${path.toString()}: ${size} bytes are more than ${max}`);
 
 /** Makes the slot of a `struct { uint32_t size; uint8_t data[max]; }`. */
-const bytesSlot = (max: number, path: Path): Slot => ({
-  size: Math.ceil((4 + max) / 4) * 4,
-  alignment: 4,
-  write: (memory, address, value) => {
-    if (!(value instanceof Uint8Array)) throw wrong(path, value, 'a Uint8Array');
-    if (value.length > max) throw tooLong(path, value.length, max);
-    memory.view.setUint32(address, value.length, true);
-    memory.bytes.set(value, address + 4);
-  },
-  read: (memory, address) => memory.copy(address + 4, memory.u32(address)),
-});
+const bytesSlot = (max: number, path: Path): Slot =>
+  makeSlot(
+    Math.ceil((4 + max) / 4) * 4,
+    4,
+    (memory, address, value) => {
+      if (!(value instanceof Uint8Array)) throw wrong(path, value, 'a Uint8Array');
+      if (value.length > max) throw tooLong(path, value.length, max);
+      memory.view.setUint32(address, value.length, true);
+      memory.bytes.set(value, address + 4);
+    },
+    (memory, address) => memory.copy(address + 4, memory.u32(address)),
+  );
 
 /** Makes the slot of a `char[max + 1]`. */
-const stringSlot = (max: number, path: Path): Slot => ({
-  size: max + 1,
-  alignment: 1,
-  write: (memory, address, value) => {
-    if (typeof value !== 'string') throw wrong(path, value, 'a string');
-    if (value.includes('\0'))
-      throw new RangeError(`${path.toString()}: it has the character U+0000`);
-    const place = memory.bytes.subarray(address, address + max);
-    const { read, written } = encoder.encodeInto(value, place);
-    if (read < value.length) throw tooLong(path, encoder.encode(value).length, max);
-    memory.bytes[address + written] = 0;
-  },
-  read: (memory, address) => {
-    const { bytes } = memory;
-    return decoder.decode(bytes.subarray(address, bytes.indexOf(0, address)));
-  },
-});
-
-const boolSlot = (path: Path): Slot => ({
-  size: 1,
-  alignment: 1,
-  write: (memory, address, value) => {
-    if (typeof value !== 'boolean') throw wrong(path, value, 'true or false');
-    memory.bytes[address] = Number(value);
-  },
-  read: (memory, address) => memory.bytes[address] === 1,
-});
+const stringSlot = (max: number, path: Path): Slot =>
+  makeSlot(
+    max + 1,
+    1,
+    (memory, address, value) => {
+      if (typeof value !== 'string') throw wrong(path, value, 'a string');
+      if (value.includes('\0'))
+        throw new RangeError(`${path.toString()}: it has the character U+0000`);
+      const place = memory.bytes.subarray(address, address + max);
+      const { read, written } = encoder.encodeInto(value, place);
+      if (read < value.length) throw tooLong(path, encoder.encode(value).length, max);
+      memory.bytes[address + written] = 0;
+    },
+    (memory, address) => {
+      const { bytes } = memory;
+      return decoder.decode(bytes.subarray(address, bytes.indexOf(0, address)));
+    },
+  );
 
 /** The slot of a field that has no member. */
-const alignSlot: Slot = { size: 0, alignment: 1, write: () => {}, read: () => undefined };
+const noSlot = makeSlot(
+  0,
+  1,
+  () => {},
+  () => undefined,
+);
 
 const roundUp = (size: number, alignment: number): number =>
   Math.ceil(size / alignment) * alignment;
@@ -147,26 +220,26 @@ const roundUp = (size: number, alignment: number): number =>
 const optionalSlot = (slot: Slot): Slot => {
   const { alignment } = slot;
   const place = roundUp(1, alignment);
-  return {
-    size: place + slot.size,
+  return makeSlot(
+    place + slot.size,
     alignment,
-    write: (memory, address, value) => {
+    (memory, address, value) => {
       memory.bytes[address] = Number(value !== undefined);
-      if (value !== undefined) slot.write(memory, address + place, value);
+      if (value !== undefined) store(slot, memory, address + place, value);
     },
-    read: (memory, address) =>
-      memory.bytes[address] === 1 ? slot.read(memory, address + place) : undefined,
-  };
+    (memory, address) =>
+      memory.bytes[address] === 1 ? load(slot, memory, address + place) : undefined,
+  );
 };
 
 /** Makes the slot of a `struct { uint32_t count; items[max]; }`. */
 const arraySlot = (slot: Slot, max: number, path: Path): Slot => {
   const alignment = Math.max(4, slot.alignment);
   const place = roundUp(4, slot.alignment);
-  return {
-    size: roundUp(place + max * slot.size, alignment),
+  return makeSlot(
+    roundUp(place + max * slot.size, alignment),
     alignment,
-    write: (memory, address, value) => {
+    (memory, address, value) => {
       path.item = -1;
       if (!Array.isArray(value)) throw wrong(path, value, 'an array');
       if (value.length > max)
@@ -174,110 +247,106 @@ const arraySlot = (slot: Slot, max: number, path: Path): Slot => {
       memory.view.setUint32(address, value.length, true);
       for (let i = 0; i < value.length; i++) {
         path.item = i;
-        slot.write(memory, address + place + i * slot.size, value[i]);
+        store(slot, memory, address + place + i * slot.size, value[i]);
       }
     },
-    read: (memory, address) => {
+    (memory, address) => {
       const items: unknown[] = [];
       const count = memory.u32(address);
       for (let i = 0; i < count; i++)
-        items.push(slot.read(memory, address + place + i * slot.size));
+        items.push(load(slot, memory, address + place + i * slot.size));
       return items;
     },
-  };
+  );
 };
 
 /** Makes the slot of a struct, with its members placed as a C compiler places them. */
 const structSlot = (fields: Fields, path: Path): Slot => {
   let end = 0;
   let alignment = 1;
-  const members = Object.entries(fields).map(([name, field]) => {
+  const places = Object.entries(fields).map(([name, field]) => {
     const slot = slotOf(field, new Path(name, path));
     const offset = roundUp(end, slot.alignment);
     end = offset + slot.size;
     alignment = Math.max(alignment, slot.alignment);
     return { name, offset, slot };
   });
-  return {
-    size: roundUp(end, alignment),
+  const members = places.filter(({ slot }) => slot !== noSlot);
+  return makeSlot(
+    roundUp(end, alignment),
     alignment,
-    write: (memory, address, value) => {
+    (memory, address, value) => {
       if (typeof value !== 'object' || value === null) throw wrong(path, value, 'an object');
-      for (const { name, offset, slot } of members)
-        slot.write(memory, address + offset, (value as Record<string, unknown>)[name]);
+      const values = value as Record<string, unknown>;
+      let next = 0;
+      // An engine knows where a property is as long as it goes through them, and they mostly have the order of the fields.
+      for (const key in values)
+        while (next < members.length) {
+          const { name, offset, slot } = members[next++]!;
+          store(slot, memory, address + offset, name === key ? values[key] : values[name]);
+          if (name === key) break;
+        }
+      for (; next < members.length; next++) {
+        const { name, offset, slot } = members[next]!;
+        store(slot, memory, address + offset, values[name]);
+      }
     },
-    read: (memory, address) => {
+    (memory, address) => {
       const value: Record<string, unknown> = {};
       for (const { name, offset, slot } of members) {
-        const member = slot.read(memory, address + offset);
+        const member = load(slot, memory, address + offset);
         if (member !== undefined) value[name] = member;
       }
       return value;
     },
-  };
+  );
 };
 
 /** Makes the slot of a value that has another form in the core. */
-const viewSlot = (slot: Slot, view: View, path: Path): Slot => ({
-  ...slot,
-  write: (memory, address, value) => {
-    const kept = view.toCore(value);
-    if (kept === undefined) {
-      const error = wrong(path, value, view.wanted);
-      throw value !== null && typeof value === view.type ? new RangeError(error.message) : error;
-    }
-    slot.write(memory, address, kept);
-  },
-  read: (memory, address) => view.fromCore(slot.read(memory, address) as never),
-});
+const viewSlot = (slot: Slot, view: View, path: Path): Slot =>
+  makeSlot(
+    slot.size,
+    slot.alignment,
+    (memory, address, value) => {
+      const kept = view.toCore(value);
+      if (kept === undefined) {
+        const error = wrong(path, value, view.wanted);
+        throw value !== null && typeof value === view.type ? new RangeError(error.message) : error;
+      }
+      store(slot, memory, address, kept);
+    },
+    (memory, address) => view.fromCore(load(slot, memory, address) as never),
+  );
 
 const plainSlot = (field: Field<unknown>, path: Path): Slot => {
   switch (field.kind) {
     case 'bool':
-      return boolSlot(path);
+      return known(field, 1, checkBool(path));
     case 'int':
-      return number(
-        4,
-        (view, at) => view.getInt32(at, true),
-        (view, at, value) => view.setInt32(at, value, true),
-        isWhole(field, path),
-      );
     case 'uint':
     case 'relative':
-      return number(
-        4,
-        (view, at) => view.getUint32(at, true),
-        (view, at, value) => view.setUint32(at, value, true),
-        isWhole(field, path),
-      );
+      return known(field, 4, checkWhole(field, path));
+    case 'float':
+      return known(field, 4, checkFloat(path));
+    case 'compressedFloat':
+      return known(field, 4, checkFinite(path));
     case 'int64':
       return number(
-        8,
         (view, at) => view.getBigInt64(at, true),
         (view, at, value) => view.setBigInt64(at, value, true),
-        isBig(field, path),
+        checkBig(field, path),
       );
     case 'uint64':
       return number(
-        8,
         (view, at) => view.getBigUint64(at, true),
         (view, at, value) => view.setBigUint64(at, value, true),
-        isBig(field, path),
-      );
-    case 'float':
-    case 'compressedFloat':
-      return number(
-        4,
-        (view, at) => view.getFloat32(at, true),
-        (view, at, value) => view.setFloat32(at, value, true),
-        field.kind === 'float' ? isFloat(path) : isFinite(path),
+        checkBig(field, path),
       );
     case 'double':
       return number(
-        8,
         (view, at) => view.getFloat64(at, true),
         (view, at, value) => view.setFloat64(at, value, true),
-        isFloat(path),
+        checkFloat(path),
       );
     case 'bytes':
       return bytesSlot(Number(field.max), path);
@@ -287,7 +356,7 @@ const plainSlot = (field: Field<unknown>, path: Path): Slot => {
       return structSlot(field.fields!, path);
     case 'align':
     case 'constant':
-      return alignSlot;
+      return noSlot;
   }
 };
 
@@ -339,7 +408,7 @@ export class CoreSchema extends WasmObject {
   }
 
   /** Fills in a struct. Throws a RangeError or TypeError that names the field when a value does not fit. */
-  write(number: number, address: number, value: Readonly<Record<string, unknown>>): void {
+  write(number: number, address: number, value: object): void {
     this.#types[number]!.slot.write(this.core.memory, address, value);
   }
 

@@ -10,7 +10,7 @@ import {
 } from '../generated.js';
 import type { MessageChannels } from './channels.js';
 import type { CoreSchema } from './codec.js';
-import { checkChannel, readEvent, writeMessage } from './passing.js';
+import { checkChannel, fillMessage, handedOver, readEvent } from './passing.js';
 import type { AnswerValue, QuestionValue, RequestName } from './request.js';
 import type { MessageName, MessageValue, Schema } from './schema.js';
 import type { ChannelStats, ConnectionEvent, ConnectionStats } from './types.js';
@@ -59,16 +59,10 @@ export abstract class MessageEnd<Of extends Schema> extends CoreObject {
     receipt = 0,
   ): number {
     const { core, connection } = this;
-    const { exports, scratch } = core;
     checkChannel(channel, this.#channels.count);
-    const number = this.#schema.number(type);
-    return writeMessage(
-      core,
-      this.#schema,
-      { type, value, block, receipt },
-      exports.cw_connection_create_message(connection, number, scratch),
-      (made) => exports.message_send(connection, channel, made, now),
-    );
+    const message = this.#make(type, value, block, receipt);
+    const result = core.exports.message_send(connection, channel, message, now);
+    return handedOver(core, message, result);
   }
 
   /**
@@ -88,14 +82,16 @@ export abstract class MessageEnd<Of extends Schema> extends CoreObject {
     const { core, connection } = this;
     const { exports, scratch } = core;
     checkChannel(channel, this.#channels.count);
-    writeMessage(
-      core,
-      this.#schema,
-      { type, value: { ...value, cw_request: 0 } },
-      exports.cw_connection_create_message(connection, this.#schema.number(type), scratch),
-      (made) =>
-        -exports.cw_connection_request(connection, channel, made, timeoutSeconds, now, scratch),
+    const made = this.#make(type, { ...value, cw_request: 0 });
+    const error = exports.cw_connection_request(
+      connection,
+      channel,
+      made,
+      timeoutSeconds,
+      now,
+      scratch,
     );
+    handedOver(core, made, -error);
     return core.memory.u32(scratch);
   }
 
@@ -117,15 +113,8 @@ export abstract class MessageEnd<Of extends Schema> extends CoreObject {
     now: number,
   ): void {
     const { core, connection } = this;
-    const { exports, scratch } = core;
-    const answer = `${type}_answer`;
-    writeMessage(
-      core,
-      this.#schema,
-      { type: answer, value: { ...value, cw_answer: 0 } },
-      exports.cw_connection_create_message(connection, this.#schema.number(answer), scratch),
-      (made) => -exports.cw_connection_answer(connection, request, made, now),
-    );
+    const made = this.#make(`${type}_answer`, { ...value, cw_answer: 0 });
+    handedOver(core, made, -core.exports.cw_connection_answer(connection, request, made, now));
   }
 
   /**
@@ -144,6 +133,14 @@ export abstract class MessageEnd<Of extends Schema> extends CoreObject {
     const { core } = this;
     if (!core.exports.cw_connection_next(this.connection, core.scratch)) return undefined;
     return readEvent(core, this.#schema, connectionEventAt);
+  }
+
+  /** Makes a message in the module, which belongs to the caller, and returns its address. */
+  #make(type: string, value: object, block?: Uint8Array, receipt?: number): number {
+    const { core, connection } = this;
+    const number = this.#schema.number(type);
+    core.check(core.exports.cw_connection_create_message(connection, number, core.scratch));
+    return fillMessage(core, this.#schema, number, value, block, receipt);
   }
 
   /** The share of its capacity that the fullest channel has free, from 0 to 1. */

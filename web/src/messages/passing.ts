@@ -4,15 +4,6 @@ import type { CoreSchema } from './codec.js';
 import type { Schema } from './schema.js';
 import type { ConnectionEvent, Message, Unanswered } from './types.js';
 
-/** This is a message on its way into the module. */
-interface Outgoing {
-  readonly type: string;
-  readonly value: Readonly<Record<string, unknown>>;
-  readonly block?: Uint8Array | undefined;
-  /** The number under which the fate of the message is told; 0 for none. */
-  readonly receipt?: number;
-}
-
 /** Throws a RangeError that says which channels there are. */
 export function checkChannel(channel: number, count: number): void {
   if (Number.isInteger(channel) && channel >= 0 && channel < count) return;
@@ -20,32 +11,38 @@ export function checkChannel(channel: number, count: number): void {
 }
 
 /**
- * Fills in a message that the module has just made, and hands it over.
- * @param code the result of the function that made the message and left its address in the scratch area
- * @param send takes the message over, unless it returns a negative number, which is that of an error
- * @returns the result of `send`
+ * Fills in the message that the module has just made, whose address is in the scratch area. The result of the function
+ * that takes it then goes to {@link handedOver}.
+ * @param type the number of the type
+ * @param receipt the number under which the fate of the message is told; 0 for none
+ * @returns the address of the message
  */
-export function writeMessage(
+export function fillMessage(
   core: Core,
   schema: CoreSchema,
-  { type, value, block, receipt = 0 }: Outgoing,
-  code: number,
-  send: (message: number) => number,
+  type: number,
+  value: object,
+  block?: Uint8Array,
+  receipt = 0,
 ): number {
-  const { exports, memory, scratch } = core;
-  core.check(code);
+  const { memory, scratch } = core;
   const message = memory.u32(scratch);
   try {
-    schema.write(schema.number(type), memory.u32(message + messageAt.data), value);
+    schema.write(type, memory.u32(message + messageAt.data), value);
     if (block) attach(core, message, block);
     if (receipt) memory.setU32(message + messageAt.receipt, receipt);
-    const result = send(message);
-    if (result < 0) throw core.error(-result);
-    return result;
+    return message;
   } catch (error) {
-    exports.cw_message_release(message);
+    core.exports.cw_message_release(message);
     throw error;
   }
+}
+
+/** Releases a message and throws if the function that should have taken it returned the negative number of an error. */
+export function handedOver(core: Core, message: number, result: number): number {
+  if (result >= 0) return result;
+  core.exports.cw_message_release(message);
+  throw core.error(-result);
 }
 
 function attach(core: Core, message: number, block: Uint8Array): void {

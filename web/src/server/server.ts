@@ -22,7 +22,7 @@ import type { CoreSchema } from '../messages/codec.js';
 import { withChannels, type Channel, type MessageChannels } from '../messages/channels.js';
 import { createEnd, withConfig } from '../messages/connection_config.js';
 import { MessageEnd } from '../messages/message_end.js';
-import { checkChannel, readEvent, writeMessage } from '../messages/passing.js';
+import { checkChannel, fillMessage, handedOver, readEvent } from '../messages/passing.js';
 import type { MessageName, MessageValue, Schema } from '../messages/schema.js';
 import { WasmObject } from '../module.js';
 import {
@@ -258,19 +258,18 @@ export class Server<Of extends Schema = Schema> extends WasmObject<ServerCore> {
     const { core, address } = this;
     const { exports } = core;
     checkChannel(channel, this.#channels.count);
-    const send = (message: number): number => {
-      if (!to) return -exports.cw_server_broadcast(address, channel, message, NOBODY, now);
+    // Memory that cannot be had is an error before there is a message.
+    if (to) core.memoryFor(4 * to.length);
+    const number = this.#schema.number(type);
+    core.check(exports.cw_server_create_message(address, number, core.scratch));
+    const message = fillMessage(core, this.#schema, number, value, block);
+    const send = (): number => {
+      if (!to) return exports.cw_server_broadcast(address, channel, message, NOBODY, now);
       const slots = core.memoryFor(4 * to.length);
       to.forEach((slot, i) => core.memory.setU32(slots + 4 * i, slot));
-      return -exports.cw_server_broadcast_to(address, channel, message, slots, to.length, now);
+      return exports.cw_server_broadcast_to(address, channel, message, slots, to.length, now);
     };
-    writeMessage(
-      core,
-      this.#schema,
-      { type, value, block },
-      exports.cw_server_create_message(address, this.#schema.number(type), core.scratch),
-      send,
-    );
+    handedOver(core, message, -send());
   }
 
   /** Returns whether the latest broadcast was for the client in this slot, but found no room. */
