@@ -5,8 +5,8 @@ import { TICKS_PER_SECOND, begin, step } from './rules.mjs';
 
 const require = createRequire(path(process.env.CAUSEWAY_BUILD, 'colyseus/package.json'));
 
-/** Starts a server; `ticked` is called with the number of each tick. Returns its address. */
-export async function serve(address, ticked) {
+/** Starts a server; `ticked` is called with the number of each tick. Returns what `join` needs, for each player. */
+export async function serve(address, ticked, players) {
   const { Room, Server } = require('@colyseus/core');
   const { schema, t } = require('@colyseus/schema');
   const { WebSocketTransport } = require('@colyseus/ws-transport');
@@ -23,7 +23,11 @@ export async function serve(address, ticked) {
         const { players } = this.state;
         for (const [id, player] of players)
           for (const input of this.inputs.get(id))
-            step(player, input, [...players.values()].filter((other) => other !== player));
+            step(
+              player,
+              input,
+              [...players.values()].filter((other) => other !== player),
+            );
         ticked(++this.state.tick);
       }, TICKS_PER_SECOND);
     }
@@ -37,7 +41,7 @@ export async function serve(address, ticked) {
   const server = new Server({ transport: new WebSocketTransport(), greet: false });
   server.define('game', Game);
   await server.listen(2567, address);
-  return `http://${address}:2567`;
+  return Array.from({ length: players }, () => `http://${address}:2567`);
 }
 
 /** Joins a game. `frame` plays the ticks that are due, and returns the ticks of the others that are shown. */

@@ -1,7 +1,7 @@
 // Plays the game by one library on a bad path, and prints as JSON how old what is shown was, how often a player's own
 // place was corrected, and how many bytes went over the path.
 //   play.mjs LIBRARY    colyseus or causeway; runs under "unshare -Urn"
-// With the address of the server as well it is the far side: all players.
+// With what players need to join as well it is the far side: all of them.
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { text } from 'node:stream/consumers';
@@ -31,8 +31,8 @@ async function near() {
   const side = await startFarSide();
   const { lose } = await side.join(PATH);
   const times = new Map();
-  const url = await serve(address, (tick) => times.set(tick, clock()));
-  const players = side.start(fileURLToPath(import.meta.url), process.argv[2], url);
+  const places = await serve(address, (tick) => times.set(tick, clock()), PLAYERS);
+  const players = side.start(fileURLToPath(import.meta.url), process.argv[2], ...places);
   const samples = text(players.stdout);
   await sleep(JOIN_MS / 2);
   await lose(LOSS);
@@ -64,10 +64,11 @@ async function near() {
   process.exit(0);
 }
 
-async function far(url) {
+async function far(places) {
   const players = [];
   const begun = clock();
-  for (let i = 0; i < PLAYERS; i++) players.push(await join(url, walker(randomFrom(i + 1))));
+  for (const [i, place] of places.entries())
+    players.push(await join(place, walker(randomFrom(i + 1))));
   const shown = [];
   const corrections = () => players.reduce((sum, player) => sum + player.corrections(), 0);
   let before;
@@ -85,4 +86,5 @@ async function far(url) {
   );
 }
 
-await (process.argv[3] ? far(process.argv[3]) : near());
+const places = process.argv.slice(3);
+await (places.length > 0 ? far(places) : near());
