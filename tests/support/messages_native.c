@@ -18,6 +18,7 @@ CW_MESSAGE(move, MOVE_FIELDS)
 
 static double now;
 static bool updates;
+static struct update world;
 
 static bool send(struct cw_connection *from)
 {
@@ -25,7 +26,7 @@ static bool send(struct cw_connection *from)
     if (cw_connection_create_message(from, 0, &message) != CW_OK)
         return false;
     if (updates)
-        *(struct update *)message->data = cw_world_update();
+        *(struct update *)message->data = world;
     else
         *(struct move *)message->data =
             (struct move){.id = 7, .x = 12.5f, .y = -3, .yaw = 1.5f, .jumping = true};
@@ -52,6 +53,7 @@ static bool carry(struct cw_connection *from, struct cw_connection *to)
 int main(int argc, char **argv)
 {
     updates = argc > 1 && strcmp(argv[1], "update") == 0;
+    world = cw_world_update();
     const struct cw_message_type types[] = {updates ? update_type : move_type};
     const struct cw_schema_config schema_config = {.types = types, .count = 1};
     struct cw_schema *schema;

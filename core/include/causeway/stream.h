@@ -43,8 +43,18 @@ typedef bool cw_serialize(struct cw_stream *stream, void *message);
 
 /* Defines the function `bool name(struct cw_stream *, void *)`, a cw_serialize. The body that
    follows sees `struct cw_stream *stream` and `type *message` under the names given. The compiler
-   makes one copy of the body per mode, each with the stream in registers. Put a part that several
-   messages share into a CW_INLINE function, and call it from their bodies. */
+   makes one copy of the body per mode, each with the stream in registers; where size matters more
+   than speed, one does for all modes. Put a part that several messages share into a CW_INLINE
+   function, and call it from their bodies. */
+#if defined(__OPTIMIZE_SIZE__)
+#define CW_SERIALIZE(name, type, stream, message)                                                  \
+    CW_INLINE bool name##_in_mode(struct cw_stream *stream, type *message);                        \
+    static bool name(struct cw_stream *cw_outer, void *cw_message)                                 \
+    {                                                                                              \
+        return name##_in_mode(cw_outer, (type *)cw_message);                                       \
+    }                                                                                              \
+    CW_INLINE bool name##_in_mode(struct cw_stream *stream, type *message)
+#else
 #define CW_SERIALIZE(name, type, stream, message)                                                  \
     CW_INLINE bool name##_in_mode(struct cw_stream *stream, type *message);                        \
     static bool name(struct cw_stream *cw_outer, void *cw_message)                                 \
@@ -70,6 +80,7 @@ typedef bool cw_serialize(struct cw_stream *stream, void *message);
         return cw_done;                                                                            \
     }                                                                                              \
     CW_INLINE bool name##_in_mode(struct cw_stream *stream, type *message)
+#endif
 
 /* Returns a stream that writes into data, a buffer of capacity bytes that belongs to the caller. */
 CW_INLINE struct cw_stream cw_stream_writer(uint8_t *data, size_t capacity)

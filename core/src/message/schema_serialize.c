@@ -268,9 +268,14 @@ CW_SERIALIZE(serialize_steps, struct body, stream, body)
             default: {
                 if (is_left_out(step, message))
                     break;
+#if defined(__OPTIMIZE_SIZE__)
+                /* the stream is in no registers that a copy would keep */
+                const bool done = serialize_field(stream, step, message);
+#else
                 struct cw_stream copy = *stream;
                 const bool done = serialize_field(&copy, step, message);
                 *stream = copy;
+#endif
                 if (!done)
                     return false;
             }

@@ -95,7 +95,7 @@ static bool relative_from(struct cw_stream *stream, size_t tier, uint32_t previo
         return cw_stream_fail(stream);
     for (size_t i = tier; i < sizeof tiers / sizeof tiers[0]; ++i) {
         uint32_t here = difference <= tiers[i].high;
-        if (!cw_stream_outlined_uint(stream, &here, 0, 1))
+        if (!cw_stream_bits(stream, &here, 1))
             return false;
         if (here == 0)
             continue;
