@@ -30,7 +30,7 @@ const OTHER = { kind: 'other', min: 0n, max: 0n } as const;
 
 /**
  * Writes a value to a slot. Calls of functions that differ from field to field take an engine longer than what they do,
- * so the frequent kinds are written here. Of these, `write` gets only values that do not fit.
+ * so the frequent kinds are written here. The `write` of such a slot gets only values that do not fit.
  */
 const store = (slot: Slot, memory: Memory, address: number, value: unknown): void => {
   switch (slot.kind) {
