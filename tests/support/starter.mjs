@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { until } from './patience.mjs';
+import { PATIENCE_MS, until } from './patience.mjs';
 import { lineOf, startProgram } from './programs.mjs';
 import { modules, packedProject } from './packed.mjs';
 
@@ -92,6 +92,7 @@ export const playsOverWebSocket = (seen) =>
 /** Makes a page, and watches it. */
 export async function newGamePage(browser, options) {
   const page = await browser.newPage({ ignoreHTTPSErrors: true, ...options });
+  page.setDefaultTimeout(PATIENCE_MS);
   await countDatagrams(page);
   return { page, seen: watch(page) };
 }
