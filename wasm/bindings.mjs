@@ -9,6 +9,7 @@ const GAME_HEADERS = [
   'clock_sync',
   'input',
   'prediction',
+  'interest',
   'snapshot',
   'interpolation',
   'history',

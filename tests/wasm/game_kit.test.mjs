@@ -20,6 +20,7 @@ const {
   History,
   InputReceiver,
   InputSender,
+  Interest,
   Interpolation,
   Prediction,
   SnapshotClient,
@@ -111,6 +112,42 @@ test('the events of snapshots tell what became of each entity', () => {
   assert.deepEqual(pass(3), []);
   server.remove(3);
   assert.deepEqual(pass(4), [{ type: 'removed', entity: 3, tick: 4 }]);
+});
+
+test('a client of a large world has what is near to it', () => {
+  const config = { maxEntities: 5000, maxInterest: 8, maxClients: 1 };
+  const server = new SnapshotServer(kit, world, config);
+  const client = new SnapshotClient(kit, world, config);
+  const grid = new Interest(kit, { maxEntities: 5000, radius: 10, fullRadius: 5 });
+  server.join(0);
+  for (let i = 0; i < 5000; i++) {
+    grid.set(i, i * 4, -1e6);
+    server.set(i, 'crate', { x: i, open: false, items: [] });
+  }
+  for (const [tick, x] of [400, 408, 12000].entries()) {
+    const near = grid.find(x, -1e6, 8);
+    assert.deepEqual(new Set(near.map(({ priority }) => priority)), new Set([1, (5 / 8) ** 2]));
+    server.setInterest(0, near);
+    server.tick(tick);
+    const { number, data } = server.transmit(0);
+    assert.equal(client.receive(data), 'ok');
+    server.acked(0, number);
+    for (let i = 0; i < 5000; i++)
+      assert.equal(client.state(i) !== undefined, Math.abs(i * 4 - x) <= 10);
+  }
+  grid.remove(3000);
+  assert.equal(grid.find(12000, -1e6, 8).length, 4);
+  assert.throws(() => grid.set(5000, 0, 0), { code: 'INVALID_ARGUMENT' });
+  assert.throws(
+    () =>
+      server.setInterest(
+        0,
+        grid.find(0, -1e6, 8).flatMap((one) => Array(9).fill(one)),
+      ),
+    {
+      code: 'INVALID_ARGUMENT',
+    },
+  );
 });
 
 test('bytes that are no snapshot change nothing', () => {

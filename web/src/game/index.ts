@@ -8,6 +8,7 @@ export { playGame, type GameVerdict, type PlayOptions, type PlayedGame, type Sce
 export { serveGame, type GamePlayer, type ServeOptions, type ServedGame } from './serve.js';
 export { gameMessage, type GameEntity, type GameRules } from './rules.js';
 export type { Smooth } from './between.js';
+export { Interest } from './interest.js';
 export { SnapshotClient, SnapshotServer, type Entity, type SnapshotEvent } from './snapshot.js';
 export type {
   ClockSyncConfig,
@@ -19,8 +20,10 @@ export type {
   InputConfig,
   InputReceiverStats,
   InputReport,
+  InterestConfig,
   InterpolationConfig,
   InterpolationStats,
+  Priority,
   SnapshotClientStats,
   SnapshotConfig,
   SnapshotServerStats,

@@ -1,10 +1,12 @@
 import { GameObject, type GameCore, type Received } from './module.js';
 import {
+  priorityStruct,
   snapshotClientStatsStruct,
   snapshotConfigStruct,
   snapshotEventStruct,
   snapshotEventTypes,
   snapshotServerStatsStruct,
+  type Priority,
   type SnapshotClientStats,
   type SnapshotConfig,
   type SnapshotServerStats,
@@ -112,6 +114,20 @@ export class SnapshotServer<Of extends Schema> extends GameObject {
   setPriority(client: number, entity: number, priority: number): void {
     const { core, address } = this;
     core.check(core.exports.cw_snapshot_server_set_priority(address, client, entity, priority));
+  }
+
+  /**
+   * Sets the priorities of all entities for a client: those of the list, such as one of {@link Interest.find}, and 0 for
+   * all others. A priority is a rate too: the changes of an entity come with every snapshot from 1 on, and with every
+   * fourth for 0.25.
+   * @throws {@link CoreError} `INVALID_ARGUMENT` for more than `maxInterest` entities.
+   */
+  setInterest(client: number, list: readonly Priority[]): void {
+    const { core, address } = this;
+    const { size, fields } = priorityStruct;
+    const at = core.memoryFor(list.length * size);
+    list.forEach((one, i) => core.memory.setStruct(at + i * size, fields, { ...one }));
+    core.check(core.exports.cw_snapshot_server_set_interest(address, client, at, list.length));
   }
 
   /** Returns a snapshot of the last tick for a client, within a limit of bytes; undefined before the first tick. */
