@@ -1,7 +1,7 @@
 /* A network link with delay, jitter and loss: two TUN devices, each of which gets what is sent on
-   the other, in order. The kernel here has no netem. Commands come on standard input: "loss PERCENT".
-   The program ends when its input does.
-     lossy_link DEVICE DEVICE DELAY_MS JITTER_MS SEED */
+   the other, in order. The kernel here has no netem. Commands come on standard input: "loss
+   PERCENT". The program ends when its input does. lossy_link DEVICE DEVICE DELAY_MS JITTER_MS SEED
+ */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>

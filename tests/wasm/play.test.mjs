@@ -141,7 +141,7 @@ test('a player gets what the server says that it is interested in', async (t) =>
     tick(game) {
       for (const id of [9, 10, 11]) game.set(id, 'crate', { x: id, open: false });
     },
-    interest: ({ id }) => (id === 0 ? near.map((one) => [one, 1]) : [[10, 2]]),
+    interest: ({ id }) => (id === 0 ? near : [10]).map((entity) => ({ entity, priority: 1 })),
   });
   const [one, two] = [await join(world, 0), await join(world, 1)];
   const seenBy = ({ scene }) => scene.entities.map(({ id }) => id);

@@ -4,7 +4,13 @@ export { InputReceiver, InputSender } from './input.js';
 export { Prediction, type PredictionOptions, type PredictionStats } from './prediction.js';
 export { Interpolation } from './interpolation.js';
 export { History } from './history.js';
-export { playGame, type GameVerdict, type PlayOptions, type PlayedGame, type Scene } from './play.js';
+export {
+  playGame,
+  type GameVerdict,
+  type PlayOptions,
+  type PlayedGame,
+  type Scene,
+} from './play.js';
 export { serveGame, type GamePlayer, type ServeOptions, type ServedGame } from './serve.js';
 export { gameMessage, type GameEntity, type GameRules } from './rules.js';
 export type { Smooth } from './between.js';

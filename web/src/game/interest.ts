@@ -8,7 +8,7 @@ import {
 
 /** A grid that finds the entities near a place, for the lists of {@link SnapshotServer.setInterest}. */
 export class Interest extends GameObject {
-  /** @throws {@link CoreError} `CONFIG` when the config cannot work. */
+  /** @throws {@link MisuseError} `CONFIG` when the config cannot work. */
   constructor(core: GameCore, config: InterestConfig = {}) {
     const { exports } = core;
     const address = core.create(
@@ -26,7 +26,7 @@ export class Interest extends GameObject {
 
   /**
    * Sets where an entity is and how important.
-   * @throws {@link CoreError} `INVALID_ARGUMENT` for an id that is too large or numbers that are not finite.
+   * @throws {@link MisuseError} `INVALID_ARGUMENT` for an id that is too large or numbers that are not finite.
    */
   set(entity: number, x: number, y: number, importance = 1): void {
     const { core, address } = this;

@@ -13,6 +13,7 @@ import {
   snapshotServerStatsStruct,
   type GameConfig,
   type GameServerStats,
+  type Priority,
 } from './generated.js';
 import { loadGame, type GameCore } from './module.js';
 import {
@@ -26,7 +27,7 @@ import {
 /** The default of `maxEntities`. */
 const MAX_ENTITIES = 256;
 /** A player's own entity goes first. */
-const OWN_URGENCY = 100;
+const OWN_PRIORITY = 100;
 
 /** The options of {@link serveGame}. */
 export interface ServeOptions<
@@ -51,13 +52,13 @@ export interface ServeOptions<
   /** Plays what the server alone decides, after the players' steps of each tick. */
   readonly tick?: (game: ServedGame<World, Player, Input, Of>) => void;
   /**
-   * Returns the numbers of the entities that a player gets beside its own, each with its urgency when not all of them
-   * fit into a snapshot: a number above 0. It is called after each turn of the server's loop. Default: all entities,
-   * which are equally urgent.
+   * Returns the entities that a player gets beside its own, each with how urgent it is: 1 for every snapshot, 0.25 for
+   * every fourth. {@link Interest} finds what is near. It is called after each turn of the server's loop. Default: all
+   * entities, which are equally urgent.
    */
   readonly interest?: (
     player: GamePlayer<MessageValue<World, Player>, MessageValue<World, Input>, Of>,
-  ) => Iterable<readonly [id: number, urgency: number]>;
+  ) => Iterable<Priority>;
   /** The game kit. Default: the one that `loadGame` returns. */
   readonly kit?: GameCore;
 }
@@ -268,13 +269,11 @@ export class ServedGame<
     const { core } = this;
     const { interest } = this.#options;
     if (!interest) return;
-    const others = [...interest(player)].filter(([id]) => id !== player.id);
-    const chosen = [[player.id, OWN_URGENCY] as const, ...others];
+    const others = [...interest(player)].filter(({ entity }) => entity !== player.id);
+    const chosen = [{ entity: player.id, priority: OWN_PRIORITY }, ...others];
     const { size, fields } = priorityStruct;
     const at = core.memoryFor(size * chosen.length);
-    chosen.forEach(([entity, priority], i) =>
-      core.memory.setStruct(at + i * size, fields, { entity, priority }),
-    );
+    chosen.forEach((one, i) => core.memory.setStruct(at + i * size, fields, { ...one }));
     core.check(
       core.exports.cw_game_server_set_interest(this.address, player.id, at, chosen.length),
     );

@@ -120,7 +120,7 @@ export class SnapshotServer<Of extends Schema> extends GameObject {
    * Sets the priorities of all entities for a client: those of the list, such as one of {@link Interest.find}, and 0 for
    * all others. A priority is a rate too: the changes of an entity come with every snapshot from 1 on, and with every
    * fourth for 0.25.
-   * @throws {@link CoreError} `INVALID_ARGUMENT` for more than `maxInterest` entities.
+   * @throws {@link MisuseError} `INVALID_ARGUMENT` for more than `maxInterest` entities.
    */
   setInterest(client: number, list: readonly Priority[]): void {
     const { core, address } = this;
