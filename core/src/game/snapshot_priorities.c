@@ -32,6 +32,24 @@ static void hide(const struct cw_snapshot_server *server, struct cw_snapshot_pee
         client->hidden[entity] = ++client->times_hidden * CW_CHANGE_STEP | CW_CHANGE_HIDDEN;
 }
 
+/* Returns whether a snapshot after the baseline has told the client that an entity is hidden. One
+   that is made from the baseline, which has the entity, would not bring it back. */
+static bool has_told(const struct cw_snapshot_server *server, const struct cw_snapshot_peer *client,
+                     uint32_t entity)
+{
+    const struct cw_snapshot_record *const baseline = cw_snapshot_baseline_of(server, client);
+    if (!baseline || client->hidden[entity] == 0)
+        return false;
+    for (uint32_t number = baseline->number + 1; number <= client->number; ++number) {
+        const struct cw_snapshot_record *const record =
+            &client->records[number % server->config.window];
+        if (record->number == number && !record->complete &&
+            cw_snapshot_had_of(server, client, number)[entity] == client->hidden[entity])
+            return true;
+    }
+    return false;
+}
+
 /* Makes the priorities in the list the client's wishes. */
 static void set_wishes(struct cw_snapshot_server *server, struct cw_snapshot_peer *client,
                        const struct cw_priority *list, uint32_t count)
@@ -91,5 +109,8 @@ enum cw_error cw_snapshot_server_set_priority(struct cw_snapshot_server *server,
     c->priority[entity] = priority;
     if (is_hidden && !was_hidden)
         hide(server, c, entity);
+    else if (was_hidden && !is_hidden && cw_change_is_present(server->world.last[entity]) &&
+             has_told(server, c, entity))
+        cw_snapshot_forget(server, c);
     return CW_OK;
 }

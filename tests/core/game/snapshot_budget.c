@@ -162,6 +162,19 @@ TEST(test_what_is_hidden_before_an_ack_does_not_stay)
     }
 }
 
+TEST(test_what_is_hidden_and_shown_again_before_an_ack_is_there)
+{
+    set_body(3, 1);
+    exchange();
+    for (float priority = 0; priority <= 1; priority++) {
+        cw_snapshot_server_set_priority(rig_server, 0, 3, priority);
+        next_tick();
+        const struct sent sent = transmit_snapshot(0);
+        assert_int_equal(receive_snapshot(&sent), CW_OK);
+        assert_true((body_at(3) != NULL) == (priority > 0));
+    }
+}
+
 TEST(test_an_id_that_is_used_again_interests_again)
 {
     set_body(3, 1);
