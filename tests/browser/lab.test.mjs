@@ -331,7 +331,7 @@ for (const colorScheme of ['light', 'dark'])
         isMobile: phone,
         colorScheme,
       });
-      const texts = page.locator('details:not([open]) > summary');
+      const texts = page.locator('details:not([open]) > summary:visible');
       while (phone && (await texts.count())) await texts.first().click();
       const wide = await page.evaluate(() => document.documentElement.scrollWidth);
       assert.ok(wide <= width, `${name}: the page is ${wide} px wide`);
