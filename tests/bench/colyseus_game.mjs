@@ -2,7 +2,7 @@
 // many times, in turn, and the medians count. Exits with 77 where Colyseus cannot be installed.
 //   colyseus_game.mjs [TIMES]    default 3
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -24,6 +24,7 @@ if (!existsSync(join(folder, 'node_modules'))) {
       stdio: 'pipe',
     });
   } catch ({ stderr }) {
+    rmSync(folder, { recursive: true });
     console.error(`skipped: Colyseus cannot be installed: ${stderr}`);
     process.exit(77);
   }

@@ -71,8 +71,8 @@ struct play {
     bool wild; /* the steps of player 0 depend on chance, but not at the server */
     uint32_t verdicts[CW_GAME_VERDICT_DIVERGING + 1]; /* frames with each, of all players */
 
-    /* Where player 0 was shown the other one when it made its inputs, by their ticks; and how far
-       from there the server saw it then, and how far it had it. */
+    /* `shown` is where player 0 was shown the other one when it made its inputs, by their ticks.
+       worst_seen is how far from there the server saw it then, and worst_now how far it had it. */
     bool watch;
     float shown[256];
     uint32_t watched;

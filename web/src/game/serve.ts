@@ -26,8 +26,6 @@ import {
 
 /** The default of `maxEntities`. */
 const MAX_ENTITIES = 256;
-/** A player's own entity goes first. */
-const OWN_PRIORITY = 100;
 
 /** The options of {@link serveGame}. */
 export interface ServeOptions<
@@ -270,7 +268,7 @@ export class ServedGame<
     const { interest } = this.#options;
     if (!interest) return;
     const others = [...interest(player)].filter(({ entity }) => entity !== player.id);
-    const chosen = [{ entity: player.id, priority: OWN_PRIORITY }, ...others];
+    const chosen = [{ entity: player.id, priority: 1 }, ...others];
     const { size, fields } = priorityStruct;
     const at = core.memoryFor(size * chosen.length);
     chosen.forEach((one, i) => core.memory.setStruct(at + i * size, fields, { ...one }));
