@@ -196,13 +196,17 @@ static void take_world(struct cw_game_client *c, uint32_t tick, double now)
     const double time = cw_game_client_time(c, now);
     const void *own = NULL;
     struct cw_prediction_stats before;
+    struct cw_snapshot_client_stats known;
+    cw_snapshot_client_get_stats(c->snapshots, &known);
+    uint32_t left = known.entities;
     cw_interpolation_receive(c->interpolation, tick, NULL, time);
     cw_history_begin(c->seen, tick);
-    for (uint32_t entity = 0; entity < c->config.max_entities; entity++) {
+    for (uint32_t entity = 0; left > 0 && entity < c->config.max_entities; entity++) {
         uint32_t type;
         const void *const state = cw_snapshot_client_state(c->snapshots, entity, &type);
         if (!state)
             continue;
+        left--;
         cw_game_keep(c->config.schema, c->kept, type, state);
         cw_history_add(c->seen, entity, c->kept);
         if (entity == c->own && type == c->config.player_type)
