@@ -157,6 +157,14 @@ static bool open_http(struct relay *relay)
     return true;
 }
 
+/* A worker hears that other processes have taken over before it accepts a connection that came
+   after that: it could only refuse it. */
+static bool may_accept(void *context)
+{
+    struct relay *relay = context;
+    return worker_obey(&relay->worker);
+}
+
 static bool open_listeners(struct relay *relay, struct startup *startup)
 {
     const struct listener_config config = {
@@ -166,6 +174,8 @@ static bool open_listeners(struct relay *relay, struct startup *startup)
         .proxy_connections = relay->proxy_connections,
         .proxies = &relay->pages.proxies,
         .inherited = &startup->sockets,
+        .may_accept = may_accept,
+        .context = relay,
     };
     const struct http_config redirect = plain_http_config(relay);
     return listeners_open(&relay->listeners, relay->options, &config, &redirect);

@@ -63,6 +63,8 @@ static void accept_ready(void *context, unsigned events)
 {
     (void)events;
     struct listener *listener = context;
+    if (listener->config.may_accept && !listener->config.may_accept(listener->config.context))
+        return;
     for (int i = 0; i < ACCEPT_MAX && pre_session_limit_room(listener->config.pre_sessions); i++) {
         struct socket_address client = {.size = sizeof client.address};
         int fd = accept4(listener->watch.fd, &client.address.any, &client.size,

@@ -65,11 +65,13 @@ static void on_message(void *context, unsigned events)
         fail(upgrade, "did not take over");
         return;
     }
-    log_info("process %ld has taken over", (long)upgrade->successor.pid);
-    notify_send("MAINPID=%ld", (long)upgrade->successor.pid);
+    /* The lines come last: whoever waits for one may open a connection, which is not for here. */
+    const long pid = (long)upgrade->successor.pid;
     stop_waiting(upgrade);
     child_leave(&upgrade->successor);
     upgrade->owner.leave(upgrade->owner.context);
+    log_info("process %ld has taken over", pid);
+    notify_send("MAINPID=%ld", pid);
 }
 
 static void on_late(void *context)

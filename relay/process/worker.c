@@ -127,6 +127,7 @@ static void obey(struct worker *worker, const struct message *message)
         raise(SIGHUP); /* a signal, so as not to change options that are in use */
         break;
     case MESSAGE_REPLACED:
+        worker->replaced = true;
         worker->config.leave(worker->config.context);
         break;
     default:
@@ -177,10 +178,19 @@ static void on_message(void *context, unsigned events)
         case MESSAGE_ENDED:
             log_error("the supervisor has gone");
             loop_remove(worker->config.loop, &worker->watch);
+            close(worker->watch.fd);
+            worker->watch.fd = -1;
             raise(SIGINT); /* it comes through the signals that the loop watches */
             return;
         }
     }
+}
+
+bool worker_obey(struct worker *worker)
+{
+    if (worker->watch.fd >= 0)
+        on_message(worker, LOOP_READABLE);
+    return !worker->replaced;
 }
 
 static void on_count(void *context)

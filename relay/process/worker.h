@@ -31,7 +31,8 @@ struct worker {
     struct loop_watch watch; /* watches the channel to the supervisor; fd is -1 without one */
     struct loop_timer timer; /* expires when it is time to count again */
     struct directory_filter filter;
-    int options; /* a copy of the file of options, for the next reload; -1 = the file itself */
+    bool replaced; /* other processes have taken the relay over */
+    int options;   /* a copy of the file of options, for the next reload; -1 = the file itself */
 };
 
 /* Sets the members of a worker that has no supervisor yet, and may never have one. */
@@ -41,6 +42,10 @@ void worker_init(struct worker *worker);
    worker. Logs why and returns false when it cannot. */
 bool worker_start(struct worker *worker, const struct worker_config *config,
                   struct startup *startup);
+
+/* Obeys what the supervisor has sent. Returns false when other processes have taken the relay over;
+   what listened here is then closed. */
+bool worker_obey(struct worker *worker);
 
 /* Returns the copy of the file of options that came last, which the caller then owns; -1 when none
    has come. */

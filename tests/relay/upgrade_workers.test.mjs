@@ -9,6 +9,7 @@ import { childrenOf, isAlive } from '../support/programs.mjs';
 import { addsUp, assertStats, run, startRelay, statsUntil } from '../support/relay.mjs';
 import { startServed } from '../support/served.mjs';
 import { startUdpServer } from '../support/udp_server.mjs';
+import { connect } from '../support/websocket.mjs';
 import { temporaryFolder } from '../support/fixture.mjs';
 
 const WORKERS = 2;
@@ -389,6 +390,23 @@ test('an upgrade takes over all workers', async (t) => {
   for (const [i, key] of keys.entries())
     assert.equal(await ask(server, await connectAs(t, relay, key), `after ${i}`), ports[i]);
   assert.equal((await relay.stats()).sessions_adopted, keys.length);
+});
+
+test('a link that comes after an upgrade is not for an old worker', async (t) => {
+  const { server, relay, workers } = await begin(t);
+  const old = workers();
+  const signal = (pids, name) => pids.forEach((pid) => process.kill(pid, name));
+  signal(old, 'SIGSTOP');
+  const before = await relay.upgrade();
+  const [, successor] = await relay.logged(/process (\d+) has taken over/);
+  const young = childrenOf(successor);
+  signal(young, 'SIGSTOP');
+  const link = connect(t, relay);
+  await sleep(50); // its connection waits for whoever accepts it
+  signal(old, 'SIGCONT');
+  await until('the end of the old processes', () => ![before, ...old].some(isAlive));
+  signal(young, 'SIGCONT');
+  await ask(server, await link, 'hello');
 });
 
 test('workers that cannot start are told of, and the relay ends', async () => {
