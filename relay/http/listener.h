@@ -20,8 +20,8 @@ struct listener_config {
     /* proxies whose connections are read first; NULL = none */
     const struct prefix_list *proxies;
     struct inherited_sockets *inherited; /* sockets that may be open already */
-    /* Asked before connections are accepted; NULL = they are. It returns false when they are for
-       other processes; the listener may then be destroyed already. */
+    /* This is asked before connections are accepted; NULL = they always are. It returns false when
+       they are for other processes; the listener may then be destroyed already. */
     bool (*may_accept)(void *context);
     void *context;
 };
