@@ -10,6 +10,9 @@
 
 #include <signal.h>
 #include <stdio.h>
+#ifdef CAUSEWAY_STATIC_RELAY
+#include <nss.h>
+#endif
 
 enum { EXIT_STOPPED = 0, EXIT_CANNOT_START = 1, EXIT_BAD_OPTION = 2 };
 
@@ -38,6 +41,11 @@ int main(int argc, char **argv)
     struct options options;
     struct options_error error;
     int result = EXIT_STOPPED;
+#ifdef CAUSEWAY_STATIC_RELAY
+    /* The other sources in /etc/nsswitch.conf are modules for the system's own C library, which may
+       be of another version than the one in this program. */
+    __nss_configure_lookup("hosts", "files dns");
+#endif
     dtls_memory_use();
     signal(SIGPIPE, SIG_IGN);
     if (!descriptors_open_standard())

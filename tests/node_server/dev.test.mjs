@@ -186,6 +186,16 @@ test('a relay that does not run is told, and pages play without it', async (t) =
   assert.equal(client.transport, 'websocket');
 });
 
+test('the relay is found beside the game', async (t) => {
+  const relay = join(game, 'causeway-relay');
+  symlinkSync(process.env.CAUSEWAY_RELAY, relay);
+  own(t, () => rmSync(relay));
+  const env = { ...process.env };
+  delete env.CAUSEWAY_RELAY;
+  const { says } = await startDev(t, { args: [], env });
+  assert.equal(await says(/^Pages play over WebRTC, through (.*)\.$/), relay);
+});
+
 test('the relay is found on the PATH, and ends with the program even if that is killed', async (t) => {
   const folder = temporaryFolder(t);
   symlinkSync(process.env.CAUSEWAY_RELAY, join(folder, 'causeway-relay'));

@@ -14,8 +14,8 @@ dev     for development only: serves the page, runs the game server, gives a tok
   --root FOLDER           where index.html of the page is (default: the current folder)
   --listen ADDRESS:PORT   where browsers find it (default 127.0.0.1:8080; port 0: any free one)
   --expose                allows an address that other machines reach
-  --relay FILE            the program causeway-relay, for WebRTC (default: the one on the PATH, or that the
-                          variable CAUSEWAY_RELAY names; none: WebSocket only)`;
+  --relay FILE            the program causeway-relay, for WebRTC (default: the one on the PATH or in the
+                          current folder, or that the variable CAUSEWAY_RELAY names; none: WebSocket only)`;
 
 /** The error of a command line that cannot be understood. */
 export class UsageError extends Error {}

@@ -79,7 +79,7 @@ function makeRelay(WebSocketServer, { relay: named, listen: { host } }, print) {
   print(
     program
       ? `Pages play over WebRTC, through ${program}.`
-      : 'Pages play over WebSocket only: WebRTC needs a causeway-relay on the PATH, or --relay FILE.',
+      : 'Pages play over WebSocket only: WebRTC needs a causeway-relay on the PATH or in this folder, or --relay FILE.',
   );
   return program ? new NativeRelay(program, host, plain, print) : plain;
 }

@@ -5,14 +5,14 @@ import { accessSync, constants } from 'node:fs';
 import { request as ask } from 'node:http';
 import { connect } from 'node:net';
 import { networkInterfaces } from 'node:os';
-import { delimiter, join, resolve } from 'node:path';
+import { delimiter, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { isLoopback } from './addresses.mjs';
 
 const HOST = '127.0.0.1';
 
-/** The folders besides those of PATH in which packages put the relay. */
-const FOLDERS = ['/usr/local/bin', '/usr/bin'];
+/** The folders besides those of PATH: packages put the relay in the first two, and developers beside their game. */
+const FOLDERS = ['/usr/local/bin', '/usr/bin', '.'];
 
 const isProgram = (file) => {
   try {
@@ -27,7 +27,7 @@ const isProgram = (file) => {
 export function findRelay(named) {
   if (named) return resolve(named);
   const folders = [...(process.env.PATH ?? '').split(delimiter), ...FOLDERS].filter(Boolean);
-  return folders.map((folder) => join(folder, 'causeway-relay')).find(isProgram);
+  return folders.map((folder) => resolve(folder, 'causeway-relay')).find(isProgram);
 }
 
 const bracketed = (host) => (host.includes(':') ? `[${host}]` : host);
