@@ -362,6 +362,43 @@ test('attempts to replace a link come at growing, uneven times', async () => {
   assert.ok(gaps.length >= 5 && gaps.length <= 14, String(gaps));
 });
 
+for (const [what, begin] of Object.entries({
+  'a lost link': () => platform.socket.end(),
+  'a silent link': (transport) => transport.renew(),
+}))
+  test(`${what} is replaced a second after a relay is back that was gone for three`, async () => {
+    const { transport } = await start(onlyWebSocket);
+    mock.method(Math, 'random', () => 0.5); // so that no pause is longer or shorter
+    begin(transport);
+    const times = [];
+    for (let at = 0; at < 5; at += 0.05) {
+      await pass(0.05);
+      if (platform.socket.readyState !== 0) continue;
+      times.push(at);
+      platform.socket.end();
+    }
+    for (let gone = 0; gone <= 3; gone += 0.05) {
+      const next = times.find((time) => time >= gone);
+      assert.ok(next - gone <= 1.1, `${gone}: ${times}`);
+    }
+  });
+
+test('nothing replaces a silent link that brings something again', async () => {
+  const { transport } = await start(onlyWebSocket);
+  const [first] = platform.sockets;
+  transport.renew();
+  await settle();
+  platform.socket.end();
+  first.deliver(1); // may have been on the way when the link fell silent
+  await pass(0.3);
+  assert.equal(platform.sockets.length, 3);
+  platform.socket.end();
+  first.deliver(2);
+  first.deliver(3);
+  await pass(60);
+  assert.equal(platform.sockets.length, 3);
+});
+
 test('links that open and bring nothing come at growing times', async () => {
   const { transport } = await start(onlyWebSocket);
   transport.keep();

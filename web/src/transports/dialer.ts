@@ -14,10 +14,15 @@ interface Outcome {
 
 /**
  * An attempt to replace a lost link may take this many seconds at first, or twice the time that the last link took when
- * that is longer. Then the time of an attempt and the pauses grow by this factor.
+ * that is longer. Then the time of an attempt and the pauses grow by this factor. When no relay answers, a pause is
+ * about 0.3 of the time for which the relay has been gone: a second after three.
  */
 const REPLACE_SECONDS = 4;
-const GROWTH = 1.5;
+const GROWTH = 1.3;
+
+/** Seconds of the first pause, and how often pauses grow: to 2.7 s. */
+const PAUSE_SECONDS = 0.15;
+const GROWTHS = 11;
 
 /**
  * An attempt beside an open link may take at least this many seconds, because nobody waits for it. WebRTC takes some
@@ -86,8 +91,8 @@ export class Dialer {
 
   /** Tries again to replace a lost link, after a pause that grows each time. */
   replaceLater(): void {
-    this.#wait(0.15 * GROWTH ** this.#failures, () => this.replace());
-    this.#failures = Math.min(this.#failures + 1, 7);
+    this.#wait(PAUSE_SECONDS * GROWTH ** this.#failures, () => this.replace());
+    this.#failures = Math.min(this.#failures + 1, GROWTHS);
   }
 
   /** Stops, because no link is wanted any more. */

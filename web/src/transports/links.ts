@@ -97,6 +97,8 @@ export class SessionTransport extends EventTarget implements Transport {
   #next: Transport | undefined;
   /** True when the current link is open, but nothing comes from it. */
   #silent = false;
+  /** The number of datagrams that the current link had brought when it fell silent. */
+  #before = 0;
   #kept = false;
   /** True when a link has been lost before. */
   #replaces = false;
@@ -165,10 +167,15 @@ export class SessionTransport extends EventTarget implements Transport {
 
   /**
    * Opens a new link beside the one that is open and has become silent; datagrams go over the new one
-   * unless it shows that the old one still works. Does nothing while a link is being replaced.
+   * unless it shows that the old one still works. If none opens, others are tried until something comes. Does nothing
+   * while a link is being replaced.
    */
   renew(): void {
     if (this.#state !== 'open' || this.#trial) return;
+    if (!this.#silent) {
+      this.#before = this.#current!.stats().datagramsReceived;
+      this.#dialers.forEach((dialer) => dialer.forgive());
+    }
     this.#silent = true;
     this.#dialers.forEach((dialer) => dialer.dial());
   }
@@ -224,6 +231,11 @@ export class SessionTransport extends EventTarget implements Transport {
   #unsilence(trial: Trial): void {
     this.#silent = false;
     this.#carry(trial.old);
+  }
+
+  /** Stops looking for another link when one that was silent brings more than what was under way. */
+  #hear(link: Transport): void {
+    if (brings({ old: link, received: this.#before })) this.#use(link);
   }
 
   #settle(winner: Transport): void {
@@ -302,7 +314,7 @@ export class SessionTransport extends EventTarget implements Transport {
       this.#firstLink.reject(
         ConnectError.ofAll([...this.#dialers.keys()].map((each) => this.#errors.get(each))),
       );
-    } else if (this.#state === 'reconnecting') dialer.replaceLater();
+    } else if (this.#state === 'reconnecting' || this.#silent) dialer.replaceLater();
     else if (this.#rank(kind) < this.#rank(current.kind)) dialer.dialIn(UPGRADE_SECONDS);
   }
 
@@ -326,6 +338,7 @@ export class SessionTransport extends EventTarget implements Transport {
       ((datagram) => {
         const trial = this.#trial;
         if (link === trial?.link) this.#settle(link);
+        else if (this.#silent && link === this.#current && !trial) this.#hear(link);
         else if (trial && this.#silent && brings(trial)) this.#unsilence(trial);
         this.#handler?.(datagram);
       });
@@ -365,8 +378,8 @@ export class SessionTransport extends EventTarget implements Transport {
   }
 }
 
-/** Returns whether the old link has brought more datagrams than were under way when the trial began. */
-const brings = ({ old, received }: Trial): boolean =>
+/** Returns whether the old link has brought more datagrams than were under way when it had brought so many. */
+const brings = ({ old, received }: Pick<Trial, 'old' | 'received'>): boolean =>
   old.stats().datagramsReceived > received + TRIAL_LATE;
 
 /** The events which say that there may be another network, or that somebody looks at the page again. */
