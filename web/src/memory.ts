@@ -162,3 +162,26 @@ export class Memory {
     this.#view = new DataView(this.#memory.buffer);
   }
 }
+
+/**
+ * The memory where a module puts datagrams. There is one view of it for each size, because a new view and a copy leave
+ * 230 bytes to the garbage collector for each datagram.
+ */
+export class Outgoing {
+  readonly address: number;
+  readonly #memory: Memory;
+  readonly #views: Uint8Array<ArrayBuffer>[] = [];
+
+  constructor(memory: Memory, address: number) {
+    this.#memory = memory;
+    this.address = address;
+  }
+
+  /** Returns a view of the first bytes, which is valid until the next call into the module. */
+  view(size: number): Uint8Array<ArrayBuffer> {
+    const view = this.#views[size];
+    // A view from before the memory has grown is empty.
+    if (view?.length === size) return view;
+    return (this.#views[size] = this.#memory.bytes.subarray(this.address, this.address + size));
+  }
+}

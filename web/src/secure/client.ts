@@ -9,6 +9,7 @@ import {
   clientConfigStruct,
   netcodeClientStatsStruct,
 } from '../generated.js';
+import { Outgoing } from '../memory.js';
 import type { Policy } from './policy.js';
 import type { CoreSchema } from '../messages/codec.js';
 import { withChannels } from '../messages/channels.js';
@@ -48,7 +49,7 @@ export class Client<Of extends Schema = Schema> extends MessageEnd<Of> implement
   readonly #connection: number;
   readonly #netcode: number;
   readonly #incoming: number;
-  readonly #outgoing: number;
+  readonly #outgoing: Outgoing;
 
   /** @throws {@link MisuseError} with a code that says which part of schema or config cannot work. */
   constructor(core: Core, schema: Of, options: ConnectionConfig = {}) {
@@ -66,7 +67,7 @@ export class Client<Of extends Schema = Schema> extends MessageEnd<Of> implement
     const payload = exports.cw_connection_max_datagram_size(this.#connection);
     this.maxDatagramSize = Math.max(payload + SECURE_OVERHEAD, REQUEST_SIZE);
     this.#incoming = this.buffer(DATAGRAM_MAX);
-    this.#outgoing = this.buffer(SECURE_PACKET_MAX);
+    this.#outgoing = new Outgoing(core.memory, this.buffer(SECURE_PACKET_MAX));
   }
 
   protected override get connection(): number {
@@ -156,15 +157,15 @@ export class Client<Of extends Schema = Schema> extends MessageEnd<Of> implement
   }
 
   transmit(now: number): Uint8Array<ArrayBuffer> | undefined {
-    const { exports, memory } = this.core;
-    const size = exports.cw_client_transmit(
-      this.address,
-      this.#outgoing,
-      SECURE_PACKET_MAX,
-      now,
-      0,
-    );
-    return size > 0 ? memory.copy(this.#outgoing, size) : undefined;
+    return this.transmitView(now)?.slice();
+  }
+
+  /** @internal */
+  transmitView(now: number): Uint8Array<ArrayBuffer> | undefined {
+    const { exports } = this.core;
+    const out = this.#outgoing;
+    const size = exports.cw_client_transmit(this.address, out.address, SECURE_PACKET_MAX, now, 0);
+    return size > 0 ? out.view(size) : undefined;
   }
 
   /**
