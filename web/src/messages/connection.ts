@@ -51,8 +51,8 @@ export class Connection<Of extends Schema = Schema>
     let maxPacketSize = 0;
     const create = (types: CoreSchema): number =>
       withConfig(core, types, config, (at) => {
-        const { endpoint } = connectionConfigAt;
-        maxPacketSize = core.memory.u32(at + endpoint + endpointConfigAt.maxPacketSize);
+        const endpoint = at + connectionConfigAt.endpoint;
+        maxPacketSize = core.memory.u32(endpoint + endpointConfigAt.maxPacketSize);
         return core.made((out) => exports.cw_connection_create(at, out));
       });
     super(core, createEnd(core, schema, config, create, exports.cw_connection_destroy));

@@ -6,7 +6,7 @@ import {
   SECURE_OVERHEAD,
   SECURE_PACKET_MAX,
   clientConfigAt,
-  clientConfigStruct,
+  clientConfigSize,
   netcodeClientStatsStruct,
 } from '../generated.js';
 import { Outgoing } from '../memory.js';
@@ -57,7 +57,8 @@ export class Client<Of extends Schema = Schema> extends MessageEnd<Of> implement
     const config = withChannels(schema, options);
     const create = (types: CoreSchema): number =>
       withConfig(core, types, config, (connection) => {
-        const made = core.configure(clientConfigStruct, {}, exports.cw_client_config_default);
+        const made = core.memoryFor(clientConfigSize);
+        exports.cw_client_config_default(made);
         core.memory.setU32(made + clientConfigAt.connection, connection);
         return core.made((out) => exports.cw_client_create(made, out));
       });
