@@ -89,22 +89,36 @@ const declaration = (tag) => {
   return `export interface ${pascal(tag)} {\n${lines.join('\n')}\n}\n`;
 };
 
+/** Returns the size of a struct and the offsets of its members by type, which is the shortest form in a page. */
 const table = (tag) => {
   const { fields, size } = headers.layout(tag);
-  const rows = fields
-    .filter(({ reader }) => reader !== 'struct' && reader !== 'array')
-    .map((field) => {
-      const names = namesOf(tag, field);
-      const more = names ? `, ${JSON.stringify(names)}` : '';
-      return `    ['${field.name}', '${field.reader}', ${field.place}${more}],\n`;
-    });
-  return `export const ${bare(tag)}Struct = {\n  size: ${size},\n  fields: [\n${rows.join('')}  ],\n} as const;\n`;
+  const members = fields.filter(({ reader }) => reader !== 'struct' && reader !== 'array');
+  const readers = [...new Set(members.map(({ reader }) => reader))].map((reader) => [
+    reader,
+    offsetsOf(members.filter((member) => member.reader === reader)),
+  ]);
+  const named = members.map((member) => [member.name, namesOf(tag, member)]);
+  const names = Object.fromEntries(named.filter(([, its]) => its));
+  const value = { size, fields: Object.fromEntries(readers), names };
+  return `export const ${bare(tag)}Struct = ${JSON.stringify(value)} as const;\n`;
 };
 
+const offsetsOf = (fields) => Object.fromEntries(fields.map(({ name, place }) => [name, place]));
+
 /** Returns the offsets of a struct's members by name. */
-const places = (tag) => {
-  const rows = headers.layout(tag).fields.map(({ name, place }) => [name, place]);
-  return `export const ${bare(tag)}At = ${JSON.stringify(Object.fromEntries(rows))} as const;\n`;
+const places = (tag) =>
+  `export const ${bare(tag)}At = ${JSON.stringify(offsetsOf(headers.layout(tag).fields))} as const;\n`;
+
+/** Returns numbers by name, of which the compiler puts those that are used where they are used. */
+export const inlined = (name, numbers) => {
+  const rows = Object.entries(numbers).map(([key, number]) => `${key} = ${number}`);
+  return `export const enum ${name} {${rows.join(', ')}}\n`;
+};
+
+/** Returns the offsets of a struct's members, and its size, as numbers for the compiler. */
+const offsets = (tag) => {
+  const { fields, size } = headers.layout(tag);
+  return `${inlined(`${bare(tag)}At`, offsetsOf(fields))}export const ${bare(tag)}Size = ${size};\n`;
 };
 
 const choices = (tag) => {
@@ -189,7 +203,7 @@ export const gameModule = () => {
   const errors = GAME_HEADERS.flatMap((path) => headers.errors(path));
   const codes = errors.map(([name, number]) => [number, name.replace('CW_ERROR_', '')]);
   return `${text}
-${['cw_game_client_stats', 'cw_game_server_stats'].map(places).join('\n')}
+${['cw_game_client_stats', 'cw_game_server_stats'].map(offsets).join('\n')}
 export const GAME_BODY_SIZE = ${headers.number('CW_GAME_BODY_SIZE')};
 export const gameErrorCodes: Readonly<Record<number, GameErrorCode>> = ${JSON.stringify(Object.fromEntries(codes))};
 export type GameErrorCode = ${codes.map(([, name]) => `'${name}'`).join(' | ')};
@@ -204,7 +218,7 @@ export const protocolsModule = () => {
   });
   const codes = headers.choices('cw_protocol_error').map(([, name]) => name.replace('ERROR_', ''));
   return `${text}
-${['cw_bunch_config', 'cw_bunch_stats'].map(places).join('\n')}
+${['cw_bunch_config', 'cw_bunch_stats'].map(offsets).join('\n')}
 export const NOTIFY_HEADER_SIZE = ${headers.number('CW_NOTIFY_HEADER_SIZE')};
 export const protocolErrorCodes = ${JSON.stringify(codes.slice(0, codes.indexOf('COUNT')))} as const;
 export type ProtocolErrorCode = Exclude<(typeof protocolErrorCodes)[number], 'OK'>;
@@ -224,7 +238,7 @@ export const labModule = () => {
 };
 
 /** Returns the exports of the modules that contain the protocol, and the structs that TypeScript reads and writes. */
-export const coreModules = ({ structs, offsets }) => `
+export const coreModules = ({ structs, numbers, objects }) => `
 /** The functions of every module. */
 export interface ModuleFunctions {
 ${signatures(common())}}
@@ -238,7 +252,8 @@ export interface ServerFunctions {
 ${signatures(functionsIn('server').filter((name) => !functionsIn('core').includes(name)))}}
 
 ${structs.map(table).join('\n')}
-${offsets.map(places).join('\n')}
+${numbers.map(offsets).join('\n')}
+${objects.map(places).join('\n')}
 `;
 
 if (MODULES[process.argv[2]])

@@ -90,7 +90,7 @@ const world = {
 const carry = (from, to) => {
   let arrived = false;
   from.update(now);
-  for (let datagram; (datagram = from.transmit(now));) to.receive(datagram, now);
+  for (let datagram; (datagram = from.transmitView(now));) to.receive(datagram, now);
   for (let event; (event = to.next());) arrived = event.message !== undefined;
   if (!arrived) throw new Error('a message has not arrived');
 };

@@ -1,18 +1,33 @@
 // Fields whose values have another form in JavaScript than in the core: their bytes, and what is refused.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { arrivedSchema } from '../../web/dist/messages/arrived_schema.js';
 import { withBodies } from '../support/bodies.mjs';
 import {
+  Connection,
+  align,
   array,
   bits,
   bool,
+  bytes,
+  compressedFloat,
   constant,
   enumeration,
+  f32,
+  f64,
   fixed,
   flags,
+  int,
   int128,
+  int64,
   loadCore,
+  message,
   optional,
+  relative,
+  schema,
+  string,
+  struct,
+  uint,
   uint128,
   uint64,
   when,
@@ -195,4 +210,46 @@ test('a declaration that stands for nothing is refused', () => {
   ])
     assert.throws(declare, Error, String(declare));
   assert.equal(uint64(0n, 1n).kind, 'uint64');
+});
+
+test('a schema that came from another thread takes the same values', () => {
+  const point = struct({ x: compressedFloat(-1, 1, 0.5), y: f32(), z: f64() });
+  const fields = {
+    start: constant(1, 8),
+    a: bool(),
+    b: int(-5, 5),
+    c: uint(0, 9),
+    d: int64(-5n, 5n),
+    e: uint64(0n, 9n),
+    pad: align(),
+    f: bytes(4),
+    g: string(4),
+    points: array(point, 2),
+    later: relative('c'),
+    none: optional(bool()),
+    some: when('a', bits(2)),
+  };
+  const value = {
+    a: true,
+    b: -5,
+    c: 9,
+    d: -5n,
+    e: 9n,
+    f: Uint8Array.of(1, 2),
+    g: 'text',
+    points: [{ x: 0.5, y: -2, z: 1e300 }],
+    later: 12,
+    some: 3,
+  };
+  const types = schema(message('all', fields));
+  const [here, there] = [types, arrivedSchema(structuredClone(types))].map(
+    (its) => new Connection(core, its),
+  );
+  there.send(0, 'all', value, 0);
+  assert.throws(() => there.send(0, 'all', { ...value, g: 'longer' }, 0), /all\.g: 6 bytes/);
+  there.update(0);
+  here.receive(there.transmit(0), 0);
+  assert.deepEqual(here.next().message.value, value);
+  here.destroy();
+  there.destroy();
 });

@@ -2,7 +2,7 @@
 // relay, taken from the headers themselves so that they cannot differ.
 //   node generate.mjs [OUT REPOSITORY]: writes only the first, to OUT, from the headers of a repository elsewhere
 import { writeFileSync } from 'node:fs';
-import { bind, coreModules, gameModule, protocolsModule } from '../../wasm/bindings.mjs';
+import { bind, coreModules, gameModule, inlined, protocolsModule } from '../../wasm/bindings.mjs';
 import { Headers } from '../../wasm/headers.mjs';
 
 const here = (path) => new URL(path, import.meta.url);
@@ -52,10 +52,8 @@ const structs = [
   'congestion_config',
   'connection_config',
   'connection_stats',
-  'client_config',
   'netcode_client_config',
   'netcode_client_stats',
-  'client_policy',
   'client_policy_config',
   'server_config',
   'netcode_server_config',
@@ -63,17 +61,15 @@ const structs = [
   'simulator_config',
   'simulator_path',
   'simulator_stats',
-  'token',
   'token_grant',
   'address',
 ].map((name) => `cw_${name}`);
 
 /** The structs of which it reads or writes single members. */
-const offsets = [
+const numbers = [
   'endpoint_config',
   'endpoint_event',
   'connection_config',
-  'connection_event',
   'message',
   'channel_stats',
   'client_config',
@@ -81,7 +77,6 @@ const offsets = [
   'client_policy',
   'farewell',
   'server_config',
-  'server_event',
   'netcode_server_config',
   'server_client_info',
   'netcode_server_stats',
@@ -91,23 +86,31 @@ const offsets = [
   'address',
 ].map((name) => `cw_${name}`);
 
+/** The structs whose offsets it passes on. */
+const objects = ['cw_connection_event', 'cw_server_event'];
+
+/** Numbers that are only used one by one. */
+const enums = {
+  connectionEvents: byName('cw_connection_event_type', 'CW_CONNECTION_EVENT_'),
+  endpointEvents: byName('cw_endpoint_event_type', 'CW_ENDPOINT_EVENT_'),
+  netcodeClientEvents: byName('cw_netcode_client_event_type', 'CW_NETCODE_CLIENT_EVENT_'),
+  serverEvents: byName('cw_server_event_type', 'CW_SERVER_EVENT_'),
+  refusals: byName('cw_refusal', 'CW_REFUSAL_'),
+  httpStatuses: httpStatuses(),
+};
+
 const constants = {
   errorCodes: errorCodes(),
   firstConfigError: headers.number('CW_ERROR_CONFIG'),
-  connectionEvents: byName('cw_connection_event_type', 'CW_CONNECTION_EVENT_'),
   unanswereds: numbered('cw_unanswered', 'CW_UNANSWERED_'),
-  refusals: byName('cw_refusal', 'CW_REFUSAL_'),
-  endpointEvents: byName('cw_endpoint_event_type', 'CW_ENDPOINT_EVENT_'),
   channelKinds: byName('cw_channel_kind', 'CW_CHANNEL_'),
   recoveryKinds: byName('cw_recovery_kind', 'CW_RECOVERY_'),
   clientStates: numbered('cw_client_state', 'CW_CLIENT_'),
-  netcodeClientEvents: byName('cw_netcode_client_event_type', 'CW_NETCODE_CLIENT_EVENT_'),
   congestionModes: byName('cw_congestion_mode', 'CW_CONGESTION_'),
   congestionLimits: numbered('cw_congestion_limit', 'CW_CONGESTION_LIMIT_'),
   congestionStates: numbered('cw_congestion_state', 'CW_CONGESTION_'),
   congestionReasons: numbered('cw_congestion_reason', 'CW_CONGESTION_'),
   disconnectReasons: numbered('cw_disconnect_reason', 'CW_DISCONNECT_'),
-  serverEvents: byName('cw_server_event_type', 'CW_SERVER_EVENT_'),
   clientActions: byName('cw_client_action', 'CW_CLIENT_ACTION_'),
   CLIENT_FAREWELL_MS: headers.number('CW_CLIENT_FAREWELL_MS'),
   INSECURE_KEY: headers.string('CW_TOKEN_INSECURE_KEY'),
@@ -135,7 +138,6 @@ const constants = {
   },
   closeCodes: closeCodes(),
   closeTexts: closeTexts(),
-  httpStatuses: httpStatuses(),
   REQUEST_SECONDS: Number(headers.string('REQUEST_SECONDS')),
   ANSWER_SECONDS: Number(headers.string('ANSWER_SECONDS')),
   IDLE_SECONDS: Number(headers.string('IDLE_SECONDS')),
@@ -144,12 +146,15 @@ const constants = {
   AWAY_SECONDS: headers.number('SESSION_AWAY_SECONDS'),
 };
 
-const text = Object.entries(constants).map(
-  ([name, value]) => `export const ${name} = ${JSON.stringify(value)} as const;\n`,
-);
+const text = [
+  ...Object.entries(enums).map(([name, values]) => inlined(name, values)),
+  ...Object.entries(constants).map(
+    ([name, value]) => `export const ${name} = ${JSON.stringify(value)} as const;\n`,
+  ),
+];
 writeFileSync(
   out,
-  `// Made by scripts/generate.mjs from the headers of core, wasm and relay.\n${coreModules({ structs, offsets })}\n${text.join('\n')}`,
+  `// Made by scripts/generate.mjs from the headers of core, wasm and relay.\n${coreModules({ structs, numbers, objects })}\n${text.join('\n')}`,
 );
 if (!repository) {
   writeFileSync(here('../src/game/generated.ts'), gameModule());

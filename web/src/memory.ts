@@ -1,14 +1,28 @@
 /** The ways to read a field of a C struct. */
 type Reader = 'bool' | 'u8' | 'u16' | 'u32' | 'i32' | 'u64' | 'f32' | 'f64' | 'address';
 
-/** A field of a C struct: its name, type, and offset in bytes, and for an option with names these, by their numbers. */
-type Field<Key> = readonly [Key, Reader, number, (readonly string[])?];
+/** The fields of a C struct that are numbers, by their type and name: their offsets in bytes. */
+type Fields<Key extends string> = {
+  readonly [Type in Reader]?: { readonly [Name in Key]?: number };
+};
 
-/** The size of a C struct, and the fields that are numbers. */
-export interface Struct<Key = string> {
+/** The size of a C struct, its fields, and for options with names these, by their numbers. */
+export interface Struct<Key extends string = string> {
   readonly size: number;
-  readonly fields: readonly Field<Key>[];
+  readonly fields: Fields<Key>;
+  readonly names: Readonly<Record<string, readonly string[]>>;
 }
+
+/** Calls `use` with each field of a C struct. */
+const eachField = <Key extends string>(
+  fields: Fields<Key>,
+  use: (name: Key, type: Reader, offset: number) => void,
+): void => {
+  for (const type in fields) {
+    const its = fields[type as Reader]!;
+    for (const name in its) use(name, type as Reader, its[name]!);
+  }
+};
 
 /** A value of a field, which a writer converts. */
 type Value = bigint | number | boolean;
@@ -117,36 +131,38 @@ export class Memory {
   }
 
   /** Returns a plain object with the fields of a C struct. */
-  struct<Key extends string>(address: number, fields: readonly Field<Key>[]): Record<Key, number> {
+  struct<Key extends string>(address: number, fields: Fields<Key>): Record<Key, number> {
     const view = this.view;
     const result = {} as Record<Key, number>;
-    for (const [name, type, offset] of fields) result[name] = readers[type](view, address + offset);
+    eachField(fields, (name, type, offset) => {
+      result[name] = readers[type](view, address + offset);
+    });
     return result;
   }
 
   /** Writes those fields of a C struct that are given. */
   setStruct<Key extends string>(
     address: number,
-    fields: readonly Field<Key>[],
+    fields: Fields<Key>,
     values: { readonly [Name in Key]?: bigint | number | boolean | undefined },
   ): void {
     const view = this.view;
-    for (const [name, type, offset] of fields) {
+    eachField(fields, (name, type, offset) => {
       const value = values[name];
       if (value !== undefined) writers[type](view, address + offset, value);
-    }
+    });
   }
 
   /**
    * Writes the options of a config over its defaults; one that is missing or null keeps its default. A number that does
    * not fit becomes one that the field does not take, so that C says what it takes.
    */
-  setConfig(address: number, { fields }: Struct, config: object): void {
+  setConfig(address: number, { fields, names }: Struct, config: object): void {
     const view = this.view;
-    for (const [name, type, offset, names] of fields) {
+    eachField(fields, (name, type, offset) => {
       const given = (config as Record<string, unknown>)[name] ?? undefined;
-      const value = names && typeof given === 'string' ? names.indexOf(given) : given;
-      if (value === undefined || (type === 'address' && typeof value !== 'number')) continue;
+      const value = typeof given === 'string' ? (names[name]?.indexOf(given) ?? given) : given;
+      if (value === undefined || (type === 'address' && typeof value !== 'number')) return;
       const at = address + offset;
       const fits = type !== 'u32' || isOption(Number(value));
       writers[type](
@@ -154,11 +170,34 @@ export class Memory {
         at,
         fits ? (value as Value) : readers.u32(view, at) === 0 ? NO_OPTION : 0,
       );
-    }
+    });
   }
 
   #refresh(): void {
     this.#bytes = new Uint8Array(this.#memory.buffer as ArrayBuffer);
     this.#view = new DataView(this.#memory.buffer);
+  }
+}
+
+/**
+ * The memory where a module puts datagrams. There is one view of it for each size, because a new view and a copy leave
+ * 230 bytes to the garbage collector for each datagram.
+ */
+export class Outgoing {
+  readonly address: number;
+  readonly #memory: Memory;
+  readonly #views: Uint8Array<ArrayBuffer>[] = [];
+
+  constructor(memory: Memory, address: number) {
+    this.#memory = memory;
+    this.address = address;
+  }
+
+  /** Returns a view of the first bytes, which is valid until the next call into the module. */
+  view(size: number): Uint8Array<ArrayBuffer> {
+    const view = this.#views[size];
+    // A view from before the memory has grown is empty.
+    if (view?.length === size) return view;
+    return (this.#views[size] = this.#memory.bytes.subarray(this.address, this.address + size));
   }
 }

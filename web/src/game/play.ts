@@ -129,16 +129,21 @@ export class PlayedGame<
     return core.withMemory(gameClientStatsStruct.size, (at) => {
       core.exports.cw_game_client_get_stats(address, now, at);
       const { memory } = core;
-      const part = { ...gameClientStatsAt };
-      const clock = memory.struct(at + part.clock, clockSyncStatsStruct.fields);
+      const clock = memory.struct(at + gameClientStatsAt.clock, clockSyncStatsStruct.fields);
       return {
         ...memory.struct(at, gameClientStatsStruct.fields),
-        view: memory.struct(at + part.view, viewStruct.fields),
-        fault: memory.struct(at + part.fault, gameFaultStruct.fields),
+        view: memory.struct(at + gameClientStatsAt.view, viewStruct.fields),
+        fault: memory.struct(at + gameClientStatsAt.fault, gameFaultStruct.fields),
         clock: { ...clock, synced: clock.synced !== 0 },
-        prediction: memory.struct(at + part.prediction, predictionStatsStruct.fields),
-        snapshots: memory.struct(at + part.snapshots, snapshotClientStatsStruct.fields),
-        interpolation: memory.struct(at + part.interpolation, interpolationStatsStruct.fields),
+        prediction: memory.struct(at + gameClientStatsAt.prediction, predictionStatsStruct.fields),
+        snapshots: memory.struct(
+          at + gameClientStatsAt.snapshots,
+          snapshotClientStatsStruct.fields,
+        ),
+        interpolation: memory.struct(
+          at + gameClientStatsAt.interpolation,
+          interpolationStatsStruct.fields,
+        ),
       };
     });
   }

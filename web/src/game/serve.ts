@@ -175,11 +175,13 @@ export class ServedGame<
     return core.withMemory(gameServerStatsStruct.size, (at) => {
       core.exports.cw_game_server_get_stats(address, at);
       const { memory } = core;
-      const part = { ...gameServerStatsAt };
       return {
         ...memory.struct(at, gameServerStatsStruct.fields),
-        fault: memory.struct(at + part.fault, gameFaultStruct.fields),
-        snapshots: memory.struct(at + part.snapshots, snapshotServerStatsStruct.fields),
+        fault: memory.struct(at + gameServerStatsAt.fault, gameFaultStruct.fields),
+        snapshots: memory.struct(
+          at + gameServerStatsAt.snapshots,
+          snapshotServerStatsStruct.fields,
+        ),
       };
     });
   }

@@ -1,10 +1,13 @@
 import { seconds } from '../clock.js';
+import { keepsNone } from '../transports/copying.js';
 import type { Transport } from '../transports/transport.js';
 import { Ticks } from './ticks.js';
 
 /** An end of a connection that makes and takes datagrams. */
 interface DatagramSource {
   transmit(now: number): Uint8Array<ArrayBuffer> | undefined;
+  /** Does the same, but the datagram is gone after the next call into the module. */
+  transmitView(now: number): Uint8Array<ArrayBuffer> | undefined;
 }
 
 /** Returns the milliseconds from tick to tick, at a rate per second that the user may have given. */
@@ -57,9 +60,13 @@ export class Carrier {
   transmit(last = false): boolean {
     const now = seconds();
     let taken = true;
-    for (let out = this.#end.transmit(now); out; out = this.#end.transmit(now))
+    for (let out = this.#next(now); out; out = this.#next(now))
       taken = this.transport.send(out, last) && taken;
     return taken;
+  }
+
+  #next(now: number): Uint8Array<ArrayBuffer> | undefined {
+    return keepsNone(this.transport) ? this.#end.transmitView(now) : this.#end.transmit(now);
   }
 
   /** Stops the ticks. */

@@ -1,6 +1,6 @@
 import type { Core } from '../core.js';
 import { ConnectError, MisuseError } from '../errors.js';
-import { tokenAt, tokenStruct } from '../generated.js';
+import { tokenAt, tokenSize } from '../generated.js';
 
 /** A connect token from the game's backend: 2048 bytes, for one connection only. */
 export type ConnectToken = Uint8Array | ArrayBuffer;
@@ -72,8 +72,8 @@ const isPage = (bytes: Uint8Array): boolean =>
 
 function readToken(core: Core, bytes: Uint8Array): ReadToken {
   const { exports, memory } = core;
-  return core.withSecret(tokenStruct.size + bytes.length, (token) => {
-    const copy = token + tokenStruct.size;
+  return core.withSecret(tokenSize + bytes.length, (token) => {
+    const copy = token + tokenSize;
     memory.bytes.set(bytes, copy);
     const code = exports.cw_token_read(copy, bytes.length, token);
     if (code !== 0) {

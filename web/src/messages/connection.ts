@@ -1,6 +1,7 @@
 import type { Core } from '../core.js';
 import { LONGER_THAN_ANY_HEADER, type EndpointConfig } from '../endpoint.js';
 import { connectionConfigAt, endpointConfigAt } from '../generated.js';
+import { Outgoing } from '../memory.js';
 import { withChannels, type Channel } from './channels.js';
 import { CoreSchema } from './codec.js';
 import { createEnd, withConfig } from './connection_config.js';
@@ -41,7 +42,7 @@ export class Connection<Of extends Schema = Schema>
   readonly maxDatagramSize: number;
   readonly #incoming: number;
   readonly #incomingSize: number;
-  readonly #outgoing: number;
+  readonly #outgoing: Outgoing;
 
   /** @throws {@link MisuseError} with a code that says which part of schema or config cannot work. */
   constructor(core: Core, schema: Of, options: ConnectionConfig = {}) {
@@ -50,15 +51,15 @@ export class Connection<Of extends Schema = Schema>
     let maxPacketSize = 0;
     const create = (types: CoreSchema): number =>
       withConfig(core, types, config, (at) => {
-        const { endpoint } = connectionConfigAt;
-        maxPacketSize = core.memory.u32(at + endpoint + endpointConfigAt.maxPacketSize);
+        const endpoint = at + connectionConfigAt.endpoint;
+        maxPacketSize = core.memory.u32(endpoint + endpointConfigAt.maxPacketSize);
         return core.made((out) => exports.cw_connection_create(at, out));
       });
     super(core, createEnd(core, schema, config, create, exports.cw_connection_destroy));
     this.maxDatagramSize = exports.cw_connection_max_datagram_size(this.address);
     this.#incomingSize = maxPacketSize + LONGER_THAN_ANY_HEADER;
     this.#incoming = this.buffer(this.#incomingSize);
-    this.#outgoing = this.buffer(this.maxDatagramSize);
+    this.#outgoing = new Outgoing(core.memory, this.buffer(this.maxDatagramSize));
   }
 
   protected override get connection(): number {
@@ -79,9 +80,19 @@ export class Connection<Of extends Schema = Schema>
 
   /** Returns the next datagram of this round, `undefined` when it is over. */
   transmit(now: number): Uint8Array<ArrayBuffer> | undefined {
+    return this.transmitView(now)?.slice();
+  }
+
+  /** @internal */
+  transmitView(now: number): Uint8Array<ArrayBuffer> | undefined {
     const { core, maxDatagramSize } = this;
-    const { exports, memory } = core;
-    const size = exports.cw_connection_transmit(this.address, this.#outgoing, maxDatagramSize, now);
-    return size > 0 ? memory.copy(this.#outgoing, size) : undefined;
+    const out = this.#outgoing;
+    const size = core.exports.cw_connection_transmit(
+      this.address,
+      out.address,
+      maxDatagramSize,
+      now,
+    );
+    return size > 0 ? out.view(size) : undefined;
   }
 }

@@ -34,6 +34,9 @@ const TOKEN = / *([A-Za-z_]\w*|\d{1,18}(?!\w)|\|\||&&|<<|>>|[=!<>]=|[-+*/%&<>!()
 
 const KINDS = new Set(['bool', 'int', 'uint', 'int64', 'uint64', 'relative']);
 
+/** A field with an expression has {@link operations} under this name, for the same reasons as its slot. */
+export const OPERATIONS = Symbol.for('causeway-net operations');
+
 /** A field that may be in an expression, or that stands before one that may. */
 export type Entry = readonly [name: string, field: Field<unknown>];
 

@@ -1,4 +1,22 @@
 import { STRUCT_MAX_DEPTH } from '../generated.js';
+import { OPERATIONS, operations } from './expression.js';
+import {
+  SLOT,
+  arraySlot,
+  boolSlot,
+  bytesSlot,
+  compressedFloatSlot,
+  doubleSlot,
+  floatSlot,
+  int64Slot,
+  noSlot,
+  optionalSlot,
+  stringSlot,
+  structSlot,
+  uint64Slot,
+  wholeSlot,
+  type SlotMaker,
+} from './slots.js';
 
 /** The numbers of `enum cw_kind`. */
 export const kinds = {
@@ -47,6 +65,10 @@ export interface Field<Value> {
   readonly count?: string;
   /** The expression of the number before, or of the number of bytes. */
   readonly operand?: string;
+  /** Turns the expressions into operations, if there are any. @internal */
+  readonly [OPERATIONS]?: typeof operations;
+  /** Makes the slot in which a message has the value. @internal */
+  readonly [SLOT]: SlotMaker;
   /** The form of the value here, when it is not that of the kind. */
   readonly view?: View;
 }
@@ -96,8 +118,13 @@ export type Values<Of extends Fields> = keyof Of extends never
 
 type Held<Of> = Of extends Field<infer Value> ? Value : never;
 
-const field = <Value>(kind: Kind, rest: Partial<Field<Value>> = {}): Field<Value> => ({
+const field = <Value>(
+  kind: Kind,
+  slot: SlotMaker,
+  rest: Partial<Field<Value>> = {},
+): Field<Value> => ({
   kind,
+  [SLOT]: slot,
   optional: false,
   array: 0,
   min: 0n,
@@ -110,6 +137,7 @@ const field = <Value>(kind: Kind, rest: Partial<Field<Value>> = {}): Field<Value
 
 const limited = <Value>(
   kind: Kind,
+  slot: (limits: Pick<Field<Value>, 'min' | 'max'>, kind: Kind) => SlotMaker,
   min: number | bigint,
   max: number | bigint,
   least: bigint,
@@ -120,7 +148,8 @@ const limited = <Value>(
     throw new RangeError(
       `${kind}: ${min} to ${max} is no range of whole numbers within ${least} to ${most}`,
     );
-  return field(kind, { min: BigInt(min), max: BigInt(max) });
+  const limits = { min: BigInt(min), max: BigInt(max) };
+  return field(kind, slot(limits, kind), limits);
 };
 
 const I32 = 2n ** 31n;
@@ -129,45 +158,47 @@ const I64 = 2n ** 63n;
 const U64 = 2n ** 64n;
 
 /** Declares a field of `true` or `false`, in one bit. */
-export const bool = (): Field<boolean> => field('bool');
+export const bool = (): Field<boolean> => field('bool', boolSlot);
 
 /** Declares a whole number from `min` to `max`, which lie within 32 bits with a sign, in as few bits as hold it. */
 export const int = (min: number, max: number): Field<number> =>
-  limited('int', min, max, -I32, I32 - 1n);
+  limited('int', wholeSlot, min, max, -I32, I32 - 1n);
 
 /** Declares a whole number from `min` to `max`, which lie from 0 to 2^32 - 1. */
 export const uint = (min: number, max: number): Field<number> =>
-  limited('uint', min, max, 0n, U32 - 1n);
+  limited('uint', wholeSlot, min, max, 0n, U32 - 1n);
 
 /** Declares a whole number of 1 to 32 bits. */
 export const bits = (count: number): Field<number> => uint(0, 2 ** count - 1);
 
 /** Declares a whole number from `min` to `max`, which lie within 64 bits with a sign. */
 export const int64 = (min: bigint, max: bigint): Field<bigint> =>
-  limited('int64', min, max, -I64, I64 - 1n);
+  limited('int64', int64Slot, min, max, -I64, I64 - 1n);
 
 /** Declares a whole number from `min` to `max`, which lie from 0 to 2^64 - 1. */
 export const uint64 = (min: bigint, max: bigint): Field<bigint> =>
-  limited('uint64', min, max, 0n, U64 - 1n);
+  limited('uint64', uint64Slot, min, max, 0n, U64 - 1n);
 
 /** Declares a number in 32 bits of floating point. */
-export const f32 = (): Field<number> => field('float');
+export const f32 = (): Field<number> => field('float', floatSlot);
 
 /** Declares a number in 64 bits of floating point. */
-export const f64 = (): Field<number> => field('double');
+export const f64 = (): Field<number> => field('double', doubleSlot);
 
 /** Declares a number from `min` to `max` in steps of `resolution`. A number outside arrives as the limit. */
 export const compressedFloat = (min: number, max: number, resolution: number): Field<number> => {
   if (!(min < max && resolution > 0))
     throw new RangeError('a compressed float needs min < max and a resolution above 0');
-  return field('compressedFloat', { low: min, high: max, resolution });
+  return field('compressedFloat', compressedFloatSlot, { low: min, high: max, resolution });
 };
 
 /** Declares a field of up to `max` bytes. */
-export const bytes = (max: number): Field<Uint8Array> => limited('bytes', 0, max, 0n, U32 - 1n);
+export const bytes = (max: number): Field<Uint8Array> =>
+  limited('bytes', bytesSlot, 0, max, 0n, U32 - 1n);
 
 /** Declares a text of up to `max` bytes in UTF-8, without the character U+0000. */
-export const string = (max: number): Field<string> => limited('string', 0, max, 0n, U32 - 1n);
+export const string = (max: number): Field<string> =>
+  limited('string', stringSlot, 0, max, 0n, U32 - 1n);
 
 /** Returns a least number of items or bytes. */
 const counted = (min: number, max: number): number => {
@@ -187,13 +218,14 @@ export const bytesFrom = (min: number, max: number): Field<Uint8Array> =>
 export const bytesOf = (size: string | number, max: number): Field<Uint8Array> => ({
   ...bytes(max),
   operand: `${size}`,
+  [OPERATIONS]: operations,
 });
 
 /** Declares a field of exactly so many bytes. */
 export const fixedBytes = (size: number): Field<Uint8Array> => bytesOf(size, size);
 
 /** Declares a field without a value that is zeros up to the next byte on the wire. */
-export const align = (): WireField => field<never>('align') as WireField;
+export const align = (): WireField => field<never>('align', noSlot) as WireField;
 
 /**
  * Declares a number of 1 to 64 bits that is always the same on the wire and has no value. A message with another one is
@@ -201,7 +233,19 @@ export const align = (): WireField => field<never>('align') as WireField;
  */
 export const constant = (number: number | bigint, bits: number): WireField => {
   if (!(bits >= 1)) throw new RangeError(`a constant has 1 to 64 bits, not ${bits}`);
-  return limited<never>('constant', number, 2n ** BigInt(bits) - 1n, 0n, U64 - 1n) as WireField;
+  return limited<never>(
+    'constant',
+    () => noSlot,
+    number,
+    2n ** BigInt(bits) - 1n,
+    0n,
+    U64 - 1n,
+  ) as WireField;
+};
+
+const relativeTo = (previous: string | number, max: bigint): Field<number> => {
+  const slot = wholeSlot({ min: 0n, max }, 'relative');
+  return field('relative', slot, { max, operand: `${previous}`, [OPERATIONS]: operations });
 };
 
 /**
@@ -209,11 +253,11 @@ export const constant = (number: number | bigint, bits: number): WireField => {
  * the one before it, and the first to the expression.
  */
 export const relative = (previous: string | number): Field<number> =>
-  field('relative', { max: U32 - 1n, operand: `${previous}` });
+  relativeTo(previous, U32 - 1n);
 
 /** Declares a sequence number of 16 bits, which wraps, other than the value of an expression. */
 export const sequenceRelative = (previous: string | number): Field<number> =>
-  field('relative', { max: 65535n, operand: `${previous}` });
+  relativeTo(previous, 65535n);
 
 /**
  * Throws when these are not fields. The compiler alone cannot find that out, because schemas are written in JavaScript
@@ -241,7 +285,7 @@ export const struct = <const Of extends Fields>(fields: Of): Field<Values<Of>> =
   if (Object.keys(fields).length === 0) throw new TypeError('a struct needs at least one field');
   if (depth(fields) >= STRUCT_MAX_DEPTH)
     throw new RangeError(`structs can be ${STRUCT_MAX_DEPTH} deep in one another, not deeper`);
-  return field('struct', { fields });
+  return field('struct', (path) => structSlot(fields, path), { fields });
 };
 
 /** Declares an array of up to `max` items of a kind. */
@@ -250,13 +294,18 @@ export const array = <Value>(item: Field<Value>, max: number): Field<Value[]> =>
     throw new TypeError('the items of an array can be neither arrays nor optional');
   if (!(Number.isInteger(max) && max > 0 && max < 2 ** 32))
     throw new RangeError(`an array cannot have up to ${max} items`);
-  return { ...(item as Field<never>), array: max };
+  return {
+    ...(item as Field<never>),
+    array: max,
+    [SLOT]: (path) => arraySlot(item[SLOT](path), max, path),
+  };
 };
 
 /** Declares an array of at least `min` and at most `max` items. */
 export const arrayFrom = <Value>(item: Field<Value>, min: number, max: number): Field<Value[]> => ({
   ...array(item, max),
   count: `>= ${counted(min, max)}`,
+  [OPERATIONS]: operations,
 });
 
 /** Declares an array of as many items as an expression says, at most `max`; their number is not on the wire. */
@@ -264,7 +313,7 @@ export const repeat = <Value>(
   count: string | number,
   item: Field<Value>,
   max: number,
-): Field<Value[]> => ({ ...array(item, max), count: `${count}` });
+): Field<Value[]> => ({ ...array(item, max), count: `${count}`, [OPERATIONS]: operations });
 
 /** Declares an array of exactly so many items. */
 export const fixedArray = <Value>(item: Field<Value>, count: number): Field<Value[]> =>
@@ -274,10 +323,11 @@ export const fixedArray = <Value>(item: Field<Value>, count: number): Field<Valu
 export const when = <Value>(condition: string, item: Field<Value>): OptionalField<Value> => ({
   ...optional(item),
   count: condition,
+  [OPERATIONS]: operations,
 });
 
 /** Declares a field that may be left out; one bit tells whether it is there. */
 export const optional = <Value>(item: Field<Value>): OptionalField<Value> => {
   if (item.array > 0) throw new TypeError('an array cannot be optional; it can be empty');
-  return { ...item, optional: true };
+  return { ...item, optional: true, [SLOT]: (path) => optionalSlot(item[SLOT](path)) };
 };

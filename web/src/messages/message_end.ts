@@ -206,4 +206,7 @@ export interface DatagramEnd<Of extends Schema> extends MessageEnd<Of> {
 
   /** Returns the next datagram of this round, `undefined` when it is over. */
   transmit(now: number): Uint8Array<ArrayBuffer> | undefined;
+
+  /** Does the same as {@link transmit}, but the datagram is gone after the next call into the module. @internal */
+  transmitView(now: number): Uint8Array<ArrayBuffer> | undefined;
 }

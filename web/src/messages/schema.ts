@@ -1,5 +1,5 @@
 import type { Delivery } from './channels.js';
-import { operations } from './expression.js';
+import { OPERATIONS } from './expression.js';
 import { checkFields, kinds, type Fields, type Values } from './fields.js';
 import type { RequestPart, RequestType } from './request.js';
 
@@ -162,7 +162,7 @@ function encode(types: readonly MessageType[]): Uint8Array<ArrayBuffer> {
       else if (kind.includes('int') || kind === 'constant') [min, max].forEach(u64);
       const earlier = entries.slice(0, index);
       for (const expression of [count, operand])
-        if (expression !== undefined) result.push(...operations(name, expression, earlier));
+        if (expression !== undefined) result.push(...field[OPERATIONS]!(name, expression, earlier));
     }
   };
 

@@ -1,9 +1,11 @@
 import { array, bits, int, int64, struct, uint, uint64, type Field, type View } from './fields.js';
+import { SLOT, viewSlot } from './slots.js';
 
 /** Returns a field of this kind whose value has another form. */
 const viewed = <Value>(kind: Field<unknown>, view: View): Field<Value> => ({
   ...(kind as Field<never>),
   view,
+  [SLOT]: (path) => viewSlot(kind[SLOT](path), view, path),
 });
 
 const checkNames = (what: string, names: readonly string[], most: number): void => {

@@ -6,9 +6,10 @@ import {
   SECURE_OVERHEAD,
   SECURE_PACKET_MAX,
   clientConfigAt,
-  clientConfigStruct,
+  clientConfigSize,
   netcodeClientStatsStruct,
 } from '../generated.js';
+import { Outgoing } from '../memory.js';
 import type { Policy } from './policy.js';
 import type { CoreSchema } from '../messages/codec.js';
 import { withChannels } from '../messages/channels.js';
@@ -48,7 +49,7 @@ export class Client<Of extends Schema = Schema> extends MessageEnd<Of> implement
   readonly #connection: number;
   readonly #netcode: number;
   readonly #incoming: number;
-  readonly #outgoing: number;
+  readonly #outgoing: Outgoing;
 
   /** @throws {@link MisuseError} with a code that says which part of schema or config cannot work. */
   constructor(core: Core, schema: Of, options: ConnectionConfig = {}) {
@@ -56,7 +57,8 @@ export class Client<Of extends Schema = Schema> extends MessageEnd<Of> implement
     const config = withChannels(schema, options);
     const create = (types: CoreSchema): number =>
       withConfig(core, types, config, (connection) => {
-        const made = core.configure(clientConfigStruct, {}, exports.cw_client_config_default);
+        const made = core.memoryFor(clientConfigSize);
+        exports.cw_client_config_default(made);
         core.memory.setU32(made + clientConfigAt.connection, connection);
         return core.made((out) => exports.cw_client_create(made, out));
       });
@@ -66,7 +68,7 @@ export class Client<Of extends Schema = Schema> extends MessageEnd<Of> implement
     const payload = exports.cw_connection_max_datagram_size(this.#connection);
     this.maxDatagramSize = Math.max(payload + SECURE_OVERHEAD, REQUEST_SIZE);
     this.#incoming = this.buffer(DATAGRAM_MAX);
-    this.#outgoing = this.buffer(SECURE_PACKET_MAX);
+    this.#outgoing = new Outgoing(core.memory, this.buffer(SECURE_PACKET_MAX));
   }
 
   protected override get connection(): number {
@@ -156,15 +158,15 @@ export class Client<Of extends Schema = Schema> extends MessageEnd<Of> implement
   }
 
   transmit(now: number): Uint8Array<ArrayBuffer> | undefined {
-    const { exports, memory } = this.core;
-    const size = exports.cw_client_transmit(
-      this.address,
-      this.#outgoing,
-      SECURE_PACKET_MAX,
-      now,
-      0,
-    );
-    return size > 0 ? memory.copy(this.#outgoing, size) : undefined;
+    return this.transmitView(now)?.slice();
+  }
+
+  /** @internal */
+  transmitView(now: number): Uint8Array<ArrayBuffer> | undefined {
+    const { exports } = this.core;
+    const out = this.#outgoing;
+    const size = exports.cw_client_transmit(this.address, out.address, SECURE_PACKET_MAX, now, 0);
+    return size > 0 ? out.view(size) : undefined;
   }
 
   /**

@@ -6,13 +6,14 @@ import {
   netcodeClientEventAt,
   netcodeClientEvents,
 } from '../generated.js';
+import { Outgoing } from '../memory.js';
 import type { Policy } from './policy.js';
 import { beginToConnect, explain, stateNumber, stateOf, type ClientState } from './core_client.js';
 
 /** This client carries the application's own bytes, like `cw_netcode_client` in C. */
 export class PayloadClient extends CoreObject {
   readonly #incoming: number;
-  readonly #outgoing: number;
+  readonly #outgoing: Outgoing;
 
   constructor(core: Core) {
     const { exports } = core;
@@ -21,7 +22,7 @@ export class PayloadClient extends CoreObject {
     const client = core.create(netcodeClientConfigStruct, {}, defaults, create);
     super(core, client, exports.cw_netcode_client_destroy);
     this.#incoming = this.buffer(DATAGRAM_MAX);
-    this.#outgoing = this.buffer(SECURE_PACKET_MAX);
+    this.#outgoing = new Outgoing(core.memory, this.buffer(SECURE_PACKET_MAX));
   }
 
   connect(token: Uint8Array, now: number): void {
@@ -77,10 +78,10 @@ export class PayloadClient extends CoreObject {
 
   /** Makes a packet of a payload of up to 1200 bytes; then {@link transmit} it. */
   send(payload: Uint8Array): void {
-    this.core.memory.bytes.set(payload, this.#outgoing);
-    this.core.check(
-      this.core.exports.cw_netcode_client_send(this.address, this.#outgoing, payload.length),
-    );
+    const { exports, memory } = this.core;
+    const place = this.#outgoing.address;
+    memory.bytes.set(payload, place);
+    this.core.check(exports.cw_netcode_client_send(this.address, place, payload.length));
   }
 
   update(now: number): void {
@@ -88,15 +89,21 @@ export class PayloadClient extends CoreObject {
   }
 
   transmit(now: number): Uint8Array<ArrayBuffer> | undefined {
-    const { exports, memory } = this.core;
+    return this.transmitView(now)?.slice();
+  }
+
+  /** @internal */
+  transmitView(now: number): Uint8Array<ArrayBuffer> | undefined {
+    const { exports } = this.core;
+    const out = this.#outgoing;
     const size = exports.cw_netcode_client_transmit(
       this.address,
-      this.#outgoing,
+      out.address,
       SECURE_PACKET_MAX,
       now,
       0,
     );
-    return size > 0 ? memory.copy(this.#outgoing, size) : undefined;
+    return size > 0 ? out.view(size) : undefined;
   }
 
   /** Like that of `Client`. */

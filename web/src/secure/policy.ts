@@ -5,7 +5,7 @@ import {
   clientActions,
   clientPolicyAt,
   clientPolicyConfigStruct,
-  clientPolicyStruct,
+  clientPolicySize,
   clientStates,
 } from '../generated.js';
 import type { ClientState } from './core_client.js';
@@ -44,9 +44,8 @@ export class Policy extends CoreObject {
    * @param afterAnyEnd whether it also comes back after ends that no absence has caused, for as long as it takes
    */
   constructor(core: Core, renewable: boolean, afterAnyEnd: boolean) {
-    const { size } = clientPolicyStruct;
-    const address = core.allocate(size);
-    core.memory.bytes.fill(0, address, address + size);
+    const address = core.allocate(clientPolicySize);
+    core.memory.bytes.fill(0, address, address + clientPolicySize);
     core.memory.setConfig(address + clientPolicyAt.config, clientPolicyConfigStruct, {
       silenceSeconds: CLIENT_SILENCE_SECONDS,
       attempts: afterAnyEnd ? UNLIMITED : renewable ? ATTEMPTS : 0,
@@ -107,12 +106,12 @@ export class Policy extends CoreObject {
     const action = actions[exports.cw_client_policy_next(address)]!;
     // This is called after each datagram, and mostly nothing has changed.
     if (action === 'NONE') return action;
-    const { server, end, tokenTime, absence } = memory.struct(address, clientPolicyStruct.fields);
-    this.server = server;
+    const end = memory.view.getInt32(address + clientPolicyAt.end, true);
+    this.server = memory.u32(address + clientPolicyAt.server);
     this.end = clientStates[String(end) as keyof typeof clientStates];
     this.returns = exports.cw_client_policy_returns(address) !== 0;
-    this.absence = absence;
-    this.#tokenTime = tokenTime;
+    this.absence = memory.f64(address + clientPolicyAt.absence);
+    this.#tokenTime = memory.f64(address + clientPolicyAt.tokenTime);
     return action;
   }
 

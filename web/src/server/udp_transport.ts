@@ -51,7 +51,8 @@ export class UdpTransport extends BaseTransport {
   }
 
   protected override put(datagram: Uint8Array<ArrayBuffer>): boolean {
-    this.#socket.send(datagram, () => {});
+    // The socket keeps the bytes when the system does not take them at once.
+    this.#socket.send(datagram.slice(), () => {});
     return true;
   }
 

@@ -1,6 +1,7 @@
 import { Deferred } from '../deferred.js';
 import { DATAGRAM_MAX } from '../generated.js';
 import { Backlog, type BacklogOptions } from './backlog.js';
+import { neverKeeps } from './copying.js';
 import type {
   Transport,
   TransportClose,
@@ -40,6 +41,7 @@ export abstract class BaseTransport implements Transport {
   /** @throws RangeError when datagrams cannot wait for as long as the options say. */
   protected constructor(maxDatagramSize: number, options: BacklogOptions) {
     this.maxDatagramSize = maxDatagramSize;
+    neverKeeps(this);
     this.#backlog = new Backlog(
       {
         isBusy: (size) => this.isBusy(size),
@@ -98,7 +100,7 @@ export abstract class BaseTransport implements Transport {
   /** Returns whether a datagram of `size` bytes has to wait because too much is leaving already. @internal */
   abstract isBusy(size: number): boolean;
 
-  /** Hands a datagram to the platform; returns false when the platform does not take it. */
+  /** Hands a datagram to the platform, which must not keep its bytes; returns false when the platform does not take it. */
   protected abstract put(datagram: Uint8Array<ArrayBuffer>): boolean;
 
   /** Begins to end the transport; call `ended` when it has ended. */
@@ -113,12 +115,13 @@ export abstract class BaseTransport implements Transport {
 
   /** Hands a datagram to the platform, and returns whether the platform takes it. */
   #hand(datagram: Uint8Array<ArrayBuffer>): boolean {
+    const { length } = datagram;
     if (!this.put(datagram)) {
       this.#stats.droppedBacklog++;
       return false;
     }
     this.#stats.datagramsSent++;
-    this.#stats.bytesSent += datagram.length;
+    this.#stats.bytesSent += length;
     return true;
   }
 

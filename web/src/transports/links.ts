@@ -1,6 +1,7 @@
 import { Deferred } from '../deferred.js';
 import { ConnectError } from '../errors.js';
 import { RESUME_SECONDS, closeCodes } from '../generated.js';
+import { neverKeeps } from './copying.js';
 import { Dialer, type OpenLink } from './dialer.js';
 import type {
   Transport,
@@ -113,6 +114,7 @@ export class SessionTransport extends EventTarget implements Transport {
   constructor(source: LinkSource) {
     super();
     this.#source = source;
+    neverKeeps(this);
     this.maxDatagramSize = source.maxDatagramSize;
     this.#dialers = new Map(
       [...source.kinds].map(([kind, open]) => [

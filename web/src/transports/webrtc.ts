@@ -81,6 +81,8 @@ export class WebRtcTransport extends BaseTransport {
   readonly kind = 'webrtc';
   readonly #peer: PeerConnectionLike;
   readonly #channel: DataChannelLike;
+  /** True for a channel of the user's, which may keep the bytes that it sends. */
+  readonly #keeps: boolean;
   readonly #maxBurst: number;
   readonly #maxBufferedAmount: number | undefined;
   #burst = 0;
@@ -120,6 +122,7 @@ export class WebRtcTransport extends BaseTransport {
     super(options.maxDatagramSize ?? DEFAULT_DATAGRAM_SIZE, options);
     this.#peer = peer;
     this.#channel = channel;
+    this.#keeps = options.RTCPeerConnection !== undefined;
     this.#maxBurst = options.maxBurst ?? 4400;
     this.#maxBufferedAmount = options.maxBufferedAmount;
     channel.addEventListener('message', ({ data }) => {
@@ -161,7 +164,7 @@ export class WebRtcTransport extends BaseTransport {
 
   protected override put(datagram: Uint8Array<ArrayBuffer>): boolean {
     try {
-      this.#channel.send(datagram);
+      this.#channel.send(this.#keeps ? datagram.slice() : datagram);
     } catch {
       return false;
     }

@@ -79,6 +79,8 @@ function newSocket(address: string, options: WebSocketOptions): WebSocketLike {
 export class WebSocketTransport extends BaseTransport {
   readonly kind = 'websocket';
   readonly #socket: WebSocketLike;
+  /** True for a WebSocket of the user's, which may keep the bytes that it sends. */
+  readonly #keeps: boolean;
   readonly #maxBufferedAmount: number;
 
   /**
@@ -136,6 +138,7 @@ export class WebSocketTransport extends BaseTransport {
   private constructor(socket: WebSocketLike, options: WebSocketOptions) {
     super(options.maxDatagramSize ?? DEFAULT_DATAGRAM_SIZE, options);
     this.#socket = socket;
+    this.#keeps = options.WebSocket !== undefined;
     this.#maxBufferedAmount = options.maxBufferedAmount ?? 16384;
     socket.addEventListener('message', ({ data }) => this.arrived(data));
     // A close event, which tells everything, follows each error.
@@ -151,7 +154,7 @@ export class WebSocketTransport extends BaseTransport {
   protected override put(datagram: Uint8Array<ArrayBuffer>): boolean {
     // While the browser answers the relay's close, it drops datagrams with a warning on the console.
     if (this.#socket.readyState !== OPEN) return false;
-    this.#socket.send(datagram);
+    this.#socket.send(this.#keeps ? datagram.slice() : datagram);
     return true;
   }
 

@@ -4,6 +4,7 @@ import type { GameClient } from '../hosts/game_client.js';
 import { connect } from '../hosts/connect.js';
 import type { ReceivedEvent } from '../hosts/host.js';
 import { requestNames } from '../messages/request.js';
+import { arrivedSchema } from '../messages/arrived_schema.js';
 import type { Schema } from '../messages/schema.js';
 import { Line, type Port } from './line.js';
 import { RemotePeers } from './remote_peer.js';
@@ -66,6 +67,7 @@ class Server {
     };
     const client = await connect(url, {
       ...options,
+      schema: arrivedSchema(options.schema),
       token: token ?? (() => this.#line.call('token')),
       signal: this.#attempt.signal,
       onstate: (state) => this.#line.tell('state', { ...none, state }),
