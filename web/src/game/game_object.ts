@@ -44,6 +44,7 @@ export abstract class GameEnd<
   protected readonly inputStruct: StructOf<MessageValue<World, Input>>;
   /** The address of memory for one struct of the schema, or for one body. @internal */
   protected readonly place: number;
+  readonly #side: 'client' | 'server';
 
   /** @internal */
   protected constructor(
@@ -58,11 +59,28 @@ export abstract class GameEnd<
       make(core, schema, rules as unknown as AnyRules, side),
       core.exports[`cw_game_${side}_destroy`],
     );
+    this.#side = side;
     this.rules = rules;
     this.schema = schema;
     this.playerStruct = new StructOf(core, rules.entities, rules.player);
     this.inputStruct = new StructOf(core, rules.entities, rules.input);
     this.place = this.buffer(Math.max(placeSize, this.playerStruct.size));
+  }
+
+  /**
+   * Returns an entity as the server has it, in a page by the newest snapshot; undefined when there is none of this
+   * number.
+   */
+  get(id: number): GameEntity<World, Input> | undefined {
+    const { core, address, schema } = this;
+    const state = core.exports[`cw_game_${this.#side}_state`](address, id, core.scratch);
+    if (state === 0) return undefined;
+    const type = core.memory.u32(core.scratch);
+    return {
+      id,
+      type: schema.name(type),
+      value: schema.read(type, state),
+    } as unknown as GameEntity<World, Input>;
   }
 
   /** Returns the entity that the module has written to its scratch memory, as it is at its moment. @internal */

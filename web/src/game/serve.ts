@@ -19,7 +19,6 @@ import { loadGame, type GameCore } from './module.js';
 import {
   gameMessage,
   type BodySchema,
-  type GameEntity,
   type GameRules,
   type HasGameMessage,
 } from './rules.js';
@@ -149,19 +148,6 @@ export class ServedGame<
     value: MessageValue<World, Name>,
   ): MessageValue<World, Name> {
     return this.#set(id, type, value);
-  }
-
-  /** Returns an entity, undefined when there is none of this number. */
-  get(id: number): GameEntity<World, Input> | undefined {
-    const { core, address, schema } = this;
-    const state = core.exports.cw_game_server_state(address, id, core.scratch);
-    if (state === 0) return undefined;
-    const type = core.memory.u32(core.scratch);
-    return {
-      id,
-      type: schema.name(type),
-      value: schema.read(type, state),
-    } as unknown as GameEntity<World, Input>;
   }
 
   /** Removes an entity. */
