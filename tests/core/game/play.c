@@ -69,6 +69,19 @@ TEST(a_server_that_stalls_half_a_second_plays_what_it_missed)
         assert_int_equal(play_stats(play, id).prediction.corrections, 0);
 }
 
+TEST(a_loop_at_the_rate_of_the_ticks_plays_one_in_each_turn_early_or_late)
+{
+    struct play *const play = play_start(&(struct play_config){
+        .ticks_per_second = 60, .server_hz = 60, .client_hz = 60, .ticks_per_snapshot = 1});
+    uint32_t tick;
+    for (uint32_t turn = 1; turn < 1000; turn++) {
+        const double early = (cw_prng_share(&play->random) - 0.5) * 0.48;
+        cw_game_server_update(play->server, (turn + early) / 60);
+        assert_true(cw_game_server_next_tick(play->server, &tick) && tick == turn);
+        assert_false(cw_game_server_next_tick(play->server, &tick));
+    }
+}
+
 TEST(a_client_that_stalls_half_a_second_goes_on)
 {
     struct play *const play = running(holding());

@@ -115,7 +115,6 @@ export class ServedGame<
   readonly #server: GameServer<Of>;
   readonly #options: ServeOptions<World, Player, Input, Of>;
   readonly #players = new Map<number, PlayerOf<World, Player, Input, Of>>();
-  #started = false;
   #stopped = false;
 
   /** @internal */
@@ -226,10 +225,6 @@ export class ServedGame<
   readonly #run = (): void => {
     const { exports, scratch } = this.core;
     const now = seconds();
-    // Ticks come half an interval before the server's, so that each of these, early or late, plays one.
-    const { ticksPerSecond = 60 } = this.rules;
-    if (!this.#started) exports.cw_game_server_update(this.address, now - 0.5 / ticksPerSecond);
-    this.#started = true;
     exports.cw_game_server_update(this.address, now);
     while (!this.#stopped && exports.cw_game_server_next_tick(this.address, scratch)) this.#play();
     if (!this.#stopped) this.#transmit(now);
