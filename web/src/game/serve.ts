@@ -16,12 +16,7 @@ import {
   type Priority,
 } from './generated.js';
 import { loadGame, type GameCore } from './module.js';
-import {
-  gameMessage,
-  type BodySchema,
-  type GameRules,
-  type HasGameMessage,
-} from './rules.js';
+import { gameMessage, type BodySchema, type GameRules, type HasGameMessage } from './rules.js';
 
 /** The default of `maxEntities`. */
 const MAX_ENTITIES = 256;
