@@ -28,6 +28,11 @@ function make(core: GameCore, schema: CoreSchema, rules: AnyRules, side: 'client
   });
 }
 
+/** The offsets of the fields of an entity, which are read for each in each frame. */
+const entityAt = Object.fromEntries(
+  gameEntityStruct.fields.map(([name, , offset]) => [name, offset]),
+) as Record<(typeof gameEntityStruct.fields)[number][0], number>;
+
 /** One end of a game. */
 export abstract class GameEnd<
   World extends Schema,
@@ -86,7 +91,12 @@ export abstract class GameEnd<
   /** Returns the entity that the module has written to its scratch memory, as it is at its moment. @internal */
   protected shown(): GameEntity<World, Input> {
     const { memory, scratch } = this.core;
-    const { entity, type, fraction, from, to } = memory.struct(scratch, gameEntityStruct.fields);
+    const { view } = memory;
+    const entity = view.getUint32(scratch + entityAt.entity, true);
+    const type = view.getUint32(scratch + entityAt.type, true);
+    const fraction = view.getFloat32(scratch + entityAt.fraction, true);
+    const from = view.getUint32(scratch + entityAt.from, true);
+    const to = view.getUint32(scratch + entityAt.to, true);
     const name = this.schema.name(type) as MessageName<World>;
     const first = this.schema.read(type, from);
     const limits: Limits | undefined = this.rules.smooth?.[name];
