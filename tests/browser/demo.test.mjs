@@ -102,22 +102,22 @@ test('the stream brings everything in order, and a lost packet holds up all late
   const page = await open(t);
   const delivered = await page.evaluate(async () => {
     const { OrderedStream } = await import('/ordered.js');
-    const stream = new OrderedStream(2, () => 0.5);
+    const stream = new OrderedStream(() => 0.5);
     const line = { rtt: 0.1, loss: 0.2 };
     const delivered = [[...stream.take(0)]];
-    // A packet each 30 ms; 14 is lost, and 20 is overtaken by 22.
-    for (const [i, tick] of [10, 12, 16, 18, 22, 20, 24, 26, 28].entries()) {
-      stream.receive(tick, `at ${tick}`, i * 0.03, line);
-      delivered.push([...stream.take(i * 0.03)].map(([, entry]) => entry));
+    // A packet each 30 ms; 7 is lost, and 10 is overtaken by 11.
+    for (const [i, number] of [5, 6, 8, 9, 11, 10, 12, 13, 14].entries()) {
+      stream.receive(number, `entry ${number}`, i * 0.03, line);
+      delivered.push([...stream.take(i * 0.03)]);
     }
     return delivered;
   });
-  assert.deepEqual(delivered.splice(0, 3), [[], ['at 10'], ['at 12']]);
-  // The third packet after the gap has come at 120 ms, so 14 is sent again, and is there a round trip later.
+  assert.deepEqual(delivered.splice(0, 3), [[], ['entry 5'], ['entry 6']]);
+  // The third packet after the gap has come at 120 ms, so 7 is sent again, and is there a round trip later.
   assert.deepEqual(delivered.splice(0, 6), [[], [], [], [], [], []]);
   assert.deepEqual(
     delivered[0],
-    [16, 18, 20, 22, 24, 26, 28].map((tick) => `at ${tick}`),
+    [8, 9, 10, 11, 12, 13, 14].map((number) => `entry ${number}`),
   );
 });
 
@@ -129,10 +129,9 @@ test('bad Wi-Fi is on at the start, and holds up the half of TCP', async (t) => 
       new Promise((resolve) => {
         const begun = performance.now();
         const look = () => {
-          const now = performance.now() / 1000;
           const { play } = globalThis.page;
-          const later = play.streamedScene(now).behindSeconds - play.scene(now).behindSeconds;
-          if (later > 0.15) resolve(now - begun / 1000);
+          const later = play.streamedScene.behindSeconds - play.scene.behindSeconds;
+          if (later > 0.15) resolve((performance.now() - begun) / 1000);
           else requestAnimationFrame(look);
         };
         look();
@@ -141,9 +140,8 @@ test('bad Wi-Fi is on at the start, and holds up the half of TCP', async (t) => 
   t.diagnostic(`150 ms later than Causeway's after ${seconds.toFixed(1)} s`);
   await page.locator('#bad').uncheck();
   await page.waitForFunction(() => {
-    const now = performance.now() / 1000;
     const { play } = globalThis.page;
-    return play.streamedScene(now).behindSeconds < play.scene(now).behindSeconds + 0.02;
+    return play.streamedScene.behindSeconds < play.scene.behindSeconds + 0.02;
   });
 });
 
@@ -157,9 +155,7 @@ test('beside TCP or alone: the player is where the mouse aims from, in both halv
           let looks = 0;
           const look = () => {
             const { play } = globalThis.page;
-            const own = play
-              .scene(performance.now() / 1000)
-              .players.find(({ number }) => number === play.me);
+            const own = play.scene.players.find(({ number }) => number === play.scene.me);
             if (++looks < 30) requestAnimationFrame(look);
             else resolve(Math.sign(own.aim.x));
           };
@@ -238,7 +234,7 @@ test('a player has a name, as long as it fits, and a round has a clock and a win
     const winner = document.getElementById('winner');
     const [seen, { page }] = [[], globalThis];
     // The page's own game shows its rounds no more.
-    page.play.leave();
+    page.play.stop();
     page.play = undefined;
     const show = (secondsPassed, name) => {
       const won = name && { name, bodies: 54 };
@@ -263,18 +259,15 @@ test('a player has a name, as long as it fits, and a round has a clock and a win
 test('there is no sound before it is switched on', async (t) => {
   const page = await open(t, { first: countSounds });
   const sounds = () => page.evaluate(() => globalThis.sounds);
-  await page.waitForFunction(() => globalThis.page.play.scene(0).shots.length > 3);
+  await page.waitForFunction(() => globalThis.page.play.scene.shots.length > 3);
   assert.deepEqual(await sounds(), { contexts: 0, shots: 0 });
   await page.locator('#sound').check();
   await page.waitForFunction(() => globalThis.sounds.shots > 0);
   assert.equal((await sounds()).contexts, 1);
   await page.locator('#sound').uncheck();
   const { shots } = await sounds();
-  const seen = await page.evaluate(() => globalThis.page.play.scene(0).shots.at(-1).time);
-  await page.waitForFunction(
-    (time) => globalThis.page.play.scene(0).shots.at(-1).time > time,
-    seen,
-  );
+  const seen = await page.evaluate(() => globalThis.page.play.scene.shots.at(-1).time);
+  await page.waitForFunction((time) => globalThis.page.play.scene.shots.at(-1).time > time, seen);
   assert.equal((await sounds()).shots, shots);
 });
 

@@ -30,9 +30,9 @@ const picture = (page, name) => page.screenshot({ path: join(pictures, `${name}.
 test(`${SECONDS} s at 10 % loss: what is predicted is what happens`, async (t) => {
   const page = await open(t);
   await playing(page, 'webrtc');
-  const { p99, corrections, states } = await playThroughLoss(page, SECONDS, randomFrom(1));
+  const { p99, corrections, compared } = await playThroughLoss(page, SECONDS, randomFrom(1));
   t.diagnostic(`frames: 99 in 100 within ${p99.toFixed(1)} ms`);
-  t.diagnostic(`${corrections} corrections of ${states} states`);
+  t.diagnostic(`${corrections} corrections of ${compared} states`);
   await picture(page, 'desktop');
   assert.deepEqual(page.faults, []);
 });
@@ -50,27 +50,24 @@ test('bots play with one who is alone, and go when another comes', async (t) => 
   const one = await open(t);
   await playing(one);
   await until(one, 'there are three bots', () => {
-    const { players } = globalThis.page.play.scene(performance.now() / 1000);
+    const { players } = globalThis.page.play.scene;
     return players.filter(({ bot }) => bot).length === 3;
   });
   const two = await open(t, { transport: 'websocket' });
   assert.equal(await playing(two), 'websocket');
   for (const page of [one, two]) {
     await until(page, 'there are two, and no bot', () => {
-      const { players } = globalThis.page.play.scene(performance.now() / 1000);
+      const { players } = globalThis.page.play.scene;
       return players.length === 2 && players.every(({ bot }) => !bot);
     });
     assert.deepEqual(page.faults, []);
   }
   const place = (page, number) =>
     page.evaluate(
-      (of) =>
-        globalThis.page.play
-          .scene(performance.now() / 1000)
-          .players.find((one) => one.number === of),
+      (of) => globalThis.page.play.scene.players.find((one) => one.number === of),
       number,
     );
-  const me = await one.evaluate(() => globalThis.page.play.me);
+  const me = await one.evaluate(() => globalThis.page.play.scene.me);
   const before = await place(two, me);
   await one.locator('#arena').focus();
   await one.keyboard.down('KeyS');
@@ -78,7 +75,7 @@ test('bots play with one who is alone, and go when another comes', async (t) => 
     two,
     'the other one is seen to move',
     ([of, y]) => {
-      const { players } = globalThis.page.play.scene(performance.now() / 1000);
+      const { players } = globalThis.page.play.scene;
       return players.find(({ number }) => number === of).y > y + 2;
     },
     [me, before.y],
@@ -86,9 +83,9 @@ test('bots play with one who is alone, and go when another comes', async (t) => 
   await one.keyboard.up('KeyS');
   await one.close();
   await until(two, 'the one who left is gone', () =>
-    globalThis.page.play
-      .scene(performance.now() / 1000)
-      .players.every(({ number, bot }) => bot || number === globalThis.page.play.me),
+    globalThis.page.play.scene.players.every(
+      ({ number, bot }) => bot || number === globalThis.page.play.scene.me,
+    ),
   );
   await two.close();
 });
@@ -105,8 +102,7 @@ test('the switch of prediction is felt: without it a move waits for the server',
       () =>
         new Promise((resolve) => {
           const { play } = globalThis.page;
-          const x = () =>
-            play.scene(performance.now() / 1000).players.find(({ number }) => number === play.me).x;
+          const x = () => play.scene.players.find(({ number }) => number === play.scene.me).x;
           const before = { shown: x(), served: play.truth().x };
           const look = () =>
             Math.abs(x() - before.shown) > 0.05
@@ -181,7 +177,7 @@ test("a cheater sees his claim, and then the server's word", async (t) => {
         const end = performance.now() + 10_000;
         document.getElementById('cheat').click();
         const look = () => {
-          const { me, players } = play.scene(performance.now() / 1000);
+          const { me, players } = play.scene;
           const { x } = players.find(({ number }) => number === me);
           seen.push({ moved: Math.abs(x - before), served: Math.abs(play.truth().x - before) });
           const text = document.getElementById('verdict').textContent;
@@ -210,30 +206,30 @@ test('without interpolation the others move in jumps', async (t) => {
   const page = await open(t);
   await playing(page);
   await until(page, 'there are bots', () =>
-    globalThis.page.play.scene(performance.now() / 1000).players.some(({ bot }) => bot),
+    globalThis.page.play.scene.players.some(({ bot }) => bot),
   );
-  /** Returns the share of looks at which a bot has moved though the server has sent nothing new. */
+  /** Returns the share of frames in which a bot has moved though the page shows the same snapshot. */
   const moving = () =>
     page.evaluate(
       () =>
         new Promise((resolve) => {
           const { play } = globalThis.page;
           const moved = [];
-          let last = { states: -1 };
+          let last = {};
           const look = () => {
-            const { players } = play.scene(performance.now() / 1000);
+            const { players } = play.scene;
             const bots = players.filter(({ bot }) => bot).map(({ x, y }) => `${x} ${y}`);
-            const { states } = play.counts;
-            if (states === last.states) moved.push(...bots.map((at, i) => at !== last.bots[i]));
-            last = { states, bots };
-            if (moved.length < 500) setTimeout(look, 4);
+            const { from } = play.game.stats().view;
+            if (from === last.from) moved.push(...bots.map((at, i) => at !== last.bots[i]));
+            last = { from, bots };
+            if (moved.length < 500) requestAnimationFrame(look);
             else resolve(moved.filter(Boolean).length / moved.length);
           };
           look();
         }),
     );
   const smooth = await moving();
-  assert.ok(smooth > 0.2, `they move at ${smooth} of the looks`);
+  assert.ok(smooth > 0.2, `they move in ${smooth} of the frames`);
   await page.locator('#interpolation').uncheck();
   assert.equal(await moving(), 0);
 });

@@ -136,7 +136,7 @@ const OPTIONAL = [
   'cw_clock_next_tick\\..*',
   'cw_schema_encode\\.out',
   'cw_message_attach\\.(release|context)',
-  'cw_schema_decode\\.allocator|cw_secure_read\\.replay|cw_(snapshot_client|game_server)_state\\.type',
+  'cw_schema_decode\\.allocator|cw_secure_read\\.replay|cw_((snapshot|game)_client|game_server)_state\\.type',
   'cw_random_fill\\.random',
   'cw_schema_fingerprint\\.extra',
   'cw_secure_shape\\.type',

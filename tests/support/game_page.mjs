@@ -15,7 +15,7 @@ export async function until(page, what, ask, ...values) {
 export async function playing(page, transport) {
   await until(page, 'it plays', () => {
     const { play } = globalThis.page ?? {};
-    return play?.scene(performance.now() / 1000).players.some(({ number }) => number === play.me);
+    return play?.scene?.players.some(({ number }) => number === play.scene.me);
   });
   if (transport)
     await until(
@@ -69,17 +69,15 @@ async function runAbout(page, seconds, random) {
 export const numbers = (page) =>
   page.evaluate(() => {
     const { play } = globalThis.page;
-    const { corrections, states } = play.counts;
-    const { lossSent } = play.client.stats();
-    return { corrections, states, lossSent, snapshotBytes: play.snapshotBytes };
+    const { compared, corrections } = play.game.stats().prediction;
+    return { compared, corrections, lossSent: play.client.stats().lossSent };
   });
 
 /** Returns where the page believes the player to be and where the server says it is, once it stands still. */
 export const apart = (page) =>
   page.evaluate(() => {
     const { play } = globalThis.page;
-    const now = performance.now() / 1000;
-    const own = play.scene(now).players.find(({ number }) => number === play.me);
+    const own = play.scene.players.find(({ number }) => number === play.scene.me);
     const ghost = play.truth();
     return Math.hypot(own.x - ghost.x, own.y - ghost.y);
   });
@@ -92,12 +90,12 @@ export async function playThroughLoss(page, seconds, random) {
   const p99 = await runAbout(page, seconds, random);
   const lossy = await numbers(page);
   assert.ok(lossy.lossSent > 0.03, `the loss was ${lossy.lossSent}`);
-  assert.ok(lossy.states > seconds * 10, `${lossy.states} states of the server came`);
+  assert.ok(lossy.compared > seconds * 10, `${lossy.compared} states of the server came`);
   await slide(page, 'loss', 0);
   await wait(1500);
   await until(page, 'what is predicted is what the server says', () => {
     const { play } = globalThis.page;
-    const own = play.scene(performance.now() / 1000).players.find((one) => one.number === play.me);
+    const own = play.scene.players.find((one) => one.number === play.scene.me);
     const truth = play.truth();
     return Math.hypot(own.x - truth.x, own.y - truth.y) < 0.02;
   });

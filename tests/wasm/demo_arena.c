@@ -81,7 +81,7 @@ static void a_round_is_won_by_who_has_most_bodies_and_the_next_begins_without_ow
 static void shoot(struct arena *arena, uint32_t number)
 {
     struct targets targets = {0};
-    int32_t distance;
+    struct place end;
     for (uint32_t i = 0; i < MAX_PLAYERS; i++) {
         targets.here[i] = arena->here[i];
         targets.players[i] =
@@ -89,8 +89,9 @@ static void shoot(struct arena *arena, uint32_t number)
     }
     for (uint32_t i = 0; i < BODIES; i++)
         targets.bodies[i] = arena->bodies[i].at;
-    arena_hit(arena, number, arena_aim(&arena->players[number], number, &targets, &distance));
-    assert_in_range(distance + SHOT_RANGE, 0, 2 * SHOT_RANGE);
+    arena_hit(arena, number, arena_aim(&arena->players[number], number, &targets, &end));
+    assert_in_range(end.x, 0, ARENA_WIDTH);
+    assert_in_range(end.y, 0, ARENA_HEIGHT);
 }
 
 /* Random inputs cover all that the schema lets a client ask for, aiming nowhere included. */

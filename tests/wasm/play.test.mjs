@@ -158,6 +158,32 @@ test('a player gets what the server says that it is interested in', async (t) =>
   assert.deepEqual(seenBy(one), [0, 11]);
 });
 
+test('the newest snapshot can be read, and shown without interpolation', async (t) => {
+  const world = new PlayWorld(t, 2);
+  const { game } = await serve(world, {
+    tick: (game) => game.set(9, 'crate', { x: game.stats().tick, open: false }),
+  });
+  const player = await join(world, 0);
+  world.pass(2);
+  const newest = player.game.get(9);
+  assert.equal(newest.type, 'crate');
+  assert.equal(player.game.get(1), undefined);
+  assert.deepEqual(player.game.get(0).value, game.get(0).value);
+  assert.ok(found(player, 9).value.x < newest.value.x, 'what is shown is behind');
+  const { serverTick } = player.game.stats();
+  assert.ok(Math.abs(serverTick - game.stats().tick) < 2, `it is tick ${serverTick}`);
+
+  player.game.interpolates = false;
+  let frames = 0;
+  player.drawn = () => {
+    frames++;
+    assert.deepEqual(found(player, 9), player.game.get(9));
+  };
+  world.pass(1);
+  assert.ok(frames > 50);
+  assert.ok(player.scene.own);
+});
+
 test('a shot is judged by what its player saw', async (t) => {
   const world = new PlayWorld(t, 3);
   const seen = [];

@@ -106,25 +106,26 @@ static int32_t meet(struct place from, struct place direction, int32_t scale, st
 }
 
 int32_t arena_aim(const struct player *from, uint32_t shooter, const struct targets *targets,
-                  int32_t *distance)
+                  struct place *end)
 {
     const struct place start = {(int32_t)from->at.x, (int32_t)from->at.y};
     const struct place direction = {from->aim.x, from->aim.y};
     const int32_t scale = length(direction.x, direction.y);
-    int32_t hit = -1;
-    *distance = SHOT_RANGE;
-    for (int32_t i = 0; scale > 0 && i < MAX_PLAYERS + BODIES; i++) {
+    int32_t hit = -1, distance = SHOT_RANGE;
+    for (int32_t i = 0; i < MAX_PLAYERS + BODIES; i++) {
         if (i < MAX_PLAYERS && (!targets->here[i] || (uint32_t)i == shooter))
             continue;
         const int32_t far =
             i < MAX_PLAYERS
                 ? meet(start, direction, scale, targets->players[i], PLAYER_RADIUS)
                 : meet(start, direction, scale, targets->bodies[i - MAX_PLAYERS], BODY_RADIUS);
-        if (far < *distance) {
-            *distance = far;
+        if (far < distance) {
+            distance = far;
             hit = i;
         }
     }
+    end->x = clamp(start.x + direction.x * distance / scale, 0, ARENA_WIDTH);
+    end->y = clamp(start.y + direction.y * distance / scale, 0, ARENA_HEIGHT);
     return hit;
 }
 

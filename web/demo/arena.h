@@ -64,9 +64,9 @@ void arena_leave(struct arena *arena, uint32_t player);
 bool arena_step_player(struct player *player, const struct command *command);
 
 /* Returns what a shot of a player hits: the number of a player, MAX_PLAYERS + the number of a body,
-   or -1. *distance is how far it gets. */
+   or -1. *end is how far it gets, within the arena. */
 int32_t arena_aim(const struct player *from, uint32_t shooter, const struct targets *targets,
-                  int32_t *distance);
+                  struct place *end);
 
 /* Applies a shot to what it has hit. */
 void arena_hit(struct arena *arena, uint32_t shooter, int32_t hit);

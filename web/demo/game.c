@@ -3,32 +3,20 @@
 #include "entities.h"
 #include "messages.h"
 
-#include "causeway/clock_sync.h"
-#include "causeway/history.h"
-#include "causeway/input.h"
-#include "causeway/snapshot.h"
+#include "causeway/game_server.h"
+#include "causeway/interpolation.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { COMMANDS, STATE };    /* channels */
-#define TICKS_PER_SNAPSHOT 2 /* 30 snapshots per second */
-/* entities: the players, then the bodies, the names of players, and the round */
-#define FIRST_BODY MAX_PLAYERS
-#define FIRST_NAME (FIRST_BODY + BODIES)
-#define ROUND      (FIRST_NAME + MAX_PLAYERS)
+enum { RELIABLE, UNRELIABLE }; /* channels */
+/* The entities: the players, then the bodies, and the round. */
+enum { FIRST_BODY = MAX_PLAYERS, ROUND = FIRST_BODY + BODIES };
 
 struct game {
     struct cw_schema *messages, *entities;
-    struct cw_snapshot_server *snapshots;
-    struct cw_history *history;
-    struct cw_input_receiver *inputs[MAX_HUMANS];
-    struct cw_clock_echo clocks[MAX_HUMANS];
+    struct cw_game_server *kit;
     struct arena arena;
-    struct name names[MAX_PLAYERS];
-    uint32_t tick;
-    double tick_began;
 };
 
 static enum cw_error create_kit(struct game *game)
@@ -43,24 +31,12 @@ static enum cw_error create_kit(struct game *game)
             &game->entities);
     if (error != CW_OK)
         return error;
-
-    struct cw_snapshot_config snapshots = cw_snapshot_config_default(game->entities);
-    snapshots.max_entities = ROUND + 1;
-    snapshots.max_clients = MAX_HUMANS;
-    snapshots.max_bytes = sizeof(struct world){0}.snapshot.data;
-    error = cw_snapshot_server_create(&snapshots, &game->snapshots);
-
-    struct cw_history_config history = cw_history_config_default();
-    history.state_size = sizeof(struct place);
-    history.max_entities = FIRST_BODY + BODIES;
-    if (error == CW_OK)
-        error = cw_history_create(&history, &game->history);
-
-    struct cw_input_config inputs = cw_input_config_default(game->entities);
-    inputs.type = ENTITIES_COMMAND;
-    for (uint32_t i = 0; error == CW_OK && i < MAX_HUMANS; i++)
-        error = cw_input_receiver_create(&inputs, &game->inputs[i]);
-    return error;
+    struct cw_game_config config = cw_game_config_default(game->entities);
+    config.input_type = ENTITIES_COMMAND;
+    config.player_type = ENTITIES_PLAYER;
+    config.max_entities = ROUND + 1;
+    config.max_clients = MAX_HUMANS;
+    return cw_game_server_create(&config, &game->kit);
 }
 
 enum cw_error game_create(struct game **game)
@@ -80,10 +56,7 @@ enum cw_error game_create(struct game **game)
 
 void game_destroy(struct game *game)
 {
-    for (uint32_t i = 0; i < MAX_HUMANS; i++)
-        cw_input_receiver_destroy(game->inputs[i]);
-    cw_history_destroy(game->history);
-    cw_snapshot_server_destroy(game->snapshots);
+    cw_game_server_destroy(game->kit);
     cw_schema_destroy(game->entities);
     cw_schema_destroy(game->messages);
     free(game);
@@ -94,245 +67,170 @@ const struct cw_schema *game_messages(const struct game *game)
     return game->messages;
 }
 
-/* Returns the time in ticks: the last tick that ran, plus the part of the next that has passed. */
-static double tick_time(const struct game *game, double now)
-{
-    return game->tick + fmin((now - game->tick_began) * TICKS_PER_SECOND, 1);
-}
-
-static struct cw_message *message_to(struct cw_server *server, uint32_t player, uint32_t type)
-{
-    struct cw_message *message;
-    return cw_connection_create_message(cw_server_connection(server, player), type, &message) ==
-                   CW_OK
-               ? message
-               : NULL;
-}
-
-static void send(struct cw_server *server, uint32_t player, uint32_t channel,
-                 struct cw_message *message, double now)
-{
-    if (cw_connection_send(cw_server_connection(server, player), channel, message, now) != CW_OK)
-        cw_message_release(message);
-}
-
-static void join(struct game *game, struct cw_server *server, uint32_t player, double now)
-{
-    arena_join(&game->arena, player);
-    game->names[player] = (struct name){0};
-    cw_input_receiver_reset(game->inputs[player]);
-    game->clocks[player] = (struct cw_clock_echo){0};
-    cw_snapshot_server_join(game->snapshots, player);
-    /* his own state comes first, because he corrects his prediction by it */
-    cw_snapshot_server_set_priority(game->snapshots, player, player, 100);
-    struct cw_message *welcome = message_to(server, player, MESSAGES_WELCOME);
-    if (!welcome)
-        return;
-    ((struct welcome *)welcome->data)->player = player;
-    send(server, player, COMMANDS, welcome, now);
-}
-
 /* Answers a client that says where it is: with the place and speed that the arena has, which follow
    from the player's commands alone. The claim itself is read by nobody. */
-static void answer_claim(const struct game *game, struct cw_server *server, uint32_t player,
-                         double now)
+static void answer_claim(const struct player *player, struct cw_connection *to, double now)
 {
-    const struct player *from = &game->arena.players[player];
-    struct cw_message *answer = message_to(server, player, MESSAGES_ANSWER);
-    if (!answer)
-        return;
-    *(struct answer *)answer->data =
-        (struct answer){.at = {from->at.x, from->at.y}, .speed = {from->speed.x, from->speed.y}};
-    send(server, player, COMMANDS, answer, now);
+    const struct answer answer = {.at = {player->at.x, player->at.y},
+                                  .speed = {player->speed.x, player->speed.y}};
+    cw_connection_send_value(to, RELIABLE, MESSAGES_ANSWER, &answer, now);
+}
+
+static void take_message(struct game *game, struct cw_server *server,
+                         const struct cw_server_event *event, double now)
+{
+    struct player *player = &game->arena.players[event->client];
+    const void *data = event->message->data;
+    if (event->message->type == MESSAGES_GAME_BODY) {
+        const struct game_body *in = data;
+        cw_game_server_receive(game->kit, event->client, in->body.data, in->body.size, now);
+    } else if (event->message->type == MESSAGES_CLAIM) {
+        answer_claim(player, cw_server_connection(server, event->client), now);
+    } else if (event->message->type == MESSAGES_CALL) {
+        memcpy(player->name, ((const struct call *)data)->name, sizeof player->name);
+    }
+    cw_message_release(event->message);
 }
 
 void game_take(struct game *game, struct cw_server *server, const struct cw_server_event *event,
                double now)
 {
-    const uint32_t player = event->client;
-    switch (event->type) {
-    case CW_SERVER_EVENT_CONNECTED:
-        join(game, server, player, now);
-        break;
-    case CW_SERVER_EVENT_DISCONNECTED:
-        arena_leave(&game->arena, player);
-        break;
-    case CW_SERVER_EVENT_ACKED:
-        cw_snapshot_server_acked(game->snapshots, player, event->receipt);
-        break;
-    case CW_SERVER_EVENT_MESSAGE:
-        if (event->message->type == MESSAGES_INPUTS) {
-            const struct inputs *inputs = event->message->data;
-            cw_clock_echo_receive(&game->clocks[player], inputs->stamp.data, inputs->stamp.size,
-                                  now);
-            cw_input_receiver_receive(game->inputs[player], inputs->body.data, inputs->body.size,
-                                      tick_time(game, now));
-        } else if (event->message->type == MESSAGES_CLAIM) {
-            answer_claim(game, server, player, now);
-        } else if (event->message->type == MESSAGES_CALL) {
-            const struct call *call = event->message->data;
-            memcpy(game->names[player].name, call->name, sizeof call->name);
-        }
-        cw_message_release(event->message);
-        break;
-    default:
-        break;
+    if (event->type == CW_SERVER_EVENT_CONNECTED) {
+        cw_game_server_join(game->kit, event->client, event->client);
+        arena_join(&game->arena, event->client);
+    } else if (event->type == CW_SERVER_EVENT_DISCONNECTED) {
+        cw_game_server_leave(game->kit, event->client);
+        arena_leave(&game->arena, event->client);
+    } else if (event->type == CW_SERVER_EVENT_MESSAGE) {
+        take_message(game, server, event, now);
     }
 }
 
-/* Fills in the places that a player saw when he gave his command, age quarters of a tick ago. */
-static void look_back(const struct game *game, uint32_t age, struct targets *targets)
+/* Finds an entity where a player saw it when he gave his command, or else where it is now. */
+static bool find(const struct game *game, uint32_t player, bool as_seen, uint32_t entity,
+                 struct cw_game_entity *found)
 {
+    if (as_seen)
+        return cw_game_server_seen(game->kit, player, entity, found);
+    found->from = found->to = cw_game_server_state(game->kit, entity, NULL);
+    found->fraction = 0;
+    return found->from != NULL;
+}
+
+static int32_t between(uint32_t from, uint32_t to, float fraction)
+{
+    return (int32_t)cw_lerp((float)from, (float)to, fraction);
+}
+
+static void find_targets(const struct game *game, uint32_t shooter, bool as_seen,
+                         struct targets *targets)
+{
+    struct cw_game_entity found;
     memset(targets, 0, sizeof *targets);
-    const uint32_t ticks = (age + 3) / 4;
-    const struct cw_view seen = {.from = game->tick - ticks,
-                                 .to = game->tick - ticks + (age > 0),
-                                 .fraction = (float)(ticks * 4 - age) / 4};
-    struct cw_view view;
-    if (!cw_history_rewind(game->history, &seen, &view))
-        return;
-    for (uint32_t i = 0; i < FIRST_BODY + BODIES; i++) {
-        const void *from, *to;
-        if (!cw_history_find(game->history, &view, i, &from, &to))
+    for (uint32_t i = 0; i < MAX_PLAYERS; i++) {
+        targets->here[i] = find(game, shooter, as_seen, i, &found);
+        if (!targets->here[i])
             continue;
-        const struct place *a = from, *b = to;
-        const struct place at = {a->x + (int32_t)((float)(b->x - a->x) * view.fraction),
-                                 a->y + (int32_t)((float)(b->y - a->y) * view.fraction)};
-        if (i >= FIRST_BODY) {
-            targets->bodies[i - FIRST_BODY] = at;
-        } else {
-            targets->here[i] = true;
-            targets->players[i] = at;
-        }
+        const struct player *from = found.from, *to = found.to;
+        targets->players[i].x = between(from->at.x, to->at.x, found.fraction);
+        targets->players[i].y = between(from->at.y, to->at.y, found.fraction);
+    }
+    for (uint32_t i = 0; i < BODIES; i++) {
+        if (!find(game, shooter, as_seen, FIRST_BODY + i, &found))
+            continue;
+        const struct body *from = found.from, *to = found.to;
+        const int32_t scale = METRE / BODY_METRE;
+        targets->bodies[i].x = scale * between(from->at.x, to->at.x, found.fraction);
+        targets->bodies[i].y = scale * between(from->at.y, to->at.y, found.fraction);
     }
 }
 
-static void tell_shot(const struct game *game, struct cw_server *server, uint32_t shooter,
-                      int32_t distance, double now)
+/* Returns a place in the units of the bodies. */
+static uint32_t coarse(int32_t units)
+{
+    return (uint32_t)units * BODY_METRE / METRE;
+}
+
+static void shoot(struct game *game, struct cw_server *server, uint32_t shooter, bool as_seen,
+                  double now)
 {
     const struct player *from = &game->arena.players[shooter];
-    const double scale = hypot(from->aim.x, from->aim.y), metre = METRE / BODY_METRE;
-    const struct shot shot = {
-        .player = shooter,
-        .from = {.x = from->at.x * BODY_METRE / METRE, .y = from->at.y * BODY_METRE / METRE},
-        .to = {.x = (uint32_t)fmax(0, fmin((from->at.x + from->aim.x / scale * distance) / metre,
-                                           ARENA_WIDTH / metre)),
-               .y = (uint32_t)fmax(0, fmin((from->at.y + from->aim.y / scale * distance) / metre,
-                                           ARENA_HEIGHT / metre))}};
-    for (uint32_t i = 0; i < MAX_HUMANS; i++) {
-        struct cw_message *message =
-            cw_server_connection(server, i) ? message_to(server, i, MESSAGES_SHOT) : NULL;
-        if (!message)
-            continue;
-        *(struct shot *)message->data = shot;
-        send(server, i, STATE, message, now);
-    }
+    struct targets targets;
+    struct place end;
+    find_targets(game, shooter, as_seen, &targets);
+    arena_hit(&game->arena, shooter, arena_aim(from, shooter, &targets, &end));
+    const struct shot shot = {.player = shooter,
+                              .from = {coarse((int32_t)from->at.x), coarse((int32_t)from->at.y)},
+                              .to = {coarse(end.x), coarse(end.y)}};
+    for (uint32_t i = 0; i < MAX_HUMANS; i++)
+        cw_connection_send_value(cw_server_connection(server, i), UNRELIABLE, MESSAGES_SHOT, &shot,
+                                 now);
 }
 
 static void play(struct game *game, struct cw_server *server, uint32_t number, double now)
 {
     struct command command;
-    if (number < MAX_HUMANS)
-        cw_input_receiver_take(game->inputs[number], game->tick, &command);
-    else
+    const bool human = cw_game_server_input(game->kit, number, &command);
+    if (!human)
         command = arena_bot(&game->arena, number);
-    struct player *player = &game->arena.players[number];
-    if (!arena_step_player(player, &command))
-        return;
-    struct targets targets;
-    int32_t distance;
-    look_back(game, command.age, &targets);
-    arena_hit(&game->arena, number, arena_aim(player, number, &targets, &distance));
-    tell_shot(game, server, number, distance, now);
+    if (arena_step_player(&game->arena.players[number], &command))
+        shoot(game, server, number, human && command.compensate, now);
 }
 
 static const char *const bot_names[BOTS] = {"Rook", "Pixel", "Nimbus"};
 
 /* Adds bots while one person plays alone, and removes them otherwise. */
-static void call_bots(struct game *game)
+static void call_bots(struct arena *arena)
 {
     uint32_t humans = 0;
     for (uint32_t i = 0; i < MAX_HUMANS; i++)
-        humans += game->arena.here[i];
+        humans += arena->here[i];
     for (uint32_t i = MAX_HUMANS; i < MAX_PLAYERS; i++) {
-        if (humans == 1 && !game->arena.here[i]) {
-            arena_join(&game->arena, i);
-            game->arena.players[i].bot = true;
-            strcpy(game->names[i].name, bot_names[i - MAX_HUMANS]);
-        } else if (humans != 1 && game->arena.here[i]) {
-            arena_leave(&game->arena, i);
+        if (humans == 1 && !arena->here[i]) {
+            arena_join(arena, i);
+            arena->players[i].bot = true;
+            strcpy(arena->players[i].name, bot_names[i - MAX_HUMANS]);
+        } else if (humans != 1 && arena->here[i]) {
+            arena_leave(arena, i);
         }
     }
 }
 
-static void remember(struct game *game)
+/* Sets all entities to what the arena has. */
+static void show(struct game *game)
 {
-    const struct arena *arena = &game->arena;
-    cw_history_begin(game->history, game->tick);
-    for (uint32_t i = 0; i < MAX_PLAYERS; i++) {
-        const struct place at = {(int32_t)arena->players[i].at.x, (int32_t)arena->players[i].at.y};
+    struct arena *arena = &game->arena;
+    for (uint32_t i = 0; i < MAX_PLAYERS; i++)
         if (arena->here[i])
-            cw_history_add(game->history, i, &at);
-    }
-    for (uint32_t i = 0; i < BODIES; i++)
-        cw_history_add(game->history, FIRST_BODY + i, &arena->bodies[i].at);
-}
-
-static void describe(struct game *game)
-{
-    const struct arena *arena = &game->arena;
-    for (uint32_t i = 0; i < MAX_PLAYERS; i++) {
-        if (arena->here[i])
-            cw_snapshot_server_set(game->snapshots, i, ENTITIES_PLAYER, &arena->players[i]);
+            cw_game_server_set(game->kit, i, ENTITIES_PLAYER, &arena->players[i]);
         else
-            cw_snapshot_server_remove(game->snapshots, i);
-        if (arena->here[i] && game->names[i].name[0])
-            cw_snapshot_server_set(game->snapshots, FIRST_NAME + i, ENTITIES_NAME, &game->names[i]);
-        else
-            cw_snapshot_server_remove(game->snapshots, FIRST_NAME + i);
-    }
-    cw_snapshot_server_set(game->snapshots, ROUND, ENTITIES_ROUND, &arena->round);
+            cw_game_server_remove(game->kit, i);
     for (uint32_t i = 0; i < BODIES; i++) {
         const struct loose_body *from = &arena->bodies[i];
-        const struct body body = {.at = {.x = (uint32_t)from->at.x * BODY_METRE / METRE,
-                                         .y = (uint32_t)from->at.y * BODY_METRE / METRE},
-                                  .owner = from->owner};
-        cw_snapshot_server_set(game->snapshots, FIRST_BODY + i, ENTITIES_BODY, &body);
+        struct body body = {.at = {coarse(from->at.x), coarse(from->at.y)}, .owner = from->owner};
+        cw_game_server_set(game->kit, FIRST_BODY + i, ENTITIES_BODY, &body);
     }
-    cw_snapshot_server_tick(game->snapshots, game->tick);
+    cw_game_server_set(game->kit, ROUND, ENTITIES_ROUND, &arena->round);
 }
 
-static void send_world(struct game *game, struct cw_server *server, uint32_t player, double now)
+void game_play(struct game *game, struct cw_server *server, double now)
 {
-    struct cw_message *message = message_to(server, player, MESSAGES_WORLD);
-    if (!message)
-        return;
-    struct world *world = message->data;
-    world->echo.size =
-        (uint32_t)cw_clock_echo_transmit(&game->clocks[player], tick_time(game, now),
-                                         world->echo.data, sizeof world->echo.data, now);
-    world->report.size = (uint32_t)cw_input_receiver_transmit(
-        game->inputs[player], world->report.data, sizeof world->report.data);
-    world->snapshot.size =
-        (uint32_t)cw_snapshot_server_transmit(game->snapshots, player, world->snapshot.data,
-                                              sizeof world->snapshot.data, &message->receipt);
-    send(server, player, STATE, message, now);
-}
-
-void game_tick(struct game *game, struct cw_server *server, double now)
-{
-    game->tick++;
-    game->tick_began = now;
-    call_bots(game);
-    for (uint32_t i = 0; i < MAX_PLAYERS; i++)
-        if (game->arena.here[i])
-            play(game, server, i, now);
-    arena_step(&game->arena);
-    remember(game);
-    if (game->tick % TICKS_PER_SNAPSHOT != 0)
-        return;
-    describe(game);
-    for (uint32_t i = 0; i < MAX_HUMANS; i++)
-        if (cw_server_connection(server, i))
-            send_world(game, server, i, now);
+    uint32_t tick;
+    struct game_body out;
+    cw_game_server_update(game->kit, now);
+    while (cw_game_server_next_tick(game->kit, &tick)) {
+        call_bots(&game->arena);
+        for (uint32_t i = 0; i < MAX_PLAYERS; i++)
+            if (game->arena.here[i])
+                play(game, server, i, now);
+        arena_step(&game->arena);
+        show(game);
+    }
+    for (uint32_t i = 0; i < MAX_HUMANS; i++) {
+        out.body.size = (uint32_t)cw_game_server_transmit(game->kit, i, out.body.data,
+                                                          sizeof out.body.data, now);
+        if (out.body.size > 0)
+            cw_connection_send_value(cw_server_connection(server, i), UNRELIABLE,
+                                     MESSAGES_GAME_BODY, &out, now);
+    }
 }

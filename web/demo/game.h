@@ -14,7 +14,7 @@
 
 struct game;
 
-/* Creates the game. The errors are those of the game kit's create functions. */
+/* Creates the game. The errors are those of the kit's create function. */
 enum cw_error game_create(struct game **game);
 void game_destroy(struct game *game);
 
@@ -25,7 +25,7 @@ const struct cw_schema *game_messages(const struct game *game);
 void game_take(struct game *game, struct cw_server *server, const struct cw_server_event *event,
                double now);
 
-/* Runs a tick and sends its outcome to all players. */
-void game_tick(struct game *game, struct cw_server *server, double now);
+/* Plays the ticks that are due and sends their outcome to all players. */
+void game_play(struct game *game, struct cw_server *server, double now);
 
 #endif

@@ -1,16 +1,15 @@
-import type { GameClient, RelayTransportKind } from 'causeway-net';
-import { loadGame, type GameCore } from 'causeway-net/game';
-import { loadServer, type ServerCore } from 'causeway-net/server';
+import { connect, type GameClient, type RelayTransportKind } from 'causeway-net';
+import { loadGame } from 'causeway-net/game';
+import { SimulatedNetwork, loadServer, type ServerCore } from 'causeway-net/server';
 import { colorOf } from './colors.js';
-import { Controls } from './controls.js';
+import { Controls, type Wish } from './controls.js';
 import { Halves } from './halves.js';
-import { Link } from './link.js';
 import { Panel, element } from './panel.js';
-import { Play, seconds, type Claim, type Command, type Player } from './play.js';
+import { Play, seconds, type Claim, type Command, type Player, type Screen } from './play.js';
 import { Referee, fitting } from './referee.js';
 import { offerSharing } from './sharing.js';
 import { Sound } from './sound.js';
-import { METRE, TICKS_PER_SECOND, type messages } from './schema.js';
+import { METRE, TICKS_PER_SECOND, messages } from './schema.js';
 import { loadStep } from './step.js';
 import { View, type Scene } from './view.js';
 
@@ -35,14 +34,7 @@ async function askToken(): Promise<ArrayBuffer> {
   return response.arrayBuffer();
 }
 
-/** The modules that the game needs, loaded once. */
-interface Parts {
-  readonly core: ServerCore;
-  readonly kit: GameCore;
-  readonly step: (player: Player, command: Command) => Player;
-}
-
-class Page {
+class Page implements Screen {
   readonly #canvas = element<HTMLCanvasElement>('arena');
   readonly #view = new View(this.#canvas);
   readonly controls = new Controls(this.#canvas);
@@ -50,58 +42,62 @@ class Page {
   readonly #halves = new Halves();
   readonly #referee = new Referee();
   readonly #sound = new Sound();
-  #link: Link | undefined;
+  readonly #network: SimulatedNetwork;
   readonly #nameField = element<HTMLInputElement>('name');
-  #client: GameClient<typeof messages> | undefined;
+  readonly switches = this.#panel.switches;
   play: Play | undefined;
 
-  constructor(readonly parts: Parts) {
+  constructor(
+    readonly core: ServerCore,
+    readonly step: (player: Player, command: Command) => Player,
+  ) {
+    this.#network = new SimulatedNetwork(core, this.#panel.path, 1);
     this.#nameField.addEventListener('change', () => this.#call());
     element('retry').addEventListener('click', () => void this.join(wishes()));
     element('cheat').addEventListener('click', () => this.#cheat());
-    this.#panel.onpath = () => this.#link?.worsen(this.#panel.path);
+    this.#panel.onpath = () => this.#network.change(this.#panel.path);
     this.#panel.ontransport = (kind) => {
       this.play?.client.disconnect();
       void this.join([kind]);
     };
     setInterval(() => this.play && this.#panel.add(this.play), 100);
-    requestAnimationFrame(this.#frame);
+  }
+
+  get split(): boolean {
+    return this.#halves.shown;
+  }
+
+  wish(): Wish {
+    return this.controls.wish((place) => this.#view.ownNear(place));
   }
 
   /** Connects, and plays until the connection ends. */
   async join(transports: RelayTransportKind[] | undefined): Promise<void> {
+    this.play?.stop();
     this.play = undefined;
     element('ended').hidden = true;
     state('connecting', 'connecting');
     try {
-      const link = new Link(this.parts.core, this.#panel.path);
-      this.#link = link;
-      const client = await link.connect(new URL('/', location.href), askToken, transports);
-      this.#begin(client);
-      this.#client = client;
-      const isOurs = (): boolean => this.#client === client;
-      client.addEventListener('transport', () => isOurs() && this.#tell(client));
-      client.addEventListener('state', ({ state: now }) => {
-        if (!isOurs() || now === 'disconnected') return;
-        this.#tell(client);
-        if (now === 'connected') this.#call();
-        // After a time in which the page did not run, it may come back as a new client of the server.
-        if (now === 'requesting') this.#begin(client);
+      const client = await connect(new URL('/', location.href), {
+        ...(transports && { transports }),
+        core: this.core,
+        token: askToken,
+        schema: messages,
+        through: this.#network.through,
       });
+      const play = await Play.begin(client, this);
+      this.play = play;
+      const isOurs = (): boolean => this.play === play;
+      const tell = (): void => void (isOurs() && this.#tell(client));
+      tell();
+      client.addEventListener('transport', tell);
+      client.addEventListener('state', tell);
       client.addEventListener('disconnect', ({ message }) => isOurs() && this.#end(message));
       this.#canvas.focus();
     } catch (error) {
       console.error(error);
       this.#end(error instanceof Error ? error.message : String(error));
     }
-  }
-
-  #begin(client: GameClient<typeof messages>): void {
-    this.play?.leave();
-    this.play = new Play(this.parts.kit, client, this.parts.step, this.#panel.switches);
-    element('ended').hidden = true;
-    this.#tell(client);
-    if (client.state === 'connected') this.#call();
   }
 
   /** Tells the server the name that the player has chosen. */
@@ -114,7 +110,7 @@ class Page {
   /** Claims what cannot be, and tells what the server says to it. */
   #cheat(): void {
     const play = this.play;
-    const claim = play?.cheat(seconds());
+    const claim = play?.cheat();
     if (!play || !claim) return;
     element('verdict').textContent = `You claim to be at ${spoken(claim)}.`;
     play.onanswer = (answer) => {
@@ -126,14 +122,17 @@ class Page {
 
   /** Says how the player is connected. */
   #tell({ state: now, transport }: GameClient<typeof messages>): void {
+    if (now === 'disconnected') return;
     const name = transport === 'webrtc' ? 'WebRTC' : 'WebSocket';
     if (now === 'connected') state('open', `playing over ${name}`);
     else state('connecting', 'reconnecting');
+    // After a time in which the page did not run, it may come back as a new client of the server.
+    if (now === 'connected') this.#call();
     this.#panel.transport = transport;
   }
 
   #end(reason: string): void {
-    this.play?.leave();
+    this.play?.stop();
     this.play = undefined;
     state('closed', 'not connected');
     element('reason').textContent = `The game has ended: ${reason}`;
@@ -141,25 +140,18 @@ class Page {
     element('retry').focus();
   }
 
-  readonly #frame = (): void => {
-    requestAnimationFrame(this.#frame);
-    const play = this.play;
-    if (!play) return;
+  /** Draws a frame of the game. */
+  draw({ scene, streamedScene }: Play): void {
     const now = seconds();
-    play.update(
-      this.controls.wish((place) => this.#view.ownNear(place)),
-      now,
-    );
-    const scene = play.scene(now);
-    const streamed = this.#halves.shown ? [play.streamedScene(now)] : [];
-    this.#view.draw([...streamed, scene], this.controls.sticks(), now);
-    this.#halves.add(now, [...streamed, scene]);
+    const scenes = streamedScene ? [streamedScene, scene] : [scene];
+    this.#view.draw(scenes, this.controls.sticks(), now);
+    this.#halves.add(now, scenes);
     this.#panel.draw();
     showScores(scene);
     this.#referee.show(scene.round);
     this.#sound.hear(scene.shots);
     this.#canvas.dataset['players'] = String(scene.players.length);
-  };
+  }
 }
 
 /** Returns a place and speed in words. */
@@ -194,8 +186,8 @@ async function main(): Promise<void> {
   element('unsupported').remove();
   element<HTMLAnchorElement>('second').href = location.href;
   offerSharing();
-  const [core, kit, step] = await Promise.all([loadServer(), loadGame(), loadStep()]);
-  const page = new Page({ core, kit, step });
+  const [core, step] = await Promise.all([loadServer(), loadStep(), loadGame()]);
+  const page = new Page(core, step);
   // Tests and curious people look inside through this.
   Object.assign(globalThis, { page });
   await page.join(wishes());

@@ -28,43 +28,40 @@ export class OrderedStream<Entry> {
   #next = Infinity;
   #highest = -1;
 
-  /** `step` is the difference between the ticks of two packets; `random` decides whether what is sent again is lost too. */
-  constructor(
-    readonly step: number,
-    readonly random: () => number = Math.random,
-  ) {}
+  /** `random` decides whether what is sent again is lost too. */
+  constructor(readonly random: () => number = Math.random) {}
 
-  /** Takes what came over the connection, on a line that now does `line`. */
-  receive(tick: number, entry: Entry, now: number, line: Line): void {
-    const isFar = tick > this.#highest + MOST * this.step || this.#arrived.size >= MOST;
-    if (this.#next === Infinity || isFar) this.#begin(tick);
-    if (tick < this.#next) return;
-    this.#arrived.set(tick, entry);
-    this.#gaps.delete(tick);
+  /** Takes what came over the connection under this number, on a line that now does `line`. */
+  receive(number: number, entry: Entry, now: number, line: Line): void {
+    const isFar = number > this.#highest + MOST || this.#arrived.size >= MOST;
+    if (this.#next === Infinity || isFar) this.#begin(number);
+    if (number < this.#next) return;
+    this.#arrived.set(number, entry);
+    this.#gaps.delete(number);
     for (const [missing, gap] of this.#gaps)
-      if (missing < tick && ++gap.later === DUPLICATE_ACKS)
+      if (missing < number && ++gap.later === DUPLICATE_ACKS)
         gap.due = Math.min(gap.due, now + this.#repair(line));
-    for (let missing = this.#highest + this.step; missing < tick; missing += this.step)
+    for (let missing = this.#highest + 1; missing < number; missing++)
       this.#gaps.set(missing, { later: 1, due: now + TIMER_SECONDS + this.#repair(line) });
-    this.#highest = Math.max(this.#highest, tick);
+    this.#highest = Math.max(this.#highest, number);
   }
 
   /** Takes what the stream has delivered by now, in order. */
-  *take(now: number): Generator<readonly [tick: number, entry: Entry], void> {
-    for (; this.#next <= this.#highest; this.#next += this.step) {
+  *take(now: number): Generator<Entry, void> {
+    for (; this.#next <= this.#highest; this.#next++) {
       const entry = this.#arrived.get(this.#next);
       // A lost entry is not shown even when it has been sent again: the one after it is there at the same moment.
       if (entry === undefined && (this.#gaps.get(this.#next)?.due ?? now) > now) return;
       this.#arrived.delete(this.#next);
       this.#gaps.delete(this.#next);
-      if (entry !== undefined) yield [this.#next, entry];
+      if (entry !== undefined) yield entry;
     }
   }
 
-  #begin(tick: number): void {
+  #begin(number: number): void {
     this.#arrived.clear();
     this.#gaps.clear();
-    this.#next = this.#highest = tick;
+    this.#next = this.#highest = number;
   }
 
   /** Returns the seconds until something that is sent again is there; each further loss doubles the timer. */

@@ -102,7 +102,7 @@ export class Panel {
   add(play: Play): void {
     const stats = play.client.stats();
     const now = seconds();
-    const { corrections } = play.counts;
+    const { corrections } = play.game.stats().prediction;
     const perSecond = Math.max(0, corrections - this.#corrections) * 10;
     this.#corrections = corrections;
     show('rtt', stats.rtt * 1000, stats.rtt < 0.01 ? 1 : 0);

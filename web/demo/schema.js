@@ -1,10 +1,10 @@
 // The messages between the demo's page and server. The build makes messages.h and entities.h from this file, for the
 // server; the fingerprint in the tokens shows when page and server differ.
-import { bool, bytes, int, message, schema, string, struct, uint } from 'causeway-net';
+import { bool, int, message, schema, string, struct, uint } from 'causeway-net';
+import { gameMessage } from 'causeway-net/game';
 
 export const PROTOCOL_ID = 0xca05e3a7de400001n;
 export const TICKS_PER_SECOND = 60;
-export const TICKS_PER_SNAPSHOT = 2;
 /** Units of length in a metre. Players are measured finer than bodies, because their pages predict them. */
 export const METRE = 1024;
 export const BODY_METRE = 64;
@@ -16,27 +16,25 @@ export const SPEED_LIMIT = 1023;
 export const ROUND_SECONDS = 90;
 /** The bytes of a name. */
 export const NAME_BYTES = 16;
-/** The numbers of the entities: the players have the first ones. */
-export const FIRST_BODY = MAX_PLAYERS;
-export const FIRST_NAME = FIRST_BODY + BODIES;
-export const ROUND = FIRST_NAME + MAX_PLAYERS;
+/** The number of the round among the entities, after the players and the bodies. */
+export const ROUND = MAX_PLAYERS + BODIES;
 
 const place = (metre) => struct({ x: uint(0, WIDTH * metre), y: uint(0, HEIGHT * metre) });
 const pair = (most) => struct({ x: int(-most, most), y: int(-most, most) });
-const player = () => uint(0, MAX_PLAYERS - 1);
+const claim = { at: place(METRE), speed: pair(SPEED_LIMIT) };
 
 export const messages = schema(
-  // Channel 0 is reliable.
-  message('welcome', { player: player() }),
+  gameMessage,
   // A client that cheats says where it is and how fast. The server answers where the player really is.
-  message('claim', { at: place(METRE), speed: pair(SPEED_LIMIT) }),
-  message('answer', { at: place(METRE), speed: pair(SPEED_LIMIT) }),
+  message('claim', claim, { reliable: true }),
+  message('answer', claim, { reliable: true }),
   // A player says how the others shall call it.
-  message('call', { name: string(NAME_BYTES) }),
-  // Channel 1 is unreliable. The game kit writes and reads the fields of bytes.
-  message('inputs', { stamp: bytes(2), body: bytes(400) }),
-  message('world', { echo: bytes(10), report: bytes(6), snapshot: bytes(900) }),
-  message('shot', { player: player(), from: place(BODY_METRE), to: place(BODY_METRE) }),
+  message('call', { name: string(NAME_BYTES) }, { reliable: true }),
+  message('shot', {
+    player: uint(0, MAX_PLAYERS - 1),
+    from: place(BODY_METRE),
+    to: place(BODY_METRE),
+  }),
 );
 
 /** The entities of the world, and a player's command for one tick. */
@@ -48,20 +46,15 @@ export const entities = schema(
     stun: uint(0, 63),
     reload: uint(0, 31),
     bot: bool(),
+    name: string(NAME_BYTES),
   }),
   message('body', { at: place(BODY_METRE), owner: uint(0, MAX_PLAYERS) }),
-  message('name', { name: string(NAME_BYTES) }),
   // A round ends at a tick. The winner of the one before is 1 + the player's number, 0 for nobody.
   message('round', {
     ends: uint(0, 0xffffffff),
     winner: uint(0, MAX_PLAYERS),
     bodies: uint(0, BODIES),
   }),
-  message('command', {
-    move: pair(127),
-    aim: pair(127),
-    fire: bool(),
-    // The age of the world that the player sees at this tick, in quarters of a tick.
-    age: uint(0, 1023),
-  }),
+  // The server judges a shot by what the player saw, if he wants that.
+  message('command', { move: pair(127), aim: pair(127), fire: bool(), compensate: bool() }),
 );

@@ -57,7 +57,7 @@ int main(int argc, char **argv)
          tick = cw_clock_next_tick(tick, 1.0 / TICKS_PER_SECOND)) {
         while (cw_host_next(host, tick, &event))
             game_take(game, cw_host_server(host), &event, cw_clock_now());
-        game_tick(game, cw_host_server(host), cw_clock_now());
+        game_play(game, cw_host_server(host), cw_clock_now());
         cw_host_update(host);
     }
     cw_host_close(host);

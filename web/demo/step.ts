@@ -14,17 +14,18 @@ export async function loadStep(): Promise<(player: Player, command: Command) => 
   const exports = instance.exports as unknown as StepExports;
   exports._initialize();
   const numbers = new Int32Array(exports.memory.buffer, exports.numbers(), 13);
-  return ({ at, speed, aim, stun, reload, bot }, { move, aim: aimed, fire }) => {
-    const player = [at.x, at.y, speed.x, speed.y, aim.x, aim.y, stun, reload];
-    numbers.set([...player, move.x, move.y, aimed.x, aimed.y, Number(fire)]);
+  return (player, { move, aim: aimed, fire }) => {
+    const { at, speed, aim, stun, reload } = player;
+    numbers.set([at.x, at.y, speed.x, speed.y, aim.x, aim.y, stun, reload]);
+    numbers.set([move.x, move.y, aimed.x, aimed.y, Number(fire)], 8);
     exports.step();
     return {
+      ...player,
       at: { x: numbers[0]!, y: numbers[1]! },
       speed: { x: numbers[2]!, y: numbers[3]! },
       aim: { x: numbers[4]!, y: numbers[5]! },
       stun: numbers[6]!,
       reload: numbers[7]!,
-      bot,
     };
   };
 }

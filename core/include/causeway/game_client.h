@@ -82,12 +82,22 @@ size_t cw_game_client_transmit(struct cw_game_client *client, uint8_t *out, size
    show. */
 bool cw_game_client_view(struct cw_game_client *client, double now);
 
+/* Does the same, but shows the others as the newest snapshot has them: without delay, and in jumps.
+   The server judges shots by what was shown here too. */
+bool cw_game_client_view_newest(struct cw_game_client *client, double now);
+
 /* Gives the next entity to show, by id. Returns false when there are no more. The own entity is
    between its predicted states of the newest tick and the one before, with corrections smoothed. */
 bool cw_game_client_next_entity(struct cw_game_client *client, struct cw_game_entity *entity);
 
 /* Gives the entity that this client plays. Returns false before the server has told it. */
 bool cw_game_client_own(const struct cw_game_client *client, uint32_t *entity);
+
+/* Returns the state of an entity in the newest snapshot, the own one included: a struct of its
+   type, valid until the next receive or reset. Sets *type unless type is NULL. Returns NULL when
+   there is no such entity. */
+const void *cw_game_client_state(const struct cw_game_client *client, uint32_t entity,
+                                 uint32_t *type);
 
 /* A client can tell why its own entity or the others jerk. */
 enum cw_game_verdict_type {
@@ -112,6 +122,8 @@ void cw_game_client_judge(const struct cw_game_client *client, double now,
 
 struct cw_game_client_stats {
     double server_rate;  /* the server's real ticks per second, divided by ticks_per_second */
+    double server_tick;  /* the tick that the server runs now, and the part of it that has passed; 0
+                            before the clock is synced */
     uint64_t malformed;  /* bodies that were refused */
     uint64_t starved;    /* ticks that the server played without this client's input */
     uint32_t tick;       /* the newest predicted tick of the own entity; 0: none */

@@ -71,7 +71,7 @@ struct cw_game_entity {
     bool own;         /* the entity that this client plays: both states are predicted ones */
     float fraction;   /* 0 is from, 1 is to, above 1 is beyond to */
     const void *from; /* structs of the type, valid until the next call for this object */
-    const void *to;
+    const void *to;   /* the same as from where they do not differ */
 };
 
 /* The latest value of the game that the wire cannot carry. A number that is out of range is played

@@ -212,6 +212,8 @@ struct cw_snapshot_client_stats {
        overtaken, or had a baseline that is not here. */
     uint64_t malformed, duplicate, stale, baseline_missing;
     uint32_t entities; /* entities that are known now */
+    uint32_t newest;   /* the number of the newest snapshot, 0 before the first. A server numbers a
+                          client's snapshots in turn, so a gap is what was lost or comes late */
 };
 
 void cw_snapshot_client_get_stats(const struct cw_snapshot_client *client,

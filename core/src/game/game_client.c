@@ -298,6 +298,15 @@ bool cw_game_client_view(struct cw_game_client *client, double now)
     return c->viewed;
 }
 
+bool cw_game_client_view_newest(struct cw_game_client *client, double now)
+{
+    uint32_t tick;
+    if (!cw_game_client_view(client, now) || !cw_snapshot_client_tick(client->snapshots, &tick))
+        return false;
+    client->view = (struct cw_view){.from = tick, .to = tick};
+    return true;
+}
+
 /* Shows the own entity between its last two ticks. */
 static void show_own(struct cw_game_client *c, struct cw_game_entity *entity)
 {
@@ -344,6 +353,12 @@ bool cw_game_client_own(const struct cw_game_client *client, uint32_t *entity)
     return true;
 }
 
+const void *cw_game_client_state(const struct cw_game_client *client, uint32_t entity,
+                                 uint32_t *type)
+{
+    return client ? cw_snapshot_client_state(client->snapshots, entity, type) : NULL;
+}
+
 void cw_game_client_get_stats(const struct cw_game_client *client, double now,
                               struct cw_game_client_stats *stats)
 {
@@ -355,7 +370,10 @@ void cw_game_client_get_stats(const struct cw_game_client *client, double now,
                                            .tick = client->playing ? client->tick : 0,
                                            .view = client->view,
                                            .fault = client->fault};
-    cw_clock_sync_get_stats(client->clock, cw_game_client_time(client, now), &stats->clock);
+    const double time = cw_game_client_time(client, now);
+    cw_clock_sync_get_stats(client->clock, time, &stats->clock);
+    if (stats->clock.synced)
+        stats->server_tick = cw_clock_sync_server_time(client->clock, time);
     cw_prediction_get_stats(client->prediction, &stats->prediction);
     cw_snapshot_client_get_stats(client->snapshots, &stats->snapshots);
     cw_interpolation_get_stats(client->interpolation, &stats->interpolation);

@@ -239,8 +239,10 @@ bool cw_game_find(const struct cw_schema *schema, const struct cw_history *histo
     if (!cw_history_find(history, view, entity, &from, &to))
         return false;
     const uint32_t type = cw_game_kept_type(schema, from);
-    if (cw_game_kept_type(schema, to) != type)
-        to = from; /* another entity has got the id */
+    /* Another entity has got the id, or there is nothing to blend. */
+    if (cw_game_kept_type(schema, to) != type ||
+        memcmp(from, to, cw_schema_type(schema, type)->size) == 0)
+        to = from;
     *found = (struct cw_game_entity){
         .entity = entity, .type = type, .fraction = view->fraction, .from = from, .to = to};
     return true;

@@ -63,7 +63,10 @@ void cw_game_server_update(struct cw_game_server *server, double now)
     struct cw_game_server_time *const time = &s->time;
     if (!time->started) {
         time->started = true;
-        time->start = time->updated = time->second = now;
+        time->updated = time->second = now;
+        /* A tick is due half an interval early, so that a loop at the rate of the ticks plays one
+           in each turn, whether that comes a little early or late. */
+        time->start = now - 0.5 / rate_of(s);
     }
     if (now < time->updated)
         return;

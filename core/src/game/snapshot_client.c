@@ -367,6 +367,8 @@ bool cw_snapshot_client_next(struct cw_snapshot_client *client, struct cw_snapsh
 void cw_snapshot_client_get_stats(const struct cw_snapshot_client *client,
                                   struct cw_snapshot_client_stats *stats)
 {
-    if (client && stats)
-        *stats = client->stats;
+    if (!client || !stats)
+        return;
+    *stats = client->stats;
+    stats->newest = client->newest;
 }

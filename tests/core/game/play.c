@@ -69,6 +69,19 @@ TEST(a_server_that_stalls_half_a_second_plays_what_it_missed)
         assert_int_equal(play_stats(play, id).prediction.corrections, 0);
 }
 
+TEST(a_loop_at_the_rate_of_the_ticks_plays_one_in_each_turn_early_or_late)
+{
+    struct play *const play = play_start(&(struct play_config){
+        .ticks_per_second = 60, .server_hz = 60, .client_hz = 60, .ticks_per_snapshot = 1});
+    uint32_t tick;
+    for (uint32_t turn = 1; turn < 1000; turn++) {
+        const double early = (cw_prng_share(&play->random) - 0.5) * 0.48;
+        cw_game_server_update(play->server, (turn + early) / 60);
+        assert_true(cw_game_server_next_tick(play->server, &tick) && tick == turn);
+        assert_false(cw_game_server_next_tick(play->server, &tick));
+    }
+}
+
 TEST(a_client_that_stalls_half_a_second_goes_on)
 {
     struct play *const play = running(holding());
@@ -226,6 +239,37 @@ TEST(the_server_sees_what_a_client_saw)
     assert_true(play->worst_seen < 0.02);
     /* Without that, he would have to aim ahead. */
     assert_true(play->worst_now > 1);
+}
+
+TEST(a_client_knows_what_the_newest_snapshot_says)
+{
+    struct play_config config = play_config();
+    config.path.loss = 0.2;
+    struct play *const play = running(config);
+    struct cw_game_client *const client = play->players[0].client;
+    const struct cw_game_client_stats before = play_stats(play, 0);
+    play_run(play, 5);
+    const struct cw_game_client_stats after = play_stats(play, 0);
+    /* The numbers of those that were lost are missing. */
+    assert_in_range(after.snapshots.newest - before.snapshots.newest, 145, 155);
+    assert_in_range(after.snapshots.snapshots - before.snapshots.snapshots, 100, 135);
+
+    struct cw_game_server_stats server;
+    cw_game_server_get_stats(play->server, &server);
+    assert_true(fabs(after.server_tick - server.tick) < 2);
+
+    uint32_t type;
+    struct cw_game_entity own, other;
+    struct play_runner newest;
+    memcpy(&newest, cw_game_client_state(client, 1, &type), sizeof newest);
+    assert_int_equal(type, PLAY_PLAYER);
+    assert_null(cw_game_client_state(client, 2, NULL));
+    assert_true(cw_game_client_view_newest(client, play_client_clock(play, 0)));
+    assert_true(cw_game_client_next_entity(client, &own) && own.own);
+    assert_true(cw_game_client_next_entity(client, &other) && other.from == other.to);
+    assert_memory_equal(other.from, &newest, sizeof newest);
+    assert_int_equal(play_stats(play, 0).view.from, play_stats(play, 0).view.to);
+    assert_true(play_stats(play, 0).view.from >= after.view.to);
 }
 
 /* A fast screen sends no more than a slow one, and each snapshot is a difference from one that the

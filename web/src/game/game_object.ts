@@ -28,6 +28,11 @@ function make(core: GameCore, schema: CoreSchema, rules: AnyRules, side: 'client
   });
 }
 
+/** The offsets of the fields of an entity, which are read for each in each frame. */
+const entityAt = Object.fromEntries(
+  gameEntityStruct.fields.map(([name, , offset]) => [name, offset]),
+) as Record<(typeof gameEntityStruct.fields)[number][0], number>;
+
 /** One end of a game. */
 export abstract class GameEnd<
   World extends Schema,
@@ -44,6 +49,7 @@ export abstract class GameEnd<
   protected readonly inputStruct: StructOf<MessageValue<World, Input>>;
   /** The address of memory for one struct of the schema, or for one body. @internal */
   protected readonly place: number;
+  readonly #side: 'client' | 'server';
 
   /** @internal */
   protected constructor(
@@ -58,6 +64,7 @@ export abstract class GameEnd<
       make(core, schema, rules as unknown as AnyRules, side),
       core.exports[`cw_game_${side}_destroy`],
     );
+    this.#side = side;
     this.rules = rules;
     this.schema = schema;
     this.playerStruct = new StructOf(core, rules.entities, rules.player);
@@ -65,10 +72,31 @@ export abstract class GameEnd<
     this.place = this.buffer(Math.max(placeSize, this.playerStruct.size));
   }
 
+  /**
+   * Returns an entity as the server has it, in a page by the newest snapshot; undefined when there is none of this
+   * number.
+   */
+  get(id: number): GameEntity<World, Input> | undefined {
+    const { core, address, schema } = this;
+    const state = core.exports[`cw_game_${this.#side}_state`](address, id, core.scratch);
+    if (state === 0) return undefined;
+    const type = core.memory.u32(core.scratch);
+    return {
+      id,
+      type: schema.name(type),
+      value: schema.read(type, state),
+    } as unknown as GameEntity<World, Input>;
+  }
+
   /** Returns the entity that the module has written to its scratch memory, as it is at its moment. @internal */
   protected shown(): GameEntity<World, Input> {
     const { memory, scratch } = this.core;
-    const { entity, type, fraction, from, to } = memory.struct(scratch, gameEntityStruct.fields);
+    const { view } = memory;
+    const entity = view.getUint32(scratch + entityAt.entity, true);
+    const type = view.getUint32(scratch + entityAt.type, true);
+    const fraction = view.getFloat32(scratch + entityAt.fraction, true);
+    const from = view.getUint32(scratch + entityAt.from, true);
+    const to = view.getUint32(scratch + entityAt.to, true);
     const name = this.schema.name(type) as MessageName<World>;
     const first = this.schema.read(type, from);
     const limits: Limits | undefined = this.rules.smooth?.[name];

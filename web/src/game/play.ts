@@ -102,6 +102,8 @@ export class PlayedGame<
 > extends GameEnd<World, Player, Input> {
   readonly #client: Client;
   readonly #options: PlayOptions<World, Player, Input>;
+  /** False: the others are shown as the newest snapshot has them, without delay and in jumps. */
+  interpolates = true;
   /** True while a frame is to come. */
   #scheduled = false;
   #stopped = false;
@@ -220,7 +222,8 @@ export class PlayedGame<
       }
     }
     if (!this.#stopped) this.#transmit(now);
-    if (!this.#stopped && exports.cw_game_client_view(this.address, now)) this.#draw();
+    const view = this.interpolates ? 'cw_game_client_view' : 'cw_game_client_view_newest';
+    if (!this.#stopped && exports[view](this.address, now)) this.#draw();
     if (errors.length > 0) throw errors[0];
   }
 

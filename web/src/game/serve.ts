@@ -16,13 +16,7 @@ import {
   type Priority,
 } from './generated.js';
 import { loadGame, type GameCore } from './module.js';
-import {
-  gameMessage,
-  type BodySchema,
-  type GameEntity,
-  type GameRules,
-  type HasGameMessage,
-} from './rules.js';
+import { gameMessage, type BodySchema, type GameRules, type HasGameMessage } from './rules.js';
 
 /** The default of `maxEntities`. */
 const MAX_ENTITIES = 256;
@@ -116,7 +110,6 @@ export class ServedGame<
   readonly #server: GameServer<Of>;
   readonly #options: ServeOptions<World, Player, Input, Of>;
   readonly #players = new Map<number, PlayerOf<World, Player, Input, Of>>();
-  #started = false;
   #stopped = false;
 
   /** @internal */
@@ -149,19 +142,6 @@ export class ServedGame<
     value: MessageValue<World, Name>,
   ): MessageValue<World, Name> {
     return this.#set(id, type, value);
-  }
-
-  /** Returns an entity, undefined when there is none of this number. */
-  get(id: number): GameEntity<World, Input> | undefined {
-    const { core, address, schema } = this;
-    const state = core.exports.cw_game_server_state(address, id, core.scratch);
-    if (state === 0) return undefined;
-    const type = core.memory.u32(core.scratch);
-    return {
-      id,
-      type: schema.name(type),
-      value: schema.read(type, state),
-    } as unknown as GameEntity<World, Input>;
   }
 
   /** Removes an entity. */
@@ -242,10 +222,6 @@ export class ServedGame<
   readonly #run = (): void => {
     const { exports, scratch } = this.core;
     const now = seconds();
-    // Ticks come half an interval before the server's, so that each of these, early or late, plays one.
-    const { ticksPerSecond = 60 } = this.rules;
-    if (!this.#started) exports.cw_game_server_update(this.address, now - 0.5 / ticksPerSecond);
-    this.#started = true;
     exports.cw_game_server_update(this.address, now);
     while (!this.#stopped && exports.cw_game_server_next_tick(this.address, scratch)) this.#play();
     if (!this.#stopped) this.#transmit(now);
