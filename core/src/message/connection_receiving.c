@@ -172,8 +172,10 @@ static inline enum cw_error take_packet(struct cw_connection *c,
     struct parsed parsed;
     c->repair_work = CW_REPAIR_WORK;
     const enum cw_error error = read_payload(c, packet, false, &parsed);
-    if (parsed.count > 0)
+    if (parsed.seen & c->config.reliable || parsed.with_fragment)
         cw_connection_note_spoken_to(c, now);
+    else if (parsed.seen)
+        cw_connection_note_heard(c, now);
     if (error != CW_OK)
         return take_part(c, packet, error, &parsed, now);
     cw_endpoint_accept(c->endpoint, packet->sequence);
