@@ -20,7 +20,7 @@
    these seconds, the time for which TCP delays an ack where it has no measure of the other end
    (RFC 9293 allows 0.5, Linux takes 0.04 to 0.2), and within this part of the RTT. The other end
    waits for two round trips before it believes a packet to be lost. */
-#define CW_ANSWER_DELAY      0.05
+#define CW_ANSWER_DELAY       0.05
 #define CW_ANSWER_PART_OF_RTT 0.5
 
 /* Returns the record of a packet in the endpoint's window. */
@@ -87,20 +87,6 @@ CW_SHARED bool cw_connection_answer_waits(const struct cw_connection *c)
     const double part = CW_ANSWER_PART_OF_RTT * cw_endpoint_sent(c->endpoint)->rtt.smoothed;
     const double delay = part < CW_ANSWER_DELAY ? part : CW_ANSWER_DELAY;
     return c->owes == CW_OWES_SOON && c->timing.round + c->interval - c->owes_since <= delay;
-}
-
-/* Returns whether the first packet of a round is sent even without messages. Only packets with
-   messages are answered, so two idle ends do not answer each other. */
-CW_SHARED bool cw_connection_must_send(const struct cw_connection *c)
-{
-    const double now = c->timing.round, silence = now - c->sent;
-    if (silence >= c->config.idle_interval_seconds ||
-        (c->owes != CW_OWES_NOTHING && !cw_connection_answer_waits(c)) ||
-        cw_received_packets_urgent(cw_endpoint_received(c->endpoint)))
-        return true;
-    if (c->answers > 0 && now - c->spoken_to < cw_endpoint_sent(c->endpoint)->loss_timeout)
-        return true;
-    return !cw_connection_is_idle(c) && cw_connection_goes_on(c, silence);
 }
 
 /* Notes that a packet is sent, whose header answers everything that has arrived. */

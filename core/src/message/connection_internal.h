@@ -48,7 +48,7 @@ struct cw_connection_settings {
     size_t memory; /* bytes of the one allocation */
     const struct cw_schema *schema;
     uint32_t channel_count;
-    uint64_t reliable; /* a bit for each reliable channel */
+    uint64_t reliable;    /* a bit for each reliable channel */
     uint32_t sent_window; /* packets that may be in flight */
     uint32_t max_messages;
     uint32_t max_packets_per_update;
@@ -100,11 +100,11 @@ struct cw_carried {
       it and other fragments go alone until packets are accepted again.
 
    5. While nothing is heard, little is sent, but a packet goes at least every five seconds
-      (cw_sent_packets_spread, cw_connection_must_send), so that both ends soon hear of each other
-   when the path is good again, and everything that was sent before is due.
+      (cw_sent_packets_spread, must_send), so that both ends soon hear of each other when the path
+      is good again, and everything that was sent before is due.
 
-   6. Every packet with reliable messages is answered at once, so that an ack goes with each repeat of the oldest. An
-      answer that gets lost needs no other: the repeat asks for the next one. */
+   6. Every packet with reliable messages is answered at once, so that an ack goes with each repeat
+   of the oldest. An answer that gets lost needs no other: the repeat asks for the next one. */
 struct cw_connection {
     struct cw_connection_settings config;
     uint32_t packet_size;  /* bytes of payload up to which our packets are filled */
@@ -127,12 +127,12 @@ struct cw_connection {
     struct cw_large_writer writer;
 
     struct cw_timing timing;
-    double updated;   /* the time of the last update, or CW_NEVER */
-    double sent;      /* when the latest datagram was sent, or CW_NEVER */
-    double spoken_to; /* when the latest packet with reliable entries arrived, or the first update
-                         was */
+    double updated;    /* the time of the last update, or CW_NEVER */
+    double sent;       /* when the latest datagram was sent, or CW_NEVER */
+    double spoken_to;  /* when the latest packet with reliable entries arrived, or the first update
+                          was */
     double owes_since; /* when the first packet arrived that is to be answered soon */
-    double interval;  /* the time between updates, smoothed */
+    double interval;   /* the time between updates, smoothed */
     uint64_t share_clock;
     uint32_t packets_this_round;
     uint32_t fragments;   /* packets in flight that carry a fragment */
