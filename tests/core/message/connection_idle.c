@@ -67,7 +67,8 @@ TEST(test_an_interval_of_0_is_a_packet_in_every_round)
 }
 
 /* The other end answers a reliable message in its next round, and once more in the round after
-   that. An unreliable one is answered once, as nobody sends it again. Then both are silent again. */
+   that. An unreliable one is answered once, as nobody sends it again. Then both are silent again.
+ */
 TEST(test_a_reliable_message_is_answered_twice)
 {
     for (uint32_t channel = 0; channel < 2; channel++) {
