@@ -84,6 +84,8 @@ static void set_config(struct cw_connection *c, const struct cw_connection_confi
         .max_packets_per_update = config->max_packets_per_update,
         .idle_interval_seconds = config->idle_interval_seconds,
     };
+    for (uint32_t i = 0; i < config->channel_count; i++)
+        c->config.reliable |= (uint64_t)cw_channel_config_is_reliable(&config->channels[i]) << i;
     c->congestion.config = config->congestion;
     c->packet_size = cw_connection_packet_size(config);
     c->send_size = cw_connection_send_size(config);
@@ -228,7 +230,8 @@ void cw_connection_reset(struct cw_connection *c)
     c->share_clock = 0;
     c->packets_this_round = 0;
     c->fragments = 0;
-    c->round_open = c->owes = false;
+    c->round_open = false;
+    c->owes = CW_OWES_NOTHING;
     c->spoken = c->spoken_seen = 0;
     c->answers = 0;
     c->next_channel = 0;

@@ -16,6 +16,13 @@
 /* The packets with entries for which one answer in time is enough. */
 #define CW_FEW_PACKETS 4
 
+/* An answer for which no message waits goes with a packet of ours that comes soon anyway: within
+   these seconds, the time for which TCP delays an ack where it has no measure of the other end
+   (RFC 9293 allows 0.5, Linux takes 0.04 to 0.2), and within this part of the RTT. The other end
+   waits for two round trips before it believes a packet to be lost. */
+#define CW_ANSWER_DELAY       0.05
+#define CW_ANSWER_PART_OF_RTT 0.5
+
 /* Returns the record of a packet in the endpoint's window. */
 CW_SHARED struct cw_carried *cw_carried_by(const struct cw_connection *c, uint16_t packet)
 {
@@ -74,31 +81,36 @@ CW_SHARED bool cw_connection_goes_on(const struct cw_connection *c, double silen
            (cw_connection_unanswered(c) > CW_FEW_PACKETS || !(sent->rtt.smoothed > 0));
 }
 
-/* Returns whether the first packet of a round is sent even without messages. Only packets with
-   messages are answered, so two idle ends do not answer each other. */
-CW_SHARED bool cw_connection_must_send(const struct cw_connection *c)
+/* Returns whether an answer can wait for the next round, in which it is not late yet. */
+CW_SHARED bool cw_connection_answer_waits(const struct cw_connection *c)
 {
-    const double now = c->timing.round, silence = now - c->sent;
-    if (silence >= c->config.idle_interval_seconds || c->owes ||
-        cw_received_packets_urgent(cw_endpoint_received(c->endpoint)))
-        return true;
-    if (c->answers > 0 && now - c->spoken_to < cw_endpoint_sent(c->endpoint)->loss_timeout)
-        return true;
-    return !cw_connection_is_idle(c) && cw_connection_goes_on(c, silence);
+    const double part = CW_ANSWER_PART_OF_RTT * cw_endpoint_sent(c->endpoint)->rtt.smoothed;
+    const double delay = part < CW_ANSWER_DELAY ? part : CW_ANSWER_DELAY;
+    return c->owes == CW_OWES_SOON && c->timing.round + c->interval - c->owes_since <= delay;
 }
 
 /* Notes that a packet is sent, whose header answers everything that has arrived. */
 CW_SHARED void cw_connection_note_answer(struct cw_connection *c, uint32_t entries, double now)
 {
-    if (entries == 0 && !c->owes && c->answers > 0)
+    if (entries == 0 && c->owes == CW_OWES_NOTHING && c->answers > 0)
         c->answers--;
-    c->owes = false;
+    c->owes = CW_OWES_NOTHING;
     c->sent = now;
 }
 
-/* Each packet with entries is answered, and once more in a later round that has nothing else to
-   say, more often where our packets get lost: so an end that is seldom spoken to says little, and
-   one that was spoken to in every round answers for as long as the last answer may be lost. */
+/* A packet that only has unreliable messages is answered once, soon: nobody waits to send them
+   again. The second one is answered at once, as TCP does (RFC 5681) and QUIC (RFC 9000). */
+CW_SHARED void cw_connection_note_heard(struct cw_connection *c, double now)
+{
+    if (c->owes == CW_OWES_NOTHING)
+        c->owes_since = now;
+    c->owes = c->owes == CW_OWES_NOTHING ? CW_OWES_SOON : CW_OWES_NOW;
+}
+
+/* Each packet with reliable entries is answered at once, and once more in a later round that has
+   nothing else to say, more often where our packets get lost: so an end that is seldom spoken to
+   says little, and one that was spoken to in every round answers for as long as the last answer may
+   be lost. */
 CW_SHARED void cw_connection_note_spoken_to(struct cw_connection *c, double now)
 {
     const struct cw_sent_packets *sent = cw_endpoint_sent(c->endpoint);
@@ -106,7 +118,7 @@ CW_SHARED void cw_connection_note_spoken_to(struct cw_connection *c, double now)
         c->answers = 0;
     const uint32_t answers = c->answers + 1 + (uint32_t)(CW_ANSWERS_FOR_LOSS * sent->loss);
     c->answers = answers < CW_ANSWERS_MOST ? (uint8_t)answers : CW_ANSWERS_MOST;
-    c->owes = true;
+    c->owes = CW_OWES_NOW;
     c->spoken_to = now;
 }
 

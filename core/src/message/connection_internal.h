@@ -35,12 +35,20 @@ enum cw_flight {
     CW_FLIGHT_SETTLED   /* acked or lost */
 };
 
+/* Whether what has arrived is to be answered. */
+enum cw_owes {
+    CW_OWES_NOTHING,
+    CW_OWES_SOON, /* with a packet that has messages, or when that is late */
+    CW_OWES_NOW   /* in the next round */
+};
+
 /* The part of the config that is of use after create, without the configs of 64 channels. */
 struct cw_connection_settings {
     struct cw_allocator allocator;
     size_t memory; /* bytes of the one allocation */
     const struct cw_schema *schema;
     uint32_t channel_count;
+    uint64_t reliable;    /* a bit for each reliable channel */
     uint32_t sent_window; /* packets that may be in flight */
     uint32_t max_messages;
     uint32_t max_packets_per_update;
@@ -92,11 +100,11 @@ struct cw_carried {
       it and other fragments go alone until packets are accepted again.
 
    5. While nothing is heard, little is sent, but a packet goes at least every five seconds
-      (cw_sent_packets_spread, cw_connection_must_send), so that both ends soon hear of each other
-   when the path is good again, and everything that was sent before is due.
+      (cw_sent_packets_spread, must_send), so that both ends soon hear of each other when the path
+      is good again, and everything that was sent before is due.
 
-   6. Every packet with messages is answered, so that an ack goes with each repeat of the oldest. An
-      answer that gets lost needs no other: the repeat asks for the next one. */
+   6. Every packet with reliable messages is answered at once, so that an ack goes with each repeat
+   of the oldest. An answer that gets lost needs no other: the repeat asks for the next one. */
 struct cw_connection {
     struct cw_connection_settings config;
     uint32_t packet_size;  /* bytes of payload up to which our packets are filled */
@@ -119,10 +127,12 @@ struct cw_connection {
     struct cw_large_writer writer;
 
     struct cw_timing timing;
-    double updated;   /* the time of the last update, or CW_NEVER */
-    double sent;      /* when the latest datagram was sent, or CW_NEVER */
-    double spoken_to; /* when the latest packet with entries arrived, or the first update was */
-    double interval;  /* the time between updates, smoothed */
+    double updated;    /* the time of the last update, or CW_NEVER */
+    double sent;       /* when the latest datagram was sent, or CW_NEVER */
+    double spoken_to;  /* when the latest packet with reliable entries arrived, or the first update
+                          was */
+    double owes_since; /* when the first packet arrived that is to be answered soon */
+    double interval;   /* the time between updates, smoothed */
     uint64_t share_clock;
     uint32_t packets_this_round;
     uint32_t fragments;   /* packets in flight that carry a fragment */
@@ -130,7 +140,8 @@ struct cw_connection {
     uint16_t spoken;      /* the number of our packets with entries; wraps */
     uint16_t spoken_seen; /* the same, up to the newest packet that the other end has seen */
     uint8_t answers;      /* rounds in which what arrived is answered once more */
-    bool owes;            /* a packet with entries arrived that no header of ours has answered */
+    uint8_t owes;         /* an enum cw_owes, by the packets with entries that no header of ours has
+                             answered */
     bool acks_twice;      /* enough packets arrived before this round for two packets to ack them */
     bool open;            /* messages are accepted to be sent */
     bool round_open;

@@ -1,5 +1,7 @@
 #include "message/connection_answers.h"
 
+#include "base/outline.h"
+
 #include <assert.h>
 
 #define INTERVAL_WEIGHT 0.125 /* weight of the newest interval between updates */
@@ -340,6 +342,20 @@ static bool is_within_rate(struct cw_connection *c, bool first)
     return false;
 }
 
+/* Returns whether the first packet of a round is sent even without messages. Only packets with
+   messages are answered, so two idle ends do not answer each other. */
+CW_OUTLINE static bool must_send(const struct cw_connection *c)
+{
+    const double now = c->timing.round, silence = now - c->sent;
+    if (silence >= c->config.idle_interval_seconds ||
+        (c->owes != CW_OWES_NOTHING && !cw_connection_answer_waits(c)) ||
+        cw_received_packets_urgent(cw_endpoint_received(c->endpoint)))
+        return true;
+    if (c->answers > 0 && now - c->spoken_to < cw_endpoint_sent(c->endpoint)->loss_timeout)
+        return true;
+    return !cw_connection_is_idle(c) && cw_connection_goes_on(c, silence);
+}
+
 static void note_sent(struct cw_connection *c, size_t size)
 {
     if (size > 0 && (c->bulk || counts_all(c)))
@@ -371,7 +387,7 @@ size_t cw_connection_transmit(struct cw_connection *c, uint8_t *out, size_t capa
         packet.left = begin_packet(c, now);
     if (go && due)
         compose(c, &packet);
-    if (!go || (packet.entries == 0 && !(first ? cw_connection_must_send(c) : acks_wait))) {
+    if (!go || (packet.entries == 0 && !(first ? must_send(c) : acks_wait))) {
         end_round(c);
         return 0;
     }
