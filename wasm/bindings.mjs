@@ -20,7 +20,9 @@ const GAME_HEADERS = [
 const PROTOCOL_HEADERS = ['rudp', 'notify', 'bunch'].map(
   (name) => `core/protocols/include/causeway/protocols/${name}.h`,
 );
-const LAB_HEADERS = ['peer', 'game', 'column', 'line', 'match'].map((name) => `core/lab/${name}.h`);
+const LAB_HEADERS = ['peer', 'game', 'column', 'line', 'match'].map(
+  (name) => `core/lab/${name}.h`,
+);
 /** The names of the lab that JavaScript does not see, because only protocols use them. */
 const LAB_HIDDEN = /^cw_lab_(item|arrival|peer_type|sent_item|flow|game|protocol)$/;
 
@@ -105,6 +107,30 @@ const table = (tag) => {
 const places = (tag) => {
   const rows = headers.layout(tag).fields.map(({ name, place }) => [name, place]);
   return `export const ${bare(tag)}At = ${JSON.stringify(Object.fromEntries(rows))} as const;\n`;
+};
+
+/** Returns the address of a member that lies in structs within structs, from the address of the outermost. */
+const within = (tag, [member, ...more]) => {
+  const { place, type } = headers.layout(tag).fields.find(({ name }) => name === member);
+  return place + (more.length > 0 ? within(type.replace('struct ', ''), more) : 0);
+};
+
+/** Returns what an overlay reads of a connection beyond the functions of the core. */
+export const packetPlaces = () => {
+  const endpoint = (...path) => within('cw_endpoint', path);
+  const places = {
+    endpoint: within('cw_connection', ['endpoint']),
+    channels: within('cw_connection', ['config', 'channelCount']),
+    messagesRead: within('cw_connection', ['messagesRead']),
+    next: endpoint('sent', 'window', 'next'),
+    theirAck: endpoint('sent', 'headerAck'),
+    theirAckBits: endpoint('sent', 'headerAckBits'),
+    theirNext: endpoint('received', 'window', 'next'),
+    ackBits: endpoint('received', 'history'),
+  };
+  return `// Made by scripts/generate.mjs from the headers of the core.
+export const packetAt = ${JSON.stringify(places)} as const;
+`;
 };
 
 const choices = (tag) => {
