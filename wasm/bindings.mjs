@@ -20,7 +20,7 @@ const GAME_HEADERS = [
 const PROTOCOL_HEADERS = ['rudp', 'notify', 'bunch'].map(
   (name) => `core/protocols/include/causeway/protocols/${name}.h`,
 );
-const LAB_HEADERS = ['peer', 'game', 'column', 'line', 'match'].map(
+const LAB_HEADERS = ['peer', 'game', 'column', 'line', 'match', 'cubes_view'].map(
   (name) => `core/lab/${name}.h`,
 );
 /** The names of the lab that JavaScript does not see, because only protocols use them. */
@@ -179,7 +179,7 @@ const MODULES = {
     'cw_protocol_error_string',
   ],
   lab: () =>
-    ['column', 'line', 'match']
+    ['column', 'line', 'match', 'cubes_view']
       .flatMap((name) => functionsOf(`core/lab/${name}.h`))
       .filter((name) => !LAB_HIDDEN.test(name)),
 };
@@ -243,9 +243,10 @@ export const labModule = () => {
     source: '../src/module.js',
     name: 'LabExports',
   });
-  const numbers = ['LINE_MAX_DATAGRAM', 'PLAYERS', 'PITCH_WIDTH', 'PITCH_HEIGHT'].map(
-    (name) => `export const ${name} = ${headers.number(`CW_LAB_${name}`)};\n`,
-  );
+  const numbers = [
+    ...['LINE_MAX_DATAGRAM', 'PLAYERS', 'PITCH_WIDTH', 'PITCH_HEIGHT'],
+    ...['CUBES_COUNT', 'CUBES_FIGURES', 'CUBES_RATE', 'CUBES_VIEW_SIZE'],
+  ].map((name) => `export const ${name} = ${headers.number(`CW_LAB_${name}`)};\n`);
   return `${text}\n${numbers.join('')}`;
 };
 
