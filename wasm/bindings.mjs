@@ -20,7 +20,9 @@ const GAME_HEADERS = [
 const PROTOCOL_HEADERS = ['rudp', 'notify', 'bunch'].map(
   (name) => `core/protocols/include/causeway/protocols/${name}.h`,
 );
-const LAB_HEADERS = ['peer', 'game', 'column', 'line', 'match'].map((name) => `core/lab/${name}.h`);
+const LAB_HEADERS = ['peer', 'game', 'column', 'line', 'match', 'cubes_view'].map(
+  (name) => `core/lab/${name}.h`,
+);
 /** The names of the lab that JavaScript does not see, because only protocols use them. */
 const LAB_HIDDEN = /^cw_lab_(item|arrival|peer_type|sent_item|flow|game|protocol)$/;
 
@@ -121,6 +123,30 @@ const offsets = (tag) => {
   return `${inlined(`${bare(tag)}At`, offsetsOf(fields))}export const ${bare(tag)}Size = ${size};\n`;
 };
 
+/** Returns the address of a member that lies in structs within structs, from the address of the outermost. */
+const within = (tag, [member, ...more]) => {
+  const { place, type } = headers.layout(tag).fields.find(({ name }) => name === member);
+  return place + (more.length > 0 ? within(type.replace('struct ', ''), more) : 0);
+};
+
+/** Returns what an overlay reads of a connection beyond the functions of the core. */
+export const packetPlaces = () => {
+  const endpoint = (...path) => within('cw_endpoint', path);
+  const places = {
+    endpoint: within('cw_connection', ['endpoint']),
+    channels: within('cw_connection', ['config', 'channelCount']),
+    messagesRead: within('cw_connection', ['messagesRead']),
+    next: endpoint('sent', 'window', 'next'),
+    theirAck: endpoint('sent', 'headerAck'),
+    theirAckBits: endpoint('sent', 'headerAckBits'),
+    theirNext: endpoint('received', 'window', 'next'),
+    ackBits: endpoint('received', 'history'),
+  };
+  return `// Made by scripts/generate.mjs from the headers of the core.
+export const packetAt = ${JSON.stringify(places)} as const;
+`;
+};
+
 const choices = (tag) => {
   const words = headers.choices(tag).map(([value, name]) => [value, name.toLowerCase()]);
   const names = JSON.stringify(Object.fromEntries(words));
@@ -167,7 +193,7 @@ const MODULES = {
     'cw_protocol_error_string',
   ],
   lab: () =>
-    ['column', 'line', 'match']
+    ['column', 'line', 'match', 'cubes_view']
       .flatMap((name) => functionsOf(`core/lab/${name}.h`))
       .filter((name) => !LAB_HIDDEN.test(name)),
 };
@@ -231,9 +257,10 @@ export const labModule = () => {
     source: '../src/module.js',
     name: 'LabExports',
   });
-  const numbers = ['LINE_MAX_DATAGRAM', 'PLAYERS', 'PITCH_WIDTH', 'PITCH_HEIGHT'].map(
-    (name) => `export const ${name} = ${headers.number(`CW_LAB_${name}`)};\n`,
-  );
+  const numbers = [
+    ...['LINE_MAX_DATAGRAM', 'PLAYERS', 'PITCH_WIDTH', 'PITCH_HEIGHT'],
+    ...['CUBES_COUNT', 'CUBES_FIGURES', 'CUBES_RATE', 'CUBES_VIEW_SIZE'],
+  ].map((name) => `export const ${name} = ${headers.number(`CW_LAB_${name}`)};\n`);
   return `${text}\n${numbers.join('')}`;
 };
 

@@ -193,6 +193,7 @@ export class Headers {
         continue;
       }
       end = found.index + code.length;
+      if (/^\s*CW_\w+;\s*$/.test(code)) continue; // a macro that is empty here
       const [first, ...more] = code.replace(/;\s*$/, '').split(/,(?![^(]*\))/);
       const { type, name, length } = split(first, tag);
       for (const member of [name, ...more.map((one) => one.trim())])

@@ -20,17 +20,23 @@
 #include "causeway/simulator.h"
 #include "causeway/snapshot.h"
 
-#include "cubes.h"
+#include "lab/cubes.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+/* Figures are taken over the worlds of the seeds 1 to CUBES_SEEDS, each from its beginning. */
+#ifndef CUBES_SEEDS
+#define CUBES_SEEDS   4
+#define CUBES_SECONDS 40
+#endif
+
 #define FLOAT_BITS     (10 * 32 + 1)
 #define QUANTIZED_BITS (18 + 18 + 14 + 2 + 3 * 9 + 1)
 #define ONE_WAY        0.05 /* seconds */
 #define LOSS           0.05 /* share of the packets each way */
-#define STEPS          (CUBES_SECONDS * CUBES_RATE)
+#define STEPS          (CUBES_SECONDS * CW_LAB_CUBES_RATE)
 #define KEPT           64 /* worlds that are kept to compare snapshots with */
 #define COUNTED        300
 
@@ -44,10 +50,10 @@ struct view {
 };
 
 struct scene {
-    struct cubes *cubes;
+    struct cw_lab_cubes *cubes;
     struct cw_schema *schema;
     struct view views[CW_SNAPSHOT_CODING_COUNT];
-    struct cube worlds[KEPT][CUBES_COUNT]; /* the worlds of the last ticks, by tick */
+    struct cw_lab_cube worlds[KEPT][CW_LAB_CUBES_COUNT]; /* the worlds of the last ticks, by tick */
 };
 
 /* The sums of bits of all snapshots. */
@@ -79,7 +85,7 @@ static void open_view(struct scene *scene, enum cw_snapshot_coding coding, uint6
 {
     struct view *const view = &scene->views[coding];
     struct cw_snapshot_config config = cw_snapshot_config_default(scene->schema);
-    config.max_entities = CUBES_COUNT;
+    config.max_entities = CW_LAB_CUBES_COUNT;
     config.max_clients = 1;
     config.max_bytes = 65535;
     config.coding = coding;
@@ -92,9 +98,9 @@ static void open_view(struct scene *scene, enum cw_snapshot_coding coding, uint6
 
 static void start(struct scene *scene, uint64_t seed)
 {
-    const struct cw_schema_config types = {.types = &cube_type, .count = 1};
+    const struct cw_schema_config types = {.types = &cw_lab_cube_type, .count = 1};
     check(cw_schema_create(&types, &scene->schema) == CW_OK, "no schema");
-    scene->cubes = cubes_create(seed);
+    scene->cubes = cw_lab_cubes_create(seed);
     check(scene->cubes != NULL, "no cubes");
     for (int i = 0; i < CW_SNAPSHOT_CODING_COUNT; i++)
         open_view(scene, (enum cw_snapshot_coding)i, seed);
@@ -108,11 +114,11 @@ static void stop(struct scene *scene)
         cw_snapshot_client_destroy(scene->views[i].client);
         cw_snapshot_server_destroy(scene->views[i].server);
     }
-    cubes_destroy(scene->cubes);
+    cw_lab_cubes_destroy(scene->cubes);
     cw_schema_destroy(scene->schema);
 }
 
-static bool same(const struct cube *a, const struct cube *b)
+static bool same(const struct cw_lab_cube *a, const struct cw_lab_cube *b)
 {
     return a->x == b->x && a->y == b->y && a->z == b->z && a->largest == b->largest &&
            a->a == b->a && a->b == b->b && a->c == b->c && a->touched == b->touched;
@@ -121,18 +127,18 @@ static bool same(const struct cube *a, const struct cube *b)
 /* Steps the world. Ticks are numbered from 1, as snapshots are: one is sent in each. */
 static void step_world(struct scene *scene, uint32_t tick)
 {
-    struct cube *const world = scene->worlds[tick % KEPT];
-    cubes_step(scene->cubes);
-    for (uint32_t i = 0; i < CUBES_COUNT; i++) {
-        struct cubes_body body;
-        cubes_body(scene->cubes, i, &body);
-        cubes_quantize(&body, &world[i]);
+    struct cw_lab_cube *const world = scene->worlds[tick % KEPT];
+    cw_lab_cubes_step(scene->cubes);
+    for (uint32_t i = 0; i < CW_LAB_CUBES_COUNT; i++) {
+        struct cw_lab_cubes_body body;
+        cw_lab_cubes_body(scene->cubes, i, &body);
+        cw_lab_cubes_quantize(&body, &world[i]);
     }
 }
 
 static void show_world(const struct scene *scene, const struct view *view, uint32_t tick)
 {
-    for (uint32_t i = 0; i < CUBES_COUNT; i++)
+    for (uint32_t i = 0; i < CW_LAB_CUBES_COUNT; i++)
         check(cw_snapshot_server_set(view->server, i, 0, &scene->worlds[tick % KEPT][i]) == CW_OK,
               "a cube refused");
     check(cw_snapshot_server_tick(view->server, tick) == CW_OK, "a tick refused");
@@ -166,8 +172,8 @@ static void play(const struct scene *scene, struct view *view, double now)
         uint32_t tick = 0;
         check(cw_snapshot_client_receive(view->client, bytes, size) == CW_OK, "not received");
         check(cw_snapshot_client_tick(view->client, &tick), "no tick");
-        for (uint32_t i = 0; i < CUBES_COUNT; i++) {
-            const struct cube *const cube = cw_snapshot_client_state(view->client, i, NULL);
+        for (uint32_t i = 0; i < CW_LAB_CUBES_COUNT; i++) {
+            const struct cw_lab_cube *const cube = cw_snapshot_client_state(view->client, i, NULL);
             check(cube && same(cube, &scene->worlds[tick % KEPT][i]),
                   "not the world that was sent");
         }
@@ -182,11 +188,11 @@ static void play(const struct scene *scene, struct view *view, double now)
 /* Measures what the simpler forms would take for the same snapshot. */
 static void measure(const struct scene *scene, uint32_t tick, uint32_t acked, struct sums *sums)
 {
-    const struct cube *const now = scene->worlds[tick % KEPT];
-    const struct cube *const then = scene->worlds[acked % KEPT];
+    const struct cw_lab_cube *const now = scene->worlds[tick % KEPT];
+    const struct cw_lab_cube *const then = scene->worlds[acked % KEPT];
     struct cw_stream indices = cw_stream_measurer();
     uint32_t changed = 0, previous = 0;
-    for (uint32_t i = 0; i < CUBES_COUNT; i++) {
+    for (uint32_t i = 0; i < CW_LAB_CUBES_COUNT; i++) {
         uint32_t index = i + 1;
         if (acked > 0 && same(&now[i], &then[i]))
             continue;
@@ -194,13 +200,13 @@ static void measure(const struct scene *scene, uint32_t tick, uint32_t acked, st
         previous = index;
         changed++;
     }
-    sums->bits += CUBES_COUNT + (double)changed * QUANTIZED_BITS;
+    sums->bits += CW_LAB_CUBES_COUNT + (double)changed * QUANTIZED_BITS;
     sums->index += 10 + (double)cw_stream_position(&indices) + (double)changed * QUANTIZED_BITS;
 }
 
 static void step(struct scene *scene, uint32_t tick, struct sums *sums)
 {
-    const double now = (double)tick / CUBES_RATE;
+    const double now = (double)tick / CW_LAB_CUBES_RATE;
     step_world(scene, tick);
     for (int i = 0; i < CW_SNAPSHOT_CODING_COUNT; i++) {
         struct view *const view = &scene->views[i];
@@ -259,7 +265,7 @@ static void count(const char *name, uint32_t steps)
 
 static void print(const char *figure, double bits, double snapshots)
 {
-    printf("%s %.1f kbit/s\n", figure, bits / snapshots * CUBES_RATE / 1000);
+    printf("%s %.1f kbit/s\n", figure, bits / snapshots * CW_LAB_CUBES_RATE / 1000);
 }
 
 int main(int argc, char **argv)
@@ -272,8 +278,8 @@ int main(int argc, char **argv)
     const double all = CUBES_SEEDS * STEPS;
     run(&sums);
     const double *const coded = sums.codings;
-    print("cubes_float_kbit", CUBES_COUNT * FLOAT_BITS, 1);
-    print("cubes_quantized_kbit", CUBES_COUNT * QUANTIZED_BITS, 1);
+    print("cubes_float_kbit", CW_LAB_CUBES_COUNT * FLOAT_BITS, 1);
+    print("cubes_quantized_kbit", CW_LAB_CUBES_COUNT * QUANTIZED_BITS, 1);
     print("cubes_bits_kbit", sums.bits, all);
     print("cubes_index_kbit", sums.index, all);
     print("cubes_differences_kbit", coded[CW_SNAPSHOT_DIFFERENCES], all);

@@ -17,6 +17,7 @@ const lab = (page) => page.waitForFunction(() => globalThis.page);
 const PAGES = {
   demo: { address: demo.page({ network: 'wifi' }), ready: playing },
   lab: { address: `${demo.relay.url}lab/`, ready: lab },
+  cubes: { address: `${demo.relay.url}lab/cubes.html`, ready: lab },
   lockstep: { address: `${demo.relay.url}lab/lockstep.html`, ready: lab },
 };
 const SIZES = [

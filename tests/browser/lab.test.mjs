@@ -110,15 +110,15 @@ test('the packets of Causeway can be looked into: acks as squares, messages, and
     }));
     for (const [end, packet] of packets.entries()) {
       const { head, bits, carries, spoken } = seen[end];
-      const who = ['Client', 'Server'][end];
-      assert.equal(head, `${who} sent packet ${packet.sequence}, which acks up to ${packet.ack}:`);
+      const whose = ['Client’s', 'Server’s'][end];
+      assert.equal(head, `${whose} packet ${packet.sequence} acks up to ${packet.ack}`);
       assert.equal(
         bits.reduce((sum, bit, place) => sum + Number(bit) * 2 ** place, 0),
         packet.ackBits,
       );
       const arrived = bits.filter(Boolean).length;
       assert.equal(spoken, `${arrived} of 32 packets up to ${packet.ack} have arrived`);
-      const text = /^(\d+) messages?(?:, (\d+) of them again)?, (\d+) bytes$/;
+      const text = /^(\d+) messages?(?:, (\d+) again)?, (\d+) bytes$/;
       const [, messages, resent = '0', bytes] = carries.match(text);
       assert.deepEqual([messages, resent, bytes].map(Number), [
         packet.messages,

@@ -98,6 +98,44 @@ test('it shows the good or bad mode, the penalty clock and the threshold', async
   await page.screenshot({ path: join(pictures, 'overlay-mode.png') });
 });
 
+for (const inWorker of [false, true])
+  test(`it shows the newest packets, with acks as squares${inWorker ? ', of a Worker' : ''}`, async (t) => {
+    const page = await openOverlay(t, { packets: true }, inWorker);
+    const seen = () =>
+      shown(page).evaluate(({ shadowRoot }) => ({
+        window: shadowRoot.firstElementChild.lastElementChild.lastElementChild.innerText,
+        packets: [...shadowRoot.querySelectorAll('.packet')].map((row) => ({
+          head: row.firstElementChild.innerText,
+          arrived: row.querySelectorAll('.acks .arrived').length,
+          missing: row.querySelectorAll('.acks :not(.arrived)').length,
+          carries: row.lastElementChild.innerText,
+        })),
+      }));
+    let [missing, again, last] = [0, 0, -1];
+    for (let i = 0; i < 8 || again === 0; i++) {
+      await chat(page, 10);
+      const { window, packets } = await seen();
+      const { packetsSent, packetsReceived } = await page.evaluate(() => client.stats());
+      assert.match(window, /^in flight\s*\d+\.\d of \d+\.\d kB$/);
+      const numbers = packets.map(({ head }) => /^(sent|came) (\d+) acks up to (\d+)$/.exec(head));
+      assert.deepEqual([numbers[0][1], numbers[1][1]], ['sent', 'came']);
+      const [sent, acks, came, acked] = numbers.flatMap(([, , ...two]) => two.map(Number));
+      // The overlay shows these somewhat later than the page has them.
+      assert.ok(sent < packetsSent && sent > last, `${sent} of ${packetsSent}, after ${last}`);
+      assert.ok(acks < 2 * packetsReceived && Math.abs(acks - came) < 32, `${acks} beside ${came}`);
+      assert.ok(acked <= sent && acked > sent - 32, `${acked} beside ${sent}`);
+      last = sent;
+      for (const packet of packets) {
+        assert.equal(packet.arrived + packet.missing, 32);
+        const [, , more] = /^\d+ messages?(, (\d+) again)?, \d+ bytes$/.exec(packet.carries);
+        again += Number(more ?? 0);
+      }
+      if (i > 0 && i < 8) missing += packets[0].missing;
+    }
+    assert.ok(missing > 0 && missing < 7 * 16, `${missing} of 224, a fifth of them lost`);
+    await page.screenshot({ path: join(pictures, `overlay-packets${inWorker}.png`) });
+  });
+
 test('it shows the verdict on a game', async (t) => {
   const page = await openPage(t, browser, place);
   await page.evaluate(async () => {

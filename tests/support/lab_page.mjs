@@ -31,10 +31,10 @@ export async function startLabServer(t) {
 }
 
 /** Starts a relay that serves the lab, in front of a lab server. */
-export const startLabRelay = (t, upstream) =>
+export const startLabRelay = (t, upstream, ...more) =>
   startRelay(t, {
     upstream,
-    args: ['--rtc', '127.0.0.1:0', '--root', join(process.env.CAUSEWAY_BUILD, 'demo/lab')],
+    args: ['--rtc', '127.0.0.1:0', '--root', join(process.env.CAUSEWAY_BUILD, 'demo/lab'), ...more],
   });
 
 /** Waits until the page shows the lab, and stops its run. */

@@ -1,8 +1,8 @@
 import { DASHES } from './charts.js';
+import { PacketRow } from '../src/overlay/packet_row.js';
 import { element, fill, setText } from './dom.js';
 import type { Traffic } from './lab.js';
 import { ControlPanel } from './control.js';
-import { Inspector } from './inspector.js';
 import { nameOf } from './protocols.js';
 import { CLIENT, SERVER, type Track } from './track.js';
 import { why } from './why.js';
@@ -19,7 +19,8 @@ export class Card {
   readonly root: HTMLElement;
   readonly #wire: Wire;
   readonly #control: ControlPanel;
-  readonly #inspector: Inspector;
+  /** The newest packets of the client and of the server. */
+  readonly #packets: readonly PacketRow[];
   #explained = -WHY_SECONDS;
 
   constructor(place: number) {
@@ -29,7 +30,10 @@ export class Card {
     this.#part('path').setAttribute('stroke-dasharray', DASHES[place]!.join(' '));
     this.#wire = new Wire(this.#part('.wire'));
     this.#control = new ControlPanel(this.#part('.control'));
-    this.#inspector = new Inspector(this.#part('.packets'));
+    const colors = { arrived: 'var(--mine)', missing: 'var(--bad)' };
+    this.#packets = ['Client', 'Server'].map(
+      (end) => new PacketRow(this.#part('.packets'), `${end}\u2019s packet`, colors),
+    );
     const choice = this.#part<HTMLSelectElement>('.protocol');
     choice.addEventListener('change', () => this.onchoose(choice.value));
     this.#part('.remove').addEventListener('click', () => this.onremove());
@@ -72,7 +76,10 @@ export class Card {
     setText(this.#part('.median'), duration(latencies.quantile(0.5)));
     setText(this.#part('.p99'), duration(latencies.quantile(0.99)));
     this.#control.show(track.control, track.settings.blocks);
-    this.#inspector.show([track.packet(CLIENT), track.packet(SERVER)]);
+    const packets = [track.packet(CLIENT), track.packet(SERVER)];
+    // Nothing is shown for a protocol whose heads cannot be read.
+    this.#part('.packets').hidden = packets.every((packet) => !packet);
+    packets.forEach((packet, end) => packet && this.#packets[end]!.show(packet));
     const bytes = track.bytesPerMessage;
     setText(this.#part('.bytes'), Number.isNaN(bytes) ? '–' : bytes.toFixed(0));
     setText(this.#part('.lost'), String(track.lost + track.overflowed));

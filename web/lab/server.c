@@ -1,10 +1,13 @@
-/* The server of the lab: it sends each item of a line back, through the protocol of that line.
-   Behind a relay with --raw, the clients are columns of the page.
+/* The server of the lab: it sends each item of a line back, through the protocol of that line, and
+   shows a world of cubes. Behind a relay with --raw, the clients are columns of the page, and views
+   of the page with the cubes.
 
    lab_server [ADDRESS:PORT]    The default is 127.0.0.1:0, any free port, which it prints.
 
    Nothing is encrypted, and nothing proves who has sent a datagram. */
 #include "lab/column.h"
+#include "lab/cubes_server.h"
+#include "lab/cubes_wire.h"
 #include "lab/echo.h"
 
 #include "causeway/native/clock.h"
@@ -35,6 +38,7 @@ struct place {
 struct server {
     struct cw_socket *socket;
     struct place places[LINES];
+    struct cw_lab_cubes_server *cubes;
     uint32_t begun; /* lines that began in this tick */
     uint8_t data[CW_LAB_LINE_MAX_DATAGRAM];
 };
@@ -97,9 +101,22 @@ static bool begin(struct server *server, struct place *place, const struct cw_ad
     return true;
 }
 
+static void take_view(struct server *server, const struct cw_address *from, size_t size, double now)
+{
+    uint8_t answer[CW_LAB_CUBES_VIEW_SIZE];
+    const size_t left =
+        cw_lab_cubes_server_receive(server->cubes, from, server->data, size, now, answer);
+    if (left > 0)
+        cw_socket_send(server->socket, from, answer, left);
+}
+
 static void take(struct server *server, const struct cw_address *from, size_t size, double now)
 {
     uint32_t protocol, key;
+    if (cw_lab_cubes_server_wants(server->data, size)) {
+        take_view(server, from, size, now);
+        return;
+    }
     if (!cw_lab_echo_read(server->data, size, &protocol, &key))
         return;
     struct place *place = place_of(server, from);
@@ -135,8 +152,18 @@ static void receive(struct server *server, double until)
     }
 }
 
+static void show_cubes(struct server *server, double now)
+{
+    struct cw_address to;
+    size_t size;
+    cw_lab_cubes_server_step(server->cubes, now);
+    while ((size = cw_lab_cubes_server_transmit(server->cubes, server->data, &to)) > 0)
+        cw_socket_send(server->socket, &to, server->data, size);
+}
+
 static void tick(struct server *server, double now)
 {
+    show_cubes(server, now);
     server->begun = 0;
     for (int i = 0; i < LINES; i++) {
         struct place *place = &server->places[i];
@@ -154,11 +181,17 @@ static void tick(struct server *server, double now)
 int main(int argc, char **argv)
 {
     static struct server server;
+    const struct cw_random random = {0};
+    const struct cw_allocator allocator = {0};
     struct cw_socket_config at = cw_socket_config_default();
     char text[CW_ADDRESS_TEXT_SIZE];
     if (cw_address_parse(argc > 1 ? argv[1] : "127.0.0.1:0", &at.address) != CW_OK ||
         cw_socket_open(&at, &server.socket) != CW_OK) {
         fprintf(stderr, "usage: lab_server [ADDRESS:PORT], with an address of this machine\n");
+        return 1;
+    }
+    if (cw_lab_cubes_server_create(1, &random, &allocator, &server.cubes) != CW_OK) {
+        fprintf(stderr, "lab_server: there is not enough memory for the cubes\n");
         return 1;
     }
     cw_socket_address(server.socket, &at.address);
@@ -173,6 +206,7 @@ int main(int argc, char **argv)
     }
     for (int i = 0; i < LINES; i++)
         leave(&server.places[i]);
+    cw_lab_cubes_server_destroy(server.cubes);
     cw_socket_close(server.socket);
     return 0;
 }

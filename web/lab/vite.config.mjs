@@ -5,5 +5,9 @@ const page = (name) => fileURLToPath(new URL(`${name}.html`, import.meta.url));
 
 export default {
   base: './',
-  build: { rollupOptions: { input: { index: page('index'), lockstep: page('lockstep') } } },
+  build: {
+    rollupOptions: {
+      input: { index: page('index'), lockstep: page('lockstep'), cubes: page('cubes') },
+    },
+  },
 };

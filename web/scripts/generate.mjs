@@ -1,8 +1,15 @@
-// Writes the generated.ts of src, src/game and src/protocols: the facts that TypeScript needs of the headers of core, wasm and
+// Writes the generated.ts of src, src/game, src/overlay and src/protocols: what TypeScript needs of the headers of core, wasm and
 // relay, taken from the headers themselves so that they cannot differ.
 //   node generate.mjs [OUT REPOSITORY]: writes only the first, to OUT, from the headers of a repository elsewhere
 import { writeFileSync } from 'node:fs';
-import { bind, coreModules, gameModule, inlined, protocolsModule } from '../../wasm/bindings.mjs';
+import {
+  bind,
+  coreModules,
+  gameModule,
+  inlined,
+  packetPlaces,
+  protocolsModule,
+} from '../../wasm/bindings.mjs';
 import { Headers } from '../../wasm/headers.mjs';
 
 const here = (path) => new URL(path, import.meta.url);
@@ -158,5 +165,6 @@ writeFileSync(
 );
 if (!repository) {
   writeFileSync(here('../src/game/generated.ts'), gameModule());
+  writeFileSync(here('../src/overlay/generated.ts'), packetPlaces());
   writeFileSync(here('../src/protocols/generated.ts'), protocolsModule());
 }

@@ -1,7 +1,10 @@
 import type { EndpointStats } from './endpoint.js';
-import type { BinaryStats } from './messages/types.js';
+import type { ConnectionStats } from './messages/types.js';
+import { add, addRow } from './overlay/elements.js';
+import { PacketRow } from './overlay/packet_row.js';
+import { watchPackets } from './overlay/packet_watch.js';
 
-type Stats = EndpointStats & Partial<BinaryStats>;
+type Stats = EndpointStats & Partial<ConnectionStats>;
 
 /** The connection that an {@link overlay} shows: a `GameClient`, a `ConnectionHost` or a `WorkerClient`. */
 export interface Watched {
@@ -15,6 +18,11 @@ export interface Watched {
 export interface OverlayOptions {
   /** The place of the overlay on the screen. Default `'top left'`. */
   readonly corner?: 'top left' | 'top right' | 'bottom left' | 'bottom right';
+  /**
+   * Whether the newest packet of each end is shown: its number, a square for each of the 32 packets that it acks, its
+   * messages and bytes; and how much of the window of the delay-based congestion control is in flight. Default false.
+   */
+  readonly packets?: boolean;
   /** A game of `playGame`, whose verdict is shown: whether the path or the rules make it jerk. */
   readonly game?: { verdict(): { readonly type: string; readonly text: string } };
 }
@@ -42,25 +50,6 @@ interface Sample {
   readonly milliseconds: number;
   /** The loss of the worse way, from 0 to 1. */
   readonly loss: number;
-}
-
-/** Puts an element into another. Its style goes through the CSSOM, which no Content-Security-Policy stops. */
-function add<Name extends keyof HTMLElementTagNameMap>(
-  parent: Node,
-  name: Name,
-  style: string,
-): HTMLElementTagNameMap[Name] {
-  const element = document.createElement(name);
-  element.style.cssText = style;
-  parent.appendChild(element);
-  return element;
-}
-
-/** Adds a row with a name on the left, and returns the element on the right. */
-function addRow(parent: Node, name: string, color: string): HTMLElement {
-  const row = add(parent, 'div', 'display: flex; justify-content: space-between');
-  add(row, 'span', `color: ${color}`).textContent = name;
-  return add(row, 'span', '');
 }
 
 const both = (up: string, down: string): string => `\u2191 ${up}  \u2193 ${down}`;
@@ -101,6 +90,7 @@ function draw(canvas: HTMLCanvasElement, samples: readonly Sample[], threshold: 
 /** The elements of the overlay. */
 interface Panel {
   readonly host: HTMLElement;
+  readonly box: HTMLElement;
   /** The name of the transport, or of the state while there is none. */
   readonly title: HTMLElement;
   /** The place for the verdict on a game. */
@@ -123,6 +113,31 @@ function addMode(parent: Node): (stats: Stats) => void {
       ? `for ${goodSeconds.toFixed(1)} s, penalty ${penaltySeconds} s`
       : `penalty ${goodSeconds.toFixed(1)} of ${penaltySeconds} s`;
   };
+}
+
+/** Shows single packets, and the window of congestion control. */
+interface Inspector {
+  show(stats: Stats): Promise<void>;
+  stop(): void;
+}
+
+function addInspector(parent: Node, client: Watched): Inspector {
+  const watch = watchPackets(client);
+  const box = add(parent, 'div', 'padding-top: 4px');
+  const colors = { arrived: COLORS.rtt, missing: COLORS.loss };
+  const rows = {
+    sent: new PacketRow(box, 'sent', colors),
+    received: new PacketRow(box, 'came', colors),
+  };
+  const window = addRow(box, 'in flight', COLORS.faint);
+  const show = async (stats: Stats): Promise<void> => {
+    const { bytesInFlight = 0, congestionWindowBytes = 0, limited = 'NONE' } = stats;
+    const packets = await watch.packets();
+    for (const way of ['sent', 'received'] as const) if (packets[way]) rows[way].show(packets[way]);
+    window.textContent = `${kilobytes(bytesInFlight)} of ${kilobytes(congestionWindowBytes)} kB`;
+    window.style.color = limited === 'NONE' ? '' : COLORS.loss;
+  };
+  return { show, stop: watch.stop };
 }
 
 /** Puts an empty panel into a corner of the page. */
@@ -168,17 +183,18 @@ function addPanel(corner: string): Panel {
     showMode(stats);
     draw(canvas, samples, stats.rttThresholdSeconds ?? 0);
   };
-  return { host, title, verdict, show };
+  return { host, box, title, verdict, show };
 }
 
 /**
  * Shows the state of a connection in a corner of the page: transport, round-trip time, loss and bandwidth, and in the
  * binary mode of congestion control the good or bad mode, the penalty clock, and a line at the threshold of the
- * round-trip time. With a game it shows the verdict on it too. It takes no clicks and no touches.
+ * round-trip time. With a game it shows the verdict on it too, and with `packets` the newest packets. It takes no clicks and no touches.
  * @returns a function that takes the overlay away again
  */
 export function overlay(client: Watched, options: OverlayOptions = {}): () => void {
-  const { host, title, verdict, show } = addPanel(options.corner ?? 'top left');
+  const { host, box, title, verdict, show } = addPanel(options.corner ?? 'top left');
+  const inspector = options.packets ? addInspector(box, client) : undefined;
   const judge = (): void => {
     const { type, text } = options.game!.verdict();
     verdict.style.cssText = `white-space: normal; color: ${type === 'good' ? COLORS.good : COLORS.loss}`;
@@ -191,7 +207,9 @@ export function overlay(client: Watched, options: OverlayOptions = {}): () => vo
     if (!connected || asked) return;
     asked = true;
     try {
-      show(await client.stats());
+      const stats = await client.stats();
+      show(stats);
+      await inspector?.show(stats);
       if (options.game) judge();
     } catch {
       // The connection has ended, as the next call will find.
@@ -203,6 +221,7 @@ export function overlay(client: Watched, options: OverlayOptions = {}): () => vo
   const timer = setInterval(() => void update(), 1000 / SAMPLES_PER_SECOND);
   return () => {
     clearInterval(timer);
+    inspector?.stop();
     host.remove();
   };
 }

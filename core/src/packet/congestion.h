@@ -42,6 +42,12 @@ struct cw_congestion_mark {
     double time, delivered, rate;
 };
 
+/* What has happened since the latest update. */
+struct cw_congestion_tick {
+    double least, settled; /* the least RTT, and the bytes that were acked or lost */
+    bool capped;           /* the most packets of a tick were not enough */
+};
+
 /* The state of the mode DELAY. */
 struct cw_congestion_delay {
     double window, in_flight; /* in bytes */
@@ -75,10 +81,7 @@ struct cw_congestion_delay {
     uint32_t empty; /* rounds in a row with next to no queue, or without growth in the start */
     uint32_t waits; /* rounds to be left out */
     struct cw_congestion_round round;
-    struct {
-        double least, settled; /* the least RTT since the latest update, and the bytes */
-        bool capped;           /* the most packets of a tick were not enough */
-    } tick;
+    struct cw_congestion_tick tick;
 };
 
 /* A plain value that may be copied. */

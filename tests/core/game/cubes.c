@@ -1,19 +1,25 @@
 /* Tests of the world of cubes that snapshots are measured with: it moves as bodies do, and far
    enough. */
-#include "cubes.h"
+#include "lab/cubes.h"
 
 #include "fixture.h"
 
 #include <math.h>
 #include <string.h>
 
+/* Figures are taken over the worlds of the seeds 1 to CUBES_SEEDS, each from its beginning. */
+#ifndef CUBES_SEEDS
+#define CUBES_SEEDS   4
+#define CUBES_SECONDS 40
+#endif
+
 /* Returns a hash of the state of all cubes. */
-static uint64_t hash_of(const struct cubes *cubes, uint64_t hash)
+static uint64_t hash_of(const struct cw_lab_cubes *cubes, uint64_t hash)
 {
-    for (uint32_t i = 0; i < CUBES_COUNT; i++) {
-        struct cubes_body body;
+    for (uint32_t i = 0; i < CW_LAB_CUBES_COUNT; i++) {
+        struct cw_lab_cubes_body body;
         uint64_t words[7];
-        cubes_body(cubes, i, &body);
+        cw_lab_cubes_body(cubes, i, &body);
         memcpy(words, body.position, sizeof body.position);
         memcpy(words + 3, body.orientation, sizeof body.orientation);
         for (int word = 0; word < 7; word++)
@@ -25,13 +31,13 @@ static uint64_t hash_of(const struct cubes *cubes, uint64_t hash)
 static uint64_t run(uint64_t seed, int steps)
 {
     uint64_t hash = 0;
-    struct cubes *const cubes = cubes_create(seed);
+    struct cw_lab_cubes *const cubes = cw_lab_cubes_create(seed);
     assert_non_null(cubes);
     for (int i = 0; i < steps; i++) {
-        cubes_step(cubes);
+        cw_lab_cubes_step(cubes);
         hash = hash_of(cubes, hash);
     }
-    cubes_destroy(cubes);
+    cw_lab_cubes_destroy(cubes);
     return hash;
 }
 
@@ -47,7 +53,7 @@ static double length(const double *vector)
 }
 
 /* Checks that a body which is quantized and turned back is within half a step of each number. */
-static void check_quantized(const struct cubes_body *body, const struct cube *cube)
+static void check_quantized(const struct cw_lab_cubes_body *body, const struct cw_lab_cube *cube)
 {
     assert_true(fabs(cube->x / 512.0 - body->position[0]) < 0.0011);
     assert_true(fabs(cube->y / 512.0 - body->position[1]) < 0.0011);
@@ -71,10 +77,11 @@ struct sums {
     double changed, speed, spin, turned, lifted;
 };
 
-static void look_at(const struct cubes_body *body, struct cube *last, struct sums *sums)
+static void look_at(const struct cw_lab_cubes_body *body, struct cw_lab_cube *last,
+                    struct sums *sums)
 {
-    struct cube cube;
-    cubes_quantize(body, &cube);
+    struct cw_lab_cube cube;
+    cw_lab_cubes_quantize(body, &cube);
     assert_true(body->position[2] > 0.1 && length(body->velocity) < 15);
     const bool turned = cube.largest != last->largest || cube.a != last->a || cube.b != last->b ||
                         cube.c != last->c;
@@ -94,20 +101,20 @@ TEST(enough_cubes_move_as_bodies_do)
 {
     struct sums sums = {0};
     for (uint64_t seed = 1; seed <= CUBES_SEEDS; seed++) {
-        struct cube last[CUBES_COUNT] = {{0}};
-        struct cubes *const cubes = cubes_create(seed);
+        struct cw_lab_cube last[CW_LAB_CUBES_COUNT] = {{0}};
+        struct cw_lab_cubes *const cubes = cw_lab_cubes_create(seed);
         assert_non_null(cubes);
-        for (int step = 0; step < CUBES_SECONDS * CUBES_RATE; step++) {
-            cubes_step(cubes);
-            for (uint32_t i = 0; i < CUBES_COUNT; i++) {
-                struct cubes_body body;
-                cubes_body(cubes, i, &body);
+        for (int step = 0; step < CUBES_SECONDS * CW_LAB_CUBES_RATE; step++) {
+            cw_lab_cubes_step(cubes);
+            for (uint32_t i = 0; i < CW_LAB_CUBES_COUNT; i++) {
+                struct cw_lab_cubes_body body;
+                cw_lab_cubes_body(cubes, i, &body);
                 look_at(&body, &last[i], &sums);
             }
         }
-        cubes_destroy(cubes);
+        cw_lab_cubes_destroy(cubes);
     }
-    const double steps = CUBES_SEEDS * CUBES_SECONDS * CUBES_RATE;
+    const double steps = CUBES_SEEDS * CUBES_SECONDS * CW_LAB_CUBES_RATE;
     print_message("%.1f cubes change per step, at %.2f m/s and %.2f rad/s\n", sums.changed / steps,
                   sums.speed / sums.changed, sums.spin / sums.changed);
     assert_true(sums.changed / steps >= 80);
@@ -119,21 +126,21 @@ TEST(enough_cubes_move_as_bodies_do)
 
 TEST(a_cube_that_is_left_alone_rests)
 {
-    struct cubes *const cubes = cubes_create(1);
+    struct cw_lab_cubes *const cubes = cw_lab_cubes_create(1);
     uint32_t rested = 0;
-    bool touched[CUBES_COUNT] = {false};
+    bool touched[CW_LAB_CUBES_COUNT] = {false};
     assert_non_null(cubes);
-    for (int step = 0; step < 30 * CUBES_RATE; step++) {
-        cubes_step(cubes);
-        for (uint32_t i = 1; i < CUBES_COUNT; i++) {
-            struct cubes_body body;
-            cubes_body(cubes, i, &body);
+    for (int step = 0; step < 30 * CW_LAB_CUBES_RATE; step++) {
+        cw_lab_cubes_step(cubes);
+        for (uint32_t i = 1; i < CW_LAB_CUBES_COUNT; i++) {
+            struct cw_lab_cubes_body body;
+            cw_lab_cubes_body(cubes, i, &body);
             rested += touched[i] && body.asleep;
             assert_false(body.touched && body.asleep);
             touched[i] = body.touched;
         }
     }
-    cubes_destroy(cubes);
+    cw_lab_cubes_destroy(cubes);
     print_message("%u came to rest\n", rested);
     assert_true(rested > 20);
 }

@@ -11,18 +11,14 @@ import { placed } from '../messages/channels.js';
 import type { Schema } from '../messages/schema.js';
 import type { ConnectionEvent, Fate, Message } from '../messages/types.js';
 import type { HostMessages } from './host.js';
-import { Requests, type AnyAnswerer } from './requests.js';
-
-/** The host of messages: it gets their `drain` events, and has the functions that answer requests. @internal */
-interface Target extends EventTarget {
-  answererOf(type: string): AnyAnswerer | undefined;
-}
+import { Requests, type Target } from './requests.js';
 
 /**
  * This class sends the messages of one end of a connection, tells what became of them, and takes those that arrived.
  */
 export class Messages<Of extends Schema> implements HostMessages<Of, void> {
-  readonly #end: MessageEnd<Of>;
+  /** @internal */
+  readonly end: MessageEnd<Of>;
   readonly #isOpen: () => boolean;
   readonly #target: Target;
   readonly #requests: Requests<Of>;
@@ -40,23 +36,26 @@ export class Messages<Of extends Schema> implements HostMessages<Of, void> {
    * @param isOpen returns whether messages can be sent
    */
   constructor(end: MessageEnd<Of>, target: Target, isOpen: () => boolean) {
-    this.#end = end;
+    this.end = end;
     this.#target = target;
-    this.#requests = new Requests(end, (type) => target.answererOf(type));
+    this.#requests = new Requests(end, target);
     this.#isOpen = isOpen;
   }
 
   isWritable(): boolean {
-    return this.#isOpen() && this.#end.room > 0;
+    return this.#isOpen() && this.end.room > 0;
   }
 
-  send(message: readonly unknown[]): void {
-    this.#send(message);
+  send(message: readonly unknown[], receipt?: number): void {
+    if (!this.#isOpen()) throw closedError();
+    const [channel, type, value, block] = placed<Of>(message, this.end);
+    const room = this.end.send(channel, type, value, seconds(), block, receipt);
+    this.#full ||= room === 0;
   }
 
   track(message: readonly unknown[]): Promise<Fate> {
     const receipt = (this.#receipt % 0xffffffff) + 1;
-    this.#send(message, receipt);
+    this.send(message, receipt);
     this.#receipt = receipt;
     return new Promise((resolve) => this.#tracked.set(receipt, resolve));
   }
@@ -70,17 +69,10 @@ export class Messages<Of extends Schema> implements HostMessages<Of, void> {
     return this.#requests.ask(type, value, options);
   }
 
-  #send(message: readonly unknown[], receipt?: number): void {
-    if (!this.#isOpen()) throw closedError();
-    const [channel, type, value, block] = placed<Of>(message, this.#end);
-    const room = this.#end.send(channel, type, value, seconds(), block, receipt);
-    this.#full ||= room === 0;
-  }
-
   take(): Message<Of> | undefined {
     if (this.#gone) return this.#left.shift();
     for (;;) {
-      const event = this.#end.next();
+      const event = this.end.next();
       if (!event) return undefined;
       if (event.type === 'message') return event.message;
       this.#tell(event);
@@ -98,7 +90,7 @@ export class Messages<Of extends Schema> implements HostMessages<Of, void> {
   progress(): void {
     this.#settle();
     this.#requests.progress();
-    if (!this.#full || !this.#isOpen() || this.#end.room < 0.5) return;
+    if (!this.#full || !this.#isOpen() || this.end.room < 0.5) return;
     this.#full = false;
     this.#target.dispatchEvent(new Event('drain'));
   }
@@ -124,8 +116,8 @@ export class Messages<Of extends Schema> implements HostMessages<Of, void> {
 
   /** Reports what became of tracked messages and of requests, even if nobody takes the messages that have arrived. */
   #settle(): void {
-    while (!this.#gone && this.#end.receiptWaits) {
-      const event = this.#end.next();
+    while (!this.#gone && this.end.receiptWaits) {
+      const event = this.end.next();
       if (!event || event.type === 'message') return;
       this.#tell(event);
     }

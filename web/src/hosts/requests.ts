@@ -15,6 +15,11 @@ import type { ConnectionEvent } from '../messages/types.js';
 /** A function that answers a request, whatever its type. @internal */
 export type AnyAnswerer = (question: never) => unknown;
 
+/** The host of messages: it gets their `drain` events, and has the functions that answer requests. @internal */
+export interface Target extends EventTarget {
+  answererOf(type: string): AnyAnswerer | undefined;
+}
+
 /** This is a request of ours that is open. */
 interface Open {
   readonly resolve: (value: unknown) => void;
@@ -35,16 +40,16 @@ const codeOf = (error: unknown): string | undefined =>
 /** The requests of one end of a connection: its own, and those of the other end, which it answers. */
 export class Requests<Of extends Schema> {
   readonly #end: MessageEnd<Of>;
-  readonly #answererOf: (type: string) => AnyAnswerer | undefined;
+  readonly #target: Target;
   readonly #open = new Map<number, Open>();
   /** Answers that wait until a message can be made. */
   #waiting: (() => void)[] = [];
   /** The number of connections that have ended. */
   #ended = 0;
 
-  constructor(end: MessageEnd<Of>, answererOf: (type: string) => AnyAnswerer | undefined) {
+  constructor(end: MessageEnd<Of>, target: Target) {
     this.#end = end;
-    this.#answererOf = answererOf;
+    this.#target = target;
   }
 
   /** Asks a question, and resolves with the value of its answer. */
@@ -114,7 +119,7 @@ export class Requests<Of extends Schema> {
   async #answer(request: number, type: string, value: unknown): Promise<void> {
     const connection = this.#ended;
     try {
-      const answer = this.#answererOf(type);
+      const answer = this.#target.answererOf(type);
       if (!answer) throw refusedError(refusals.NO_ANSWER);
       const its = (await answer(value as never)) as AnswerValue<Of, RequestName<Of>>;
       this.#reply(connection, () =>

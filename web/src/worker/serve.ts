@@ -3,6 +3,7 @@ import { closedError } from '../errors.js';
 import type { GameClient } from '../hosts/game_client.js';
 import { connect } from '../hosts/connect.js';
 import type { ReceivedEvent } from '../hosts/host.js';
+import { watchPackets, type Watch } from '../overlay/packet_watch.js';
 import { requestNames } from '../messages/request.js';
 import { arrivedSchema } from '../messages/arrived_schema.js';
 import type { Schema } from '../messages/schema.js';
@@ -16,6 +17,7 @@ class Server {
   readonly #peers = new RemotePeers(() => this.#line);
   readonly #attempt = new Abort();
   #client: GameClient | undefined;
+  #watch: Watch | undefined;
   #window = WINDOW;
   /** These give up the page's requests that are open. */
   readonly #requests = new Map<number, AbortController>();
@@ -40,6 +42,7 @@ class Server {
       },
       cancel: (id) => this.#requests.get(id)?.abort(),
       stats: () => this.#joined.stats(),
+      packets: () => (this.#watch ??= watchPackets(this.#joined)).packets(),
       channelStats: (channel) => this.#joined.channelStats(channel),
       taken: (count) => {
         this.#window += count;

@@ -3,6 +3,7 @@ import type { GameClientStats } from '../hosts/game_client.js';
 import type { ConnectOptions } from '../hosts/connect.js';
 import type { ConnectToken } from '../hosts/token.js';
 import type { WasmSource } from '../wasm_source.js';
+import type { Packets } from '../overlay/packet_watch.js';
 import type { RequestOptions } from '../messages/request.js';
 import type { Schema } from '../messages/schema.js';
 import type { ChannelStats, Fate, Message } from '../messages/types.js';
@@ -53,6 +54,8 @@ export type WorkerSide = {
   cancel(id: number): void;
   stats(): GameClientStats;
   channelStats(channel: number): ChannelStats;
+  /** Returns the newest packets, which are watched from the first call on. */
+  packets(): Packets | Promise<Packets>;
   /** Tells the number of messages that were taken. */
   taken(count: number): void;
   /** Ends the connection or the attempt. */

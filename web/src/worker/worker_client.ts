@@ -23,6 +23,7 @@ import type {
 } from '../messages/request.js';
 import type { Schema } from '../messages/schema.js';
 import type { ChannelStats, Message } from '../messages/types.js';
+import type { Packets } from '../overlay/packet_watch.js';
 import type { TransportKind } from '../transports/transport.js';
 import { Line, type Port } from './line.js';
 import { PagePeers } from './page_peers.js';
@@ -174,6 +175,12 @@ export class WorkerClient<Of extends Schema = Schema> extends Host<
   async channelStats(channel: number): Promise<ChannelStats> {
     this.#ask();
     return this.#line.call('channelStats', channel);
+  }
+
+  /** Returns the newest packets, for an overlay. @internal */
+  async packets(): Promise<Packets> {
+    this.#ask();
+    return this.#line.call('packets');
   }
 
   /** Ends the connection and tells the server. Nothing can be sent afterwards. */

@@ -1,4 +1,4 @@
-#include "cubes.h"
+#include "lab/cubes.h"
 
 #include "base/prng.h"
 
@@ -16,7 +16,7 @@
 #define BOUNCE        0.2   /* the share of its speed with which a cube comes back */
 #define SUBSTEPS      2     /* parts of a step of the world */
 #define ITERATIONS    8     /* rounds of the solver in each substep */
-#define STEP          (1.0 / CUBES_RATE / SUBSTEPS)
+#define STEP          (1.0 / CW_LAB_CUBES_RATE / SUBSTEPS)
 #define PLAYER_SPEED  5.0  /* metres per second */
 #define SLEEP_SECONDS 0.4  /* seconds of little motion until a cube sleeps */
 #define PULL          12.0 /* metres per second squared */
@@ -76,13 +76,13 @@ struct contact {
     double impulse, friction;
 };
 
-struct cubes {
+struct cw_lab_cubes {
     struct cw_prng random;
     struct vector goal;
     double goal_left; /* seconds left until the next goal */
-    struct body bodies[CUBES_COUNT];
+    struct body bodies[CW_LAB_CUBES_COUNT];
     struct body ground;
-    uint32_t order[CUBES_COUNT]; /* indices of cubes, sorted by x */
+    uint32_t order[CW_LAB_CUBES_COUNT]; /* indices of cubes, sorted by x */
     struct contact contacts[MAX_CONTACTS];
     uint32_t contact_count;
 };
@@ -108,23 +108,23 @@ static void place(struct body *body, double x, double y, double half)
     turn_axes(body);
 }
 
-struct cubes *cubes_create(uint64_t seed)
+struct cw_lab_cubes *cw_lab_cubes_create(uint64_t seed)
 {
-    struct cubes *const cubes = calloc(1, sizeof *cubes);
+    struct cw_lab_cubes *const cubes = calloc(1, sizeof *cubes);
     if (!cubes)
         return NULL;
     cubes->random.state = seed;
     place(&cubes->bodies[0], -(ROW / 2 + 3) * SPACING, 0, PLAYER_HALF);
-    for (uint32_t i = 1; i < CUBES_COUNT; i++)
+    for (uint32_t i = 1; i < CW_LAB_CUBES_COUNT; i++)
         place(&cubes->bodies[i], ((i - 1) % ROW - (ROW - 1) / 2.0) * SPACING,
               ((i - 1) / ROW - (ROW - 1) / 2.0) * SPACING, SMALL_HALF);
-    for (uint32_t i = 0; i < CUBES_COUNT; i++)
+    for (uint32_t i = 0; i < CW_LAB_CUBES_COUNT; i++)
         cubes->order[i] = i;
     cubes->ground.asleep = true;
     return cubes;
 }
 
-void cubes_destroy(struct cubes *cubes)
+void cw_lab_cubes_destroy(struct cw_lab_cubes *cubes)
 {
     free(cubes);
 }
@@ -150,8 +150,8 @@ static void wake(struct body *body)
     }
 }
 
-static void add_contact(struct cubes *cubes, struct body *a, struct body *b, struct vector point,
-                        struct vector normal, double depth)
+static void add_contact(struct cw_lab_cubes *cubes, struct body *a, struct body *b,
+                        struct vector point, struct vector normal, double depth)
 {
     if (cubes->contact_count == MAX_CONTACTS)
         return;
@@ -185,7 +185,7 @@ static struct vector corner(const struct body *body, uint32_t number)
     return at;
 }
 
-static void collide_with_ground(struct cubes *cubes, struct body *body)
+static void collide_with_ground(struct cw_lab_cubes *cubes, struct body *body)
 {
     if (body->position.z > body->half * 1.8)
         return;
@@ -197,7 +197,7 @@ static void collide_with_ground(struct cubes *cubes, struct body *body)
 }
 
 /* Pushes corners of a that are within b out of b, along the axis with the shortest way. */
-static void collide_corners(struct cubes *cubes, struct body *a, struct body *b)
+static void collide_corners(struct cw_lab_cubes *cubes, struct body *a, struct body *b)
 {
     for (uint32_t i = 0; i < 8; i++) {
         const struct vector at = corner(a, i);
@@ -217,7 +217,7 @@ static void collide_corners(struct cubes *cubes, struct body *a, struct body *b)
     }
 }
 
-static void collide(struct cubes *cubes, struct body *a, struct body *b)
+static void collide(struct cw_lab_cubes *cubes, struct body *a, struct body *b)
 {
     const struct vector between = subtract(a->position, b->position);
     const double distance = sqrt(dot(between, between));
@@ -234,11 +234,11 @@ static void collide(struct cubes *cubes, struct body *a, struct body *b)
     }
 }
 
-static void find_contacts(struct cubes *cubes)
+static void find_contacts(struct cw_lab_cubes *cubes)
 {
     uint32_t *const order = cubes->order;
     cubes->contact_count = 0;
-    for (uint32_t i = 1; i < CUBES_COUNT; i++)
+    for (uint32_t i = 1; i < CW_LAB_CUBES_COUNT; i++)
         for (uint32_t j = i;
              j > 0 && cubes->bodies[order[j - 1]].position.x > cubes->bodies[order[j]].position.x;
              j--) {
@@ -246,11 +246,11 @@ static void find_contacts(struct cubes *cubes)
             order[j] = order[j - 1];
             order[j - 1] = swapped;
         }
-    for (uint32_t i = 0; i < CUBES_COUNT; i++) {
+    for (uint32_t i = 0; i < CW_LAB_CUBES_COUNT; i++) {
         struct body *const a = &cubes->bodies[order[i]];
         if (!a->asleep)
             collide_with_ground(cubes, a);
-        for (uint32_t j = i + 1; j < CUBES_COUNT; j++) {
+        for (uint32_t j = i + 1; j < CW_LAB_CUBES_COUNT; j++) {
             struct body *const b = &cubes->bodies[order[j]];
             if (b->position.x - a->position.x > (PLAYER_HALF + SMALL_HALF) * 1.7321)
                 break;
@@ -326,18 +326,18 @@ static void rest(struct body *body)
 }
 
 /* The player runs from one cube to another. */
-static void choose_goal(struct cubes *cubes, const struct body *player)
+static void choose_goal(struct cw_lab_cubes *cubes, const struct body *player)
 {
     const struct vector way = subtract(cubes->goal, player->position);
     cubes->goal_left -= STEP;
     if (cubes->goal_left > 0 && way.x * way.x + way.y * way.y > 1)
         return;
-    cubes->goal = cubes->bodies[1 + cw_prng_below(&cubes->random, CUBES_COUNT - 1)].position;
+    cubes->goal = cubes->bodies[1 + cw_prng_below(&cubes->random, CW_LAB_CUBES_COUNT - 1)].position;
     cubes->goal_left = 4;
 }
 
 /* Steers the player's cube, which also pulls what is near, and is pulled as strongly. */
-static void steer(struct cubes *cubes)
+static void steer(struct cw_lab_cubes *cubes)
 {
     struct body *const player = &cubes->bodies[0];
     choose_goal(cubes, player);
@@ -349,7 +349,7 @@ static void steer(struct cubes *cubes)
     struct vector missing = subtract(scaled(way, PLAYER_SPEED / length), player->velocity);
     missing.z = 0;
     player->velocity = add(player->velocity, scaled(missing, 8 * STEP));
-    for (uint32_t i = 1; i < CUBES_COUNT; i++) {
+    for (uint32_t i = 1; i < CW_LAB_CUBES_COUNT; i++) {
         struct body *const body = &cubes->bodies[i];
         const struct vector toward = subtract(player->position, body->position);
         const double distance = sqrt(dot(toward, toward));
@@ -362,18 +362,18 @@ static void steer(struct cubes *cubes)
     }
 }
 
-void cubes_step(struct cubes *cubes)
+void cw_lab_cubes_step(struct cw_lab_cubes *cubes)
 {
     for (uint32_t substep = 0; substep < SUBSTEPS; substep++) {
         steer(cubes);
-        for (uint32_t i = 0; i < CUBES_COUNT; i++)
+        for (uint32_t i = 0; i < CW_LAB_CUBES_COUNT; i++)
             if (!cubes->bodies[i].asleep)
                 cubes->bodies[i].velocity.z -= GRAVITY * STEP;
         find_contacts(cubes);
         for (uint32_t round = 0; round < ITERATIONS; round++)
             for (uint32_t i = 0; i < cubes->contact_count; i++)
                 solve(&cubes->contacts[i]);
-        for (uint32_t i = 0; i < CUBES_COUNT; i++)
+        for (uint32_t i = 0; i < CW_LAB_CUBES_COUNT; i++)
             if (!cubes->bodies[i].asleep) {
                 move(&cubes->bodies[i]);
                 rest(&cubes->bodies[i]);
@@ -381,10 +381,11 @@ void cubes_step(struct cubes *cubes)
     }
 }
 
-void cubes_body(const struct cubes *cubes, uint32_t number, struct cubes_body *body)
+void cw_lab_cubes_body(const struct cw_lab_cubes *cubes, uint32_t number,
+                       struct cw_lab_cubes_body *body)
 {
     const struct body *const from = &cubes->bodies[number];
-    *body = (struct cubes_body){
+    *body = (struct cw_lab_cubes_body){
         .position = {from->position.x, from->position.y, from->position.z},
         .velocity = {from->velocity.x, from->velocity.y, from->velocity.z},
         .spin = {from->spin.x, from->spin.y, from->spin.z},
@@ -394,12 +395,18 @@ void cubes_body(const struct cubes *cubes, uint32_t number, struct cubes_body *b
     memcpy(body->orientation, from->orientation, sizeof body->orientation);
 }
 
+void cw_lab_cubes_steer(struct cw_lab_cubes *cubes, double east, double north)
+{
+    cubes->goal = add(cubes->bodies[0].position, vector(4 * east, 4 * north, 0));
+    cubes->goal_left = 0.1;
+}
+
 static double clamp(double value, double min, double max)
 {
     return value < min ? min : value > max ? max : value;
 }
 
-void cubes_quantize(const struct cubes_body *body, struct cube *cube)
+void cw_lab_cubes_quantize(const struct cw_lab_cubes_body *body, struct cw_lab_cube *cube)
 {
     const double *const q = body->orientation;
     uint32_t largest = 0, parts[3], count = 0;
@@ -410,7 +417,7 @@ void cubes_quantize(const struct cubes_body *body, struct cube *cube)
         if (i != largest)
             parts[count++] = (uint32_t)clamp(
                 floor((q[i] * sign * 0.70710678118654752 + 0.5) * 511 + 0.5), 0, 511);
-    *cube = (struct cube){
+    *cube = (struct cw_lab_cube){
         .x = (int32_t)clamp(floor(body->position[0] * 512 + 0.5), -131072, 131071),
         .y = (int32_t)clamp(floor(body->position[1] * 512 + 0.5), -131072, 131071),
         .z = (uint32_t)clamp(floor(body->position[2] * 512 + 0.5), 0, 16383),

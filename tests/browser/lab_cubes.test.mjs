@@ -1,0 +1,152 @@
+// The lab's cubes in a real Chromium, over a real relay, from a real lab server.
+import assert from 'node:assert/strict';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { newPage, startChromium } from '../support/browsers.mjs';
+import { freePort } from '../support/free_port.mjs';
+import { startLabRelay, startLabServer } from '../support/lab_page.mjs';
+import { PATIENCE_MS } from '../support/patience.mjs';
+
+const FIGURES = 8; // of a cube: its position, its orientation, and whether it was touched
+const CODINGS = 9;
+/** The first coding that every machine can take 60 times a second. */
+const SMALL = 5;
+const pictures = join(process.env.CAUSEWAY_BUILD, 'screenshots');
+mkdirSync(pictures, { recursive: true });
+const browser = await startChromium(test);
+const { upstream } = await startLabServer(test);
+const relay = await startLabRelay(test, upstream, '--peer-rate', '0');
+
+async function open(t, url = relay.url, options = { viewport: { width: 1440, height: 900 } }) {
+  const page = await newPage(t, browser, options);
+  page.setDefaultTimeout(PATIENCE_MS);
+  page.faults = [];
+  page.on('pageerror', (error) => page.faults.push(error));
+  await page.goto(`${url}cubes.html`);
+  await page.waitForFunction(() => globalThis.page?.view);
+  return page;
+}
+
+const close = async (page) => {
+  assert.deepEqual(page.faults, []);
+  await page.close();
+};
+
+const figures = (page) => page.evaluate(() => [...globalThis.page.view.figures]);
+
+/** Waits until the rate of the coding is one of a whole second, and returns it. */
+async function rateOf(page, coding) {
+  await page.locator(`input[value="${coding}"]`).click();
+  await page.waitForFunction((tick) => {
+    const { newest, first } = globalThis.page.view.stats;
+    return newest - first > tick;
+  }, 120);
+  return page.evaluate(() => globalThis.page.view.rate());
+}
+
+test('the cubes move, and each coding takes fewer bits', async (t) => {
+  const page = await open(t);
+  let before = Infinity;
+  for (let coding = 0; coding < CODINGS; coding++) {
+    const earlier = await figures(page);
+    const { kbit, whole } = await rateOf(page, coding);
+    const now = await figures(page);
+    t.diagnostic(`coding ${coding}: ${kbit.toFixed(0)} kbit/s, ${(100 * whole).toFixed(0)} % whole`);
+    const moved = now.filter((figure, i) => i % FIGURES < 2 && figure !== earlier[i]);
+    assert.ok(moved.length > 4, `${moved.length} numbers have changed`);
+    if (coding >= SMALL) assert.ok(kbit < before && kbit > 50, `${kbit} after ${before}`);
+    before = kbit;
+  }
+  assert.match(await page.textContent('#state'), /^Over WebRTC, \d+ of 100 snapshots come whole/);
+  const shown = await page.locator('td.rate').allTextContents();
+  for (const text of shown) assert.match(text, /^\d+(\u2009\d{3})*$/);
+  await page.screenshot({ path: join(pictures, 'cubes-measured.png') });
+  await close(page);
+});
+
+test('two views have the same world', async (t) => {
+  const pages = [await open(t), await open(t)];
+  await Promise.all(pages.map((page, i) => rateOf(page, SMALL + 2 * i)));
+  const [one, other] = await Promise.all(pages.map(figures));
+  const far = one.filter((figure, i) => i % FIGURES < 3 && Math.abs(figure - other[i]) > 0.5);
+  assert.ok(far.length < 30, `${far.length} numbers differ`);
+  await Promise.all(pages.map(close));
+});
+
+test('the player goes where it is sent', async (t) => {
+  const page = await open(t);
+  await rateOf(page, SMALL);
+  const place = () => page.evaluate(() => [...globalThis.page.view.figures.subarray(0, 2)]);
+  await page.locator('body').press('Tab');
+  for (const [key, axis, sign] of [
+    ['ArrowRight', 0, 1],
+    ['a', 0, -1],
+    ['w', 1, 1],
+  ]) {
+    const start = (await place())[axis];
+    await page.keyboard.down(key);
+    await page.waitForFunction(
+      ([at, sense, from]) => sense * (globalThis.page.view.figures[at] - from) > 2,
+      [axis, sign, start],
+    );
+    await page.keyboard.up(key);
+  }
+  const start = (await place())[0];
+  const box = await page.locator('#scene').boundingBox();
+  await page.mouse.move(box.x + box.width - 5, box.y + box.height / 2);
+  await page.mouse.down();
+  await page.waitForFunction((from) => globalThis.page.view.figures[0] - from > 2, start);
+  await page.mouse.up();
+  await close(page);
+});
+
+test('all are tried in turn, until one is chosen', async (t) => {
+  const page = await open(t);
+  await page.locator('#climb').click();
+  await page.waitForFunction(() => globalThis.page.coding === 1);
+  assert.equal(await page.locator('#climb').getAttribute('aria-pressed'), 'true');
+  await page.locator('#more-coding').click();
+  assert.equal(await page.locator('#climb').getAttribute('aria-pressed'), 'false');
+  assert.equal(await page.evaluate(() => globalThis.page.coding), 2);
+  await close(page);
+});
+
+test('it says what is missing', async (t) => {
+  const page = await open(t);
+  const says = async (address, pattern) => {
+    await page.locator('#relay').fill(address);
+    await page.locator('#relay').press('Enter');
+    await page.waitForFunction(
+      (source) => new RegExp(source).test(document.getElementById('failure').innerText),
+      pattern,
+    );
+  };
+  const port = await freePort();
+  await says(`http://127.0.0.1:${port}/`, 'There is no relay at');
+  const without = await startLabRelay(t, `127.0.0.1:${await freePort()}`);
+  await says(without.url, 'no lab server');
+  await page.locator('#relay').fill(relay.url);
+  await page.locator('#relay').press('Enter');
+  await page.waitForFunction(() => document.getElementById('failure').hidden);
+  await close(page);
+});
+
+for (const colorScheme of ['light', 'dark'])
+  for (const [name, width, height] of [
+    ['desktop', 1440, 900],
+    ['phone', 390, 844],
+  ])
+    test(`the width of a ${name} is enough, ${colorScheme}`, async (t) => {
+      const phone = width < 400;
+      const viewport = { width, height };
+      const page = await open(t, relay.url, {
+        ...{ viewport, colorScheme, hasTouch: phone, isMobile: phone },
+      });
+      await rateOf(page, SMALL + 1);
+      const wide = await page.evaluate(() => document.documentElement.scrollWidth);
+      assert.ok(wide <= width, `the page is ${wide} px wide`);
+      const path = join(pictures, `cubes-${name}-${colorScheme}.png`);
+      await page.screenshot({ path, fullPage: phone });
+      await close(page);
+    });
