@@ -77,7 +77,8 @@ const declaration = (tag) => {
     .fields.filter(
       ({ reader, name }) =>
         !config ||
-        (reader !== 'struct' && !/^(schema|type|.*Type|tolerances|smoothLimits)$/.test(name)),
+        (reader !== 'struct' &&
+          !/^(schema|type|.*Type|tolerances|smoothLimits|groupLimits)$/.test(name)),
     );
   const lines = own.map((field) => {
     const names = namesOf(tag, field);

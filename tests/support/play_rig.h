@@ -36,7 +36,10 @@ struct play_config {
     struct cw_simulator_path path; /* each way */
     double drift;                  /* the server's clock is faster by this share */
     double step_seconds;           /* the time that the server takes to play a tick */
+    double changes_per_second;     /* of a player's keys */
     bool holds;                    /* the players hold their keys */
+    float reach;                   /* no player comes closer to another; 0: they do not touch */
+    uint32_t max_group;            /* each client predicts as many others, if there are */
     uint64_t seed;
 };
 
@@ -87,6 +90,7 @@ static inline struct play_config play_config(void)
                                 .client_hz = 60,
                                 .ticks_per_snapshot = 2,
                                 .path = {.latency_seconds = 0.05},
+                                .changes_per_second = 4,
                                 .seed = 1};
 }
 
@@ -100,6 +104,18 @@ static inline void play_step(struct play_runner *runner, const struct play_keys 
         runner->x -= runner->speed * seconds;
 }
 
+/* Plays a tick of the player with this entity; others are the places of all players. */
+static inline void play_step_among(const struct play *play, uint32_t entity,
+                                   struct play_runner *runner, const struct play_keys *keys,
+                                   const float others[PLAY_MOST])
+{
+    const float before = runner->x;
+    play_step(runner, keys, play->config.ticks_per_second);
+    for (uint32_t i = 0; i < play->config.players; i++)
+        if (i != entity && fabsf(others[i] - runner->x) < play->config.reach)
+            runner->x = before;
+}
+
 static inline struct cw_game_config play_game(const struct play *play)
 {
     static const float smooth[] = {5, 0, 0};
@@ -109,6 +125,7 @@ static inline struct cw_game_config play_game(const struct play *play)
     config.max_interest = play->config.max_interest;
     config.max_entities = 16;
     config.max_clients = PLAY_MOST;
+    config.max_group = play->config.max_group;
     config.smooth_limits = smooth;
     return config;
 }
@@ -153,6 +170,8 @@ static inline struct play *play_start(const struct play_config *config)
     for (uint32_t i = 0; i < config->players; i++) {
         struct play_player *const player = &play->players[i];
         assert_ok(cw_game_client_create(&game, &player->client));
+        assert_ok(cw_game_client_set_group(player->client, (const uint32_t[]){0, 1, 2, 3},
+                                           game.max_group));
         player->up = play_path(play, config->seed * 100 + 2 * i);
         player->down = play_path(play, config->seed * 100 + 2 * i + 1);
         player->next_frame = play->now + cw_prng_share(&play->random) / config->client_hz;
@@ -194,7 +213,10 @@ static inline void play_ticks(struct play *play)
                 continue;
             if (i == 0 && play->watch)
                 play_watch(play, tick);
-            play_step(runner, &keys, play->config.ticks_per_second);
+            float others[PLAY_MOST];
+            for (uint32_t other = 0; other < PLAY_MOST; other++)
+                others[other] = play->runners[other].x;
+            play_step_among(play, i, runner, &keys, others);
             cw_game_server_set(play->server, play->players[i].entity, PLAY_PLAYER, runner);
         }
         play->steps++;
@@ -227,9 +249,9 @@ static inline double play_client_clock(const struct play *play, uint32_t id)
 
 static inline void play_press(struct play *play, struct play_player *player)
 {
-    const double often = 4 / play->config.ticks_per_second;
+    const double often = play->config.changes_per_second / play->config.ticks_per_second;
     if (play->config.holds)
-        player->keys.right = 1;
+        player->keys.right = play->config.reach > 0 && player->entity == 3 ? -1 : 1;
     else if (cw_prng_chance(&play->random, often))
         player->keys.right = 2 * (float)cw_prng_share(&play->random) - 1;
 }
@@ -276,6 +298,20 @@ static inline void play_look(struct play *play, uint32_t id, double clock)
     player->delay = fmax(player->delay, stats.interpolation.delay_seconds);
 }
 
+/* Plays a STEP of a client's. Another one's keys are guessed: its speed stays. */
+static inline void play_turn_step(const struct play *play, const struct cw_game_client *client,
+                                  const struct cw_game_turn *turn)
+{
+    struct play_runner *const runner = turn->state;
+    const struct play_keys guess = {.right = runner->speed / (float)PLAY_SPEED};
+    float others[PLAY_MOST];
+    for (uint32_t i = 0; i < PLAY_MOST; i++) {
+        const struct play_runner *const other = cw_game_client_state(client, i, NULL);
+        others[i] = other ? other->x : (float)INFINITY;
+    }
+    play_step_among(play, turn->entity, runner, turn->input ? turn->input : &guess, others);
+}
+
 static inline void play_frame(struct play *play, uint32_t id)
 {
     struct play_player *const player = &play->players[id];
@@ -293,7 +329,7 @@ static inline void play_frame(struct play *play, uint32_t id)
             if (id == 0)
                 play->shown[turn.tick % 256] = player->other;
         } else {
-            play_step(turn.state, turn.input, play->config.ticks_per_second);
+            play_turn_step(play, player->client, &turn);
             if (play->wild && id == 0)
                 ((struct play_runner *)turn.state)->speed += (float)cw_prng_share(&play->random);
         }

@@ -62,15 +62,34 @@ enum cw_game_turn_type {
 struct cw_game_turn {
     enum cw_game_turn_type type;
     uint32_t tick;
-    bool again;  /* a STEP of a tick that was played before, or whose input comes too late */
-    void *input; /* struct of the input's type */
-    void *state; /* struct of the player's type */
+    bool again;      /* a STEP of a tick that was played before, or whose input comes too late */
+    uint32_t entity; /* the client's own, or another one of its group */
+    uint32_t entity_type;
+    void *input; /* struct of the input's type. A STEP of another entity: NULL, the client can only
+                    guess that the entity goes on as before, by what its state says of that */
+    void *state; /* struct of the entity's type */
 };
 
-/* Takes the next turn. The pointers in it are valid until the next call for this object, which
-   takes over what was written. Returns false when there is no turn. Before the server has told the
-   state of this client's entity, and while there is no such entity, there are no STEPs. */
+/* Takes the next turn. The pointers in it are valid until the next call for this object, other than
+   cw_game_client_state, which takes over what was written. Returns false when there is no turn.
+   Before the server has told the state of this client's entity, and while there is no such entity,
+   there are no STEPs. */
 bool cw_game_client_next_turn(struct cw_game_client *client, struct cw_game_turn *turn);
+
+/* Sets the group: the entities that are predicted together with the own one, because it may touch
+   them. Every tick steps all of them in the order of their ids, from the same snapshot, as the
+   server should. A step changes its own entity alone, and looks at others by cw_game_client_state.
+   An entity is predicted from the next snapshot on, and shown as far ahead as the own one. Call it
+   whenever this changes. Returns CW_ERROR_INVALID_ARGUMENT, with nothing changed, for ids that are
+   too large and for more than max_group. */
+enum cw_error cw_game_client_set_group(struct cw_game_client *client, const uint32_t *entities,
+                                       size_t count);
+
+/* Returns an entity's state, valid until the next call for this object other than this one: where
+   it is predicted, that of the tick that is played, and otherwise that of the newest snapshot. Sets
+   *type unless type is NULL. Returns NULL when there is no such entity. */
+const void *cw_game_client_state(const struct cw_game_client *client, uint32_t entity,
+                                 uint32_t *type);
 
 /* Writes a body for cw_game_server_receive and returns its size. Returns 0 when there is nothing to
    send yet, or when capacity is too small: CW_GAME_BODY_SIZE is always enough for inputs that fit
@@ -86,8 +105,9 @@ bool cw_game_client_view(struct cw_game_client *client, double now);
    The server judges shots by what was shown here too. */
 bool cw_game_client_view_newest(struct cw_game_client *client, double now);
 
-/* Gives the next entity to show, by id. Returns false when there are no more. The own entity is
-   between its predicted states of the newest tick and the one before, with corrections smoothed. */
+/* Gives the next entity to show. Returns false when there are no more. The predicted ones come
+   first, and are between their states of the newest tick and the one before, with corrections
+   smoothed. */
 bool cw_game_client_next_entity(struct cw_game_client *client, struct cw_game_entity *entity);
 
 /* Gives the entity that this client plays. Returns false before the server has told it. */

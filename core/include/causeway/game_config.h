@@ -59,6 +59,11 @@ struct cw_game_config {
     const float *tolerances;    /* one for each field of the player's type, copied; NULL: all 0 */
     const float *smooth_limits; /* the same; NULL: all 0, which means that all corrections jump */
     double smooth_seconds;      /* above 0 to 60; default 0.1 */
+    uint32_t max_group; /* the most entities that are predicted beside the own one, at most 256;
+                           default 0. See cw_game_client_set_group */
+    /* For each type of the schema limits like smooth_limits, or NULL, for entities of a group that
+       are not of the player's type; copied. NULL: their corrections jump. */
+    const float *const *group_limits;
     double max_delay_seconds; /* the others are never shown further behind, 0 to 60; default 0.5 */
 };
 
@@ -68,7 +73,8 @@ struct cw_game_config cw_game_config_default(const struct cw_schema *schema);
 struct cw_game_entity {
     uint32_t entity;
     uint32_t type;
-    bool own;         /* the entity that this client plays: both states are predicted ones */
+    bool own;         /* the entity that this client plays */
+    bool predicted;   /* both states are predicted ones: the own entity's, and those of a group */
     float fraction;   /* 0 is from, 1 is to, above 1 is beyond to */
     const void *from; /* structs of the type, valid until the next call for this object */
     const void *to;   /* the same as from where they do not differ */

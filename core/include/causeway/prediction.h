@@ -75,6 +75,11 @@ enum cw_error cw_prediction_add(struct cw_prediction *prediction, uint32_t tick,
    tick was compared before or is no longer kept. */
 bool cw_prediction_correct(struct cw_prediction *prediction, uint32_t tick, const void *state);
 
+/* Has replay play all ticks after the server's last state again, although that state was right: for
+   steps that also depend on what else the server has told, as on other entities. It counts as a
+   correction when the newest state changes. Returns false when there is no such tick. */
+bool cw_prediction_again(struct cw_prediction *prediction);
+
 /* Gives the ticks to play again, one per call. The first call sets state to the server's. Each call
    that returns true gives a tick and its input; play them on state before the next call. The last
    call returns false, and state is then the newest. Without a correction nothing is written. */
@@ -86,9 +91,9 @@ void cw_prediction_smooth(struct cw_prediction *prediction, void *state, double 
 
 struct cw_prediction_stats {
     uint64_t compared;    /* states from the server that had a prediction */
-    uint64_t corrections; /* compared states that differed */
+    uint64_t corrections; /* compared states that differed, and what cw_prediction_again changed */
     uint64_t stale;       /* states from the server that came twice or too late */
-    uint64_t replayed;    /* ticks played again because of corrections */
+    uint64_t replayed;    /* ticks played again */
     uint32_t depth;       /* ticks played again by the last correction */
     uint32_t max_depth;   /* the most ticks played again by one correction */
     double error;         /* the largest difference of a number in the last correction */

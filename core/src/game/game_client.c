@@ -99,17 +99,20 @@ static enum cw_error create_parts(struct cw_game_client *client, struct cw_arena
 static void lay_out(struct cw_game_client *client, struct cw_arena *arena,
                     const struct cw_game_config *config)
 {
-    const size_t state = cw_schema_type(config->schema, config->player_type)->size;
+    const size_t state = cw_schema_message_size(config->schema);
     struct cw_game_client parts = {.config = *config, .memory = arena->size};
     parts.kept = cw_arena_take(arena, cw_game_kept_size(config->schema));
-    parts.state = cw_arena_take(arena, state);
-    parts.before = cw_arena_take(arena, state);
+    cw_game_group_layout(client ? &parts.group : NULL, arena, config);
     parts.shown[0] = cw_arena_take(arena, state);
     parts.shown[1] = cw_arena_take(arena, state);
     parts.input = cw_arena_take(arena, cw_game_carried_size(config));
     parts.again = cw_arena_take(arena, cw_game_carried_size(config));
-    if (client)
-        *client = parts;
+    if (!client)
+        return;
+    parts.state = parts.group.members->state;
+    parts.before = parts.group.members->before;
+    *client = parts;
+    client->group.config = &client->config;
 }
 
 size_t cw_game_client_memory(const struct cw_game_config *config)
@@ -139,7 +142,9 @@ enum cw_error cw_game_client_create(const struct cw_game_config *config,
         cw_release(&config->allocator, made, arena.size);
         return error;
     }
-    made->config.tolerances = made->config.smooth_limits = NULL; /* the prediction has copies */
+    /* The parts have copies of these. */
+    made->config.tolerances = made->config.smooth_limits = NULL;
+    made->config.group_limits = NULL;
     cw_game_client_reset(made);
     *client = made;
     return CW_OK;
@@ -164,8 +169,8 @@ void cw_game_client_reset(struct cw_game_client *client)
     cw_snapshot_client_reset(c->snapshots);
     cw_interpolation_reset(c->interpolation);
     cw_history_reset(c->seen);
-    c->timed = c->told = c->playing = c->due = c->filled = c->stamped = c->viewed = c->own_shown =
-        false;
+    cw_game_group_reset(&c->group);
+    c->timed = c->told = c->playing = c->due = c->filled = c->stamped = c->viewed = false;
     c->rate = 1;
     c->open = CW_GAME_OPEN_NOTHING;
     c->missed = c->input_tick = c->stamped_tick = 0;
@@ -292,8 +297,8 @@ bool cw_game_client_view(struct cw_game_client *client, double now)
         return false;
     c->viewed = cw_interpolation_view(c->interpolation, cw_game_client_time(c, now), &c->view);
     c->view_time = now;
-    c->own_shown = false;
-    c->next_place = 0;
+    c->next_member = c->next_place = 0;
+    cw_game_group_fade(&c->group, now);
     cw_game_client_note_view(c, now);
     return c->viewed;
 }
@@ -307,20 +312,21 @@ bool cw_game_client_view_newest(struct cw_game_client *client, double now)
     return true;
 }
 
-/* Shows the own entity between its last two ticks. */
-static void show_own(struct cw_game_client *c, struct cw_game_entity *entity)
+/* Shows a predicted entity between its last two ticks. */
+static void show_member(struct cw_game_client *c, const struct cw_game_member *member,
+                        struct cw_game_entity *entity)
 {
-    const size_t size = cw_schema_type(c->config.schema, c->config.player_type)->size;
     const double time = cw_game_client_time(c, c->view_time);
     const double at = cw_clock_sync_client_time(c->clock, time);
     const double since = at - floor(at) + cw_tick_difference(cw_tick_of(at), c->tick);
-    memcpy(c->shown[0], c->before, size);
-    memcpy(c->shown[1], c->state, size);
-    cw_prediction_smooth(c->prediction, c->shown[0], c->view_time);
-    cw_prediction_smooth(c->prediction, c->shown[1], c->view_time);
-    *entity = (struct cw_game_entity){.entity = c->own,
-                                      .type = c->config.player_type,
-                                      .own = true,
+    const bool own = member == c->group.members;
+    cw_game_group_show(&c->group, member, c->shown[0], c->shown[1]);
+    for (int i = 0; own && i < 2; i++)
+        cw_prediction_smooth(c->prediction, c->shown[i], c->view_time);
+    *entity = (struct cw_game_entity){.entity = member->entity,
+                                      .type = member->type,
+                                      .own = own,
+                                      .predicted = true,
                                       .fraction = (float)cw_game_limit(since, 0, 1),
                                       .from = c->shown[0],
                                       .to = c->shown[1]};
@@ -331,18 +337,42 @@ bool cw_game_client_next_entity(struct cw_game_client *client, struct cw_game_en
     struct cw_game_client *const c = client;
     if (!c || !entity || !c->viewed)
         return false;
-    if (c->playing && !c->own_shown) {
-        c->own_shown = true;
-        show_own(c, entity);
+    if (c->next_member < c->group.count) {
+        show_member(c, c->group.order[c->next_member++], entity);
         return true;
     }
     while (c->next_place < cw_history_count(c->seen, c->view.from)) {
         const uint32_t id = cw_history_entity(c->seen, c->view.from, c->next_place++);
-        if ((!c->playing || id != c->own) &&
+        if (!cw_game_group_find(&c->group, id) &&
             cw_game_find(c->config.schema, c->seen, &c->view, id, entity))
             return true;
     }
     return false;
+}
+
+enum cw_error cw_game_client_set_group(struct cw_game_client *client, const uint32_t *entities,
+                                       size_t count)
+{
+    if (!client || (!entities && count > 0) || count > client->config.max_group)
+        return CW_ERROR_INVALID_ARGUMENT;
+    for (size_t i = 0; i < count; i++)
+        if (entities[i] >= client->config.max_entities)
+            return CW_ERROR_INVALID_ARGUMENT;
+    cw_game_client_close(client);
+    cw_game_group_choose(&client->group, entities, count);
+    return CW_OK;
+}
+
+const void *cw_game_client_state(const struct cw_game_client *client, uint32_t entity,
+                                 uint32_t *type)
+{
+    const struct cw_game_member *const member =
+        client ? cw_game_group_find(&client->group, entity) : NULL;
+    if (!member)
+        return client ? cw_snapshot_client_state(client->snapshots, entity, type) : NULL;
+    if (type)
+        *type = member->type;
+    return member->state;
 }
 
 bool cw_game_client_own(const struct cw_game_client *client, uint32_t *entity)

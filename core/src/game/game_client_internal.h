@@ -3,6 +3,7 @@
 #define CAUSEWAY_GAME_CLIENT_INTERNAL_H
 
 #include "game/game_config_internal.h"
+#include "game/game_group.h"
 
 #include "causeway/game_client.h"
 
@@ -43,12 +44,15 @@ struct cw_game_client {
     uint8_t starved_low;
     bool playing; /* there is a predicted state, after `tick` */
     uint32_t tick;
-    uint8_t *state, *before; /* the newest predicted state, and the one a tick before */
+    struct cw_game_group group;
+    uint8_t *state, *before; /* the newest predicted state of its own entity, and the one a tick
+                                before */
     uint8_t *shown[2];       /* room to smooth both */
 
     enum cw_game_open open;
-    bool due;    /* the input for due_tick is needed */
-    bool filled; /* it is there, and the tick is to be played */
+    uint32_t open_tick; /* the tick that is played */
+    bool due;           /* the input for due_tick is needed */
+    bool filled;        /* it is there, and the tick is to be played */
     uint32_t due_tick;
     uint8_t *input;  /* the player's newest input */
     uint8_t *again;  /* the input of a tick that is played again or was missed */
@@ -60,8 +64,7 @@ struct cw_game_client {
 
     bool viewed;
     struct cw_view view;
-    bool own_shown;
-    uint32_t next_place;
+    uint32_t next_member, next_place;
     double view_time; /* the application's time of the view */
 
     /* For the verdict: inputs and views that were late, and states that were wrong although all

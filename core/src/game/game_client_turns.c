@@ -6,11 +6,6 @@
 #include <math.h>
 #include <string.h>
 
-static const struct cw_message_type *player_of(const struct cw_game_client *c)
-{
-    return cw_schema_type(c->config.schema, c->config.player_type);
-}
-
 static const struct cw_message_type *input_of(const struct cw_game_client *c)
 {
     return cw_schema_type(c->config.schema, c->config.input_type);
@@ -21,16 +16,23 @@ void cw_game_client_correct(struct cw_game_client *client, uint32_t tick, const 
     struct cw_game_client *const c = client;
     if (!state) {
         c->playing = false;
+        cw_game_group_set_own(&c->group, c->own, false);
         cw_prediction_reset(c->prediction);
         return;
     }
-    cw_prediction_correct(c->prediction, tick, state);
-    if (c->playing && cw_tick_difference(tick, c->tick) <= 0)
+    const bool wrong = cw_prediction_correct(c->prediction, tick, state);
+    if (c->playing && cw_tick_difference(tick, c->tick) <= 0) {
+        if (c->group.chosen > 0 && (wrong || cw_prediction_again(c->prediction)))
+            cw_game_group_start(&c->group, c->snapshots);
         return;
+    }
     /* The prediction has nothing to play again: the state is the newest. */
     uint32_t none;
     cw_prediction_replay(c->prediction, c->state, &none, c->again);
-    memcpy(c->before, c->state, player_of(c)->size);
+    cw_game_group_set_own(&c->group, c->own, true);
+    cw_game_group_start(&c->group, c->snapshots);
+    cw_game_group_finish(&c->group);
+    cw_game_group_begin(&c->group);
     c->playing = true;
     c->tick = tick;
 }
@@ -54,49 +56,85 @@ static void take_input(struct cw_game_client *c)
 }
 
 /* Takes over the state to which a step has led, as the wire carries it. */
-static void take_state(struct cw_game_client *c, uint32_t tick)
+static void take_state(struct cw_game_client *c)
 {
+    const struct cw_game_member *const member = cw_game_group_open(&c->group);
     uint32_t field;
     bool mended = true;
-    if (cw_game_fit(c->config.schema, c->config.player_type, c->state, &field, &mended) != CW_OK)
-        cw_game_blame(&c->fault, tick, c->own, c->config.player_type, field);
+    if (cw_game_fit(c->config.schema, member->type, member->state, &field, &mended) != CW_OK)
+        cw_game_blame(&c->fault, c->open_tick, member->entity, member->type, field);
     if (!mended)
-        memcpy(c->state, c->before, player_of(c)->size);
+        memcpy(member->state, member->before, cw_schema_type(c->config.schema, member->type)->size);
+}
+
+/* Takes over what the application has done in its turn. */
+static void close_turn(struct cw_game_client *c)
+{
+    if (c->open == CW_GAME_OPEN_INPUT) {
+        c->open = CW_GAME_OPEN_NOTHING;
+        take_input(c);
+    } else if (c->open != CW_GAME_OPEN_NOTHING) {
+        take_state(c);
+    }
+}
+
+/* Ends the tick that was played, if there is one. */
+static void end_tick(struct cw_game_client *c)
+{
+    const enum cw_game_open open = c->open;
+    c->open = CW_GAME_OPEN_NOTHING;
+    if (open != CW_GAME_OPEN_DUE && open != CW_GAME_OPEN_MISSED)
+        return;
+    c->tick = c->open_tick;
+    cw_prediction_add(c->prediction, c->tick, open == CW_GAME_OPEN_DUE ? c->input : c->again,
+                      c->state);
 }
 
 void cw_game_client_close(struct cw_game_client *client)
 {
-    struct cw_game_client *const c = client;
-    const enum cw_game_open open = c->open;
-    c->open = CW_GAME_OPEN_NOTHING;
-    if (open == CW_GAME_OPEN_INPUT) {
-        take_input(c);
-    } else if (open == CW_GAME_OPEN_AGAIN) {
-        take_state(c, c->tick);
-    } else if (open != CW_GAME_OPEN_NOTHING) {
-        c->tick++;
-        take_state(c, c->tick);
-        cw_prediction_add(c->prediction, c->tick, open == CW_GAME_OPEN_DUE ? c->input : c->again,
-                          c->state);
-    }
+    close_turn(client);
+    end_tick(client);
 }
 
-static bool give(struct cw_game_client *c, struct cw_game_turn *turn, enum cw_game_open open,
-                 uint32_t tick)
+static bool give_input(struct cw_game_client *c, struct cw_game_turn *turn)
 {
-    const bool is_input = open == CW_GAME_OPEN_INPUT;
-    const bool own = is_input || open == CW_GAME_OPEN_DUE;
-    c->open = open;
-    if (!is_input)
-        memcpy(c->before, c->state, player_of(c)->size);
+    c->open = CW_GAME_OPEN_INPUT;
     *turn = (struct cw_game_turn){
-        .type = is_input ? CW_GAME_TURN_INPUT : CW_GAME_TURN_STEP,
-        .tick = tick,
-        .again = !own,
-        .input = own ? c->input : c->again,
-        .state = is_input ? NULL : c->state,
+        .type = CW_GAME_TURN_INPUT, .tick = c->due_tick, .entity = c->own, .input = c->input};
+    return true;
+}
+
+/* Gives the next entity that is to be stepped in this tick. Returns false when there is none. */
+static bool give_step(struct cw_game_client *c, struct cw_game_turn *turn)
+{
+    if (c->open == CW_GAME_OPEN_NOTHING)
+        return false;
+    const struct cw_game_member *const member = cw_game_group_next(&c->group);
+    if (!member)
+        return false;
+    const bool is_due = c->open == CW_GAME_OPEN_DUE;
+    *turn = (struct cw_game_turn){
+        .type = CW_GAME_TURN_STEP,
+        .tick = c->open_tick,
+        .again = !is_due,
+        .entity = member->entity,
+        .entity_type = member->type,
+        .input = member != c->group.members ? NULL
+                 : is_due                   ? c->input
+                                            : c->again,
+        .state = member->state,
     };
     return true;
+}
+
+/* Begins to play a tick. */
+static bool give_tick(struct cw_game_client *c, struct cw_game_turn *turn, enum cw_game_open open,
+                      uint32_t tick)
+{
+    c->open = open;
+    c->open_tick = tick;
+    cw_game_group_begin(&c->group);
+    return give_step(c, turn);
 }
 
 /* Puts the input of a missed tick into `again`: as the server, it repeats the last one for a
@@ -149,21 +187,25 @@ bool cw_game_client_next_turn(struct cw_game_client *client, struct cw_game_turn
     uint32_t tick;
     if (!c || !turn)
         return false;
-    cw_game_client_close(c);
+    close_turn(c);
+    if (give_step(c, turn))
+        return true;
+    end_tick(c);
     if (cw_prediction_replay(c->prediction, c->state, &tick, c->again))
-        return give(c, turn, CW_GAME_OPEN_AGAIN, tick);
+        return give_tick(c, turn, CW_GAME_OPEN_AGAIN, tick);
+    cw_game_group_finish(&c->group);
     c->correcting = false;
     while (c->due || c->filled || take_due(c)) {
         const int32_t ahead = cw_tick_difference(c->due_tick, c->tick);
         if (c->due && c->playing && ahead > 1 && ahead <= (int32_t)cw_game_kept_ticks(&c->config)) {
             miss(c);
-            return give(c, turn, CW_GAME_OPEN_MISSED, c->tick + 1);
+            return give_tick(c, turn, CW_GAME_OPEN_MISSED, c->tick + 1);
         }
         if (c->due)
-            return give(c, turn, CW_GAME_OPEN_INPUT, c->due_tick);
+            return give_input(c, turn);
         c->filled = false;
         if (c->playing && ahead == 1)
-            return give(c, turn, CW_GAME_OPEN_DUE, c->due_tick);
+            return give_tick(c, turn, CW_GAME_OPEN_DUE, c->due_tick);
     }
     return false;
 }

@@ -58,6 +58,8 @@ struct cw_game_config cw_game_config_default(const struct cw_schema *schema)
     OTHER(tolerances, "must be finite and not negative")                                           \
     OTHER(smooth_limits, "must be finite and not negative")                                        \
     RANGE(__VA_ARGS__, ABOVE, smooth_seconds, 0, 60)                                               \
+    RANGE(__VA_ARGS__, UINT, max_group, 0, 256)                                                    \
+    OTHER(group_limits, "must be finite and not negative")                                         \
     RANGE(__VA_ARGS__, REAL, max_delay_seconds, 0, 60)
 CW_CONFIG_FIELDS(cw_game_config, 0x1460, FIELDS, cw_game_config_errors)
 
@@ -103,6 +105,14 @@ static bool has_input(const struct cw_game_config *config)
     return cw_schema_memory(&schema) > 0;
 }
 
+static bool has_group_limits(const struct cw_game_config *config)
+{
+    for (uint32_t i = 0; config->group_limits && i < cw_schema_count(config->schema); i++)
+        if (!is_amounts(cw_schema_type(config->schema, i), config->group_limits[i]))
+            return false;
+    return true;
+}
+
 enum cw_error cw_game_config_check(const struct cw_game_config *config)
 {
     if (!config)
@@ -121,6 +131,8 @@ enum cw_error cw_game_config_check(const struct cw_game_config *config)
         return CW_FIELD_ERROR(tolerances);
     if (!is_amounts(player, config->smooth_limits))
         return CW_FIELD_ERROR(smooth_limits);
+    if (!has_group_limits(config))
+        return CW_FIELD_ERROR(group_limits);
     return CW_CHECK_FIELDS(config);
 }
 

@@ -2,8 +2,8 @@
 
 #include "base/config_fields.h"
 #include "base/memory.h"
+#include "game/smoothing.h"
 #include "message/schema_delta.h"
-#include "message/schema_numbers.h"
 
 #include <math.h>
 #include <string.h>
@@ -18,10 +18,10 @@ enum replay {
 };
 
 struct cw_prediction {
-    struct cw_prediction_config config; /* tolerances and smooth_limits are this object's own */
+    struct cw_prediction_config config; /* tolerances are this object's own */
     size_t memory;
-    struct cw_schema_numbers numbers; /* the numbers of the state */
-    double *errors;                   /* for each number, the shown value minus the true one */
+    struct cw_smoothing smoothing; /* of the state */
+    double *errors;
     size_t input_size, state_size, input_stride, state_stride;
 
     /* The ticks from newest - count + 1 on. Tick t has place t % max_ticks, which counts on when
@@ -35,6 +35,7 @@ struct cw_prediction {
     enum replay replay;
     uint32_t replay_start; /* the tick whose state is right */
     uint32_t replay_tick;  /* the tick that was given last */
+    bool again;            /* the state from which it started was right before, too */
     uint8_t *shown;        /* the newest state before the correction */
     uint8_t *scratch;
 
@@ -96,22 +97,11 @@ static size_t round_up(size_t size)
     return (size + 15) / 16 * 16;
 }
 
-/* Copies amounts; there are zeros when there are none to copy. */
-static const float *copy_amounts(struct cw_arena *arena, const float *amounts, size_t count)
-{
-    float *const copy = cw_arena_take(arena, count * sizeof *copy);
-    if (copy && amounts)
-        memcpy(copy, amounts, count * sizeof *copy);
-    return copy;
-}
-
 static struct cw_prediction *lay_out(struct cw_arena *arena,
                                      const struct cw_prediction_config *config)
 {
     const struct cw_message_type *const input = cw_schema_type(config->schema, config->input_type);
     const struct cw_message_type *const state = cw_schema_type(config->schema, config->state_type);
-    struct cw_schema_numbers numbers = {0};
-    cw_schema_list_numbers(config->schema, config->state_type, &numbers);
     struct cw_prediction made = {.config = *config,
                                  .memory = arena->size,
                                  .input_size = input->size,
@@ -119,20 +109,18 @@ static struct cw_prediction *lay_out(struct cw_arena *arena,
                                  .input_stride = round_up(input->size),
                                  .state_stride = round_up(state->size)};
     struct cw_prediction *const p = cw_arena_take(arena, sizeof *p);
-    numbers.numbers = cw_arena_take(arena, numbers.count * sizeof *numbers.numbers);
-    numbers.items = cw_arena_take(arena, numbers.item_count * sizeof *numbers.items);
+    struct cw_schema_numbers numbers = {0};
+    cw_schema_list_numbers(config->schema, config->state_type, &numbers);
+    cw_smoothing_layout(p ? &made.smoothing : NULL, arena, config->schema, config->state_type,
+                        config->smooth_limits);
     made.errors = cw_arena_take(arena, numbers.count * sizeof *made.errors);
     made.inputs = cw_arena_take(arena, config->max_ticks * made.input_stride);
     made.states = cw_arena_take(arena, config->max_ticks * made.state_stride);
     made.shown = cw_arena_take(arena, made.state_stride);
     made.scratch = cw_arena_take(arena, made.state_stride);
-    made.config.tolerances = copy_amounts(arena, config->tolerances, state->field_count);
-    made.config.smooth_limits = copy_amounts(arena, config->smooth_limits, state->field_count);
-    if (p) {
-        cw_schema_list_numbers(config->schema, config->state_type, &numbers);
-        made.numbers = numbers;
+    made.config.tolerances = cw_smoothing_amounts(arena, state, config->tolerances);
+    if (p)
         *p = made;
-    }
     return p;
 }
 
@@ -170,8 +158,7 @@ void cw_prediction_destroy(struct cw_prediction *prediction)
 
 static void forget_errors(struct cw_prediction *p)
 {
-    for (uint32_t i = 0; i < p->numbers.count; i++)
-        p->errors[i] = 0;
+    memset(p->errors, 0, p->smoothing.numbers.count * sizeof *p->errors);
 }
 
 void cw_prediction_reset(struct cw_prediction *prediction)
@@ -218,6 +205,7 @@ static void begin_replay(struct cw_prediction *p, enum replay replay, uint32_t t
 {
     p->replay = replay;
     p->replay_start = p->replay_tick = tick;
+    p->again = false;
 }
 
 enum cw_error cw_prediction_add(struct cw_prediction *prediction, uint32_t tick, const void *input,
@@ -235,26 +223,17 @@ enum cw_error cw_prediction_add(struct cw_prediction *prediction, uint32_t tick,
     return CW_OK;
 }
 
-/* Returns the difference of two structs in a number; 0 when one of them does not have it. */
-static double difference(const struct cw_prediction *p, const struct cw_schema_number *number,
-                         const void *a, const void *b)
-{
-    if (!cw_schema_has_number(&p->numbers, number, a) ||
-        !cw_schema_has_number(&p->numbers, number, b))
-        return 0;
-    return cw_schema_get_number(number, a) - cw_schema_get_number(number, b);
-}
-
 /* Returns whether the server's state is the predicted one. Leaves it in scratch, with its numbers
    moved within their tolerance. */
 static bool agrees(struct cw_prediction *p, const uint8_t *predicted, const void *state)
 {
     const struct cw_prediction_config *const config = &p->config;
     memcpy(p->scratch, state, p->state_size);
-    for (uint32_t i = 0; i < p->numbers.count; i++) {
-        const struct cw_schema_number *const number = &p->numbers.numbers[i];
+    for (uint32_t i = 0; i < p->smoothing.numbers.count; i++) {
+        const struct cw_schema_number *const number = &p->smoothing.numbers.numbers[i];
         const double tolerance = (double)config->tolerances[number->field];
-        if (tolerance > 0 && fabs(difference(p, number, predicted, state)) <= tolerance)
+        if (tolerance > 0 &&
+            fabs(cw_smoothing_difference(&p->smoothing, number, predicted, state)) <= tolerance)
             cw_schema_set_number(number, p->scratch, cw_schema_get_number(number, predicted));
     }
     return cw_schema_equal(config->schema, config->state_type, p->scratch, predicted);
@@ -265,15 +244,32 @@ static void note_error(struct cw_prediction *p, const uint8_t *predicted, const 
     p->stats.corrections++;
     p->stats.error = 0;
     p->stats.error_field = CW_FIELD_NONE;
-    for (uint32_t i = 0; i < p->numbers.count; i++) {
-        const struct cw_schema_number *const number = &p->numbers.numbers[i];
-        const double error = fabs(difference(p, number, predicted, state));
+    for (uint32_t i = 0; i < p->smoothing.numbers.count; i++) {
+        const struct cw_schema_number *const number = &p->smoothing.numbers.numbers[i];
+        const double error = fabs(cw_smoothing_difference(&p->smoothing, number, predicted, state));
         if (error > p->stats.error) {
             p->stats.error = error;
             p->stats.error_field = number->field;
         }
     }
     p->stats.max_error = fmax(p->stats.max_error, p->stats.error);
+}
+
+static void note_depth(struct cw_prediction *p)
+{
+    p->stats.depth = p->newest - p->replay_start;
+    if (p->stats.depth > p->stats.max_depth)
+        p->stats.max_depth = p->stats.depth;
+}
+
+/* Notes that playing again has changed the newest state. */
+static void note_change(struct cw_prediction *p, const void *state)
+{
+    p->stats.wrong_tick = p->newest;
+    p->stats.wrong_field =
+        cw_schema_differing_field(p->config.schema, p->config.state_type, p->shown, state);
+    note_error(p, p->shown, state);
+    note_depth(p);
 }
 
 /* Starts from a state that was not predicted: the game goes on from there. */
@@ -307,7 +303,7 @@ bool cw_prediction_correct(struct cw_prediction *prediction, uint32_t tick, cons
     uint8_t *const predicted = state_of(p, tick);
     p->stats.compared++;
     /* After a correction that was not replayed yet, the predicted states are out of date. */
-    if (agrees(p, predicted, state) && p->replay != REPLAY_TAKE)
+    if (agrees(p, predicted, state) && (p->replay != REPLAY_TAKE || p->again))
         return false;
     p->stats.wrong_tick = tick;
     p->stats.wrong_field =
@@ -316,27 +312,28 @@ bool cw_prediction_correct(struct cw_prediction *prediction, uint32_t tick, cons
     note_error(p, predicted, state);
     memcpy(predicted, state, p->state_size);
     begin_replay(p, REPLAY_TAKE, tick);
-    p->stats.depth = p->newest - tick;
-    if (p->stats.depth > p->stats.max_depth)
-        p->stats.max_depth = p->stats.depth;
+    note_depth(p);
     return true;
 }
 
-/* Sets the errors so that the new state together with them gives the state that was shown. */
-static void take_errors(struct cw_prediction *p, const void *state)
+bool cw_prediction_again(struct cw_prediction *prediction)
 {
-    for (uint32_t i = 0; i < p->numbers.count; i++) {
-        const struct cw_schema_number *const number = &p->numbers.numbers[i];
-        const double error = p->errors[i] + difference(p, number, p->shown, state);
-        const double limit = (double)p->config.smooth_limits[number->field];
-        p->errors[i] = fabs(error) <= limit ? error : 0;
-    }
+    struct cw_prediction *const p = prediction;
+    if (!p || !p->compared || p->count == 0 || p->newest - p->compared_tick >= p->count)
+        return false;
+    if (p->replay == REPLAY_TAKE && !p->again)
+        return true;
+    memcpy(p->shown, state_of(p, p->newest), p->state_size);
+    begin_replay(p, REPLAY_TAKE, p->compared_tick);
+    p->again = true;
+    return true;
 }
 
 static bool same_state(const struct cw_prediction *p, const void *a, const void *b)
 {
-    for (uint32_t i = 0; i < p->numbers.count; i++)
-        if (fabs(difference(p, &p->numbers.numbers[i], a, b)) > 0)
+    for (uint32_t i = 0; i < p->smoothing.numbers.count; i++)
+        if (fabs(cw_smoothing_difference(&p->smoothing, &p->smoothing.numbers.numbers[i], a, b)) >
+            0)
             return false;
     return cw_schema_equal(p->config.schema, p->config.state_type, a, b);
 }
@@ -360,8 +357,10 @@ static void take_result(struct cw_prediction *p, void *state)
 static bool end_pass(struct cw_prediction *p, const void *state)
 {
     const bool again = p->replay == REPLAY_TAKE && p->config.stress && p->replay_start != p->newest;
+    if (p->replay == REPLAY_TAKE && p->again && !same_state(p, p->shown, state))
+        note_change(p, state);
     if (p->replay == REPLAY_TAKE)
-        take_errors(p, state);
+        cw_smoothing_correct(&p->smoothing, p->errors, p->shown, state);
     p->replay = REPLAY_NONE;
     if (again)
         begin_replay(p, REPLAY_COMPARE, p->replay_start);
@@ -398,14 +397,9 @@ void cw_prediction_smooth(struct cw_prediction *prediction, void *state, double 
     const double left = exp(-passed / p->config.smooth_seconds);
     p->smoothed_at = p->smoothed ? p->smoothed_at + passed : now;
     p->smoothed = true;
-    for (uint32_t i = 0; i < p->numbers.count; i++) {
-        const struct cw_schema_number *const number = &p->numbers.numbers[i];
+    for (uint32_t i = 0; i < p->smoothing.numbers.count; i++)
         p->errors[i] *= left;
-        if (p->errors[i] == 0 || !cw_schema_has_number(&p->numbers, number, state))
-            continue;
-        const double value = cw_schema_get_number(number, state) + p->errors[i];
-        cw_schema_set_number(number, state, value);
-    }
+    cw_smoothing_add(&p->smoothing, p->errors, state);
 }
 
 void cw_prediction_get_stats(const struct cw_prediction *prediction,

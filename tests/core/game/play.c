@@ -417,9 +417,13 @@ TEST(each_end_is_one_allocation)
     struct play *const play = play_start(&(struct play_config){
         .ticks_per_second = 60, .server_hz = 60, .client_hz = 60, .ticks_per_snapshot = 1});
     struct counted client_memory = {0}, server_memory = {0};
+    const float limits[] = {5, 0, 0};
+    const float *const group_limits[] = {NULL, limits};
     struct cw_game_config config = play_game(play);
     struct cw_game_client *client;
     struct cw_game_server *server;
+    config.max_group = 3;
+    config.group_limits = group_limits;
     config.allocator = counted_allocator(&client_memory);
     assert_ok(cw_game_client_create(&config, &client));
     assert_int_equal(client_memory.allocations, 1);
@@ -443,18 +447,21 @@ TEST(impossible_configs_are_refused)
     struct play *const play = play_start(&(struct play_config){
         .ticks_per_second = 60, .server_hz = 60, .client_hz = 60, .ticks_per_snapshot = 1});
     const float bad_amounts[] = {0, -1, 0};
-    struct cw_game_config bad[4];
-    for (int i = 0; i < 4; i++)
+    const float *const bad_limits[] = {NULL, bad_amounts};
+    struct cw_game_config bad[6];
+    for (int i = 0; i < 6; i++)
         bad[i] = play_game(play);
     bad[0].input_type = 2;
     bad[1].player_type = 2;
     bad[2].smooth_limits = bad_amounts;
     bad[3].tolerances = bad_amounts;
-    static const char *const fields[] = {"input_type", "player_type", "smooth_limits",
-                                         "tolerances"};
+    bad[4].group_limits = bad_limits;
+    bad[5].max_group = 257;
+    static const char *const fields[] = {"input_type", "player_type",  "smooth_limits",
+                                         "tolerances", "group_limits", "max_group"};
     struct cw_game_client *client = NULL;
     struct cw_game_server *server = NULL;
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 6; i++) {
         assert_error_names(cw_game_client_create(&bad[i], &client), fields[i]);
         assert_error_names(cw_game_server_create(&bad[i], &server), fields[i]);
         assert_int_equal(cw_game_client_memory(&bad[i]), 0);

@@ -49,6 +49,7 @@ static struct play *started(uint64_t seed)
 {
     struct play_config config = play_config();
     config.seed = seed;
+    config.max_group = 4;
     struct play *const play = play_start(&config);
     play_run(play, 3);
     return play;

@@ -187,6 +187,35 @@ TEST(corrections_that_come_together)
     assert_true(same(&rig, &rig.ball, &expected));
 }
 
+/* A right state is played on from again, as others may have changed what follows. */
+TEST(ticks_are_played_again_after_a_right_state)
+{
+    struct rig rig;
+    rig_open(&rig);
+    rig_start(&rig);
+    assert_false(cw_prediction_again(rig.prediction));
+    rig_play(&rig, 30);
+    assert_false(cw_prediction_again(rig.prediction));
+    for (uint32_t tick = 12; tick <= 15; tick += 3) {
+        const struct ball server = played_on((struct ball){0}, 0, tick);
+        assert_false(cw_prediction_correct(rig.prediction, tick, &server));
+        assert_true(cw_prediction_again(rig.prediction)); /* the second one before the replay */
+    }
+    rig_replay(&rig);
+    assert_int_equal(rig.first_replayed, 16);
+    assert_int_equal(rig.replayed, 15);
+    assert_int_equal(stats_of(&rig).corrections, 0);
+
+    wind = 1;
+    assert_true(cw_prediction_again(rig.prediction));
+    rig_replay(&rig);
+    const struct cw_prediction_stats stats = stats_of(&rig);
+    assert_int_equal(stats.corrections, 1);
+    assert_int_equal(stats.wrong_field, X);
+    assert_int_equal(stats.wrong_tick, 30);
+    assert_int_equal(stats.depth, 15);
+}
+
 TEST(the_newest_tick_is_corrected_too)
 {
     struct rig rig;

@@ -9,19 +9,35 @@ import { StructOf, schemaIn } from './structs.js';
 /** The rules of a game of any types. */
 type AnyRules = GameRules<Schema, never, never>;
 
-/** Makes one end of a game in the module. */
+/** Plays a tick of an entity of any type. */
+type StepOf<World extends Schema, Input extends MessageName<World>> = (
+  entity: object,
+  others: Iterable<GameEntity<World, Input>>,
+) => object;
+
+/** Makes one end of a game in the module. The limits of all types lie in one block, behind their addresses. */
 function make(core: GameCore, schema: CoreSchema, rules: AnyRules, side: 'client' | 'server') {
   const { entities, player, input, smooth } = rules;
-  const number = schema.number(player);
-  const names = Object.keys(entities.types[number]!.fields);
-  const limits: Limits = smooth?.[player] ?? {};
-  return core.withMemory(4 * names.length, (floats) => {
-    names.forEach((name, i) =>
-      core.memory.view.setFloat32(floats + 4 * i, limits[name] ?? 0, true),
-    );
+  const playerType = schema.number(player);
+  const names = entities.types.map(({ fields }) => Object.keys(fields));
+  const count = names.reduce((sum, { length }) => sum + length, 0);
+  return core.withMemory(4 * (names.length + count), (groupLimits) => {
+    const { view } = core.memory;
+    let at = groupLimits + 4 * names.length;
+    const places = entities.types.map(({ name }, type) => {
+      const place = at;
+      const limits: Limits = smooth?.[name as never] ?? {};
+      view.setUint32(groupLimits + 4 * type, place, true);
+      for (const field of names[type]!) {
+        view.setFloat32(at, limits[field] ?? 0, true);
+        at += 4;
+      }
+      return place;
+    });
+    const smoothLimits = places[playerType];
     return core.create(
       gameConfigStruct,
-      { ...rules, inputType: schema.number(input), playerType: number, smoothLimits: floats },
+      { ...rules, inputType: schema.number(input), playerType, smoothLimits, groupLimits },
       (out) => core.exports.cw_game_config_default(out, schema.pointer),
       core.exports[`cw_game_${side}_create`],
     );
@@ -77,15 +93,33 @@ export abstract class GameEnd<
    * number.
    */
   get(id: number): GameEntity<World, Input> | undefined {
-    const { core, address, schema } = this;
+    const { core, address } = this;
     const state = core.exports[`cw_game_${this.#side}_state`](address, id, core.scratch);
     if (state === 0) return undefined;
-    const type = core.memory.u32(core.scratch);
+    return this.entity(id, core.memory.u32(core.scratch), state);
+  }
+
+  /** Returns an entity whose struct is at an address. @internal */
+  protected entity(id: number, type: number, address: number): GameEntity<World, Input> {
+    const { schema } = this;
     return {
       id,
       type: schema.name(type),
-      value: schema.read(type, state),
+      value: schema.read(type, address),
     } as unknown as GameEntity<World, Input>;
+  }
+
+  /** Plays a tick of an entity; a player of whom there is no input goes on as its state says. @internal */
+  protected played(
+    { type, value }: GameEntity<World, Input>,
+    others: Iterable<GameEntity<World, Input>>,
+    input?: MessageValue<World, Input>,
+  ): object {
+    const { player, step, guess, steps } = this.rules;
+    const play = (steps as Readonly<Record<string, StepOf<World, Input>>> | undefined)?.[type];
+    if (type !== (player as string)) return play?.(value, others) ?? value;
+    const state = value as unknown as MessageValue<World, Player>;
+    return step(state, input ?? guess!(state), others);
   }
 
   /** Returns the entity that the module has written to its scratch memory, as it is at its moment. @internal */

@@ -69,7 +69,7 @@ export interface PlayOptions<
 >
   extends
     GameRules<World, Player, Input>,
-    Pick<GameConfig, 'ticksPerInput' | 'smoothSeconds' | 'maxDelaySeconds'> {
+    Pick<GameConfig, 'ticksPerInput' | 'smoothSeconds' | 'maxDelaySeconds' | 'maxGroup'> {
   /** Returns what the player does now. It is called once for each tick. */
   readonly keys: () => MessageValue<World, Input>;
   /** Draws a frame. */
@@ -85,9 +85,14 @@ type Client = GameClient<BodySchema>;
 /** A turn of the module: the addresses of an input and, to play it, of a state. */
 interface Turn {
   readonly type: keyof typeof gameTurnTypes;
+  readonly entity: number;
+  readonly entityType: number;
   readonly input: number;
   readonly state: number;
 }
+
+/** The default of `maxGroup` for rules with `touches`. */
+const MAX_GROUP = 16;
 
 const nextFrame = (frame: () => void): unknown =>
   typeof requestAnimationFrame === 'function'
@@ -107,6 +112,8 @@ export class PlayedGame<
   /** True while a frame is to come. */
   #scheduled = false;
   #stopped = false;
+  /** The entities that the page predicts, its own among them, in the order of their numbers. */
+  #group: number[] = [];
 
   /** @internal */
   constructor(core: GameCore, client: Client, options: PlayOptions<World, Player, Input>) {
@@ -228,12 +235,36 @@ export class PlayedGame<
   }
 
   /** Plays a turn. A value that does not fit leaves the module's input or state as it was. */
-  #play({ type, input, state }: Turn): void {
-    const { playerStruct, inputStruct, place, rules } = this;
+  #play({ type, entity, entityType, input, state }: Turn): void {
+    const { inputStruct, place, schema } = this;
     if (gameTurnTypes[type] === 'input')
       return inputStruct.replace(input, place, this.#options.keys());
-    const next = rules.step(playerStruct.read(state), inputStruct.read(input));
-    if (!this.#stopped) playerStruct.replace(state, place, next);
+    const next = this.played(
+      this.entity(entity, entityType, state),
+      this.#others(entity),
+      input === 0 ? undefined : inputStruct.read(input),
+    );
+    if (!this.#stopped) schema.replace(entityType, state, place, next);
+  }
+
+  /** The other predicted entities, in the tick that is played. */
+  *#others(but: number): Iterable<GameEntity<World, Input>> {
+    const { core, address } = this;
+    for (const id of this.#group) {
+      const state = id !== but && core.exports.cw_game_client_state(address, id, core.scratch);
+      if (state) yield this.entity(id, core.memory.u32(core.scratch), state);
+    }
+  }
+
+  /** Chooses the entities that are predicted from the next snapshot on. */
+  #choose(entities: readonly GameEntity<World, Input>[], own: MessageValue<World, Player>): void {
+    const { core, me, rules } = this;
+    const chosen = entities.filter((other) => other.id !== me && rules.touches!(own, other));
+    const ids = chosen.slice(0, this.#options.maxGroup).map(({ id }) => id);
+    const at = core.memoryFor(4 * ids.length);
+    ids.forEach((id, i) => core.memory.view.setUint32(at + 4 * i, id, true));
+    core.check(core.exports.cw_game_client_set_group(this.address, at, ids.length));
+    this.#group = [...ids, me!].sort((a, b) => a - b);
   }
 
   #transmit(now: number): void {
@@ -249,8 +280,10 @@ export class PlayedGame<
     const { me } = this;
     const entities: GameEntity<World, Input>[] = [];
     while (exports.cw_game_client_next_entity(this.address, scratch)) entities.push(this.shown());
+    entities.sort((a, b) => a.id - b.id);
     const own = entities.find(({ id }) => id === me)?.value as
       MessageValue<World, Player> | undefined;
+    if (own && this.rules.touches) this.#choose(entities, own);
     this.#options.draw({ me, own, entities });
   }
 }
@@ -270,7 +303,11 @@ export async function playGame<
   client: GameClient<Of> & HasGameMessage<Of>,
   options: PlayOptions<World, Player, Input>,
 ): Promise<PlayedGame<World, Player, Input>> {
-  checkOptions('playGame', options, ['entities', 'player', 'input', 'step', 'keys', 'draw']);
+  const needs = ['entities', 'player', 'input', 'step', 'keys', 'draw'] as const;
+  checkOptions('playGame', options, options.touches ? [...needs, 'guess'] : needs);
   const kit = options.kit ?? (await loadGame());
-  return new PlayedGame(kit, client as unknown as Client, options);
+  return new PlayedGame(kit, client as unknown as Client, {
+    maxGroup: options.touches ? MAX_GROUP : 0,
+    ...options,
+  });
 }

@@ -30,12 +30,33 @@ export interface GameRules<
   readonly input: Input;
   /**
    * Plays one tick: returns the player's state after it. The result may depend on nothing but state and input, because
-   * the page plays each tick before the server does, and again when it was wrong.
+   * the page plays each tick before the server does, and again when it was wrong. With `touches` it may also depend on
+   * the others: those that the page predicts too, which on the server are among all. Both ends step the entities in the
+   * order of their numbers.
    */
   readonly step: (
     player: MessageValue<World, Player>,
     input: MessageValue<World, Input>,
+    others: Iterable<GameEntity<World, Input>>,
   ) => MessageValue<World, Player>;
+  /**
+   * Returns whether an entity may touch a player within the next moments. The page then predicts it too, as far ahead
+   * as the player itself, up to `maxGroup` of them (default 16). Default: none, so that all others are shown as they
+   * were.
+   */
+  readonly touches?: (
+    player: MessageValue<World, Player>,
+    other: GameEntity<World, Input>,
+  ) => boolean;
+  /** Returns what another player is taken to do now, by its state. `touches` needs it. */
+  readonly guess?: (player: MessageValue<World, Player>) => MessageValue<World, Input>;
+  /** Plays one tick of entities of other types, for `touches`, after the players'. Those without stay as they are. */
+  readonly steps?: {
+    readonly [Name in Exclude<MessageName<World>, Player | Input>]?: (
+      entity: MessageValue<World, Name>,
+      others: Iterable<GameEntity<World, Input>>,
+    ) => MessageValue<World, Name>;
+  };
   /** The fields that move smoothly. Default: none, so that everything moves by whole snapshots. */
   readonly smooth?: Smooth<World>;
 }

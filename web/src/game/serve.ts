@@ -110,6 +110,8 @@ export class ServedGame<
   readonly #server: GameServer<Of>;
   readonly #options: ServeOptions<World, Player, Input, Of>;
   readonly #players = new Map<number, PlayerOf<World, Player, Input, Of>>();
+  /** The numbers of the entities of other types that `steps` play. */
+  readonly #things = new Set<number>();
   #stopped = false;
 
   /** @internal */
@@ -141,11 +143,14 @@ export class ServedGame<
     type: Name,
     value: MessageValue<World, Name>,
   ): MessageValue<World, Name> {
+    if (this.rules.steps?.[type as never]) this.#things.add(id);
+    else this.#things.delete(id);
     return this.#set(id, type, value);
   }
 
   /** Removes an entity. */
   remove(id: number): void {
+    this.#things.delete(id);
     this.core.exports.cw_game_server_remove(this.address, id);
   }
 
@@ -188,9 +193,13 @@ export class ServedGame<
     const { slot } = client;
     core.check(exports.cw_game_server_join(this.address, slot, slot));
     const state = this.#set(slot, rules.player, this.#options.join(client));
-    const player = new GamePlayer(client, state, (id: number) =>
-      exports.cw_game_server_seen(this.address, slot, id, core.scratch) ? this.shown() : undefined,
-    ) as PlayerOf<World, Player, Input, Of>;
+    const player = new GamePlayer(client, state, (id: number) => {
+      const now = this.get(id);
+      // Who may be touched is shown to a player as far ahead as the player itself.
+      if (now && rules.touches?.(player.state, now)) return now;
+      const seen = exports.cw_game_server_seen(this.address, slot, id, core.scratch);
+      return seen ? this.shown() : undefined;
+    }) as PlayerOf<World, Player, Input, Of>;
     this.#players.set(slot, player);
     const isHere = (): boolean => this.#players.get(slot) === player;
     bodiesOf(client).addEventListener('message', ({ message }) => {
@@ -227,17 +236,34 @@ export class ServedGame<
     if (!this.#stopped) this.#transmit(now);
   };
 
+  /** Plays a tick as the pages do: entity by entity, in the order of their numbers. */
   #play(): void {
-    const { core, place, inputStruct, rules } = this;
-    const { exports } = core;
-    for (const player of this.players) {
-      if (!exports.cw_game_server_input(this.address, player.id, place)) continue;
+    const { place, inputStruct, rules } = this;
+    const { exports } = this.core;
+    for (const player of [...this.#players.values()].sort((a, b) => a.id - b.id)) {
+      const { id } = player;
+      if (!exports.cw_game_server_input(this.address, id, place)) continue;
       player.input = inputStruct.read(place);
-      player.state = rules.step(player.state, player.input);
+      player.state = rules.step(player.state, player.input, this.#others(id));
+      // A page rounds each state before it steps the next entity.
+      if (rules.touches) player.state = this.#set(id, rules.player, player.state);
+    }
+    for (const id of [...this.#things].sort((a, b) => a - b)) {
+      const thing = this.get(id);
+      if (thing)
+        this.#set(id, thing.type, this.played(thing, this.#others(id)) as typeof thing.value);
     }
     this.#options.tick?.(this);
     for (const player of this.players)
       player.state = this.#set(player.id, rules.player, player.state);
+  }
+
+  /** The other players, and the entities of other types that are stepped. */
+  *#others(but: number): Iterable<GameEntity<World, Input>> {
+    const { player: type } = this.rules;
+    for (const { id, state: value } of this.#players.values())
+      if (id !== but) yield { id, type, value } as unknown as GameEntity<World, Input>;
+    for (const id of this.#things) if (id !== but) yield this.get(id)!;
   }
 
   /** Chooses the entities that a player gets. */

@@ -34,10 +34,9 @@ export class StructOf<Value> {
     this.#schema.write(this.number, address, value as Record<string, unknown>);
   }
 
-  /** Writes a value over another, first to free memory, so that one that does not fit changes nothing. */
+  /** Writes a value over another one, see {@link CoreSchema.replace}. */
   replace(address: number, free: number, value: Value): void {
-    this.write(free, value);
-    this.write(address, value);
+    this.#schema.replace(this.number, address, free, value as object);
   }
 
   read(address: number): Value {
