@@ -10,7 +10,7 @@ import type {
 } from './transport.js';
 
 /**
- * What is sent first waits for so long for relays that open after the first one. Opening takes three round trips or
+ * The first datagrams wait for so long for relays that open after the first one. Opening takes three round trips or
  * more, so a relay that is later than this is 0.1 s farther away.
  */
 const LATE_SECONDS = 0.3;
@@ -32,10 +32,10 @@ interface Relay {
 }
 
 /**
- * A session with the nearest of several relays. What is sent goes through all of them until the first datagram comes
- * back, which has been to the game server: a relay that is near, but far from the server, does not win. The others are
- * asked again when the link to this relay is lost or silent. A server that has a client by one relay leaves what comes
- * by another alone until the client says that it has moved.
+ * A session with the nearest of several relays. It sends through all of them until the first datagram comes back, which
+ * has been to the game server: a relay that is near, but far from the server, does not win. It asks the others again
+ * when the link to this relay is lost or silent. A server that has a client by one relay leaves what comes by another
+ * alone until the client says that it has moved.
  */
 export class NearestSession extends EventTarget implements Session {
   readonly maxDatagramSize: number;
