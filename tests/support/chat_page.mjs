@@ -29,7 +29,7 @@ export async function openPage(t, browser, { url }) {
 /** Connects in the page, which keeps the client; returns the outcome. */
 export const attempt = (page, token, options = {}) =>
   page.evaluate(
-    async ([bytes, { transports, abortAfter, otherSchema, channels, inWorker }]) => {
+    async ([bytes, { relays = '/', transports, abortAfter, otherSchema, channels, inWorker }]) => {
       const { connect, f32, message, schema } = await import('causeway-net');
       const { messages } = await import('/chat_schema.js');
       const join = inWorker
@@ -38,7 +38,7 @@ export const attempt = (page, token, options = {}) =>
       const controller = new AbortController();
       if (abortAfter) setTimeout(() => controller.abort(), abortAfter);
       try {
-        globalThis.client = await join('/', {
+        globalThis.client = await join(relays, {
           token: new Uint8Array(bytes),
           schema: otherSchema ? schema(message('other', { x: f32() })) : messages,
           ...(transports && { transports }),

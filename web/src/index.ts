@@ -92,5 +92,6 @@ export type { DisconnectReason } from './hosts/ending.js';
 export { GameClient } from './hosts/game_client.js';
 export type { GameClientStats } from './hosts/game_client.js';
 export type { HostStats, ReceivedEvent } from './hosts/host.js';
-export type { ConnectToken, TokenOption } from './hosts/token.js';
+export type { ConnectToken, TokenAnswer, TokenOption, TokenWithRelays } from './hosts/token.js';
 export type { TransportOptions } from './transports/race.js';
+export type { RelayAddresses } from './transports/session.js';

@@ -7,7 +7,7 @@ import { CLIENT_FAREWELL_MS } from '../generated.js';
 import type { ClientState } from '../secure/core_client.js';
 import type { PayloadClient } from '../secure/payload_client.js';
 import { Policy } from '../secure/policy.js';
-import type { SessionTransport } from '../transports/links.js';
+import type { Session } from '../transports/links.js';
 import type { Transport, TransportClose, TransportKind } from '../transports/transport.js';
 import { Carrier } from './carrier.js';
 import type { GameClientState } from './client_events.js';
@@ -24,8 +24,11 @@ export interface Access {
   readonly returns: boolean;
   /** True when it does so after every end that another token may mend. */
   readonly reconnects?: boolean;
-  /** @param server the server that the relay is asked for */
-  open(signal: AbortSignal, server: string): Promise<SessionTransport>;
+  /**
+   * @param server the server that the relay is asked for
+   * @param relays the relays that came with the token
+   */
+  open(signal: AbortSignal, server: string, relays?: readonly URL[]): Promise<Session>;
   through(transport: Transport): Transport;
   /** Milliseconds from tick to tick. */
   readonly interval: number;
@@ -75,8 +78,10 @@ class Attempt {
   readonly abort: Abort;
   /** The servers of its token, under the names that a relay expects. */
   servers: readonly string[] = [];
+  /** The relays that came with its token. */
+  relays: readonly URL[] | undefined;
   /** The session with the server that is being tried, or that has taken the client. */
-  session: SessionTransport | undefined;
+  session: Session | undefined;
   /** The carrier over the session, or over what the application has put before it. */
   carrier: Carrier | undefined;
   /** Settles when the server has taken the client, or there will be no connection. */
@@ -222,6 +227,7 @@ export class ClientRunner {
       const token = await Promise.race([this.#access.tokens.next(), attempt.connected.promise]);
       if (!token) throw closedError();
       attempt.servers = token.servers;
+      attempt.relays = token.relays;
       this.#policy.token(token.servers.length, token.expireTime);
       await this.#approach(attempt, token.bytes);
       await attempt.connected.promise;
@@ -243,8 +249,8 @@ export class ClientRunner {
    */
   async #approach(attempt: Attempt, token?: Uint8Array): Promise<void> {
     this.#enter('opening');
-    const open = (server: string): Promise<SessionTransport> =>
-      this.#access.open(attempt.abort.signal, server);
+    const open = (server: string): Promise<Session> =>
+      this.#access.open(attempt.abort.signal, server, attempt.relays);
     const session = await openServer(this.#policy, attempt.servers, open);
     if (this.#attempt !== attempt) return session.close();
     attempt.session = session;
@@ -259,7 +265,7 @@ export class ClientRunner {
   }
 
   /** Lets the session carry the connection, or the attempt. */
-  #carry(attempt: Attempt, session: SessionTransport, carrier: Carrier): void {
+  #carry(attempt: Attempt, session: Session, carrier: Carrier): void {
     const isCurrent = (): boolean => this.#attempt === attempt && attempt.session === session;
     session.addEventListener('transport', () => {
       if (isCurrent()) this.#calls.switched?.(session.kind);

@@ -6,8 +6,8 @@ import type { Schema } from '../messages/schema.js';
 import type { ConnectionConfig } from '../messages/types.js';
 import { checkOptions } from '../options.js';
 import { Client } from '../secure/client.js';
-import { openSession, type TransportOptions } from '../transports/race.js';
-import { relayAddress } from '../transports/session.js';
+import { openNearest, type TransportOptions } from '../transports/race.js';
+import { relayList, type RelayAddresses } from '../transports/session.js';
 import type { Transport } from '../transports/transport.js';
 import { attemptWith } from './attempt.js';
 import { tickInterval } from './carrier.js';
@@ -23,7 +23,7 @@ export type Through = (transport: Transport) => Transport;
 export interface ClientOptions<Of extends Schema> extends ConnectionConfig, CoreOptions {
   /**
    * The connect token from the game's backend: 2048 bytes, for one connection only. It may also be a function that asks
-   * the backend for a token; then the client can connect again, and does so by itself when the page was frozen for so
+   * the backend for a token, and may tell the relays too ({@link TokenWithRelays}); then the client can connect again, and does so by itself when the page was frozen for so
    * long that the server has given it up.
    */
   readonly token: TokenOption;
@@ -96,19 +96,22 @@ export async function connectBy<const Of extends Schema>(
 }
 
 /**
- * Connects with a game server through the relay at `url`.
+ * Connects with a game server through a relay.
+ * @param relays the relay's address; or those of several, of which the nearest carries the player, counted through to
+ *   the server, and another one when it is lost. A game server of this library keeps the connection then; one of
+ *   another library gets a new one, with `reconnect`.
  * @throws {@link ConnectError} whose `code` tells why there is no connection and whose `stage` tells how far it came;
  *   {@link MisuseError} with a code that says which part of schema or config cannot work, `INVALID_ARGUMENT` when
  *   there is none or an option is null; RangeError for the tick rate, and for a transport that does not take what would
  *   be sent; the error of the function that is asked for the token; the reason of an aborted signal.
  */
 export async function connect<const Of extends Schema>(
-  url: string | URL,
+  relays: RelayAddresses,
   options: ConnectOptions<Of>,
 ): Promise<GameClient<Of>> {
   checkOptions('connect', options, ['token', 'schema']);
-  relayAddress(url, 'http');
-  return connectBy(options, (attempt, server) =>
-    openSession(url, { ...options, signal: attempt, server }),
+  const urls = relayList(relays);
+  return connectBy(options, (attempt, server, others = urls) =>
+    openNearest(others, { ...options, signal: attempt, server }),
   );
 }

@@ -4,7 +4,8 @@ import { coreOf, type CoreOptions } from '../loader.js';
 import { checkOptions } from '../options.js';
 import { PayloadClient } from '../secure/payload_client.js';
 import { BaseTransport } from '../transports/base.js';
-import { openSession, type TransportOptions } from '../transports/race.js';
+import { openNearest, type TransportOptions } from '../transports/race.js';
+import { relayList, type RelayAddresses } from '../transports/session.js';
 import type {
   Transport,
   TransportClose,
@@ -96,14 +97,15 @@ export class SecureTransport extends BaseTransport {
 
 /**
  * Opens a secure connection with a game server that speaks netcode with payloads of its own, through the
- * relay at `url`. For netcode with reliable, put an {@link Endpoint} over it.
+ * nearest of the relays. For netcode with reliable, put an {@link Endpoint} over it.
  * @throws what `connect` throws.
  */
 export async function openSecureTransport(
-  url: string | URL,
+  relays: RelayAddresses,
   options: SecureTransportOptions,
 ): Promise<SecureTransport> {
   checkOptions('openSecureTransport', options, ['token']);
+  const urls = relayList(relays);
   throwIfAborted(options.signal);
   const core = await coreOf(options);
   const client = new PayloadClient(core);
@@ -114,7 +116,7 @@ export async function openSecureTransport(
     {
       tokens: new Tokens(core, options.token),
       returns: false,
-      open: (signal, server) => openSession(url, { ...options, signal, server }),
+      open: (signal, server, others = urls) => openNearest(others, { ...options, signal, server }),
       through: options.through ?? ((session) => session),
       interval: tickInterval(),
     },

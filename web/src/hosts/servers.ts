@@ -1,6 +1,6 @@
 import { ConnectError, relaySays, type RelayCode } from '../errors.js';
 import type { Policy } from '../secure/policy.js';
-import type { SessionTransport } from '../transports/links.js';
+import type { Session } from '../transports/links.js';
 import type { TransportClose } from '../transports/transport.js';
 
 /** These reasons of the relay concern one game server, and not the player. */
@@ -32,8 +32,8 @@ export const endsForServer = ({ code }: TransportClose): boolean =>
 export async function openServer(
   policy: Policy,
   names: readonly string[],
-  open: (server: string) => Promise<SessionTransport>,
-): Promise<SessionTransport> {
+  open: (server: string) => Promise<Session>,
+): Promise<Session> {
   for (;;)
     try {
       return await open(names[policy.server]!);

@@ -1,15 +1,25 @@
 import type { Core } from '../core.js';
 import { ConnectError, MisuseError } from '../errors.js';
 import { tokenAt, tokenSize } from '../generated.js';
+import { relayList, type RelayAddresses } from '../transports/session.js';
 
 /** A connect token from the game's backend: 2048 bytes, for one connection only. */
 export type ConnectToken = Uint8Array | ArrayBuffer;
+
+/** A connect token, and the relays by which its player is to connect, in place of those that the page knows. */
+export interface TokenWithRelays {
+  readonly token: ConnectToken;
+  readonly relays: RelayAddresses;
+}
+
+/** The answer of a function that asks the backend for a token. */
+export type TokenAnswer = ConnectToken | TokenWithRelays;
 
 /**
  * A connect token, or a function that asks the backend for one. The function is called for each connection, so that a
  * client can connect again.
  */
-export type TokenOption = ConnectToken | (() => ConnectToken | Promise<ConnectToken>);
+export type TokenOption = ConnectToken | (() => TokenAnswer | Promise<TokenAnswer>);
 
 /** A token, with its public part. */
 interface ReadToken {
@@ -20,6 +30,8 @@ interface ReadToken {
   readonly fingerprint: bigint;
   /** Its game servers, under the names that a relay expects. */
   readonly servers: readonly string[];
+  /** The relays that came with it. */
+  readonly relays?: readonly URL[];
 }
 
 /** One client's tokens come from here. */
@@ -43,7 +55,7 @@ export class Tokens {
 
   /**
    * Returns the token for the next connection.
-   * @throws {@link ConnectError} `INVALID_TOKEN`, and `SCHEMA` when it is for another one; {@link MisuseError}
+   * @throws {@link ConnectError} `INVALID_TOKEN`, `TRANSPORT` for an address that is none, and `SCHEMA` when it is for another one; {@link MisuseError}
    *   `TOKEN_USED` when there is no other token; the error of the application's function.
    */
   async next(): Promise<ReadToken> {
@@ -53,7 +65,9 @@ export class Tokens {
         'a connect token is good for one connection; pass a function as token to connect again',
       );
     this.#used = true;
-    const token = typeof this.#option === 'function' ? await this.#option() : this.#option;
+    const answer = typeof this.#option === 'function' ? await this.#option() : this.#option;
+    const { token, relays } =
+      answer instanceof Object && 'relays' in answer ? answer : { token: answer };
     const read = readToken(this.#core, new Uint8Array(token));
     const own = read.fingerprint === 0n ? 0n : this.#fingerprint();
     if (own !== 0n && own !== read.fingerprint)
@@ -62,7 +76,7 @@ export class Tokens {
         'token',
         'the connect token is for another schema; build client and backend from the same one',
       );
-    return read;
+    return relays === undefined ? read : { ...read, relays: relayList(relays) };
   }
 }
 

@@ -49,6 +49,18 @@ export interface LinkSource {
   renewSession(): void;
 }
 
+/** A transport to the game server whose links may be replaced: its events are those of {@link SessionTransport}. */
+export interface Session extends Transport, EventTarget {
+  /** The end of the last link, while there is none. @internal */
+  readonly loss: TransportClose | undefined;
+  /** @internal */
+  isBusy(size: number): boolean;
+  /** Looks for another way beside the one that is open and has become silent. */
+  renew(): void;
+  /** Lets only `close` end the transport from now on. @internal */
+  keep(): void;
+}
+
 /** A link that has opened beside another one. */
 interface Trial {
   readonly old: Transport;
@@ -75,7 +87,7 @@ interface Trial {
  * Its events: `transport` when `kind` has changed, `state` when `state` has, and `relink` when another
  * link has taken the place of one that was lost or is silent.
  */
-export class SessionTransport extends EventTarget implements Transport {
+export class SessionTransport extends EventTarget implements Session {
   readonly maxDatagramSize: number;
   readonly #closed = new Deferred<TransportClose>();
   readonly closed = this.#closed.promise;
@@ -164,7 +176,7 @@ export class SessionTransport extends EventTarget implements Transport {
   }
 
   stats(): TransportStats {
-    return [...this.#counted].reduce((sum, link) => add(sum, link.stats()), this.#past)!;
+    return [...this.#counted].reduce((sum, link) => addStats(sum, link.stats()), this.#past)!;
   }
 
   /**
@@ -361,7 +373,7 @@ export class SessionTransport extends EventTarget implements Transport {
     for (const link of this.#counted)
       if (!this.#links.has(link) && link !== this.#current) {
         this.#counted.delete(link);
-        this.#past = add(this.#past, link.stats());
+        this.#past = addStats(this.#past, link.stats());
       }
   }
 
@@ -391,7 +403,8 @@ const signs = (): readonly [Partial<EventTarget> | undefined, string][] => [
   [globalThis.document, 'visibilitychange'],
 ];
 
-const add = (sum: TransportStats | undefined, more: TransportStats): TransportStats =>
+/** Returns the sums of figures. */
+export const addStats = (sum: TransportStats | undefined, more: TransportStats): TransportStats =>
   sum
     ? (Object.fromEntries(
         Object.entries(more).map(([name, value]) => [

@@ -3,8 +3,9 @@ import { ConnectError } from '../errors.js';
 import { DEFAULT_DATAGRAM_SIZE } from '../generated.js';
 import { checkOptions } from '../options.js';
 import type { OpenLink } from './dialer.js';
-import { SessionTransport } from './links.js';
+import { SessionTransport, type Session } from './links.js';
 import { PageRules } from './page_rules.js';
+import { NearestSession } from './relays.js';
 import { relayAddress, sessionKey } from './session.js';
 import type { RelayTransportKind } from './transport.js';
 import { WebRtcTransport, type WebRtcOptions } from './webrtc.js';
@@ -58,11 +59,28 @@ export async function openSession(
   }
 }
 
+/**
+ * Opens a session with the nearest of these relays, for a host, which closes it.
+ * @throws what {@link openTransport} throws
+ */
+export async function openNearest(
+  relays: readonly URL[],
+  options: TransportOptions,
+): Promise<Session> {
+  if (relays.length === 1) return openSession(relays[0]!, options);
+  const open = relays.map(
+    (url) => (signal: AbortSignal) => openSession(url, { ...options, signal }),
+  );
+  throwIfAborted(options.signal);
+  const size = options.maxDatagramSize ?? DEFAULT_DATAGRAM_SIZE;
+  return untilAborted(new NearestSession(open, size), options.signal);
+}
+
 /** Resolves to the transport when it is open; rejects with the signal's reason when the signal is aborted before. */
-async function untilAborted(
-  transport: SessionTransport,
+async function untilAborted<Of extends Session & { readonly opened: Promise<void> }>(
+  transport: Of,
   signal: AbortSignal | undefined,
-): Promise<SessionTransport> {
+): Promise<Of> {
   let abort: (() => void) | undefined;
   const aborted = new Promise<never>((_, reject) => {
     abort = () => reject(reasonOf(signal!));

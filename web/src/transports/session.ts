@@ -1,4 +1,4 @@
-import { ConnectError } from '../errors.js';
+import { ConnectError, MisuseError } from '../errors.js';
 
 /** The options that name the relay's session and its game server. */
 export interface SessionOptions {
@@ -44,4 +44,18 @@ export function relayAddress(url: string | URL, scheme: 'http' | 'ws'): URL {
       cause: error,
     });
   }
+}
+
+/** The address of a relay, or the addresses of several, of which the nearest is used. */
+export type RelayAddresses = string | URL | readonly (string | URL)[];
+
+/**
+ * Returns the addresses of relays.
+ * @throws {@link MisuseError} when there is none, and what {@link relayAddress} throws
+ */
+export function relayList(relays: RelayAddresses): URL[] {
+  const list = Array.isArray(relays) ? (relays as readonly (string | URL)[]) : [relays as string];
+  if (list.length === 0)
+    throw new MisuseError('INVALID_ARGUMENT', 'there is no address of a relay; give one or more');
+  return list.map((url) => relayAddress(url, 'http'));
 }

@@ -4,7 +4,7 @@ import { checkReconnect, type ConnectOptions } from '../hosts/connect.js';
 import { tickInterval } from '../hosts/carrier.js';
 import type { Schema } from '../messages/schema.js';
 import { checkOptions } from '../options.js';
-import { relayAddress } from '../transports/session.js';
+import { relayList, type RelayAddresses } from '../transports/session.js';
 import type { WasmSource } from '../wasm_source.js';
 import { WorkerClient, type WorkerLike } from './worker_client.js';
 
@@ -31,7 +31,7 @@ const openWorker = (): WorkerLike =>
  * @throws what `connect` throws; {@link ConnectError} when there can be no Worker
  */
 export async function connectInWorker<const Of extends Schema>(
-  url: string | URL,
+  relays: RelayAddresses,
   options: WorkerOptions<Of>,
 ): Promise<WorkerClient<Of>> {
   checkOptions('connectInWorker', options, ['token', 'schema']);
@@ -39,7 +39,7 @@ export async function connectInWorker<const Of extends Schema>(
   checkReconnect(options);
   tickInterval(rest.ticksPerSecond);
   const client = new WorkerClient<Of>({
-    url: relayAddress(url, 'http').href,
+    relays: relayList(relays).map(({ href }) => href),
     options: {
       ...rest,
       token: typeof token === 'function' ? undefined : token,

@@ -62,13 +62,13 @@ class Server {
     return this.#client;
   }
 
-  async #start(...[url, { token, ...options }, peers]: Parameters<WorkerSide['start']>) {
+  async #start(...[relays, { token, ...options }, peers]: Parameters<WorkerSide['start']>) {
     const none: Omit<ClientStatus, 'state'> = {
       transport: undefined,
       slot: { index: 0, count: 0 },
       writable: false,
     };
-    const client = await connect(url, {
+    const client = await connect(relays, {
       ...options,
       schema: arrivedSchema(options.schema),
       token: token ?? (() => this.#line.call('token')),

@@ -1,7 +1,7 @@
 import type { GameClientState, Disconnect } from '../hosts/client_events.js';
 import type { GameClientStats } from '../hosts/game_client.js';
 import type { ConnectOptions } from '../hosts/connect.js';
-import type { ConnectToken } from '../hosts/token.js';
+import type { ConnectToken, TokenAnswer } from '../hosts/token.js';
 import type { WasmSource } from '../wasm_source.js';
 import type { Packets } from '../overlay/packet_watch.js';
 import type { RequestOptions } from '../messages/request.js';
@@ -44,7 +44,7 @@ export type ChannelOptions = {
 /** The functions of a Worker that its page calls. */
 export type WorkerSide = {
   /** Connects; `peers` says that the page can open peer connections. */
-  start(url: string, options: PortableOptions, peers: boolean): Promise<ClientStatus>;
+  start(relays: readonly string[], options: PortableOptions, peers: boolean): Promise<ClientStatus>;
   /** Sends a message and returns whether there is room for more. */
   send(...message: unknown[]): boolean;
   track(...message: unknown[]): Promise<Fate>;
@@ -73,7 +73,7 @@ export type WorkerSide = {
 
 /** The functions of a page that its Worker calls. */
 export type PageSide = {
-  token(): Promise<ConnectToken>;
+  token(): Promise<TokenAnswer>;
   state(status: ClientStatus): void;
   transport(status: ClientStatus): void;
   drain(): void;

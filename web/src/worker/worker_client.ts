@@ -43,7 +43,7 @@ export interface WorkerLike extends Port {
 
 /** The address and options with which a client gets to its server, each time that it connects. */
 export interface WorkerAccess {
-  readonly url: string;
+  readonly relays: readonly string[];
   readonly options: PortableOptions;
   readonly token: TokenOption;
   open(): WorkerLike;
@@ -228,11 +228,13 @@ export class WorkerClient<Of extends Schema = Schema> extends Host<
   async join(signal: AbortSignal | undefined, awaited = true): Promise<void> {
     throwIfAborted(signal);
     this.#begin();
-    const { url, options } = this.#access;
+    const { relays, options } = this.#access;
     const giveUp = (): void => this.disconnect();
     signal?.addEventListener('abort', giveUp);
     try {
-      this.#know(await this.#line.call('start', url, options, 'RTCPeerConnection' in globalThis));
+      this.#know(
+        await this.#line.call('start', relays, options, 'RTCPeerConnection' in globalThis),
+      );
     } catch (error) {
       const cause = signal?.aborted ? reasonOf(signal) : (this.#noToken?.why ?? error);
       const message = cause instanceof Error ? cause.message : String(cause);

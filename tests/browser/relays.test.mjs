@@ -1,0 +1,31 @@
+// A player in a real Chromium, of whose relays one dies.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { startChromium } from '../support/browsers.mjs';
+import { attempt, chat, openPage, startChat } from '../support/chat_page.mjs';
+import { until } from '../support/patience.mjs';
+import { startGate } from '../support/secure.mjs';
+
+const browser = await startChromium(test);
+
+for (const inWorker of [false, true])
+  test(`the other relay takes over, ${inWorker ? 'in a Worker' : 'in the page'}`, async (t) => {
+    const { server, relay, url } = await startChat(t, { relayOptions: ['--rtc', '127.0.0.1:0'] });
+    const { origin } = new URL(url);
+    const spare = await startGate(t, server, ['--origin', origin]);
+    const page = await openPage(t, browser, { url });
+    const came = await attempt(page, await server.token({ timeoutSeconds: 10 }), {
+      relays: [url, spare.url],
+      inWorker,
+    });
+    assert.ok(came.transport, JSON.stringify(came));
+    const sessions = async (of) => (await of.stats()).sessions_open;
+    const [loser, winner] = (await sessions(relay)) > 0 ? [spare, relay] : [relay, spare];
+    await until('the end of the other session', async () => (await sessions(loser)) === 0);
+    const talk = chat(page, 60);
+    await winner.stop('SIGKILL');
+    const { sent, said } = await talk;
+    assert.deepEqual(said, sent);
+    assert.equal(await sessions(loser), 1);
+    assert.equal(await page.evaluate(() => globalThis.client.state), 'connected');
+  });
