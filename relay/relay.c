@@ -45,6 +45,7 @@ static void apply(struct relay *relay, const struct options *options)
     upstreams_set(relay->upstreams, &options->upstreams);
     pre_session_limit_set(relay->pre_session_limit, options->max_per_address);
     webrtc_set_limits(relay->webrtc, &webrtc);
+    webtransport_set_limits(relay->webtransport, &webrtc);
     sessions_set_limits(relay->sessions, &sessions);
 }
 
@@ -153,6 +154,7 @@ struct relay *relay_create(const struct options *options, struct startup *startu
 static void on_turn(void *context)
 {
     struct relay *relay = context;
+    webtransport_turn(relay->webtransport);
     webrtc_turn(relay->webrtc);
     relay->counters->sessions_open = sessions_count(relay->sessions);
     watchdog_turn();
@@ -185,6 +187,7 @@ void relay_destroy(struct relay *relay)
     shutdown_cancel(&relay->shutdown);
     loop_timer_stop(&relay->worker.timer);
     proxy_connections_destroy(relay->proxy_connections);
+    webtransport_destroy(relay->webtransport);
     webrtc_destroy(relay->webrtc);
     lingers_close(relay->lingers);
     upstreams_destroy(relay->upstreams);

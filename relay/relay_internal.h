@@ -15,6 +15,7 @@
 #include "process/worker.h"
 #include "relay.h"
 #include "rtc/webrtc.h"
+#include "webtransport/webtransport.h"
 
 struct relay {
     const struct options *options; /* the options at the start */
@@ -35,7 +36,8 @@ struct relay {
     struct upstreams *upstreams;
     struct sessions *sessions;
     struct websockets *websockets;
-    struct webrtc *webrtc; /* NULL without --rtc */
+    struct webrtc *webrtc;             /* NULL without --rtc */
+    struct webtransport *webtransport; /* NULL without --webtransport */
     struct files files;
     struct http *http;
     struct lingers *lingers;

@@ -92,6 +92,27 @@ static struct dtls_identity *open_identity(const struct relay *relay)
     return identity;
 }
 
+/* Opens WebTransport on the port of WebRTC, and with its addresses. */
+static bool open_webtransport(struct relay *relay, const struct webrtc_config *webrtc)
+{
+    const struct options *options = relay->options;
+    struct webtransport_config config = {
+        .webrtc = relay->webrtc,
+        .advertised_count = webrtc->advertised_count,
+        .certificate = options->webtransport_certificate,
+        .key = options->webtransport_key,
+        .max_sessions = webrtc->max_sessions,
+        .limits = webrtc->limits,
+        .handshakes = webrtc->handshakes,
+    };
+    if (!options->webtransport)
+        return true;
+    memcpy(config.advertised, webrtc->advertised, sizeof config.advertised);
+    relay->webtransport = webtransport_create(&config, relay->loop, relay->sessions, relay->http,
+                                              &relay->counters->stats);
+    return relay->webtransport != NULL;
+}
+
 static bool open_webrtc(struct relay *relay, struct startup *startup)
 {
     const struct options *options = relay->options;
@@ -121,7 +142,7 @@ static bool open_webrtc(struct relay *relay, struct startup *startup)
         return false;
     relay->webrtc = webrtc_create(&config, identity, relay->loop, relay->sessions, relay->http,
                                   &relay->counters->stats);
-    return relay->webrtc != NULL;
+    return relay->webrtc != NULL && open_webtransport(relay, &config);
 }
 
 /* Returns the start of the config of a server without TLS. */

@@ -31,6 +31,7 @@ static void leave(void *context)
     struct relay *relay = context;
     listeners_close(&relay->listeners);
     admin_close(relay->admin);
+    webtransport_leave(relay->webtransport);
     webrtc_leave(relay->webrtc);
     shutdown_leave(&relay->shutdown);
 }

@@ -184,6 +184,13 @@ static bool fit_together(const struct options *options, struct options_error *er
                                    "--rtc");
     if (!options->rtc_certificate != !options->rtc_key)
         return options_fail(error, "--rtc-certificate and --rtc-key go together");
+    if (options->webtransport && !options->rtc)
+        return options_fail(error, "--webtransport shares the UDP port of --rtc: give that too");
+    if (!options->webtransport && options->webtransport_certificate)
+        return options_fail(error, "--webtransport-certificate has no meaning without "
+                                   "--webtransport");
+    if (!options->webtransport_certificate != !options->webtransport_key)
+        return options_fail(error, "--webtransport-certificate and --webtransport-key go together");
     return true;
 }
 

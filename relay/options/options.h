@@ -91,6 +91,9 @@ struct options {
     unsigned rtc_advertised_count;
     const char *rtc_certificate; /* PEM files; NULL = made at the start */
     const char *rtc_key;
+    bool webtransport;                    /* WebTransport is served on the port of WebRTC */
+    const char *webtransport_certificate; /* PEM files; NULL = made, and made anew every 6 days */
+    const char *webtransport_key;
     double peer_bytes_per_second; /* the rate to one browser; 0 = no limit */
     unsigned watchdog_seconds;    /* seconds of processor time for one turn of the loop; 0 = any */
     unsigned workers;             /* the number of processes that serve; 0 = this one */

@@ -59,6 +59,22 @@ const struct option_row options_table[] = {
      TO(option_read_text, rtc_key),
      .help = "the key of --rtc-certificate, a PEM file"},
 
+    {.heading = "WebTransport",
+     .name = "webtransport",
+     TO(option_read_flag, webtransport),
+     .help = "serve WebTransport too, on the UDP port of --rtc. Browsers GET the address and the "
+             "hashes of the certificates at /webtransport"},
+    {.name = "webtransport-certificate",
+     .value = "FILE",
+     TO(option_read_text, webtransport_certificate),
+     .help = "a PEM file with a certificate that browsers trust, and its chain, with "
+             "--webtransport-key; default: certificates of its own, valid for 14 days, which "
+             "browsers trust by their hashes"},
+    {.name = "webtransport-key",
+     .value = "FILE",
+     TO(option_read_text, webtransport_key),
+     .help = "the key of --webtransport-certificate, a PEM file"},
+
     {.heading = "TLS",
      .name = "tls-certificate",
      .value = "FILE",

@@ -153,6 +153,26 @@ void webrtc_turn(struct webrtc *webrtc)
     reap(webrtc);
 }
 
+void webrtc_share(struct webrtc *webrtc,
+                  void (*take)(void *context, const struct udp_path *path, const uint8_t *data,
+                               size_t size),
+                  void *context)
+{
+    webrtc->take_other = take;
+    webrtc->other = context;
+}
+
+void webrtc_send(struct webrtc *webrtc, const struct udp_path *path, const uint8_t *data,
+                 size_t size)
+{
+    rtc_socket_send(webrtc->socket, path, data, size);
+}
+
+uint16_t webrtc_port(const struct webrtc *webrtc)
+{
+    return webrtc->port;
+}
+
 int webrtc_socket(const struct webrtc *webrtc)
 {
     return webrtc ? rtc_socket_descriptor(webrtc->socket) : -1;
@@ -445,6 +465,10 @@ static void on_datagram(void *context, const struct udp_path *path, const uint8_
     struct webrtc *webrtc = context;
     if (stun_is(data, size)) {
         take_check(webrtc, path, data, size);
+        return;
+    }
+    if (webrtc->take_other && size > 0 && !dtls_is(data, size)) {
+        webrtc->take_other(webrtc->other, path, data, size);
         return;
     }
     bool taken = false;

@@ -7,6 +7,7 @@
 #include "os/loop.h"
 #include "os/socket_address.h"
 #include "rtc/dtls.h"
+#include "rtc/udp_address.h"
 #include "session/session.h"
 #include "stats/stats.h"
 
@@ -65,6 +66,20 @@ void webrtc_destroy(struct webrtc *webrtc);
 /* Sends the datagrams that have been gathered and frees the links that have ended. Call it in each
    turn of the loop. NULL is allowed. */
 void webrtc_turn(struct webrtc *webrtc);
+
+/* Lets another protocol share the UDP port: it gets the packets that are of neither STUN nor DTLS.
+ */
+void webrtc_share(struct webrtc *webrtc,
+                  void (*take)(void *context, const struct udp_path *path, const uint8_t *data,
+                               size_t size),
+                  void *context);
+
+/* Sends a packet of that protocol, at webrtc_turn at the latest. */
+void webrtc_send(struct webrtc *webrtc, const struct udp_path *path, const uint8_t *data,
+                 size_t size);
+
+/* Returns the number of the UDP port. */
+uint16_t webrtc_port(const struct webrtc *webrtc);
 
 /* Returns the UDP socket, for another process; -1 for NULL. */
 int webrtc_socket(const struct webrtc *webrtc);

@@ -53,6 +53,10 @@ struct webrtc {
     struct deferred deferred; /* the datagrams of links whose handshakes wait */
     struct loop_timer held_timer;
     struct rtc_link *ended;
+    /* another protocol on the port, see webrtc_share */
+    void (*take_other)(void *context, const struct udp_path *path, const uint8_t *data,
+                       size_t size);
+    void *other;
     uint16_t port;
     struct log_limit limit;
 };

@@ -85,6 +85,13 @@
     X(rtc_packets_policed, "packets of a WebRTC browser that sent too many, dropped unread")       \
     X(rtc_packets_overflow, "packets to the WebRTC port that found its socket full")               \
     X(rtc_packets_unsent, "packets to browsers that the system did not take")                      \
+    X(webtransport_requests, "requests for a WebTransport session that were accepted")             \
+    X(webtransport_requests_refused, "such requests that were refused")                            \
+    X(webtransport_handshakes_refused,                                                             \
+      "WebTransport handshakes refused: too many, or handshakes had their share")                  \
+    X(webtransport_handshakes_ended, "connections that did not ask for a session in time")         \
+    X(webtransport_packets_ignored, "packets of QUIC for no connection")                           \
+    X(webtransport_packets_policed, "packets of a connection that sent too many, dropped unread")  \
     X(connections_refused, "closed at once: their address had too many that were not sessions")    \
     X(handshakes_refused, "closed at once: their address had made too many TLS handshakes lately") \
     X(handshakes_waited,                                                                           \

@@ -1,0 +1,47 @@
+/* The WebTransport transport: one datagram of a session is one datagram, in an envelope on the way
+   from the browser (parts.h). It shares the UDP port of WebRTC. */
+#ifndef CAUSEWAY_RELAY_WEBTRANSPORT_H
+#define CAUSEWAY_RELAY_WEBTRANSPORT_H
+
+#include "http/http.h"
+#include "limits/handshake_budget.h"
+#include "os/loop.h"
+#include "rtc/webrtc.h"
+#include "session/session.h"
+#include "stats/stats.h"
+
+struct webtransport_config {
+    struct webrtc *webrtc; /* has the UDP port; must outlive the transport */
+    /* The addresses to which browsers are told to send, as for WebRTC. Without any, or with a
+       certificate of an authority, it is the host at which the page reaches the relay. */
+    struct socket_address advertised[WEBRTC_ADVERTISED_MAX];
+    unsigned advertised_count;
+    const char *certificate; /* PEM files; NULL = certificates of its own */
+    const char *key;
+    unsigned max_sessions;
+    struct webrtc_limits limits;
+    struct handshake_budget *handshakes; /* must outlive the transport */
+};
+
+struct webtransport;
+
+/* Creates the transport and its route at /webtransport. Everything else must outlive it. Logs what
+   failed and returns NULL otherwise. */
+struct webtransport *webtransport_create(const struct webtransport_config *config,
+                                         struct loop *loop, struct sessions *sessions,
+                                         struct http *http, struct stats *stats);
+
+/* Changes the limits. NULL is allowed, here and in the next functions. */
+void webtransport_set_limits(struct webtransport *webtransport, const struct webrtc_limits *limits);
+
+/* Sends what is due and frees the links that have ended. Call it in each turn of the loop, before
+   webrtc_turn. */
+void webtransport_turn(struct webtransport *webtransport);
+
+/* Takes note that another process receives from now on: links end without an answer. */
+void webtransport_leave(struct webtransport *webtransport);
+
+/* Ends all connections and frees everything. */
+void webtransport_destroy(struct webtransport *webtransport);
+
+#endif

@@ -1,0 +1,39 @@
+/* This stands in for WebTransport where its libraries are missing. */
+#include "os/log.h"
+#include "webtransport/webtransport.h"
+
+struct webtransport *webtransport_create(const struct webtransport_config *config,
+                                         struct loop *loop, struct sessions *sessions,
+                                         struct http *http, struct stats *stats)
+{
+    (void)config;
+    (void)loop;
+    (void)sessions;
+    (void)http;
+    (void)stats;
+    log_error(
+        "no --webtransport: this relay was built without it, because ngtcp2 1.11 or newer with "
+        "GnuTLS and nghttp3 1.8 were missing; see WebTransport in the relay's README");
+    return NULL;
+}
+
+void webtransport_set_limits(struct webtransport *webtransport, const struct webrtc_limits *limits)
+{
+    (void)webtransport;
+    (void)limits;
+}
+
+void webtransport_turn(struct webtransport *webtransport)
+{
+    (void)webtransport;
+}
+
+void webtransport_leave(struct webtransport *webtransport)
+{
+    (void)webtransport;
+}
+
+void webtransport_destroy(struct webtransport *webtransport)
+{
+    (void)webtransport;
+}
