@@ -116,8 +116,8 @@ bool cw_game_client_own(const struct cw_game_client *client, uint32_t *entity);
 /* Returns the state of an entity in the newest snapshot, the own one included: a struct of its
    type, valid until the next receive or reset. Sets *type unless type is NULL. Returns NULL when
    there is no such entity. */
-const void *cw_game_client_state(const struct cw_game_client *client, uint32_t entity,
-                                 uint32_t *type);
+const void *cw_game_client_newest(const struct cw_game_client *client, uint32_t entity,
+                                  uint32_t *type);
 
 /* A client can tell why its own entity or the others jerk. */
 enum cw_game_verdict_type {

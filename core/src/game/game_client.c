@@ -383,8 +383,8 @@ bool cw_game_client_own(const struct cw_game_client *client, uint32_t *entity)
     return true;
 }
 
-const void *cw_game_client_state(const struct cw_game_client *client, uint32_t entity,
-                                 uint32_t *type)
+const void *cw_game_client_newest(const struct cw_game_client *client, uint32_t entity,
+                                  uint32_t *type)
 {
     return client ? cw_snapshot_client_state(client->snapshots, entity, type) : NULL;
 }

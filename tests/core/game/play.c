@@ -261,9 +261,9 @@ TEST(a_client_knows_what_the_newest_snapshot_says)
     uint32_t type;
     struct cw_game_entity own, other;
     struct play_runner newest;
-    memcpy(&newest, cw_game_client_state(client, 1, &type), sizeof newest);
+    memcpy(&newest, cw_game_client_newest(client, 1, &type), sizeof newest);
     assert_int_equal(type, PLAY_PLAYER);
-    assert_null(cw_game_client_state(client, 2, NULL));
+    assert_null(cw_game_client_newest(client, 2, NULL));
     assert_true(cw_game_client_view_newest(client, play_client_clock(play, 0)));
     assert_true(cw_game_client_next_entity(client, &own) && own.own);
     assert_true(cw_game_client_next_entity(client, &other) && other.from == other.to);

@@ -94,7 +94,8 @@ export abstract class GameEnd<
    */
   get(id: number): GameEntity<World, Input> | undefined {
     const { core, address } = this;
-    const state = core.exports[`cw_game_${this.#side}_state`](address, id, core.scratch);
+    const { cw_game_client_newest: newest, cw_game_server_state: stateOf } = core.exports;
+    const state = (this.#side === 'client' ? newest : stateOf)(address, id, core.scratch);
     if (state === 0) return undefined;
     return this.entity(id, core.memory.u32(core.scratch), state);
   }
