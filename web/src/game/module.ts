@@ -87,7 +87,7 @@ export class GameCore extends WasmModule<GameExports> {
   }
 }
 
-/** Returns a function of the kit, which in a page has only those for clients. */
+/** Returns a function of the kit, which in a page has only those for clients. @internal */
 export const kitFunction = <Name extends keyof GameExports>(
   { exports }: GameCore,
   name: Name,
