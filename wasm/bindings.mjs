@@ -1,6 +1,6 @@
 // Binds the WebAssembly modules to TypeScript: their functions are those of the C headers, called with numbers and
 // addresses, and their structs have the layout of every C compiler for WebAssembly.
-//   node bindings.mjs core | server | game | protocols | lab    prints the names of a module's functions, for the linker
+//   node bindings.mjs core | server | game | game-server | protocols | lab    prints the names of a module's functions, for the linker
 // As a module it exports the texts for TypeScript.
 import { readdirSync, readFileSync } from 'node:fs';
 import { Headers, camel } from './headers.mjs';
@@ -17,6 +17,8 @@ const GAME_HEADERS = [
   'game_client',
   'game_server',
 ].map((name) => `core/include/causeway/${name}.h`);
+/** The functions of the game kit that only servers call. */
+const GAME_SERVER = /^cw_(game_server|snapshot_server|input_receiver|clock_echo|interest|history)_/;
 const PROTOCOL_HEADERS = ['rudp', 'notify', 'bunch'].map(
   (name) => `core/protocols/include/causeway/protocols/${name}.h`,
 );
@@ -187,8 +189,12 @@ const MODULES = {
     ...called((path) => !/^(game|protocols|server)\//.test(path)),
   ],
   server: () => [...MODULES.core(), ...called((path) => path.startsWith('server/'))],
+  game: () => MODULES['game-server']().filter((name) => !GAME_SERVER.test(name)),
   /** The game kit also needs a function of schemas. */
-  game: () => [...GAME_HEADERS.flatMap(functionsOf), 'cw_schema_message_size'],
+  'game-server': () => [
+    ...GAME_HEADERS.flatMap(functionsOf).filter((name) => !name.endsWith('_memory')),
+    'cw_schema_message_size',
+  ],
   protocols: () => [
     ...PROTOCOL_HEADERS.flatMap(functionsOf).filter((name) => !name.endsWith('_memory')),
     'cw_protocol_error_string',
@@ -222,8 +228,8 @@ ${enums.map(choices).join('\n')}`;
 };
 
 export const gameModule = () => {
-  const text = moduleText('game', GAME_HEADERS, {
-    file: 'causeway-game.wasm',
+  const text = moduleText('game-server', GAME_HEADERS, {
+    file: 'causeway-game-server.wasm',
     source: '../module.js',
     name: 'GameExports',
   });

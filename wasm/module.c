@@ -22,9 +22,9 @@ void release(void *memory)
 
 const char *error_string(enum cw_error error)
 {
-#ifdef CW_PAGE
+#ifdef CW_MODULE_ERROR_TABLES
     static const struct cw_error_texts *const tables[] = {
-        CW_CLIENT_ERROR_TABLES(CW_ERROR_TABLE_ADDRESS)};
+        CW_MODULE_ERROR_TABLES(CW_ERROR_TABLE_ADDRESS)};
     const char *text = cw_error_text(error, tables, sizeof tables / sizeof *tables);
     return text ? text : "unknown error";
 #else

@@ -10,8 +10,8 @@
 void *allocate(size_t size);
 void release(void *memory);
 
-/* The same as cw_error_string, but a page's module contains only the sentences that a client needs.
- */
+/* The same as cw_error_string, but a page's module contains only the sentences that a client needs,
+   and a module of the game kit only those of its functions. */
 const char *error_string(enum cw_error error);
 
 #endif

@@ -43,6 +43,13 @@
     TABLE(cw_prediction_config_errors)                                                             \
     TABLE(cw_snapshot_config_errors)
 
+/* A module of the game kit knows the errors of these tables. */
+#define CW_GAME_MODULE_ERROR_TABLES(TABLE)                                                         \
+    TABLE(cw_base_errors)                                                                          \
+    TABLE(cw_packet_drop_errors)                                                                   \
+    TABLE(cw_schema_errors)                                                                        \
+    CW_GAME_ERROR_TABLES(TABLE)
+
 /* A standalone module of WebAssembly has no native/, so it does not have these. */
 #ifdef CW_WITHOUT_NATIVE
 #define CW_NATIVE_ERROR_TABLES(TABLE)

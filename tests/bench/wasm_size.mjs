@@ -5,6 +5,7 @@ import { gzipSync } from 'node:zlib';
 for (const [module, prefix] of [
   ['causeway.wasm', ''],
   ['causeway-game.wasm', 'game_'],
+  ['causeway-game-server.wasm', 'game_server_'],
 ]) {
   const bytes = readFileSync(new URL(`../../web/dist/${module}`, import.meta.url));
   console.log(`${prefix}bytes ${bytes.length} bytes`);

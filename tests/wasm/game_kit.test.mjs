@@ -47,6 +47,33 @@ test('the module imports nothing', () => {
   assert.deepEqual(WebAssembly.Module.imports(new WebAssembly.Module(bytes)), []);
 });
 
+test('a page has the parts of clients, and is told where those of servers are', async () => {
+  const wasm = readFileSync(new URL('causeway-game.wasm', dist));
+  const page = await loadGame({ wasm });
+  new ClockSync(page).destroy();
+  new SnapshotClient(page, world).destroy();
+  for (const part of [
+    () => new ClockEcho(page),
+    () => new History(page, play, 'walker'),
+    () => new InputReceiver(page, play, 'press'),
+    () => new Interest(page),
+    () => new SnapshotServer(page, world),
+  ])
+    assert.throws(part, { name: 'MisuseError', message: /causeway-game-server\.wasm/ });
+});
+
+test('the kit has a sentence for each error that it gives', () => {
+  for (const code of [
+    'NO_MEMORY',
+    'MALFORMED',
+    'STALE',
+    'DUPLICATE',
+    'MESSAGE_TYPE',
+    'SCHEMA_BYTES',
+  ])
+    assert.notEqual(kit.error(code).message, 'unknown error', code);
+});
+
 test('another module is refused', async () => {
   const wasm = readFileSync(new URL('causeway.wasm', dist));
   await assert.rejects(loadGame({ wasm }), { name: 'ConnectError', code: 'LOAD' });

@@ -23,6 +23,7 @@ test('the bill of materials has the hashes of the modules', () => {
     [
       'dist/causeway.wasm',
       'dist/causeway-game.wasm',
+      'dist/causeway-game-server.wasm',
       'dist/causeway-protocols.wasm',
       'dist/causeway-server.wasm',
     ],
@@ -46,6 +47,7 @@ test('the archive has what is exported and nothing of the tests', () => {
     'dist/index.d.ts',
     'dist/causeway.wasm',
     'dist/causeway-game.wasm',
+    'dist/causeway-game-server.wasm',
     'dist/causeway-protocols.wasm',
     'dist/causeway-server.wasm',
     'dist/core/index.js',

@@ -1,6 +1,7 @@
 // playGame and serveGame: a page and a server of the same game, with the kit's own core and a bad path between them, in
 // virtual time.
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { before, test } from 'node:test';
 import { bool, compressedFloat, dist, int, message, schema, uint } from '../support/causeway.mjs';
 import { PlayWorld } from '../support/play_rig.mjs';
@@ -28,7 +29,12 @@ const smooth = { player: { x: 2000 }, crate: { x: 2000 } };
 const rules = { entities, player: 'player', input: 'press', step, smooth };
 const still = { right: 0, hit: false };
 
-before(loadGame);
+/** The kit that a page has, and not Node. */
+let kit;
+before(async () => {
+  await loadGame();
+  kit = await loadGame({ wasm: readFileSync(new URL('causeway-game.wasm', dist)) });
+});
 
 /** Serves a game; returns it and the loop of its server. */
 async function serve(world, options = {}, perSecond = 60) {
@@ -46,6 +52,7 @@ async function join(world, slot, options = {}, perSecond = 60) {
   const player = { ...ends, keys: () => still, scenes: 0, frames: world.frames(perSecond) };
   player.game = await playGame(ends.page, {
     ...rules,
+    kit,
     keys: () => player.keys(),
     draw: (scene) => {
       player.scene = scene;

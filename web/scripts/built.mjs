@@ -2,6 +2,7 @@
 export const MODULES = [
   'causeway.wasm',
   'causeway-game.wasm',
+  'causeway-game-server.wasm',
   'causeway-protocols.wasm',
   'causeway-server.wasm',
 ];

@@ -8,13 +8,13 @@
                         "not allowed, or a struct that has no fields or is more than 8 deep")      \
     ERROR(SCHEMA_SIZE, "a message's struct is larger than CW_MESSAGE_MAX_SIZE, or its size does "  \
                        "not match its fields")                                                     \
-    ERROR(SCHEMA_BYTES, "the bytes are not an encoded schema")
+    ERROR(SCHEMA_BYTES, "the bytes are not an encoded schema")                                     \
+    ERROR(MESSAGE_TYPE, "the schema has no such message type")                                     \
+    ERROR(MESSAGE_VALUE,                                                                           \
+          "a value in the message is out of range; cw_message_check tells which field")
 CW_ERROR_LIST(cw_schema_errors, CW_ERROR_SCHEMA_TYPES, SCHEMA_ERRORS)
 
 #define MESSAGE_ERRORS(ERROR)                                                                      \
-    ERROR(MESSAGE_TYPE, "the schema has no such message type")                                     \
-    ERROR(MESSAGE_VALUE,                                                                           \
-          "a value in the message is out of range; cw_message_check tells which field")            \
     ERROR(POOL_EMPTY, "all messages are in use: they are waiting, unacked or not released; raise " \
                       "max_messages or send less")                                                 \
     ERROR(CHANNEL, "the connection has no such channel; they are numbered from 0")                 \
@@ -27,7 +27,7 @@ CW_ERROR_LIST(cw_schema_errors, CW_ERROR_SCHEMA_TYPES, SCHEMA_ERRORS)
     ERROR(BLOCK_TOO_LARGE,                                                                         \
           "the block is longer than max_block_size or, on an unreliable channel, than a packet")   \
     ERROR(NOT_CONNECTED, "nobody is at the other end yet, or no longer")
-CW_ERROR_LIST(cw_message_errors, CW_ERROR_MESSAGE_TYPE, MESSAGE_ERRORS)
+CW_ERROR_LIST(cw_message_errors, CW_ERROR_POOL_EMPTY, MESSAGE_ERRORS)
 
 #define MESSAGE_OWNER_ERRORS(ERROR)                                                                \
     ERROR(MESSAGE_NOT_OWNED, "the message was sent or released before, so it is no longer yours; " \

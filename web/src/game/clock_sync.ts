@@ -1,4 +1,4 @@
-import { GameObject, type GameCore } from './module.js';
+import { GameObject, kitFunction, type GameCore } from './module.js';
 import {
   clockEchoStruct,
   clockSyncConfigStruct,
@@ -105,6 +105,7 @@ export class ClockSync extends GameObject {
 /** The server's side of a client's {@link ClockSync}. */
 export class ClockEcho extends GameObject {
   constructor(core: GameCore) {
+    kitFunction(core, 'cw_clock_echo_transmit');
     const echo = core.allocate(clockEchoStruct.size);
     core.memory.bytes.fill(0, echo, echo + clockEchoStruct.size);
     super(core, echo, core.exports.release);

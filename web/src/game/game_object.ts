@@ -2,7 +2,7 @@ import type { CoreSchema } from '../messages/codec.js';
 import type { MessageName, MessageValue, Schema } from '../messages/schema.js';
 import { between, type Limits } from './between.js';
 import { gameConfigStruct, gameEntityStruct } from './generated.js';
-import { GameObject, type GameCore } from './module.js';
+import { GameObject, kitFunction, type GameCore } from './module.js';
 import type { GameEntity, GameRules } from './rules.js';
 import { StructOf, schemaIn } from './structs.js';
 
@@ -39,7 +39,7 @@ function make(core: GameCore, schema: CoreSchema, rules: AnyRules, side: 'client
       gameConfigStruct,
       { ...rules, inputType: schema.number(input), playerType, smoothLimits, groupLimits },
       (out) => core.exports.cw_game_config_default(out, schema.pointer),
-      core.exports[`cw_game_${side}_create`],
+      kitFunction(core, `cw_game_${side}_create`),
     );
   });
 }

@@ -1,4 +1,4 @@
-import { GameObject, type GameCore } from './module.js';
+import { GameObject, kitFunction, type GameCore } from './module.js';
 import { historyConfigStruct, viewStruct, type HistoryConfig, type View } from './generated.js';
 import { StructOf } from './structs.js';
 import type { MessageName, MessageValue, Schema } from '../messages/schema.js';
@@ -24,7 +24,7 @@ export class History<
       historyConfigStruct,
       { ...config, stateSize: state.size },
       core.exports.cw_history_config_default,
-      core.exports.cw_history_create,
+      kitFunction(core, 'cw_history_create'),
     );
     super(core, address, core.exports.cw_history_destroy);
     this.#state = state;

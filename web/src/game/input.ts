@@ -1,4 +1,4 @@
-import { GameObject, type GameCore, type Received } from './module.js';
+import { GameObject, kitFunction, type GameCore, type Received } from './module.js';
 import {
   inputConfigStruct,
   inputReceiverStatsStruct,
@@ -20,7 +20,7 @@ const make = (
     inputConfigStruct,
     { ...config, type: input.number },
     (out) => core.exports.cw_input_config_default(out, input.schema),
-    core.exports[`cw_input_${side}_create`],
+    kitFunction(core, `cw_input_${side}_create`),
   );
 
 /** The client's end of inputs: each packet has the inputs of the last ticks that the server lacks. */

@@ -1,4 +1,4 @@
-import { GameObject, type GameCore } from './module.js';
+import { GameObject, kitFunction, type GameCore } from './module.js';
 import {
   interestConfigStruct,
   priorityStruct,
@@ -15,7 +15,7 @@ export class Interest extends GameObject {
       interestConfigStruct,
       config,
       exports.cw_interest_config_default,
-      exports.cw_interest_create,
+      kitFunction(core, 'cw_interest_create'),
     );
     super(core, address, exports.cw_interest_destroy);
   }

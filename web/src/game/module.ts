@@ -1,4 +1,5 @@
-import type { CoreErrorCode } from '../errors.js';
+import { MisuseError, type CoreErrorCode } from '../errors.js';
+import { nodeModule } from '../node.js';
 import { WasmModule, WasmObject } from '../module.js';
 import type { Struct } from '../memory.js';
 import { loader, type LoadOptions } from '../wasm_source.js';
@@ -11,8 +12,8 @@ export type Quaternion = readonly [number, number, number, number];
 export type Received<Code extends string> = 'ok' | Lowercase<Code>;
 
 /**
- * The game kit: one instance of causeway-game.wasm. Make one with {@link loadGame}; one is enough for any
- * number of objects.
+ * The game kit: one instance of causeway-game.wasm, or of causeway-game-server.wasm, which also has the parts of
+ * servers. Make one with {@link loadGame}; one is enough for any number of objects.
  */
 export class GameCore extends WasmModule<GameExports> {
   /** @internal */
@@ -86,15 +87,34 @@ export class GameCore extends WasmModule<GameExports> {
   }
 }
 
+/** Returns a function of the kit, which in a page has only those for clients. @internal */
+export const kitFunction = <Name extends keyof GameExports>(
+  { exports }: GameCore,
+  name: Name,
+): GameExports[Name] => {
+  if (name in exports) return exports[name];
+  throw new MisuseError(
+    'INVALID_ARGUMENT',
+    'this kit has only the parts for clients: to serve a game in a page, pass the address of ' +
+      'causeway-game-server.wasm to loadGame as `wasm`',
+  );
+};
+
 /** An object that lives in the game kit. */
 export abstract class GameObject extends WasmObject<GameCore> {}
 
+/** On Node, size does not matter, and servers run there. */
+const isNode = nodeModule('node:fs') !== undefined;
+
 /**
- * Loads the game kit. Without a source, every call returns the instance that was loaded first.
+ * Loads the game kit: in a page, the parts that clients need, and on Node all. Without a source, every call returns the instance that was loaded first.
  * @throws {@link ConnectError} when it cannot be fetched or is no module of this package.
  */
 export const loadGame: (options?: LoadOptions) => Promise<GameCore> = loader(
-  'causeway-game.wasm',
-  () => new URL('../causeway-game.wasm', import.meta.url),
+  isNode ? 'causeway-game-server.wasm' : 'causeway-game.wasm',
+  () =>
+    isNode
+      ? new URL('../causeway-game-server.wasm', import.meta.url)
+      : new URL('../causeway-game.wasm', import.meta.url),
   (module) => GameCore.instantiate(module),
 ).load;

@@ -6,6 +6,7 @@ import type { GameServer } from '../server/game_server.js';
 import { GameEnd } from './game_object.js';
 import {
   GAME_BODY_SIZE,
+  gameConfigStruct,
   gameFaultStruct,
   gameServerStatsAt,
   gameServerStatsStruct,
@@ -17,9 +18,6 @@ import {
 } from './generated.js';
 import { loadGame, type GameCore } from './module.js';
 import { gameMessage, type BodySchema, type GameRules, type HasGameMessage } from './rules.js';
-
-/** The default of `maxEntities`. */
-const MAX_ENTITIES = 256;
 
 /** The options of {@link serveGame}. */
 export interface ServeOptions<
@@ -316,7 +314,8 @@ export async function serveGame<
 ): Promise<ServedGame<World, Player, Input, Of>> {
   checkOptions('serveGame', options, ['entities', 'player', 'input', 'step', 'join']);
   const kit = options.kit ?? (await loadGame());
-  const { maxEntities = MAX_ENTITIES, interest } = options;
+  const defaults = kit.read(gameConfigStruct, (out) => kit.exports.cw_game_config_default(out, 0));
+  const { maxEntities = defaults.maxEntities, interest } = options;
   return new ServedGame(kit, server, {
     maxClients: server.maxClients,
     ...(interest && { maxInterest: Math.min(65535, maxEntities) }),

@@ -1,4 +1,4 @@
-import { GameObject, type GameCore, type Received } from './module.js';
+import { GameObject, kitFunction, type GameCore, type Received } from './module.js';
 import {
   priorityStruct,
   snapshotClientStatsStruct,
@@ -43,7 +43,7 @@ const make = (
     snapshotConfigStruct,
     config,
     (out) => core.exports.cw_snapshot_config_default(out, schema.pointer),
-    core.exports[`cw_snapshot_${side}_create`],
+    kitFunction(core, `cw_snapshot_${side}_create`),
   );
 
 /** The server's end of snapshots: a world, and the part of it that each client has. */
