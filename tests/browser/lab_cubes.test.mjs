@@ -8,7 +8,8 @@ import { freePort } from '../support/free_port.mjs';
 import { startLabRelay, startLabServer } from '../support/lab_page.mjs';
 import { PATIENCE_MS } from '../support/patience.mjs';
 
-const FIGURES = 8; // of a cube: its position, its orientation, and whether it was touched
+/** A cube has so many figures: its position, its orientation, and whether it was touched. */
+const FIGURES = 8;
 /** The kbit/s of the codings that send every cube; a machine that is busy gets fewer. */
 const ALL = [17_500, 12_400, 8_000, 7_000, 4_500];
 const DELTAS = [5, 6, 7, 8];
@@ -59,7 +60,7 @@ test('the cubes move, and each coding takes fewer bits', async (t) => {
     assert.ok(moved.length > 4, `${moved.length} numbers have changed`);
     rates.push(kbit);
   }
-  // What a delta has depends on the moment; the test lab.cubes compares them in the same world.
+  // The size of a delta depends on the moment; the test lab.cubes compares them in the same world.
   for (const [coding, most] of ALL.entries())
     assert.ok(rates[coding] < most && rates[coding] > most / 4);
   for (const coding of DELTAS) assert.ok(rates[coding] < ALL[4] / 2 && rates[coding] > 20);
