@@ -114,10 +114,12 @@ struct cw_lab_cubes *cw_lab_cubes_create(uint64_t seed)
     if (!cubes)
         return NULL;
     cubes->random.state = seed;
-    place(&cubes->bodies[0], -(ROW / 2 + 3) * SPACING, 0, PLAYER_HALF);
-    for (uint32_t i = 1; i < CW_LAB_CUBES_COUNT; i++)
-        place(&cubes->bodies[i], ((i - 1) % ROW - (ROW - 1) / 2.0) * SPACING,
-              ((i - 1) / ROW - (ROW - 1) / 2.0) * SPACING, SMALL_HALF);
+    place(&cubes->bodies[0], -(ROW / 2.0 + 3) * SPACING, 0, PLAYER_HALF);
+    for (uint32_t i = 1; i < CW_LAB_CUBES_COUNT; i++) {
+        const uint32_t column = (i - 1) % ROW, row = (i - 1) / ROW;
+        place(&cubes->bodies[i], (column - (ROW - 1) / 2.0) * SPACING,
+              (row - (ROW - 1) / 2.0) * SPACING, SMALL_HALF);
+    }
     for (uint32_t i = 0; i < CW_LAB_CUBES_COUNT; i++)
         cubes->order[i] = i;
     cubes->ground.asleep = true;
@@ -381,7 +383,7 @@ void cw_lab_cubes_step(struct cw_lab_cubes *cubes)
     }
 }
 
-void cw_lab_cubes_body(const struct cw_lab_cubes *cubes, uint32_t number,
+void cw_lab_cubes_look(const struct cw_lab_cubes *cubes, uint32_t number,
                        struct cw_lab_cubes_body *body)
 {
     const struct body *const from = &cubes->bodies[number];

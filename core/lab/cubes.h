@@ -34,7 +34,7 @@ struct cw_lab_cubes_body {
     bool asleep;
 };
 
-void cw_lab_cubes_body(const struct cw_lab_cubes *cubes, uint32_t number,
+void cw_lab_cubes_look(const struct cw_lab_cubes *cubes, uint32_t number,
                        struct cw_lab_cubes_body *body);
 
 /* A cube as it is sent: 18 + 18 + 14 bits of position in 1/512 metre, the smallest three components

@@ -3,7 +3,6 @@
 #include "base/little_endian.h"
 #include "base/memory.h"
 #include "lab/cubes_wire.h"
-#include "netcode/crypto.h"
 
 #include <math.h>
 #include <string.h>
@@ -38,10 +37,10 @@ struct cw_lab_cubes_server {
     uint32_t tick;
     struct view views[CW_LAB_CUBES_VIEWS];
     struct cw_lab_cubes_state now[CW_LAB_CUBES_COUNT];
-    struct cw_lab_cube kept[CW_LAB_CUBES_KEPT][CW_LAB_CUBES_COUNT]; /* by tick */
+    struct cw_lab_cube kept[CW_LAB_CUBES_KEPT][CW_LAB_CUBES_COUNT]; /* the latest worlds, by tick */
 };
 
-/* What a view has sent. */
+/* The datagram of a view. */
 struct request {
     uint32_t key;
     uint64_t cookie;
@@ -67,6 +66,8 @@ enum cw_error cw_lab_cubes_server_create(uint64_t seed, const struct cw_random *
                                          const struct cw_allocator *allocator,
                                          struct cw_lab_cubes_server **server)
 {
+    if (!random->fill)
+        return CW_ERROR_INVALID_ARGUMENT;
     struct cw_lab_cubes_server *const s = cw_allocate(allocator, sizeof *s);
     if (!s)
         return CW_ERROR_NO_MEMORY;
@@ -192,7 +193,7 @@ size_t cw_lab_cubes_server_receive(struct cw_lab_cubes_server *server,
         view->address = *from;
         view->key = request.key;
         view->heard = now;
-        cw_random_fill(&server->random, (uint8_t *)&view->cookie, sizeof view->cookie);
+        server->random.fill(server->random.context, (uint8_t *)&view->cookie, sizeof view->cookie);
     }
     if (request.cookie != view->cookie)
         return answer(out, &request, CW_LAB_CUBES_COOKIE, view->cookie);
@@ -232,7 +233,7 @@ void cw_lab_cubes_server_step(struct cw_lab_cubes_server *server, double now)
     cw_lab_cubes_step(server->world);
     for (uint32_t i = 0; i < CW_LAB_CUBES_COUNT; i++) {
         struct cw_lab_cubes_body body;
-        cw_lab_cubes_body(server->world, i, &body);
+        cw_lab_cubes_look(server->world, i, &body);
         cw_lab_cubes_state_of(&body, &server->now[i]);
         server->kept[server->tick % CW_LAB_CUBES_KEPT][i] = server->now[i].quantized;
     }
@@ -249,7 +250,8 @@ static uint32_t write_cubes(struct cw_lab_cubes_server *server, const struct vie
     while (i < CW_LAB_CUBES_COUNT &&
            cw_stream_position(stream) + CW_LAB_CUBES_CUBE_BITS <= 8 * CW_LAB_CUBES_MAX_BODY) {
         struct cw_lab_cubes_state state = server->now[i];
-        (void)cw_lab_cubes_cube(stream, view->coding, &state, baseline ? &baseline[i] : NULL);
+        (void)cw_lab_cubes_serialize_cube(stream, view->coding, &state,
+                                          baseline ? &baseline[i] : NULL);
         i++;
     }
     return i - view->next;
@@ -270,10 +272,10 @@ static size_t write_part(struct cw_lab_cubes_server *server, struct view *view, 
     }
     out[0] = view->part++;
     struct cw_stream stream = cw_stream_measurer();
-    (void)cw_lab_cubes_part(&stream, &part);
+    (void)cw_lab_cubes_serialize_part(&stream, &part);
     part.count = write_cubes(server, view, &stream, baseline);
     stream = cw_stream_writer(out + 1, CW_LAB_CUBES_MAX_BODY - 1);
-    (void)cw_lab_cubes_part(&stream, &part);
+    (void)cw_lab_cubes_serialize_part(&stream, &part);
     (void)write_cubes(server, view, &stream, baseline);
     view->next += part.count;
     return 1 + cw_stream_flush(&stream);

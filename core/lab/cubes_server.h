@@ -14,8 +14,9 @@ CW_BEGIN_DECLARATIONS
 
 struct cw_lab_cubes_server;
 
-/* *server is set only on CW_OK. Error: CW_ERROR_NO_MEMORY. The seed is that of the world; cookies
-   come from random. A zero allocator is malloc. */
+/* *server is set only on CW_OK. Errors: CW_ERROR_NO_MEMORY, CW_ERROR_INVALID_ARGUMENT when random
+   has no function. The seed is that of the world. Cookies come from random, which nobody may be
+   able to guess. A zero allocator is malloc. */
 enum cw_error cw_lab_cubes_server_create(uint64_t seed, const struct cw_random *random,
                                          const struct cw_allocator *allocator,
                                          struct cw_lab_cubes_server **server);

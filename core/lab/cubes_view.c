@@ -9,7 +9,7 @@
 
 #define SNAPSHOTS (CW_LAB_CUBES_CODING_COUNT - CW_LAB_CUBES_DIFFERENCES)
 
-/* What has come of a snapshot in one of the first codings. */
+/* A snapshot in one of the first codings, of which parts have come. */
 struct kept {
     bool used;
     uint16_t tick;
@@ -30,7 +30,7 @@ struct cw_lab_cubes_view {
     struct cw_lab_cubes_view_stats stats;
     struct cw_lab_cubes_state now[CW_LAB_CUBES_COUNT];
     float figures[CW_LAB_CUBES_COUNT][CW_LAB_CUBES_FIGURES];
-    struct kept kept[CW_LAB_CUBES_KEPT]; /* by tick */
+    struct kept kept[CW_LAB_CUBES_KEPT]; /* the latest snapshots, by tick */
 };
 
 static struct cw_snapshot_client *snapshots_of(const struct cw_lab_cubes_view *view)
@@ -134,7 +134,7 @@ static bool read_part(struct cw_lab_cubes_view *view, uint16_t tick, const uint8
     if (size < 1 || data[0] >= CW_LAB_CUBES_PARTS || is_late(view, tick))
         return false;
     struct cw_stream stream = cw_stream_reader(data + 1, size - 1);
-    if (!cw_lab_cubes_part(&stream, &part))
+    if (!cw_lab_cubes_serialize_part(&stream, &part))
         return false;
     const struct kept *const baseline =
         part.has_baseline && part.ago > 0 ? baseline_of(view, (uint16_t)(tick - part.ago)) : NULL;
@@ -146,8 +146,8 @@ static bool read_part(struct cw_lab_cubes_view *view, uint16_t tick, const uint8
         return false;
     for (uint32_t i = part.first; i < part.first + part.count; i++) {
         struct cw_lab_cubes_state state = view->now[i];
-        if (!cw_lab_cubes_cube(&stream, view->coding, &state,
-                               baseline ? &baseline->world[i] : NULL))
+        if (!cw_lab_cubes_serialize_cube(&stream, view->coding, &state,
+                                         baseline ? &baseline->world[i] : NULL))
             return false;
         view->now[i] = state;
         kept->world[i] = state.quantized;

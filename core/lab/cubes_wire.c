@@ -3,12 +3,14 @@
 #include <math.h>
 #include <string.h>
 
-#define STEPS_PER_METRE 512  /* of a quantized position */
-#define VELOCITY_STEPS  32   /* per metre per second */
-#define VELOCITY_BOUND  1023 /* steps: 32 metres per second */
-#define INDEX_BITS      10   /* of a cube's number */
-#define HALF_ROOT       0.70710678f
-#define ORIENTATION_MAX 511 /* of the smallest three */
+/* These numbers are the article's. */
+#define STEPS_PER_METRE 512  /* the steps of a quantized position */
+#define VELOCITY_STEPS  32   /* steps in a metre per second */
+#define VELOCITY_BOUND  1023 /* the most steps: 32 metres per second */
+#define ORIENTATION_MAX 511  /* the most steps of the smallest three */
+
+#define INDEX_BITS 10 /* bits of a cube's number */
+#define HALF_ROOT  0.70710678f
 
 void cw_lab_cubes_state_of(const struct cw_lab_cubes_body *body, struct cw_lab_cubes_state *state)
 {
@@ -45,7 +47,7 @@ void cw_lab_cubes_restore(struct cw_lab_cubes_state *state)
     restore_orientation(state);
 }
 
-bool cw_lab_cubes_part(struct cw_stream *stream, struct cw_lab_cubes_part *part)
+bool cw_lab_cubes_serialize_part(struct cw_stream *stream, struct cw_lab_cubes_part *part)
 {
     return cw_stream_bool(stream, &part->has_baseline) &&
            cw_stream_uint(stream, &part->ago, 0, 127) && part->ago < CW_LAB_CUBES_KEPT &&
@@ -124,8 +126,9 @@ static bool cube_with_floats(struct cw_stream *stream, enum cw_lab_cubes_coding 
     return smallest_three(stream, &state->quantized);
 }
 
-bool cw_lab_cubes_cube(struct cw_stream *stream, enum cw_lab_cubes_coding coding,
-                       struct cw_lab_cubes_state *state, const struct cw_lab_cube *baseline)
+bool cw_lab_cubes_serialize_cube(struct cw_stream *stream, enum cw_lab_cubes_coding coding,
+                                 struct cw_lab_cubes_state *state,
+                                 const struct cw_lab_cube *baseline)
 {
     const bool reading = stream->mode == CW_STREAM_READ;
     if (coding >= CW_LAB_CUBES_BOUNDED) {

@@ -1,5 +1,5 @@
-/* What the server of the cubes (cubes_server.h) and a view of them (cubes_view.h) say to each
-   other: the ladder of codings of Glenn Fiedler's "Snapshot Compression", and the datagrams. */
+/* The datagrams between the server of the cubes (cubes_server.h) and a view of them (cubes_view.h),
+   and the codings in them. These are the steps of Glenn Fiedler's "Snapshot Compression". */
 #ifndef CAUSEWAY_LAB_CUBES_WIRE_H
 #define CAUSEWAY_LAB_CUBES_WIRE_H
 
@@ -82,12 +82,13 @@ struct cw_lab_cubes_part {
     uint32_t first, count;
 };
 
-bool cw_lab_cubes_part(struct cw_stream *stream, struct cw_lab_cubes_part *part);
+bool cw_lab_cubes_serialize_part(struct cw_stream *stream, struct cw_lab_cubes_part *part);
 
 /* Serializes a cube in one of the first codings. baseline is NULL without one, and only CHANGED
    uses it. */
-bool cw_lab_cubes_cube(struct cw_stream *stream, enum cw_lab_cubes_coding coding,
-                       struct cw_lab_cubes_state *state, const struct cw_lab_cube *baseline);
+bool cw_lab_cubes_serialize_cube(struct cw_stream *stream, enum cw_lab_cubes_coding coding,
+                                 struct cw_lab_cubes_state *state,
+                                 const struct cw_lab_cube *baseline);
 
 /* Returns the config of both ends for a coding of snapshot.h. */
 struct cw_snapshot_config cw_lab_cubes_snapshots(const struct cw_schema *schema,

@@ -131,7 +131,7 @@ static void step_world(struct scene *scene, uint32_t tick)
     cw_lab_cubes_step(scene->cubes);
     for (uint32_t i = 0; i < CW_LAB_CUBES_COUNT; i++) {
         struct cw_lab_cubes_body body;
-        cw_lab_cubes_body(scene->cubes, i, &body);
+        cw_lab_cubes_look(scene->cubes, i, &body);
         cw_lab_cubes_quantize(&body, &world[i]);
     }
 }

@@ -8,10 +8,11 @@ import { freePort } from '../support/free_port.mjs';
 import { startLabRelay, startLabServer } from '../support/lab_page.mjs';
 import { PATIENCE_MS } from '../support/patience.mjs';
 
-const FIGURES = 8; // of a cube: its position, its orientation, and whether it was touched
-const CODINGS = 9;
-/** The first coding that every machine can take 60 times a second. */
-const SMALL = 5;
+/** A cube has so many figures: its position, its orientation, and whether it was touched. */
+const FIGURES = 8;
+/** The kbit/s of the codings that send every cube; a machine that is busy gets fewer. */
+const ALL = [17_500, 12_400, 8_000, 7_000, 4_500];
+const DELTAS = [5, 6, 7, 8];
 const pictures = join(process.env.CAUSEWAY_BUILD, 'screenshots');
 mkdirSync(pictures, { recursive: true });
 const browser = await startChromium(test);
@@ -47,17 +48,22 @@ async function rateOf(page, coding) {
 
 test('the cubes move, and each coding takes fewer bits', async (t) => {
   const page = await open(t);
-  let before = Infinity;
-  for (let coding = 0; coding < CODINGS; coding++) {
+  const rates = [];
+  for (const coding of [...ALL.keys(), ...DELTAS]) {
     const earlier = await figures(page);
     const { kbit, whole } = await rateOf(page, coding);
     const now = await figures(page);
-    t.diagnostic(`coding ${coding}: ${kbit.toFixed(0)} kbit/s, ${(100 * whole).toFixed(0)} % whole`);
+    t.diagnostic(
+      `coding ${coding}: ${kbit.toFixed(0)} kbit/s, ${(100 * whole).toFixed(0)} % whole`,
+    );
     const moved = now.filter((figure, i) => i % FIGURES < 2 && figure !== earlier[i]);
     assert.ok(moved.length > 4, `${moved.length} numbers have changed`);
-    if (coding >= SMALL) assert.ok(kbit < before && kbit > 50, `${kbit} after ${before}`);
-    before = kbit;
+    rates.push(kbit);
   }
+  // The size of a delta depends on the moment; the test lab.cubes compares them in the same world.
+  for (const [coding, most] of ALL.entries())
+    assert.ok(rates[coding] < most && rates[coding] > most / 4);
+  for (const coding of DELTAS) assert.ok(rates[coding] < ALL[4] / 2 && rates[coding] > 20);
   assert.match(await page.textContent('#state'), /^Over WebRTC, \d+ of 100 snapshots come whole/);
   const shown = await page.locator('td.rate').allTextContents();
   for (const text of shown) assert.match(text, /^\d+(\u2009\d{3})*$/);
@@ -65,20 +71,21 @@ test('the cubes move, and each coding takes fewer bits', async (t) => {
   await close(page);
 });
 
-test('two views have the same world', async (t) => {
-  const pages = [await open(t), await open(t)];
-  await Promise.all(pages.map((page, i) => rateOf(page, SMALL + 2 * i)));
-  const [one, other] = await Promise.all(pages.map(figures));
-  const far = one.filter((figure, i) => i % FIGURES < 3 && Math.abs(figure - other[i]) > 0.5);
-  assert.ok(far.length < 30, `${far.length} numbers differ`);
-  await Promise.all(pages.map(close));
+test('what one visitor does, another sees', async (t) => {
+  const [one, other] = [await open(t), await open(t)];
+  await Promise.all([rateOf(one, DELTAS[0]), rateOf(other, DELTAS[2])]);
+  await one.keyboard.down('d');
+  // No cube that the player would go to by itself is that far east.
+  await other.waitForFunction(() => globalThis.page.view.figures[0] > 16);
+  await one.keyboard.up('d');
+  await Promise.all([one, other].map(close));
 });
 
 test('the player goes where it is sent', async (t) => {
   const page = await open(t);
-  await rateOf(page, SMALL);
+  await rateOf(page, DELTAS[1]);
   const place = () => page.evaluate(() => [...globalThis.page.view.figures.subarray(0, 2)]);
-  await page.locator('body').press('Tab');
+  await page.locator('#climb').focus();
   for (const [key, axis, sign] of [
     ['ArrowRight', 0, 1],
     ['a', 0, -1],
@@ -124,12 +131,16 @@ test('it says what is missing', async (t) => {
   };
   const port = await freePort();
   await says(`http://127.0.0.1:${port}/`, 'There is no relay at');
-  const without = await startLabRelay(t, `127.0.0.1:${await freePort()}`);
-  await says(without.url, 'no lab server');
   await page.locator('#relay').fill(relay.url);
   await page.locator('#relay').press('Enter');
   await page.waitForFunction(() => document.getElementById('failure').hidden);
   await close(page);
+  const without = await startLabRelay(t, `127.0.0.1:${await freePort()}`);
+  const alone = await open(t, without.url);
+  await alone.waitForFunction(() =>
+    document.getElementById('failure').innerText.includes('no lab server'),
+  );
+  await close(alone);
 });
 
 for (const colorScheme of ['light', 'dark'])
@@ -143,7 +154,7 @@ for (const colorScheme of ['light', 'dark'])
       const page = await open(t, relay.url, {
         ...{ viewport, colorScheme, hasTouch: phone, isMobile: phone },
       });
-      await rateOf(page, SMALL + 1);
+      await rateOf(page, DELTAS[1]);
       const wide = await page.evaluate(() => document.documentElement.scrollWidth);
       assert.ok(wide <= width, `the page is ${wide} px wide`);
       const path = join(pictures, `cubes-${name}-${colorScheme}.png`);

@@ -19,7 +19,7 @@ const CODINGS: readonly (readonly [name: string, note: string, article: string])
   ['No velocity', 'at 60 a second nobody misses it', ''],
   ['Bounded position', '50 bits instead of 96: 80 bits a cube', 'a quarter'],
   ['Changed cubes', 'what differs from the newest snapshot acked, and a bit each', ''],
-  ['Small differences', 'CW_SNAPSHOT_DIFFERENCES: by how much each field differs', '256, its aim'],
+  ['Small differences', 'CW_SNAPSHOT_DIFFERENCES: by how much each field differs', '256'],
   ['Prediction', 'CW_SNAPSHOT_PREDICTED: from where the motion leads', ''],
   ['Range coder', 'CW_SNAPSHOT_RANGE_CODED: likely changes cost less', '25 % less'],
 ];
@@ -223,7 +223,10 @@ class CubesPage {
     addEventListener('keydown', (event) => {
       const key = event.key.toLowerCase();
       const { target, ctrlKey, metaKey, altKey } = event;
-      if (!KEYS[key] || target instanceof HTMLInputElement || ctrlKey || metaKey || altKey) return;
+      // Arrows choose among the codings when one of them has the focus.
+      const taken =
+        target instanceof HTMLInputElement && (target.type === 'url' || key.startsWith('arrow'));
+      if (!KEYS[key] || taken || ctrlKey || metaKey || altKey) return;
       event.preventDefault();
       this.#held.add(key);
       keys();

@@ -118,7 +118,7 @@ export class CubesScene {
   #ground(context: CanvasRenderingContext2D, color: (name: string) => string): void {
     context.strokeStyle = color('line');
     context.lineWidth = 1;
-    // What is behind the camera is not drawn.
+    // Lines end in front of the camera.
     const south = Math.max(-GROUND, this.#eye[1] + NEAR);
     for (let at = -GROUND; at <= GROUND; at += GRID) {
       this.#path(context, [

@@ -16,6 +16,7 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 /* Places for lines. A line gives its place back when it has been silent for so long. */
 #define LINES           32
@@ -49,6 +50,18 @@ static void stop(int signal)
 {
     (void)signal;
     stopping = 1;
+}
+
+/* Cookies are worth as much as the machine's random bytes, and without those there is no server. */
+static void fill_random(void *context, uint8_t *out, size_t size)
+{
+    (void)context;
+    FILE *const source = fopen("/dev/urandom", "rb");
+    if (!source || fread(out, 1, size, source) != size) {
+        fprintf(stderr, "lab_server: /dev/urandom has no random bytes\n");
+        exit(1);
+    }
+    fclose(source);
 }
 
 static void leave(struct place *place)
@@ -181,7 +194,7 @@ static void tick(struct server *server, double now)
 int main(int argc, char **argv)
 {
     static struct server server;
-    const struct cw_random random = {0};
+    const struct cw_random random = {.fill = fill_random};
     const struct cw_allocator allocator = {0};
     struct cw_socket_config at = cw_socket_config_default();
     char text[CW_ADDRESS_TEXT_SIZE];

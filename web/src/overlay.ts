@@ -19,8 +19,9 @@ export interface OverlayOptions {
   /** The place of the overlay on the screen. Default `'top left'`. */
   readonly corner?: 'top left' | 'top right' | 'bottom left' | 'bottom right';
   /**
-   * Whether the newest packet of each end is shown: its number, a square for each of the 32 packets that it acks, its
-   * messages and bytes; and how much of the window of the delay-based congestion control is in flight. Default false.
+   * True: the overlay shows the newest packet of each end, with its number, a square for each of the 32 packets that it
+   * acks, its messages and its bytes, and how much of the window of the delay-based congestion control is in flight.
+   * Default false.
    */
   readonly packets?: boolean;
   /** A game of `playGame`, whose verdict is shown: whether the path or the rules make it jerk. */

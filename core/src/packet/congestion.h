@@ -42,7 +42,7 @@ struct cw_congestion_mark {
     double time, delivered, rate;
 };
 
-/* What has happened since the latest update. */
+/* The events since the latest update. */
 struct cw_congestion_tick {
     double least, settled; /* the least RTT, and the bytes that were acked or lost */
     bool capped;           /* the most packets of a tick were not enough */

@@ -19,7 +19,7 @@ static uint64_t hash_of(const struct cw_lab_cubes *cubes, uint64_t hash)
     for (uint32_t i = 0; i < CW_LAB_CUBES_COUNT; i++) {
         struct cw_lab_cubes_body body;
         uint64_t words[7];
-        cw_lab_cubes_body(cubes, i, &body);
+        cw_lab_cubes_look(cubes, i, &body);
         memcpy(words, body.position, sizeof body.position);
         memcpy(words + 3, body.orientation, sizeof body.orientation);
         for (int word = 0; word < 7; word++)
@@ -108,7 +108,7 @@ TEST(enough_cubes_move_as_bodies_do)
             cw_lab_cubes_step(cubes);
             for (uint32_t i = 0; i < CW_LAB_CUBES_COUNT; i++) {
                 struct cw_lab_cubes_body body;
-                cw_lab_cubes_body(cubes, i, &body);
+                cw_lab_cubes_look(cubes, i, &body);
                 look_at(&body, &last[i], &sums);
             }
         }
@@ -134,7 +134,7 @@ TEST(a_cube_that_is_left_alone_rests)
         cw_lab_cubes_step(cubes);
         for (uint32_t i = 1; i < CW_LAB_CUBES_COUNT; i++) {
             struct cw_lab_cubes_body body;
-            cw_lab_cubes_body(cubes, i, &body);
+            cw_lab_cubes_look(cubes, i, &body);
             rested += touched[i] && body.asleep;
             assert_false(body.touched && body.asleep);
             touched[i] = body.touched;

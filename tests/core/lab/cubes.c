@@ -35,11 +35,17 @@ static void end(void *memory)
     free(scene);
 }
 
+static void fill(void *context, uint8_t *out, size_t size)
+{
+    for (size_t i = 0; i < size; i++)
+        out[i] = (uint8_t)cw_prng_bits(context);
+}
+
 static struct scene *begin(double loss)
 {
-    const struct cw_random random = {0};
     const struct cw_allocator allocator = {0};
     struct scene *const scene = own(calloc(1, sizeof *scene), end);
+    const struct cw_random random = {.fill = fill, .context = &scene->random};
     assert_ok(cw_lab_cubes_server_create(1, &random, &allocator, &scene->server));
     assert_ok(cw_lab_cubes_view_create(KEY, &scene->view));
     scene->world = cw_lab_cubes_create(1);
@@ -90,7 +96,7 @@ static void check_shown(const struct scene *scene)
         struct cw_lab_cubes_body body;
         const float *const cube = figures + CW_LAB_CUBES_FIGURES * i;
         double along = 0;
-        cw_lab_cubes_body(scene->world, i, &body);
+        cw_lab_cubes_look(scene->world, i, &body);
         for (int j = 0; j < 3; j++)
             assert_true(fabs(cube[j] - body.position[j]) < 0.0011);
         for (int j = 0; j < 4; j++)

@@ -70,15 +70,14 @@ export class Messages<Of extends Schema> implements HostMessages<Of, void> {
   }
 
   take(): Message<Of> | undefined {
-    if (this.#gone) return this.#left.shift();
-    for (;;) {
+    // The function that answers a question may end the connection.
+    while (!this.#gone) {
       const event = this.end.next();
       if (!event) return undefined;
       if (event.type === 'message') return event.message;
       this.#tell(event);
-      // The function that answers a question may have ended the connection.
-      if (this.#gone) return undefined;
     }
+    return this.#left.shift();
   }
 
   /** Begins a connection. */

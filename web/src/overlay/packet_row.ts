@@ -1,6 +1,6 @@
 import { add } from './elements.js';
 
-/** What the head of a packet says, and what the packet carries. */
+/** A packet: its head, and the number of its messages. */
 export interface Packet {
   /** The bytes of its first datagram. */
   readonly size: number;

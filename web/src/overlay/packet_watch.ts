@@ -30,7 +30,7 @@ interface Inside {
 
 type Head = Pick<Packet, 'sequence' | 'ack' | 'ackBits'>;
 
-/** What a connection knows of its packets. */
+/** The state of a connection that tells of its packets. */
 interface State {
   /** The newest packet sent, with what the next one will ack: what this one does, as long as nothing has come. */
   readonly sent: Head;
@@ -90,7 +90,7 @@ function watchEnd(end: End): Watch {
     const last = stateOf(end);
     const taken = receive.call(end, datagram, now);
     const { received, read } = stateOf(end);
-    // Whether the other end has sent a message before is not known here.
+    // Only the other end knows which of its messages it has sent before.
     if (received.sequence !== last.received.sequence)
       packets.received = {
         ...received,
