@@ -175,15 +175,17 @@ export class Play {
     }
     const { split, switches } = this.screen;
     this.game.interpolates = this.#streamed.interpolates = switches.interpolation;
-    this.scene = this.#compose(this.game.stats().view, shown, this.#shots);
+    const { view, serverTick } = this.game.stats();
+    this.scene = this.#compose(shown, this.#shots, view, serverTick);
     if (split) {
       this.#streamedFrame();
       // The own player is predicted in both halves.
       const { me } = this.game;
       const own = switches.prediction ? shown.filter(({ id }) => id === me) : [];
       const others = this.#streamedEntities.filter(({ id }) => id !== own[0]?.id);
-      const { view } = this.#streamed.stats();
-      this.streamedScene = this.#compose(view, [...others, ...own], this.#streamedShots);
+      const late = this.#streamed.stats().view;
+      const both = [...others, ...own];
+      this.streamedScene = this.#compose(both, this.#streamedShots, late, serverTick);
     } else this.streamedScene = undefined;
     this.screen.draw(this);
   }
@@ -216,9 +218,13 @@ export class Play {
     return own?.type === 'player' ? inMetres(own.value.at, METRE) : undefined;
   }
 
-  /** Returns what is to be seen of these entities at the moment of this view. */
-  #compose({ from, to, fraction }: View, shown: Entities, shots: readonly Shot[]): Scene {
-    const { serverTick } = this.game.stats();
+  /** Returns what is to be seen of these entities, which are shown as they were at this view. */
+  #compose(
+    shown: Entities,
+    shots: readonly Shot[],
+    { from, to, fraction }: View,
+    serverTick: number,
+  ): Scene {
     const { me = -1 } = this.game;
     const players: SeenPlayer[] = [];
     const bodies: SeenBody[] = [];
@@ -226,9 +232,10 @@ export class Play {
       players.find(({ number }) => number === id)?.name ?? `Player ${id + 1}`;
     let round: Round | undefined;
     for (const { id, type, value } of shown) {
-      if (type === 'body')
-        bodies.push({ ...inMetres(value.at, BODY_METRE), owner: value.owner - 1 });
-      else if (type === 'player')
+      if (type === 'body') {
+        const { x, y } = value.at;
+        bodies.push({ x: x / BODY_METRE, y: y / BODY_METRE, owner: value.owner - 1 });
+      } else if (type === 'player')
         players.push({
           ...inMetres(value.at, METRE),
           number: id,
