@@ -21,13 +21,14 @@ function rgb(hue: number, lightness: number): number[] {
 const hexParts = (hex: string): number[] =>
   [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16) / 255);
 
-const known = new Map<string, string>();
+/** The colours of the players, by the colour of the ground. */
+const known: Record<string, string[]> = {};
 
 /** Returns a player's colour on ground of the colour `#rrggbb`, as dark or as light as the contrast needs. */
-export function colorOf(player: number, floor: string): string {
-  const key = `${player} ${floor}`;
-  const before = known.get(key);
-  if (before) return before;
+export const colorOf = (player: number, floor: string): string =>
+  ((known[floor] ??= [])[player] ??= choose(player, floor));
+
+function choose(player: number, floor: string): string {
   const hue = (player * 67 + 190) % 360;
   const under = luminance(hexParts(floor)) + 0.05;
   const step = under > 0.5 ? -0.01 : 0.01;
@@ -37,7 +38,5 @@ export function colorOf(player: number, floor: string): string {
     return Math.max(over, under) / Math.min(over, under);
   };
   while (contrast() < LEAST_CONTRAST) lightness += step;
-  const color = `hsl(${hue} ${SATURATION * 100}% ${Math.round(lightness * 100)}%)`;
-  known.set(key, color);
-  return color;
+  return `hsl(${hue} ${SATURATION * 100}% ${Math.round(lightness * 100)}%)`;
 }

@@ -1,36 +1,21 @@
-import type { GameClient, Message, MessageValue, ReceivedEvent } from 'causeway-net';
-import { playGame, type GameEntity, type PlayedGame, type View } from 'causeway-net/game';
+import type { GameClient, MessageValue, ReceivedEvent } from 'causeway-net';
+import { playGame, type PlayedGame, type View } from 'causeway-net/game';
 import type { Wish } from './controls.js';
-import { OrderedStream } from './ordered.js';
+import { SHOTS, rules, type Command, type Entities, type Player } from './rules.js';
 import {
   BODY_METRE,
   HEIGHT,
   METRE,
-  ROUND,
   ROUND_SECONDS,
   SPEED_LIMIT,
   TICKS_PER_SECOND,
   WIDTH,
-  entities,
+  type entities,
   type messages,
 } from './schema.js';
+import { Streamed } from './streamed.js';
 import type { Place, Round, Scene, SeenBody, SeenPlayer, Shot } from './view.js';
 
-export type Player = MessageValue<typeof entities, 'player'>;
-export type Command = MessageValue<typeof entities, 'command'>;
-type Entities = readonly GameEntity<typeof entities, 'command'>[];
-type Client = GameClient<typeof messages>;
-
-/** A player or a body that seems to move faster than this, in metres from one state to the next, has been put there. */
-const SMOOTH_METRES = 4;
-const rules = {
-  entities,
-  input: 'command',
-  maxEntities: ROUND + 1,
-  smooth: { player: { at: SMOOTH_METRES * METRE }, body: { at: SMOOTH_METRES * BODY_METRE } },
-} as const;
-
-const SHOTS = 32;
 /** The time for which the place that was claimed is shown. */
 const CLAIM_SECONDS = 3;
 
@@ -55,68 +40,33 @@ export interface Screen {
   draw(play: Play): void;
 }
 
-/** A connection that brings only what it is given, and sends nothing. */
-class Feed extends EventTarget {
-  readonly writable = false;
-  state: Client['state'] = 'connected';
-
-  enter(state: Client['state']): void {
-    this.state = state;
-    this.dispatchEvent(new Event('state'));
-  }
-
-  bring(message: Message<typeof messages>): void {
-    this.dispatchEvent(Object.assign(new Event('message'), { message }));
-  }
-}
-
-/** The message of a snapshot, and the shots that came before it. */
-interface Packet {
-  readonly message: Message<typeof messages>;
-  readonly shots: readonly Shot[];
-}
-
-/** The client's side of the game: the kit plays it, and once more as a byte stream would bring it. */
+/** The client's side of the game. */
 export class Play {
   game!: PlayedGame<typeof entities, 'player', 'command'>;
   /** The scene that is shown, from the first frame on. */
   scene!: Scene;
-  /** The scene as it is shown where a byte stream brings it, while the page shows it. */
+  /** The scene as a byte stream would bring it, while the page shows that. */
   streamedScene: Scene | undefined;
-  /** The size of the newest snapshot. */
+  /** The size of the newest snapshot, and its number. */
   snapshotBytes = 0;
-  /** Is called with what the server says to a claim. */
-  onanswer: (answer: Claim) => void = () => {};
-  #shots: readonly Shot[] = [];
-  #streamed!: PlayedGame<typeof entities, 'round', 'command'>;
-  readonly #feed = new Feed();
-  #stream = new OrderedStream<Packet>();
-  #streamedFrame = (): void => {};
-  #streamedEntities: Entities = [];
-  #streamedShots: readonly Shot[] = [];
-  /** The shots that came after the newest snapshot, and its number. */
-  #fresh: Shot[] = [];
   #newest = 0;
+  #shots: readonly Shot[] = [];
+  /** The shots that came after the newest snapshot. */
+  #fresh: Shot[] = [];
   #claim: { readonly at: Place; readonly until: number } | undefined;
   /** A claim that the page has still to believe. */
   #lie: Claim | undefined;
+  /** Is called with what the server says to a claim. */
+  onanswer: (answer: Claim) => void = () => {};
 
   private constructor(
-    readonly client: Client,
+    readonly client: GameClient<typeof messages>,
     readonly screen: Screen,
+    readonly streamed: Streamed,
   ) {}
 
-  static async begin(client: Client, screen: Screen): Promise<Play> {
-    const play = new Play(client, screen);
-    play.#streamed = await playGame(play.#feed as unknown as Client, {
-      ...rules,
-      // It predicts nobody: its own player is one of the others.
-      player: 'round',
-      step: (round) => round,
-      keys: () => ({ move: { x: 0, y: 0 }, aim: { x: 0, y: 0 }, fire: false, compensate: false }),
-      draw: ({ entities: shown }) => (play.#streamedEntities = shown),
-      schedule: (frame) => (play.#streamedFrame = frame),
-    });
+  static async begin(client: GameClient<typeof messages>, screen: Screen): Promise<Play> {
+    const play = new Play(client, screen, await Streamed.begin());
     play.game = await playGame(client, {
       ...rules,
       player: 'player',
@@ -134,10 +84,10 @@ export class Play {
     this.client.removeEventListener('message', this.#receive);
     this.client.removeEventListener('state', this.#follow);
     this.game.stop();
-    this.#streamed.stop();
+    this.streamed.stop();
   }
 
-  /** Without prediction, nothing that the player does happens before the server says so. */
+  /** Plays a tick: without prediction, nothing happens before the server says so; a lie happens once. */
   #step(player: Player, command: Command): Player {
     const lie = this.#lie;
     this.#lie = undefined;
@@ -155,35 +105,26 @@ export class Play {
     if (newest === this.#newest) return;
     this.#newest = newest;
     const { rtt, lossReceived: loss } = this.client.stats();
-    this.#stream.receive(newest, { message, shots: this.#fresh }, now, { rtt, loss });
+    this.streamed.receive(newest, { message, shots: this.#fresh }, now, { rtt, loss });
     this.#shots = [...this.#shots, ...this.#fresh].slice(-SHOTS);
     this.#fresh = [];
   };
 
-  /** Begins anew with each connection, as the kit does. */
-  readonly #follow = (): void => {
-    if (this.client.state === 'requesting') this.#stream = new OrderedStream();
-    this.#feed.enter(this.client.state);
-  };
+  readonly #follow = (): void => this.streamed.follow(this.client.state);
 
   #draw(shown: Entities): void {
-    const now = seconds();
-    for (const { message, shots } of this.#stream.take(now)) {
-      this.#feed.bring(message);
-      const seen = shots.map((shot) => ({ ...shot, time: now }));
-      this.#streamedShots = [...this.#streamedShots, ...seen].slice(-SHOTS);
-    }
     const { split, switches } = this.screen;
-    this.game.interpolates = this.#streamed.interpolates = switches.interpolation;
-    this.scene = this.#compose(this.game.stats().view, shown, this.#shots);
+    const { view, serverTick } = this.game.stats();
+    this.game.interpolates = switches.interpolation;
+    this.scene = this.#compose(shown, this.#shots, view, serverTick);
+    this.streamed.update(seconds());
     if (split) {
-      this.#streamedFrame();
+      const late = this.streamed.look(switches.interpolation);
       // The own player is predicted in both halves.
-      const { me } = this.game;
-      const own = switches.prediction ? shown.filter(({ id }) => id === me) : [];
-      const others = this.#streamedEntities.filter(({ id }) => id !== own[0]?.id);
-      const { view } = this.#streamed.stats();
-      this.streamedScene = this.#compose(view, [...others, ...own], this.#streamedShots);
+      const own = switches.prediction ? shown.filter(({ id }) => id === this.game.me) : [];
+      const others = this.streamed.entities.filter(({ id }) => id !== own[0]?.id);
+      const { shots } = this.streamed;
+      this.streamedScene = this.#compose([...own, ...others], shots, late, serverTick);
     } else this.streamedScene = undefined;
     this.screen.draw(this);
   }
@@ -216,9 +157,13 @@ export class Play {
     return own?.type === 'player' ? inMetres(own.value.at, METRE) : undefined;
   }
 
-  /** Returns what is to be seen of these entities at the moment of this view. */
-  #compose({ from, to, fraction }: View, shown: Entities, shots: readonly Shot[]): Scene {
-    const { serverTick } = this.game.stats();
+  /** Returns what is to be seen of these entities, which are shown as they were at this view. */
+  #compose(
+    shown: Entities,
+    shots: readonly Shot[],
+    { from, to, fraction }: View,
+    serverTick: number,
+  ): Scene {
     const { me = -1 } = this.game;
     const players: SeenPlayer[] = [];
     const bodies: SeenBody[] = [];
@@ -226,9 +171,10 @@ export class Play {
       players.find(({ number }) => number === id)?.name ?? `Player ${id + 1}`;
     let round: Round | undefined;
     for (const { id, type, value } of shown) {
-      if (type === 'body')
-        bodies.push({ ...inMetres(value.at, BODY_METRE), owner: value.owner - 1 });
-      else if (type === 'player')
+      if (type === 'body') {
+        const { x, y } = value.at;
+        bodies.push({ x: x / BODY_METRE, y: y / BODY_METRE, owner: value.owner - 1 });
+      } else if (type === 'player')
         players.push({
           ...inMetres(value.at, METRE),
           number: id,

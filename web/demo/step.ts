@@ -1,4 +1,4 @@
-import type { Command, Player } from './play.js';
+import type { Command, Player } from './rules.js';
 
 /** The functions of step.wasm. */
 interface StepExports {

@@ -67,6 +67,8 @@ const NAME_SIZE = 15;
 const LEAST_METRE = 24;
 /** The least metres that are seen from left to right. */
 const LEAST_WIDTH = 10;
+/** The pixels above the arena, where its title would hide a player at the upper wall. */
+const TITLE = 44;
 
 /** A part of the canvas, in CSS pixels. */
 interface Part extends Place {
@@ -135,12 +137,12 @@ export class View {
     const filling = Math.max(width / ARENA.width, height / ARENA.height);
     const metre = Math.max(LEAST_METRE, Math.min(filling, width / LEAST_WIDTH));
     const self = players.find(({ number }) => number === me);
-    const shift = (size: number, all: number, at: number): number =>
+    const shift = (size: number, all: number, at: number, most = 0): number =>
       all * metre <= size
         ? (size - all * metre) / 2
-        : Math.min(0, Math.max(size - all * metre, size / 2 - at * metre));
+        : Math.min(most, Math.max(size - all * metre, size / 2 - at * metre));
     const left = shift(width, ARENA.width, self?.x ?? ARENA.width / 2);
-    const top = shift(height, ARENA.height, self?.y ?? ARENA.height / 2);
+    const top = shift(height, ARENA.height, self?.y ?? ARENA.height / 2, TITLE);
     context.translate(left, top);
     context.scale(metre, metre);
 

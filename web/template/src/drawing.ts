@@ -3,6 +3,8 @@ import { SIZE, type Ship } from './game.js';
 
 const canvas = document.querySelector('canvas')!;
 const context = canvas.getContext('2d')!;
+const SHIP = new Path2D('M22 0L-14 11L-8 0L-14-11Z');
+const STAR = new Path2D('M0-14L4-5L13-4L6 2L8 11L0 7L-8 11L-6 2L-13-4L-4-5Z');
 
 export const color = (id: number): string => `hsl(${id * 137.5} 80% 65%)`;
 
@@ -21,37 +23,29 @@ export function look({ x, y }: { x: number; y: number }): void {
   }
 }
 
-/** Draws a shape whose corners are given by angle and distance from its middle. */
-function shape(
+function draw(
+  shape: Path2D,
   { x, y }: { x: number; y: number },
-  corners: readonly (readonly [number, number])[],
+  angle: number,
+  isOwn = false,
 ): void {
-  context.beginPath();
-  for (const [angle, far] of corners)
-    context.lineTo(x + far * Math.cos(angle), y + far * Math.sin(angle));
-  context.closePath();
-  context.fill();
+  context.save();
+  context.translate(x, y);
+  context.rotate(angle);
+  context.fill(shape);
+  context.lineWidth = 3;
+  context.lineJoin = 'round';
+  context.strokeStyle = 'white';
+  if (isOwn) context.stroke(shape);
+  context.restore();
 }
 
 export function drawStar(star: { x: number; y: number }): void {
   context.fillStyle = '#ffd54a';
-  shape(
-    star,
-    Array.from({ length: 10 }, (_, i) => [((i - 2.5) * Math.PI) / 5, i % 2 ? 6 : 14]),
-  );
+  draw(STAR, star, 0);
 }
 
 export function drawShip(ship: Ship, id: number, isOwn: boolean): void {
-  const ahead = Math.atan2(ship.down, ship.right);
   context.fillStyle = color(id);
-  shape(ship, [
-    [ahead, 22],
-    [ahead + 2.5, 18],
-    [ahead + Math.PI, 8],
-    [ahead - 2.5, 18],
-  ]);
-  context.lineWidth = 3;
-  context.lineJoin = 'round';
-  context.strokeStyle = isOwn ? 'white' : 'transparent';
-  context.stroke();
+  draw(SHIP, ship, Math.atan2(ship.down, ship.right), isOwn);
 }
