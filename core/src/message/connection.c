@@ -84,8 +84,6 @@ static void set_config(struct cw_connection *c, const struct cw_connection_confi
         .max_packets_per_update = config->max_packets_per_update,
         .idle_interval_seconds = config->idle_interval_seconds,
     };
-    for (uint32_t i = 0; i < config->channel_count; i++)
-        c->config.reliable |= (uint64_t)cw_channel_config_is_reliable(&config->channels[i]) << i;
     c->congestion.config = config->congestion;
     c->packet_size = cw_connection_packet_size(config);
     c->send_size = cw_connection_send_size(config);
@@ -122,10 +120,13 @@ static enum cw_error lay_out(struct cw_arena *arena, const struct cw_connection_
     const uint32_t writer_size = cw_connection_writer_size(config);
     uint8_t *writer_bytes = cw_arena_take(arena, writer_size);
     uint32_t reserves = 0;
+    uint64_t reliable = 0;
     for (uint32_t i = 0; i < config->channel_count; i++) {
         lay_out_channel(arena, config, i, scratch, channels ? &channels[i] : NULL);
-        if (cw_channel_config_is_reliable(&config->channels[i]))
-            reserves += cw_connection_large(config, i) > 0 ? 2 : 1;
+        if (!cw_channel_config_is_reliable(&config->channels[i]))
+            continue;
+        reserves += cw_connection_large(config, i) > 0 ? 2 : 1;
+        reliable |= (uint64_t)1 << i;
     }
     struct cw_message_pool_config made = {.schema = config->schema,
                                           .capacity = config->max_messages};
@@ -145,6 +146,7 @@ static enum cw_error lay_out(struct cw_arena *arena, const struct cw_connection_
     }
     set_config(c, config, arena->size);
     c->channels = channels;
+    c->reliable = reliable;
     c->requests = requests;
     c->words = words;
     c->carried = carried;
