@@ -323,7 +323,7 @@ void cw_connection_update(struct cw_connection *connection, double now);
    in the next round, and once more in a later one that would be empty, within the time after which
    the endpoint reports packets lost. One that only has unreliable messages is answered once: by our
    next packet with messages, if our latest one is no older than 60 ms and an RTT, and in the next
-   round otherwise, or when a second one arrives.
+   round otherwise.
 
    Congestion control may end a round sooner. In the mode CW_CONGESTION_DELAY, it holds back
    blocks and large messages, and messages that do not fit into the first four packets of a round.

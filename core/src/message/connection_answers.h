@@ -89,11 +89,10 @@ CW_SHARED void cw_connection_note_answer(struct cw_connection *c, uint32_t entri
     c->sent = now;
 }
 
-/* Where nobody waits for the ack, a packet with entries is answered once, soon; the second one at
-   once, as TCP does (RFC 5681) and QUIC (RFC 9000). */
+/* Where nobody waits for the acks, packets with entries are answered once, soon. */
 CW_SHARED void cw_connection_note_heard(struct cw_connection *c)
 {
-    c->owes = c->owes == CW_OWES_NOTHING ? CW_OWES_SOON : CW_OWES_NOW;
+    c->owes |= CW_OWES_SOON;
 }
 
 /* Each packet with reliable entries is answered at once, and once more in a later round that has

@@ -35,12 +35,9 @@ enum cw_flight {
     CW_FLIGHT_SETTLED   /* acked or lost */
 };
 
-/* How soon a header must answer the packets with entries that have arrived since our latest one. */
-enum cw_owes {
-    CW_OWES_NOTHING, /* there are none */
-    CW_OWES_SOON,
-    CW_OWES_NOW /* in the next round */
-};
+/* How soon a header must answer the packets with entries that have arrived since our latest one.
+   More than CW_OWES_SOON means in the next round. */
+enum cw_owes { CW_OWES_NOTHING = 0, CW_OWES_SOON = 1, CW_OWES_NOW = 2 };
 
 /* The part of the config that is of use after create, without the configs of 64 channels. */
 struct cw_connection_settings {
@@ -116,8 +113,6 @@ struct cw_connection {
     struct cw_message_pool *made;
     struct cw_message_pool *arrived;
     struct cw_channel *channels;
-    uint64_t reliable; /* a bit for each reliable channel */
-
     struct cw_carried *carried; /* the contents of the packets in the endpoint's window */
     uint16_t *words;
     uint32_t words_mask;
@@ -139,7 +134,7 @@ struct cw_connection {
     uint16_t spoken;      /* the number of our packets with entries; wraps */
     uint16_t spoken_seen; /* the same, up to the newest packet that the other end has seen */
     uint8_t answers;      /* rounds in which what arrived is answered once more */
-    uint8_t owes;         /* an enum cw_owes */
+    uint8_t owes;         /* of enum cw_owes */
     bool acks_twice;      /* enough packets arrived before this round for two packets to ack them */
     bool open;            /* messages are accepted to be sent */
     bool round_open;
@@ -152,6 +147,7 @@ struct cw_connection {
     struct cw_congestion congestion;
     uint64_t packets_refused;
     uint64_t packets_invalid;
+    uint64_t reliable;      /* a bit for each reliable channel */
     uint32_t messages_read; /* all messages read, whether kept or not, as a measure of their cost;
                                wraps */
     CW_ONE_THREAD_MEMBER;
