@@ -90,11 +90,13 @@ static void set_config(struct cw_connection *c, const struct cw_connection_confi
     c->entries_bits = cw_bits_required(config->channel_count);
 }
 
-/* Tells the channels of what they share; room is for received messages. */
+/* Tells the channels of what they share; room is for received messages. Notes which are reliable.
+ */
 static void share(struct cw_connection *c, uint32_t room)
 {
     for (uint32_t i = 0; i < c->config.channel_count; i++) {
         struct cw_channel *channel = &c->channels[i];
+        c->reliable |= (uint64_t)channel->reliable_kind << i;
         channel->common.pool = c->arrived;
         channel->common.pool_room = room;
         channel->common.ahead_room = room - room / AHEAD_LESS;
@@ -120,13 +122,10 @@ static enum cw_error lay_out(struct cw_arena *arena, const struct cw_connection_
     const uint32_t writer_size = cw_connection_writer_size(config);
     uint8_t *writer_bytes = cw_arena_take(arena, writer_size);
     uint32_t reserves = 0;
-    uint64_t reliable = 0;
     for (uint32_t i = 0; i < config->channel_count; i++) {
         lay_out_channel(arena, config, i, scratch, channels ? &channels[i] : NULL);
-        if (!cw_channel_config_is_reliable(&config->channels[i]))
-            continue;
-        reserves += cw_connection_large(config, i) > 0 ? 2 : 1;
-        reliable |= (uint64_t)1 << i;
+        if (cw_channel_config_is_reliable(&config->channels[i]))
+            reserves += cw_connection_large(config, i) > 0 ? 2 : 1;
     }
     struct cw_message_pool_config made = {.schema = config->schema,
                                           .capacity = config->max_messages};
@@ -146,7 +145,6 @@ static enum cw_error lay_out(struct cw_arena *arena, const struct cw_connection_
     }
     set_config(c, config, arena->size);
     c->channels = channels;
-    c->reliable = reliable;
     c->requests = requests;
     c->words = words;
     c->carried = carried;

@@ -113,6 +113,7 @@ struct cw_connection {
     struct cw_message_pool *made;
     struct cw_message_pool *arrived;
     struct cw_channel *channels;
+
     struct cw_carried *carried; /* the contents of the packets in the endpoint's window */
     uint16_t *words;
     uint32_t words_mask;
