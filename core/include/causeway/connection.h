@@ -319,9 +319,11 @@ void cw_connection_update(struct cw_connection *connection, double now);
    While the connection is idle, rounds are empty, except for one datagram each
    idle_interval_seconds. It is idle when no message is due, what has arrived is answered, at most
    four packets with messages wait for an answer, and the other end does not wait to hear of a
-   packet that is missing. Each packet with messages that arrives is answered in the next round, and
-   once more in a later one that would be empty, within the time after which the endpoint reports
-   packets lost.
+   packet that is missing. Each packet with reliable messages or a fragment that arrives is answered
+   in the next round, and once more in a later one that would be empty, within the time after which
+   the endpoint reports packets lost. One that only has unreliable messages is answered once: by our
+   next packet with messages, if our latest one is no older than 60 ms and an RTT, and in the next
+   round otherwise.
 
    Congestion control may end a round sooner. In the mode CW_CONGESTION_DELAY, it holds back
    blocks and large messages, and messages that do not fit into the first four packets of a round.

@@ -84,19 +84,19 @@ static void set_config(struct cw_connection *c, const struct cw_connection_confi
         .max_packets_per_update = config->max_packets_per_update,
         .idle_interval_seconds = config->idle_interval_seconds,
     };
-    for (uint32_t i = 0; i < config->channel_count; i++)
-        c->config.reliable |= (uint64_t)cw_channel_config_is_reliable(&config->channels[i]) << i;
     c->congestion.config = config->congestion;
     c->packet_size = cw_connection_packet_size(config);
     c->send_size = cw_connection_send_size(config);
     c->entries_bits = cw_bits_required(config->channel_count);
 }
 
-/* Tells the channels of what they share; room is for received messages. */
+/* Tells the channels of what they share; room is for received messages. Notes which are reliable.
+ */
 static void share(struct cw_connection *c, uint32_t room)
 {
     for (uint32_t i = 0; i < c->config.channel_count; i++) {
         struct cw_channel *channel = &c->channels[i];
+        c->reliable |= (uint64_t)channel->reliable_kind << i;
         channel->common.pool = c->arrived;
         channel->common.pool_room = room;
         channel->common.ahead_room = room - room / AHEAD_LESS;

@@ -16,12 +16,11 @@
 /* The packets with entries for which one answer in time is enough. */
 #define CW_FEW_PACKETS 4
 
-/* An answer for which no message waits goes with a packet of ours that comes soon anyway: within
-   these seconds, the time for which TCP delays an ack where it has no measure of the other end
-   (RFC 9293 allows 0.5, Linux takes 0.04 to 0.2), and within this part of the RTT. The other end
-   waits for two round trips before it believes a packet to be lost. */
-#define CW_ANSWER_DELAY       0.05
-#define CW_ANSWER_PART_OF_RTT 0.5
+/* While our latest packet is not older than this in seconds, nor than an RTT, an answer for which
+   nobody waits goes with our next one: so those of an end that sends 20 a second take all answers
+   along. TCP may delay an ack for 0.5 (RFC 9293); Linux does for 0.04 to 0.2, and at most an RTT.
+   The other end waits for two RTTs before it believes a packet to be lost. */
+#define CW_ANSWER_DELAY 0.06
 
 /* Returns the record of a packet in the endpoint's window. */
 CW_SHARED struct cw_carried *cw_carried_by(const struct cw_connection *c, uint16_t packet)
@@ -81,14 +80,6 @@ CW_SHARED bool cw_connection_goes_on(const struct cw_connection *c, double silen
            (cw_connection_unanswered(c) > CW_FEW_PACKETS || !(sent->rtt.smoothed > 0));
 }
 
-/* Returns whether an answer can wait for the next round, in which it is not late yet. */
-CW_SHARED bool cw_connection_answer_waits(const struct cw_connection *c)
-{
-    const double part = CW_ANSWER_PART_OF_RTT * cw_endpoint_sent(c->endpoint)->rtt.smoothed;
-    const double delay = part < CW_ANSWER_DELAY ? part : CW_ANSWER_DELAY;
-    return c->owes == CW_OWES_SOON && c->timing.round + c->interval - c->owes_since <= delay;
-}
-
 /* Notes that a packet is sent, whose header answers everything that has arrived. */
 CW_SHARED void cw_connection_note_answer(struct cw_connection *c, uint32_t entries, double now)
 {
@@ -98,13 +89,10 @@ CW_SHARED void cw_connection_note_answer(struct cw_connection *c, uint32_t entri
     c->sent = now;
 }
 
-/* A packet that only has unreliable messages is answered once, soon: nobody waits to send them
-   again. The second one is answered at once, as TCP does (RFC 5681) and QUIC (RFC 9000). */
-CW_SHARED void cw_connection_note_heard(struct cw_connection *c, double now)
+/* Where nobody waits for the acks, packets with entries are answered once, soon. */
+CW_SHARED void cw_connection_note_heard(struct cw_connection *c)
 {
-    if (c->owes == CW_OWES_NOTHING)
-        c->owes_since = now;
-    c->owes = c->owes == CW_OWES_NOTHING ? CW_OWES_SOON : CW_OWES_NOW;
+    c->owes |= CW_OWES_SOON;
 }
 
 /* Each packet with reliable entries is answered at once, and once more in a later round that has

@@ -35,12 +35,9 @@ enum cw_flight {
     CW_FLIGHT_SETTLED   /* acked or lost */
 };
 
-/* Whether what has arrived is to be answered. */
-enum cw_owes {
-    CW_OWES_NOTHING,
-    CW_OWES_SOON, /* with a packet that has messages, or when that is late */
-    CW_OWES_NOW   /* in the next round */
-};
+/* How soon a header must answer the packets with entries that have arrived since our latest one.
+   More than CW_OWES_SOON means in the next round. */
+enum cw_owes { CW_OWES_NOTHING = 0, CW_OWES_SOON = 1, CW_OWES_NOW = 2 };
 
 /* The part of the config that is of use after create, without the configs of 64 channels. */
 struct cw_connection_settings {
@@ -48,7 +45,6 @@ struct cw_connection_settings {
     size_t memory; /* bytes of the one allocation */
     const struct cw_schema *schema;
     uint32_t channel_count;
-    uint64_t reliable;    /* a bit for each reliable channel */
     uint32_t sent_window; /* packets that may be in flight */
     uint32_t max_messages;
     uint32_t max_packets_per_update;
@@ -127,12 +123,11 @@ struct cw_connection {
     struct cw_large_writer writer;
 
     struct cw_timing timing;
-    double updated;    /* the time of the last update, or CW_NEVER */
-    double sent;       /* when the latest datagram was sent, or CW_NEVER */
-    double spoken_to;  /* when the latest packet with reliable entries arrived, or the first update
-                          was */
-    double owes_since; /* when the first packet arrived that is to be answered soon */
-    double interval;   /* the time between updates, smoothed */
+    double updated;   /* the time of the last update, or CW_NEVER */
+    double sent;      /* when the latest datagram was sent, or CW_NEVER */
+    double spoken_to; /* when the latest packet with reliable entries arrived, or the first update
+                         was */
+    double interval;  /* the time between updates, smoothed */
     uint64_t share_clock;
     uint32_t packets_this_round;
     uint32_t fragments;   /* packets in flight that carry a fragment */
@@ -140,8 +135,7 @@ struct cw_connection {
     uint16_t spoken;      /* the number of our packets with entries; wraps */
     uint16_t spoken_seen; /* the same, up to the newest packet that the other end has seen */
     uint8_t answers;      /* rounds in which what arrived is answered once more */
-    uint8_t owes;         /* an enum cw_owes, by the packets with entries that no header of ours has
-                             answered */
+    uint8_t owes;         /* of enum cw_owes */
     bool acks_twice;      /* enough packets arrived before this round for two packets to ack them */
     bool open;            /* messages are accepted to be sent */
     bool round_open;
@@ -154,6 +148,7 @@ struct cw_connection {
     struct cw_congestion congestion;
     uint64_t packets_refused;
     uint64_t packets_invalid;
+    uint64_t reliable;      /* a bit for each reliable channel */
     uint32_t messages_read; /* all messages read, whether kept or not, as a measure of their cost;
                                wraps */
     CW_ONE_THREAD_MEMBER;

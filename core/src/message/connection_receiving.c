@@ -1,7 +1,5 @@
 #include "message/connection_answers.h"
 
-#include "base/outline.h"
-
 /* The entries of a packet, as they were read. */
 struct parsed {
     bool only_next;
@@ -168,27 +166,17 @@ static enum cw_error take_part(struct cw_connection *c, const struct cw_endpoint
     return error;
 }
 
-/* Notes that a packet arrived that only has unreliable entries. Fragments are bulk data, which
-   waits for acks as reliable messages do. */
-CW_OUTLINE static void note_unreliable(struct cw_connection *c, const struct parsed *parsed,
-                                       double now)
-{
-    if (parsed->with_fragment)
-        cw_connection_note_spoken_to(c, now);
-    else
-        cw_connection_note_heard(c, now);
-}
-
 static inline enum cw_error take_packet(struct cw_connection *c,
                                         const struct cw_endpoint_event *packet, double now)
 {
     struct parsed parsed;
     c->repair_work = CW_REPAIR_WORK;
     const enum cw_error error = read_payload(c, packet, false, &parsed);
-    if (CW_LIKELY(parsed.seen & c->config.reliable))
+    /* somebody waits for the ack of a reliable message, and of a fragment to send the next */
+    if (CW_LIKELY((parsed.seen & c->reliable) | parsed.with_fragment))
         cw_connection_note_spoken_to(c, now);
     else if (parsed.seen)
-        note_unreliable(c, &parsed, now);
+        cw_connection_note_heard(c);
     if (error != CW_OK)
         return take_part(c, packet, error, &parsed, now);
     cw_endpoint_accept(c->endpoint, packet->sequence);

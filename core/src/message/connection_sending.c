@@ -343,15 +343,18 @@ static bool is_within_rate(struct cw_connection *c, bool first)
 }
 
 /* Returns whether the first packet of a round is sent even without messages. Only packets with
-   messages are answered, so two idle ends do not answer each other. */
+   messages are answered, so two idle ends do not answer each other. An answer may wait for the next
+   round when it is not late then. */
 CW_OUTLINE static bool must_send(const struct cw_connection *c)
 {
-    const double now = c->timing.round, silence = now - c->sent;
+    const double now = c->timing.round, silence = now - c->sent, next = silence + c->interval;
+    const struct cw_sent_packets *sent = cw_endpoint_sent(c->endpoint);
+    const bool waits = next <= CW_ANSWER_DELAY && next <= sent->rtt.smoothed;
     if (silence >= c->config.idle_interval_seconds ||
-        (c->owes != CW_OWES_NOTHING && !cw_connection_answer_waits(c)) ||
+        c->owes > (waits ? CW_OWES_SOON : CW_OWES_NOTHING) ||
         cw_received_packets_urgent(cw_endpoint_received(c->endpoint)))
         return true;
-    if (c->answers > 0 && now - c->spoken_to < cw_endpoint_sent(c->endpoint)->loss_timeout)
+    if (c->answers > 0 && now - c->spoken_to < sent->loss_timeout)
         return true;
     return !cw_connection_is_idle(c) && cw_connection_goes_on(c, silence);
 }

@@ -104,37 +104,54 @@ static struct pair quiet_pair(double rate, double rtt)
     return pair;
 }
 
-/* Lets the first side send messages of a packet each, and returns the seconds from the tick in
-   which the second one takes them to its answer. */
-static double answer_after(struct pair *pair, double rate, uint32_t channel, int count)
+/* Lets the first side send a message, and the second one a message in each of so many ticks.
+   Returns the ticks until the first side's arrives. */
+static int arrive(struct pair *pair, double rate, uint32_t channel, int busy)
 {
-    const struct cw_connection *other = pair->sides[1];
-    const uint64_t sent = sent_by(other), received = stats_of(other).endpoint.packets_received;
-    double arrived = INFINITY;
-    for (int i = 0; i < count; i++)
-        send_note(pair->sides[0], channel, 0, 600, pair->now);
-    while (sent_by(other) == sent) {
+    const uint64_t received = channel_of(pair->sides[1], channel).received;
+    int ticks = 0;
+    send_note(pair->sides[0], channel, 0, 20, pair->now);
+    for (; channel_of(pair->sides[1], channel).received == received; ticks++) {
+        if (ticks < busy)
+            send_note(pair->sides[1], UNRELIABLE, 0, 0, pair->now);
         tick_at(pair, rate, 0.3);
-        if (arrived == INFINITY && stats_of(other).endpoint.packets_received > received)
-            arrived = pair->now;
     }
-    return pair->now - arrived;
+    return ticks;
 }
 
+/* Returns the seconds from the tick in which a message arrives to its answer. The second side has
+   sent in the tick before if it is busy. */
+static double answer_after(double rate, double rtt, uint32_t channel, bool busy)
+{
+    struct pair pair = quiet_pair(rate, rtt);
+    const int ticks = arrive(&pair, rate, UNRELIABLE, 0);
+    for (int i = 0; i < (1 + 2 * rtt) * rate; i++)
+        tick_at(&pair, rate, 0.3);
+    const uint64_t sent = sent_by(pair.sides[1]) + (busy ? (uint64_t)ticks - 1 : 0);
+    arrive(&pair, rate, channel, busy ? ticks - 1 : 0);
+    const double arrived = pair.now;
+    while (sent_by(pair.sides[1]) <= sent)
+        tick_at(&pair, rate, 0.3);
+    fixture_release(NULL);
+    return pair.now - arrived;
+}
+
+/* A side that has sent in the tick before may wait until its next packet would be late. One that
+   was silent has none that comes soon. */
 TEST(test_an_answer_is_never_late)
 {
     static const double rates[] = {10, 20, 30, 60, 120}, rtts[] = {0.003, 0.01, 0.04, 0.1, 1, 2};
     for (size_t i = 0; i < sizeof rates / sizeof *rates; i++)
         for (size_t j = 0; j < sizeof rtts / sizeof *rtts; j++) {
-            struct pair pair = quiet_pair(rates[i], rtts[j]);
-            const double rtt = stats_of(pair.sides[1]).endpoint.rtt;
-            const double most = rtt / 2 < 0.05 ? rtt / 2 : 0.05;
-            const double took = answer_after(&pair, rates[i], UNRELIABLE, 1);
-            if (took > most || took <= most - 1.001 / rates[i])
-                fail_msg("%g s with %g ticks a second, RTT %g", took, rates[i], rtt);
-            assert_true(answer_after(&pair, rates[i], UNRELIABLE, 2) == 0);
-            assert_true(answer_after(&pair, rates[i], RELIABLE, 1) == 0);
-            fixture_release(NULL);
+            const double rate = rates[i], rtt = rtts[j], most = rtt < 0.06 ? rtt : 0.06;
+            assert_true(answer_after(rate, rtt, RELIABLE, false) == 0);
+            assert_true(answer_after(rate, rtt, RELIABLE, true) == 0);
+            assert_true(answer_after(rate, rtt, UNRELIABLE, false) == 0);
+            const double took = answer_after(rate, rtt, UNRELIABLE, true);
+            if (took > 0.06 - 1 / rate + 1e-9 && took > 0)
+                fail_msg("%g s with %g ticks a second, RTT %g", took, rate, rtt);
+            if (2 / rate <= most)
+                assert_true(took > 0);
         }
 }
 
@@ -146,11 +163,15 @@ TEST(test_a_loss_is_told_at_once)
     send_note(pair.sides[0], UNRELIABLE, 0, 20, pair.now);
     tick_at(&pair, 60, 0.3);
     pair_set_loss(&pair, 0, 0.1);
-    assert_true(answer_after(&pair, 60, UNRELIABLE, 1) == 0);
+    const int busy = 3; /* the messages arrive in the tick after */
+    const uint64_t sent = sent_by(pair.sides[1]) + busy;
+    assert_int_equal(arrive(&pair, 60, UNRELIABLE, busy), busy + 1);
+    assert_int_equal(sent_by(pair.sides[1]), sent + 1);
 }
 
-/* An end that only listens answers every second packet, and is silent when the other end is. */
-TEST(test_a_spectator_answers_half_of_the_packets)
+/* An end that only listens to 30 packets a second answers 20 times, and is silent when the other
+   end is. */
+TEST(test_a_spectator_answers_some_packets)
 {
     struct pair pair = quiet_pair(60, 0.1);
     const uint64_t before = sent_by(pair.sides[1]);
@@ -159,7 +180,7 @@ TEST(test_a_spectator_answers_half_of_the_packets)
             send_note(pair.sides[0], UNRELIABLE, 0, 20, pair.now);
         tick_at(&pair, 60, 0.3);
     }
-    assert_in_range(sent_by(pair.sides[1]) - before, 145, 155);
+    assert_in_range(sent_by(pair.sides[1]) - before, 190, 205);
     const uint64_t after = sent_by(pair.sides[1]);
     for (int i = 0; i < 300; i++)
         tick_at(&pair, 60, 0.3);
