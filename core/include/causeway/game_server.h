@@ -14,8 +14,9 @@
                ... send it ...
 
    Take what has arrived first: the inputs in it are needed by the ticks that follow. A loop that is
-   late plays the ticks that it has missed. A server that cannot keep up leaves ticks out of its
-   time, not out of its numbers, and tells its real rate to its clients, which follow. */
+   late plays the ticks that it has missed, 0.15 seconds of them in one turn at most. A server that
+   cannot keep up leaves ticks out of its time, not out of its numbers, and tells its real rate to
+   its clients, which follow. */
 #ifndef CAUSEWAY_GAME_SERVER_H
 #define CAUSEWAY_GAME_SERVER_H
 

@@ -8,8 +8,8 @@
 #include "causeway/clock_sync.h"
 #include "causeway/game_server.h"
 
-/* The seconds whose rates are known: what the clients are told is the middle one, so that one stall
-   is none. */
+/* The rates that are known, of the last quarters of a second. The clients are told the middle one,
+   so that one stall is none, or that the server keeps up when the newest one says so. */
 #define CW_GAME_RATES 3
 
 struct cw_game_server_time {
@@ -20,8 +20,8 @@ struct cw_game_server_time {
     uint64_t ticks;        /* ticks played; the newest one has this number */
     uint64_t snapshots;    /* snapshots that were due by then */
 
-    double second;           /* when the present second began */
-    uint64_t second_skipped; /* the ticks that had been left out by then */
+    double measured;           /* when the present rate began to be measured */
+    uint64_t measured_skipped; /* the ticks that had been left out by then */
     double rates[CW_GAME_RATES];
     uint32_t next_rate;
 };

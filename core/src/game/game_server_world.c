@@ -6,6 +6,15 @@
 
 #include <math.h>
 
+/* A server that is late plays this many seconds of its ticks, and then lets a snapshot leave before
+   it plays the rest. When it played all that were due, one that manages 40 ticks of 60 sent one
+   snapshot a second. Shorter turns cost a loop more that sleeps after each. */
+#define TURN_SECONDS 0.15
+
+/* The seconds in which one rate is measured. When it was a second, and the server recovered, the
+   views of the clients fell half a second behind and jumped. */
+#define RATE_SECONDS 0.25
+
 static double rate_of(const struct cw_game_server *s)
 {
     return s->config.ticks_per_second;
@@ -15,6 +24,13 @@ static double rate_of(const struct cw_game_server *s)
 static double most_due(const struct cw_game_server *s)
 {
     const double most = floor(s->config.max_catch_up_seconds * rate_of(s));
+    return most > 1 ? most : 1;
+}
+
+/* Returns the most ticks that are played before a snapshot can leave. */
+static double most_at_once(const struct cw_game_server *s)
+{
+    const double most = floor(TURN_SECONDS * rate_of(s));
     return most > 1 ? most : 1;
 }
 
@@ -33,23 +49,26 @@ double cw_game_server_tick_time(const struct cw_game_server *server, double now)
     return cw_game_limit(clock_ticks(s, now), (double)s->time.ticks, most);
 }
 
-/* Notes the share of the last second's ticks that were played. */
+/* Notes the share of the last ticks that were played. */
 static void note_rate(struct cw_game_server *s, double now)
 {
     struct cw_game_server_time *const time = &s->time;
-    const double seconds = now - time->second;
-    if (seconds < 1)
+    const double seconds = now - time->measured;
+    if (seconds < RATE_SECONDS)
         return;
-    const double skipped = (double)(time->skipped - time->second_skipped);
+    const double skipped = (double)(time->skipped - time->measured_skipped);
     time->rates[time->next_rate++ % CW_GAME_RATES] =
         cw_game_limit(1 - skipped / (seconds * rate_of(s)), 0, 1);
-    time->second = now;
-    time->second_skipped = time->skipped;
+    time->measured = now;
+    time->measured_skipped = time->skipped;
 }
 
 uint16_t cw_game_server_rate(const struct cw_game_server *server)
 {
     const double *const r = server->time.rates;
+    const double last = r[(server->time.next_rate + CW_GAME_RATES - 1) % CW_GAME_RATES];
+    if (last >= 1)
+        return CW_GAME_FULL_RATE;
     const double high = fmax(r[0], r[1]), low = fmin(r[0], r[1]);
     const double middle = fmax(low, fmin(high, r[2]));
     return (uint16_t)cw_game_limit(floor(middle * CW_GAME_FULL_RATE + 0.5), 1, CW_GAME_FULL_RATE);
@@ -63,7 +82,7 @@ void cw_game_server_update(struct cw_game_server *server, double now)
     struct cw_game_server_time *const time = &s->time;
     if (!time->started) {
         time->started = true;
-        time->updated = time->second = now;
+        time->updated = time->measured = now;
         /* A tick is due half an interval early, so that a loop at the rate of the ticks plays one
            in each turn, whether that comes a little early or late. */
         time->start = now - 0.5 / rate_of(s);
@@ -74,7 +93,7 @@ void cw_game_server_update(struct cw_game_server *server, double now)
     const double ahead = floor(clock_ticks(s, now)) - (double)time->ticks - most_due(s);
     if (ahead > 0)
         time->skipped += (uint64_t)ahead;
-    time->due = (uint64_t)clock_ticks(s, now);
+    time->due = (uint64_t)fmin(clock_ticks(s, now), (double)time->ticks + most_at_once(s));
     note_rate(s, now);
 }
 

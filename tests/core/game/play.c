@@ -125,6 +125,19 @@ TEST(clients_follow_a_server_that_cannot_keep_up)
     assert_true(play->players[0].delay <= 0.5 + 1 / config.client_hz);
 }
 
+TEST(nobody_jumps_when_a_server_falls_behind_and_when_it_recovers)
+{
+    for (uint32_t ticks_per_second = 20; ticks_per_second <= 70; ticks_per_second += 5) {
+        struct play *const play = running(holding());
+        const double quick = play->config.step_seconds;
+        play->config.step_seconds = 1.0 / ticks_per_second;
+        play_run(play, 15);
+        play->config.step_seconds = quick;
+        play_run(play, 8);
+        expect_no_jump(play);
+    }
+}
+
 /* One long stall is no slow server: what cannot be caught up with is left out. */
 TEST(a_server_that_sleeps_leaves_ticks_out)
 {
