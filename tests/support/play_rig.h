@@ -36,7 +36,7 @@ struct play_config {
     struct cw_simulator_path path; /* each way */
     double drift;                  /* the server's clock is faster by this share */
     double step_seconds;           /* the time that the server takes to play a tick */
-    double changes_per_second;     /* of a player's keys */
+    double changes_per_second;     /* the changes of a player's keys */
     bool holds;                    /* the players hold their keys */
     float reach;                   /* no player comes closer to another; 0: they do not touch */
     uint32_t max_group;            /* each client predicts as many others, if there are */

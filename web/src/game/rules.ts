@@ -50,7 +50,7 @@ export interface GameRules<
   ) => boolean;
   /** Returns what another player is taken to do now, by its state. `touches` needs it. */
   readonly guess?: (player: MessageValue<World, Player>) => MessageValue<World, Input>;
-  /** Plays one tick of entities of other types, for `touches`, after the players'. Those without stay as they are. */
+  /** Plays one tick of entities of other types, for `touches`, after the players'. An entity whose type has none stays as it is. */
   readonly steps?: {
     readonly [Name in Exclude<MessageName<World>, Player | Input>]?: (
       entity: MessageValue<World, Name>,

@@ -207,7 +207,7 @@ export class ServedGame<
     const state = this.#set(slot, rules.player, this.#options.join(client));
     const player = new GamePlayer(client, state, (id: number) => {
       const now = this.get(id);
-      // Who may be touched is shown to a player as far ahead as the player itself.
+      // An entity that may be touched is shown to a player as far ahead as the player itself.
       if (now && rules.touches?.(player.state, now)) return now;
       const seen = exports.cw_game_server_seen(this.address, slot, id, core.scratch);
       return seen ? this.shown() : undefined;
