@@ -39,7 +39,7 @@ struct play_config {
     double step_seconds;           /* the time that the server takes to play a tick */
     double changes_per_second;     /* the changes of a player's keys */
     bool holds;                    /* the players hold their keys */
-    double shots_per_second;       /* by each player; each is an event */
+    double shots_per_second;       /* the shots of a player; each is an event */
     bool duds;                     /* the server lets nobody shoot */
     float reach;                   /* no player comes closer to another; 0: they do not touch */
     uint32_t max_group;            /* each client predicts as many others, if there are */
@@ -64,9 +64,9 @@ struct play_player {
     double delay; /* the longest delay of the others, in seconds */
 
     uint32_t shots;                                    /* in ticks played for the first time */
-    uint32_t own_events[CW_GAME_EVENT_TAKEN_BACK + 1]; /* of its own entity, by type */
+    uint32_t own_events[CW_GAME_EVENT_TAKEN_BACK + 1]; /* events of its own entity, by type */
     uint32_t other_events[CW_GAME_EVENT_TAKEN_BACK + 1];
-    bool heard[PLAY_MOST][4096]; /* by entity and tick */
+    bool heard[PLAY_MOST][4096]; /* events that have happened, by entity and tick */
 };
 
 struct play {
@@ -329,7 +329,7 @@ static inline void play_turn_step(const struct play *play, struct play_player *p
         cw_game_client_emit(client, PLAY_SHOT);
 }
 
-/* Takes the events of a player. What happens, it hears once. */
+/* Takes the events of a player, who hears each one once. */
 static inline void play_hear(struct play_player *player)
 {
     struct cw_game_event event;

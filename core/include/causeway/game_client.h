@@ -106,7 +106,7 @@ struct cw_game_event {
 
 /* Tells that something happens in the STEP that was given: something to play once, as a sound. A
    STEP of the own entity is believed at once, also when the tick is played again, but each kind
-   happens once in a tick. What happens to others the server tells. Does nothing outside a STEP. */
+   happens once in a tick. The server tells what happens to others. Does nothing outside a STEP. */
 void cw_game_client_emit(struct cw_game_client *client, uint8_t kind);
 
 /* Takes the next event. Returns false when there are no more. The newest 64 wait. */

@@ -27,7 +27,8 @@ struct cw_game_log {
     struct cw_game_happened events[256];
 };
 
-/* What a client has of the log: all before `acked`, and before `end` if it has that snapshot. */
+/* The part of the log that a client has: all before `acked`, and all before `end` if it has that
+   snapshot. */
 struct cw_game_log_reader {
     uint32_t acked;
     struct {
@@ -63,8 +64,8 @@ void cw_game_events_reset(struct cw_game_events *events);
 void cw_game_events_predict(struct cw_game_events *events, uint32_t tick, uint32_t entity,
                             uint8_t kind);
 
-/* Takes the server's word of a tick: the events of a body, NULL for none. Those of entities from
-   max_entities on are left out. */
+/* Takes the server's word of a tick: the events of a body, NULL for none. It leaves
+   out events of entities from max_entities on. */
 void cw_game_events_receive(struct cw_game_events *events, const uint8_t *data, uint32_t tick,
                             uint32_t max_entities);
 

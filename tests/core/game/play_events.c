@@ -1,5 +1,5 @@
-/* What happens in a step is played once and at once by the client that predicts it, and the server
-   confirms it or takes it back. */
+/* A client that predicts an event plays it at once and once, and the server confirms it or takes it
+   back. */
 #include "play_rig.h"
 
 static struct play_config shooting(void)

@@ -168,6 +168,11 @@ export class ServedGame<
     this.core.exports.cw_game_server_remove(this.address, id);
   }
 
+  /** Tells all pages that something happens to an entity in this tick, by its name in `events`; for `tick`. */
+  emit(id: number, event: string): void {
+    this.core.exports.cw_game_server_emit(this.address, id, this.kindOf(event));
+  }
+
   /** Returns how the game is doing. */
   stats(): GameServerStats {
     const { core, address } = this;
@@ -260,14 +265,22 @@ export class ServedGame<
       const { id } = player;
       if (!exports.cw_game_server_input(this.address, id, place)) continue;
       player.input = inputStruct.read(place);
-      player.state = rules.step(player.state, player.input, this.#others(id));
+      player.state = rules.step(player.state, player.input, this.#others(id), (event) =>
+        this.emit(id, event),
+      );
       // A page rounds each state before it steps the next entity.
       if (rules.touches) player.state = this.#set(id, rules.player, player.state);
     }
     for (const id of [...this.#things].sort((a, b) => a - b)) {
       const thing = this.get(id);
       if (thing)
-        this.#set(id, thing.type, this.played(thing, this.#others(id)) as typeof thing.value);
+        this.#set(
+          id,
+          thing.type,
+          this.played(thing, this.#others(id), (event) =>
+            this.emit(id, event),
+          ) as typeof thing.value,
+        );
     }
     this.#options.tick?.(this);
     for (const player of this.players)
