@@ -254,16 +254,22 @@ export class PlayedGame<
 
   /** Plays a turn. A value that does not fit leaves the module's input or state as it was. */
   #play({ type, entity, entityType, input, state }: Turn): void {
-    const { inputStruct, place, schema } = this;
+    const { inputStruct } = this;
     if (gameTurnTypes[type] === 'input')
-      return inputStruct.replace(input, place, this.#options.keys());
+      return this.#replace(inputStruct.number, input, this.#options.keys());
     const next = this.played(
       this.entity(entity, entityType, state),
       this.#others(entity),
       this.#emit,
       input === 0 ? undefined : inputStruct.read(input),
     );
-    if (!this.#stopped) schema.replace(entityType, state, place, next);
+    if (!this.#stopped) this.#replace(entityType, state, next);
+  }
+
+  /** Writes a value over another, first to free memory, so that one that does not fit changes nothing. */
+  #replace(type: number, address: number, value: object): void {
+    this.schema.write(type, this.place, value);
+    this.schema.write(type, address, value);
   }
 
   readonly #emit = (event: string): void => {
