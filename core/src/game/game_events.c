@@ -2,13 +2,6 @@
 
 #include "base/little_endian.h"
 
-#include <string.h>
-
-#define LOG   256u /* events that the server keeps */
-#define SENT  64u
-#define QUEUE 64u
-#define GUESS 32u
-
 /* The age of an event that is older than this cannot be written; nobody needs it then. */
 #define MAX_AGE 255u
 
@@ -20,26 +13,28 @@ static bool same(const struct cw_game_happened *a, const struct cw_game_happened
 void cw_game_log_add(struct cw_game_log *log, uint32_t tick, uint32_t entity, uint8_t kind)
 {
     const struct cw_game_happened what = {tick, (uint16_t)entity, kind};
-    for (uint32_t i = log->count; i > 0 && log->count - i < LOG; i--) {
-        const struct cw_game_happened *const event = &log->events[(i - 1) % LOG];
+    for (uint32_t i = log->count; i > 0 && log->count - i < CW_GAME_LOG_EVENTS; i--) {
+        const struct cw_game_happened *const event = &log->events[(i - 1) % CW_GAME_LOG_EVENTS];
         if (event->tick != tick)
             break;
         if (same(event, &what))
             return;
     }
-    log->events[log->count++ % LOG] = what;
+    log->events[log->count++ % CW_GAME_LOG_EVENTS] = what;
 }
 
 static uint32_t age(const struct cw_game_log *log, uint32_t number, uint32_t tick)
 {
-    return tick - log->events[number % LOG].tick;
+    return tick - log->events[number % CW_GAME_LOG_EVENTS].tick;
 }
 
 size_t cw_game_log_write(const struct cw_game_log *log, const struct cw_game_log_reader *reader,
                          uint32_t tick, uint8_t *out, size_t capacity, uint32_t *end)
 {
     uint8_t *at = out;
-    uint32_t first = log->count - reader->acked > LOG ? log->count - LOG : reader->acked;
+    uint32_t first = log->count - reader->acked > CW_GAME_LOG_EVENTS
+                         ? log->count - CW_GAME_LOG_EVENTS
+                         : reader->acked;
     uint32_t last = log->count;
     while (last != first && (int32_t)age(log, last - 1, tick) < 0)
         last--;
@@ -54,7 +49,7 @@ size_t cw_game_log_write(const struct cw_game_log *log, const struct cw_game_log
     cw_little_endian_put(&at, (uint16_t)first, 2);
     cw_little_endian_put(&at, count | (*end == last ? CW_GAME_EVENTS_ALL : 0), 1);
     for (uint32_t i = first; i != *end; i++) {
-        const struct cw_game_happened *const event = &log->events[i % LOG];
+        const struct cw_game_happened *const event = &log->events[i % CW_GAME_LOG_EVENTS];
         cw_little_endian_put(&at, age(log, i, tick), 1);
         cw_little_endian_put(&at, event->entity, 2);
         cw_little_endian_put(&at, event->kind, 1);
@@ -64,14 +59,15 @@ size_t cw_game_log_write(const struct cw_game_log *log, const struct cw_game_log
 
 void cw_game_log_sent(struct cw_game_log_reader *reader, uint32_t number, uint32_t end)
 {
-    reader->sent[number % SENT].number = (uint16_t)number;
-    reader->sent[number % SENT].end = end;
+    reader->sent[number % CW_GAME_LOG_SENT].number = (uint16_t)number;
+    reader->sent[number % CW_GAME_LOG_SENT].end = end;
 }
 
 void cw_game_log_acked(struct cw_game_log_reader *reader, uint16_t number)
 {
-    const uint32_t end = reader->sent[number % SENT].end;
-    if (reader->sent[number % SENT].number == number && (int32_t)(end - reader->acked) > 0)
+    const uint32_t end = reader->sent[number % CW_GAME_LOG_SENT].end;
+    if (reader->sent[number % CW_GAME_LOG_SENT].number == number &&
+        (int32_t)(end - reader->acked) > 0)
         reader->acked = end;
 }
 
@@ -86,9 +82,9 @@ void cw_game_events_reset(struct cw_game_events *events)
 static void tell(struct cw_game_events *events, enum cw_game_event_type type,
                  const struct cw_game_happened *what)
 {
-    events->queue[(events->first + events->count) % QUEUE] = (struct cw_game_event){
+    events->queue[(events->first + events->count) % CW_GAME_QUEUED_EVENTS] = (struct cw_game_event){
         .type = type, .tick = what->tick, .entity = what->entity, .kind = what->kind};
-    if (events->count == QUEUE)
+    if (events->count == CW_GAME_QUEUED_EVENTS)
         events->first++;
     else
         events->count++;
@@ -111,9 +107,9 @@ void cw_game_events_predict(struct cw_game_events *events, uint32_t tick, uint32
 {
     const struct cw_game_happened what = {tick, (uint16_t)entity, kind};
     const bool again = match(events, &what);
-    if (!again && events->predicted_count < GUESS)
+    if (!again && events->predicted_count < CW_GAME_PREDICTED_EVENTS)
         tell(events, CW_GAME_EVENT_HAPPENED, &what);
-    if (again || events->predicted_count < GUESS)
+    if (again || events->predicted_count < CW_GAME_PREDICTED_EVENTS)
         events->predicted[events->predicted_count++] = what;
 }
 
@@ -165,7 +161,7 @@ bool cw_game_events_next(struct cw_game_events *events, struct cw_game_event *ev
 {
     if (events->count == 0)
         return false;
-    *event = events->queue[events->first++ % QUEUE];
+    *event = events->queue[events->first++ % CW_GAME_QUEUED_EVENTS];
     events->count--;
     return true;
 }

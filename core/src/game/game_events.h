@@ -15,6 +15,14 @@
 #define CW_GAME_EVENTS_HEAD  3u
 #define CW_GAME_EVENT_SIZE   4u
 
+/* The events that a server keeps, and the snapshots that it remembers to have sent to a client. */
+#define CW_GAME_LOG_EVENTS 256u
+#define CW_GAME_LOG_SENT   64u
+
+/* The events of a client: predicted ones without the server's word, and those not taken yet. */
+#define CW_GAME_PREDICTED_EVENTS 32u
+#define CW_GAME_QUEUED_EVENTS    64u
+
 struct cw_game_happened {
     uint32_t tick;
     uint16_t entity;
@@ -24,7 +32,7 @@ struct cw_game_happened {
 /* The server's newest events. */
 struct cw_game_log {
     uint32_t count; /* since create or reset */
-    struct cw_game_happened events[256];
+    struct cw_game_happened events[CW_GAME_LOG_EVENTS];
 };
 
 /* The part of the log that a client has: all before `acked`, and all before `end` if it has that
@@ -34,7 +42,7 @@ struct cw_game_log_reader {
     struct {
         uint16_t number;
         uint32_t end;
-    } sent[64];
+    } sent[CW_GAME_LOG_SENT];
 };
 
 void cw_game_log_add(struct cw_game_log *log, uint32_t tick, uint32_t entity, uint8_t kind);
@@ -53,9 +61,9 @@ struct cw_game_events {
     bool known;    /* the server has told events */
     uint16_t next; /* the number of the next one */
     uint32_t predicted_count;
-    struct cw_game_happened predicted[32];
+    struct cw_game_happened predicted[CW_GAME_PREDICTED_EVENTS];
     uint32_t first, count;
-    struct cw_game_event queue[64];
+    struct cw_game_event queue[CW_GAME_QUEUED_EVENTS];
 };
 
 void cw_game_events_reset(struct cw_game_events *events);
