@@ -28,6 +28,7 @@ CW_MESSAGE(play_runner, PLAY_RUNNER)
 CW_MESSAGE(play_keys, PLAY_KEYS)
 
 enum { PLAY_INPUT, PLAY_PLAYER };
+enum { PLAY_SHOT = 7 }; /* an event */
 
 struct play_config {
     uint32_t players;
@@ -36,8 +37,10 @@ struct play_config {
     struct cw_simulator_path path; /* each way */
     double drift;                  /* the server's clock is faster by this share */
     double step_seconds;           /* the time that the server takes to play a tick */
-    double changes_per_second;     /* of a player's keys */
+    double changes_per_second;     /* the changes of a player's keys */
     bool holds;                    /* the players hold their keys */
+    double shots_per_second;       /* the shots of a player; each is an event */
+    bool duds;                     /* the server lets nobody shoot */
     float reach;                   /* no player comes closer to another; 0: they do not touch */
     uint32_t max_group;            /* each client predicts as many others, if there are */
     uint64_t seed;
@@ -59,6 +62,11 @@ struct play_player {
     /* The most by which each moved from one frame to the next beyond what time allows, in ticks. */
     double own_jump, other_jump;
     double delay; /* the longest delay of the others, in seconds */
+
+    uint32_t shots;                                    /* in ticks played for the first time */
+    uint32_t own_events[CW_GAME_EVENT_TAKEN_BACK + 1]; /* events of its own entity, by type */
+    uint32_t other_events[CW_GAME_EVENT_TAKEN_BACK + 1];
+    bool heard[PLAY_MOST][4096]; /* events that have happened, by entity and tick */
 };
 
 struct play {
@@ -217,6 +225,8 @@ static inline void play_ticks(struct play *play)
             for (uint32_t other = 0; other < PLAY_MOST; other++)
                 others[other] = play->runners[other].x;
             play_step_among(play, i, runner, &keys, others);
+            if (keys.shoot && !play->config.duds)
+                cw_game_server_emit(play->server, play->players[i].entity, PLAY_SHOT);
             cw_game_server_set(play->server, play->players[i].entity, PLAY_PLAYER, runner);
         }
         play->steps++;
@@ -250,6 +260,8 @@ static inline double play_client_clock(const struct play *play, uint32_t id)
 static inline void play_press(struct play *play, struct play_player *player)
 {
     const double often = play->config.changes_per_second / play->config.ticks_per_second;
+    const double shots = play->config.shots_per_second / play->config.ticks_per_second;
+    player->keys.shoot = shots > 0 && cw_prng_chance(&play->random, shots);
     if (play->config.holds)
         player->keys.right = play->config.reach > 0 && player->entity == 3 ? -1 : 1;
     else if (cw_prng_chance(&play->random, often))
@@ -299,9 +311,11 @@ static inline void play_look(struct play *play, uint32_t id, double clock)
 }
 
 /* Plays a STEP of a client's. Another one's keys are guessed: its speed stays. */
-static inline void play_turn_step(const struct play *play, const struct cw_game_client *client,
+static inline void play_turn_step(const struct play *play, struct play_player *player,
                                   const struct cw_game_turn *turn)
 {
+    struct cw_game_client *const client = player->client;
+    const struct play_keys *const keys = turn->input;
     struct play_runner *const runner = turn->state;
     const struct play_keys guess = {.right = runner->speed / (float)PLAY_SPEED};
     float others[PLAY_MOST];
@@ -309,7 +323,27 @@ static inline void play_turn_step(const struct play *play, const struct cw_game_
         const struct play_runner *const other = cw_game_client_state(client, i, NULL);
         others[i] = other ? other->x : (float)INFINITY;
     }
-    play_step_among(play, turn->entity, runner, turn->input ? turn->input : &guess, others);
+    play_step_among(play, turn->entity, runner, keys ? keys : &guess, others);
+    player->shots += keys && keys->shoot && !turn->again;
+    if (keys && keys->shoot)
+        cw_game_client_emit(client, PLAY_SHOT);
+}
+
+/* Takes the events of a player, who hears each one once. */
+static inline void play_hear(struct play_player *player)
+{
+    struct cw_game_event event;
+    while (cw_game_client_next_event(player->client, &event)) {
+        bool *const heard = &player->heard[event.entity % PLAY_MOST][event.tick % 4096];
+        const bool happens = event.type == CW_GAME_EVENT_HAPPENED;
+        assert_int_equal(event.kind, PLAY_SHOT);
+        assert_int_equal(*heard, !happens);
+        *heard = true;
+        if (event.entity == player->entity)
+            player->own_events[event.type]++;
+        else
+            player->other_events[event.type]++;
+    }
 }
 
 static inline void play_frame(struct play *play, uint32_t id)
@@ -329,7 +363,7 @@ static inline void play_frame(struct play *play, uint32_t id)
             if (id == 0)
                 play->shown[turn.tick % 256] = player->other;
         } else {
-            play_turn_step(play, player->client, &turn);
+            play_turn_step(play, player, &turn);
             if (play->wild && id == 0)
                 ((struct play_runner *)turn.state)->speed += (float)cw_prng_share(&play->random);
         }
@@ -340,6 +374,7 @@ static inline void play_frame(struct play *play, uint32_t id)
     if (size > 0)
         assert_ok(cw_simulator_receive(player->up, body, size, play->now));
     play_look(play, id, clock);
+    play_hear(player);
 }
 
 static inline void play_run(struct play *play, double seconds)

@@ -21,7 +21,7 @@ const step = ({ x }, { right }, others) => {
   const blocked = [...others].some((other) => other.type === 'player' && isNear(to, other));
   return { x: blocked ? x : to, right };
 };
-/** Whoever comes near to the ball kicks it away. */
+/** A player who comes near to the ball kicks it away. */
 const roll = ({ x, speed }, others) => {
   for (const other of others) if (isNear(x, other)) speed = x < other.value.x ? -300 : 300;
   speed -= Math.sign(speed) * Math.min(5, Math.abs(speed));

@@ -71,9 +71,9 @@ struct cw_game_turn {
 };
 
 /* Takes the next turn. The pointers in it are valid until the next call for this object, other than
-   cw_game_client_state, which takes over what was written. Returns false when there is no turn.
-   Before the server has told the state of this client's entity, and while there is no such entity,
-   there are no STEPs. */
+   cw_game_client_state and cw_game_client_emit, which takes over what was written. Returns false
+   when there is no turn. Before the server has told the state of this client's entity, and while
+   there is no such entity, there are no STEPs. */
 bool cw_game_client_next_turn(struct cw_game_client *client, struct cw_game_turn *turn);
 
 /* Sets the group: the entities that are predicted together with the own one, because it may touch
@@ -90,6 +90,27 @@ enum cw_error cw_game_client_set_group(struct cw_game_client *client, const uint
    *type unless type is NULL. Returns NULL when there is no such entity. */
 const void *cw_game_client_state(const struct cw_game_client *client, uint32_t entity,
                                  uint32_t *type);
+
+enum cw_game_event_type {
+    CW_GAME_EVENT_HAPPENED,  /* play it: the client has predicted it, or the server tells it */
+    CW_GAME_EVENT_CONFIRMED, /* the server says that what was predicted has happened */
+    CW_GAME_EVENT_TAKEN_BACK /* the server says that it has not */
+};
+
+struct cw_game_event {
+    enum cw_game_event_type type;
+    uint32_t tick;
+    uint32_t entity;
+    uint8_t kind; /* as the game has numbered them */
+};
+
+/* Tells that something happens in the STEP that was given: something to play once, as a sound. A
+   STEP of the own entity is believed at once, also when the tick is played again, but each kind
+   happens once in a tick. The server tells what happens to others. Does nothing outside a STEP. */
+void cw_game_client_emit(struct cw_game_client *client, uint8_t kind);
+
+/* Takes the next event. Returns false when there are no more. The newest 64 wait. */
+bool cw_game_client_next_event(struct cw_game_client *client, struct cw_game_event *event);
 
 /* Writes a body for cw_game_server_receive and returns its size. Returns 0 when there is nothing to
    send yet, or when capacity is too small: CW_GAME_BODY_SIZE is always enough for inputs that fit

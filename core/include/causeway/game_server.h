@@ -79,6 +79,11 @@ bool cw_game_server_input(struct cw_game_server *server, uint32_t client, void *
 enum cw_error cw_game_server_set(struct cw_game_server *server, uint32_t entity, uint32_t type,
                                  void *state);
 
+/* Tells all clients that something happens to an entity in this tick, once, as a sound; see
+   cw_game_client_emit. A client that lacks more than 256 events gets the newest ones. Does nothing
+   outside a tick, and for an id that is too large. */
+void cw_game_server_emit(struct cw_game_server *server, uint32_t entity, uint8_t kind);
+
 /* Removes an entity. Does nothing when there is no such entity. */
 void cw_game_server_remove(struct cw_game_server *server, uint32_t entity);
 

@@ -1,8 +1,8 @@
 /* The bodies that the two ends of a game send to each other.
 
    From the server: a byte of flags, the client's entity (2 bytes), how many ticks went without the
-   client's input (its low byte), then as the flags say an echo of the clock, a report about inputs
-   and the server's rate (2 bytes), and a snapshot.
+   client's input (its low byte), then as the flags say an echo of the clock, a report about inputs,
+   the server's rate (2 bytes) and events (see game_events.h), and a snapshot.
 
    From the client: a byte of flags, a stamp of the clock, as the flag says the low 16 bits of the
    number of its newest snapshot, and inputs, of which there may be none. */
@@ -12,7 +12,7 @@
 #include "causeway/clock_sync.h"
 #include "causeway/input.h"
 
-/* The most bytes before the snapshot or the inputs. */
+/* The most bytes before the events or the inputs. */
 #define CW_GAME_DOWN_HEAD (4 + CW_CLOCK_ECHO_SIZE + CW_INPUT_REPORT_SIZE + 2)
 #define CW_GAME_UP_HEAD   (1 + CW_CLOCK_STAMP_SIZE + 2)
 
@@ -25,6 +25,8 @@ struct cw_game_down {
     uint8_t starved;
     uint16_t rate; /* 1 to CW_GAME_FULL_RATE */
     const uint8_t *echo, *report;
+    bool has_events;
+    const uint8_t *events; /* only where the head was read */
 };
 
 /* The head of a body from the client. */

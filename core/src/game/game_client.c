@@ -170,6 +170,7 @@ void cw_game_client_reset(struct cw_game_client *client)
     cw_interpolation_reset(c->interpolation);
     cw_history_reset(c->seen);
     cw_game_group_reset(&c->group);
+    cw_game_events_reset(&c->events);
     c->timed = c->told = c->playing = c->due = c->filled = c->stamped = c->viewed = false;
     c->rate = 1;
     c->open = CW_GAME_OPEN_NOTHING;
@@ -266,6 +267,7 @@ enum cw_error cw_game_client_receive(struct cw_game_client *client, const uint8_
     if (error == CW_OK && cw_snapshot_client_tick(c->snapshots, &tick) && (first || tick != last)) {
         take_head(c, &head, now);
         take_world(c, tick, now);
+        cw_game_events_receive(&c->events, head.events, tick, c->config.max_entities);
     }
     return error;
 }
@@ -373,6 +375,11 @@ const void *cw_game_client_state(const struct cw_game_client *client, uint32_t e
     if (type)
         *type = member->type;
     return member->state;
+}
+
+bool cw_game_client_next_event(struct cw_game_client *client, struct cw_game_event *event)
+{
+    return client && event && cw_game_events_next(&client->events, event);
 }
 
 bool cw_game_client_own(const struct cw_game_client *client, uint32_t *entity)

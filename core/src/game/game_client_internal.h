@@ -3,6 +3,7 @@
 #define CAUSEWAY_GAME_CLIENT_INTERNAL_H
 
 #include "game/game_config_internal.h"
+#include "game/game_events.h"
 #include "game/game_group.h"
 
 #include "causeway/game_client.h"
@@ -45,6 +46,7 @@ struct cw_game_client {
     bool playing; /* there is a predicted state, after `tick` */
     uint32_t tick;
     struct cw_game_group group;
+    struct cw_game_events events;
     uint8_t *state, *before; /* the newest predicted state of its own entity, and the one a tick
                                 before */
     uint8_t *shown[2];       /* room to smooth both */

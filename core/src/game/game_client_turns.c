@@ -127,6 +127,13 @@ static bool give_step(struct cw_game_client *c, struct cw_game_turn *turn)
     return true;
 }
 
+void cw_game_client_emit(struct cw_game_client *client, uint8_t kind)
+{
+    struct cw_game_client *const c = client;
+    if (c && c->open > CW_GAME_OPEN_INPUT && cw_game_group_open(&c->group) == c->group.members)
+        cw_game_events_predict(&c->events, c->open_tick, c->own, kind);
+}
+
 /* Begins to play a tick. */
 static bool give_tick(struct cw_game_client *c, struct cw_game_turn *turn, enum cw_game_open open,
                       uint32_t tick)

@@ -25,7 +25,7 @@ struct cw_game_group {
     uint32_t chosen;      /* members that are wanted */
     uint32_t count, next; /* next is the place in `order` of the member that is stepped next */
     struct cw_game_member *members;  /* the first one is the client's own */
-    struct cw_game_member **order;   /* by id */
+    struct cw_game_member **order;   /* the predicted members, by id */
     struct cw_smoothing *smoothings; /* for each type that is smoothed, or without limits */
     bool again;                      /* the ticks since the last snapshot are played again */
     bool faded;

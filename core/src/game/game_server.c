@@ -12,6 +12,8 @@
 
 /* The least capacity in which a snapshot can be begun; see snapshot.h. */
 #define LEAST_SNAPSHOT 32
+/* The least room for events: a head and one of them. */
+#define LEAST_EVENTS (CW_GAME_EVENTS_HEAD + CW_GAME_EVENT_SIZE)
 
 static bool has_history(const struct cw_game_config *config)
 {
@@ -116,6 +118,7 @@ void cw_game_server_reset(struct cw_game_server *server)
     s->time = (struct cw_game_server_time){.rates = {1, 1, 1}};
     s->playing = false;
     s->tick = s->snapshot_tick = 0;
+    s->log.count = 0;
     s->malformed = 0;
     s->fault = (struct cw_game_fault){.entity = CW_FIELD_NONE, .field = CW_FIELD_NONE};
 }
@@ -144,6 +147,7 @@ enum cw_error cw_game_server_join(struct cw_game_server *server, uint32_t client
                                   .input = seat->input,
                                   .taken = true,
                                   .entity = entity,
+                                  .events.acked = server->log.count,
                                   .echoed = -(double)INFINITY};
     return CW_OK;
 }
@@ -175,6 +179,8 @@ enum cw_error cw_game_server_receive(struct cw_game_server *server, uint32_t cli
                           tick_time / server->config.ticks_per_second);
     if (head.has_snapshot)
         cw_snapshot_server_acked(server->snapshots, client, head.snapshot);
+    if (head.has_snapshot)
+        cw_game_log_acked(&seat->events, head.snapshot);
     return error;
 }
 
@@ -236,8 +242,8 @@ void cw_game_server_remove(struct cw_game_server *server, uint32_t entity)
 }
 
 /* Writes what the clock and the inputs need, where it is time for that. */
-static size_t write_head(struct cw_game_server *server, struct cw_game_seat *seat, uint8_t *out,
-                         double now)
+static size_t write_head(struct cw_game_server *server, struct cw_game_seat *seat, bool has_events,
+                         uint8_t *out, double now)
 {
     uint8_t echo[CW_CLOCK_ECHO_SIZE], report[CW_INPUT_REPORT_SIZE];
     struct cw_input_receiver_stats inputs;
@@ -246,6 +252,7 @@ static size_t write_head(struct cw_game_server *server, struct cw_game_seat *sea
     cw_input_receiver_get_stats(seat->inputs, &inputs);
     struct cw_game_down head = {.entity = (uint16_t)seat->entity,
                                 .starved = (uint8_t)inputs.starved,
+                                .has_events = has_events,
                                 .rate = cw_game_server_rate(server)};
     if (now - seat->echoed >= ECHO_SECONDS) {
         seat->echoed = now;
@@ -263,14 +270,29 @@ size_t cw_game_server_transmit(struct cw_game_server *server, uint32_t client, u
     struct cw_game_seat *const seat = taken_seat(server, client);
     if (!seat || !out || !isfinite(now) || server->snapshot_tick == seat->sent_tick)
         return 0;
-    uint32_t number;
+    uint8_t events[CW_GAME_EVENTS_HEAD + CW_GAME_MOST_EVENTS * CW_GAME_EVENT_SIZE];
+    uint32_t number, end;
     const size_t most = capacity < server->config.max_bytes ? capacity : server->config.max_bytes;
-    if (most < CW_GAME_DOWN_HEAD + LEAST_SNAPSHOT)
+    if (most < CW_GAME_DOWN_HEAD + LEAST_EVENTS + LEAST_SNAPSHOT)
         return 0;
     seat->sent_tick = server->snapshot_tick;
-    const size_t head = write_head(server, seat, out, now);
-    return head +
-           cw_snapshot_server_transmit(server->snapshots, client, out + head, most - head, &number);
+    const size_t length =
+        cw_game_log_write(&server->log, &seat->events, server->snapshot_tick, events,
+                          most - CW_GAME_DOWN_HEAD - LEAST_SNAPSHOT, &end);
+    const size_t head = write_head(server, seat, length > 0, out, now);
+    memcpy(out + head, events, length);
+    const size_t before = head + length;
+    const size_t size = cw_snapshot_server_transmit(server->snapshots, client, out + before,
+                                                    most - before, &number);
+    if (size > 0)
+        cw_game_log_sent(&seat->events, number, end);
+    return before + size;
+}
+
+void cw_game_server_emit(struct cw_game_server *server, uint32_t entity, uint8_t kind)
+{
+    if (server && server->playing && entity < server->config.max_entities)
+        cw_game_log_add(&server->log, server->tick, entity, kind);
 }
 
 void cw_game_server_get_stats(const struct cw_game_server *server,

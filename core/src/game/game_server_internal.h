@@ -3,6 +3,7 @@
 #define CAUSEWAY_GAME_SERVER_INTERNAL_H
 
 #include "game/game_config_internal.h"
+#include "game/game_events.h"
 #include "game/snapshot_internal.h"
 
 #include "causeway/clock_sync.h"
@@ -36,6 +37,7 @@ struct cw_game_seat {
     struct cw_clock_echo echo;
     double echoed;      /* when the last echo was sent */
     uint32_t sent_tick; /* the last snapshot that was sent */
+    struct cw_game_log_reader events;
 };
 
 struct cw_game_server {
@@ -56,6 +58,7 @@ struct cw_game_server {
     uint32_t tick;
     uint32_t snapshot_tick; /* the tick of the snapshot that clients are to get; 0: none */
 
+    struct cw_game_log log;
     uint64_t malformed;
     struct cw_game_fault fault;
 };

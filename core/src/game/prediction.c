@@ -20,7 +20,7 @@ enum replay {
 struct cw_prediction {
     struct cw_prediction_config config; /* tolerances are this object's own */
     size_t memory;
-    struct cw_smoothing smoothing; /* of the state */
+    struct cw_smoothing smoothing; /* the numbers of the state */
     double *errors;
     size_t input_size, state_size, input_stride, state_stride;
 

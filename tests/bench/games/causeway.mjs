@@ -7,33 +7,37 @@ const { gameMessage, playGame, serveGame } = await import(new URL('game/index.js
 const PROTOCOL_ID = 0x67616d65n;
 const messages = schema(gameMessage);
 const entities = schema(
-  message('player', { x: int(0, 20000), y: int(0, 20000) }),
+  // A state has what the player does, from which the other pages guess what it does next.
+  message('player', { x: int(0, 20000), y: int(0, 20000), right: int(-1, 1), up: int(-1, 1) }),
   message('press', { right: int(-1, 1), up: int(-1, 1) }),
 );
 
-/** Returns the rules, for an end that knows the others. */
-const rulesWith = (others) => ({
+const rules = {
   entities,
   player: 'player',
   input: 'press',
-  step: (player, press) => {
-    const next = { ...player };
-    step(next, press, others(player));
+  step(player, press, others) {
+    const next = { ...player, ...press };
+    step(
+      next,
+      press,
+      [...others].map(({ value }) => value),
+    );
     return next;
   },
+  touches: () => true,
+  guess: ({ right, up }) => ({ right, up }),
   smooth: { player: { x: 2000, y: 2000 } },
-});
+};
 
 /** Starts a server; `ticked` is called with the number of each tick. Returns what `join` needs, for each player. */
 export async function serve(address, ticked, players) {
   const { startRelay } = await import('../../support/relay.mjs');
   const { listen } = await import('../../support/node_server.mjs');
   const server = await listen({ protocolId: PROTOCOL_ID, schema: messages });
-  const game = await serveGame(server, {
-    ...rulesWith((player) =>
-      game.players.map(({ state }) => state).filter((state) => state !== player),
-    ),
-    join: ({ slot }) => begin(slot),
+  await serveGame(server, {
+    ...rules,
+    join: ({ slot }) => ({ ...begin(slot), right: 0, up: 0 }),
     tick: () => ticked(++ticks),
   });
   let ticks = 0;
@@ -64,7 +68,7 @@ export async function join(url, keys) {
   let scene;
   const others = () => scene?.entities.filter(({ id }) => id !== scene.me) ?? [];
   const game = await playGame(client, {
-    ...rulesWith(() => others().map(({ value }) => value)),
+    ...rules,
     keys,
     draw: (now) => (scene = now),
     schedule: (next) => (frame = next),

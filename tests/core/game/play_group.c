@@ -109,7 +109,7 @@ TEST(each_tick_steps_the_group_by_id)
     for (uint32_t id = 0; id < 4; id++)
         assert_int_equal(stepped[id], id);
 
-    /* Who leaves the group is no longer stepped, and known from the newest snapshot. */
+    /* A player who leaves the group is no longer stepped, and is known from the newest snapshot. */
     const uint32_t group[] = {3, 1, 3, 7};
     assert_ok(cw_game_client_set_group(client, group, 4));
     play_tick_of_1(play, stepped, &count);

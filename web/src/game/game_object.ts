@@ -3,7 +3,7 @@ import type { MessageName, MessageValue, Schema } from '../messages/schema.js';
 import { between, type Limits } from './between.js';
 import { gameConfigStruct, gameEntityStruct } from './generated.js';
 import { GameObject, kitFunction, type GameCore } from './module.js';
-import type { GameEntity, GameRules } from './rules.js';
+import type { Emit, GameEntity, GameRules } from './rules.js';
 import { StructOf, schemaIn } from './structs.js';
 
 /** The rules of a game of any types. */
@@ -13,6 +13,7 @@ type AnyRules = GameRules<Schema, never, never>;
 type StepOf<World extends Schema, Input extends MessageName<World>> = (
   entity: object,
   others: Iterable<GameEntity<World, Input>>,
+  emit: Emit,
 ) => object;
 
 /** Makes one end of a game in the module. The limits of all types lie in one block, behind their addresses. */
@@ -114,13 +115,21 @@ export abstract class GameEnd<
   protected played(
     { type, value }: GameEntity<World, Input>,
     others: Iterable<GameEntity<World, Input>>,
+    emit: Emit,
     input?: MessageValue<World, Input>,
   ): object {
     const { player, step, guess, steps } = this.rules;
     const play = (steps as Readonly<Record<string, StepOf<World, Input>>> | undefined)?.[type];
-    if (type !== (player as string)) return play?.(value, others) ?? value;
+    if (type !== (player as string)) return play?.(value, others, emit) ?? value;
     const state = value as unknown as MessageValue<World, Player>;
-    return step(state, input ?? guess!(state), others);
+    return step(state, input ?? guess!(state), others, emit);
+  }
+
+  /** Returns the number of an event. @internal */
+  protected kindOf(event: string): number {
+    const kind = this.rules.events?.indexOf(event) ?? -1;
+    if (kind < 0) throw new RangeError(`the events of the game have no ${event}`);
+    return kind;
   }
 
   /** Returns the entity that the module has written to its scratch memory, as it is at its moment. @internal */

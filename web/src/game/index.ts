@@ -6,13 +6,14 @@ export { Interpolation } from './interpolation.js';
 export { History } from './history.js';
 export {
   playGame,
+  type GameEvent,
   type GameVerdict,
   type PlayOptions,
   type PlayedGame,
   type Scene,
 } from './play.js';
 export { serveGame, type GamePlayer, type ServeOptions, type ServedGame } from './serve.js';
-export { gameMessage, type GameEntity, type GameRules } from './rules.js';
+export { gameMessage, type Emit, type GameEntity, type GameRules } from './rules.js';
 export type { Smooth } from './between.js';
 export { Interest } from './interest.js';
 export { SnapshotClient, SnapshotServer, type Entity, type SnapshotEvent } from './snapshot.js';

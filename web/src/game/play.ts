@@ -7,6 +7,8 @@ import { GameEnd } from './game_object.js';
 import {
   GAME_BODY_SIZE,
   clockSyncStatsStruct,
+  gameEventStruct,
+  gameEventTypes,
   gameClientStatsAt,
   gameClientStatsStruct,
   gameFaultStruct,
@@ -61,6 +63,19 @@ export interface GameVerdict {
   readonly field: string | undefined;
 }
 
+/** Something that happens in a step of the game, once. */
+export interface GameEvent {
+  /**
+   * `happened`: play it, because one's own player did it just now, or the server tells it. `confirmed`: the server says
+   * that what one's own player did has happened. `taken_back`: it says that it has not.
+   */
+  readonly type: 'happened' | 'confirmed' | 'taken_back';
+  readonly name: string;
+  /** The number of the entity in whose step it happens. */
+  readonly id: number;
+  readonly tick: number;
+}
+
 /** The options of {@link playGame}. */
 export interface PlayOptions<
   World extends Schema,
@@ -72,6 +87,8 @@ export interface PlayOptions<
     Pick<GameConfig, 'ticksPerInput' | 'smoothSeconds' | 'maxDelaySeconds' | 'maxGroup'> {
   /** Returns what the player does now. It is called once for each tick. */
   readonly keys: () => MessageValue<World, Input>;
+  /** Takes what happens in the game, before the frame is drawn. */
+  readonly event?: (event: GameEvent) => void;
   /** Draws a frame. */
   readonly draw: (scene: Scene<World, Player, Input>) => void;
   /** Has a function called for the next frame. Default: `requestAnimationFrame`, or a timer where there is none. */
@@ -89,6 +106,14 @@ interface Turn {
   readonly entityType: number;
   readonly input: number;
   readonly state: number;
+}
+
+/** An event of the module. */
+interface Happened {
+  readonly type: keyof typeof gameEventTypes;
+  readonly tick: number;
+  readonly entity: number;
+  readonly kind: number;
 }
 
 /** The default of `maxGroup` for rules with `touches`. */
@@ -230,21 +255,45 @@ export class PlayedGame<
     }
     if (!this.#stopped) this.#transmit(now);
     const view = this.interpolates ? 'cw_game_client_view' : 'cw_game_client_view_newest';
+    this.#tell();
     if (!this.#stopped && exports[view](this.address, now)) this.#draw();
     if (errors.length > 0) throw errors[0];
   }
 
   /** Plays a turn. A value that does not fit leaves the module's input or state as it was. */
   #play({ type, entity, entityType, input, state }: Turn): void {
-    const { inputStruct, place, schema } = this;
+    const { inputStruct } = this;
     if (gameTurnTypes[type] === 'input')
-      return inputStruct.replace(input, place, this.#options.keys());
+      return this.#replace(inputStruct.number, input, this.#options.keys());
     const next = this.played(
       this.entity(entity, entityType, state),
       this.#others(entity),
+      this.#emit,
       input === 0 ? undefined : inputStruct.read(input),
     );
-    if (!this.#stopped) schema.replace(entityType, state, place, next);
+    if (!this.#stopped) this.#replace(entityType, state, next);
+  }
+
+  /** Writes a value over another, first to free memory, so that one that does not fit changes nothing. */
+  #replace(type: number, address: number, value: object): void {
+    this.schema.write(type, this.place, value);
+    this.schema.write(type, address, value);
+  }
+
+  readonly #emit = (event: string): void => {
+    const kind = this.kindOf(event);
+    if (!this.#stopped) this.core.exports.cw_game_client_emit(this.address, kind);
+  };
+
+  /** Tells the application what has happened. */
+  #tell(): void {
+    const { core, rules } = this;
+    const take = (out: number): number => core.exports.cw_game_client_next_event(this.address, out);
+    for (let event; !this.#stopped && (event = core.next(gameEventStruct, take));) {
+      const { type, tick, entity: id, kind } = event as unknown as Happened;
+      const name = rules.events?.[kind];
+      if (name !== undefined) this.#options.event?.({ type: gameEventTypes[type], name, id, tick });
+    }
   }
 
   /** The other predicted entities, in the tick that is played. */

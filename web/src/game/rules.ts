@@ -16,6 +16,12 @@ export type BodySchema = Schema<readonly [typeof gameMessage]>;
 export type HasGameMessage<Of extends Schema> =
   'game_body' extends MessageName<Of> ? unknown : { readonly schema: 'needs the gameMessage' };
 
+/**
+ * Tells that something happens in the step that calls it, by its name in `events`. The page believes the steps of its own
+ * player at once, also when it plays a tick again, but each name happens once in a tick.
+ */
+export type Emit = (event: string) => void;
+
 /** The rules that the page and the server of a game have in common. */
 export interface GameRules<
   World extends Schema,
@@ -38,7 +44,10 @@ export interface GameRules<
     player: MessageValue<World, Player>,
     input: MessageValue<World, Input>,
     others: Iterable<GameEntity<World, Input>>,
+    emit: Emit,
   ) => MessageValue<World, Player>;
+  /** The names of what may happen in a step and is to be played once, as a sound: at most 256. */
+  readonly events?: readonly string[];
   /**
    * Returns whether an entity may touch a player within the next moments. The page then predicts it too, as far ahead
    * as the player itself, up to `maxGroup` of them (default 16). Default: none, so that all others are shown as they
@@ -50,11 +59,12 @@ export interface GameRules<
   ) => boolean;
   /** Returns what another player is taken to do now, by its state. `touches` needs it. */
   readonly guess?: (player: MessageValue<World, Player>) => MessageValue<World, Input>;
-  /** Plays one tick of entities of other types, for `touches`, after the players'. Those without stay as they are. */
+  /** Plays one tick of entities of other types, for `touches`, after the players'. An entity whose type has none stays as it is. */
   readonly steps?: {
     readonly [Name in Exclude<MessageName<World>, Player | Input>]?: (
       entity: MessageValue<World, Name>,
       others: Iterable<GameEntity<World, Input>>,
+      emit: Emit,
     ) => MessageValue<World, Name>;
   };
   /** The fields that move smoothly. Default: none, so that everything moves by whole snapshots. */

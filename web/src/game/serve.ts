@@ -152,6 +152,11 @@ export class ServedGame<
     this.core.exports.cw_game_server_remove(this.address, id);
   }
 
+  /** Tells all pages that something happens to an entity in this tick, by its name in `events`; for `tick`. */
+  emit(id: number, event: string): void {
+    this.core.exports.cw_game_server_emit(this.address, id, this.kindOf(event));
+  }
+
   /** Returns how the game is doing. */
   stats(): GameServerStats {
     const { core, address } = this;
@@ -193,7 +198,7 @@ export class ServedGame<
     const state = this.#set(slot, rules.player, this.#options.join(client));
     const player = new GamePlayer(client, state, (id: number) => {
       const now = this.get(id);
-      // Who may be touched is shown to a player as far ahead as the player itself.
+      // An entity that may be touched is shown to a player as far ahead as the player itself.
       if (now && rules.touches?.(player.state, now)) return now;
       const seen = exports.cw_game_server_seen(this.address, slot, id, core.scratch);
       return seen ? this.shown() : undefined;
@@ -242,14 +247,22 @@ export class ServedGame<
       const { id } = player;
       if (!exports.cw_game_server_input(this.address, id, place)) continue;
       player.input = inputStruct.read(place);
-      player.state = rules.step(player.state, player.input, this.#others(id));
+      player.state = rules.step(player.state, player.input, this.#others(id), (event) =>
+        this.emit(id, event),
+      );
       // A page rounds each state before it steps the next entity.
       if (rules.touches) player.state = this.#set(id, rules.player, player.state);
     }
     for (const id of [...this.#things].sort((a, b) => a - b)) {
       const thing = this.get(id);
       if (thing)
-        this.#set(id, thing.type, this.played(thing, this.#others(id)) as typeof thing.value);
+        this.#set(
+          id,
+          thing.type,
+          this.played(thing, this.#others(id), (event) =>
+            this.emit(id, event),
+          ) as typeof thing.value,
+        );
     }
     this.#options.tick?.(this);
     for (const player of this.players)

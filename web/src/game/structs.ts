@@ -34,11 +34,6 @@ export class StructOf<Value> {
     this.#schema.write(this.number, address, value as Record<string, unknown>);
   }
 
-  /** Writes a value over another one, see {@link CoreSchema.replace}. */
-  replace(address: number, free: number, value: Value): void {
-    this.#schema.replace(this.number, address, free, value as object);
-  }
-
   read(address: number): Value {
     return this.#schema.read(this.number, address) as Value;
   }

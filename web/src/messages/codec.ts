@@ -45,12 +45,6 @@ export class CoreSchema extends WasmObject {
     this.#types[number]!.slot.write(this.core.memory, address, value);
   }
 
-  /** Writes a value over another, first to free memory, so that one that does not fit changes nothing. */
-  replace(number: number, address: number, free: number, value: object): void {
-    this.write(number, free, value);
-    this.write(number, address, value);
-  }
-
   read(number: number, address: number): Record<string, unknown> {
     return this.#types[number]!.slot.read(this.core.memory, address) as Record<string, unknown>;
   }
