@@ -11,6 +11,7 @@ import {
   startRelay,
   statsUntil,
 } from '../support/relay.mjs';
+import { startUdpPath } from '../support/udp_path.mjs';
 import { startUdpServer } from '../support/udp_server.mjs';
 import {
   REFUSED,
@@ -102,6 +103,25 @@ describe('a session', () => {
     const { port } = udp.received.findLast(({ data }) => data.toString() === 'first');
     const socket = await connectAs(t, relay, key, { origin: ORIGIN });
     assert.equal(await ask(udp, socket, 'second'), port);
+  });
+
+  test('goes on when a NAT gives the browser another port', { skip: oneProcess }, async (t) => {
+    const { udp, relay } = shared();
+    const path = await startUdpPath(t, relay.rtcPort);
+    const { path: target } = await askRelay(relay);
+    const client = startClient(t, path.port, target);
+    await client.expect('settings');
+    await client.expect('stream');
+    const ports = new Set();
+    for (const text of ['here', 'there', 'elsewhere']) {
+      // The relay may send little to the new port before the client has answered from there.
+      const timer = setInterval(() => client.datagram(whole(text)), 20);
+      while ((await client.receive()).toString() !== text);
+      clearInterval(timer);
+      ports.add(udp.received.at(-1).port);
+      path.roam();
+    }
+    assert.equal(ports.size, 1);
   });
 
   test('ends an older link of its kind', async (t) => {
