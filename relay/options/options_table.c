@@ -62,8 +62,8 @@ const struct option_row options_table[] = {
     {.heading = "WebTransport",
      .name = "webtransport",
      TO(option_read_flag, webtransport),
-     .help = "serve WebTransport too, on the UDP port of --rtc. Browsers GET the address and the "
-             "hashes of the certificates at /webtransport"},
+     .help = "serve WebTransport too, on the UDP port of --rtc. Browsers POST to /webtransport for "
+             "the address and the hashes of its certificates"},
     {.name = "webtransport-certificate",
      .value = "FILE",
      TO(option_read_text, webtransport_certificate),

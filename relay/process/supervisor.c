@@ -4,6 +4,7 @@
 #include "process/notify.h"
 #include "process/supervisor_internal.h"
 #include "rtc/webrtc.h"
+#include "webtransport/webtransport.h"
 
 #include <errno.h>
 #include <math.h>
@@ -203,10 +204,13 @@ static bool open_tls(struct supervisor *supervisor)
     return supervisor->tls != NULL;
 }
 
-/* Returns whether the certificate of WebRTC can be used. Each worker reads the file by itself, so
-   this only tells the operator in good time. */
-static bool rtc_certificate_is_good(const struct options *options)
+/* Returns whether the certificates of WebRTC and WebTransport can be used. Each worker reads the
+   files by itself, so this only tells the operator in good time. */
+static bool certificates_are_good(const struct options *options)
 {
+    if (options->webtransport &&
+        !webtransport_check(options->webtransport_certificate, options->webtransport_key))
+        return false;
     if (!options->rtc_certificate)
         return true;
     struct dtls_identity *identity =
@@ -315,7 +319,7 @@ static bool start(struct supervisor *supervisor, struct startup *startup)
         log_error("no memory");
         return false;
     }
-    return open_tls(supervisor) && rtc_certificate_is_good(options) &&
+    return open_tls(supervisor) && certificates_are_good(options) &&
            worker_sockets_open(options, &startup->sockets, supervisor->sockets) &&
            open_admin(supervisor, startup) && supervisor_start_workers(supervisor) &&
            take_over(supervisor, startup) && supervisor_let_serve(supervisor);

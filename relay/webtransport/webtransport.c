@@ -428,6 +428,14 @@ static bool open_parts(struct webtransport *webtransport)
     return false;
 }
 
+bool webtransport_check(const char *certificate, const char *key)
+{
+    struct certificates *certificates = certificates_create(certificate, key, (int64_t)time(NULL));
+    const bool usable = certificates != NULL;
+    certificates_destroy(certificates);
+    return usable;
+}
+
 struct webtransport *webtransport_create(const struct webtransport_config *config,
                                          struct loop *loop, struct sessions *sessions,
                                          struct http *http, struct stats *stats)

@@ -25,6 +25,10 @@ struct webtransport_config {
 
 struct webtransport;
 
+/* Returns whether the relay has WebTransport and can use the certificate; NULL for its own. Logs
+   why not. */
+bool webtransport_check(const char *certificate, const char *key);
+
 /* Creates the transport and its route at /webtransport. Everything else must outlive it. Logs what
    failed and returns NULL otherwise. */
 struct webtransport *webtransport_create(const struct webtransport_config *config,

@@ -2,18 +2,25 @@
 #include "os/log.h"
 #include "webtransport/webtransport.h"
 
+bool webtransport_check(const char *certificate, const char *key)
+{
+    (void)certificate;
+    (void)key;
+    log_error(
+        "no --webtransport: this relay was built without it, because ngtcp2 1.11 or newer with "
+        "GnuTLS and nghttp3 1.8 were missing; see WebTransport in the relay's README");
+    return false;
+}
+
 struct webtransport *webtransport_create(const struct webtransport_config *config,
                                          struct loop *loop, struct sessions *sessions,
                                          struct http *http, struct stats *stats)
 {
-    (void)config;
     (void)loop;
     (void)sessions;
     (void)http;
     (void)stats;
-    log_error(
-        "no --webtransport: this relay was built without it, because ngtcp2 1.11 or newer with "
-        "GnuTLS and nghttp3 1.8 were missing; see WebTransport in the relay's README");
+    (void)webtransport_check(config->certificate, config->key);
     return NULL;
 }
 

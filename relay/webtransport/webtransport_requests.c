@@ -81,10 +81,12 @@ static bool tell(void *context, const struct http_request *request, struct http_
     return true;
 }
 
+/* The request is a POST, because browsers tell the origin of a page with each of these, but not
+   with a GET to the page's own host. */
 void webtransport_add_route(struct webtransport *webtransport, struct http *http)
 {
     const struct http_route route = {.path = ROUTE,
-                                     .methods = HTTP_GET,
+                                     .methods = HTTP_POST,
                                      .access = HTTP_PAGES,
                                      .handle = tell,
                                      .context = webtransport};

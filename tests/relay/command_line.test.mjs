@@ -114,6 +114,11 @@ const bad = {
     [...good, '--check-config', '--rtc-advertise', '192.0.2.1'],
     /without --rtc/,
   ],
+  'WebTransport without WebRTC': [[...good, '--check-config', '--webtransport'], /give that too/],
+  'a certificate of no WebTransport': [
+    [...good, '--check-config', '--webtransport-certificate', 'a.pem'],
+    /without --webtransport/,
+  ],
   'an origin without a scheme': [[...good, '--origin', 'a.example'], /--origin/],
 };
 for (const [name, [args, pattern]] of Object.entries(bad)) {

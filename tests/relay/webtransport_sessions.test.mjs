@@ -1,14 +1,17 @@
 // Sessions over WebTransport: a native client that behaves like Safari, and a game server that echoes.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { share } from '../support/fixture.mjs';
+import { certify } from '../support/certificate.mjs';
+import { share, temporaryFolder } from '../support/fixture.mjs';
 import {
   assertAddsUp,
   assertStats,
   oneProcess,
+  run,
   startRelay,
   statsUntil,
 } from '../support/relay.mjs';
+import { startUdpPath } from '../support/udp_path.mjs';
 import { startUdpServer } from '../support/udp_server.mjs';
 import {
   REFUSED,
@@ -102,6 +105,25 @@ describe('a session', () => {
     assert.equal(await ask(udp, socket, 'second'), port);
   });
 
+  test('goes on when a NAT gives the browser another port', { skip: oneProcess }, async (t) => {
+    const { udp, relay } = shared();
+    const path = await startUdpPath(t, relay.rtcPort);
+    const { path: target } = await askRelay(relay);
+    const client = startClient(t, path.port, target);
+    await client.expect('settings');
+    await client.expect('stream');
+    const ports = new Set();
+    for (const text of ['here', 'there', 'elsewhere']) {
+      // The relay may send little to the new port before the client has answered from there.
+      const timer = setInterval(() => client.datagram(whole(text)), 20);
+      while ((await client.receive()).toString() !== text);
+      clearInterval(timer);
+      ports.add(udp.received.at(-1).port);
+      path.roam();
+    }
+    assert.equal(ports.size, 1);
+  });
+
   test('ends an older link of its kind', async (t) => {
     const key = newKey();
     const old = await open(t, shared().relay, { key });
@@ -139,6 +161,7 @@ describe('a page', () => {
 
   test('of a foreign origin gets no pass', async () => {
     const reply = await fetch(new URL('webtransport', shared().relay.url), {
+      method: 'POST',
       headers: { origin: 'https://evil.example' },
     });
     assert.equal(reply.status, 403);
@@ -160,6 +183,26 @@ describe('a page', () => {
     const other = startClient(t, address.slice(1), `${path}&server=127.0.0.1_9`);
     await other.expect('settings');
     assert.equal(closeOf(await other.expect('stream')).code, 4006);
+  });
+});
+
+describe('a certificate of the operator', () => {
+  test('is shown, and pages get no hashes', async (t) => {
+    const { certificate, key } = certify(temporaryFolder(t));
+    const files = ['--webtransport-certificate', certificate, '--webtransport-key', key];
+    const { relay } = await start(t, files);
+    assert.deepEqual((await askRelay(relay)).hashes, []);
+    await open(t, relay);
+  });
+
+  test('that cannot be read keeps the relay from starting', async () => {
+    const args = ['--listen', '127.0.0.1:0', '--upstream', '127.0.0.1:9', ...options];
+    const none = ['--webtransport-certificate', '/none', '--webtransport-key', '/none'];
+    for (const more of [none, [...none, '--workers', '2']]) {
+      const { code, stderr } = await run([...args, ...more]);
+      assert.equal(code, 1);
+      assert.match(stderr, /no certificate for WebTransport from \/none/);
+    }
   });
 });
 

@@ -11,7 +11,10 @@ export const REFUSED = { 400: '01040000ff04', 403: '01040000ff05', 404: '0103000
 
 /** Asks the relay, as a page does at first, for its address and the path with the page's pass. */
 export async function askRelay(relay, { origin } = {}) {
-  const reply = await fetch(new URL('webtransport', relay.url), { headers: origin && { origin } });
+  const reply = await fetch(new URL('webtransport', relay.url), {
+    method: 'POST',
+    headers: origin && { origin },
+  });
   assert.equal(reply.status, 200);
   return reply.json();
 }

@@ -1,6 +1,7 @@
 /* A client of WebTransport that behaves like Safari: it wants the settings that Safari wants, and
    tells at most 1,024 bytes of a datagram. Lines on its input are what it does:
      datagram HEX   sends a datagram of the session
+     echo N         sends a datagram N times, each when the last has come back, and prints "echoed"
      stream HEX     sends on the stream of the session
      end            sends no more on it
      reset          breaks it off
@@ -52,6 +53,11 @@ static struct out {
     bool end;
     bool end_sent;
 } control_out, session_out;
+
+/* The datagram that is sent again when it comes back, and how often it still is. */
+static uint8_t echoed[1 + 1 + 64];
+static unsigned long trips;
+static bool again;
 
 /* Frames that take the place of a datagram when it is encrypted. */
 static uint8_t frames[BYTES_MAX];
@@ -169,7 +175,12 @@ static int take_datagram(ngtcp2_conn *c, uint32_t flags, const uint8_t *data, si
     (void)c;
     (void)flags;
     (void)user;
-    print_hex("datagram", data, size);
+    if (trips == 0)
+        print_hex("datagram", data, size);
+    else if (--trips == 0)
+        printf("echoed\n");
+    else
+        again = true;
     return 0;
 }
 
@@ -338,6 +349,9 @@ static void obey(char *line)
     if (strncmp(line, "datagram ", 9) == 0) {
         bytes[0] = (uint8_t)(session / 4);
         send_datagram(bytes, 1 + read_hex(line + 9, bytes + 1));
+    } else if (strncmp(line, "echo ", 5) == 0) {
+        trips = strtoul(line + 5, NULL, 10);
+        again = true;
     } else if (strncmp(line, "stream ", 7) == 0) {
         add(&session_out, bytes, read_hex(line + 7, bytes));
     } else if (strncmp(line, "frames ", 7) == 0) {
@@ -405,6 +419,10 @@ int main(int count, char **arguments)
     open_connection();
     while (!over) {
         step(arguments);
+        if (again) {
+            again = false;
+            send_datagram(echoed, sizeof echoed);
+        }
         flush();
         const ngtcp2_tstamp expiry = ngtcp2_conn_get_expiry(conn);
         const ngtcp2_tstamp time = now();

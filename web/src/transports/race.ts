@@ -6,22 +6,36 @@ import type { OpenLink } from './dialer.js';
 import { SessionTransport, type Session } from './links.js';
 import { PageRules } from './page_rules.js';
 import { NearestSession } from './relays.js';
-import { relayAddress, sessionKey } from './session.js';
-import type { RelayTransportKind } from './transport.js';
+import { relayAddress, sessionKey, type SessionOptions } from './session.js';
+import type { RelayTransportKind, Transport } from './transport.js';
 import { WebRtcTransport, type WebRtcOptions } from './webrtc.js';
 import { WebSocketTransport, type WebSocketOptions } from './websocket.js';
+import type { WebTransportOptions } from './webtransport.js';
 import { closeWithPage } from './with_page.js';
 
 /** Options of {@link openTransport}. The options of the transports go to each transport that knows them. */
-export interface TransportOptions extends Omit<WebRtcOptions & WebSocketOptions, 'session'> {
-  /** The kinds of links that may be used, the best first. Default: `['webrtc', 'websocket']`. */
+export interface TransportOptions extends Omit<
+  WebRtcOptions & WebSocketOptions & WebTransportOptions,
+  'session'
+> {
+  /**
+   * The kinds of links that may be used, the best first. Default: `['webrtc', 'websocket']`. `webtransport` needs a relay
+   * with `--webtransport`, and opens in half the round trips of WebRTC.
+   */
   readonly transports?: readonly RelayTransportKind[];
 }
 
-const kinds = {
-  webrtc: WebRtcTransport,
-  websocket: WebSocketTransport,
-} satisfies Record<RelayTransportKind, unknown>;
+type Connect = (relay: URL, options: TransportOptions & SessionOptions) => Promise<Transport>;
+
+/** The functions that open links. The code of WebTransport is loaded only by those who use it. */
+const kinds: Record<RelayTransportKind, Connect> = {
+  webrtc: (relay, options) => WebRtcTransport.connect(relay, options),
+  websocket: (relay, options) => WebSocketTransport.connect(relay, options),
+  webtransport: async (relay, options) => {
+    const { WebTransportTransport } = await import('./webtransport.js');
+    return WebTransportTransport.connect(relay, options);
+  },
+};
 
 /**
  * Opens a session for a host, which closes it.
@@ -40,7 +54,7 @@ export async function openSession(
   const open =
     (kind: RelayTransportKind): OpenLink =>
     (how) =>
-      kinds[kind].connect(relay, { ...options, ...how, session });
+      kinds[kind](relay, { ...options, ...how, session });
   const transport = new SessionTransport({
     kinds: new Map(transports.map((kind) => [kind, open(kind)])),
     maxDatagramSize: options.maxDatagramSize ?? DEFAULT_DATAGRAM_SIZE,

@@ -1,5 +1,5 @@
 /** The kinds of transport to a relay, as `Transport.kind` tells them. */
-export type RelayTransportKind = 'webrtc' | 'websocket';
+export type RelayTransportKind = 'webtransport' | 'webrtc' | 'websocket';
 
 /** All kinds of transport; `udp` is the kind of `connectUdp` on Node, without a relay. */
 export type TransportKind = RelayTransportKind | 'udp';

@@ -152,6 +152,7 @@ export class WorkerClient<Of extends Schema = Schema> extends Host<
    * channel to a Worker, and over WebSocket in Firefox: there a busy page holds datagrams up.
    */
   get offloaded(): boolean {
+    if (this.transport === 'webtransport') return true;
     return this.transport === 'webrtc' ? !this.#peers.passesOn : !isGecko();
   }
 

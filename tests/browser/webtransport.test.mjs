@@ -1,0 +1,129 @@
+// WebTransport of real browsers through the real relay: its datagrams, its players in pages and Workers, its ends.
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { browsers } from '../support/browsers.mjs';
+import { attempt, chat, ending, leave, openPage, startChat } from '../support/chat_page.mjs';
+import { startDelayPath } from '../support/delay_path.mjs';
+import { share } from '../support/fixture.mjs';
+import { openPackagePage, startPackagePage } from '../support/package_page.mjs';
+import { startRelay } from '../support/relay.mjs';
+import { lostToBusyPage } from '../support/busy_page.mjs';
+import { startUdpServer } from '../support/udp_server.mjs';
+
+const RTT = 100;
+
+const origin = await startPackagePage(test);
+const udp = await startUdpServer(test);
+const options = ['--rtc', '127.0.0.1', '--webtransport', '--origin', origin];
+const start = (t, args = options) => startRelay(t, { upstream: udp.upstream, args });
+const relay = await start(test);
+const place = await startChat(test, { relayOptions: ['--webtransport'] });
+
+/** Opens a transport in the page, which keeps it. */
+const openTransport = (page, url) =>
+  page.evaluate(async (address) => {
+    const began = performance.now();
+    const transports = ['webtransport'];
+    globalThis.transport = await globalThis.causeway.openTransport(address, { transports });
+    return performance.now() - began;
+  }, url);
+
+/** Sends datagrams of many sizes, a few at a time, and returns how many came back as they were. */
+const echo = (page, count) =>
+  page.evaluate(async (most) => {
+    const { transport } = globalThis;
+    const sizes = [1, 2, 100, 500, 999, 1078, 1100];
+    const all = Array.from({ length: most }, (_, i) => {
+      const datagram = new Uint8Array(sizes[i % sizes.length]).fill(i);
+      return datagram;
+    });
+    const missing = new Set(all.map(String));
+    const came = [];
+    transport.ondatagram = (datagram) => came.push(String(datagram));
+    for (let i = 0; i < most; i++) {
+      transport.send(all[i]);
+      for (let wait = 0; wait < 100 && came.length <= i; wait++)
+        await new Promise((resolve) => setTimeout(resolve, wait < 20 ? 1 : 50));
+    }
+    return came.filter((datagram) => missing.has(datagram)).length;
+  }, count);
+
+for (const [name, startBrowser] of Object.entries(browsers))
+  describe(name, () => {
+    const browser = share((t) => startBrowser(t));
+
+    test('400 of 400 datagrams come back, longer ones than the browser takes too', async (t) => {
+      const page = await openPackagePage(t, browser(), origin);
+      await openTransport(page, relay.url);
+      assert.equal(await echo(page, 400), 400);
+    });
+
+    test('it opens in four round trips', async (t) => {
+      const path = await startDelayPath(t, { rtt: RTT });
+      path.to(await start(t, [...path.relayOptions, '--webtransport', '--origin', origin]));
+      const page = await openPackagePage(t, browser(), origin);
+      t.diagnostic(
+        `open after ${(await openTransport(page, path.url)).toFixed(0)} ms at ${RTT} ms`,
+      );
+      assert.equal(await echo(page, 1), 1);
+    });
+
+    test('a page is told why the relay ends its session, and a browser does not break', async (t) => {
+      const stopping = await start(t);
+      const page = await openPackagePage(t, browser(), origin);
+      await openTransport(page, stopping.url);
+      await echo(page, 1);
+      await page.evaluate(() => {
+        const { transport } = globalThis;
+        // The page sends all the while, which must not reach the session that has ended.
+        const timer = setInterval(() => transport.send(new Uint8Array(10)), 1);
+        globalThis.lost = new Promise((resolve) => transport.addEventListener('state', resolve))
+          .then(() => new Promise((resolve) => setTimeout(resolve, 200)))
+          .then(() => (clearInterval(timer), transport.loss));
+      });
+      await stopping.stop();
+      assert.deepEqual(await page.evaluate(() => globalThis.lost), {
+        code: 1001,
+        reason: 'relay is stopping',
+      });
+      await page.evaluate(() => globalThis.transport.close());
+    });
+
+    for (const inWorker of [false, true])
+      test(`a player in ${inWorker ? 'a Worker' : 'the page'} talks`, async (t) => {
+        const page = await openPage(t, browser(), place);
+        const how = { transports: ['webtransport'], inWorker };
+        assert.deepEqual(await attempt(page, await place.server.token(), how), {
+          transport: 'webtransport',
+        });
+        const { sent, said } = await chat(page, 10);
+        assert.deepEqual(said, sent);
+        if (inWorker) {
+          assert.equal(await page.evaluate(() => globalThis.client.offloaded), true);
+          const lost = await lostToBusyPage(page);
+          assert.ok(lost <= 1, `${lost} ticks without a datagram`);
+        }
+        await leave(page);
+        assert.equal(await ending(page), 'client');
+      });
+
+    test('a player comes from a WebSocket to WebTransport, and goes on in an upgrade', async (t) => {
+      const chatting = await startChat(t, { relayOptions: ['--webtransport'] });
+      const page = await openPage(t, browser(), chatting);
+      const how = { transports: ['webtransport', 'webrtc', 'websocket'] };
+      await attempt(page, await chatting.server.token(), how);
+      const settle = () =>
+        page.evaluate(async () => {
+          const { client } = globalThis;
+          for (let i = 0; i < 400 && client.transport !== 'webtransport'; i++)
+            await new Promise((resolve) => setTimeout(resolve, 25));
+          return client.transport;
+        });
+      assert.equal(await settle(), 'webtransport');
+      await chatting.relay.upgrade();
+      const { sent, said } = await chat(page, 10);
+      assert.deepEqual(said, sent);
+      assert.equal(await settle(), 'webtransport');
+      await leave(page);
+    });
+  });
