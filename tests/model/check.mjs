@@ -57,8 +57,7 @@ const MUTANTS = [
   ['slots', 'nobody moves to the address of another', '-DOTHER_AT_ADDRESS=0', '-DPROGRAMS=1'],
   ['slots', 'the answer comes from where the challenge went', '-DADDRESS_IN_PROOF=0'],
   ['slots', 'an older challenge moves nobody back', '-DOLDEST_CHALLENGE=0'],
-  ['slots', 'the challenge of a move connects nobody', '-DMOVE_BIT=0'],
-  ['slots', 'a client heeds no answer to an earlier move', '-DFIRST_OF_MOVE=0'],
+  ['slots', 'a client heeds no answer to an earlier move', '-DFIRST_OF_MOVE=0', '-DTRIPS=3'],
 ];
 
 const read = (path) => readFileSync(join(top, path), 'utf8');

@@ -45,9 +45,6 @@
 #ifndef OLDEST_CHALLENGE
 #define OLDEST_CHALLENGE 1
 #endif
-#ifndef MOVE_BIT
-#define MOVE_BIT 1
-#endif
 #ifndef FIRST_OF_MOVE
 #define FIRST_OF_MOVE 1
 #endif
@@ -155,6 +152,7 @@ inline take_response(n, c, a)
        slot[SLOT(s, c)].kept_for == NOBODY && !OTHER_AT(s, c, a) && (!HISTORY || !consumed[TOKEN(s, c)]) &&
        (!NEWER_TOKEN || slot[SLOT(s, c)].client == NOBODY || slot[SLOT(s, c)].client < c) ->
         forget_pending(c);
+        assert(!consumed[TOKEN(s, c)]);
         consumed[TOKEN(s, c)] = 1;
         if
         :: FAREWELL && slot[SLOT(s, c)].client != NOBODY ->
@@ -206,7 +204,7 @@ proctype Server(byte s)
            :: else ->
                if
                :: GIVEN(n).is_move -> take_move(n, c, a)
-               :: !MOVE_BIT || !GIVEN(n).is_move -> take_response(n, c, a)
+               :: !GIVEN(n).is_move -> take_response(n, c, a)
                fi
            fi;
            c = 0; a = 0; n = 0 }
