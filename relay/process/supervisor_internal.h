@@ -29,8 +29,9 @@ struct worker_process {
     double pause; /* seconds before the worker is started again */
     /* it has been asked to serve; before, it waits for that and reads nothing else */
     bool serving;
-    bool is_counting; /* it has been asked to bring its counters up to date */
-    bool is_asking;   /* it waits for the answer to MESSAGE_LOOKUP, and its channel is not read */
+    bool is_counting;                 /* it has been asked to bring its counters up to date */
+    bool is_asking;                   /* it waits for the answer to MESSAGE_LOOKUP */
+    uint8_t asked[SESSION_HASH_SIZE]; /* the session for which it asks */
 };
 
 enum supervisor_state {
@@ -60,6 +61,8 @@ struct supervisor {
     struct worker_process workers[OPTIONS_WORKERS_MAX];
     struct worker_sockets sockets[OPTIONS_WORKERS_MAX];
     unsigned count;
+    bool is_asked; /* a worker has asked for a session that is not known; see
+                      supervisor_read_workers */
     enum supervisor_state state;
 };
 
@@ -83,7 +86,8 @@ void supervisor_share_certificates(void *context);
 /* Sends all workers a message without data. */
 void supervisor_send_all(struct supervisor *supervisor, enum message_type message);
 
-/* Obeys the messages that the workers which serve have sent until now. */
+/* Obeys the messages that the workers which serve have sent until now, and answers those that ask.
+ */
 void supervisor_read_workers(struct supervisor *supervisor);
 
 /* Makes the workers bring their counters up to date, and logs the sums. */

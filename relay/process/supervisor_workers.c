@@ -184,6 +184,7 @@ static void on_end(struct worker_process *worker)
     loop_remove(supervisor->loop, &worker->watch);
     const int status = child_end(&worker->child);
     worker->is_counting = false;
+    worker->is_asking = false;
     worker->serving = false;
     worker->counters->sessions_open = 0;
     worker->counters->gauges = (struct gauges){0};
@@ -206,38 +207,60 @@ static void on_end(struct worker_process *worker)
 
 static void read_messages(struct worker_process *worker);
 
-void supervisor_read_workers(struct supervisor *supervisor)
+/* Sends a worker a message that decides who has a session. A worker that does not take it is
+   killed: it would keep a session that another worker gets, or wait for its answer for ever. */
+static void tell(const struct worker_process *worker, enum message_type type, const void *data,
+                 size_t size, int fd)
 {
-    for (unsigned i = 0; i < supervisor->count; i++) {
-        struct worker_process *worker = &supervisor->workers[i];
-        if (worker->serving && !worker->is_asking)
-            read_messages(worker);
-    }
+    if (worker->child.pid == 0 || send_message(worker, type, data, size, fd))
+        return;
+    log_error("worker %u takes no messages any more: it is killed", worker->number);
+    kill(worker->child.pid, SIGKILL);
 }
 
-/* Answers a worker that asks for a session. If another worker has published the session before, the
-   message may still wait in that worker's channel: the channels are read first. A worker that asks
-   sends nothing until it has its answer, so what it has sent before was read. */
+/* Answers a worker that asks for a session. The worker that has it gives it up first. */
 static void answer(struct worker_process *worker, const uint8_t hash[SESSION_HASH_SIZE])
 {
     struct supervisor *supervisor = worker->supervisor;
     struct directory_entry *found = directory_find(&supervisor->directory, hash);
+    worker->is_asking = false;
     if (!found) {
-        worker->is_asking = true;
-        supervisor_read_workers(supervisor);
-        worker->is_asking = false;
-        found = directory_find(&supervisor->directory, hash);
-    }
-    if (!found) {
-        send_message(worker, MESSAGE_UNKNOWN, hash, SESSION_HASH_SIZE, -1);
+        tell(worker, MESSAGE_UNKNOWN, hash, SESSION_HASH_SIZE, -1);
         return;
     }
-    if (!send_message(worker, MESSAGE_SESSION, &found->state, sizeof found->state, found->fd))
-        return;
     if (found->worker != DIRECTORY_NO_WORKER && found->worker != worker->number)
-        send_message(&supervisor->workers[found->worker - 1], MESSAGE_RELEASE, hash,
-                     SESSION_HASH_SIZE, -1);
+        tell(&supervisor->workers[found->worker - 1], MESSAGE_RELEASE, hash, SESSION_HASH_SIZE, -1);
+    tell(worker, MESSAGE_SESSION, &found->state, sizeof found->state, found->fd);
     directory_assign(&supervisor->directory, found, worker->number);
+}
+
+/* Takes a question, and answers at once if the session is known. */
+static void take_question(struct worker_process *worker, const uint8_t hash[SESSION_HASH_SIZE])
+{
+    memcpy(worker->asked, hash, SESSION_HASH_SIZE);
+    worker->is_asking = true;
+    if (directory_find(&worker->supervisor->directory, hash))
+        answer(worker, hash);
+    else
+        worker->supervisor->is_asked = true;
+}
+
+/* Another worker may have published a session before it was asked for, and the message may still
+   wait in the channel of that worker, behind a question of its own. So all channels are read after
+   a question before the session counts as unknown. */
+void supervisor_read_workers(struct supervisor *supervisor)
+{
+    do {
+        supervisor->is_asked = false;
+        for (unsigned i = 0; i < supervisor->count; i++) {
+            if (supervisor->workers[i].serving)
+                read_messages(&supervisor->workers[i]);
+        }
+    } while (supervisor->is_asked);
+    for (unsigned i = 0; i < supervisor->count; i++) {
+        if (supervisor->workers[i].is_asking)
+            answer(&supervisor->workers[i], supervisor->workers[i].asked);
+    }
 }
 
 /* Takes back a session for which a worker has no place: another worker may have one. */
@@ -348,7 +371,7 @@ static void obey(struct worker_process *worker, struct message *message)
         pending_commands_take(&worker->supervisor->commands, worker->number, message->data,
                               message->size);
     } else if (message->type == MESSAGE_LOOKUP && names_one) {
-        answer(worker, message->data);
+        take_question(worker, message->data);
     } else if (message->type == MESSAGE_DECLINE && names_one) {
         take_back(worker, message->data);
     } else if (message->type == MESSAGE_WITHDRAW && names_one) {
@@ -381,7 +404,10 @@ static void read_messages(struct worker_process *worker)
 static void on_message(void *context, unsigned events)
 {
     (void)events;
-    read_messages(context);
+    struct worker_process *worker = context;
+    read_messages(worker);
+    if (worker->supervisor->is_asked)
+        supervisor_read_workers(worker->supervisor);
 }
 
 /* Waits for a message of this type, which says nothing else. */

@@ -32,7 +32,7 @@ static bool publish(void *context, const struct session_state *state, int fd)
 static bool may_contain(void *context, const uint8_t hash[SESSION_HASH_SIZE])
 {
     const struct worker *worker = context;
-    return directory_filter_may_contain(&worker->filter, hash);
+    return worker->is_asking || directory_filter_may_contain(&worker->filter, hash);
 }
 
 static void decline(void *context, const uint8_t hash[SESSION_HASH_SIZE])
@@ -99,6 +99,17 @@ static void end_rtc(struct worker *worker, const struct message *message)
     webrtc_end(worker->config.webrtc, end.name);
 }
 
+/* Returns whether a message answers the question for the session of this hash. */
+static bool answers(const struct message *message, const uint8_t hash[SESSION_HASH_SIZE])
+{
+    struct session_state state;
+    if (message->type == MESSAGE_SESSION)
+        return session_state_read(message->data, message->size, &state) &&
+               memcmp(state.hash, hash, SESSION_HASH_SIZE) == 0;
+    return message->type == MESSAGE_UNKNOWN && message->size == SESSION_HASH_SIZE &&
+           memcmp(message->data, hash, SESSION_HASH_SIZE) == 0;
+}
+
 static void obey(struct worker *worker, const struct message *message)
 {
     switch (message->type) {
@@ -133,34 +144,29 @@ static void obey(struct worker *worker, const struct message *message)
     default:
         break;
     }
-}
-
-static bool answers(const struct message *message, const uint8_t hash[SESSION_HASH_SIZE])
-{
-    struct session_state state;
-    if (message->type == MESSAGE_SESSION)
-        return session_state_read(message->data, message->size, &state) &&
-               memcmp(state.hash, hash, SESSION_HASH_SIZE) == 0;
-    return message->type == MESSAGE_UNKNOWN && message->size == SESSION_HASH_SIZE &&
-           memcmp(message->data, hash, SESSION_HASH_SIZE) == 0;
+    if (worker->is_asking && answers(message, worker->asked))
+        worker->is_asking = false;
 }
 
 /* Asks the supervisor for a session, and waits for the answer, because the link's first datagram
    must find its session. The wait is a tenth of a millisecond when the supervisor runs. Returns
-   false when the answer does not come in time: it comes to on_message later. */
+   false when the answer does not come in time: it comes to on_message later. Nothing else is asked
+   before, because a late answer may no longer be true when the next question is asked. */
 static bool lookup(void *context, const uint8_t hash[SESSION_HASH_SIZE])
 {
     struct worker *worker = context;
     struct message message;
+    if (worker->is_asking)
+        return false;
     worker->config.stats->sessions_asked++;
     if (!message_send(worker->watch.fd, MESSAGE_LOOKUP, hash, SESSION_HASH_SIZE, -1))
         return false;
-    while (message_receive(worker->watch.fd, &message, true) == MESSAGE_RECEIVED) {
+    worker->is_asking = true;
+    memcpy(worker->asked, hash, SESSION_HASH_SIZE);
+    while (worker->is_asking &&
+           message_receive(worker->watch.fd, &message, true) == MESSAGE_RECEIVED)
         obey(worker, &message);
-        if (answers(&message, hash))
-            return true;
-    }
-    return false;
+    return !worker->is_asking;
 }
 
 static void on_message(void *context, unsigned events)
