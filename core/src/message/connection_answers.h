@@ -18,7 +18,7 @@
 
 /* While our latest packet is not older than this in seconds, nor than an RTT, an answer for which
    nobody waits goes with our next one: so those of an end that sends 20 a second take all answers
-   along. TCP may delay an ack for 0.5 (RFC 9293); Linux does for 0.04 to 0.2, and at most an RTT.
+   along. TCP may delay an ack for 0.5 (RFC 9293), and Linux does for 0.04 to 0.2.
    The other end waits for two RTTs before it believes a packet to be lost. */
 #define CW_ANSWER_DELAY 0.06
 

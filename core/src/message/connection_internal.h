@@ -35,8 +35,8 @@ enum cw_flight {
     CW_FLIGHT_SETTLED   /* acked or lost */
 };
 
-/* How soon a header must answer the packets with entries that have arrived since our latest one.
-   More than CW_OWES_SOON means in the next round. */
+/* The answer that is owed to the packets with entries that have arrived since our latest packet.
+   More than CW_OWES_SOON is an answer in the next round. */
 enum cw_owes { CW_OWES_NOTHING = 0, CW_OWES_SOON = 1, CW_OWES_NOW = 2 };
 
 /* The part of the config that is of use after create, without the configs of 64 channels. */
@@ -135,7 +135,7 @@ struct cw_connection {
     uint16_t spoken;      /* the number of our packets with entries; wraps */
     uint16_t spoken_seen; /* the same, up to the newest packet that the other end has seen */
     uint8_t answers;      /* rounds in which what arrived is answered once more */
-    uint8_t owes;         /* of enum cw_owes */
+    uint8_t owes;         /* an enum cw_owes, or the sum of both answers */
     bool acks_twice;      /* enough packets arrived before this round for two packets to ack them */
     bool open;            /* messages are accepted to be sent */
     bool round_open;
