@@ -15,7 +15,7 @@ const SIZES = [
   ['sessions', '3 workers, 1 page', ['-DWORKERS=3', '-DLOSSES=1', ...NO_FAULTS]],
   ['sessions', '2 workers, 2 pages', ['-DPAGES=2', '-DLOSSES=0', ...NO_FAULTS]],
   ['sessions', '2 workers, upgraded', ['-DUPGRADE', '-DLATE=0', '-DLOSSES=0', ...NO_FAULTS]],
-  ['sessions', '3 workers, 4 pages', ['-DWORKERS=3', '-DPAGES=4'], 20],
+  ['sessions', '3 workers, 4 pages', ['-DWORKERS=3', '-DPAGES=4'], 17],
   ['slots', '1 player with 2 programs, 3 addresses', ['-DADDRESSES=3', '-DTRIPS=1']],
   ['slots', '2 players, 2 addresses', ['-DPROGRAMS=1', '-DTRIPS=1']],
   [
@@ -52,7 +52,6 @@ const MUTANTS = [
   ['sessions', 'an unanswered session makes way', '-DNO_MAKE_WAY'],
   ['sessions', 'only the owner withdraws a session', '-DNO_OWNER_CHECK_IN_FORGET'],
   ['slots', 'an older token takes nothing over', '-DNEWER_TOKEN=0'],
-  ['slots', 'a token connects once', '-DHISTORY=0'],
   ['slots', 'the farewell comes before the new client', '-DFAREWELL=0'],
   ['slots', 'nobody moves to the address of another', '-DOTHER_AT_ADDRESS=0', '-DPROGRAMS=1'],
   ['slots', 'the answer comes from where the challenge went', '-DADDRESS_IN_PROOF=0'],
