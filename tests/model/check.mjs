@@ -15,7 +15,7 @@ const SIZES = [
   ['sessions', '3 workers, 1 page', ['-DWORKERS=3', '-DLOSSES=1', ...NO_FAULTS]],
   ['sessions', '2 workers, 2 pages', ['-DPAGES=2', '-DLOSSES=0', ...NO_FAULTS]],
   ['sessions', '2 workers, upgraded', ['-DUPGRADE', '-DLATE=0', '-DLOSSES=0', ...NO_FAULTS]],
-  ['sessions', '3 workers, 4 pages', ['-DWORKERS=3', '-DPAGES=4'], 17],
+  ['sessions', '3 workers, 4 pages', ['-DWORKERS=3', '-DPAGES=4', '-DCHANNEL=8'], 17],
   ['slots', '1 player with 2 programs, 3 addresses', ['-DADDRESSES=3', '-DTRIPS=1']],
   ['slots', '2 players, 2 addresses', ['-DPROGRAMS=1', '-DTRIPS=1']],
   [
