@@ -9,7 +9,7 @@ const MODELS = ['sessions', 'slots'];
 
 const NO_FAULTS = ['-DDEATHS=0', '-DREFUSALS=0', '-DEXPIRIES=0'];
 
-/** What is searched: all states, or, with a number at the end, as many as a table of 2 to that power bytes tells apart. */
+/** These are searched: all states, or, with a number n at the end, as many as a table of 2^n bytes tells apart. */
 const SIZES = [
   ['sessions', '2 workers, 1 page', ['-DLOSSES=1']],
   ['sessions', '3 workers, 1 page', ['-DWORKERS=3', '-DLOSSES=1', ...NO_FAULTS]],
