@@ -9,13 +9,13 @@ const MODELS = ['sessions', 'slots'];
 
 const NO_FAULTS = ['-DDEATHS=0', '-DREFUSALS=0', '-DEXPIRIES=0'];
 
-/** What is searched: all states, or, with a number at the end, as many as a table of 2 to that power bytes tells apart. */
+/** These are searched: all states, or, with a number n at the end, as many as a table of 2^n bytes tells apart. */
 const SIZES = [
   ['sessions', '2 workers, 1 page', ['-DLOSSES=1']],
   ['sessions', '3 workers, 1 page', ['-DWORKERS=3', '-DLOSSES=1', ...NO_FAULTS]],
   ['sessions', '2 workers, 2 pages', ['-DPAGES=2', '-DLOSSES=0', ...NO_FAULTS]],
   ['sessions', '2 workers, upgraded', ['-DUPGRADE', '-DLATE=0', '-DLOSSES=0', ...NO_FAULTS]],
-  ['sessions', '3 workers, 4 pages', ['-DWORKERS=3', '-DPAGES=4'], 20],
+  ['sessions', '3 workers, 4 pages', ['-DWORKERS=3', '-DPAGES=4', '-DCHANNEL=8'], 17],
   ['slots', '1 player with 2 programs, 3 addresses', ['-DADDRESSES=3', '-DTRIPS=1']],
   ['slots', '2 players, 2 addresses', ['-DPROGRAMS=1', '-DTRIPS=1']],
   [
@@ -52,7 +52,6 @@ const MUTANTS = [
   ['sessions', 'an unanswered session makes way', '-DNO_MAKE_WAY'],
   ['sessions', 'only the owner withdraws a session', '-DNO_OWNER_CHECK_IN_FORGET'],
   ['slots', 'an older token takes nothing over', '-DNEWER_TOKEN=0'],
-  ['slots', 'a token connects once', '-DHISTORY=0'],
   ['slots', 'the farewell comes before the new client', '-DFAREWELL=0'],
   ['slots', 'nobody moves to the address of another', '-DOTHER_AT_ADDRESS=0', '-DPROGRAMS=1'],
   ['slots', 'the answer comes from where the challenge went', '-DADDRESS_IN_PROOF=0'],

@@ -30,9 +30,6 @@
 #ifndef NEWER_TOKEN
 #define NEWER_TOKEN 1
 #endif
-#ifndef HISTORY
-#define HISTORY 1
-#endif
 #ifndef FAREWELL
 #define FAREWELL 1
 #endif
@@ -127,7 +124,7 @@ inline take_request(c, a)
         if
         :: OTHER_AT(s, c, a)
         :: NEWER_TOKEN && slot[SLOT(s, c)].client != NOBODY && slot[SLOT(s, c)].client > c
-        :: HISTORY && (consumed[TOKEN(s, c)] || (used_at[TOKEN(s, c)] != NOBODY && used_at[TOKEN(s, c)] != a))
+        :: consumed[TOKEN(s, c)] || (used_at[TOKEN(s, c)] != NOBODY && used_at[TOKEN(s, c)] != a)
         :: slot[SLOT(s, c)].pending != NOBODY && slot[SLOT(s, c)].pending > c && slot[SLOT(s, c)].pending_at != a
         :: else ->
             used_at[TOKEN(s, c)] = a;
@@ -149,7 +146,7 @@ inline take_response(n, c, a)
 {
     if
     :: slot[SLOT(s, c)].pending == c && slot[SLOT(s, c)].pending_at == a && n >= slot[SLOT(s, c)].first_challenge &&
-       slot[SLOT(s, c)].kept_for == NOBODY && !OTHER_AT(s, c, a) && (!HISTORY || !consumed[TOKEN(s, c)]) &&
+       slot[SLOT(s, c)].kept_for == NOBODY && !OTHER_AT(s, c, a) && !consumed[TOKEN(s, c)] &&
        (!NEWER_TOKEN || slot[SLOT(s, c)].client == NOBODY || slot[SLOT(s, c)].client < c) ->
         forget_pending(c);
         assert(!consumed[TOKEN(s, c)]);
