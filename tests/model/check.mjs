@@ -22,7 +22,7 @@ const SIZES = [
     'slots',
     '2 players with 2 programs, 2 servers',
     ['-DCLIENTS=4', '-DADDRESSES=5', '-DSERVERS=2'],
-    20,
+    12,
   ],
 ];
 
