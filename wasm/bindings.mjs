@@ -236,7 +236,7 @@ export const gameModule = () => {
   const errors = GAME_HEADERS.flatMap((path) => headers.errors(path));
   const codes = errors.map(([name, number]) => [number, name.replace('CW_ERROR_', '')]);
   return `${text}
-${['cw_game_client_stats', 'cw_game_server_stats'].map(offsets).join('\n')}
+${['cw_game_client_stats', 'cw_game_entity', 'cw_game_server_stats'].map(offsets).join('\n')}
 export const GAME_BODY_SIZE = ${headers.number('CW_GAME_BODY_SIZE')};
 export const gameErrorCodes: Readonly<Record<number, GameErrorCode>> = ${JSON.stringify(Object.fromEntries(codes))};
 export type GameErrorCode = ${codes.map(([, name]) => `'${name}'`).join(' | ')};

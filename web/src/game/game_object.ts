@@ -1,7 +1,7 @@
 import type { CoreSchema } from '../messages/codec.js';
 import type { MessageName, MessageValue, Schema } from '../messages/schema.js';
 import { between, type Limits } from './between.js';
-import { gameConfigStruct, gameEntityStruct } from './generated.js';
+import { gameConfigStruct, gameEntityAt } from './generated.js';
 import { GameObject, kitFunction, type GameCore } from './module.js';
 import type { Emit, GameEntity, GameRules } from './rules.js';
 import { StructOf, schemaIn } from './structs.js';
@@ -44,11 +44,6 @@ function make(core: GameCore, schema: CoreSchema, rules: AnyRules, side: 'client
     );
   });
 }
-
-/** The offsets of the fields of an entity, which are read for each in each frame. */
-const entityAt = Object.fromEntries(
-  gameEntityStruct.fields.map(([name, , offset]) => [name, offset]),
-) as Record<(typeof gameEntityStruct.fields)[number][0], number>;
 
 /** One end of a game. */
 export abstract class GameEnd<
@@ -136,11 +131,11 @@ export abstract class GameEnd<
   protected shown(): GameEntity<World, Input> {
     const { memory, scratch } = this.core;
     const { view } = memory;
-    const entity = view.getUint32(scratch + entityAt.entity, true);
-    const type = view.getUint32(scratch + entityAt.type, true);
-    const fraction = view.getFloat32(scratch + entityAt.fraction, true);
-    const from = view.getUint32(scratch + entityAt.from, true);
-    const to = view.getUint32(scratch + entityAt.to, true);
+    const entity = view.getUint32(scratch + gameEntityAt.entity, true);
+    const type = view.getUint32(scratch + gameEntityAt.type, true);
+    const fraction = view.getFloat32(scratch + gameEntityAt.fraction, true);
+    const from = view.getUint32(scratch + gameEntityAt.from, true);
+    const to = view.getUint32(scratch + gameEntityAt.to, true);
     const name = this.schema.name(type) as MessageName<World>;
     const first = this.schema.read(type, from);
     const limits: Limits | undefined = this.rules.smooth?.[name];

@@ -17,7 +17,13 @@ import {
   type Priority,
 } from './generated.js';
 import { loadGame, type GameCore } from './module.js';
-import { gameMessage, type BodySchema, type GameRules, type HasGameMessage } from './rules.js';
+import {
+  gameMessage,
+  type BodySchema,
+  type GameEntity,
+  type GameRules,
+  type HasGameMessage,
+} from './rules.js';
 
 /** The options of {@link serveGame}. */
 export interface ServeOptions<
