@@ -31,7 +31,7 @@ struct worker {
     struct loop_watch watch; /* watches the channel to the supervisor; fd is -1 without one */
     struct loop_timer timer; /* expires when it is time to count again */
     struct directory_filter filter;
-    bool replaced; /* other processes have taken the relay over */
+    bool replaced;                    /* other processes have taken the relay over */
     bool is_asking;                   /* the answer to its question has not come */
     uint8_t asked[SESSION_HASH_SIZE]; /* the session for which it has asked */
     int options; /* a copy of the file of options, for the next reload; -1 = the file itself */
