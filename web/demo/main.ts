@@ -1,4 +1,4 @@
-import { connect, type GameClient, type RelayTransportKind } from 'causeway-net';
+import { connect, type RelayTransportKind } from 'causeway-net';
 import { loadGame } from 'causeway-net/game';
 import { SimulatedNetwork, loadServer, type ServerCore } from 'causeway-net/server';
 import { colorOf } from './colors.js';
@@ -46,7 +46,10 @@ class Page implements Screen {
   readonly #network: SimulatedNetwork;
   readonly #nameField = element<HTMLInputElement>('name');
   readonly switches = this.#panel.switches;
+  /** The game, while it is connected. */
   play: Play | undefined;
+  /** The game of the latest connection. */
+  #latest: Play | undefined;
 
   constructor(
     readonly core: ServerCore,
@@ -74,8 +77,8 @@ class Page implements Screen {
 
   /** Connects, and plays until the connection ends. */
   async join(transports: RelayTransportKind[] | undefined): Promise<void> {
-    this.play?.stop();
-    this.play = undefined;
+    this.#latest?.stop();
+    this.play = this.#latest = undefined;
     element('ended').hidden = true;
     state('connecting', 'connecting');
     try {
@@ -87,9 +90,9 @@ class Page implements Screen {
         through: this.#network.through,
       });
       const play = await Play.begin(client, this);
-      this.play = play;
-      const isOurs = (): boolean => this.play === play;
-      const tell = (): void => void (isOurs() && this.#tell(client));
+      this.#latest = play;
+      const isOurs = (): boolean => this.#latest === play;
+      const tell = (): void => void (isOurs() && this.#tell(play));
       tell();
       client.addEventListener('transport', tell);
       client.addEventListener('state', tell);
@@ -122,8 +125,11 @@ class Page implements Screen {
   }
 
   /** Says how the player is connected. */
-  #tell({ state: now, transport }: GameClient<typeof messages>): void {
+  #tell(play: Play): void {
+    const { state: now, transport } = play.client;
     if (now === 'disconnected') return;
+    this.play = play;
+    element('ended').hidden = true;
     const name = transport === 'webrtc' ? 'WebRTC' : 'WebSocket';
     if (now === 'connected') state('open', `playing over ${name}`);
     else state('connecting', 'reconnecting');
@@ -132,8 +138,8 @@ class Page implements Screen {
     this.#panel.transport = transport;
   }
 
+  /** Says why nobody plays. A page that Back restores plays again by itself. */
   #end(reason: string): void {
-    this.play?.stop();
     this.play = undefined;
     state('closed', 'not connected');
     element('reason').textContent = `The game has ended: ${reason}`;
