@@ -17,7 +17,7 @@ export interface Watch {
 }
 
 /** An end of a connection with the members that only the package itself uses. */
-interface End extends Pick<DatagramEnd<Schema>, 'receive' | 'transmit' | 'channelStats'> {
+interface End extends Pick<DatagramEnd<Schema>, 'receive' | 'transmitView' | 'channelStats'> {
   readonly core: Core;
   readonly connection: number;
 }
@@ -73,11 +73,11 @@ function stateOf(end: End): State {
 
 /** Watches an end of a connection, each time that it sends a datagram or takes one. */
 function watchEnd(end: End): Watch {
-  const { transmit, receive } = end;
+  const { transmitView, receive } = end;
   const packets: { -readonly [Way in keyof Packets]: Packets[Way] } = {};
-  end.transmit = (now) => {
+  end.transmitView = (now) => {
     const last = stateOf(end);
-    const datagram = transmit.call(end, now);
+    const datagram = transmitView.call(end, now);
     const { sent, queued, resent } = stateOf(end);
     if (datagram && sent.sequence !== last.sent.sequence) {
       const again = resent - last.resent;
@@ -100,7 +100,7 @@ function watchEnd(end: End): Watch {
       };
     return taken;
   };
-  return { packets: () => packets, stop: () => Object.assign(end, { transmit, receive }) };
+  return { packets: () => packets, stop: () => Object.assign(end, { transmitView, receive }) };
 }
 
 /** Watches the packets of a client. One that is not of this package has none. */
