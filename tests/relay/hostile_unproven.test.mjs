@@ -140,10 +140,11 @@ test('a session that the game server has left keeps no place', async (t) => {
 
   const player = await come();
   const kept = [await come(), await come()];
-  for (const { client, port } of kept) {
-    left.add(port);
-    repeat(t, () => client.send(opener), 100);
-  }
+  left.add(kept[0].port);
+  // Two words more to the other one make sure that the server has been silent to the first for longer.
+  for (let i = 0; i < 2; i++) await once(kept[1].client.socket, 'message');
+  left.add(kept[1].port);
+  for (const { client } of kept) repeat(t, () => client.send(opener), 100);
   await comeInTheEnd();
   assert.deepEqual(await kept[0].client.closed(), noRoom);
 
