@@ -378,6 +378,8 @@ export class SessionTransport extends EventTarget implements Session {
   }
 
   #stop(): void {
+    // A datagram that comes while the links close must not bring the session back.
+    this.#silent = false;
     this.#dialers.forEach((dialer) => dialer.stop());
     clearTimeout(this.#deadline);
     clearTimeout(this.#trial?.timer);
