@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-/* Where a reader is. All zero at first. */
+/* A reader's place among the blocks. It is all zero at first. */
 struct block_reader {
     uint8_t head[2 * VARINT_MAX]; /* the type and the size, as far as they have come */
     uint8_t head_size;

@@ -89,7 +89,7 @@ CW_SHARED void cw_connection_note_answer(struct cw_connection *c, uint32_t entri
     c->sent = now;
 }
 
-/* Where nobody waits for the acks, packets with entries are answered once, soon. */
+/* A packet with entries whose acks nobody waits for is answered once, soon. */
 CW_SHARED void cw_connection_note_heard(struct cw_connection *c)
 {
     c->owes |= CW_OWES_SOON;
