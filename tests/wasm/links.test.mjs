@@ -399,6 +399,20 @@ test('nothing replaces a silent link that brings something again', async () => {
   assert.equal(platform.sockets.length, 3);
 });
 
+test('a session that is closed while its link is silent stays closed, whatever the link still brings', async () => {
+  const { transport } = await start(onlyWebSocket);
+  const [first] = platform.sockets;
+  transport.renew();
+  platform.socket.end();
+  await settle();
+  transport.close();
+  for (let i = 0; i < 4; i++) first.deliver(i);
+  assert.notEqual(transport.state, 'open');
+  await pass(60);
+  assert.equal(transport.state, 'closed');
+  assert.equal(platform.sockets.length, 2);
+});
+
 test('links that open and bring nothing come at growing times', async () => {
   const { transport } = await start(onlyWebSocket);
   transport.keep();
