@@ -165,11 +165,13 @@ void relay_run(struct relay *relay)
     loop_gather(relay->loop, relay->options->coalesce_us * 1e-6);
     if (relay->options->watchdog_seconds > 0 && !watchdog_start(relay->options->watchdog_seconds))
         log_warn("no watchdog: %s", strerror(errno));
+    liveness_start(&relay->liveness, relay->loop, relay->counters);
     if (relay->number == 0) /* a worker is told by its supervisor */
         notify_open(relay->loop);
     notify_send("READY=1");
     loop_run(relay->loop, on_turn, relay);
     notify_close();
+    liveness_stop(&relay->liveness);
     watchdog_stop();
     if (relay->number > 0)
         relay_count(relay);

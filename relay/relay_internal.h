@@ -9,6 +9,7 @@
 #include "http/websocket.h"
 #include "limits/pre_session_limit.h"
 #include "process/listeners.h"
+#include "process/liveness.h"
 #include "process/shutdown.h"
 #include "process/signals.h"
 #include "process/upgrade.h"
@@ -49,6 +50,7 @@ struct relay {
     struct shutdown shutdown;
     struct upgrade upgrade;
     struct log_limit lost_limit;
+    struct liveness liveness;
 };
 
 /* Opens all parts. Logs why and returns false when one cannot be opened. */

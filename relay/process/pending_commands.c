@@ -193,6 +193,7 @@ void pending_commands_forgo(struct pending_commands *commands, unsigned worker)
         if (pending->ticket == 0 || !pending->is_awaited[worker - 1])
             continue;
         pending->is_awaited[worker - 1] = false;
+        pending->result.silent++;
         if (!is_waiting(pending))
             finish(pending);
     }

@@ -53,7 +53,8 @@ void pending_commands_start(struct pending_commands *commands, const struct comm
 void pending_commands_take(struct pending_commands *commands, unsigned worker, const void *data,
                            size_t size);
 
-/* Goes on without a worker that has died, and has no sessions any more. */
+/* Goes on without a worker that has died, which counts as silent: its sessions wait for a link at
+   another, and are in no list meanwhile. */
 void pending_commands_forgo(struct pending_commands *commands, unsigned worker);
 
 /* Drops all commands without a result. */

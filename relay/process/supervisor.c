@@ -350,6 +350,7 @@ static void destroy(struct supervisor *supervisor)
     lingers_close(supervisor->lingers);
     loop_timer_stop(&supervisor->count_late);
     loop_timer_stop(&supervisor->stop);
+    loop_timer_stop(&supervisor->liveness);
     loop_timer_stop(&supervisor->expiry);
     tls_destroy(supervisor->tls);
     directory_destroy(&supervisor->directory);
@@ -380,6 +381,7 @@ bool supervisor_run(const struct options *options, struct startup *startup)
         announce(supervisor);
         notify_open(supervisor->loop);
         notify_send("READY=1");
+        supervisor_look_after_workers(supervisor);
         loop_run(supervisor->loop, NULL, NULL);
         notify_close();
         supervisor_log_stats(supervisor);

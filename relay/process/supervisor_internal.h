@@ -10,6 +10,7 @@
 #include "os/tls.h"
 #include "process/child.h"
 #include "process/directory.h"
+#include "process/liveness.h"
 #include "process/pending_commands.h"
 #include "process/signals.h"
 #include "process/supervisor.h"
@@ -25,6 +26,7 @@ struct worker_process {
     struct child child; /* no process while the worker waits to be started again */
     struct loop_watch watch;
     struct loop_timer restart;
+    struct liveness_watch liveness;
     double started;
     double pause; /* seconds before the worker is started again */
     /* it has been asked to serve; before, it waits for that and reads nothing else */
@@ -58,6 +60,7 @@ struct supervisor {
     struct log_limit lost_limit;
     struct loop_timer count_late; /* expires when a worker takes too long to count */
     struct loop_timer stop;
+    struct loop_timer liveness; /* expires when it is time to look for workers that hang */
     struct worker_process workers[OPTIONS_WORKERS_MAX];
     struct worker_sockets sockets[OPTIONS_WORKERS_MAX];
     unsigned count;
@@ -82,6 +85,9 @@ void supervisor_reload_worker(const struct worker_process *worker);
 /* Makes the workers that serve take the certificates as they are now; context is the struct
    supervisor. */
 void supervisor_share_certificates(void *context);
+
+/* Kills workers that hang, now and later. */
+void supervisor_look_after_workers(struct supervisor *supervisor);
 
 /* Sends all workers a message without data. */
 void supervisor_send_all(struct supervisor *supervisor, enum message_type message);

@@ -452,6 +452,29 @@ bool supervisor_let_serve(struct supervisor *supervisor)
     return true;
 }
 
+static void on_liveness(void *context)
+{
+    supervisor_look_after_workers(context);
+}
+
+void supervisor_look_after_workers(struct supervisor *supervisor)
+{
+    for (unsigned i = 0; i < supervisor->count && supervisor->state == SUPERVISOR_SERVING; i++) {
+        struct worker_process *worker = &supervisor->workers[i];
+        const double hung =
+            liveness_look(&worker->liveness, worker->counters, worker->child.pid, loop_now());
+        if (hung == 0.0)
+            continue;
+        log_error("worker %u has hung for %.1f seconds: it is killed", worker->number, hung);
+        supervisor->past.stats.workers_hung++;
+        worker->liveness = (struct liveness_watch){0};
+        kill(worker->child.pid, SIGKILL);
+    }
+    supervisor->liveness.expired = on_liveness;
+    supervisor->liveness.context = supervisor;
+    loop_timer_start(supervisor->loop, &supervisor->liveness, LIVENESS_BEAT_SECONDS);
+}
+
 void supervisor_send_all(struct supervisor *supervisor, enum message_type message)
 {
     for (unsigned i = 0; i < supervisor->count; i++)

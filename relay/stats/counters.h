@@ -9,6 +9,7 @@
 struct counters {
     struct stats stats;
     unsigned sessions_open;
+    unsigned beats;       /* the beats of this process, see liveness.h */
     struct gauges gauges; /* the gauges as of the last second */
 };
 

@@ -98,12 +98,14 @@
       "TLS handshakes that waited: handshakes had their share of the processor")                   \
     X(proxy_headers_refused, "closed: no good PROXY header or head of a request from a proxy")     \
     X(connections_evicted, "closed to make room: too many altogether were not sessions")           \
+    X(workers_hung, "workers that were killed because they hung")                                  \
     X(log_lines_dropped, "log lines that their reader did not take at once")
 
 /* X(name, help) for histograms of seconds. */
 #define STATS_HISTOGRAMS(X)                                                                        \
     X(setup_seconds, "from the first link of a session to the first answer of the game server")    \
-    X(queue_age_seconds, "that datagrams waited which a WebSocket did not take at once")
+    X(queue_age_seconds, "that datagrams waited which a WebSocket did not take at once")           \
+    X(loop_lag_seconds, "by which the event loop was late for a timer, four times a second")
 
 struct stats {
 #define STATS_MEMBER(name, help) uint64_t name;

@@ -33,4 +33,5 @@ test('a relay that waits, or is stopped, or has no watchdog, is left alone', asy
   const client = await connect(t, relay);
   await client.echo('hello');
   assert.ok(other.running());
+  assert.match(relay.log(), /the event loop stood still for about [23]\.\d seconds/);
 });

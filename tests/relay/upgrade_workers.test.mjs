@@ -156,6 +156,33 @@ test('a worker that dies takes only its links along, and is started again', asyn
   assert.equal(stats.sessions_opened, keys.length, 'counters outlive their worker');
 });
 
+test('a worker that hangs without using the processor is replaced, and its sessions go on', async (t) => {
+  const { server, relay, workers } = await begin(t);
+  const keys = Array.from({ length: 8 }, newKey);
+  const links = await Promise.all(keys.map((key) => connectAs(t, relay, key)));
+  const ports = [];
+  for (const [i, link] of links.entries()) ports.push(await ask(server, link, `before ${i}`));
+  const [victim, other] = workers();
+  process.kill(victim, 'SIGSTOP');
+  await relay.logged(/worker \d has hung for \d+\.\d seconds: it is killed/);
+  await until('another worker', () => workers().length === WORKERS);
+  assert.ok(isAlive(other));
+  for (const [i, key] of keys.entries())
+    assert.equal(await ask(server, await connectAs(t, relay, key), `after ${i}`), ports[i]);
+  await statsUntil(relay, (stats) => stats.workers_hung === 1 && stats.sessions_open === 8);
+});
+
+test('workers that were stopped together with their supervisor are left alone', async (t) => {
+  const { server, relay, workers } = await begin(t);
+  const everyone = [...workers(), relay.pid];
+  for (const pid of everyone) process.kill(pid, 'SIGSTOP');
+  await sleep(3000);
+  for (const pid of everyone.reverse()) process.kill(pid, 'SIGCONT');
+  await sleep(1000);
+  await ask(server, await connectAs(t, relay, newKey()), 'after');
+  assert.deepEqual([...workers(), relay.pid].sort(), everyone.sort());
+});
+
 test('a session that nobody comes back for is forgotten', async (t) => {
   const { server, relay, workers } = await begin(t, ['--resume-seconds', '1']);
   const key = newKey();
