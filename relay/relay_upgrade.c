@@ -36,6 +36,12 @@ static void leave(void *context)
     shutdown_leave(&relay->shutdown);
 }
 
+static bool is_settled(void *context)
+{
+    const struct relay *relay = context;
+    return sessions_are_settled(relay->sessions);
+}
+
 static bool take_certificates(struct relay *relay, int copy)
 {
     const bool taken = relay->tls && tls_take(relay->tls, copy);
@@ -89,11 +95,11 @@ static bool become_worker(struct relay *relay, struct startup *startup)
 
 bool relay_take_over(struct relay *relay, struct startup *startup)
 {
-    const struct upgrade_owner owner = {send_startup, send_sessions, leave, relay};
+    const struct upgrade_owner owner = {send_startup, send_sessions, leave, is_settled, relay};
     upgrade_init(&relay->upgrade, relay->loop, relay->options->argv, &owner);
     if (startup->channel < 0)
         return true;
-    if (!upgrade_take_over(startup->channel, take_message, relay)) {
+    if (!upgrade_take_over(&relay->upgrade, startup->channel, take_message, relay)) {
         log_error("the process that started this one has gone");
         return false;
     }

@@ -1,5 +1,5 @@
-/* Whether the event loop of a process turns. The process counts beats in its counters, which its
-   supervisor may read, and measures how late each beat is. */
+/* This module tells whether the event loop of a process turns. The process counts beats in its
+   counters, which its supervisor may read, and measures how late each beat is. */
 #ifndef CAUSEWAY_RELAY_LIVENESS_H
 #define CAUSEWAY_RELAY_LIVENESS_H
 
@@ -12,7 +12,7 @@
 /* Seconds between two beats. */
 #define LIVENESS_BEAT_SECONDS 0.25
 
-/* The beats of this process. */
+/* This struct keeps the beats of this process. */
 struct liveness {
     struct loop *loop;
     struct counters *counters;
@@ -25,7 +25,7 @@ struct liveness {
 void liveness_start(struct liveness *liveness, struct loop *loop, struct counters *counters);
 void liveness_stop(struct liveness *liveness);
 
-/* What a supervisor knows of a worker's beats; all zero at first. */
+/* A supervisor keeps in it what it knows of a worker's beats; it is all zero at first. */
 struct liveness_watch {
     unsigned beats;
     double changed; /* the time when another beat was seen, or when nobody looked */

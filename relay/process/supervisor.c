@@ -148,6 +148,16 @@ static void leave(void *context)
     stop(supervisor, SUPERVISOR_STOPPING, CLOSE_SECONDS);
 }
 
+static bool is_settled(void *context)
+{
+    const struct supervisor *supervisor = context;
+    for (const struct directory_entry *one = supervisor->directory.first; one; one = one->next) {
+        if (one->worker == DIRECTORY_NO_WORKER && !one->state.away)
+            return false;
+    }
+    return true;
+}
+
 static bool adopt(void *context, const struct message *message)
 {
     struct supervisor *supervisor = context;
@@ -180,11 +190,11 @@ static bool open_loop(struct supervisor *supervisor)
 
 static bool take_over(struct supervisor *supervisor, const struct startup *startup)
 {
-    const struct upgrade_owner owner = {send_startup, send_sessions, leave, supervisor};
+    const struct upgrade_owner owner = {send_startup, send_sessions, leave, is_settled, supervisor};
     upgrade_init(&supervisor->upgrade, supervisor->loop, supervisor->options->argv, &owner);
     if (startup->channel < 0)
         return true;
-    if (!upgrade_take_over(startup->channel, adopt, supervisor)) {
+    if (!upgrade_take_over(&supervisor->upgrade, startup->channel, adopt, supervisor)) {
         log_error("the process that started this one has gone");
         return false;
     }

@@ -5,6 +5,7 @@
 #include "process/notify.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -16,11 +17,20 @@
 /* The successor has this many seconds to take over. Nothing is served here meanwhile. */
 #define TAKE_OVER_SECONDS 5
 
+/* A process that has taken over waits at most this long for its players before it is upgraded in
+   turn. A page looks for its session anew at least every five seconds. */
+#define SETTLE_SECONDS 10.0
+
+/* Seconds between two looks for players who have not come back. */
+#define LOOK_SECONDS 0.1
+
 static void stop_waiting(struct upgrade *upgrade)
 {
     loop_timer_stop(&upgrade->timer);
     loop_remove(upgrade->loop, &upgrade->watch);
 }
+
+static void start_when_settled(void *context);
 
 static void fail(struct upgrade *upgrade, const char *why)
 {
@@ -32,6 +42,8 @@ static void fail(struct upgrade *upgrade, const char *why)
                   WEXITSTATUS(status));
     else
         log_error("no upgrade: process %ld %s; this one goes on", pid, why);
+    if (upgrade->is_repeated)
+        start_when_settled(upgrade);
 }
 
 /* Hands everything over. Nothing changes here before the successor has said that it serves the
@@ -72,11 +84,8 @@ static void on_message(void *context, unsigned events)
     upgrade->owner.leave(upgrade->owner.context);
     log_info("process %ld has taken over", pid);
     notify_send("MAINPID=%ld", pid);
-}
-
-static void on_late(void *context)
-{
-    fail(context, "did not start in time");
+    if (upgrade->is_repeated)
+        kill((pid_t)pid, SIGUSR2);
 }
 
 void upgrade_init(struct upgrade *upgrade, struct loop *loop, char *const *arguments,
@@ -86,28 +95,27 @@ void upgrade_init(struct upgrade *upgrade, struct loop *loop, char *const *argum
         .loop = loop,
         .arguments = arguments,
         .owner = *owner,
-        .timer = {.expired = on_late, .context = upgrade},
+        .timer = {.context = upgrade},
     };
 }
 
-void upgrade_begin(struct upgrade *upgrade)
+static void on_late(void *context)
+{
+    fail(context, "did not start in time");
+}
+
+static void start(struct upgrade *upgrade)
 {
     struct child *successor = &upgrade->successor;
-    if (successor->pid != 0) {
-        log_warn("an upgrade is under way already");
-        return;
-    }
-    if (getpid() == 1) {
-        log_error("no upgrade: the container would end with this process");
-        return;
-    }
     if (!child_start(successor, CHILD_ANEW, upgrade->arguments)) {
         log_error("no upgrade: cannot start %s: %s", upgrade->arguments[0], strerror(errno));
         return;
     }
     log_info("upgrade: process %ld is starting", (long)successor->pid);
+    upgrade->is_repeated = false;
     upgrade->watch =
         (struct loop_watch){.fd = successor->channel, .ready = on_message, .context = upgrade};
+    upgrade->timer.expired = on_late;
     loop_timer_start(upgrade->loop, &upgrade->timer, START_SECONDS);
     if (!loop_add(upgrade->loop, &upgrade->watch, LOOP_READABLE) ||
         !upgrade->owner.send_startup(upgrade->owner.context, successor->channel) ||
@@ -115,23 +123,59 @@ void upgrade_begin(struct upgrade *upgrade)
         fail(upgrade, "does not take what it is to open");
 }
 
+static void start_when_settled(void *context)
+{
+    struct upgrade *upgrade = context;
+    upgrade->is_waiting =
+        loop_now() < upgrade->settled && !upgrade->owner.is_settled(upgrade->owner.context);
+    if (!upgrade->is_waiting) {
+        start(upgrade);
+        return;
+    }
+    upgrade->timer.expired = start_when_settled;
+    loop_timer_start(upgrade->loop, &upgrade->timer, LOOK_SECONDS);
+}
+
+void upgrade_begin(struct upgrade *upgrade)
+{
+    if (upgrade->is_waiting)
+        return;
+    if (upgrade->successor.pid != 0) {
+        log_info("another upgrade follows the one that is under way");
+        upgrade->is_repeated = true;
+        return;
+    }
+    if (getpid() == 1) {
+        log_error("no upgrade: the container would end with this process");
+        return;
+    }
+    start_when_settled(upgrade);
+    if (upgrade->is_waiting)
+        log_info("upgrade: waiting for players to come back from the last one");
+}
+
 void upgrade_cancel(struct upgrade *upgrade)
 {
+    if (upgrade->loop)
+        loop_timer_stop(&upgrade->timer);
+    upgrade->is_waiting = false;
     if (upgrade->successor.pid == 0)
         return;
     stop_waiting(upgrade);
     child_end(&upgrade->successor);
 }
 
-bool upgrade_take_over(int channel, bool (*adopt)(void *context, const struct message *message),
-                       void *context)
+bool upgrade_take_over(struct upgrade *upgrade, int channel,
+                       bool (*adopt)(void *context, const struct message *message), void *context)
 {
     struct message message;
     if (!message_send(channel, MESSAGE_READY, NULL, 0, -1))
         return false;
     while (message_receive(channel, &message, true) == MESSAGE_RECEIVED) {
-        if (message.type == MESSAGE_START)
+        if (message.type == MESSAGE_START) {
+            upgrade->settled = loop_now() + SETTLE_SECONDS;
             return message_send(channel, MESSAGE_STARTED, NULL, 0, -1);
+        }
         if (!adopt(context, &message))
             return false;
     }

@@ -15,6 +15,8 @@ struct upgrade_owner {
     bool (*send_startup)(void *context, int channel);  /* sends the parts of struct startup */
     bool (*send_sessions)(void *context, int channel); /* sends all blocks and sessions */
     void (*leave)(void *context); /* ends everything that is left here: the successor serves it */
+    /* Returns whether all sessions have a link whose pages have not left. */
+    bool (*is_settled)(void *context);
     void *context;
 };
 
@@ -25,6 +27,9 @@ struct upgrade {
     struct child successor;
     struct loop_watch watch;
     struct loop_timer timer;
+    double settled;   /* the time from which on nobody is waited for */
+    bool is_waiting;  /* an upgrade was asked for, and waits for players */
+    bool is_repeated; /* another upgrade was asked for during this one */
 };
 
 /* Sets the members. `arguments` are those of the program. They and loop must outlive the upgrade.
@@ -32,16 +37,18 @@ struct upgrade {
 void upgrade_init(struct upgrade *upgrade, struct loop *loop, char *const *arguments,
                   const struct upgrade_owner *owner);
 
-/* Starts a successor, unless one is starting. Logs why when it cannot. */
+/* Starts a successor, once the players whom this process took over have come back: who has to look
+   for the relay again and again is lost. If one is starting, it is upgraded in turn. Logs why when
+   it cannot. */
 void upgrade_begin(struct upgrade *upgrade);
 
-/* Ends a successor that has not taken over yet. */
+/* Ends a successor that has not taken over yet, and starts none any more. */
 void upgrade_cancel(struct upgrade *upgrade);
 
 /* The successor's part: says that everything is open, gives `adopt` every message that comes before
    the start, with its descriptor, which `adopt` then owns, and says that the successor has started.
    Returns false when the predecessor has gone, or `adopt` returns false. */
-bool upgrade_take_over(int channel, bool (*adopt)(void *context, const struct message *message),
-                       void *context);
+bool upgrade_take_over(struct upgrade *upgrade, int channel,
+                       bool (*adopt)(void *context, const struct message *message), void *context);
 
 #endif

@@ -195,6 +195,16 @@ struct session *sessions_at(const struct sessions *sessions, size_t index)
     return index < sessions->deadlines.count ? session_due(sessions->deadlines.heap[index]) : NULL;
 }
 
+bool sessions_are_settled(const struct sessions *sessions)
+{
+    for (size_t i = 0; i < sessions->deadlines.count; i++) {
+        const struct session *session = session_due(sessions->deadlines.heap[i]);
+        if (!session->newest && !session->away)
+            return false;
+    }
+    return true;
+}
+
 void sessions_gauges(const struct sessions *sessions, struct gauges *out)
 {
     struct gauges gauges = {

@@ -111,6 +111,10 @@ unsigned sessions_count(const struct sessions *sessions);
 /* Returns true when all places are taken, even if some sessions would give way. */
 bool sessions_full(const struct sessions *sessions);
 
+/* Returns whether all sessions have a link whose pages have not left. Takes time in proportion to
+   the number of sessions. */
+bool sessions_are_settled(const struct sessions *sessions);
+
 /* Fills in the gauges. Takes time in proportion to the number of sessions. */
 void sessions_gauges(const struct sessions *sessions, struct gauges *out);
 

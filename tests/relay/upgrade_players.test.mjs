@@ -17,8 +17,9 @@ const messages = schema(message('say', { text: string(100) }));
 
 const options = (name) => process.env[name]?.split(' ') ?? [];
 
-test(`an upgrade loses none of ${PLAYERS} players`, async (t) => {
-  const server = await startForeignServer(t, { slots: PLAYERS, tickMs: 3 * PLAYERS });
+/** Begins a game with this many players, who speak. */
+async function startPlayers(t, count) {
+  const server = await startForeignServer(t, { slots: count, tickMs: 3 * count });
   const seen = { connected: 0, disconnected: 0 };
   server.on('connected', () => seen.connected++);
   server.on('disconnected', () => seen.disconnected++);
@@ -28,17 +29,12 @@ test(`an upgrade loses none of ${PLAYERS} players`, async (t) => {
     gated: true,
     args: [
       ...['--protocol-id', String(PROTOCOL), '--max-sessions-per-address', '0'],
-      ...[
-        '--max-sessions',
-        String(2 * PLAYERS),
-        '--answer-timeout',
-        '60',
-        ...options('CAUSEWAY_UPGRADE_OPTIONS'),
-      ],
+      ...['--max-sessions', String(2 * count), '--answer-timeout', '60'],
+      ...options('CAUSEWAY_UPGRADE_OPTIONS'),
     ],
   });
   const players = [];
-  for (let i = 0; i < PLAYERS; i++) {
+  for (let i = 0; i < count; i++) {
     const client = await join(`http://127.0.0.1:${relay.port}/`, {
       token: foreignToken({ addresses: [server.address], clientId: BigInt(i + 1), timeout: 60 }),
       schema: messages,
@@ -46,10 +42,15 @@ test(`an upgrade loses none of ${PLAYERS} players`, async (t) => {
       ticksPerSecond: i < SPEAKERS ? 60 : 4,
       WebSocket,
     });
-    const everyMs = i < SPEAKERS ? 100 : 3 * PLAYERS;
+    const everyMs = i < SPEAKERS ? 100 : 3 * count;
     players.push(startPlayer(client, { isEcho: ({ type }) => type === 'say', everyMs }));
   }
   own(t, () => players.forEach(({ client }) => client.disconnect()));
+  return { seen, relay, players };
+}
+
+test(`an upgrade loses none of ${PLAYERS} players`, async (t) => {
+  const { seen, relay, players } = await startPlayers(t, PLAYERS);
   await sleep(500);
   for (const player of players) player.gap = 0;
 
@@ -59,4 +60,13 @@ test(`an upgrade loses none of ${PLAYERS} players`, async (t) => {
   assert.deepEqual(seen, { connected: PLAYERS, disconnected: 0 });
   assert.equal((await relay.stats()).sessions_opened, 0);
   reportGap(t, { gap: Math.max(...players.slice(0, SPEAKERS).map(({ gap }) => gap)) }, 1500);
+});
+
+test('ten upgrades in a row wait for the players, and lose none', async (t) => {
+  const { seen, relay, players } = await startPlayers(t, SPEAKERS);
+  for (let i = 0; i < 10; i++) await relay.upgrade();
+  await statsUntil(relay, ({ sessions_resumed }) => sessions_resumed >= SPEAKERS);
+  await Promise.all(players.map((player) => player.rest()));
+  assert.deepEqual(seen, { connected: SPEAKERS, disconnected: 0 });
+  assert.match(relay.log(), /upgrade: waiting for players to come back from the last one/);
 });

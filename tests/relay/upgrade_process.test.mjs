@@ -12,7 +12,7 @@ import { assertStats, assertAddsUp, program, startRelay, statsUntil } from '../s
 import { startServed } from '../support/served.mjs';
 import { startUdpServer } from '../support/udp_server.mjs';
 import { connect } from '../support/websocket.mjs';
-import { temporaryFolder } from '../support/fixture.mjs';
+import { own, temporaryFolder } from '../support/fixture.mjs';
 
 const RESTART = { code: 1012, reason: 'relay restarts' };
 
@@ -154,6 +154,19 @@ test('a successor that cannot start leaves everything as it is', async (t) => {
   await copyFile(program, path);
   await relay.upgrade();
   assert.deepEqual(await link.closed(), RESTART);
+});
+
+test('an upgrade that is asked for during another follows it', async (t) => {
+  const { relay } = await startServed(t);
+  relay.kill('SIGUSR2');
+  const [, first] = await relay.logged(/upgrade: process (\d+) is starting\n/);
+  relay.kill('SIGUSR2');
+  await relay.logged(/another upgrade follows the one that is under way/);
+  await relay.logged(new RegExp(`process ${first} has taken over`));
+  const [, second] = await relay.logged(/starting\n[^]*upgrade: process (\d+) is starting\n/);
+  own(t, () => isAlive(second) && process.kill(second, 'SIGKILL'));
+  await relay.logged(new RegExp(`process ${second} has taken over`));
+  await ended(first);
 });
 
 test('a relay that is stopping is not upgraded', async (t) => {
