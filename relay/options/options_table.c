@@ -134,18 +134,9 @@ const struct option_row options_table[] = {
     {.name = "raw",
      TO(option_read_flag, gate.raw),
      .reloads = true,
-     .help =
-         "take any datagrams. Without it, a session must begin with a connect token that has not "
-         "long expired, and only packets of a secure connection (netcode 1.02) are forwarded"},
-    {.name = "expired-token-seconds",
-     .value = "SECONDS",
-     NUMBER(gate.expired_seconds, 0, 1e9),
-     .initial = "3600",
-     .zero = "none that has expired",
-     .reloads = true,
-     .help = "let a session begin with a token that expired less than this long ago: players who "
-             "come from another relay or network prove with it who they are. The game server lets "
-             "nobody else in with it"},
+     .help = "take any datagrams. Without it, a session must begin with a request with a connect "
+             "token, "
+             "and only packets of a secure connection (netcode 1.02) are forwarded"},
 
     {.heading = "Files of a page",
      .name = "root",

@@ -19,20 +19,14 @@ static bool allows(const struct gate *gate, uint64_t protocol)
     return gate->protocol_count == 0;
 }
 
-enum gate_verdict gate_opens(const struct gate *gate, const uint8_t *data, size_t size,
-                             uint64_t unix_time)
+enum gate_verdict gate_opens(const struct gate *gate, const uint8_t *data, size_t size)
 {
     struct cw_request request;
     if (gate->raw)
         return is_port_message(data, size) ? GATE_NO_REQUEST : GATE_PASS;
     if (cw_request_parse(data, size, &request) != CW_OK)
         return GATE_NO_REQUEST;
-    if (!allows(gate, request.protocol_id))
-        return GATE_PROTOCOL;
-    const double time = (double)unix_time - gate->expired_seconds;
-    return cw_request_check(&request, request.protocol_id, time > 0 ? (uint64_t)time : 0) == CW_OK
-               ? GATE_PASS
-               : GATE_EXPIRED;
+    return allows(gate, request.protocol_id) ? GATE_PASS : GATE_PROTOCOL;
 }
 
 bool gate_passes(const struct gate *gate, const uint8_t *data, size_t size)

@@ -15,17 +15,14 @@ struct gate {
     bool raw;
     uint64_t protocols[GATE_PROTOCOLS_MAX];
     unsigned protocol_count; /* 0 = all are allowed */
-    /* seconds after a token's end for which it may still begin a session, for a player whom the
-       game server knows, and who comes over another relay */
-    double expired_seconds;
 };
 
-enum gate_verdict { GATE_PASS, GATE_NO_REQUEST, GATE_PROTOCOL, GATE_EXPIRED };
+enum gate_verdict { GATE_PASS, GATE_NO_REQUEST, GATE_PROTOCOL };
 
 /* Returns whether a datagram may begin a session: it must be a connection request for an allowed
-   protocol, with a token that has not expired, or not for long, at unix_time (seconds). */
-enum gate_verdict gate_opens(const struct gate *gate, const uint8_t *data, size_t size,
-                             uint64_t unix_time);
+   protocol. Only the game server judges when its token expires: it is the one who can tell whether
+   that time is forged, and a relay whose clock is wrong would refuse all players. */
+enum gate_verdict gate_opens(const struct gate *gate, const uint8_t *data, size_t size);
 
 /* Returns true when a later datagram has the shape of a packet to a server. */
 bool gate_passes(const struct gate *gate, const uint8_t *data, size_t size);

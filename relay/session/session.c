@@ -3,7 +3,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 /* A session ends when the gate has refused this many of its datagrams. Some may have been damaged
    on the way, or come late from an earlier connection. */
@@ -393,7 +392,6 @@ void session_end(struct session *session, enum session_end why)
         [GATE_PASS] = "it sent what is no packet of a secure connection",
         [GATE_NO_REQUEST] = "it did not begin with the request of a secure connection",
         [GATE_PROTOCOL] = "it asked for a protocol that --protocol-id does not name",
-        [GATE_EXPIRED] = "its connect token has expired",
     };
     struct sessions *sessions = session->sessions;
     const bool goes_on = why == SESSION_END_RESTART || why == SESSION_END_MOVED;
@@ -431,7 +429,7 @@ static bool passes(struct session *session, const uint8_t *data, size_t size)
     const struct gate *gate = &session->sessions->config.gate;
     if (session->verdict == GATE_PASS)
         return gate_passes(gate, data, size);
-    session->verdict = gate_opens(gate, data, size, (uint64_t)time(NULL));
+    session->verdict = gate_opens(gate, data, size);
     if (session->verdict != GATE_PASS)
         return false;
     session_step(session);

@@ -20,7 +20,6 @@ test('--help and --version print and end with 0', async () => {
     '--max-sessions',
     '--idle-timeout',
     '--resume-seconds',
-    '--expired-token-seconds',
     '--watchdog',
     '--config',
     '--check-config',
@@ -139,7 +138,6 @@ test('times are in seconds and may have fractions', async () => {
     'answer-timeout',
     'idle-timeout',
     'resume-seconds',
-    'expired-token-seconds',
   ];
   const { code, stdout, stderr } = await run([
     ...good,
