@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 /* Seconds for the workers to carry out a command; the operator does not wait for one that hangs. */
-#define ANSWER_SECONDS 2.0
+#define COMMAND_SECONDS 2.0
 
 _Static_assert(OPTIONS_WORKERS_MAX <= SESSION_WORKERS_MAX, "ids have room for all workers");
 
@@ -148,7 +148,7 @@ void pending_commands_start(struct pending_commands *commands, const struct comm
     if (fd >= 0)
         close(fd);
     if (is_waiting(pending))
-        loop_timer_start(config->loop, &pending->timer, ANSWER_SECONDS);
+        loop_timer_start(config->loop, &pending->timer, COMMAND_SECONDS);
     else
         finish(pending);
 }
