@@ -4,6 +4,7 @@
 #include "options/options.h"
 #include "os/log.h"
 #include "process/beside.h"
+#include "process/certificates.h"
 #include "process/supervisor.h"
 #include "relay.h"
 #include "rtc/dtls_memory.h"
@@ -14,6 +15,8 @@
 #include <nss.h>
 #endif
 
+/* A start that fails with EXIT_BAD_OPTION would fail again; the unit of systemd does not repeat it.
+ */
 enum { EXIT_STOPPED = 0, EXIT_CANNOT_START = 1, EXIT_BAD_OPTION = 2 };
 
 static int run(const struct options *options, struct startup *startup)
@@ -22,6 +25,13 @@ static int run(const struct options *options, struct startup *startup)
     log_set_level(options->log_level);
     log_set_format(options->log_format);
     log_set_worker(startup->worker);
+    /* A worker gets the certificates of TLS from its supervisor. */
+    if (startup->worker == 0 && !certificates_check(options))
+        return EXIT_BAD_OPTION;
+    if (options->check_config) {
+        puts("ok");
+        return EXIT_STOPPED;
+    }
     /* A worker or a successor has a parent that has one beside it. */
     if (options->exec && startup->channel < 0 && !beside_begin(options->exec, &code))
         return code;
@@ -61,8 +71,6 @@ int main(int argc, char **argv)
         options_print_usage();
     else if (options.version)
         puts("causeway-relay " CAUSEWAY_VERSION);
-    else if (options.check_config)
-        puts("ok");
     else
         result = run(&options, &startup);
     options_free(&options);

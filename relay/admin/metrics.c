@@ -65,6 +65,11 @@ static void write_gauges(const struct metrics *metrics, struct text *out)
     for (unsigned i = 0; i < GAUGES_TRANSPORTS; i++)
         text_add(out, "causeway_relay_links{transport=\"%s\"} %u\n", gauges_transports[i],
                  gauges->links[i]);
+    head(out, "causeway_relay_certificate_expires_seconds", "gauge",
+         "seconds until the first TLS certificate expires");
+    if (metrics->certificate_expires < INFINITY)
+        text_add(out, "causeway_relay_certificate_expires_seconds %.0f\n",
+                 metrics->certificate_expires - (double)time(NULL));
     head(out, "causeway_relay_upstream_up", "gauge",
          "0 when nobody was at the address of the game server when it was last sent to");
     if (metrics->upstream)

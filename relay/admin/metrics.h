@@ -15,6 +15,7 @@
 struct metrics {
     struct counters counters;
     bool ready;
+    double certificate_expires;             /* Unix time; INFINITY without TLS */
     const char *upstream;                   /* "host:port"; NULL = several */
     pid_t processes[METRICS_PROCESSES_MAX]; /* this process, then the workers; 0 = it has died */
     unsigned process_count;

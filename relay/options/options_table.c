@@ -267,7 +267,8 @@ const struct option_row options_table[] = {
     {.name = "check-config",
      TO(option_read_flag, check_config),
      .not_in_file = true,
-     .help = "only check the options: print 'ok', or what is wrong, and where"},
+     .help = "only check the options, and the certificates that they name: print 'ok', or what is "
+             "wrong, and where"},
     {.name = "admin",
      .value = "[ADDRESS:]PORT",
      TO(option_read_admin, admin_local),

@@ -5,11 +5,13 @@
 #include "os/tls_messages.h"
 
 #include <errno.h>
+#include <math.h>
 #include <openssl/x509v3.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 /* Seconds between two looks at the files. */
@@ -40,12 +42,25 @@ struct tls {
     void *context;
 };
 
+/* Logs when a certificate expires, and what that means. */
+static void log_expiry(const char *file, double expires, const char *more)
+{
+    char text[32];
+    const time_t seconds = (time_t)expires;
+    struct tm time;
+    strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&seconds, &time));
+    log_error("%s expires at %s%s", file, text, more);
+}
+
 static bool load(const struct tls_files *files, struct identities *out)
 {
     for (; out->count < files->certificate_count; out->count++) {
         const unsigned i = out->count;
         if (!tls_identity_load(files->certificates[i], files->keys[i], &out->at[i]))
             return false;
+        const double expires = tls_identity_expires(&out->at[i]);
+        if (expires < (double)time(NULL))
+            log_expiry(files->certificates[i], expires, ", so that browsers refuse it");
     }
     return true;
 }
@@ -114,6 +129,33 @@ void tls_destroy(struct tls *tls)
     free(tls);
 }
 
+double tls_expires(const struct tls *tls)
+{
+    double first = INFINITY;
+    for (unsigned i = 0; tls && i < tls->identities.count; i++)
+        first = fmin(first, tls_identity_expires(&tls->identities.at[i]));
+    return first;
+}
+
+/* Keeps each certificate that expires later than what its file has now: an old file that comes back
+   by mistake would shut out all players. */
+static void keep_later(const struct tls *tls, const struct tls_files *files,
+                       struct identities *identities)
+{
+    for (unsigned i = 0; i < identities->count && i < tls->identities.count; i++) {
+        const struct tls_identity *old = &tls->identities.at[i];
+        struct tls_identity *new = &identities->at[i];
+        const double expires = tls_identity_expires(new);
+        if (strcmp(files->certificates[i], tls->files.certificates[i]) != 0 ||
+            expires >= tls_identity_expires(old))
+            continue;
+        log_expiry(files->certificates[i], expires,
+                   ", before the certificate in use, which stays; restart the relay to use it");
+        tls_identity_free(new);
+        tls_identity_share(old, new);
+    }
+}
+
 bool tls_reload(struct tls *tls, const struct tls_files *files)
 {
     struct identities identities = {0};
@@ -131,6 +173,7 @@ bool tls_reload(struct tls *tls, const struct tls_files *files)
         return false;
     }
     log_info("reading the TLS certificates again");
+    keep_later(tls, files, &identities);
     tls->files = *files;
     memcpy(tls->marks, marks, sizeof marks);
     replace(tls, &identities);

@@ -34,8 +34,13 @@ void tls_watch(struct tls *tls, struct loop *loop, void (*changed)(void *context
 
 /* Reads these files, or the same again; `tls` is NULL when there were none at the start. When a
    file cannot be used, or there are some now and were none, or the other way round, logs why, keeps
-   the old certificates, and returns false. Open connections keep theirs. */
+   the old certificates, and returns false. A certificate that expires before the one that came from
+   the same file before is not taken either, which is logged. Open connections keep theirs. */
 bool tls_reload(struct tls *tls, const struct tls_files *files);
+
+/* Returns the Unix time at which the first certificate expires; INFINITY without one. NULL is
+   allowed. */
+double tls_expires(const struct tls *tls);
 
 /* Copies the certificates and keys to memory for another process. Returns a descriptor, which the
    caller closes, or -1 after logging why not. */

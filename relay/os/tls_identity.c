@@ -5,6 +5,7 @@
 #include <openssl/err.h>
 #include <openssl/pem.h>
 #include <string.h>
+#include <time.h>
 
 void tls_identity_free(struct tls_identity *identity)
 {
@@ -74,6 +75,22 @@ bool tls_identity_load(const char *certificate, const char *key, struct tls_iden
     if (!out->key || X509_check_private_key(out->certificate, out->key) != 1)
         return fail(key, "key");
     return true;
+}
+
+double tls_identity_expires(const struct tls_identity *identity)
+{
+    struct tm time;
+    return ASN1_TIME_to_tm(X509_get0_notAfter(identity->certificate), &time) == 1
+               ? (double)timegm(&time)
+               : 0.0;
+}
+
+void tls_identity_share(const struct tls_identity *identity, struct tls_identity *out)
+{
+    X509_up_ref(identity->certificate);
+    EVP_PKEY_up_ref(identity->key);
+    *out = (struct tls_identity){identity->certificate, X509_chain_up_ref(identity->chain),
+                                 identity->key};
 }
 
 /* Writes the identity in DER, in which each piece says where it ends. */

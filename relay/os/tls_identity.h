@@ -17,6 +17,12 @@ struct tls_identity {
    false, when one cannot; some of the identity may be there then. */
 bool tls_identity_load(const char *certificate, const char *key, struct tls_identity *out);
 
+/* Returns the Unix time at which the certificate expires. */
+double tls_identity_expires(const struct tls_identity *identity);
+
+/* Copies an identity, which shares its parts with the copy, into an empty one. */
+void tls_identity_share(const struct tls_identity *identity, struct tls_identity *out);
+
 /* Write an identity for another process, and read it there into an empty one. They return false
    when that fails. */
 bool tls_identity_write(const struct tls_identity *identity, BIO *out);

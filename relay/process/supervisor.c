@@ -3,8 +3,6 @@
 #include "process/message.h"
 #include "process/notify.h"
 #include "process/supervisor_internal.h"
-#include "rtc/webrtc.h"
-#include "webtransport/webtransport.h"
 
 #include <errno.h>
 #include <math.h>
@@ -214,21 +212,6 @@ static bool open_tls(struct supervisor *supervisor)
     return supervisor->tls != NULL;
 }
 
-/* Returns whether the certificates of WebRTC and WebTransport can be used. Each worker reads the
-   files by itself, so this only tells the operator in good time. */
-static bool certificates_are_good(const struct options *options)
-{
-    if (options->webtransport &&
-        !webtransport_check(options->webtransport_certificate, options->webtransport_key))
-        return false;
-    if (!options->rtc_certificate)
-        return true;
-    struct dtls_identity *identity =
-        webrtc_load_identity(options->rtc_certificate, options->rtc_key);
-    dtls_identity_destroy(identity);
-    return identity != NULL;
-}
-
 _Static_assert(METRICS_PROCESSES_MAX == 1 + OPTIONS_WORKERS_MAX,
                "each process has a place in the metrics");
 
@@ -237,6 +220,7 @@ static void look(void *context, struct metrics *out)
     const struct supervisor *supervisor = context;
     const struct options *options = supervisor_options(supervisor);
     add_up(supervisor, &out->counters);
+    out->certificate_expires = tls_expires(supervisor->tls);
     out->upstream = upstream_list_is_single(&options->upstreams) ? options->upstream : NULL;
     out->processes[0] = getpid();
     for (unsigned i = 0; i < supervisor->count; i++)
@@ -329,7 +313,7 @@ static bool start(struct supervisor *supervisor, struct startup *startup)
         log_error("no memory");
         return false;
     }
-    return open_tls(supervisor) && certificates_are_good(options) &&
+    return open_tls(supervisor) &&
            worker_sockets_open(options, &startup->sockets, supervisor->sockets) &&
            open_admin(supervisor, startup) && supervisor_start_workers(supervisor) &&
            take_over(supervisor, startup) && supervisor_let_serve(supervisor);

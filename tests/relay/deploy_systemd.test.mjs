@@ -4,10 +4,12 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
+import { certify } from '../support/certificate.mjs';
 import { program, run } from '../support/relay.mjs';
 import { temporaryFolder } from '../support/fixture.mjs';
 
 const folder = temporaryFolder(test);
+const { certificate, key } = certify(folder);
 
 const shipped = (name) =>
   readFileSync(new URL(`../../relay/deploy/${name}`, import.meta.url), 'utf8');
@@ -49,13 +51,19 @@ test('systemd waits for longer than the relay drains', async () => {
   assert.ok(stop > drain, `${stop} and ${drain} seconds`);
 });
 
+/** Puts a certificate that is there in the place of certbot's. */
+const withFiles = (text) =>
+  text
+    .replaceAll('/etc/letsencrypt/live/game.example/fullchain.pem', certificate)
+    .replaceAll('/etc/letsencrypt/live/game.example/privkey.pem', key);
+
 test('the relay takes the configurations in the guide', async () => {
   const guide = readFileSync(new URL('../../relay/README.md', import.meta.url), 'utf8');
   const blocks = [...guide.matchAll(/^ {4}# \/etc\/causeway-relay\.conf\n((?: {4}.*\n)+)/gm)];
   assert.ok(blocks.length > 0);
   for (const [, block] of blocks) {
     const file = path.join(folder, 'guide.conf');
-    writeFileSync(file, block.replaceAll(/^ {4}/gm, ''));
+    writeFileSync(file, withFiles(block.replaceAll(/^ {4}/gm, '')));
     const { code, stderr } = await run(['--config', file, '--check-config']);
     assert.equal(code, 0, stderr);
   }
@@ -65,7 +73,7 @@ test('the relay takes the configuration, also with all that is commented out', a
   const text = shipped('causeway-relay.conf');
   for (const version of [text, text.replaceAll(/^#(?=\S+ = )/gm, '')]) {
     const file = path.join(folder, 'relay.conf');
-    writeFileSync(file, version);
+    writeFileSync(file, withFiles(version));
     const { code, stderr } = await run(['--config', file, '--check-config']);
     assert.equal(code, 0, stderr);
   }

@@ -7,7 +7,7 @@ import { open } from 'node:fs/promises';
 import path from 'node:path';
 import test from 'node:test';
 import tls from 'node:tls';
-import { patiently, sleep } from '../support/patience.mjs';
+import { patiently, sleep, until } from '../support/patience.mjs';
 import { pattern } from '../support/pattern.mjs';
 import { oneProcess, run, startRelay } from '../support/relay.mjs';
 import { startUdpServer } from '../support/udp_server.mjs';
@@ -19,8 +19,8 @@ import { ask } from '../support/http.mjs';
 
 const folder = temporaryFolder(test);
 
-/** Makes a certificate for a name, as certbot keeps it; returns its two files. */
-function certify(name, directory = name) {
+/** Makes a certificate for a name and some days, as certbot keeps it; returns its two files. */
+function certify(name, directory = name, days = 2) {
   const archive = path.join(folder, 'archive', directory, randomBytes(4).toString('hex'));
   const live = path.join(folder, 'live', directory);
   mkdirSync(archive, { recursive: true });
@@ -30,6 +30,7 @@ function certify(name, directory = name) {
     name,
     certificate,
     key,
+    days,
     more: ['-addext', `subjectAltName=DNS:${name}`],
   });
   for (const file of [key, certificate]) {
@@ -281,17 +282,17 @@ test('files that cannot be used are one line each, and what does not fit is refu
   const cases = [
     [
       options({ ...one, certificate: '/none.pem' }),
-      1,
+      2,
       /cannot use \/none\.pem for TLS: No such file/,
     ],
     [
       options({ ...one, key: two.key }),
-      1,
+      2,
       /cannot use \S+privkey\.pem for TLS: key values mismatch/,
     ],
     [
       options({ ...one, certificate: one.key }),
-      1,
+      2,
       /cannot use \S+privkey\.pem for TLS: there is no certificate in PEM format in it/,
     ],
     [['--tls-certificate', one.certificate], 2, /every --tls-certificate needs its --tls-key/],
@@ -302,5 +303,32 @@ test('files that cannot be used are one line each, and what does not fit is refu
     assert.equal(code, expected, stderr);
     assert.match(stderr, line);
     assert.equal(stderr.trim().split('\n').length, 1, stderr);
+    const checked = await run([...base, ...args, '--check-config']);
+    assert.deepEqual([checked.code, checked.stdout], [expected, '']);
+    assert.match(checked.stderr, line);
   }
+  const good = await run([...base, ...options(one), '--check-config']);
+  assert.deepEqual([good.code, good.stdout], [0, 'ok\n']);
 });
+
+for (const workers of [1, 2])
+  test(`of two certificates the later expiry wins, with ${workers} serving`, async (t) => {
+    const files = certify('lasting.example', 'lasting.example', 20);
+    const relay = await start(t, [...options(files), ...several(workers), '--admin', '0']);
+    const [, port] = await relay.logged(/admin listener on 127\.0\.0\.1:(\d+)\n/);
+    const days = async () => {
+      const { text } = await get(relay, '/metrics', { plain: true, port });
+      return Number(/^causeway_relay_certificate_expires_seconds (\d+)$/m.exec(text)[1]) / 86400;
+    };
+    const { fingerprint } = await shown(relay, 'lasting.example');
+    assert.ok((await days()) > 19);
+    certify('lasting.example', 'lasting.example', 1);
+    await relay.logged(/error \S+fullchain\.pem expires at \S+Z, before the certificate in use/);
+    assert.equal((await shown(relay, 'lasting.example')).fingerprint, fingerprint);
+    certify('lasting.example', 'lasting.example', 30);
+    await until('the new certificate', async () => (await days()) > 29);
+    await until(
+      'its use',
+      async () => (await shown(relay, 'lasting.example')).fingerprint !== fingerprint,
+    );
+  });

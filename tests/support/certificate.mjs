@@ -15,6 +15,7 @@ export function certify(
     kind = P256,
     certificate = 'certificate.pem',
     key = 'key.pem',
+    days = 2,
     more = [],
   } = {},
 ) {
@@ -22,8 +23,8 @@ export function certify(
   execFileSync(
     'openssl',
     [
-      ...['req', '-x509', '-newkey', ...kind, '-nodes', '-days', '2', '-subj', `/CN=${name}`],
-      ...['-keyout', files.key, '-out', files.certificate, ...more],
+      ...['req', '-x509', '-newkey', ...kind, '-nodes', '-days', String(days)],
+      ...['-subj', `/CN=${name}`, '-keyout', files.key, '-out', files.certificate, ...more],
     ],
     { stdio: 'ignore' },
   );
