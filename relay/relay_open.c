@@ -261,9 +261,7 @@ static void look(void *context, struct metrics *out)
 static const char *unready(void *context)
 {
     const struct relay *relay = context;
-    if (relay->shutdown.state != SHUTDOWN_SERVING)
-        return "draining";
-    return sessions_full(relay->sessions) ? "no place left" : NULL;
+    return relay->shutdown.state == SHUTDOWN_SERVING ? NULL : "draining";
 }
 
 static void carry_out(void *context, const struct command *command, uint64_t ticket)

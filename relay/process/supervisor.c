@@ -231,13 +231,9 @@ static void look(void *context, struct metrics *out)
 static const char *unready(void *context)
 {
     const struct supervisor *supervisor = context;
-    struct counters sum;
-    add_up(supervisor, &sum);
     if (supervisor->state != SUPERVISOR_SERVING)
         return "draining";
-    if (!supervisor_has_workers(supervisor))
-        return "no worker lives";
-    return sum.sessions_open >= sum.gauges.sessions_max ? "no place left" : NULL;
+    return supervisor_has_workers(supervisor) ? NULL : "no worker lives";
 }
 
 static bool serves(void *context, unsigned worker)

@@ -1,5 +1,4 @@
-// The reverse proxies of relay/deploy, as they are shipped but for addresses and files: two relays
-// behind each, one of which drains, and is then killed while players are on it.
+// The reverse proxies of relay/deploy, as they are shipped but for addresses and files, with players on two relays.
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -36,7 +35,6 @@ function render(name, replacements) {
 /** The command line of each program. The name is the one that its certificate is for. */
 const proxies = {
   haproxy: {
-    asksReadiness: true,
     arguments: ['-db', '-f', file('haproxy.cfg')],
     configure(port, relays) {
       const pem = file('both.pem');
@@ -72,7 +70,6 @@ const proxies = {
     },
   },
   caddy: {
-    asksReadiness: true,
     arguments: ['run', '--adapter', 'caddyfile', '--config', file('Caddyfile')],
     configure(port, relays) {
       const own = '{\n\tadmin off\n\tauto_https disable_redirects\n}\n';
@@ -88,12 +85,11 @@ const proxies = {
 
 async function startProxy(t, program, relays) {
   const port = await freePort('tcp');
-  const { configure, asksReadiness, arguments: args } = proxies[program];
+  const { configure, arguments: args } = proxies[program];
   const [one, two] = relays;
   configure(port, {
     '10.0.0.11:8080': `${one.host}:${one.port}`,
     '10.0.0.12:8080': `${two.host}:${two.port}`,
-    ...(asksReadiness && { 9090: one.adminPort }),
   });
   const child = spawn(program, args, {
     stdio: ['ignore', 'ignore', 'pipe'],
@@ -119,79 +115,75 @@ async function startProxy(t, program, relays) {
   return port;
 }
 
-/** Returns a page of the host that it plays at, at an address of its own. */
-const at = (localAddress) =>
+/** Returns a page of the host that it plays at, at an address of its own; its sockets go into the list. */
+const at = (localAddress, sockets) =>
   class extends WebSocket {
     constructor(url, protocols) {
       const origin = new URL(url).origin.replace('wss:', 'https:');
       super(url, protocols, { localAddress, family: 4, rejectUnauthorized: false, origin });
+      sockets.push(this);
     }
   };
 
 certify(folder, { certificate: 'fullchain.pem', key: 'privkey.pem' });
 
-/** Starts two relays at two addresses, with admin listeners on the same port. */
-async function startRelays(t, server) {
-  const adminPort = await freePort('tcp');
+/** Starts two relays, of which the first has so many places. */
+async function startRelays(t, server, places) {
   const gate = ['--protocol-id', String(PROTOCOL_ID), '--trusted-proxy', '127.0.0.1'];
   const limits = ['--max-sessions-per-address', '2', '--log-level', 'debug'];
   const relays = [];
-  for (const host of ['127.0.0.1', '127.0.0.2']) {
-    const relay = await startRelay(t, {
-      upstream: `127.0.0.1:${server.port}`,
-      listen: `${host}:0`,
-      gated: true,
-      args: [...gate, ...limits, '--admin', `${host}:${adminPort}`, '--drain-timeout', '60'],
-    });
-    relays.push(Object.assign(relay, { adminPort }));
-  }
+  for (const max of [places, 100])
+    relays.push(
+      await startRelay(t, {
+        upstream: `127.0.0.1:${server.port}`,
+        gated: true,
+        args: [...gate, ...limits, '--max-sessions', String(max), '--drain-timeout', '60'],
+      }),
+    );
   return relays;
 }
 
-/** Lets a relay drain; players who would have come to it soon come to the other one. */
-async function drain(relay, play) {
-  const [, address] = / from (127\.0\.0\.\d+)/.exec(relay.log());
-  relay.kill('SIGTERM');
-  await relay.logged(/draining on SIGTERM/);
-  const come = async () => {
-    for (;;) {
-      try {
-        return await play(address);
-      } catch (error) {
-        assert.equal(error.code, 'RELAY_STOPPING');
-      }
-    }
-  };
-  return patiently(come(), 'a newcomer at the other relay');
-}
-
 for (const program of Object.keys(proxies))
-  test(`two relays behind ${program}, one is killed`, async (t) => {
+  test(`two relays behind ${program}: one is full, the other is killed`, async (t) => {
     if (!isInstalled(program)) return t.skip(`${program} is not installed`);
     const server = await startGameServer(t);
-    const relays = await startRelays(t, server);
-    const port = await startProxy(t, program, relays);
+    const [one, two] = await startRelays(t, server, PLAYERS);
+    const port = await startProxy(t, program, [one, two]);
+    const url = (name) => `https://localhost:${port}/relay/${name}/`;
+    const sockets = [];
     const players = [];
     own(t, () => players.forEach(({ client }) => client.disconnect()));
-    const play = async (address) => {
-      const client = await join(`https://localhost:${port}/`, {
+    const play = async (names, address) => {
+      const client = await join(names.map(url), {
         token: await server.token({ timeoutSeconds: 10 }),
         schema: messages,
         transports: ['websocket'],
-        WebSocket: at(address),
+        WebSocket: at(address, sockets),
       });
       players.push(startPlayer(client));
     };
-    for (let i = 0; i < PLAYERS; i++) await play(`127.0.0.${10 + i}`);
-
-    const counts = await Promise.all(relays.map((relay) => relay.stats()));
-    const [one, two] = counts.map((stats) => stats.sessions_opened);
-    assert.equal(one + two, PLAYERS, 'none was refused for its address');
-    const [lost, left] = one > two ? relays : relays.toReversed();
-    if (proxies[program].asksReadiness) await drain(lost, play);
-    lost.kill('SIGKILL');
-    await statsUntil(left, ({ sessions_opened }) => sessions_opened >= players.length);
-    await Promise.all(players.map((player) => player.rest()));
+    for (let i = 0; i < PLAYERS; i++) await play(['one'], `127.0.0.${10 + i}`);
     for (let i = 0; i < PLAYERS; i++)
-      assert.match(left.log(), new RegExp(` from 127\\.0\\.0\\.${10 + i}\\b`));
+      await one.logged(new RegExp(` from 127\\.0\\.0\\.${10 + i}\\b`));
+
+    // The relay is full: its own players come back after a break, and a newcomer goes to the other relay.
+    const seated = [...sockets];
+    await play(['one', 'two'], '127.0.0.30');
+    for (const socket of seated) socket.terminate();
+    await statsUntil(one, ({ sessions_resumed }) => sessions_resumed === PLAYERS);
+    assert.equal((await one.stats()).sessions_open, PLAYERS);
+
+    // The newcomer's relay dies, and the other has a place again.
+    players[0].client.disconnect();
+    await statsUntil(one, ({ sessions_open }) => sessions_open === PLAYERS - 1);
+    two.kill('SIGKILL');
+    await statsUntil(one, ({ sessions_open }) => sessions_open === PLAYERS);
+    await Promise.all(players.slice(1).map((player) => player.rest()));
+
+    // A foreign page may not play.
+    const foreign = new WebSocket(url('one').replace('https', 'wss'), ['causeway.v1'], {
+      ...{ family: 4, rejectUnauthorized: false, origin: 'https://foreign.example' },
+    });
+    const [code] = await patiently(once(foreign, 'close'), 'the end of a foreign page');
+    assert.equal(code, 4004);
   });
