@@ -8,14 +8,14 @@ import { apart, playThroughLoss, playing, slide, until } from '../support/game_p
 import { randomFrom } from '../support/random.mjs';
 import { newPage, startChromium } from '../support/browsers.mjs';
 
-const SECONDS = Number(process.env.GAME_SECONDS ?? 10);
+const SECONDS = Number(process.env.GAME_SECONDS ?? 15);
 const pictures = join(process.env.CAUSEWAY_BUILD, 'screenshots');
 mkdirSync(pictures, { recursive: true });
 const demo = await startDemo(test, '--rtc', '127.0.0.1:0');
 const browser = await startChromium(test);
 
 const open = async (t, parameters = {}, { from = demo, first, ...options } = {}) => {
-  const page = await newPage(t, browser, { viewport: { width: 1280, height: 800 }, ...options });
+  const page = await newPage(t, browser, { viewport: { width: 800, height: 500 }, ...options });
   if (first) await page.addInitScript(first);
   page.faults = [];
   page.on('pageerror', (error) => page.faults.push(error));

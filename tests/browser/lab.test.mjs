@@ -317,29 +317,6 @@ test('columns come and go, and choose their protocol', async (t) => {
   await close(page);
 });
 
-for (const colorScheme of ['light', 'dark'])
-  test(`a phone's width is enough, ${colorScheme}`, async (t) => {
-    for (const [name, width, height] of [
-      ['desktop', 1280, 800],
-      ['phone', 390, 844],
-      ['small', 320, 568],
-    ]) {
-      const phone = width < 400;
-      const page = await open(t, 'loss=10', {
-        viewport: { width, height },
-        hasTouch: phone,
-        isMobile: phone,
-        colorScheme,
-      });
-      const texts = page.locator('details:not([open]) > summary:visible');
-      while (phone && (await texts.count())) await texts.first().click();
-      const wide = await page.evaluate(() => document.documentElement.scrollWidth);
-      assert.ok(wide <= width, `${name}: the page is ${wide} px wide`);
-      await picture(page, `${name}-${colorScheme}`);
-      await close(page);
-    }
-  });
-
 test('four protocols take less time than 60 frames a second leave', async (t) => {
   const page = await open(t, 'speed=1&loss=10&blocks=1&protocols=plain.rudp.notify.tcp');
   const client = await page.context().newCDPSession(page);

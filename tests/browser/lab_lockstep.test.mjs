@@ -126,23 +126,3 @@ test('it plays by itself, and the lab has a link to it', async (t) => {
   assert.equal(await page.evaluate(() => globalThis.page.playing), false);
   await page.close();
 });
-
-for (const colorScheme of ['light', 'dark'])
-  for (const [name, width, height] of [
-    ['desktop', 1440, 900],
-    ['phone', 390, 844],
-  ])
-    test(`the width of a ${name} is enough, ${colorScheme}`, async (t) => {
-      const phone = width < 400;
-      const options = {
-        viewport: { width, height },
-        hasTouch: phone,
-        isMobile: phone,
-        colorScheme,
-      };
-      const page = await open(t, 'loss=2', options);
-      const wide = await page.evaluate(() => document.documentElement.scrollWidth);
-      assert.ok(wide <= width, `the page is ${wide} px wide`);
-      await picture(page, `${name}-${colorScheme}`);
-      await close(page);
-    });

@@ -12,7 +12,7 @@
 #define MOST_WORK 100e6 /* instructions a second */
 #define RATE      60    /* ticks a second */
 #define WARM_UP   9     /* ticks, in which he uses up the burst that he may send at once */
-#define COUNTED   9     /* ticks whose instructions are counted */
+#define COUNTED   3     /* ticks whose instructions are counted */
 #define PER_TICK  100   /* his datagrams in a tick */
 
 #define TEXT_FIELDS(FIELD) FIELD(text, CW_STRING(200))

@@ -13,7 +13,9 @@
 #define BAD_TICKS    (12 * 60)
 #define CALM_SECONDS 10.0
 #define CHANNELS     12
-#define SEEDS        600
+#ifndef SEEDS
+#define SEEDS 600
+#endif
 
 struct stream {
     uint32_t sent, received;
