@@ -90,7 +90,8 @@ void session_step(struct session *session)
 }
 
 /* Ends the sessions that are due. Datagrams do not move deadlines: a session that is found to be
-   due too early gets a new deadline. */
+   due too early gets a new deadline, by which it has its turn even if that has passed already. So
+   those that give way are in order also when the timer is late. */
 static void on_timer(void *context)
 {
     struct sessions *sessions = context;
@@ -104,7 +105,7 @@ static void on_timer(void *context)
             session_end(session, why);
             continue;
         }
-        if (silent_at(session) <= now)
+        if (silent_at(session) <= first->time)
             eviction_append(&sessions->eviction, EVICTION_SILENT, &session->eviction);
         set_deadline(session);
     }

@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { newPage, startChromium } from '../support/browsers.mjs';
 import { startEchoPage, startProtocolPage } from '../support/examples.mjs';
-import { PATIENCE_MS } from '../support/patience.mjs';
 
 const pictures = join(process.env.CAUSEWAY_BUILD, 'screenshots');
 const sizes = { desktop: { width: 1280, height: 800 }, phone: { width: 390, height: 844 } };
@@ -14,7 +13,6 @@ for (const [name, viewport] of Object.entries(sizes))
   test(`the page says what comes back, and how it ends: ${name}`, async (t) => {
     const { server, url } = await startEchoPage(t);
     const page = await newPage(t, await startChromium(t), { viewport });
-    page.setDefaultTimeout(PATIENCE_MS);
     const errors = [];
     page.on('pageerror', (error) => errors.push(error.message));
     await page.goto(url);
@@ -40,7 +38,6 @@ for (const [protocol, program] of Object.entries(others))
   test(`a page speaks ${protocol} with a native server, through a relay with --raw`, async (t) => {
     const url = await startProtocolPage(t, program);
     const page = await newPage(t, await startChromium(t), { viewport: sizes.phone });
-    page.setDefaultTimeout(PATIENCE_MS);
     await page.goto(`${url}protocols.html?protocol=${protocol}`);
     await page.getByText('100 of 100 packages have come back.').waitFor();
     await page.screenshot({ path: join(pictures, `examples-${protocol}.png`) });

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { attempt, chat, leave, makeRoot, startChat } from '../support/chat_page.mjs';
-import { LOADED_GRACE_SECONDS, startHidingChromium } from '../support/browsers.mjs';
+import { LOADED_GRACE_SECONDS, newPage, startHidingChromium } from '../support/browsers.mjs';
 
 /** The seconds after which a server gives up a client. */
 const TIMEOUT = 5;
@@ -24,7 +24,7 @@ const place = await startChat(test, { root });
 
 /** Opens a client in a page that is hidden as soon as it is connected; the page notes how often timers run. */
 async function openHidden(file, { timeoutSeconds = TIMEOUT } = {}) {
-  const page = await browser.newPage();
+  const page = await newPage(test, browser);
   await page.goto(new URL(file, place.url).href);
   const token = await place.server.token({ timeoutSeconds });
   assert.deepEqual(await attempt(page, token, { transports: ['websocket'] }), {
@@ -45,7 +45,7 @@ async function openHidden(file, { timeoutSeconds = TIMEOUT } = {}) {
     globalThis.silent = () => (performance.now() - last) / 1000;
     globalThis.longestNow = () => Math.max(globalThis.longest / 1000, globalThis.silent());
   });
-  const front = await browser.newPage();
+  const front = await newPage(test, browser);
   await front.bringToFront();
   assert.equal(await page.evaluate(() => document.visibilityState), 'hidden');
   return { page, front };

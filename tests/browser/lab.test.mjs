@@ -161,7 +161,7 @@ test('a shared address gives the same run, and another seed another', async (t) 
 test('Firefox sees the same run as Chromium', async (t) => {
   const firefox = await startFirefox(t);
   const fragment = 'loss=10&bursts=4&jitter=40&bandwidth=512&blocks=1&seed=7';
-  const page = await firefox.newPage();
+  const page = await newPage(t, firefox);
   await page.goto(`${lab}#${fragment}`);
   await stopped(page);
   const chromium = await open(t, fragment);
@@ -345,8 +345,8 @@ test('four protocols take less time than 60 frames a second leave', async (t) =>
   await close(page);
 });
 
-test('who wants less motion begins with a run that stands still', async () => {
-  const page = await browser.newPage({ reducedMotion: 'reduce' });
+test('who wants less motion begins with a run that stands still', async (t) => {
+  const page = await newPage(t, browser, { reducedMotion: 'reduce' });
   await page.goto(lab);
   await page.waitForFunction(() => globalThis.page?.run);
   const { playing, ticks } = await page.evaluate(() => ({
@@ -371,14 +371,14 @@ test('the page says what it does not understand, and what it lacks', async (t) =
   );
   await close(page);
 
-  const without = await browser.newPage();
+  const without = await newPage(t, browser);
   await without.addInitScript(() => delete globalThis.WebAssembly);
   await without.goto(lab);
   await without.locator('#trouble').waitFor();
   assert.match(await without.textContent('#trouble'), /needs WebAssembly/);
   await without.close();
 
-  const plain = await browser.newPage({ javaScriptEnabled: false });
+  const plain = await newPage(t, browser, { javaScriptEnabled: false });
   await plain.goto(lab);
   assert.match(await plain.textContent('noscript'), /needs JavaScript/);
   await plain.close();

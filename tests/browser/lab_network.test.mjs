@@ -7,7 +7,6 @@ import { newPage, startChromium } from '../support/browsers.mjs';
 import { freePort } from '../support/free_port.mjs';
 import { slide } from '../support/game_page.mjs';
 import { runFor, startLabRelay, startLabServer } from '../support/lab_page.mjs';
-import { PATIENCE_MS } from '../support/patience.mjs';
 
 /** A column works when so many of its messages have come back. */
 const MESSAGES = 20;
@@ -21,7 +20,6 @@ const relay = await startLabRelay(test, upstream);
 /** Opens the lab as this relay serves it. */
 async function open(t, { url = relay.url, fragment = '', viewport = sizes.desktop } = {}) {
   const page = await newPage(t, browser, { viewport });
-  page.setDefaultTimeout(PATIENCE_MS);
   page.faults = [];
   page.on('pageerror', (error) => page.faults.push(error));
   await page.goto(`${url}#${fragment}`);

@@ -6,8 +6,9 @@ import { attempt, chat, ending, leave, openPage, startChat } from '../support/ch
 import { startDelayPath } from '../support/delay_path.mjs';
 import { share } from '../support/fixture.mjs';
 import { openPackagePage, startPackagePage } from '../support/package_page.mjs';
+import { until } from '../support/patience.mjs';
 import { startRelay } from '../support/relay.mjs';
-import { lostToBusyPage } from '../support/busy_page.mjs';
+import { sentByBusyPage } from '../support/busy_page.mjs';
 import { startUdpServer } from '../support/udp_server.mjs';
 
 const RTT = 100;
@@ -100,8 +101,7 @@ for (const [name, startBrowser] of Object.entries(browsers))
         assert.deepEqual(said, sent);
         if (inWorker) {
           assert.equal(await page.evaluate(() => globalThis.client.offloaded), true);
-          const lost = await lostToBusyPage(page);
-          assert.ok(lost <= 1, `${lost} ticks without a datagram`);
+          assert.ok((await sentByBusyPage(page, 5)) >= 5);
         }
         await leave(page);
         assert.equal(await ending(page), 'client');
@@ -112,18 +112,16 @@ for (const [name, startBrowser] of Object.entries(browsers))
       const page = await openPage(t, browser(), chatting);
       const how = { transports: ['webtransport', 'webrtc', 'websocket'] };
       await attempt(page, await chatting.server.token(), how);
-      const settle = () =>
-        page.evaluate(async () => {
-          const { client } = globalThis;
-          for (let i = 0; i < 400 && client.transport !== 'webtransport'; i++)
-            await new Promise((resolve) => setTimeout(resolve, 25));
-          return client.transport;
-        });
-      assert.equal(await settle(), 'webtransport');
+      // A client tries a better link again a minute after it was too slow.
+      const settled = () =>
+        until('WebTransport', () =>
+          page.evaluate(() => globalThis.client.transport === 'webtransport'),
+        );
+      await settled();
       await chatting.relay.upgrade();
       const { sent, said } = await chat(page, 10);
       assert.deepEqual(said, sent);
-      assert.equal(await settle(), 'webtransport');
+      await settled();
       await leave(page);
     });
   });

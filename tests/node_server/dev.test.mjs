@@ -18,7 +18,7 @@ import { connect, dist, generateConnectToken, generateKey } from '../support/cau
 import { until } from '../support/patience.mjs';
 import { require } from '../support/packages.mjs';
 import { packedProject } from '../support/packed.mjs';
-import { startChromium } from '../support/browsers.mjs';
+import { newPage, startChromium } from '../support/browsers.mjs';
 import { own, temporaryFolder } from '../support/fixture.mjs';
 import { childrenOf, isAlive, startProgram } from '../support/programs.mjs';
 import { makeStarter, newGamePage, playsOverWebRtc, program } from '../support/starter.mjs';
@@ -342,7 +342,7 @@ test('a token of another game is told in the terminal and in the page', async (t
   assert.equal(offer.status, 204);
   const [, port] = (await says(/(UDP port \d+)/)).split('port ');
   const browser = await startChromium(t);
-  const page = await browser.newPage();
+  const page = await newPage(t, browser);
   const errors = [];
   page.on('console', (message) => message.type() === 'error' && errors.push(message.text()));
   await page.goto(address);
@@ -358,10 +358,13 @@ test('a token of another game is told in the terminal and in the page', async (t
     servers: [`127.0.0.1:${port}`],
     schema: messages,
   });
-  const attempt = connect(address, { token, schema: messages, WebSocket });
+  const refused = assert.rejects(connect(address, { token, schema: messages, WebSocket }), {
+    code: 'REQUEST_TIMED_OUT',
+    message: /another key/,
+  });
   await says(/server\.ts (refuses connect tokens) \(NOT_AUTHENTIC, \d+ requests\): .*another key/);
   await page.locator('vite-error-overlay').waitFor();
-  await assert.rejects(attempt, { code: 'REQUEST_TIMED_OUT', message: /another key/ });
+  await refused;
 });
 
 test('no request ends it, not for a URL that is none nor with a datagram at once', async (t) => {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
-import { temporaryFolder } from '../support/fixture.mjs';
+import { own, temporaryFolder } from '../support/fixture.mjs';
 import { freePort } from '../support/free_port.mjs';
 import { until } from '../support/patience.mjs';
 import { childrenOf, isAlive } from '../support/programs.mjs';
@@ -37,13 +37,17 @@ async function start(t, { code = 0, args = [], wrap = (command) => command } = {
   const port = await freePort();
   const note = path.join(folder, `note${games++}`);
   const command = wrap(`${process.execPath} ${program} ${port} ${note} ${code}`);
+  let pid = 0;
+  // A test that ends kills the relay's first process. The game server hears of that and writes into the folder.
+  own(t, () => until('the end of the game server', () => !pid || !isAlive(pid)));
   const relay = await startRelay(t, {
     upstream: `127.0.0.1:${port}`,
     args: ['--exec', command, ...args],
   });
   const noted = () => (existsSync(note) ? readFileSync(note, 'utf8') : '');
   await until('the game server', () => noted().startsWith('ready '));
-  return { relay, port, pid: Number(noted().slice(6)), noted };
+  pid = Number(noted().slice(6));
+  return { relay, port, pid, noted };
 }
 
 for (const args of [[], ['--workers', '2']])

@@ -16,6 +16,7 @@ import {
   request,
   RESPONSE,
 } from './packets.mjs';
+import { sleep } from '../support/patience.mjs';
 import { pattern } from '../support/pattern.mjs';
 import { assertStats, statsUntil } from '../support/relay.mjs';
 import { startPlayed, startServed } from '../support/served.mjs';
@@ -139,23 +140,28 @@ test('a session that the game server has left keeps no place', async (t) => {
   };
 
   const player = await come();
-  const kept = [await come(), await come()];
-  left.add(kept[0].port);
+  // The server leaves the later one first.
+  const [second, first] = [await come(), await come()];
+  left.add(first.port);
   // Two words more to the other one make sure that the server has been silent to the first for longer.
-  for (let i = 0; i < 2; i++) await once(kept[1].client.socket, 'message');
-  left.add(kept[1].port);
-  for (const { client } of kept) repeat(t, () => client.send(opener), 100);
+  for (let i = 0; i < 2; i++) await once(second.client.socket, 'message');
+  left.add(second.port);
+  for (const { client } of [first, second]) repeat(t, () => client.send(opener), 100);
+  // The relay learns of both at once, as on a busy machine.
+  relay.kill('SIGSTOP');
+  await sleep(1500);
+  relay.kill('SIGCONT');
   await comeInTheEnd();
-  assert.deepEqual(await kept[0].client.closed(), noRoom);
+  assert.deepEqual(await first.client.closed(), noRoom);
 
   // A session to which the server speaks again keeps its place again.
-  left.delete(kept[1].port);
-  await kept[1].client.received(kept[1].client.messages.length + 20);
+  left.delete(second.port);
+  await second.client.received(second.client.messages.length + 20);
   assert.deepEqual((await come()).refusal, noRoom);
 
-  left.add(kept[1].port);
+  left.add(second.port);
   await comeInTheEnd();
-  assert.deepEqual(await kept[1].client.closed(), noRoom);
+  assert.deepEqual(await second.client.closed(), noRoom);
   assert.equal(player.client.socket.readyState, player.client.socket.OPEN);
   assert.equal((await relay.stats()).sessions_ended_evicted, 2);
 });
@@ -292,7 +298,6 @@ for (const [name, datagram] of Object.entries({
     for (let i = 0; i < 4; i++) await rig.newcomer({ rtc: i % 2 === 1 });
     const stats = await rig.relay.stats();
     assert.ok(stats.sessions_ended_evicted > 0);
-    assert.equal(stats.sessions_refused_full, 0);
     crowd.stop();
     await rig.check();
   });

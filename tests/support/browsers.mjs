@@ -1,12 +1,15 @@
 // Headless browsers with profiles of their own, for the length of a test.
 import { own } from './fixture.mjs';
 import { require } from './packages.mjs';
+import { PATIENCE_MS } from './patience.mjs';
 
 const { chromium } = require('playwright-core');
 const puppeteer = require('puppeteer-core');
+const patience = { timeout: PATIENCE_MS, protocolTimeout: PATIENCE_MS };
 
 export async function startChromium(t, ...flags) {
   const browser = await chromium.launch({
+    timeout: PATIENCE_MS,
     executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
     args: [
       '--headless=new',
@@ -28,6 +31,7 @@ export async function startChromium(t, ...flags) {
 
 export async function startFirefox(t) {
   const browser = await puppeteer.launch({
+    ...patience,
     browser: 'firefox',
     executablePath: process.env.FIREFOX ?? '/usr/bin/firefox-esr',
     headless: true,
@@ -50,6 +54,7 @@ export const LOADED_GRACE_SECONDS = 60;
 /** Starts a Chromium that hides all pages but the one in front, and throttles them as it does for users. */
 export async function startHidingChromium(t) {
   const browser = await puppeteer.launch({
+    ...patience,
     executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
     headless: true,
     ignoreDefaultArgs: [
@@ -73,6 +78,7 @@ export const browsers = { Chromium: startChromium, Firefox: startFirefox };
 /** Opens an empty page; the test may close it before it ends. */
 export async function newPage(t, browser, options) {
   const page = await browser.newPage(options);
+  page.setDefaultTimeout(PATIENCE_MS);
   own(t, () => page.isClosed() || page.close());
   return page;
 }

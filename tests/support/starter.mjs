@@ -2,7 +2,8 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { PATIENCE_MS, until } from './patience.mjs';
+import { newPage } from './browsers.mjs';
+import { until } from './patience.mjs';
 import { lineOf, startProgram } from './programs.mjs';
 import { modules, packedProject } from './packed.mjs';
 
@@ -91,8 +92,7 @@ export const playsOverWebSocket = (seen) =>
 
 /** Makes a page, and watches it. */
 export async function newGamePage(browser, options) {
-  const page = await browser.newPage({ ignoreHTTPSErrors: true, ...options });
-  page.setDefaultTimeout(PATIENCE_MS);
+  const page = await newPage(null, browser, { ignoreHTTPSErrors: true, ...options });
   await countDatagrams(page);
   return { page, seen: watch(page) };
 }
