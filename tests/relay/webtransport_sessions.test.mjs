@@ -1,5 +1,7 @@
 // Sessions over WebTransport: a native client that behaves like Safari, and a game server that echoes.
 import assert from 'node:assert/strict';
+import { X509Certificate } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { certify } from '../support/certificate.mjs';
 import { share, temporaryFolder } from '../support/fixture.mjs';
@@ -187,13 +189,37 @@ describe('a page', () => {
 });
 
 describe('a certificate of the operator', () => {
-  test('is shown, and pages get no hashes', async (t) => {
-    const { certificate, key } = certify(temporaryFolder(t));
-    const files = ['--webtransport-certificate', certificate, '--webtransport-key', key];
-    const { relay } = await start(t, files);
-    assert.deepEqual((await askRelay(relay)).hashes, []);
-    await open(t, relay);
-  });
+  test(
+    'is shown, and pages get no hashes; SIGHUP reads it again',
+    { skip: oneProcess },
+    async (t) => {
+      const folder = temporaryFolder(t);
+      const { certificate, key } = certify(folder);
+      const files = ['--webtransport-certificate', certificate, '--webtransport-key', key];
+      const { relay } = await start(t, files);
+      assert.deepEqual((await askRelay(relay)).hashes, []);
+      const current = () => new X509Certificate(readFileSync(certificate)).raw.toString('hex');
+      const reload = async (says) => {
+        const from = relay.log().length;
+        relay.kill('SIGHUP');
+        await relay.logged(says, from);
+      };
+      const shown = async () => {
+        const client = await open(t, relay);
+        client.say('certificate');
+        return client.expect('certificate');
+      };
+      for (let round = 0; round < 3; round++) {
+        assert.equal(await shown(), current());
+        certify(folder);
+        await reload(/reloaded the options\n/);
+      }
+      const last = current();
+      writeFileSync(certificate, 'nonsense');
+      await reload(/no certificate for WebTransport from [^]*not reloaded\n/);
+      assert.equal(await shown(), last);
+    },
+  );
 
   test('that cannot be read keeps the relay from starting', async () => {
     const args = ['--listen', '127.0.0.1:0', '--upstream', '127.0.0.1:9', ...options];
