@@ -27,7 +27,7 @@ struct certificates {
     int64_t turn; /* when the next one comes into use */
     struct made_certificate *current;
     struct made_certificate *next;
-    struct made_certificate *past; /* of handshakes that had begun with them */
+    struct made_certificate *past; /* those that handshakes may have begun with */
 };
 
 /* Signs a certificate for a key. Browsers look at its validity, its key and its hash. */

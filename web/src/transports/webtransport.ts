@@ -62,8 +62,8 @@ interface RelayAnswer {
 }
 
 /**
- * What is known of relays, by their addresses; `undefined` for one that is to be asked. It holds until the relay is
- * started again or changes its certificates, after six days or more.
+ * The answers of relays by the addresses of these; `undefined` for a relay that is to be asked. An answer holds until the
+ * relay is started again or changes its certificates, after six days or more.
  */
 const known = new Map<string, RelayAnswer | undefined>();
 
