@@ -63,8 +63,10 @@ static void reload(struct relay *relay)
         log_error("not reloaded: %s", error.text);
         return;
     }
-    /* A worker gets them from its supervisor. */
-    if (relay->number == 0 && !tls_reload(relay->tls, &options.tls)) {
+    /* A worker gets those of TLS from its supervisor. */
+    if (!webtransport_reload(relay->webtransport, options.webtransport_certificate,
+                             options.webtransport_key) ||
+        (relay->number == 0 && !tls_reload(relay->tls, &options.tls))) {
         log_error("not reloaded");
         options_free(&options);
         return;

@@ -92,6 +92,17 @@ static struct dtls_identity *open_identity(const struct relay *relay)
     return identity;
 }
 
+/* Tells a page that there is no WebTransport. Browsers would print any other answer as an error,
+   and pages ask each relay. */
+static bool tell_none(void *context, const struct http_request *request,
+                      struct http_response *response)
+{
+    (void)context;
+    (void)request;
+    response->status = HTTP_NO_CONTENT;
+    return true;
+}
+
 /* Opens WebTransport on the port of WebRTC, and with its addresses. */
 static bool open_webtransport(struct relay *relay, const struct webrtc_config *webrtc)
 {
@@ -164,6 +175,10 @@ static bool open_http(struct relay *relay)
         .websockets = true,
         .hsts_seconds = options->hsts_seconds,
     };
+    const struct http_route no_webtransport = {.path = WEBTRANSPORT_ROUTE,
+                                               .methods = HTTP_POST,
+                                               .access = HTTP_PAGES,
+                                               .handle = tell_none};
     if (!files_open(&relay->files, options->root)) {
         log_error("cannot serve files from %s: %s", options->root, strerror(errno));
         return false;
@@ -175,6 +190,8 @@ static bool open_http(struct relay *relay)
         return false;
     }
     files_add_route(&relay->files, relay->http);
+    if (!options->webtransport)
+        http_add_route(relay->http, &no_webtransport);
     return true;
 }
 

@@ -67,12 +67,14 @@ const struct option_row options_table[] = {
     {.name = "webtransport-certificate",
      .value = "FILE",
      TO(option_read_text, webtransport_certificate),
+     .reloads = true,
      .help = "a PEM file with a certificate that browsers trust, and its chain, with "
              "--webtransport-key; default: certificates of its own, valid for 14 days, which "
              "browsers trust by their hashes"},
     {.name = "webtransport-key",
      .value = "FILE",
      TO(option_read_text, webtransport_key),
+     .reloads = true,
      .help = "the key of --webtransport-certificate, a PEM file"},
 
     {.heading = "TLS",

@@ -12,18 +12,22 @@
 /* A certificate is in use for this many days, after as many in which it is the next one. One day is
    left on both sides for clocks that are wrong. */
 #define PERIOD_DAYS 6
+/* More seconds than any handshake takes; see QUIC_HANDSHAKE_SECONDS. */
+#define HANDSHAKE_SECONDS 60
 
 struct made_certificate {
     gnutls_certificate_credentials_t credentials;
     uint8_t hash[CERTIFICATE_HASH_SIZE];
+    int64_t end;                     /* when it went out of use */
+    struct made_certificate *before; /* the one that went out of use before it */
 };
 
 struct certificates {
-    bool own;                     /* the operator's, which is `current` and never changes */
-    int64_t turn;                 /* when the next one comes into use */
-    struct made_certificate last; /* the one before, of handshakes that had begun with it */
-    struct made_certificate current;
-    struct made_certificate next;
+    bool own;     /* the operator's, which is `current` */
+    int64_t turn; /* when the next one comes into use */
+    struct made_certificate *current;
+    struct made_certificate *next;
+    struct made_certificate *past; /* those that handshakes may have begun with */
 };
 
 /* Signs a certificate for a key. Browsers look at its validity, its key and its hash. */
@@ -54,13 +58,35 @@ static int sign(gnutls_x509_crt_t certificate, gnutls_x509_privkey_t key, int64_
     return error;
 }
 
-/* Makes a certificate that is valid from about now. Returns false after logging why. */
-static bool make(struct made_certificate *out, int64_t now)
+static void release(struct made_certificate *made)
 {
+    if (!made)
+        return;
+    if (made->credentials)
+        gnutls_certificate_free_credentials(made->credentials);
+    free(made);
+}
+
+/* Returns a certificate that is to be filled in, or NULL after logging why. */
+static struct made_certificate *allocate(void)
+{
+    struct made_certificate *made = calloc(1, sizeof *made);
+    if (made && gnutls_certificate_allocate_credentials(&made->credentials) == 0)
+        return made;
+    log_error("no memory");
+    free(made);
+    return NULL;
+}
+
+/* Makes a certificate that is valid from about now. Returns NULL after logging why. */
+static struct made_certificate *make(int64_t now)
+{
+    struct made_certificate *made = allocate();
     gnutls_x509_crt_t certificate = NULL;
     gnutls_x509_privkey_t key = NULL;
     size_t size = CERTIFICATE_HASH_SIZE;
-    out->credentials = NULL;
+    if (!made)
+        return NULL;
     int error = gnutls_x509_crt_init(&certificate);
     if (error == 0)
         error = gnutls_x509_privkey_init(&key);
@@ -70,36 +96,31 @@ static bool make(struct made_certificate *out, int64_t now)
     if (error == 0)
         error = sign(certificate, key, now);
     if (error == 0)
-        error = gnutls_x509_crt_get_fingerprint(certificate, GNUTLS_DIG_SHA256, out->hash, &size);
+        error = gnutls_x509_crt_get_fingerprint(certificate, GNUTLS_DIG_SHA256, made->hash, &size);
     if (error == 0)
-        error = gnutls_certificate_allocate_credentials(&out->credentials);
-    if (error == 0)
-        error = gnutls_certificate_set_x509_key(out->credentials, &certificate, 1, key);
+        error = gnutls_certificate_set_x509_key(made->credentials, &certificate, 1, key);
     gnutls_x509_crt_deinit(certificate);
     gnutls_x509_privkey_deinit(key);
-    if (error < 0)
-        log_error("no certificate for WebTransport: %s", gnutls_strerror(error));
-    return error >= 0;
+    if (error >= 0)
+        return made;
+    log_error("no certificate for WebTransport: %s", gnutls_strerror(error));
+    release(made);
+    return NULL;
 }
 
-static void release(struct made_certificate *made)
+static struct made_certificate *load(const char *certificate, const char *key)
 {
-    if (made->credentials)
-        gnutls_certificate_free_credentials(made->credentials);
-    made->credentials = NULL;
-}
-
-static bool load(struct certificates *certificates, const char *certificate, const char *key)
-{
-    gnutls_certificate_credentials_t *out = &certificates->current.credentials;
-    int error = gnutls_certificate_allocate_credentials(out);
-    certificates->own = true;
-    if (error == 0)
-        error = gnutls_certificate_set_x509_key_file(*out, certificate, key, GNUTLS_X509_FMT_PEM);
-    if (error < 0)
-        log_error("no certificate for WebTransport from %s and %s: %s", certificate, key,
-                  gnutls_strerror(error));
-    return error >= 0;
+    struct made_certificate *made = allocate();
+    if (!made)
+        return NULL;
+    const int error = gnutls_certificate_set_x509_key_file(made->credentials, certificate, key,
+                                                           GNUTLS_X509_FMT_PEM);
+    if (error >= 0)
+        return made;
+    log_error("no certificate for WebTransport from %s and %s: %s", certificate, key,
+              gnutls_strerror(error));
+    release(made);
+    return NULL;
 }
 
 struct certificates *certificates_create(const char *certificate, const char *key, int64_t now)
@@ -109,22 +130,64 @@ struct certificates *certificates_create(const char *certificate, const char *ke
         log_error("no memory");
         return NULL;
     }
+    certificates->own = certificate != NULL;
     certificates->turn = now + (int64_t)PERIOD_DAYS * DAY;
-    if (certificate ? load(certificates, certificate, key)
-                    : make(&certificates->current, now) && make(&certificates->next, now))
+    certificates->current = certificate ? load(certificate, key) : make(now);
+    certificates->next = certificate ? NULL : make(now);
+    if (certificates->current && (certificates->own || certificates->next))
         return certificates;
     certificates_destroy(certificates);
     return NULL;
+}
+
+/* Frees the certificates that went out of use before `end`. */
+static void forget(struct certificates *certificates, int64_t end)
+{
+    struct made_certificate **at = &certificates->past;
+    while (*at && (*at)->end >= end)
+        at = &(*at)->before;
+    while (*at) {
+        struct made_certificate *made = *at;
+        *at = made->before;
+        release(made);
+    }
 }
 
 void certificates_destroy(struct certificates *certificates)
 {
     if (!certificates)
         return;
-    release(&certificates->last);
-    release(&certificates->current);
-    release(&certificates->next);
+    release(certificates->current);
+    release(certificates->next);
+    forget(certificates, INT64_MAX);
     free(certificates);
+}
+
+/* Puts another certificate in the place of the one in use. */
+static void replace(struct certificates *certificates, struct made_certificate *by, int64_t now)
+{
+    struct made_certificate *old = certificates->current;
+    forget(certificates, now - HANDSHAKE_SECONDS);
+    old->end = now;
+    old->before = certificates->past;
+    certificates->past = old;
+    certificates->current = by;
+}
+
+bool certificates_reload(struct certificates *certificates, const char *certificate,
+                         const char *key, int64_t now)
+{
+    if (certificates->own != (certificate != NULL)) {
+        log_error("restart the relay to %s --webtransport-certificate",
+                  certificate ? "give it" : "take away its");
+        return false;
+    }
+    if (!certificate)
+        return true;
+    struct made_certificate *made = load(certificate, key);
+    if (made)
+        replace(certificates, made, now);
+    return made != NULL;
 }
 
 /* Brings the next certificate into use when it is time. Nobody may have asked for so long that the
@@ -133,21 +196,19 @@ void certificates_destroy(struct certificates *certificates)
 static void rotate(struct certificates *certificates, int64_t now)
 {
     const int64_t period = (int64_t)PERIOD_DAYS * DAY;
-    struct made_certificate first = {0};
-    struct made_certificate second = {0};
     if (certificates->own || now < certificates->turn)
         return;
     const bool late = now >= certificates->turn + period;
-    if (!make(&second, now) || (late && !make(&first, now))) {
-        release(&first);
-        release(&second);
+    struct made_certificate *first = late ? make(now) : certificates->next;
+    struct made_certificate *second = first ? make(now) : NULL;
+    if (!second) {
+        if (late)
+            release(first);
         return;
     }
-    release(&certificates->last);
-    certificates->last = certificates->current;
     if (late)
-        release(&certificates->next);
-    certificates->current = late ? first : certificates->next;
+        release(certificates->next);
+    replace(certificates, first, now);
     certificates->next = second;
     certificates->turn = (late ? now : certificates->turn) + period;
 }
@@ -155,7 +216,7 @@ static void rotate(struct certificates *certificates, int64_t now)
 gnutls_certificate_credentials_t certificates_use(struct certificates *certificates, int64_t now)
 {
     rotate(certificates, now);
-    return certificates->current.credentials;
+    return certificates->current->credentials;
 }
 
 size_t certificates_hashes(struct certificates *certificates, int64_t now,
@@ -165,8 +226,8 @@ size_t certificates_hashes(struct certificates *certificates, int64_t now,
     if (certificates->own)
         return 0;
     for (int i = 0; i < CERTIFICATE_HASH_SIZE; i++) {
-        out[0][i] = certificates->current.hash[i];
-        out[1][i] = certificates->next.hash[i];
+        out[0][i] = certificates->current->hash[i];
+        out[1][i] = certificates->next->hash[i];
     }
     return CERTIFICATE_HASHES;
 }

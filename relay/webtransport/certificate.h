@@ -19,6 +19,11 @@ struct certificates;
    PEM files when they are not NULL. Logs what failed and returns NULL otherwise. */
 struct certificates *certificates_create(const char *certificate, const char *key, int64_t now);
 
+/* Reads the operator's own again, perhaps from other files; NULL when there are none. Returns false
+   after logging why not, and keeps those that it has. */
+bool certificates_reload(struct certificates *certificates, const char *certificate,
+                         const char *key, int64_t now);
+
 /* Frees them. No handshake may be under way. NULL is allowed. */
 void certificates_destroy(struct certificates *certificates);
 

@@ -471,6 +471,13 @@ void webtransport_set_limits(struct webtransport *webtransport, const struct web
     webtransport->config.limits = *limits;
 }
 
+bool webtransport_reload(struct webtransport *webtransport, const char *certificate,
+                         const char *key)
+{
+    return !webtransport ||
+           certificates_reload(webtransport->certificates, certificate, key, (int64_t)time(NULL));
+}
+
 void webtransport_leave(struct webtransport *webtransport)
 {
     if (webtransport)

@@ -10,6 +10,9 @@
 #include "session/session.h"
 #include "stats/stats.h"
 
+/* The path at which pages ask for the address and the certificates, and of their sessions. */
+#define WEBTRANSPORT_ROUTE "/webtransport"
+
 struct webtransport_config {
     struct webrtc *webrtc; /* has the UDP port; must outlive the transport */
     /* The addresses to which browsers are told to send, as for WebRTC. Without any, or with a
@@ -35,8 +38,13 @@ struct webtransport *webtransport_create(const struct webtransport_config *confi
                                          struct loop *loop, struct sessions *sessions,
                                          struct http *http, struct stats *stats);
 
-/* Changes the limits. NULL is allowed, here and in the next functions. */
+/* Changes the limits. A transport that is NULL is allowed, here and in the next functions. */
 void webtransport_set_limits(struct webtransport *webtransport, const struct webrtc_limits *limits);
+
+/* Reads the operator's own certificate again, perhaps from other files; NULL when there is none.
+   Returns false after logging why not, and keeps the one that it has. */
+bool webtransport_reload(struct webtransport *webtransport, const char *certificate,
+                         const char *key);
 
 /* Sends what is due and frees the links that have ended. Call it in each turn of the loop, before
    webrtc_turn. */

@@ -30,6 +30,15 @@ void webtransport_set_limits(struct webtransport *webtransport, const struct web
     (void)limits;
 }
 
+bool webtransport_reload(struct webtransport *webtransport, const char *certificate,
+                         const char *key)
+{
+    (void)webtransport;
+    (void)certificate;
+    (void)key;
+    return true;
+}
+
 void webtransport_turn(struct webtransport *webtransport)
 {
     (void)webtransport;

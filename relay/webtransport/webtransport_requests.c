@@ -11,9 +11,6 @@
 #include <string.h>
 #include <time.h>
 
-/* The path of both requests. */
-#define ROUTE "/webtransport"
-
 /* A page's pass is this many bytes, in hexadecimal digits. */
 #define PASS_BYTES 16
 #define PASS_SIZE  (2 * PASS_BYTES)
@@ -69,7 +66,7 @@ static bool tell(void *context, const struct http_request *request, struct http_
     make_pass(webtransport, request->origin, pass);
     text_add(&response->body, "{\"address\":\"");
     add_address(webtransport, request, &response->body);
-    text_add(&response->body, "\",\"path\":\"" ROUTE "?pass=%s\",\"hashes\":[", pass);
+    text_add(&response->body, "\",\"path\":\"" WEBTRANSPORT_ROUTE "?pass=%s\",\"hashes\":[", pass);
     for (size_t i = 0; i < count; i++) {
         text_add(&response->body, i > 0 ? ",\"" : "\"");
         for (size_t k = 0; k < CERTIFICATE_HASH_SIZE; k++)
@@ -85,7 +82,7 @@ static bool tell(void *context, const struct http_request *request, struct http_
    with a GET to the page's own host. */
 void webtransport_add_route(struct webtransport *webtransport, struct http *http)
 {
-    const struct http_route route = {.path = ROUTE,
+    const struct http_route route = {.path = WEBTRANSPORT_ROUTE,
                                      .methods = HTTP_POST,
                                      .access = HTTP_PAGES,
                                      .handle = tell,
@@ -97,14 +94,14 @@ void webtransport_add_route(struct webtransport *webtransport, struct http *http
 static unsigned read_wishes(const struct webtransport *webtransport,
                             const struct http3_request *request, struct link_request *wanted)
 {
-    const size_t route = strlen(ROUTE);
+    const size_t route = strlen(WEBTRANSPORT_ROUTE);
     char pass[PASS_SIZE + 1];
     char right[PASS_SIZE + 1];
     char key[SESSION_KEY_SIZE + 1];
     char server[SESSION_SERVER_TEXT + 1];
     if (!http3_is_webtransport(request))
         return 400;
-    if (strncmp(request->path, ROUTE "?", route + 1) != 0)
+    if (strncmp(request->path, WEBTRANSPORT_ROUTE "?", route + 1) != 0)
         return 404;
     const char *query = request->path + route + 1;
     if (!form_value(query, "pass", pass, sizeof pass) ||

@@ -10,6 +10,7 @@ import { until } from '../support/patience.mjs';
 import { startRelay } from '../support/relay.mjs';
 import { sentByBusyPage } from '../support/busy_page.mjs';
 import { startUdpServer } from '../support/udp_server.mjs';
+import { askRelay } from '../support/webtransport.mjs';
 
 const RTT = 100;
 
@@ -21,13 +22,24 @@ const relay = await start(test);
 const place = await startChat(test, { relayOptions: ['--webtransport'] });
 
 /** Opens a transport in the page, which keeps it. */
-const openTransport = (page, url) =>
-  page.evaluate(async (address) => {
-    const began = performance.now();
-    const transports = ['webtransport'];
-    globalThis.transport = await globalThis.causeway.openTransport(address, { transports });
-    return performance.now() - began;
-  }, url);
+const openTransport = (page, url, options = { transports: ['webtransport'] }) =>
+  page.evaluate(
+    async ([address, how]) => {
+      globalThis.transport = await globalThis.causeway.openTransport(address, how);
+    },
+    [url, options],
+  );
+
+/** Resolves with the kind of the transport that the page has kept, when it is this one or none comes. */
+const kindOf = (page, wanted) =>
+  page.evaluate(async (kind) => {
+    const { transport } = globalThis;
+    for (let i = 0; i < 400 && transport.kind !== kind; i++) {
+      transport.send(new Uint8Array(20));
+      await new Promise((resolve) => setTimeout(resolve, 25));
+    }
+    return transport.kind;
+  }, wanted);
 
 /** Sends datagrams of many sizes, a few at a time, and returns how many came back as they were. */
 const echo = (page, count) =>
@@ -59,14 +71,41 @@ for (const [name, startBrowser] of Object.entries(browsers))
       assert.equal(await echo(page, 400), 400);
     });
 
-    test('it opens in four round trips', async (t) => {
+    test('it is the best by default; it needs UDP alone with the answer of the relay in the address', async (t) => {
       const path = await startDelayPath(t, { rtt: RTT });
       path.to(await start(t, [...path.relayOptions, '--webtransport', '--origin', origin]));
+      const answer = await askRelay(path, { origin });
+      const tell = (more) =>
+        `${path.url}#${encodeURIComponent(JSON.stringify({ ...answer, ...more }))}`;
+      let requests = 0;
+      path.watch = (kind) => kind === 'tcp up' && requests++;
       const page = await openPackagePage(t, browser(), origin);
-      t.diagnostic(
-        `open after ${(await openTransport(page, path.url)).toFixed(0)} ms at ${RTT} ms`,
-      );
+      await openTransport(page, tell());
       assert.equal(await echo(page, 1), 1);
+      assert.equal(requests, 0);
+      await openTransport(page, tell({ hashes: ['00'.repeat(32)] }));
+      assert.equal(await echo(page, 1), 1);
+      assert.ok(requests > 0, 'a wrong answer: the relay is asked');
+      await openTransport(page, tell(), {});
+      assert.equal(await kindOf(page, 'webtransport'), 'webtransport');
+    });
+
+    test('a relay without it tells so, and the page says nothing of it', async (t) => {
+      const { url } = await start(t, ['--rtc', '127.0.0.1', '--origin', origin]);
+      const page = await openPackagePage(t, browser(), origin);
+      const errors = [];
+      page.on('console', (message) => message.type() === 'error' && errors.push(message.text()));
+      const refusal = await page.evaluate(
+        (address) =>
+          globalThis.causeway
+            .openTransport(address, { transports: ['webtransport'] })
+            .catch(({ errors }) => errors[0].code),
+        url,
+      );
+      assert.equal(refusal, 'NO_RTC');
+      await openTransport(page, url, {});
+      assert.equal(await kindOf(page, 'webrtc'), 'webrtc');
+      assert.deepEqual(errors, []);
     });
 
     test('a page is told why the relay ends its session, and a browser does not break', async (t) => {
@@ -110,8 +149,7 @@ for (const [name, startBrowser] of Object.entries(browsers))
     test('a player comes from a WebSocket to WebTransport, and goes on in an upgrade', async (t) => {
       const chatting = await startChat(t, { relayOptions: ['--webtransport'] });
       const page = await openPage(t, browser(), chatting);
-      const how = { transports: ['webtransport', 'webrtc', 'websocket'] };
-      await attempt(page, await chatting.server.token(), how);
+      await attempt(page, await chatting.server.token());
       // A client tries a better link again a minute after it was too slow.
       const settled = () =>
         until('WebTransport', () =>

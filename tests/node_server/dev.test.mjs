@@ -338,8 +338,8 @@ test('a name that a stranger makes resolve to this machine gets nothing', async 
 
 test('a token of another game is told in the terminal and in the page', async (t) => {
   const { address, says } = await startDev(t);
-  const offer = await fetch(new URL('/rtc', address), { method: 'POST', body: '' });
-  assert.equal(offer.status, 204);
+  for (const path of ['/rtc', '/webtransport'])
+    assert.equal((await fetch(new URL(path, address), { method: 'POST', body: '' })).status, 204);
   const [, port] = (await says(/(UDP port \d+)/)).split('port ');
   const browser = await startChromium(t);
   const page = await newPage(t, browser);

@@ -79,6 +79,7 @@ const firsts = {
   'a DELETE': [request('DELETE', '/rtc/1'), 404],
   'a valid offer': [validOffer, 201],
   'a GET of a route': [request('GET', '/rtc'), 405],
+  'a POST for WebTransport': [request('POST', '/webtransport', { 'Content-Length': 0 }), 204],
   'a GET of a file': [request('GET', '/'), 200],
   'a GET of a large file': [request('GET', '/large.bin'), 200],
   'a HEAD': [request('HEAD', '/'), 200],

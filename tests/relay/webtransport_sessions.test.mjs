@@ -1,8 +1,12 @@
 // Sessions over WebTransport: a native client that behaves like Safari, and a game server that echoes.
 import assert from 'node:assert/strict';
+import { X509Certificate } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { certify } from '../support/certificate.mjs';
+import { startDelayPath } from '../support/delay_path.mjs';
 import { share, temporaryFolder } from '../support/fixture.mjs';
+import { sleep } from '../support/patience.mjs';
 import {
   assertAddsUp,
   assertStats,
@@ -93,6 +97,27 @@ describe('a session', () => {
     assert.deepEqual(await client.receive(), Buffer.alloc(1100, 7));
     if (!oneProcess) assertStats(await relay.stats(), { dropped_oversize: before + 1 });
   });
+
+  test(
+    'on a path that loses a fifth, the relay drops little more',
+    { skip: oneProcess },
+    async (t) => {
+      const path = await startDelayPath(t, { rtt: 100 });
+      const { udp, relay } = await start(t, path.relayOptions.slice(2));
+      path.to(relay);
+      const client = await open(t, relay);
+      client.datagram(whole('hello'));
+      await client.receive();
+      path.loss = 0.2;
+      const to = udp.addresses.get(udp.received.at(-1).port);
+      for (let i = 0; i < 240; i++) {
+        udp.send(Buffer.alloc(1000, i), to);
+        await sleep(16);
+      }
+      const { dropped_congested } = await relay.stats();
+      assert.ok(dropped_congested < 40, `${dropped_congested} of 240`);
+    },
+  );
 
   test('is the one of a WebSocket with the same key', async (t) => {
     const { udp, relay } = shared();
@@ -187,13 +212,37 @@ describe('a page', () => {
 });
 
 describe('a certificate of the operator', () => {
-  test('is shown, and pages get no hashes', async (t) => {
-    const { certificate, key } = certify(temporaryFolder(t));
-    const files = ['--webtransport-certificate', certificate, '--webtransport-key', key];
-    const { relay } = await start(t, files);
-    assert.deepEqual((await askRelay(relay)).hashes, []);
-    await open(t, relay);
-  });
+  test(
+    'is shown, and pages get no hashes; SIGHUP reads it again',
+    { skip: oneProcess },
+    async (t) => {
+      const folder = temporaryFolder(t);
+      const { certificate, key } = certify(folder);
+      const files = ['--webtransport-certificate', certificate, '--webtransport-key', key];
+      const { relay } = await start(t, files);
+      assert.deepEqual((await askRelay(relay)).hashes, []);
+      const current = () => new X509Certificate(readFileSync(certificate)).raw.toString('hex');
+      const reload = async (says) => {
+        const from = relay.log().length;
+        relay.kill('SIGHUP');
+        await relay.logged(says, from);
+      };
+      const shown = async () => {
+        const client = await open(t, relay);
+        client.say('certificate');
+        return client.expect('certificate');
+      };
+      for (let round = 0; round < 3; round++) {
+        assert.equal(await shown(), current());
+        certify(folder);
+        await reload(/reloaded the options\n/);
+      }
+      const last = current();
+      writeFileSync(certificate, 'nonsense');
+      await reload(/no certificate for WebTransport from [^]*not reloaded\n/);
+      assert.equal(await shown(), last);
+    },
+  );
 
   test('that cannot be read keeps the relay from starting', async () => {
     const args = ['--listen', '127.0.0.1:0', '--upstream', '127.0.0.1:9', ...options];

@@ -5,6 +5,7 @@
      stream HEX     sends on the stream of the session
      end            sends no more on it
      reset          breaks it off
+     certificate    prints the certificate that it was shown, "certificate HEX"
      frames HEX     sends these frames of QUIC, whatever they are
      quit           goes without a word
    It prints what comes: "settings N=V ..." in hexadecimal and decimal digits, "datagram HEX",
@@ -360,6 +361,9 @@ static void obey(char *line)
         send_datagram(bytes, frames_size);
     } else if (strncmp(line, "end", 3) == 0) {
         session_out.end = true;
+    } else if (strncmp(line, "certificate", 11) == 0) {
+        const gnutls_datum_t *shown = gnutls_certificate_get_peers(tls, NULL);
+        print_hex("certificate", shown->data, shown->size);
     } else if (strncmp(line, "reset", 5) == 0) {
         ngtcp2_conn_shutdown_stream(conn, 0, session, 0x10c);
     } else {

@@ -44,7 +44,7 @@ async function giveToken(game, request, response) {
   }
 }
 
-/** Answers a request for WebRTC. */
+/** Answers a request for WebRTC or WebTransport. */
 function offer(relay, request, response) {
   const refusal = originRefusal(request);
   if (!refusal) return relay.offer(request, response);
@@ -147,7 +147,8 @@ export async function dev(options, print) {
     else if (request.method === 'GET' || request.method === 'HEAD')
       pages.middlewares(request, response);
     else if (/^\/token(\?|$)/.test(request.url)) void giveToken(game, request, response);
-    else if (/^\/rtc([/?]|$)/.test(request.url)) void offer(relay, request, response);
+    else if (/^\/(rtc|webtransport)([/?]|$)/.test(request.url))
+      void offer(relay, request, response);
     else response.writeHead(404).end();
   });
   http.on('upgrade', (request, socket, head) => {

@@ -101,7 +101,7 @@ export class NativeRelay {
     socket.pipe(way);
   }
 
-  /** Answers a page that asks for WebRTC, or ends it. */
+  /** Answers a page that asks for WebRTC or WebTransport, or ends the former. */
   async offer(request, response) {
     const port = await this.#port;
     if (!port) return this.#instead.offer(request, response);

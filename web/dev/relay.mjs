@@ -139,7 +139,7 @@ export class DevRelay {
     });
   }
 
-  /** Tells a page that asks for WebRTC that there is none. Browsers print other answers as errors. */
+  /** Tells a page that asks for WebRTC or WebTransport that there is none. Browsers print other answers as errors. */
   offer(_, response) {
     response.writeHead(204).end();
   }

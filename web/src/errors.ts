@@ -138,9 +138,6 @@ export type RelayCode =
  */
 export type PageCode = 'POLICY' | 'SANDBOX' | 'LOCAL_NETWORK';
 
-/** The relay of `causeway-net dev` answers offers with this, because browsers print other answers as errors. */
-const NO_CONTENT = 204;
-
 /**
  * Each of the relay's reasons has numbers that stand for it, and a meaning. A number is the code that closes a
  * WebSocket, which a data channel carries in a message, or the status of the answer to an offer.
@@ -150,8 +147,8 @@ const refusals: readonly (readonly [code: RelayCode, numbers: readonly number[],
     ['ORIGIN', [codes.ORIGIN, statuses.FORBIDDEN], "does not allow this page's origin (--origin)"],
     [
       'NO_RTC',
-      [statuses.NOT_FOUND, statuses.METHOD_NOT_ALLOWED, NO_CONTENT],
-      'does not serve WebRTC (--rtc)',
+      [statuses.NOT_FOUND, statuses.METHOD_NOT_ALLOWED, statuses.NO_CONTENT],
+      'does not serve this (--rtc, --webtransport)',
     ],
     [
       'RELAY_FULL',

@@ -19,11 +19,21 @@ export interface TransportOptions extends Omit<
   'session'
 > {
   /**
-   * The kinds of links that may be used, the best first. Default: `['webrtc', 'websocket']`. `webtransport` needs a relay
-   * with `--webtransport`, and opens in half the round trips of WebRTC.
+   * The kinds of links that may be used, the best first. Default: `['webtransport', 'webrtc', 'websocket']`, without
+   * `webtransport` in Safari, which loses datagrams of a burst over it.
    */
   readonly transports?: readonly RelayTransportKind[];
 }
+
+interface WithDatagrams {
+  WebTransportDatagramDuplexStream?: { readonly prototype: object };
+}
+
+/** Safari is the only browser that has no `writable` there. */
+const defaultKinds = (): readonly RelayTransportKind[] =>
+  'writable' in Object((globalThis as WithDatagrams).WebTransportDatagramDuplexStream?.prototype)
+    ? ['webtransport', 'webrtc', 'websocket']
+    : ['webrtc', 'websocket'];
 
 type Connect = (relay: URL, options: TransportOptions & SessionOptions) => Promise<Transport>;
 
@@ -45,7 +55,7 @@ export async function openSession(
   url: string | URL,
   options: TransportOptions,
 ): Promise<SessionTransport> {
-  const { transports = ['webrtc', 'websocket'], signal } = options;
+  const { transports = defaultKinds(), signal } = options;
   throwIfAborted(signal);
   if (transports.length === 0)
     throw new ConnectError('TRANSPORT', 'setup', 'there is no transport to try');

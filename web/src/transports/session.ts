@@ -35,6 +35,8 @@ export function relayAddress(url: string | URL, scheme: 'http' | 'ws'): URL {
   try {
     const address = new URL(url, base);
     address.protocol = address.protocol.replace(/^(ws|http)/, scheme);
+    // Browsers open no WebSocket at an address with a fragment.
+    if (scheme === 'ws') address.hash = '';
     return address;
   } catch (error) {
     const wanted = base

@@ -1,9 +1,10 @@
-import { Abort, reasonOf, throwIfAborted } from '../abort.js';
-import { ConnectError, relaySays, type TransportStage } from '../errors.js';
+import { throwIfAborted } from '../abort.js';
+import { ConnectError, type TransportStage } from '../errors.js';
 import { DEFAULT_DATAGRAM_SIZE, httpStatuses } from '../generated.js';
+import { askRelay, relayError } from './ask.js';
 import type { BacklogOptions } from './backlog.js';
 import { BaseTransport } from './base.js';
-import { deadline } from './deadline.js';
+import { inTime } from './deadline.js';
 import { relayAddress, type SessionOptions } from './session.js';
 import type { TransportClose } from './transport.js';
 import { closeWithPage } from './with_page.js';
@@ -205,18 +206,12 @@ class Attempt {
     readonly wishes: SessionOptions,
   ) {}
 
-  async open({ signal, timeoutSeconds = 10 }: WebRtcOptions): Promise<DataChannelLike> {
-    // The caller or the clock aborts the attempt, whichever is first; the clock's reason is made when it is needed.
-    const abort = new Abort(signal);
-    const timer = deadline(timeoutSeconds, () => abort.abort(this.#overtime(timeoutSeconds)));
-    try {
-      return await this.#negotiate(abort.signal);
-    } catch (error) {
-      throw abort.signal.aborted ? reasonOf(abort.signal) : error;
-    } finally {
-      clearTimeout(timer);
-      abort.release();
-    }
+  open(options: WebRtcOptions): Promise<DataChannelLike> {
+    return inTime(
+      options,
+      (seconds) => this.#error(this.#stage(), `did not connect in ${seconds} s`, undefined, true),
+      (signal) => this.#negotiate(signal),
+    );
   }
 
   async #negotiate(signal: AbortSignal): Promise<DataChannelLike> {
@@ -251,45 +246,21 @@ class Attempt {
 
   /** Posts the offer and returns the answer. The relay needs none of our candidates. */
   async #ask(sdp: string, signal: AbortSignal): Promise<string> {
-    let response: Response;
-    try {
-      response = await fetch(this.address, {
-        method: 'POST',
-        // This type needs no CORS preflight, which would cost two round trips.
-        headers: { 'content-type': 'text/plain' },
-        body: sdp.replace(/^m=/m, `${this.#lines()}$&`),
-        signal,
-      });
-    } catch (error) {
-      throwIfAborted(signal);
-      throw this.#error(
-        'signalling',
-        `cannot be reached: ${String(error)}; if it runs, does it allow this page's origin (--origin)?`,
-        error,
-      );
-    }
-    const text = await response.text();
-    if (response.status !== httpStatuses.CREATED) throw this.#refused(response, text);
+    const response = await askRelay(
+      this.address,
+      httpStatuses.CREATED,
+      signal,
+      sdp.replace(/^m=/m, `${this.#lines()}$&`),
+    );
     const location = response.headers.get('location');
     if (location) this.#session = new URL(location, this.address);
-    return text;
+    return response.text();
   }
 
   /** Returns the lines of the offer that are for the relay. */
   #lines(): string {
     const { session, server } = this.wishes;
     return (session ? `${SESSION}${session}\r\n` : '') + (server ? `${SERVER}${server}\r\n` : '');
-  }
-
-  #refused({ status, headers }: Response, text: string): ConnectError {
-    const { code = 'TRANSPORT', means = 'refused the offer' } = relaySays(status) ?? {};
-    const seconds = headers.get('retry-after');
-    return new ConnectError(
-      code,
-      'signalling',
-      `the relay at ${this.address} ${means}: ${status} ${text.slice(0, 200)}`.trimEnd(),
-      { retryAfterSeconds: seconds === null ? undefined : Number(seconds) },
-    );
   }
 
   #opened(channel: DataChannelLike, signal: AbortSignal): Promise<void> {
@@ -304,7 +275,7 @@ class Attempt {
       };
       peer.addEventListener('iceconnectionstatechange', watch);
       peer.addEventListener('connectionstatechange', watch);
-      signal.addEventListener('abort', () => reject(reasonOf(signal)));
+      signal.addEventListener('abort', reject);
     });
   }
 
@@ -315,10 +286,6 @@ class Attempt {
       void fetch(this.#session, { method: 'DELETE', keepalive: true }).catch(() => {});
   }
 
-  #overtime(seconds: number): ConnectError {
-    return this.#error(this.#stage(), `did not connect in ${seconds} s`, undefined, true);
-  }
-
   #stage(): TransportStage {
     if (!this.#channel) return 'signalling';
     if (!['connected', 'completed'].includes(this.peer.iceConnectionState)) return 'ice';
@@ -326,10 +293,7 @@ class Attempt {
   }
 
   #error(stage: TransportStage, what: string, cause?: unknown, timedOut = false): ConnectError {
-    return new ConnectError('TRANSPORT', stage, `the relay at ${this.address} ${what}`, {
-      cause,
-      timedOut,
-    });
+    return relayError(this.address, stage, what, { cause, timedOut });
   }
 }
 

@@ -1,9 +1,10 @@
-import { Abort, reasonOf, throwIfAborted } from '../abort.js';
-import { ConnectError, relaySays, type RelayCode, type TransportStage } from '../errors.js';
+import { throwIfAborted } from '../abort.js';
+import { ConnectError } from '../errors.js';
 import { DEFAULT_DATAGRAM_SIZE, httpStatuses } from '../generated.js';
+import { askRelay, relayError } from './ask.js';
 import type { BacklogOptions } from './backlog.js';
 import { BaseTransport } from './base.js';
-import { deadline } from './deadline.js';
+import { inTime } from './deadline.js';
 import { relayAddress, type SessionOptions } from './session.js';
 import { closeWithPage } from './with_page.js';
 
@@ -34,7 +35,9 @@ export interface WebTransportLike {
 
 type WebTransportConstructor = new (
   url: string,
-  options: { serverCertificateHashes?: { algorithm: 'sha-256'; value: Uint8Array<ArrayBuffer> }[] },
+  options: {
+    serverCertificateHashes: { algorithm: string; value: Uint8Array<ArrayBuffer> }[] | undefined;
+  },
 ) => WebTransportLike;
 
 /** Options of {@link WebTransportTransport.connect}. */
@@ -58,6 +61,12 @@ interface RelayAnswer {
   readonly hashes: readonly string[];
 }
 
+/**
+ * The answers of relays by the addresses of these; `undefined` for a relay that is to be asked. An answer holds until the
+ * relay is started again or changes its certificates, after six days or more.
+ */
+const known = new Map<string, RelayAnswer | undefined>();
+
 /** About four datagrams. */
 const FEW = 4400;
 
@@ -80,32 +89,26 @@ export class WebTransportTransport extends BaseTransport {
   #number = 0;
 
   /**
-   * Connects to a relay: one HTTP request to its `/webtransport`, then QUIC.
-   * @param url address of the relay: `http:` or `https:`, or `ws:` and `wss:`, which mean the same
+   * Connects to a relay: one HTTP request to its `/webtransport`, unless its answer is known, then QUIC.
+   * @param url address of the relay: `http:` or `https:`, or `ws:` and `wss:`, which mean the same. Its fragment may be
+   *   the answer to that request, which the page's backend has asked for: two round trips less.
    * @throws {@link ConnectError} that says at which stage it failed; the reason of an aborted signal.
    */
   static async connect(
     url: string | URL,
     options: WebTransportOptions = {},
   ): Promise<WebTransportTransport> {
-    const { signal, timeoutSeconds = 10 } = options;
-    throwIfAborted(signal);
-    const relay = new URL('webtransport', relayAddress(url, 'http'));
-    const abort = new Abort(signal);
-    const over = (): ConnectError =>
-      failure('signalling', relay, `did not connect in ${timeoutSeconds} s`, { timedOut: true });
-    const timer = deadline(timeoutSeconds, () => abort.abort(over()));
-    try {
-      const answer = await ask(relay, abort.signal);
-      const opened = await open(relay, answer, options, abort.signal);
-      const transport = new WebTransportTransport(opened, options);
-      return options.session ? transport : closeWithPage(transport);
-    } catch (error) {
-      throw abort.signal.aborted ? reasonOf(abort.signal) : error;
-    } finally {
-      clearTimeout(timer);
-      abort.release();
-    }
+    throwIfAborted(options.signal);
+    const address = relayAddress(url, 'http');
+    const relay = new URL('webtransport', address);
+    const opened = await inTime(
+      options,
+      (seconds) =>
+        relayError(relay, 'signalling', `did not connect in ${seconds} s`, { timedOut: true }),
+      (signal) => reach(address, relay, options, signal),
+    );
+    const transport = new WebTransportTransport(opened, options);
+    return options.session ? transport : closeWithPage(transport);
   }
 
   private constructor(transport: WebTransportLike, options: WebTransportOptions) {
@@ -179,66 +182,65 @@ export class WebTransportTransport extends BaseTransport {
   }
 }
 
-const failure = (
-  stage: TransportStage,
+/** Opens a session with what is known of the relay. Asks the relay if nothing is, or if that is wrong by now. */
+async function reach(
+  address: URL,
   relay: URL,
-  what: string,
-  options: { cause?: unknown; timedOut?: boolean } = {},
-  code: RelayCode | 'TRANSPORT' = 'TRANSPORT',
-): ConnectError => new ConnectError(code, stage, `the relay at ${relay} ${what}`, options);
-
-/** Asks the relay for its address and its certificates. */
-async function ask(relay: URL, signal: AbortSignal): Promise<RelayAnswer> {
-  let response: Response;
+  options: SessionOptions,
+  signal: AbortSignal,
+): Promise<WebTransportLike> {
+  const { href, hash } = address;
+  const attempt = (answer: RelayAnswer): Promise<WebTransportLike> =>
+    open(href, relay, answer, options, signal);
   try {
-    // With a POST the browser always tells the page's origin.
-    response = await fetch(relay, { method: 'POST', signal });
-  } catch (cause) {
-    throw failure('signalling', relay, `cannot be reached: ${String(cause)}`, { cause });
+    const answer = known.has(href)
+      ? known.get(href)
+      : (JSON.parse(decodeURIComponent(hash.slice(1))) as RelayAnswer);
+    known.set(href, undefined);
+    if (answer) return await attempt(answer);
+  } catch {
+    throwIfAborted(signal);
   }
-  const { status } = response;
-  const said = relaySays(status);
-  if (said?.code === 'NO_RTC')
-    throw failure('signalling', relay, `does not serve WebTransport (--webtransport): ${status}`);
-  if (status !== httpStatuses.OK)
-    throw failure('signalling', relay, `${said?.means ?? 'refused it'}: ${status}`, {}, said?.code);
-  return (await response.json()) as RelayAnswer;
+  const response = await askRelay(relay, httpStatuses.OK, signal);
+  return attempt((await response.json()) as RelayAnswer);
 }
 
-/** Opens a session at that address. */
+/** Opens a session at the address of the answer. */
 async function open(
+  href: string,
   relay: URL,
-  { address, path, hashes }: RelayAnswer,
+  answer: RelayAnswer,
   { session, server }: SessionOptions,
   signal: AbortSignal,
 ): Promise<WebTransportLike> {
   const { WebTransport } = globalThis as { WebTransport?: WebTransportConstructor };
   if (!WebTransport) throw new ConnectError('TRANSPORT', 'setup', 'there is no WebTransport here');
+  const { address, path, hashes } = answer;
   const host = address.startsWith(':') ? relay.hostname : '';
   const url = new URL(path, `https://${host}${address}`);
   if (session) url.searchParams.set('session', session);
   if (server) url.searchParams.set('server', server);
-  const transport = new WebTransport(
-    url.href,
-    hashes.length > 0
-      ? {
-          serverCertificateHashes: hashes.map((hash) => ({
-            algorithm: 'sha-256',
-            value: bytesOf(hash),
-          })),
-        }
-      : {},
-  );
-  transport.closed.catch(() => {}); // Its reason is that of `ready` too.
-  const aborted = new Promise<never>((_, reject) =>
-    signal.addEventListener('abort', () => reject(reasonOf(signal))),
+  const transport = new WebTransport(url.href, {
+    serverCertificateHashes: hashes[0]
+      ? hashes.map((hash) => ({ algorithm: 'sha-256', value: bytesOf(hash) }))
+      : undefined,
+  });
+  transport.closed.then(
+    // A relay that ends a session with a code of its own is another one the next time, as after an upgrade.
+    ({ closeCode = 0 }) => closeCode > 1000 && known.set(href, undefined),
+    () => {}, // The reason is that of `ready` too.
   );
   try {
-    await Promise.race([transport.ready, aborted]);
+    await Promise.race([
+      transport.ready,
+      new Promise((_, reject) => signal.addEventListener('abort', reject)),
+    ]);
+    known.set(href, answer);
     return transport;
   } catch (cause) {
     transport.close();
-    if (signal.aborted) throw reasonOf(signal);
-    throw failure('handshake', relay, `cannot be reached over QUIC: ${String(cause)}`, { cause });
+    throw relayError(relay, 'handshake', `cannot be reached over UDP: ${String(cause)}`, {
+      cause,
+    });
   }
 }

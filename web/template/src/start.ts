@@ -28,10 +28,10 @@ const serveToken = server.tokens();
 http.on('request', (request, response) => {
   const path = request.url!.split('?', 1)[0]!.replace(/\/$/, '/index.html');
   const file = files.get(path);
-  // This tells the page that there is no WebRTC. Browsers would print other answers as errors.
-  const noWebRtc = { 'access-control-allow-origin': '*' };
+  // This tells the page that there is only WebSocket. Browsers would print other answers as errors.
+  const none = { 'access-control-allow-origin': '*' };
   if (path === '/token') void serveToken(request, response);
-  else if (path === '/rtc') response.writeHead(204, noWebRtc).end();
+  else if (path === '/rtc' || path === '/webtransport') response.writeHead(204, none).end();
   else if (!file) response.writeHead(404).end();
   else {
     const type = types[extname(path)] ?? 'application/octet-stream';

@@ -1,0 +1,50 @@
+import { ConnectError, relaySays, type RelayCode, type TransportStage } from '../errors.js';
+
+/** Makes the error of a link that does not open. */
+export const relayError = (
+  relay: URL,
+  stage: TransportStage,
+  what: string,
+  options: ConstructorParameters<typeof ConnectError>[3] = {},
+  code: RelayCode | 'TRANSPORT' = 'TRANSPORT',
+): ConnectError => new ConnectError(code, stage, `the relay at ${relay} ${what}`, options);
+
+/**
+ * Posts to a relay, for a page that wants a link of another kind than WebSocket.
+ * @param status the status of the answer with which the relay agrees
+ * @throws {@link ConnectError} of the stage `signalling`, also when the signal is aborted
+ */
+export async function askRelay(
+  address: URL,
+  status: number,
+  signal: AbortSignal,
+  body: string | null = null,
+): Promise<Response> {
+  let response: Response;
+  try {
+    response = await fetch(address, {
+      // With a POST the browser always tells the page's origin.
+      method: 'POST',
+      // This type needs no CORS preflight, which would cost two round trips.
+      headers: { 'content-type': 'text/plain' },
+      body,
+      signal,
+    });
+  } catch (cause) {
+    throw relayError(
+      address,
+      'signalling',
+      `cannot be reached: ${String(cause)}; if it runs, does it allow this page's origin (--origin)?`,
+      { cause },
+    );
+  }
+  if (response.status === status) return response;
+  const { code, means = 'refused it' } = relaySays(response.status) ?? {};
+  throw relayError(
+    address,
+    'signalling',
+    `${means}: ${response.status} ${(await response.text()).slice(0, 200)}`.trimEnd(),
+    { retryAfterSeconds: Number(response.headers.get('retry-after')) || undefined },
+    code,
+  );
+}
