@@ -1,7 +1,7 @@
 /* A day of many players on 20 relays and 50 game servers, in virtual time, with one fault after
    another: internet.h says what of it is real. Nobody who had a path may be lost. After a region's
    death, all must play again within BACK_SECONDS, while no relay has more than LOAD_MOST times the
-   work that the busiest one had before. */
+   work for which it is sized. */
 #include "internet.h"
 
 #include <getopt.h>
@@ -11,13 +11,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BACK_SECONDS  10.0
-#define LOAD_MOST     2.0
-#define PLAY_SECONDS  1200.0 /* a player's mean */
-#define FAULT_SECONDS 20.0   /* how long one lasts */
-#define NIGHT         0.4    /* the share of a region's players that play at its quietest hour */
-#define HERD          0.1    /* the share of all players that come within a second */
-#define DRAIN_SECONDS 15.0
+#define BACK_SECONDS    10.0
+#define LOAD_MOST       2.0
+#define FULL            0.5    /* the share of a core that relay/OPERATING.md treats as full */
+#define PLAY_SECONDS 600.0 /* a player's mean */
+#define FAULT_SECONDS   20.0   /* how long one lasts */
+#define NIGHT           0.4    /* the share of a region's players that play at its quietest hour */
+#define HERD            0.1    /* the share of all players that come within a second */
+#define DRAIN_SECONDS   15.0
+#define RESTART_SECONDS 3.0
 
 struct internet internet;
 
@@ -79,21 +81,22 @@ double some(double least, double most)
 
 /* Faults, and what they have done. */
 
-enum fault { CRASH, SILENCE, REGION, UPGRADE, RENAME, HERDS, FAULTS };
+enum fault { CRASH, SILENCE, REGION, UPGRADE, RENAME, RESTART, HERDS, FAULTS };
 static const char *const fault_names[FAULTS] = {
-    "a relay dies",     "a relay's machine falls silent", "a region is cut off",
-    "a relay upgrades", "a name leads to a new machine",  "a tenth comes at once"};
+    "a relay dies",         "a relay's machine falls silent", "a region is cut off",
+    "a relay upgrades",     "a name leads to a new machine",  "all relays restart",
+    "a tenth comes at once"};
 
 #define TIMES 3000 /* steps of 10 ms */
 
 static struct {
     uint32_t faults, players, lost, late;
-    double load;           /* the most of a relay in a second, relative to the busiest before */
+    double load;           /* the most of a relay in a second, relative to a full one */
     double longest;        /* seconds without a path */
     uint32_t times[TIMES]; /* how many came back after so long */
 } results[FAULTS];
 static enum fault fault = HERDS;
-static double steady, peak;
+static double fault_end;
 
 void internet_back(struct player *player, double seconds)
 {
@@ -109,8 +112,21 @@ void internet_lost(struct player *player)
 {
     results[fault].lost++;
     if (getenv("SHOW")) {
-        fprintf(stderr, "%.2f lost %ld fault %d lost_at %.2f heard %.2f end %d asks %d current %d linked %d moving %d phase %d client %d seat %d/%u\n", internet.now, (long)(player-internet.players), fault, player->lost_at, player->heard, player->policy.end, player->asks, player->current, player->linked, player->moving, player->phase, player->client != NULL, player->seat.in, player->seat.socket);
-        for (int i = 0; i < LISTED; i++) { struct slot *s = &player->slots[i]; fprintf(stderr, "   relay %u link %d dials %d waits %d session %d received %u failures %u pauses %u machine %d\n", s->relay, s->link != NULL, s->dials, s->waits, s->has_session, s->received, s->failures, s->pauses, internet.relays[s->relay].machine->state); }
+        fprintf(stderr,
+                "%.2f lost %ld fault %d lost_at %.2f heard %.2f end %d asks %d current %d linked "
+                "%d moving %d phase %d client %d seat %d/%u\n",
+                internet.now, (long)(player - internet.players), fault, player->lost_at,
+                player->heard, player->policy.end, player->asks, player->current, player->linked,
+                player->moving, player->phase, player->client != NULL, player->seat.in,
+                player->seat.socket);
+        for (int i = 0; i < LISTED; i++) {
+            struct slot *s = &player->slots[i];
+            fprintf(stderr,
+                    "   relay %u link %d dials %d waits %d session %d received %u failures %u "
+                    "pauses %u machine %d\n",
+                    s->relay, s->link != NULL, s->dials, s->waits, s->has_session, s->received,
+                    s->failures, s->pauses, internet.relays[s->relay].machine->state);
+        }
     }
     player->lost_at = 0;
 }
@@ -144,6 +160,12 @@ static void mend(const struct event *event)
     if (machine->state == MACHINE_REFUSES)
         machine_start(machine, machine->region);
     machine->state = MACHINE_UP;
+}
+
+static void restart(struct machine *machine, double seconds)
+{
+    machine_stop(machine, MACHINE_REFUSES);
+    event_add(seconds, (struct event){.run = mend, .object = machine});
 }
 
 static void end_machine(const struct event *event)
@@ -181,19 +203,19 @@ static void rename_relay(void)
 static uint32_t *absent, absent_count;
 static uint32_t present[REGIONS];
 
-static void arrive(unsigned region)
+static struct player *arrive(unsigned region)
 {
-    if (absent_count == 0)
-        return;
     const uint32_t number = absent[--absent_count];
     present[region]++;
     page_open(number, region,
               region + REGIONS * cw_prng_below(&internet.random, SERVERS / REGIONS));
+    return &internet.players[number];
 }
 
 static void come(const struct event *event)
 {
-    arrive(event->number);
+    if (absent_count > 0)
+        arrive(event->number)->lost_at = internet.now;
 }
 
 static void herd(void)
@@ -205,16 +227,14 @@ static void herd(void)
 
 static void begin_fault(const struct event *event)
 {
-    struct machine *machine;
     const unsigned region = cw_prng_below(&internet.random, REGIONS);
     fault = (enum fault)event->number;
-    steady = peak;
+    fault_end = internet.now + FAULT_SECONDS;
+
     results[fault].faults++;
     switch (fault) {
     case CRASH:
-        machine = any_machine();
-        machine_stop(machine, MACHINE_REFUSES);
-        event_add(FAULT_SECONDS, (struct event){.run = mend, .object = machine});
+        restart(any_machine(), FAULT_SECONDS);
         break;
     case SILENCE:
         cut(any_machine());
@@ -228,6 +248,10 @@ static void begin_fault(const struct event *event)
         break;
     case RENAME:
         rename_relay();
+        break;
+    case RESTART:
+        for (unsigned i = 0; i < RELAYS; i++)
+            restart(internet.relays[i].machine, RESTART_SECONDS);
         break;
     default:
         herd();
@@ -269,23 +293,30 @@ static void each_tick(double day)
     place = next < internet.player_count ? next : 0;
     for (unsigned region = 0; region < REGIONS; region++)
         for (unsigned i = 0; i <= internet.player_count / 2000; i++)
-            if (present[region] < wanted(region, day))
+            if (absent_count > 0 && present[region] < wanted(region, day))
                 arrive(region);
 }
 
-/* Notes how busy the busiest relay was in the last second. */
+/* Returns how many links a machine serves. */
+static uint32_t links_of(const struct machine *machine)
+{
+    uint32_t count = 0;
+    for (const struct page_link *link = machine->links; link; link = link->next)
+        count += !link->page_done && !link->closing;
+    return count;
+}
+
+/* Notes how busy the busiest relay was in the last second, when there is a fault. */
 static void each_second(void)
 {
-    peak = 0;
+    double busiest = 0;
     for (unsigned i = 0; i < RELAYS; i++) {
         struct machine *machine = internet.relays[i].machine;
-        if (machine->state == MACHINE_UP)
-            peak = fmax(peak,
-                        machine->spent + sessions_count(machine->sessions) * RATE * COST_DATAGRAMS);
+        if (machine->state == MACHINE_UP && internet.now < fault_end)
+            busiest = fmax(busiest, machine->spent + links_of(machine) * RATE * COST_DATAGRAMS);
         machine->spent = 0;
     }
-    if (steady > 0)
-        results[fault].load = fmax(results[fault].load, peak / steady);
+    results[fault].load = fmax(results[fault].load, busiest / (FULL * internet.workers));
 }
 
 static int report(void)
@@ -309,7 +340,7 @@ static void create(uint64_t seed, uint32_t players, uint32_t sample)
     internet.random.state = seed;
     internet.player_count = players;
     internet.sample = sample;
-    internet.workers = (unsigned)ceil(players / RELAYS * RATE * COST_DATAGRAMS / 0.5);
+    internet.workers = (unsigned)fmax(1, round(players / RELAYS * RATE * COST_DATAGRAMS / FULL));
     internet.places = 3 * players / RELAYS;
     pages_create();
     servers_create();

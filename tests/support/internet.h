@@ -160,7 +160,7 @@ extern struct internet internet;
 #define COST_DATAGRAMS 18e-6 /* a datagram each way, with TLS */
 #define COST_TLS       0.65e-3
 #define COST_DTLS      1.2e-3
-#define RATE           30.0 /* datagrams each way in a second */
+#define RATE           60.0 /* datagrams each way in a second */
 
 /* What the world tells whoever counts. */
 void internet_back(struct player *player, double seconds);

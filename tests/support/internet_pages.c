@@ -99,6 +99,8 @@ static void has_failed(const struct event *event)
         failed(&internet.players[event->player], slot);
 }
 
+/* TCP sends its first packet again after 1, 3 and 7 seconds, or so; here after twice the time each
+   time. */
 static void arrives(const struct event *event)
 {
     struct slot *slot = slot_of(event);
@@ -110,6 +112,8 @@ static void arrives(const struct event *event)
         event_add(page_way(player, machine->region), to_page(player, slot, has_failed));
     else if (machine->state == MACHINE_UP)
         machine_accept(machine, event->player, event->slot, event->number);
+    else
+        event_add(internet.now - slot->dialed, *event);
 }
 
 /* Begins an attempt. TCP takes a round trip before the first message of TLS. */
@@ -414,12 +418,12 @@ static void begin(struct player *player)
         dial(player, &player->slots[i], rule.open);
 }
 
-/* Gives the page two relays of its region and one of a region beside it, as a matchmaker would. */
+/* Gives the page two relays of its region and one of any other region, as a matchmaker would. */
 static void choose_relays(struct player *player)
 {
     const unsigned each = RELAYS / REGIONS;
     const unsigned first = cw_prng_below(&internet.random, each);
-    const unsigned beside = cw_prng_chance(&internet.random, 0.5) ? 1 : REGIONS - 1;
+    const unsigned beside = 1 + cw_prng_below(&internet.random, REGIONS - 1);
     player->slots[0].relay = player->region * each + first;
     player->slots[1].relay =
         player->region * each + (first + 1 + cw_prng_below(&internet.random, each - 1)) % each;

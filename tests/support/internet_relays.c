@@ -495,12 +495,13 @@ static void destroy(const struct event *event)
     sessions_destroy(event->object);
 }
 
-/* Ends the sessions, which free themselves when their links have been closed. */
+/* Ends the sessions, which free themselves when their links have been closed. The set of them stays
+   until no timer of theirs is in the queue of events. */
 static void end_sessions(struct sessions *sessions, enum session_end why)
 {
     sessions_drain(sessions, why, is_drained, NULL);
     sessions_end_all(sessions);
-    event_add(1, (struct event){.run = destroy, .object = sessions});
+    event_add(2 * atof(IDLE_SECONDS), (struct event){.run = destroy, .object = sessions});
 }
 
 void machine_stop(struct machine *machine, enum machine_state state)
