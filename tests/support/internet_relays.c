@@ -103,11 +103,6 @@ bool upstream_adopt(struct upstream *upstream, int fd, const struct client_heade
     return true;
 }
 
-void upstream_leave(struct upstream *upstream)
-{
-    upstream->watch.fd = -1;
-}
-
 bool upstream_local(const struct upstream *upstream, struct socket_address *out)
 {
     (void)upstream, (void)out;
@@ -121,9 +116,16 @@ void upstream_count_overflow(struct upstream *upstream)
 
 void upstream_close(struct upstream *upstream)
 {
-    if (upstream->watch.fd >= 0)
-        sockets[upstream->watch.fd - SOCKETS_FIRST] = NULL;
+    const int number = upstream->watch.fd - SOCKETS_FIRST;
+    if (number >= 0 && sockets[number] == upstream)
+        sockets[number] = NULL;
     upstream->watch.fd = -1;
+}
+
+/* The process that goes on with a socket has adopted it before. */
+void upstream_leave(struct upstream *upstream)
+{
+    upstream_close(upstream);
 }
 
 static struct page_link *link_of(struct session_link *link)
