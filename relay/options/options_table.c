@@ -147,6 +147,18 @@ const struct option_row options_table[] = {
              "come from another relay or network prove with it who they are. The game server lets "
              "nobody else in with it"},
 
+    {.name = "blocks-from",
+     .value = "URL",
+     TO(option_read_blocks_from, blocks_from),
+     .help = "block the addresses and prefixes (192.0.2.0/24) in this list, one a line, # begins a "
+             "comment. It is fetched by HTTP or HTTPS at the start and every --blocks-interval. "
+             "When that fails, the blocks stay as they are"},
+    {.name = "blocks-interval",
+     .value = "SECONDS",
+     NUMBER(blocks_interval_seconds, 1, 86400),
+     .initial = "30",
+     .help = "fetch the list of --blocks-from this often"},
+
     {.heading = "Files of a page",
      .name = "root",
      .value = "DIRECTORY",

@@ -98,6 +98,8 @@
       "TLS handshakes that waited: handshakes had their share of the processor")                   \
     X(proxy_headers_refused, "closed: no good PROXY header or head of a request from a proxy")     \
     X(connections_evicted, "closed to make room: too many altogether were not sessions")           \
+    X(block_lists_read, "lists of --blocks-from that were read")                                   \
+    X(block_lists_failed, "times that the list could not be read, and the blocks stayed")          \
     X(log_lines_dropped, "log lines that their reader did not take at once")
 
 /* X(name, help) for histograms of seconds. */
