@@ -2,6 +2,7 @@
 
 #include "os/lookup.h"
 
+#include <netdb.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -77,7 +78,7 @@ static void finish(struct fetch *fetch, const char *error)
 {
     char status[48];
     const struct fetch_request request = fetch->request;
-    if (!error && fetch->status != HTTP_STATUS_OK) {
+    if (!error && fetch->status != 200 && fetch->status != 201) {
         snprintf(status, sizeof status, "it answers with the status %d", fetch->status);
         error = status;
     }
@@ -141,6 +142,13 @@ static int take_some(struct fetch *fetch, const char *bytes, size_t size)
     return 0;
 }
 
+/* Parts a request from a connection that is ending by itself. */
+static void forget(struct fetch *fetch, struct lws *wsi)
+{
+    lws_set_opaque_user_data(wsi, NULL);
+    fetch->wsi = NULL;
+}
+
 static int on_http(struct lws *wsi, enum lws_callback_reasons reason, void *user, void *in,
                    size_t size)
 {
@@ -167,11 +175,12 @@ static int on_http(struct lws *wsi, enum lws_callback_reasons reason, void *user
         finish(fetch, NULL);
         return -1;
     case LWS_CALLBACK_CLIENT_CONNECTION_ERROR:
-        fetch->wsi = NULL;
+        forget(fetch, wsi);
         finish(fetch, in ? in : "it cannot be reached");
         return 0;
     case LWS_CALLBACK_CLOSED_CLIENT_HTTP:
-        fetch->wsi = NULL;
+    case LWS_CALLBACK_WSI_DESTROY: /* some ends have no other event, such as a timeout */
+        forget(fetch, wsi);
         finish(fetch, "its answer has no end");
         return 0;
     default:
@@ -194,7 +203,9 @@ static void connect_to(struct fetch *fetch, const char *address)
         .ssl_connection = (fetch->secure ? LCCSCF_USE_SSL : 0) | LCCSCF_HTTP_NO_FOLLOW_REDIRECT,
         .opaque_user_data = fetch,
     };
-    lws_client_connect_via_info(&info); /* when it fails, the callback has been called */
+    struct lws *wsi = lws_client_connect_via_info(&info);
+    if (wsi && lws_get_opaque_user_data(wsi) == fetch) /* else the callback has ended it */
+        fetch->wsi = wsi;
 }
 
 static void on_address(void *context, const struct lookup_answer *answer)
@@ -205,12 +216,8 @@ static void on_address(void *context, const struct lookup_answer *answer)
         finish(fetch, answer->error);
         return;
     }
-    const struct socket_address *first = &answer->addresses[0];
-    const bool v4 = first->address.any.sa_family == AF_INET;
-    inet_ntop(first->address.any.sa_family,
-              v4 ? (const void *)&first->address.v4.sin_addr
-                 : (const void *)&first->address.v6.sin6_addr,
-              text, sizeof text);
+    getnameinfo(&answer->addresses[0].address.any, answer->addresses[0].size, text, sizeof text,
+                NULL, 0, NI_NUMERICHOST);
     connect_to(fetch, text);
 }
 

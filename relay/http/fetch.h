@@ -15,7 +15,7 @@
 #define FETCH_SECONDS 10.0
 
 struct fetch_answer {
-    const char *error; /* why there is no answer with the status 200; NULL = there is one */
+    const char *error; /* why there is no answer with the status 200 or 201; NULL = there is one */
     const char *body;  /* ended by a zero byte */
     size_t size;
 };
