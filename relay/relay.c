@@ -188,6 +188,7 @@ void relay_destroy(struct relay *relay)
     upgrade_cancel(&relay->upgrade);
     listeners_close(&relay->listeners);
     admin_close(relay->admin);
+    block_list_destroy(relay->block_list);
     shutdown_cancel(&relay->shutdown);
     loop_timer_stop(&relay->worker.timer);
     proxy_connections_destroy(relay->proxy_connections);

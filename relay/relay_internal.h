@@ -4,6 +4,7 @@
 #define CAUSEWAY_RELAY_RELAY_INTERNAL_H
 
 #include "admin/admin.h"
+#include "admin/block_list.h"
 #include "http/descriptors.h"
 #include "http/files.h"
 #include "http/websocket.h"
@@ -44,7 +45,8 @@ struct relay {
     struct lingers *lingers;
     struct lws_vhost *plain_vhost; /* a vhost without TLS */
     struct listeners listeners;
-    struct admin *admin; /* NULL without --admin */
+    struct admin *admin;           /* NULL without --admin */
+    struct block_list *block_list; /* NULL without --blocks-from */
     struct signals signals;
     struct worker worker; /* the channel to the supervisor, if this is a worker */
     struct shutdown shutdown;

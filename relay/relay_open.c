@@ -310,6 +310,30 @@ static bool open_admin(struct relay *relay, struct startup *startup)
     return relay->admin != NULL;
 }
 
+static bool carry_out_listed(void *context, const struct command *command)
+{
+    const struct relay *relay = context;
+    return command_run(relay->sessions, command, NULL).done;
+}
+
+/* Each worker reads the list of blocks by itself. Its supervisor does so too, and logs it. */
+static bool open_block_list(struct relay *relay)
+{
+    const struct block_list_config config = {
+        .url = relay->options->blocks_from,
+        .seconds = relay->options->blocks_interval_seconds,
+        .loop = relay->loop,
+        .blocks = sessions_blocks(relay->sessions),
+        .carry_out = carry_out_listed,
+        .context = relay,
+        .stats = relay->number == 0 ? &relay->counters->stats : NULL,
+    };
+    if (!config.url)
+        return true;
+    relay->block_list = block_list_create(&config);
+    return relay->block_list != NULL;
+}
+
 bool relay_open(struct relay *relay, struct startup *startup)
 {
     const struct options *options = relay->options;
@@ -354,5 +378,5 @@ bool relay_open(struct relay *relay, struct startup *startup)
         pre_session_limit_set_tls(relay->pre_session_limit, loop_vhost(relay->loop),
                                   relay->tls_turns);
     return open_listeners(relay, startup) && open_webrtc(relay, startup) &&
-           open_admin(relay, startup);
+           open_admin(relay, startup) && open_block_list(relay);
 }

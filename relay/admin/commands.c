@@ -95,6 +95,15 @@ bool commands_read_unblock(const struct http_request *request, struct command *c
     return false;
 }
 
+/* Adds a number; one that is not known, or without end, as null. */
+static void add_number(struct text *out, double number)
+{
+    if (isfinite(number))
+        text_add(out, "%.3f", number);
+    else
+        text_add(out, "null");
+}
+
 static void add_session(struct text *out, const struct session_summary *summary)
 {
     char client[SOCKET_ADDRESS_TEXT];
@@ -111,10 +120,7 @@ static void add_session(struct text *out, const struct session_summary *summary)
     for (unsigned i = 0; i < summary->transport_count; i++)
         text_add(out, "%s\"%s\"", i > 0 ? "," : "", gauges_transports[summary->transports[i]]);
     text_add(out, "],\"rtt_ms\":");
-    if (isnan(summary->rtt))
-        text_add(out, "null");
-    else
-        text_add(out, "%.3f", summary->rtt * 1e3);
+    add_number(out, summary->rtt * 1e3);
     text_add(out,
              ",\"client_datagrams\":%" PRIu64 ",\"client_bytes\":%" PRIu64
              ",\"upstream_datagrams\":%" PRIu64 ",\"upstream_bytes\":%" PRIu64 "}",
@@ -225,8 +231,10 @@ void commands_list_blocks(struct blocks *blocks, struct http_response *response)
     for (unsigned i = 0; i < blocks->count; i++) {
         char prefix[PREFIX_TEXT];
         prefix_format(&blocks->list[i].prefix, prefix);
-        text_add(&response->body, "%s\n{\"prefix\":\"%s\",\"seconds_left\":%.3f}", i > 0 ? "," : "",
-                 prefix, blocks->list[i].until - now);
+        text_add(&response->body, "%s\n{\"prefix\":\"%s\",\"seconds_left\":", i > 0 ? "," : "",
+                 prefix);
+        add_number(&response->body, blocks->list[i].until - now);
+        text_add(&response->body, "}");
     }
     text_add(&response->body, "\n]}\n");
 }

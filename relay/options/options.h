@@ -94,6 +94,8 @@ struct options {
     bool webtransport;                    /* WebTransport is served on the port of WebRTC */
     const char *webtransport_certificate; /* PEM files; NULL = made, and made anew every 6 days */
     const char *webtransport_key;
+    const char *blocks_from; /* the URL of a list of blocks; NULL = none */
+    double blocks_interval_seconds;
     double peer_bytes_per_second; /* the rate to one browser; 0 = no limit */
     unsigned watchdog_seconds;    /* seconds of processor time for one turn of the loop; 0 = any */
     unsigned workers;             /* the number of processes that serve; 0 = this one */

@@ -45,7 +45,7 @@ option_reader option_read_text, option_read_flag, option_read_number, option_rea
     option_read_listen, option_read_http_redirect, option_read_tls_certificate, option_read_tls_key,
     option_read_admin, option_read_upstream, option_read_origin, option_read_trusted_proxy,
     option_read_protocol_id, option_read_rtc, option_read_rtc_advertise, option_read_workers,
-    option_read_log_level, option_read_log_format;
+    option_read_log_level, option_read_log_format, option_read_blocks_from;
 
 /* The rows of all options, and a last one without a name. */
 extern const struct option_row options_table[];

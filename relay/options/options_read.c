@@ -1,5 +1,7 @@
 #include "options/options_internal.h"
 
+#include "http/fetch.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>
@@ -49,6 +51,12 @@ bool option_read_text(const struct option_reading *reading)
 {
     *(const char **)member(reading) = reading->text;
     return true;
+}
+
+bool option_read_blocks_from(const struct option_reading *reading)
+{
+    return fetch_takes(reading->text) ? option_read_text(reading)
+                                      : refuse(reading, "a URL, as in https://game.example/blocks");
 }
 
 bool option_read_flag(const struct option_reading *reading)

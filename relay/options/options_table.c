@@ -140,6 +140,18 @@ const struct option_row options_table[] = {
              "token, "
              "and only packets of a secure connection (netcode 1.02) are forwarded"},
 
+    {.name = "blocks-from",
+     .value = "URL",
+     TO(option_read_blocks_from, blocks_from),
+     .help = "block the addresses and prefixes (192.0.2.0/24) in this list, one a line, # begins a "
+             "comment. It is fetched by HTTP or HTTPS at the start and every --blocks-interval. "
+             "When that fails, the blocks stay as they are"},
+    {.name = "blocks-interval",
+     .value = "SECONDS",
+     NUMBER(blocks_interval_seconds, 1, 86400),
+     .initial = "30",
+     .help = "fetch the list of --blocks-from this often"},
+
     {.heading = "Files of a page",
      .name = "root",
      .value = "DIRECTORY",

@@ -186,6 +186,11 @@ struct lws_vhost *loop_vhost(struct loop *loop)
     return loop->vhost;
 }
 
+struct lws_context *loop_context(struct loop *loop)
+{
+    return loop->context;
+}
+
 struct lws_vhost *loop_add_vhost(struct loop *loop, struct lws_context_creation_info *info)
 {
     return lws_create_vhost(loop->context, info);

@@ -42,6 +42,9 @@ struct loop *loop_create(struct lws_context_creation_info *info);
 /* Returns the vhost, for lws_adopt_socket_vhost. */
 struct lws_vhost *loop_vhost(struct loop *loop);
 
+/* Returns the context, for lws_client_connect_via_info. */
+struct lws_context *loop_context(struct loop *loop);
+
 /* Adds another vhost. Returns NULL when the system refuses. */
 struct lws_vhost *loop_add_vhost(struct loop *loop, struct lws_context_creation_info *info);
 

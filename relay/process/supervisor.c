@@ -257,17 +257,38 @@ static void finish_command(void *context, uint64_t ticket, const struct command 
     admin_answer(supervisor->admin, ticket, command, result, page);
 }
 
-/* Carries out a command. Blocks go into the supervisor's own list too, which new workers get. */
-static void carry_out(void *context, const struct command *command, uint64_t ticket)
+/* Changes the supervisor's own list of blocks, which new workers get. */
+static bool change_blocks(void *context, const struct command *command)
 {
     struct supervisor *supervisor = context;
     const struct block *block = &command->block;
-    bool done = false;
     if (command->kind == COMMAND_BLOCK)
-        done = blocks_add(&supervisor->blocks, &block->prefix, block->until, loop_now());
-    else if (command->kind == COMMAND_UNBLOCK)
-        done = blocks_remove(&supervisor->blocks, &block->prefix);
+        return blocks_add(&supervisor->blocks, &block->prefix, block->until, loop_now());
+    return command->kind == COMMAND_UNBLOCK && blocks_remove(&supervisor->blocks, &block->prefix);
+}
+
+static void carry_out(void *context, const struct command *command, uint64_t ticket)
+{
+    struct supervisor *supervisor = context;
+    const bool done = change_blocks(supervisor, command);
     pending_commands_start(&supervisor->commands, command, ticket, done);
+}
+
+static bool open_block_list(struct supervisor *supervisor)
+{
+    const struct block_list_config config = {
+        .url = supervisor->options->blocks_from,
+        .seconds = supervisor->options->blocks_interval_seconds,
+        .loop = supervisor->loop,
+        .blocks = &supervisor->blocks,
+        .carry_out = change_blocks,
+        .context = supervisor,
+        .stats = &supervisor->past.stats,
+    };
+    if (!config.url)
+        return true;
+    supervisor->block_list = block_list_create(&config);
+    return supervisor->block_list != NULL;
 }
 
 static bool open_admin(struct supervisor *supervisor, struct startup *startup)
@@ -312,7 +333,8 @@ static bool start(struct supervisor *supervisor, struct startup *startup)
     return open_tls(supervisor) &&
            worker_sockets_open(options, &startup->sockets, supervisor->sockets) &&
            open_admin(supervisor, startup) && supervisor_start_workers(supervisor) &&
-           take_over(supervisor, startup) && supervisor_let_serve(supervisor);
+           take_over(supervisor, startup) && open_block_list(supervisor) &&
+           supervisor_let_serve(supervisor);
 }
 
 /* Logs where the relay listens. It comes last, so that whoever waits for these lines finds
@@ -326,6 +348,7 @@ static void announce(const struct supervisor *supervisor)
 static void destroy(struct supervisor *supervisor)
 {
     upgrade_cancel(&supervisor->upgrade);
+    block_list_destroy(supervisor->block_list);
     for (unsigned i = 0; i < supervisor->count; i++) {
         struct worker_process *worker = &supervisor->workers[i];
         loop_timer_stop(&worker->restart);

@@ -4,6 +4,7 @@
 #define CAUSEWAY_RELAY_SUPERVISOR_INTERNAL_H
 
 #include "admin/admin.h"
+#include "admin/block_list.h"
 #include "http/descriptors.h"
 #include "os/log.h"
 #include "os/loop.h"
@@ -56,6 +57,7 @@ struct supervisor {
     struct upgrade upgrade;
     struct counters past; /* the counters of workers that have ended */
     struct blocks blocks;
+    struct block_list *block_list; /* NULL without --blocks-from */
     struct pending_commands commands;
     struct log_limit lost_limit;
     struct loop_timer count_late; /* expires when a worker takes too long to count */

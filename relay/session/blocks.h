@@ -13,7 +13,8 @@
 struct blocks {
     struct block {
         struct prefix prefix;
-        double until; /* the time by loop_now at which the block is over */
+        double until; /* the time by loop_now at which the block is over; INFINITY: never, as long
+                         as the list of --blocks-from has it */
     } list[BLOCKS_MAX];
     unsigned count; /* the number of blocks, of which some may be over */
 };

@@ -99,6 +99,8 @@
     X(proxy_headers_refused, "closed: no good PROXY header or head of a request from a proxy")     \
     X(connections_evicted, "closed to make room: too many altogether were not sessions")           \
     X(workers_hung, "workers that were killed because they hung")                                  \
+    X(block_lists_read, "lists of --blocks-from that were read")                                   \
+    X(block_lists_failed, "times that the list could not be read, and the blocks stayed")          \
     X(log_lines_dropped, "log lines that their reader did not take at once")
 
 /* X(name, help) for histograms of seconds. */
