@@ -277,8 +277,7 @@ static void on_upstream_batch(void *context, const struct datagram *datagrams, s
     if (session->allowance.answered)
         session->active = loop_now();
     struct session_link *link = choose_link(session);
-    struct subflow *best =
-        link && link->subflow ? subflows_choose(session->subflows, NULL, loop_now()) : NULL;
+    struct subflow *best = link && link->subflow ? subflows_choose(session->subflows, NULL) : NULL;
     if (best)
         link = best->link;
     if (link)

@@ -316,8 +316,7 @@ void session_close_links(struct session *session, const struct session_farewell 
 void session_update_subflows(struct session *session)
 {
     if (session->subflows)
-        session->sessions->stats->subflow_datagrams +=
-            subflows_update(session->subflows, loop_now());
+        session->sessions->stats->subflow_datagrams += subflows_update(session->subflows);
 }
 
 bool session_link_receive(struct session_link *link, const uint8_t *data, size_t size)
@@ -325,7 +324,7 @@ bool session_link_receive(struct session_link *link, const uint8_t *data, size_t
     struct session *session = link->session;
     if (!link->subflow || size > SUBFLOW_MESSAGE_MAX)
         return session_receive(session, data, size);
-    if (!subflow_take_header(link->subflow, data, size, loop_now()))
+    if (!subflow_take_header(link->subflow, data, size))
         return session_receive(session, data, 0);
     session_update_subflows(session);
     return size == SUBFLOW_HEADER_SIZE ||

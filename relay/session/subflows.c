@@ -3,15 +3,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* The round trip is the least of late: a longer one changes it by this share of the difference. */
-#define RTT_GAIN 0.0625
-
 struct subflows *subflows_create(void)
 {
-    struct subflows *subflows = calloc(1, sizeof *subflows);
-    if (subflows)
-        subflows->rtt = INFINITY;
-    return subflows;
+    return calloc(1, sizeof(struct subflows));
 }
 
 void subflows_free(struct subflows *subflows)
@@ -68,59 +62,49 @@ void subflow_put_header(struct subflow *subflow, const struct datagram *datagram
 
 /* Takes a confirmation of the datagrams up to this sequence number. One that was overtaken by a
    newer one is for a datagram that is no longer kept. */
-static void confirm(struct subflow *subflow, uint8_t sequence, double now)
+static void confirm(struct subflow *subflow, uint8_t sequence)
 {
     const size_t left = (subflow->sent - sequence) & SUBFLOW_SEQUENCE_MASK;
     if (left >= subflow->kept.count)
         return;
     const size_t count = subflow->kept.count - left;
-    const double trip = now - queue_time(&subflow->kept, count - 1);
-    double *rtt = &subflow->all->rtt;
-    *rtt = trip < *rtt ? trip : *rtt + RTT_GAIN * (trip - *rtt);
+    double *confirmed = &subflow->all->confirmed;
+    *confirmed = fmax(*confirmed, queue_time(&subflow->kept, count - 1));
     forget(subflow, count);
 }
 
-bool subflow_take_header(struct subflow *subflow, const uint8_t *message, size_t size, double now)
+bool subflow_take_header(struct subflow *subflow, const uint8_t *message, size_t size)
 {
     if (size < SUBFLOW_HEADER_SIZE)
         return false;
     subflow->received = message[0] & SUBFLOW_SEQUENCE_MASK;
     subflow->all->unconfirmed += size > SUBFLOW_HEADER_SIZE;
     for (size_t i = 0; i < SUBFLOWS_MAX; i++)
-        confirm(&subflow->all->each[i], message[1 + i], now);
+        confirm(&subflow->all->each[i], message[1 + i]);
     return true;
 }
 
-/* Returns for how long the oldest datagram of a subflow has waited for its confirmation. */
-static double age_of(const struct subflow *subflow, double now)
+static bool is_late(const struct subflow *subflow)
 {
-    return subflow->kept.count > 0 ? now - queue_time(&subflow->kept, 0) : 0.0;
-}
-
-static bool is_late(const struct subflow *subflow, double now)
-{
-    return age_of(subflow, now) > SUBFLOW_LATE_TRIPS * subflow->all->rtt + SUBFLOW_LATE_SECONDS;
+    return subflow->kept.count > 0 &&
+           subflow->all->confirmed - queue_time(&subflow->kept, 0) > SUBFLOW_LATE_SECONDS;
 }
 
 /* Returns whether a datagram goes better over `a`: over one that is in time, with as little before
    the datagram as there can be, since each before it may get lost. */
-static bool is_better(const struct subflow *a, const struct subflow *b, double now)
+static bool is_better(const struct subflow *a, const struct subflow *b)
 {
-    const bool late = is_late(a, now);
-    if (late != is_late(b, now))
-        return !late;
-    if (!late && a->kept.count != b->kept.count)
-        return a->kept.count < b->kept.count;
-    return age_of(a, now) < age_of(b, now);
+    const bool late = is_late(a);
+    return late != is_late(b) ? !late : a->kept.count < b->kept.count;
 }
 
-struct subflow *subflows_choose(struct subflows *subflows, const struct subflow *but, double now)
+struct subflow *subflows_choose(struct subflows *subflows, const struct subflow *but)
 {
     struct subflow *best = NULL;
     for (size_t i = 0; i < SUBFLOWS_MAX; i++) {
         struct subflow *subflow = &subflows->each[i];
         if (subflow != but && subflow->link && subflow->link->transport->ready(subflow->link) &&
-            (!best || is_better(subflow, best, now)))
+            (!best || is_better(subflow, best)))
             best = subflow;
     }
     return best;
@@ -135,15 +119,15 @@ static size_t send(struct subflow *subflow, const struct datagram *datagrams, si
 }
 
 /* Sends what waits on a subflow over another. Returns the number of datagrams. */
-static size_t repeat(struct subflow *subflow, double now)
+static size_t repeat(struct subflow *subflow)
 {
     struct subflows *all = subflow->all;
     struct datagram datagrams[(size_t)SUBFLOW_REPEAT_MOST];
     size_t count = 0;
     const uint8_t *bytes;
     size_t frames;
-    struct subflow *other = subflows_choose(all, subflow, now);
-    if (!other || is_late(other, now))
+    struct subflow *other = subflows_choose(all, subflow);
+    if (!other || is_late(other))
         return 0;
     queue_peek(&subflow->kept, SUBFLOW_KEPT_BYTES, &bytes, &frames);
     for (size_t i = 0; i < frames && all->allowance >= (double)(count + 1); i++) {
@@ -159,16 +143,16 @@ static size_t repeat(struct subflow *subflow, double now)
     return count;
 }
 
-size_t subflows_update(struct subflows *subflows, double now)
+size_t subflows_update(struct subflows *subflows)
 {
     static const struct datagram nothing = {(const uint8_t *)"", 0};
     size_t sent = 0;
     for (size_t i = 0; i < SUBFLOWS_MAX; i++) {
         struct subflow *subflow = &subflows->each[i];
-        if (subflow->kept.count > subflow->repeated && is_late(subflow, now))
-            sent += repeat(subflow, now);
+        if (subflow->kept.count > subflow->repeated && is_late(subflow))
+            sent += repeat(subflow);
     }
     if (subflows->unconfirmed >= SUBFLOW_UNCONFIRMED_MAX)
-        sent += send(subflows_choose(subflows, NULL, now), &nothing, 1);
+        sent += send(subflows_choose(subflows, NULL), &nothing, 1);
     return sent;
 }

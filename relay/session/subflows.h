@@ -30,10 +30,10 @@
 #define SUBFLOW_KEPT_MAX   64
 #define SUBFLOW_KEPT_BYTES 16384
 
-/* A confirmation is late after this many round trips and seconds. It goes with the next datagram
-   the other way, which takes about a frame of a game. */
-#define SUBFLOW_LATE_TRIPS   1.25
-#define SUBFLOW_LATE_SECONDS 0.005
+/* A subflow is late when a datagram is confirmed that went over another one so many seconds after
+   one that this has not confirmed. It takes less for packets of two connections to overtake each
+   other. */
+#define SUBFLOW_LATE_SECONDS 0.01
 
 /* One datagram may go again for each four that go first, and this many at once. */
 #define SUBFLOW_REPEAT_SHARE 0.25
@@ -41,7 +41,7 @@
 
 /* When this many datagrams have come since a header last went out, a message goes that only
    confirms. */
-#define SUBFLOW_UNCONFIRMED_MAX 2
+#define SUBFLOW_UNCONFIRMED_MAX 4
 
 struct subflow {
     struct subflows *all;
@@ -54,7 +54,7 @@ struct subflow {
 
 struct subflows {
     struct subflow each[SUBFLOWS_MAX];
-    double rtt;           /* seconds, about the least of late; INFINITY while it is not known */
+    double confirmed;     /* when the newest datagram went that is confirmed */
     double allowance;     /* the datagrams that may go again */
     unsigned unconfirmed; /* the datagrams that came since a header went out */
     bool repeating;
@@ -77,14 +77,14 @@ void subflow_put_header(struct subflow *subflow, const struct datagram *datagram
                         uint8_t out[SUBFLOW_HEADER_SIZE]);
 
 /* Takes the header of a message. Returns false when the message is too short to have one. */
-bool subflow_take_header(struct subflow *subflow, const uint8_t *message, size_t size, double now);
+bool subflow_take_header(struct subflow *subflow, const uint8_t *message, size_t size);
 
 /* Returns the subflow over which a datagram goes best, other than `but`; NULL when none is ready.
  */
-struct subflow *subflows_choose(struct subflows *subflows, const struct subflow *but, double now);
+struct subflow *subflows_choose(struct subflows *subflows, const struct subflow *but);
 
 /* Sends again what is late, and confirms what has come if no datagram has done so. Returns the
    number of messages that this took. */
-size_t subflows_update(struct subflows *subflows, double now);
+size_t subflows_update(struct subflows *subflows);
 
 #endif

@@ -59,7 +59,8 @@ const bytesOn = (device) => {
   return figures[0] + figures[8];
 };
 
-const quantile = (sorted, share) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))];
+const quantile = (sorted, share) =>
+  sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))];
 
 async function near({ loss, seconds, ways }) {
   const { near: address, startLossyPath } = await import('./lossy_path.mjs');
@@ -68,9 +69,15 @@ async function near({ loss, seconds, ways }) {
   for (const way of ways) {
     await path.lose(0);
     const receiver = new Receiver();
-    const server = await startUdpServer(null, { answer: (data) => (data.length === SIZE ? receiver.take(data) : data) });
+    const server = await startUdpServer(null, {
+      answer: (data) => (data.length === SIZE ? receiver.take(data) : data),
+    });
     const args = ['--rtc', address, '--max-sessions-per-address', way === 'one' ? '1' : '16'];
-    const relay = await startRelay(null, { upstream: server.upstream, listen: `${address}:0`, args });
+    const relay = await startRelay(null, {
+      upstream: server.upstream,
+      listen: `${address}:0`,
+      args,
+    });
     const client = path.start(fileURLToPath(import.meta.url), relay.url, way, String(seconds));
     client.on('exit', (code) => code && process.exit(code));
     const lines = createInterface(client.stdout);

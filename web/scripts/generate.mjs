@@ -149,7 +149,6 @@ const constants = {
     repeated: headers.number('SUBFLOW_REPEATED'),
     sequenceMask: headers.number('SUBFLOW_SEQUENCE_MASK'),
     keptMost: headers.number('SUBFLOW_KEPT_MAX'),
-    lateTrips: headers.number('SUBFLOW_LATE_TRIPS'),
     lateSeconds: headers.number('SUBFLOW_LATE_SECONDS'),
     repeatShare: headers.number('SUBFLOW_REPEAT_SHARE'),
     repeatMost: headers.number('SUBFLOW_REPEAT_MOST'),

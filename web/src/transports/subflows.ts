@@ -10,9 +10,6 @@ const NEEDED_SECONDS = 30;
 /** Seconds between two attempts to open those that could not be opened, or have ended. */
 const RETRY_SECONDS = 5;
 
-/** The round trip is the least of late: a longer one changes it by this share of the difference. */
-const RTT_GAIN = 1 / 16;
-
 /** The part of the first WebSocket that subflows need. */
 export interface Carrier {
   readonly closed: Promise<unknown>;
@@ -50,7 +47,8 @@ export class Subflows {
   /** When something was last late. */
   #needed = 0;
   #tried = -Infinity;
-  #rtt = Infinity;
+  /** When the newest datagram went that is confirmed. */
+  #confirmed = 0;
   /** The datagrams that may go again. */
   #allowance = 0;
   /** The datagrams that came since a header went out. */
@@ -82,7 +80,7 @@ export class Subflows {
     const now = this.#now();
     this.#watch.sent(now);
     if (this.#each.size > 0 && now - this.#needed > NEEDED_SECONDS) this.#closeAll();
-    const best = this.#choose(now);
+    const best = this.#choose();
     if (!best) return false;
     this.#allowance = Math.min(this.#allowance + wire.repeatShare, wire.repeatMost);
     this.#send(best, datagram, now);
@@ -146,7 +144,7 @@ export class Subflows {
     const now = this.#now();
     this.#received[subflow.number - 1] = message[0]! & wire.sequenceMask;
     if (message[0]! & wire.repeated) this.#need(now);
-    for (const each of this.#each.values()) this.#confirm(each, message[each.number]!, now);
+    for (const each of this.#each.values()) this.#confirm(each, message[each.number]!);
     if (message.length > wire.header) {
       this.#unconfirmed++;
       this.#carrier.bring(message.slice(wire.header).buffer);
@@ -155,12 +153,11 @@ export class Subflows {
   }
 
   /** Takes a confirmation of the datagrams up to a sequence number, which may have been overtaken by a newer one. */
-  #confirm(subflow: Subflow, sequence: number, now: number): void {
+  #confirm(subflow: Subflow, sequence: number): void {
     const left = (subflow.sent - sequence) & wire.sequenceMask;
     const count = subflow.kept.length - left;
     if (count <= 0) return;
-    const trip = now - subflow.kept[count - 1]!.time;
-    this.#rtt = trip < this.#rtt ? trip : this.#rtt + RTT_GAIN * (trip - this.#rtt);
+    this.#confirmed = Math.max(this.#confirmed, subflow.kept[count - 1]!.time);
     this.#forget(subflow, count);
   }
 
@@ -169,45 +166,38 @@ export class Subflows {
     subflow.repeated = Math.max(0, subflow.repeated - count);
   }
 
-  #isLate(subflow: Subflow, now: number): boolean {
-    return age(subflow, now) > wire.lateTrips * this.#rtt + wire.lateSeconds;
+  #isLate({ kept }: Subflow): boolean {
+    return kept.length > 0 && this.#confirmed - kept[0]!.time > wire.lateSeconds;
   }
 
   /**
    * Returns the subflow over which a datagram goes best, other than `but`: one that is in time, with as little before
    * the datagram as there can be, since each before it may get lost.
    */
-  #choose(now: number, but?: Subflow): Subflow | undefined {
-    const order = (subflow: Subflow): number[] => {
-      const late = this.#isLate(subflow, now);
-      return [Number(late), late ? 0 : subflow.kept.length, age(subflow, now)];
-    };
+  #choose(but?: Subflow): Subflow | undefined {
+    const order = (subflow: Subflow): number =>
+      subflow.kept.length + (this.#isLate(subflow) ? wire.keptMost : 0);
     return [...this.#each.values()]
       .filter((subflow) => subflow !== but && subflow.link.state === 'open')
-      .map((subflow) => ({ subflow, order: order(subflow) }))
-      .sort((a, b) => a.order.map((value, i) => value - b.order[i]!).find(Boolean) ?? 0)[0]
-      ?.subflow;
+      .sort((a, b) => order(a) - order(b))[0];
   }
 
   /** Sends again what is late, and confirms what has come if no datagram has done so. */
   #update(now: number): void {
     for (const subflow of this.#each.values())
-      if (subflow.kept.length > subflow.repeated && this.#isLate(subflow, now)) {
+      if (subflow.kept.length > subflow.repeated && this.#isLate(subflow)) {
         this.#need(now);
         this.#repeat(subflow, now);
       }
-    const best = this.#unconfirmed >= wire.unconfirmedMost && this.#choose(now);
+    const best = this.#unconfirmed >= wire.unconfirmedMost && this.#choose();
     if (best) this.#send(best);
   }
 
   /** Sends what waits on a subflow over another. */
   #repeat(subflow: Subflow, now: number): void {
-    const other = this.#choose(now, subflow);
-    if (!other || this.#isLate(other, now)) return;
+    const other = this.#choose(subflow);
+    if (!other || this.#isLate(other)) return;
     for (; this.#allowance >= 1 && subflow.repeated < subflow.kept.length; this.#allowance--)
       this.#send(other, subflow.kept[subflow.repeated++]!.datagram, now, wire.repeated);
   }
 }
-
-/** Returns for how long the oldest datagram of a subflow has waited for its confirmation. */
-const age = ({ kept }: Subflow, now: number): number => (kept[0] ? now - kept[0].time : 0);
