@@ -121,6 +121,15 @@ static void report(const struct session *session, const char *what, const struct
     log_debug("session %lu: %s%s from %s", session->id, what, link->transport->name, text);
 }
 
+/* Lets a link go that the session no longer needs. */
+static void dismiss(struct session *session, struct session_link *link)
+{
+    *place_of(session, link) = link->older;
+    subflow_close(link->subflow);
+    link->session = NULL;
+    link->transport->close(link, &session_farewells[SESSION_END_MOVED], true);
+}
+
 static enum session_refusal join(struct session *session, struct session_link *link,
                                  const struct link_request *request)
 {
@@ -146,22 +155,18 @@ static enum session_refusal join(struct session *session, struct session_link *l
         session->unlinked = INFINITY;
         session_step(session);
     }
-    if (old) {
-        *place_of(session, old) = old->older;
-        subflow_close(old->subflow);
-        old->session = NULL;
-        old->transport->close(old, &session_farewells[SESSION_END_MOVED], true);
-    }
+    if (old)
+        dismiss(session, old);
     if (request->subflow > 0)
         subflow_open(session->subflows, request->subflow, link);
     return SESSION_REFUSED_NOT;
 }
 
-/* Returns why a link cannot be a subflow of a session. One that the game server has not answered
-   has proven nothing. */
+/* Returns why a link cannot be a subflow of a session: there is no other link, or the game server
+   has not answered the session, so that it has proven nothing. */
 static enum session_refusal refuse_subflow(struct session *session)
 {
-    if (!session || !session->allowance.answered || session->ending)
+    if (!session || !session->allowance.answered || session->ending || !session->newest)
         return SESSION_REFUSED_ELSEWHERE;
     if (!session->subflows)
         session->subflows = subflows_create();
@@ -352,6 +357,17 @@ static void wait_for_link(struct session *session, struct address_count **addres
     log_debug("session %lu: without a link", session->id);
 }
 
+/* Lets the subflows go when there is no other link any more: how that ended tells what becomes of
+   the session. */
+static void dismiss_subflows(struct session *session)
+{
+    struct session_link *link = session->newest;
+    while (link && link->subflow)
+        link = link->older;
+    while (!link && session->newest)
+        dismiss(session, session->newest);
+}
+
 double session_rtt(const struct session *session)
 {
     for (const struct session_link *link = session->newest; link; link = link->older) {
@@ -370,6 +386,7 @@ void session_link_close(struct session_link *link, enum session_parting parting)
         *place_of(session, link) = link->older;
         subflow_close(link->subflow);
         link->session = NULL;
+        dismiss_subflows(session);
         if (parting == SESSION_LINK_AWAY)
             session_set_away(session, true);
         if (!session->newest && may_wait(session, parting))

@@ -28,7 +28,7 @@
 /* Datagrams that wait for their confirmation are kept, this many and this many bytes of each
    subflow at most. */
 #define SUBFLOW_KEPT_MAX   64
-#define SUBFLOW_KEPT_BYTES 16384
+#define SUBFLOW_KEPT_BYTES 8192
 
 /* A subflow is late when a datagram is confirmed that went over another one so many seconds after
    one that this has not confirmed. It takes less for packets of two connections to overtake each
