@@ -143,9 +143,9 @@ const constants = {
     fragmentAbove: headers.number('CW_YOJIMBO_FRAGMENT_ABOVE'),
     reassemblies: headers.number('CW_YOJIMBO_REASSEMBLIES'),
   },
+  SUBFLOW_HEADER_SIZE: headers.number('SUBFLOW_HEADER_SIZE'),
   subflows: {
     most: headers.number('SUBFLOWS_MAX'),
-    header: headers.number('SUBFLOW_HEADER_SIZE'),
     repeated: headers.number('SUBFLOW_REPEATED'),
     sequenceMask: headers.number('SUBFLOW_SEQUENCE_MASK'),
     keptMost: headers.number('SUBFLOW_KEPT_MAX'),

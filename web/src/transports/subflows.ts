@@ -1,5 +1,5 @@
 import { seconds } from '../clock.js';
-import { subflows as wire } from '../generated.js';
+import { SUBFLOW_HEADER_SIZE as HEADER, subflows as wire } from '../generated.js';
 import type { WebSocketTransport } from './websocket.js';
 import { StallWatch } from './stall_watch.js';
 
@@ -130,24 +130,24 @@ export class Subflows {
       subflow.kept.push({ datagram: datagram.slice(), time: now });
       subflow.sent = (subflow.sent + 1) & wire.sequenceMask;
     }
-    const message = new Uint8Array(wire.header + (datagram?.length ?? 0));
+    const message = new Uint8Array(HEADER + (datagram?.length ?? 0));
     message[0] = subflow.sent | flags;
     message.set(this.#received, 1);
-    if (datagram) message.set(datagram, wire.header);
+    if (datagram) message.set(datagram, HEADER);
     this.#unconfirmed = 0;
     subflow.link.send(message);
   }
 
   /** Takes a message that came over a subflow. */
   #take(subflow: Subflow, message: Uint8Array<ArrayBuffer>): void {
-    if (message.length < wire.header) return;
+    if (message.length < HEADER) return;
     const now = this.#now();
     this.#received[subflow.number - 1] = message[0]! & wire.sequenceMask;
     if (message[0]! & wire.repeated) this.#need(now);
     for (const each of this.#each.values()) this.#confirm(each, message[each.number]!);
-    if (message.length > wire.header) {
+    if (message.length > HEADER) {
       this.#unconfirmed++;
-      this.#carrier.bring(message.slice(wire.header).buffer);
+      this.#carrier.bring(message.slice(HEADER).buffer);
     }
     this.#update(now);
   }

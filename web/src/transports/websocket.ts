@@ -1,6 +1,6 @@
 import { reasonOf, throwIfAborted } from '../abort.js';
 import { ConnectError, relaySays, type RelayCode } from '../errors.js';
-import { DEFAULT_DATAGRAM_SIZE, subflows } from '../generated.js';
+import { DEFAULT_DATAGRAM_SIZE, SUBFLOW_HEADER_SIZE } from '../generated.js';
 import type { BacklogOptions } from './backlog.js';
 import { BaseTransport } from './base.js';
 import { deadline } from './deadline.js';
@@ -160,7 +160,7 @@ export class WebSocketTransport extends BaseTransport {
     super(
       options.maxDatagramSize ?? DEFAULT_DATAGRAM_SIZE,
       options,
-      options.subflow && subflows.header,
+      options.subflow && SUBFLOW_HEADER_SIZE,
     );
     this.#socket = socket;
     this.#keeps = options.WebSocket !== undefined;
