@@ -1,5 +1,7 @@
 #include "http/subprotocol.h"
 
+#include "session/subflows.h"
+
 #include <stdbool.h>
 #include <string.h>
 
@@ -34,6 +36,11 @@ enum subprotocol subprotocol_read(const char *list, struct subprotocol_wishes *o
         if ((value = after(list, size, SUBPROTOCOL_SERVER, &rest)) &&
             (out->server.size > 0 || !session_server_read(value, rest, &out->server)))
             return SUBPROTOCOL_BAD_SERVER;
+        if ((value = after(list, size, SUBPROTOCOL_SUBFLOW, &rest))) {
+            if (out->subflow > 0 || rest != 1 || *value < '1' || *value > '0' + SUBFLOWS_MAX)
+                return SUBPROTOCOL_BAD_SUBFLOW;
+            out->subflow = (unsigned)(*value - '0');
+        }
         list += size;
     }
     return spoken ? SUBPROTOCOL_OK : SUBPROTOCOL_MISSING;

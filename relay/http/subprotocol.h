@@ -14,17 +14,22 @@
 /* The prefix of a subprotocol that gives the game server which the client wants; see
    session/server.h. */
 #define SUBPROTOCOL_SERVER "causeway.server."
+/* The prefix of a subprotocol that gives the number of the subflow which the WebSocket is to be;
+   see session/subflows.h. */
+#define SUBPROTOCOL_SUBFLOW "causeway.subflow."
 
 enum subprotocol {
     SUBPROTOCOL_OK,
     SUBPROTOCOL_MISSING, /* WEBSOCKET_SUBPROTOCOL is missing */
     SUBPROTOCOL_BAD_KEY, /* the key has another form, or there are two */
     SUBPROTOCOL_BAD_SERVER,
+    SUBPROTOCOL_BAD_SUBFLOW, /* no number from 1 to SUBFLOWS_MAX, or there are two */
 };
 
 struct subprotocol_wishes {
     char key[SESSION_KEY_SIZE + 1]; /* "" = none */
     struct socket_address server;   /* all zero = none */
+    unsigned subflow;               /* 0 = none */
 };
 
 /* Reads the value of the header. */

@@ -4,6 +4,7 @@
 #include "http/subprotocol.h"
 #include "limits/pre_session_limit.h"
 #include "session/queue.h"
+#include "session/subflows.h"
 
 #include <math.h>
 #include <netinet/in.h>
@@ -14,7 +15,7 @@
 
 /* Bytes of the header of a frame to a browser: two, or four from 126 bytes of data on. */
 #define FRAME_HEADER_MAX 4
-#define FRAME_MAX        (SESSION_DATAGRAM_MAX + FRAME_HEADER_MAX)
+#define FRAME_MAX        (SUBFLOW_MESSAGE_MAX + FRAME_HEADER_MAX)
 
 /* The most bytes that are read at a time. libwebsockets keeps a buffer of that size for each
    connection, so a session takes 2.7 KB (relay.memory_per_session_kb). A longer message comes in
@@ -81,10 +82,11 @@ static struct ws_link *ws_link_of(struct session_link *base)
     return lws_container_of(base, struct ws_link, base);
 }
 
-/* Writes a datagram as a frame. Returns the size of the frame. */
-static size_t put_frame(uint8_t *out, const struct datagram *datagram)
+/* Writes a datagram as a frame of the link. Returns the size of the frame. */
+static size_t put_frame(const struct ws_link *link, uint8_t *out, const struct datagram *datagram)
 {
-    const size_t size = datagram->size;
+    struct subflow *subflow = link->base.subflow;
+    const size_t size = datagram->size + (subflow ? SUBFLOW_HEADER_SIZE : 0);
     size_t header = 2;
     out[0] = 0x82; /* final, binary */
     out[1] = (uint8_t)size;
@@ -94,7 +96,9 @@ static size_t put_frame(uint8_t *out, const struct datagram *datagram)
         out[3] = (uint8_t)size;
         header = FRAME_HEADER_MAX;
     }
-    memcpy(out + header, datagram->data, size);
+    if (subflow)
+        subflow_put_header(subflow, datagram, loop_now(), out + header);
+    memcpy(out + header + size - datagram->size, datagram->data, datagram->size);
     return header + size;
 }
 
@@ -161,8 +165,9 @@ static size_t write_some(struct ws_link *link, const struct datagram *datagrams,
     uint8_t *out = link->websockets->out + LWS_PRE;
     size_t size = 0;
     size_t frames = 0;
-    while (frames < count && size + datagrams[frames].size + FRAME_HEADER_MAX <= WRITE_MAX)
-        size += put_frame(out + size, &datagrams[frames++]);
+    while (frames < count &&
+           size + datagrams[frames].size + FRAME_MAX - SESSION_DATAGRAM_MAX <= WRITE_MAX)
+        size += put_frame(link, out + size, &datagrams[frames++]);
     if (!write_frames(link, out, size, frames))
         lws_set_timeout(link->wsi, PENDING_TIMEOUT_CLOSE_SEND, LWS_TO_KILL_ASYNC);
     return frames;
@@ -172,7 +177,7 @@ static void enqueue(struct ws_link *link, const struct datagram *datagram)
 {
     uint8_t frame[FRAME_MAX];
     struct queue_drops drops = {0};
-    queue_push(&link->queue, frame, put_frame(frame, datagram), loop_now(), &drops);
+    queue_push(&link->queue, frame, put_frame(link, frame, datagram), loop_now(), &drops);
     link->websockets->stats->dropped_age += drops.age;
     link->websockets->stats->dropped_bytes += drops.bytes;
 }
@@ -276,6 +281,7 @@ static void read_wishes(const struct websockets *websockets, struct lws *wsi, co
     if (lws_hdr_copy(wsi, list, sizeof list, WSI_TOKEN_PROTOCOL) > 0)
         subprotocol_read(list, &wishes);
     request->server = wishes.server;
+    request->subflow = wishes.subflow;
     session_identify(websockets->sessions, wishes.key, origin, request);
 }
 
@@ -343,10 +349,10 @@ static void discard(struct ws_link *link, size_t size)
 static bool keep_part(struct ws_link *link, const uint8_t *data, size_t size)
 {
     if (!link->partial)
-        link->partial = malloc(SESSION_DATAGRAM_MAX);
+        link->partial = malloc(SUBFLOW_MESSAGE_MAX);
     if (!link->partial)
         return false;
-    if (size > 0 && link->partial_size + size <= SESSION_DATAGRAM_MAX)
+    if (size > 0 && link->partial_size + size <= SUBFLOW_MESSAGE_MAX)
         memcpy(link->partial + link->partial_size, data, size);
     link->partial_size += size;
     return true;
@@ -355,7 +361,7 @@ static bool keep_part(struct ws_link *link, const uint8_t *data, size_t size)
 static void deliver(struct ws_link *link, const uint8_t *data, size_t size)
 {
     link->partial_size = 0;
-    if (!session_receive(link->base.session, data, size) && !link->closing)
+    if (!session_link_receive(&link->base, data, size) && !link->closing)
         begin_pause(link);
 }
 

@@ -13,6 +13,11 @@ double queue_time(const struct queue *queue, size_t index)
     return entry_at(queue, index)->time;
 }
 
+size_t queue_size(const struct queue *queue, size_t index)
+{
+    return entry_at(queue, index)->size;
+}
+
 void queue_pop(struct queue *queue, size_t frames)
 {
     for (; frames > 0 && queue->count > 0; frames--) {

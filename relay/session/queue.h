@@ -46,8 +46,9 @@ void queue_expire(struct queue *queue, double now, struct queue_drops *drops);
    Returns 0 when the queue is empty. */
 size_t queue_peek(const struct queue *queue, size_t most, const uint8_t **bytes, size_t *frames);
 
-/* Returns when a waiting frame was pushed, counted from the oldest. */
+/* Return when a waiting frame was pushed, and its size; counted from the oldest. */
 double queue_time(const struct queue *queue, size_t index);
+size_t queue_size(const struct queue *queue, size_t index);
 
 /* Removes this many frames. */
 void queue_pop(struct queue *queue, size_t frames);

@@ -287,10 +287,14 @@ static void on_upstream_batch(void *context, const struct datagram *datagrams, s
     if (session->allowance.answered)
         session->active = loop_now();
     struct session_link *link = choose_link(session);
+    struct subflow *best = link && link->subflow ? subflows_choose(session->subflows, NULL) : NULL;
+    if (best)
+        link = best->link;
     if (link)
         link->transport->send_batch(link, datagrams, count);
     else
         sessions->stats->dropped_unlinked += count;
+    session_update_subflows(session);
 }
 
 void session_identify(const struct sessions *sessions, const char *key, const char *origin,
@@ -560,6 +564,7 @@ void session_free(struct session *session)
         per_address_limit_leave(sessions->per_address, session->address);
     sessions->evicted -= session->evicted;
     sessions->count--;
+    subflows_free(session->subflows);
     free(session);
     if (sessions->draining && sessions->count == 0)
         sessions->drained(sessions->drained_context);

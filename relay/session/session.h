@@ -61,6 +61,7 @@ enum session_refusal {
     SESSION_REFUSED_BLOCKED,
     SESSION_REFUSED_MEMORY,
     SESSION_REFUSED_SERVER,
+    SESSION_REFUSED_ELSEWHERE, /* a subflow of a session that is not here */
 };
 
 /* Returns the code and the text for a browser that was refused. */
@@ -170,6 +171,8 @@ struct link_request {
     struct socket_address client;
     struct socket_address server; /* the server that it names; all zero when it names none */
     struct session_hash hash;     /* the hash of its session */
+    /* the number of the subflow that the link is to be; 0 = it carries the session alone */
+    unsigned subflow;
 };
 
 /* Makes request->hash of the key and the origin of the page, and of request->server; see
@@ -182,12 +185,13 @@ void session_identify(const struct sessions *sessions, const char *key, const ch
 bool session_server_allowed(struct sessions *sessions, const struct link_request *request);
 
 /* Opens a link. It joins the session that has its hash, where it takes the place of a link of the
-   same transport. When there is none, or no hash is given, the link begins a session. When all
-   places are taken, the oldest session that the game server has not answered gives way, or else the
-   one to which it has said nothing for longest, if that is the answer timeout at least, or else the
-   one that has been without a link for longest, unless this client has opened more sessions lately.
-   Returns SESSION_REFUSED_NOT, or why the link was refused, which has been counted. No socket is
-   opened before the first datagram. */
+   same transport, or of the subflow of the same number. A subflow never begins a session, nor does
+   a session move to another process for it. When there is none, or no hash is given, the link
+   begins a session. When all places are taken, the oldest session that the game server has not
+   answered gives way, or else the one to which it has said nothing for longest, if that is the
+   answer timeout at least, or else the one that has been without a link for longest, unless this
+   client has opened more sessions lately. Returns SESSION_REFUSED_NOT, or why the link was refused,
+   which has been counted. No socket is opened before the first datagram. */
 enum session_refusal session_link_open(struct sessions *sessions, struct session_link *link,
                                        const struct transport *transport,
                                        const struct link_request *request);
@@ -211,6 +215,10 @@ void session_link_close(struct session_link *link, enum session_parting parting)
    the session is ending (the transport's close has been called, now or earlier) and needs no more
    datagrams. */
 bool session_receive(struct session *session, const uint8_t *data, size_t size);
+
+/* Takes a message that came over a link: a datagram, which has a header when the link is a subflow.
+   Returns what session_receive does. */
+bool session_link_receive(struct session_link *link, const uint8_t *data, size_t size);
 
 /* Counts a datagram from a browser without a session, as session_receive counts one whose session
    is ending. */

@@ -10,6 +10,7 @@
 #include "session/blocks.h"
 #include "session/eviction.h"
 #include "session/session.h"
+#include "session/subflows.h"
 #include "session/traffic.h"
 #include "session/upstream.h"
 
@@ -42,6 +43,7 @@ struct session {
     struct allowance allowance;
     struct traffic traffic;
     struct upstream upstream;
+    struct subflows *subflows; /* NULL when it never had any */
 };
 
 struct sessions {
@@ -117,6 +119,9 @@ void session_withdraw(struct session *session, bool goes_on);
 
 /* The codes and the texts for browsers, by enum session_end. */
 extern const struct session_farewell session_farewells[];
+
+/* Lets the subflows of a session send what is due; it need not have any. */
+void session_update_subflows(struct session *session);
 
 /* Closes all links of a session. */
 void session_close_links(struct session *session, const struct session_farewell *farewell,

@@ -22,6 +22,7 @@ const struct session_farewell *session_refusal_farewell(enum session_refusal why
         [SESSION_REFUSED_RESTART] = SESSION_END_RESTART,
         [SESSION_REFUSED_BLOCKED] = SESSION_END_BLOCKED,
         [SESSION_REFUSED_MEMORY] = SESSION_END_EVICTED,
+        [SESSION_REFUSED_ELSEWHERE] = SESSION_END_MOVED,
     };
     static const struct session_farewell other_server = {
         SESSION_CODE_SERVER, "this game server is not allowed (--upstream)"};
@@ -39,6 +40,8 @@ static void count_refusal(struct sessions *sessions, enum session_refusal why)
         [SESSION_REFUSED_MEMORY] = "there is no memory",
         [SESSION_REFUSED_SERVER] = "it asks for no game server that --upstream allows",
     };
+    if (why == SESSION_REFUSED_ELSEWHERE)
+        return; /* the page tries again, and another process may have the session */
     if (why == SESSION_REFUSED_SERVER)
         sessions->stats->sessions_refused_server++;
     else if (why == SESSION_REFUSED_ADDRESS)
@@ -62,11 +65,14 @@ static struct session_link **place_of(struct session *session, const struct sess
     return at;
 }
 
+/* Returns the link whose place another one takes; NULL when there is none. */
 static struct session_link *link_over(const struct session *session,
-                                      const struct transport *transport)
+                                      const struct transport *transport, unsigned subflow)
 {
     struct session_link *link = session->newest;
-    while (link && link->transport != transport)
+    if (subflow > 0)
+        return session->subflows ? session->subflows->each[subflow - 1].link : NULL;
+    while (link && (link->transport != transport || link->subflow))
         link = link->older;
     return link;
 }
@@ -115,11 +121,21 @@ static void report(const struct session *session, const char *what, const struct
     log_debug("session %lu: %s%s from %s", session->id, what, link->transport->name, text);
 }
 
+/* Lets a link go that the session no longer needs. */
+static void dismiss(struct session *session, struct session_link *link)
+{
+    *place_of(session, link) = link->older;
+    subflow_close(link->subflow);
+    link->session = NULL;
+    link->transport->close(link, &session_farewells[SESSION_END_MOVED], true);
+}
+
 static enum session_refusal join(struct session *session, struct session_link *link,
-                                 const struct socket_address *client)
+                                 const struct link_request *request)
 {
     struct sessions *sessions = session->sessions;
-    struct session_link *old = link_over(session, link->transport);
+    const struct socket_address *client = &request->client;
+    struct session_link *old = link_over(session, link->transport, request->subflow);
     const bool waited = !session->newest;
     const enum session_refusal why = count_link(sessions, link, client,
                                                 waited ? &session->address
@@ -139,12 +155,22 @@ static enum session_refusal join(struct session *session, struct session_link *l
         session->unlinked = INFINITY;
         session_step(session);
     }
-    if (old) {
-        *place_of(session, old) = old->older;
-        old->session = NULL;
-        old->transport->close(old, &session_farewells[SESSION_END_MOVED], true);
-    }
+    if (old)
+        dismiss(session, old);
+    if (request->subflow > 0)
+        subflow_open(session->subflows, request->subflow, link);
     return SESSION_REFUSED_NOT;
+}
+
+/* Returns why a link cannot be a subflow of a session: there is no other link, or the game server
+   has not answered the session, so that it has proven nothing. */
+static enum session_refusal refuse_subflow(struct session *session)
+{
+    if (!session || !session->allowance.answered || session->ending || !session->newest)
+        return SESSION_REFUSED_ELSEWHERE;
+    if (!session->subflows)
+        session->subflows = subflows_create();
+    return session->subflows ? SESSION_REFUSED_NOT : SESSION_REFUSED_MEMORY;
 }
 
 /* Returns whether an address has opened too many sessions lately to push out this one. An address
@@ -244,11 +270,12 @@ static enum session_refusal begin(struct sessions *sessions, struct session_link
     return SESSION_REFUSED_NOT;
 }
 
-/* Finds the session with this hash, also when another process had it. */
-static struct session *find(struct sessions *sessions, const struct session_hash *hash)
+/* Finds the session for which a link is, also when another process had it. */
+static struct session *find(struct sessions *sessions, const struct link_request *request)
 {
+    const struct session_hash *hash = &request->hash;
     struct session_index_entry *entry = session_index_find(sessions->index, hash);
-    if (!entry && hash->given) {
+    if (!entry && hash->given && request->subflow == 0) {
         sessions_look_up(sessions, hash);
         entry = session_index_find(sessions->index, hash);
     }
@@ -259,7 +286,7 @@ bool session_server_allowed(struct sessions *sessions, const struct link_request
 {
     struct socket_address server;
     if (upstreams_choose(sessions->config.upstreams, &request->server, &server) ||
-        find(sessions, &request->hash))
+        find(sessions, request))
         return true;
     count_refusal(sessions, SESSION_REFUSED_SERVER);
     return false;
@@ -270,11 +297,13 @@ enum session_refusal session_link_open(struct sessions *sessions, struct session
                                        const struct link_request *request)
 {
     const bool blocked = blocks_hold(&sessions->blocks, &request->client, loop_now());
-    struct session *session = blocked ? NULL : find(sessions, &request->hash);
+    struct session *session = blocked ? NULL : find(sessions, request);
     *link = (struct session_link){.session = session, .sessions = sessions, .transport = transport};
-    const enum session_refusal why = blocked   ? SESSION_REFUSED_BLOCKED
-                                     : session ? join(session, link, &request->client)
-                                               : begin(sessions, link, request);
+    enum session_refusal why = blocked                ? SESSION_REFUSED_BLOCKED
+                               : request->subflow > 0 ? refuse_subflow(session)
+                                                      : SESSION_REFUSED_NOT;
+    if (why == SESSION_REFUSED_NOT)
+        why = session ? join(session, link, request) : begin(sessions, link, request);
     if (why != SESSION_REFUSED_NOT) {
         link->session = NULL;
         count_refusal(sessions, why);
@@ -287,6 +316,24 @@ void session_close_links(struct session *session, const struct session_farewell 
 {
     for (struct session_link *link = session->newest; link; link = link->older)
         link->transport->close(link, farewell, at_once);
+}
+
+void session_update_subflows(struct session *session)
+{
+    if (session->subflows)
+        session->sessions->stats->subflow_datagrams += subflows_update(session->subflows);
+}
+
+bool session_link_receive(struct session_link *link, const uint8_t *data, size_t size)
+{
+    struct session *session = link->session;
+    if (!link->subflow || size > SUBFLOW_MESSAGE_MAX)
+        return session_receive(session, data, size);
+    if (!subflow_take_header(link->subflow, data, size))
+        return session_receive(session, data, 0);
+    session_update_subflows(session);
+    return size == SUBFLOW_HEADER_SIZE ||
+           session_receive(session, data + SUBFLOW_HEADER_SIZE, size - SUBFLOW_HEADER_SIZE);
 }
 
 /* Returns whether a session may wait for its next link. Only one that the game server has answered
@@ -310,6 +357,17 @@ static void wait_for_link(struct session *session, struct address_count **addres
     log_debug("session %lu: without a link", session->id);
 }
 
+/* Lets the subflows go when there is no other link any more: how that ended tells what becomes of
+   the session. */
+static void dismiss_subflows(struct session *session)
+{
+    struct session_link *link = session->newest;
+    while (link && link->subflow)
+        link = link->older;
+    while (!link && session->newest)
+        dismiss(session, session->newest);
+}
+
 double session_rtt(const struct session *session)
 {
     for (const struct session_link *link = session->newest; link; link = link->older) {
@@ -326,7 +384,9 @@ void session_link_close(struct session_link *link, enum session_parting parting)
     if (session) {
         session->rtt = (float)session_rtt(session);
         *place_of(session, link) = link->older;
+        subflow_close(link->subflow);
         link->session = NULL;
+        dismiss_subflows(session);
         if (parting == SESSION_LINK_AWAY)
             session_set_away(session, true);
         if (!session->newest && may_wait(session, parting))

@@ -46,9 +46,10 @@ struct session_farewell {
 };
 
 struct session_link;
+struct subflow;
 
-/* A kind of transport, of which a session has one link at most. The transport counts every datagram
-   that it gets: as delivered, or as dropped by reason. */
+/* A kind of transport, of which a session has one link at most, and subflows. The transport counts
+   every datagram that it gets: as delivered, or as dropped by reason. */
 struct transport {
     /* the name in log lines: "websocket", "webrtc" */
     const char *name;
@@ -81,6 +82,7 @@ struct session_link {
     /* the count of its address, which includes it; NULL when the next link is counted instead */
     struct address_count *address;
     struct session_link *older;
+    struct subflow *subflow; /* NULL when it carries the session alone, see session/subflows.h */
 };
 
 #endif

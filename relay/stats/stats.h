@@ -11,7 +11,7 @@
    So, when nothing is on its way inside the relay:
 
    client_datagrams = forwarded_datagrams + all of STATS_DROPPED_TO_SERVER
-   upstream_datagrams = delivered_datagrams + all of STATS_DROPPED_TO_BROWSER */
+   upstream_datagrams + subflow_datagrams = delivered_datagrams + all of STATS_DROPPED_TO_BROWSER */
 #define STATS_DROPPED_TO_SERVER(X)                                                                 \
     X(dropped_protocol, "to the game server: not a packet of a secure connection, or (--raw) "     \
                         "Emscripten's port message")                                               \
@@ -66,6 +66,8 @@
     X(forwarded_datagrams, "datagrams handed to the sockets towards the game server")              \
     X(upstream_datagrams, "datagrams taken from the game server")                                  \
     X(upstream_bytes, "their bytes")                                                               \
+    X(subflow_datagrams, "to browsers with several WebSockets: datagrams sent again, and "         \
+                         "confirmations alone")                                                    \
     X(delivered_datagrams, "datagrams handed to the browsers' connections")                        \
     X(delivered_writes, "writes that this took")                                                   \
     STATS_DROPPED_TO_BROWSER(X)                                                                    \

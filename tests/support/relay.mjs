@@ -151,7 +151,10 @@ function sums(stats) {
   const sum = (names) => names.reduce((total, name) => total + stats[name], 0);
   return [
     [sum(['forwarded_datagrams', ...droppedToServer]), stats.client_datagrams],
-    [sum(['delivered_datagrams', ...droppedToBrowser]), stats.upstream_datagrams],
+    [
+      sum(['delivered_datagrams', ...droppedToBrowser]),
+      stats.upstream_datagrams + stats.subflow_datagrams,
+    ],
   ];
 }
 

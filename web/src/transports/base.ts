@@ -23,6 +23,8 @@ export abstract class BaseTransport implements Transport {
   readonly closed = this.#closed.promise;
   ondrop: DatagramHandler | null = null;
 
+  /** The bytes of the longest datagram that may arrive. */
+  readonly #longest: number;
   #state: TransportState = 'open';
   #handler: DatagramHandler | null = null;
   #kept: Uint8Array<ArrayBuffer>[] = [];
@@ -38,9 +40,13 @@ export abstract class BaseTransport implements Transport {
     droppedUnread: 0,
   };
 
-  /** @throws RangeError when datagrams cannot wait for as long as the options say. */
-  protected constructor(maxDatagramSize: number, options: BacklogOptions) {
-    this.maxDatagramSize = maxDatagramSize;
+  /**
+   * @param header bytes that are added to the longest datagram
+   * @throws RangeError when datagrams cannot wait for as long as the options say.
+   */
+  protected constructor(maxDatagramSize: number, options: BacklogOptions, header = 0) {
+    this.maxDatagramSize = maxDatagramSize + header;
+    this.#longest = DATAGRAM_MAX + header;
     neverKeeps(this);
     this.#backlog = new Backlog(
       {
@@ -135,7 +141,11 @@ export abstract class BaseTransport implements Transport {
 
   /** Takes something that arrived and should be a datagram. */
   protected arrived(data: unknown): void {
-    if (!(data instanceof ArrayBuffer) || data.byteLength === 0 || data.byteLength > DATAGRAM_MAX) {
+    if (
+      !(data instanceof ArrayBuffer) ||
+      data.byteLength === 0 ||
+      data.byteLength > this.#longest
+    ) {
       this.#stats.droppedForeign++;
       return;
     }

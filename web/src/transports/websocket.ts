@@ -1,10 +1,11 @@
 import { reasonOf, throwIfAborted } from '../abort.js';
 import { ConnectError, relaySays, type RelayCode } from '../errors.js';
-import { DEFAULT_DATAGRAM_SIZE } from '../generated.js';
+import { DEFAULT_DATAGRAM_SIZE, SUBFLOW_HEADER_SIZE } from '../generated.js';
 import type { BacklogOptions } from './backlog.js';
 import { BaseTransport } from './base.js';
 import { deadline } from './deadline.js';
 import { relayAddress, type SessionOptions } from './session.js';
+import type { Subflows } from './subflows.js';
 import { closeWithPage } from './with_page.js';
 
 /** The subprotocol that the relay speaks. */
@@ -14,6 +15,11 @@ export const WEBSOCKET_PROTOCOL = 'causeway.v1';
 export const SESSION_PREFIX = 'causeway.session.';
 /** The beginning of the subprotocol with the game server. */
 const SERVER = 'causeway.server.';
+/** The beginning of the subprotocol with the number of the subflow. */
+const SUBFLOW = 'causeway.subflow.';
+
+/** Subflows are thought of when this many datagrams have come. */
+const WATCHED = 32;
 
 /** The part of a WebSocket that this transport needs: the browser's, Node's or that of the package `ws`. */
 export interface WebSocketLike {
@@ -46,16 +52,19 @@ export interface WebSocketOptions extends SessionOptions, BacklogOptions {
   readonly maxDatagramSize?: number;
   /** The constructor to use instead of the global `WebSocket`, for example that of the package `ws` in Node. */
   readonly WebSocket?: new (url: string, protocols: string[]) => WebSocketLike;
+  /** The number of the subflow that this WebSocket is to be, see {@link Subflows}. @internal */
+  readonly subflow?: number;
 }
 
 /** The value of `WebSocket.OPEN`. */
 const OPEN = 1;
 
 /** Returns the subprotocols with which a WebSocket asks the relay for a session and a server. */
-const protocols = (session?: string, server?: string): string[] => [
+const protocols = ({ session, server, subflow }: WebSocketOptions): string[] => [
   WEBSOCKET_PROTOCOL,
   ...(session ? [SESSION_PREFIX + session] : []),
   ...(server ? [SERVER + server] : []),
+  ...(subflow ? [SUBFLOW + subflow] : []),
 ];
 
 function newSocket(address: string, options: WebSocketOptions): WebSocketLike {
@@ -64,7 +73,7 @@ function newSocket(address: string, options: WebSocketOptions): WebSocketLike {
     new ConnectError('TRANSPORT', 'setup', message, { cause });
   if (!Socket) throw fail('there is no WebSocket here; pass one in the options');
   try {
-    const socket: WebSocketLike = new Socket(address, protocols(options.session, options.server));
+    const socket: WebSocketLike = new Socket(address, protocols(options));
     socket.binaryType = 'arraybuffer';
     return socket;
   } catch (error) {
@@ -82,6 +91,9 @@ export class WebSocketTransport extends BaseTransport {
   /** True for a WebSocket of the user's, which may keep the bytes that it sends. */
   readonly #keeps: boolean;
   readonly #maxBufferedAmount: number;
+  #subflows: Subflows | undefined;
+  #addSubflows: (() => Promise<void>) | undefined;
+  #came = 0;
 
   /**
    * Connects to a relay.
@@ -132,15 +144,32 @@ export class WebSocketTransport extends BaseTransport {
       clearTimeout(timer);
       if (abort) signal?.removeEventListener('abort', abort);
     }
-    return session ? transport : closeWithPage(transport);
+    if (!session) return closeWithPage(transport);
+    if (!options.subflow)
+      transport.#addSubflows = async () => {
+        const { Subflows } = await import('./subflows.js');
+        const { signal: _, ...rest } = options;
+        transport.#subflows = new Subflows(transport, (subflow) =>
+          WebSocketTransport.connect(url, { ...rest, subflow }),
+        );
+      };
+    return transport;
   }
 
   private constructor(socket: WebSocketLike, options: WebSocketOptions) {
-    super(options.maxDatagramSize ?? DEFAULT_DATAGRAM_SIZE, options);
+    super(
+      options.maxDatagramSize ?? DEFAULT_DATAGRAM_SIZE,
+      options,
+      options.subflow && SUBFLOW_HEADER_SIZE,
+    );
     this.#socket = socket;
     this.#keeps = options.WebSocket !== undefined;
     this.#maxBufferedAmount = options.maxBufferedAmount ?? 16384;
-    socket.addEventListener('message', ({ data }) => this.arrived(data));
+    socket.addEventListener('message', ({ data }) => {
+      this.#subflows?.came();
+      if (++this.#came === WATCHED) this.#addSubflows?.().catch(() => {});
+      this.arrived(data);
+    });
     // A close event, which tells everything, follows each error.
     socket.addEventListener('error', () => {});
     socket.addEventListener('close', ({ code, reason }) => this.ended({ code, reason }));
@@ -151,7 +180,13 @@ export class WebSocketTransport extends BaseTransport {
     return this.#socket.bufferedAmount + size > this.#maxBufferedAmount;
   }
 
+  /** Takes a datagram that came over a subflow. @internal */
+  bring(datagram: ArrayBuffer): void {
+    this.arrived(datagram);
+  }
+
   protected override put(datagram: Uint8Array<ArrayBuffer>): boolean {
+    if (this.#subflows?.put(datagram)) return true;
     // While the browser answers the relay's close, it drops datagrams with a warning on the console.
     if (this.#socket.readyState !== OPEN) return false;
     this.#socket.send(this.#keeps ? datagram.slice() : datagram);
@@ -159,6 +194,7 @@ export class WebSocketTransport extends BaseTransport {
   }
 
   protected override end(code: number, reason: string): void {
+    this.#subflows?.close();
     this.#socket.close(code, reason);
   }
 }
