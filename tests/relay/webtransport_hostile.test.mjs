@@ -14,7 +14,7 @@ const shared = share(async (t) => {
     upstream: udp.upstream,
     args: ['--rtc', '127.0.0.1', '--webtransport', '--max-sessions-per-address', '0'],
   });
-  return { relay, player: await open(t, relay) };
+  return { relay, player: await open(t, relay), upstream: udp.upstream };
 });
 
 /** Checks that the player's session still works. */
@@ -104,6 +104,20 @@ describe('packets of strangers', () => {
     await send(packet);
     await statsUntil(shared().relay, () => got.bytes > 0);
     assert.ok(got.bytes < packet.length);
+  });
+});
+
+test('a session that floods is policed, and the player loses nothing', async (t) => {
+  const limited = await startRelay(t, {
+    upstream: shared().upstream,
+    args: ['--rtc', '127.0.0.1', '--webtransport', '--upstream-packets', '60'],
+  });
+  const [flooder, player] = [await open(t, limited), await open(t, limited)];
+  await statsUntil(limited, async ({ webtransport_packets_policed }) => {
+    for (let i = 0; i < 500; i++) flooder.datagram(whole([1]));
+    player.datagram(whole('hello'));
+    assert.equal((await player.receive()).toString(), 'hello');
+    return webtransport_packets_policed > 0;
   });
 });
 
