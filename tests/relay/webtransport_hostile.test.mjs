@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { createSocket } from 'node:dgram';
 import { afterEach, describe, test } from 'node:test';
 import { own, share } from '../support/fixture.mjs';
+import { until } from '../support/patience.mjs';
 import { startRelay, statsUntil } from '../support/relay.mjs';
 import { startUdpServer } from '../support/udp_server.mjs';
 import { askRelay, open, startClient, whole } from '../support/webtransport.mjs';
@@ -113,11 +114,11 @@ test('a session that floods is policed, and the player loses nothing', async (t)
     args: ['--rtc', '127.0.0.1', '--webtransport', '--upstream-packets', '60'],
   });
   const [flooder, player] = [await open(t, limited), await open(t, limited)];
-  await statsUntil(limited, async ({ webtransport_packets_policed }) => {
+  await until('a policed packet', async () => {
     for (let i = 0; i < 500; i++) flooder.datagram(whole([1]));
     player.datagram(whole('hello'));
     assert.equal((await player.receive()).toString(), 'hello');
-    return webtransport_packets_policed > 0;
+    return (await limited.stats()).webtransport_packets_policed > 0;
   });
 });
 
