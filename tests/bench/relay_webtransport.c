@@ -1,11 +1,13 @@
 /* Measures the relay with WebTransport and many native clients: round trips per second of its CPU
    time with one 64-byte datagram outstanding for each, as a ratio against a bare UDP echo under the
-   same load, and the memory of a session.
+   same load; that CPU time as a ratio to that of as many browsers over WebRTC, in turn at the same
+   relay; and the memory of a session.
 
    bench_relay_webtransport [ROUNDS]; relay and client are those of the build that CAUSEWAY_BUILD
    names. */
 #define _GNU_SOURCE
 #include "relay_bench.h"
+#include "rtc_rig.h"
 
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -98,6 +100,14 @@ static double measure_relay(pid_t relay, struct client *clients)
     return CLIENTS * TRIPS / (cpu_seconds(relay) - cpu);
 }
 
+/* Returns the round trips per CPU second over WebRTC. */
+static double measure_rtc(pid_t relay, struct rtc_rig *rig)
+{
+    const double cpu = cpu_seconds(relay);
+    const unsigned long trips = rtc_rig_run(rig, 64, SECONDS);
+    return (double)trips / (cpu_seconds(relay) - cpu);
+}
+
 /* Returns the round trips per CPU second of a bare echo. */
 static double measure_echo(pid_t echo, unsigned port)
 {
@@ -143,6 +153,8 @@ int main(int argc, char **argv)
     unsigned port;
     unsigned upstream;
     double ratios[ROUNDS_MAX];
+    double costs[ROUNDS_MAX];
+    struct rtc_rig rig;
     const unsigned rounds = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 10) : 7;
     const char *build = getenv("CAUSEWAY_BUILD");
     snprintf(client, sizeof client, "%s/tests/relay/test_webtransport_client",
@@ -169,11 +181,18 @@ int main(int argc, char **argv)
     (void)measure_relay(relay, clients);
     printf("webtransport_memory_kb %.1f KiB\n",
            (resident_bytes(relay) - memory) / (CLIENTS - 1) / 1024.0);
+    rtc_rig_join(&rig, port, port, NULL);
+    if (!rtc_rig_open(&rig, CLIENTS, 60.0))
+        fail("not all channels were opened");
     for (unsigned i = 0; i < rounds; i++) {
         const double bare = measure_echo(echo, upstream);
-        ratios[i] = measure_relay(relay, clients) / bare;
+        const double rate = measure_relay(relay, clients);
+        ratios[i] = rate / bare;
+        costs[i] = measure_rtc(relay, &rig) / rate;
     }
     printf("webtransport_udp_ratio %.3f ratio\n", median(ratios, rounds));
+    printf("webtransport_rtc_cost_ratio %.2f ratio\n", median(costs, rounds));
+    rtc_rig_close(&rig);
     for (int i = 0; i < CLIENTS; i++) {
         kill(clients[i].pid, SIGKILL);
         waitpid(clients[i].pid, NULL, 0);

@@ -20,6 +20,7 @@ const options = ['--rtc', '127.0.0.1', '--webtransport', '--origin', origin];
 const start = (t, args = options) => startRelay(t, { upstream: udp.upstream, args });
 const relay = await start(test);
 const place = await startChat(test, { relayOptions: ['--webtransport'] });
+const lossy = await startChat(test, { relayOptions: ['--webtransport'], loss: 0.05 });
 
 /** Opens a transport in the page, which keeps it. */
 const openTransport = (page, url, options = { transports: ['webtransport'] }) =>
@@ -129,11 +130,14 @@ for (const [name, startBrowser] of Object.entries(browsers))
       await page.evaluate(() => globalThis.transport.close());
     });
 
-    for (const inWorker of [false, true])
-      test(`a player in ${inWorker ? 'a Worker' : 'the page'} talks`, async (t) => {
-        const page = await openPage(t, browser(), place);
+    for (const [where, inWorker, at] of [
+      ['the page, at 5 % loss', false, lossy],
+      ['a Worker', true, place],
+    ])
+      test(`a player in ${where} talks`, async (t) => {
+        const page = await openPage(t, browser(), at);
         const how = { transports: ['webtransport'], inWorker };
-        assert.deepEqual(await attempt(page, await place.server.token(), how), {
+        assert.deepEqual(await attempt(page, await at.server.token(), how), {
           transport: 'webtransport',
         });
         const { sent, said } = await chat(page, 10);

@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { createSocket } from 'node:dgram';
 import { afterEach, describe, test } from 'node:test';
 import { own, share } from '../support/fixture.mjs';
+import { until } from '../support/patience.mjs';
 import { startRelay, statsUntil } from '../support/relay.mjs';
 import { startUdpServer } from '../support/udp_server.mjs';
 import { askRelay, open, startClient, whole } from '../support/webtransport.mjs';
@@ -14,7 +15,7 @@ const shared = share(async (t) => {
     upstream: udp.upstream,
     args: ['--rtc', '127.0.0.1', '--webtransport', '--max-sessions-per-address', '0'],
   });
-  return { relay, player: await open(t, relay) };
+  return { relay, player: await open(t, relay), upstream: udp.upstream };
 });
 
 /** Checks that the player's session still works. */
@@ -104,6 +105,20 @@ describe('packets of strangers', () => {
     await send(packet);
     await statsUntil(shared().relay, () => got.bytes > 0);
     assert.ok(got.bytes < packet.length);
+  });
+});
+
+test('a session that floods is policed, and the player loses nothing', async (t) => {
+  const limited = await startRelay(t, {
+    upstream: shared().upstream,
+    args: ['--rtc', '127.0.0.1', '--webtransport', '--upstream-packets', '60'],
+  });
+  const [flooder, player] = [await open(t, limited), await open(t, limited)];
+  await until('a policed packet', async () => {
+    for (let i = 0; i < 500; i++) flooder.datagram(whole([1]));
+    player.datagram(whole('hello'));
+    assert.equal((await player.receive()).toString(), 'hello');
+    return (await limited.stats()).webtransport_packets_policed > 0;
   });
 });
 
