@@ -33,6 +33,8 @@
 
 #define WORKERS_MAX 16
 
+#define CODE_BROKEN 1006 /* a WebSocket that ended without a code */
+
 struct event {
     double time;
     uint64_t order; /* of two events at one time, the one with the lower number comes first */
@@ -57,7 +59,7 @@ struct worker {
     struct offer_limit *offers;
     struct turn *turns; /* a ring */
     size_t first, count, capacity;
-    bool busy; /* its next turn is in the queue of events */
+    bool waits; /* its next turn is in the queue of events */
 };
 
 enum machine_state {
@@ -75,7 +77,8 @@ struct machine {
     struct sessions *sessions;
     struct worker workers[WORKERS_MAX];
     struct page_link *links;
-    double spent; /* seconds of processor time for handshakes in this second */
+    double spent;     /* seconds of processor time for handshakes in this second */
+    uint32_t arrived; /* attempts to open a link in this tick */
 };
 
 /* A relay as pages know it. */

@@ -9,8 +9,9 @@
 
 /* The constants of the page, from its sources. */
 static struct {
-    double late, retry, retry_most;                     /* relays.ts */
-    double replace, growth, pause, growths, open, most; /* dialer.ts, race.ts */
+    double late, retry, retry_most;         /* relays.ts */
+    double replace, growth, pause, growths; /* dialer.ts */
+    double open;                            /* race.ts */
 } rule;
 
 /* Returns the number that follows a text in a source. */
@@ -300,18 +301,18 @@ void page_linked(uint32_t number, unsigned slot, struct page_link *link)
     event_add(page_way(player, link->machine->region), event);
 }
 
+/* The codes after which links.ts asks for the same session again, those that this world knows. */
 #define CODE_STOPPING 1001
-#define CODE_NONE     1005
-#define CODE_BROKEN   1006
-#define CODE_RESTART  1012
-#define CODE_MOVED    4003
+
+#define CODE_RESTART 1012
+#define CODE_MOVED   4003
 
 void page_link_lost(uint32_t number, unsigned index, unsigned code)
 {
     struct player *player = &internet.players[number];
     struct slot *slot = &player->slots[index];
-    const bool known = code == CODE_STOPPING || code == CODE_NONE || code == CODE_BROKEN ||
-                       code == CODE_RESTART || code == CODE_MOVED;
+    const bool known =
+        code == CODE_STOPPING || code == CODE_BROKEN || code == CODE_RESTART || code == CODE_MOVED;
     const bool fruitless = slot->replaces && slot->received == 0;
     look(player);
     if (player->lost_at == 0 && player->kept && (int)index == player->current)

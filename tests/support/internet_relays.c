@@ -4,7 +4,6 @@
 
 #include "options/options.h"
 
-#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -263,8 +262,6 @@ static void tell_page(const struct event *event)
     release(link);
 }
 
-#define CODE_BROKEN 1006
-
 /* Lets the page know that its link is over. */
 static void say(struct page_link *link, unsigned code)
 {
@@ -363,7 +360,7 @@ static void serve_turns(const struct event *event);
 
 static void plan_turn(struct machine *machine, struct worker *worker, double wait)
 {
-    worker->busy = true;
+    worker->waits = true;
     event_add(wait, (struct event){.run = serve_turns,
                                    .object = machine,
                                    .number = (uint32_t)(worker - machine->workers)});
@@ -399,7 +396,7 @@ static void serve_turns(const struct event *event)
 {
     struct machine *machine = event->object;
     struct worker *worker = &machine->workers[event->number];
-    worker->busy = false;
+    worker->waits = false;
     if (machine->state != MACHINE_UP)
         worker->count = 0;
     while (worker->count > 0) {
@@ -418,6 +415,7 @@ static void serve_turns(const struct event *event)
 void machine_accept(struct machine *machine, uint32_t player, unsigned slot, uint32_t attempt)
 {
     struct worker *worker = &machine->workers[cw_prng_below(&internet.random, internet.workers)];
+    machine->arrived++;
     if (worker->count == worker->capacity) {
         const size_t capacity = worker->capacity ? 2 * worker->capacity : 64;
         struct turn *turns = malloc(capacity * sizeof *turns);
@@ -430,7 +428,7 @@ void machine_accept(struct machine *machine, uint32_t player, unsigned slot, uin
     }
     worker->turns[(worker->first + worker->count++) % worker->capacity] =
         (struct turn){player, attempt, slot};
-    if (!worker->busy)
+    if (!worker->waits)
         plan_turn(machine, worker, 0);
 }
 
