@@ -18,7 +18,7 @@
 #define TICK_SECONDS 0.002
 
 /* After their last packet, players wait at most this long for what is still under way. */
-#define LATE_SECONDS 3.0
+#define LATE_SECONDS 5.0
 
 /* A player's place; its player comes with the token. */
 struct seat {
@@ -142,7 +142,7 @@ static void on_tick(void *context)
         load->end = now + load->options.seconds;
     for (unsigned i = 0; i < load->begun; i++) {
         if (load->seats[i].player)
-            player_tick(load->seats[i].player, load->end == 0.0 || now < load->end, now);
+            player_tick(load->seats[i].player, load->end > 0.0 ? load->end : INFINITY, now);
     }
     if (load->end > 0.0 && now >= load->end &&
         (now >= load->end + LATE_SECONDS || have_all_returned(load)))

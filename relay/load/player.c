@@ -213,7 +213,7 @@ static void send_packet(struct player *player, double now)
     flush(player);
 }
 
-void player_tick(struct player *player, bool sends, double now)
+void player_tick(struct player *player, double until, double now)
 {
     if (player->link && player->state == ENDED) {
         player->config.kind->close(player->link);
@@ -225,7 +225,7 @@ void player_tick(struct player *player, bool sends, double now)
         player->config.kind->tick(player->link, now);
     if (player->state == CONNECTING && now - player->start > CONNECT_SECONDS)
         end(player, "no connection in time");
-    for (; sends && player->state == CONNECTED && player->due <= now;
+    for (; player->state == CONNECTED && player->due <= now && player->due < until;
          player->due += 1.0 / player->config.rate)
         send_packet(player, loop_now());
     if (!player->client && player->link_is_open && player->state == CONNECTING &&

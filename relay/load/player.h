@@ -51,8 +51,8 @@ void player_choose_server(struct link_target *target, const struct cw_address *a
    memory. */
 struct player *player_create(const struct player_config *config, const uint8_t *token, double now);
 
-/* Lets time pass. `sends` is false when the player is to send nothing more. */
-void player_tick(struct player *player, bool sends, double now);
+/* Lets time pass. Packets that are due before `until` are sent, even when it is later now. */
+void player_tick(struct player *player, double until, double now);
 
 /* Returns whether the player is connected, or never will be. */
 bool player_is_settled(const struct player *player);
