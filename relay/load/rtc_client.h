@@ -1,7 +1,7 @@
 /* A browser's side of a data channel, for tests and load: ICE checks, a DTLS client, SCTP, DCEP.
    Datagrams and sockets are the caller's. It never repeats anything by itself. */
-#ifndef CAUSEWAY_TESTS_RTC_CLIENT_H
-#define CAUSEWAY_TESTS_RTC_CLIENT_H
+#ifndef CAUSEWAY_RELAY_RTC_CLIENT_H
+#define CAUSEWAY_RELAY_RTC_CLIENT_H
 
 #include "sctp_client.h"
 

@@ -1,8 +1,8 @@
 /* The other end of an SCTP association, as simple as a test or a load generator can do with: it
    never resends, and acknowledges only the latest. It was written apart from relay/rtc, so that
    both cannot share an error. */
-#ifndef CAUSEWAY_TESTS_SCTP_CLIENT_H
-#define CAUSEWAY_TESTS_SCTP_CLIENT_H
+#ifndef CAUSEWAY_RELAY_SCTP_CLIENT_H
+#define CAUSEWAY_RELAY_SCTP_CLIENT_H
 
 #include <stdbool.h>
 #include <stddef.h>

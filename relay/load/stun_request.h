@@ -1,6 +1,6 @@
 /* Binding requests as a browser sends them, for tests and load. */
-#ifndef CAUSEWAY_TESTS_STUN_REQUEST_H
-#define CAUSEWAY_TESTS_STUN_REQUEST_H
+#ifndef CAUSEWAY_RELAY_STUN_REQUEST_H
+#define CAUSEWAY_RELAY_STUN_REQUEST_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -25,6 +25,7 @@ test('the package holds the relay, and what runs it', { skip }, () => {
     'rw-r--r-- root/root /usr/lib/sysusers.d/causeway-relay.conf',
     'rw-r--r-- root/root /usr/share/causeway/causeway.cdx.json',
     'rw-r--r-- root/root /usr/share/doc/causeway-relay/copyright',
+    'rwxr-xr-x root/root /usr/bin/causeway-load',
     'rwxr-xr-x root/root /usr/bin/causeway-relay',
   ]);
   const field = (name) => output('dpkg-deb', '-f', file, name).trim();
