@@ -28,7 +28,7 @@ struct relay {
     /* the counters of this process, shared with a supervisor if it is a worker */
     struct counters *counters;
     unsigned number; /* the number of this worker, from 1 on; 0 = it is none */
-    struct lws_protocols protocols[4];
+    struct lws_protocols protocols[3 + WEBSOCKET_PROTOCOLS];
     struct tls *tls; /* NULL without --tls-certificate */
     struct handshake_budget handshakes;
     struct tls_turns *tls_turns; /* NULL without --tls-certificate */

@@ -18,8 +18,9 @@ static void on_library_line(int level, const char *line)
 static bool open_library(struct relay *relay)
 {
     relay->protocols[0] = http_protocol();
-    relay->protocols[1] = websocket_protocol(&relay->websockets);
-    relay->protocols[2] = loop_protocol;
+    for (unsigned i = 0; i < WEBSOCKET_PROTOCOLS; i++)
+        relay->protocols[1 + i] = websocket_protocol(&relay->websockets, i);
+    relay->protocols[1 + WEBSOCKET_PROTOCOLS] = loop_protocol;
     lws_set_log_level(log_wants(LOG_DEBUG) ? LLL_ERR | LLL_WARN : 0, on_library_line);
     struct lws_context_creation_info info = {
         .port = CONTEXT_PORT_NO_LISTEN_SERVER,

@@ -320,7 +320,7 @@ static const char *check_subprotocols(struct lws *wsi, const char *upgrade)
     case SUBPROTOCOL_BAD_SERVER:
         return "A game server is named once, as in 10.0.0.5_7000 or 2001-db8--5_7000.";
     case SUBPROTOCOL_BAD_SUBFLOW:
-        return "A subflow has a number from 1 to 4, and there is only one.";
+        return "The subprotocol of a subflow has a number from 1 to 4, and is the only one.";
     default:
         return "This is for WebSockets with the subprotocol " WEBSOCKET_SUBPROTOCOL ".";
     }

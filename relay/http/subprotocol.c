@@ -43,5 +43,7 @@ enum subprotocol subprotocol_read(const char *list, struct subprotocol_wishes *o
         }
         list += size;
     }
-    return spoken ? SUBPROTOCOL_OK : SUBPROTOCOL_MISSING;
+    if (spoken && out->subflow > 0)
+        return SUBPROTOCOL_BAD_SUBFLOW;
+    return spoken || out->subflow > 0 ? SUBPROTOCOL_OK : SUBPROTOCOL_MISSING;
 }

@@ -14,16 +14,17 @@
 /* The prefix of a subprotocol that gives the game server which the client wants; see
    session/server.h. */
 #define SUBPROTOCOL_SERVER "causeway.server."
-/* The prefix of a subprotocol that gives the number of the subflow which the WebSocket is to be;
-   see session/subflows.h. */
+/* The prefix of the subprotocols that WebSockets speak which are subflows, see session/subflows.h;
+   the number follows. A client asks for one of them in the place of the above, so that a server
+   that knows no subflows refuses it. */
 #define SUBPROTOCOL_SUBFLOW "causeway.subflow."
 
 enum subprotocol {
     SUBPROTOCOL_OK,
-    SUBPROTOCOL_MISSING, /* WEBSOCKET_SUBPROTOCOL is missing */
+    SUBPROTOCOL_MISSING, /* WEBSOCKET_SUBPROTOCOL is missing, and it is to be no subflow */
     SUBPROTOCOL_BAD_KEY, /* the key has another form, or there are two */
     SUBPROTOCOL_BAD_SERVER,
-    SUBPROTOCOL_BAD_SUBFLOW, /* no number from 1 to SUBFLOWS_MAX, or there are two */
+    SUBPROTOCOL_BAD_SUBFLOW, /* no number from 1 to SUBFLOWS_MAX, or not the only one of these */
 };
 
 struct subprotocol_wishes {

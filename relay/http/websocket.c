@@ -483,10 +483,14 @@ static int on_event(struct lws *wsi, enum lws_callback_reasons reason, void *use
     }
 }
 
-struct lws_protocols websocket_protocol(struct websockets **websockets)
+struct lws_protocols websocket_protocol(struct websockets **websockets, unsigned subflow)
 {
+    static const char *const names[WEBSOCKET_PROTOCOLS] = {
+        WEBSOCKET_SUBPROTOCOL,   SUBPROTOCOL_SUBFLOW "1", SUBPROTOCOL_SUBFLOW "2",
+        SUBPROTOCOL_SUBFLOW "3", SUBPROTOCOL_SUBFLOW "4",
+    };
     return (struct lws_protocols){
-        .name = WEBSOCKET_SUBPROTOCOL,
+        .name = names[subflow],
         .callback = on_event,
         .per_session_data_size = sizeof(struct ws_link),
         .rx_buffer_size = READ_MAX,

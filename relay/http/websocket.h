@@ -4,6 +4,7 @@
 
 #include "http/http.h"
 #include "session/session.h"
+#include "session/subflows.h"
 
 #include <libwebsockets.h>
 
@@ -22,8 +23,10 @@ struct websockets *websockets_create(const struct websockets_config *config, str
                                      struct sessions *sessions, struct stats *stats);
 void websockets_destroy(struct websockets *websockets);
 
-/* Returns the entry for the vhost's list of protocols. Its user pointer is the address of a
+/* Returns an entry for the vhost's list of protocols, which needs all: that of the subflow with a
+   number, or with 0 that of WebSockets that are none. Its user pointer is the address of a
    variable that holds the transport, which may be created after the vhost. */
-struct lws_protocols websocket_protocol(struct websockets **websockets);
+#define WEBSOCKET_PROTOCOLS (1 + SUBFLOWS_MAX)
+struct lws_protocols websocket_protocol(struct websockets **websockets, unsigned subflow);
 
 #endif

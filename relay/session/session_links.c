@@ -332,8 +332,11 @@ bool session_link_receive(struct session_link *link, const uint8_t *data, size_t
     if (!subflow_take_header(link->subflow, data, size))
         return session_receive(session, data, 0);
     session_update_subflows(session);
-    return size == SUBFLOW_HEADER_SIZE ||
-           session_receive(session, data + SUBFLOW_HEADER_SIZE, size - SUBFLOW_HEADER_SIZE);
+    if (size > SUBFLOW_HEADER_SIZE)
+        return session_receive(session, data + SUBFLOW_HEADER_SIZE, size - SUBFLOW_HEADER_SIZE);
+    /* It only confirms, but has to be read as well. */
+    return allowance_take(&session->allowance, &session->sessions->config.allowance, size,
+                          loop_now());
 }
 
 /* Returns whether a session may wait for its next link. Only one that the game server has answered

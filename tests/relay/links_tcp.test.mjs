@@ -12,7 +12,7 @@ const MOVED = { code: 4003, reason: 'another link took its place' };
 
 const openSubflow = (t, relay, key, number, options) =>
   connectAs(t, relay, key, {
-    protocols: [...protocolsOf(key), `causeway.subflow.${number}`],
+    protocols: [`causeway.subflow.${number}`, protocolsOf(key)[1]],
     ...options,
   });
 
@@ -93,6 +93,8 @@ test('a session has four subflows at most, which count for their address', { ski
   const { relay, key, subflows } = await startWith(t, 3, ['--max-sessions-per-address', '4']);
   for (const number of ['0', '5', '11', '', '-1'])
     await assert.rejects(openSubflow(t, relay, key, number), { status: 400 });
+  const both = { protocols: ['causeway.subflow.4', ...protocolsOf(key)] };
+  await assert.rejects(openSubflow(t, relay, key, 4, both), { status: 400 });
   const next = await openSubflow(t, relay, key, 2);
   assert.deepEqual(await subflows[1].closed(), MOVED);
   assert.equal((await (await openSubflow(t, relay, key, 4)).closed()).code, 1013);

@@ -15,7 +15,7 @@ export const WEBSOCKET_PROTOCOL = 'causeway.v1';
 export const SESSION_PREFIX = 'causeway.session.';
 /** The beginning of the subprotocol with the game server. */
 const SERVER = 'causeway.server.';
-/** The beginning of the subprotocol with the number of the subflow. */
+/** The beginning of the subprotocol of a subflow, before its number. */
 const SUBFLOW = 'causeway.subflow.';
 
 /** Subflows are thought of when this many datagrams have come. */
@@ -61,10 +61,9 @@ const OPEN = 1;
 
 /** Returns the subprotocols with which a WebSocket asks the relay for a session and a server. */
 const protocols = ({ session, server, subflow }: WebSocketOptions): string[] => [
-  WEBSOCKET_PROTOCOL,
+  subflow ? SUBFLOW + subflow : WEBSOCKET_PROTOCOL,
   ...(session ? [SESSION_PREFIX + session] : []),
   ...(server ? [SERVER + server] : []),
-  ...(subflow ? [SUBFLOW + subflow] : []),
 ];
 
 function newSocket(address: string, options: WebSocketOptions): WebSocketLike {
@@ -126,7 +125,7 @@ export class WebSocketTransport extends BaseTransport {
         signal?.addEventListener('abort', abort);
         timer = deadline(timeoutSeconds, () => fail(`did not answer in ${timeoutSeconds} s`, true));
         socket.addEventListener('open', () =>
-          socket.protocol === WEBSOCKET_PROTOCOL
+          socket.protocol === protocols(options)[0]
             ? resolve()
             : fail(`does not speak ${WEBSOCKET_PROTOCOL}`),
         );
