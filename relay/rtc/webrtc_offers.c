@@ -1,3 +1,4 @@
+#include "rtc/ticket.h"
 #include "rtc/webrtc_internal.h"
 
 #include <arpa/inet.h>
@@ -6,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <time.h>
 
 /* The path to which offers are posted. */
 #define ROUTE "/rtc"
@@ -53,6 +55,12 @@ static void write_answer(struct webrtc *webrtc, const struct http_request *reque
         .sctp_port = PEER_SCTP_PORT,
         .max_message_size = SESSION_DATAGRAM_MAX,
     };
+    struct udp_address client;
+    char ticket[TICKET_TEXT_SIZE];
+    rtc_socket_address(&request->client, &client);
+    if (ticket_write(dtls_identity_secret(webrtc->common.identity), &client, request->origin,
+                     (uint32_t)time(NULL) + TICKET_SECONDS, ticket))
+        answer.ticket = ticket;
     RAND_bytes((unsigned char *)&answer.session, sizeof answer.session);
     for (unsigned i = 0; i < webrtc->config.advertised_count; i++)
         add_candidate(webrtc, &webrtc->config.advertised[i], &answer);
@@ -81,7 +89,20 @@ static bool name_link(struct rtc_link *link, char *ufrag, char *password)
     return true;
 }
 
-static struct rtc_link *rtc_link_create(struct webrtc *webrtc, const struct socket_address *client,
+static void begin(struct rtc_link *link, const struct link_request *wanted)
+{
+    struct webrtc *webrtc = link->webrtc;
+    link->request = *wanted;
+    webrtc->stats->rtc_offers++;
+    if (webrtc->most < rtc_table_count(webrtc->table))
+        webrtc->most = rtc_table_count(webrtc->table);
+    webrtc_set_deadline(link);
+    webrtc_make_room(webrtc);
+}
+
+/* Creates the link for an offer. A ufrag that is "" is made, with its password. Returns NULL when
+   there are too many links. */
+static struct rtc_link *rtc_link_create(struct webrtc *webrtc, const struct link_request *wanted,
                                         const struct sdp_offer *offer, char *ufrag, char *password)
 {
     struct rtc_link *link = calloc(1, sizeof *link);
@@ -89,17 +110,20 @@ static struct rtc_link *rtc_link_create(struct webrtc *webrtc, const struct sock
         return NULL;
     link->webrtc = webrtc;
     policing_init(&link->policing);
-    if (half_open_enter(webrtc->half_open, &link->half_open, client)) {
+    if (half_open_enter(webrtc->half_open, &link->half_open, &wanted->client)) {
         if (rtc_table_add(webrtc->table, &link->entry)) {
-            if (name_link(link, ufrag, password))
+            if (ufrag[0] || name_link(link, ufrag, password))
                 link->peer = peer_create(&webrtc->common, offer, ufrag, password, loop_now());
-            if (link->peer)
+            if (link->peer) {
+                begin(link, wanted);
                 return link;
+            }
             rtc_table_remove(webrtc->table, &link->entry);
         }
         half_open_leave(webrtc->half_open, &link->half_open);
     }
     free(link);
+    webrtc->stats->rtc_offers_full++;
     return NULL;
 }
 
@@ -160,22 +184,57 @@ static void answer_offer(struct webrtc *webrtc, const struct http_request *reque
                      session_refusal_farewell(SESSION_REFUSED_SERVER)->text);
         return;
     }
-    char ufrag[PEER_NAME_SIZE];
+    char ufrag[PEER_NAME_SIZE] = "";
     char password[PEER_NAME_SIZE];
-    struct rtc_link *link = rtc_link_create(webrtc, &request->client, &offer, ufrag, password);
+    struct rtc_link *link = rtc_link_create(webrtc, &wanted, &offer, ufrag, password);
     if (!link) {
-        webrtc->stats->rtc_offers_full++;
         response_say(response, HTTP_SERVICE_UNAVAILABLE, "Too many offers are waiting: try later.");
         return;
     }
-    link->request = wanted;
-    webrtc->stats->rtc_offers++;
-    if (webrtc->most < rtc_table_count(webrtc->table))
-        webrtc->most = rtc_table_count(webrtc->table);
-    webrtc_set_deadline(link);
-    webrtc_make_room(webrtc);
     write_answer(webrtc, request, &offer, ufrag, password, response);
     add_location(link, response);
+}
+
+/* Does with a claim that has been proven what answer_offer does with an offer. A claim counts for
+   the client that got the ticket, since the sender of its check may be forged. A page whose claim
+   is not taken gets no answer; it then POSTs its offer, and is told why. */
+static struct rtc_link *accept_claim(struct webrtc *webrtc, struct ticket_claim *claim)
+{
+    struct sdp_offer offer = {.sctp_port = PEER_SCTP_PORT};
+    struct link_request wanted = {0};
+    unsigned retry_after;
+    rtc_socket_socket_address(&claim->client, &wanted.client);
+    if (claim->server[0] &&
+        !session_server_read(claim->server, strlen(claim->server), &wanted.server))
+        return NULL;
+    if (!offer_limit_pass(webrtc->offers, &wanted.client, loop_now(), &retry_after)) {
+        webrtc->stats->rtc_offers_limited++;
+        return NULL;
+    }
+    session_identify(webrtc->sessions, claim->session_key, claim->origin, &wanted);
+    if (!session_server_allowed(webrtc->sessions, &wanted))
+        return NULL;
+    memcpy(offer.ufrag, claim->remote_ufrag, sizeof offer.ufrag);
+    memcpy(offer.fingerprint, claim->fingerprint, sizeof offer.fingerprint);
+    struct rtc_link *link = rtc_link_create(webrtc, &wanted, &offer, claim->ufrag, claim->password);
+    if (link)
+        rtc_table_list(webrtc->table, &link->claimed, &link->entry, &claim->number);
+    return link;
+}
+
+struct rtc_link *webrtc_claim(struct webrtc *webrtc, const struct stun_request *request,
+                              const uint8_t *data)
+{
+    struct ticket_claim claim;
+    if (!ticket_read(&claim, request->username, request->username_size))
+        return NULL;
+    struct rtc_link *link = webrtc_link_of(rtc_table_from(webrtc->table, &claim.number));
+    if (!link &&
+        ticket_verify(&claim, dtls_identity_secret(webrtc->common.identity),
+                      (uint32_t)time(NULL)) &&
+        stun_verify(request, data, claim.password))
+        link = accept_claim(webrtc, &claim);
+    return link;
 }
 
 bool webrtc_end(struct webrtc *webrtc, const char *name)
