@@ -17,9 +17,10 @@
 
 /* The port number that browsers use inside SCTP. It has nothing to do with UDP. */
 #define PEER_SCTP_PORT 5000
-/* The size of our password, and of a ufrag of ours that answers an offer: 24 characters each, made
-   from random bytes. */
+/* The size of the ufrag and password of an answer: 24 characters each, made from random bytes. */
 #define PEER_NAME_SIZE 25
+/* The size of the longest password that a peer may have. */
+#define PEER_PASSWORD_SIZE 33
 
 /* Seconds from the offer to the first verified check. */
 #define PEER_CHECK_SECONDS 10.0
@@ -65,8 +66,8 @@ enum peer_send {
 struct peer;
 
 /* Creates the peer for an offer that was read from SDP, or made of a ticket. ufrag and password are
-   ours, of at most SDP_UFRAG_MAX characters, and shorter than PEER_NAME_SIZE. common must outlive
-   the peer. Returns NULL when there is no memory. */
+   ours, of at most SDP_UFRAG_MAX characters, and shorter than PEER_PASSWORD_SIZE. common must
+   outlive the peer. Returns NULL when there is no memory. */
 struct peer *peer_create(struct peer_common *common, const struct sdp_offer *offer,
                          const char *ufrag, const char *password, double now);
 

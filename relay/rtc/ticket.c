@@ -16,12 +16,12 @@ enum { EXPIRES = 1, CLIENT = 5, ORIGIN_SIZE = 21, ORIGIN = 22 };
 #define NUMBER      0
 #define CERTIFICATE (NUMBER + 16)
 #define SESSION     (CERTIFICATE + 32)
-#define SERVER      (SESSION + HALF)
+#define SERVER      (SESSION + SESSION_KEY_SIZE)
 
-static bool sign(const uint8_t *key, size_t key_size, const uint8_t *data, size_t size,
-                 uint8_t out[2 * HALF])
+static bool sign(const EVP_MD *hash, const uint8_t *key, size_t key_size, const uint8_t *data,
+                 size_t size, uint8_t *out)
 {
-    return HMAC(EVP_sha256(), key, (int)key_size, data, size, out, NULL) != NULL;
+    return HMAC(hash, key, (int)key_size, data, size, out, NULL) != NULL;
 }
 
 /* Writes base64 without padding, terminated. Returns its end. */
@@ -46,7 +46,7 @@ bool ticket_write(const uint8_t secret[TICKET_SECRET_SIZE], const struct udp_add
     bytes[ORIGIN_SIZE] = (uint8_t)size;
     memcpy(bytes + ORIGIN, origin, size);
     uint8_t *proof = bytes + ORIGIN + size;
-    if (!sign(secret, TICKET_SECRET_SIZE, bytes, ORIGIN + size, proof))
+    if (!sign(EVP_sha256(), secret, TICKET_SECRET_SIZE, bytes, ORIGIN + size, proof))
         return false;
     memcpy(key, proof + HALF, sizeof key);
     char *end = put_base64(out, bytes, ORIGIN + size + HALF);
@@ -101,32 +101,20 @@ bool ticket_read(struct ticket_claim *claim, const char *username, size_t size)
     return true;
 }
 
-/* Writes a session's key as pages have it: in base64url. */
-static void put_session_key(char out[SESSION_KEY_SIZE + 1], const uint8_t key[HALF])
-{
-    char text[25];
-    put_base64(text, key, HALF);
-    for (size_t i = 0; i <= SESSION_KEY_SIZE; i++)
-        out[i] = text[i] == '+' ? '-' : text[i] == '/' ? '_' : text[i];
-}
-
 bool ticket_verify(struct ticket_claim *claim, const uint8_t secret[TICKET_SECRET_SIZE],
                    uint32_t now)
 {
     uint8_t proof[2 * HALF];
-    uint8_t hash[2 * HALF];
-    char password[25];
+    uint8_t hash[64];
     const size_t signed_size = claim->ticket_size - HALF;
     const size_t session_at = claim->ticket_size + SESSION;
     if (now >= claim->expires ||
-        !sign(secret, TICKET_SECRET_SIZE, claim->bytes, signed_size, proof) ||
+        !sign(EVP_sha256(), secret, TICKET_SECRET_SIZE, claim->bytes, signed_size, proof) ||
         CRYPTO_memcmp(proof, claim->bytes + signed_size, HALF) != 0 ||
-        !sign(proof + HALF, HALF, claim->bytes, session_at, hash))
+        !sign(EVP_sha512(), proof + HALF, HALF, claim->bytes, session_at, hash))
         return false;
-    for (size_t i = 0; i < HALF; i++)
-        hash[i] ^= claim->bytes[session_at + i];
-    put_session_key(claim->session_key, hash);
-    put_base64(password, hash + HALF, HALF);
-    memcpy(claim->password, password, sizeof claim->password);
+    for (size_t i = 0; i < SESSION_KEY_SIZE; i++)
+        claim->session_key[i] = (char)(claim->bytes[session_at + i] ^ hash[i]);
+    put_base64(claim->password, hash + SESSION_KEY_SIZE, TICKET_PASSWORD / 4 * 3);
     return true;
 }

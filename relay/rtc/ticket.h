@@ -14,11 +14,11 @@
                16  the proof: the first half of HMAC-SHA-256(secret, all the above)
                16  a random number, new for each attempt
                32  the SHA-256 of the client's certificate
-               16  the session's key, xor the first half of H
+               22  the session's key, xor the first bytes of H
                 *  the name of the game server, see session/server.h
 
-   The key of a ticket is the second half of the HMAC that has its proof. H is HMAC-SHA-256(key, all
-   before the session's key); its second half, in base64 without padding, is the password. */
+   The key of a ticket is the second half of the HMAC that has its proof. H is HMAC-SHA-512(key, all
+   before the session's key). Its next 24 bytes, in base64, are the password. */
 #ifndef CAUSEWAY_RELAY_RTC_TICKET_H
 #define CAUSEWAY_RELAY_RTC_TICKET_H
 
@@ -40,7 +40,7 @@
 #define TICKET_BYTES_MAX (SDP_UFRAG_MAX / 4 * 3)
 /* The size of a ticket and its key as text: "TICKET KEY" and a terminator. */
 #define TICKET_TEXT_SIZE 164
-#define TICKET_PASSWORD  22
+#define TICKET_PASSWORD  32
 
 /* Writes a ticket for this client, a page of this origin ("" for none), and its key, in base64
    without padding; the ticket expires then, in seconds since 1970. Returns false when the origin is

@@ -25,7 +25,7 @@ void page_ticket_redeem(struct page_ticket *ticket)
 {
     uint8_t bytes[PAGE_UFRAG_MAX + 128];
     uint8_t key[18];
-    uint8_t hash[32];
+    uint8_t hash[64];
     const char *space = strchr(ticket->text, ' ');
     if (!space || strlen(space + 1) != 22) {
         fprintf(stderr, "page_ticket: no ticket: %s\n", ticket->text);
@@ -36,14 +36,13 @@ void page_ticket_redeem(struct page_ticket *ticket)
     memcpy(bytes + size, ticket->number, 16);
     memcpy(bytes + size + 16, ticket->fingerprint, 32);
     size += 48;
-    HMAC(EVP_sha256(), key, 16, bytes, size, hash, NULL);
-    for (int i = 0; i < 16; i++)
-        bytes[size + (size_t)i] = ticket->session[i] ^ hash[i];
-    size += 16;
+    HMAC(EVP_sha512(), key, 16, bytes, size, hash, NULL);
+    for (size_t i = 0; i < 22; i++)
+        bytes[size++] = (uint8_t)ticket->session[i] ^ hash[i];
     if (ticket->server) {
         memcpy(bytes + size, ticket->server, strlen(ticket->server));
         size += strlen(ticket->server);
     }
     encode(ticket->ufrag, bytes, size);
-    encode(ticket->password, hash + 16, 16);
+    encode(ticket->password, hash + 22, 24);
 }

@@ -12,11 +12,11 @@ struct page_ticket {
     const char *text;   /* "TICKET KEY", as the relay gave it */
     uint8_t number[16]; /* a new number for each attempt */
     uint8_t fingerprint[32];
-    uint8_t session[16]; /* the bytes of the session's key */
+    const char *session; /* the session's key: 22 characters */
     const char *server;
     /* members to be read */
     char ufrag[2 * PAGE_UFRAG_MAX];
-    char password[25];
+    char password[33];
 };
 
 /* Fills in the relay's ufrag and password; exits with a message when the text is no ticket. */

@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ConnectError, WebRtcTransport, openTransport, require } from '../support/causeway.mjs';
+import { sessionKey } from '../../web/dist/transports/session.js';
+import { startDelayPath } from '../support/delay_path.mjs';
 import { RTCPeerConnection } from '../support/wrtc.mjs';
 import { startRelay } from '../support/relay.mjs';
 import { startUdpServer } from '../support/udp_server.mjs';
@@ -27,6 +29,25 @@ test('datagrams travel through the relay to a UDP server and back', async () => 
   udp.send(new Uint8Array(1400).fill(7), udp.received.at(-1));
   assert.equal((await arrival(transport)).length, 1400);
   transport.close();
+});
+
+test('a page that has been here asks nothing, until the relay has another certificate', async (t) => {
+  const { mock } = t.mock.method(globalThis, 'fetch');
+  const path = await startDelayPath(t, { rtt: 0 });
+  const connect = async () => {
+    const transport = await WebRtcTransport.connect(path.url, { ...options, session: sessionKey() });
+    transport.send(Uint8Array.of(9));
+    await arrival(transport);
+    transport.close();
+    return mock.callCount();
+  };
+  const counts = [];
+  for (let starts = 0; starts < 2; starts++) {
+    const next = await startRelay(t, { upstream: udp.upstream, args: path.relayOptions });
+    path.to(next);
+    counts.push(await connect(), await connect(), await connect());
+  }
+  assert.deepEqual(counts, [1, 1, 1, 2, 2, 2]);
 });
 
 test('the end of the relay ends the transport', async (t) => {

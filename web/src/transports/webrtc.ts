@@ -5,6 +5,7 @@ import type { BacklogOptions } from './backlog.js';
 import { BaseTransport } from './base.js';
 import { deadline } from './deadline.js';
 import { relayAddress, type SessionOptions } from './session.js';
+import { answerOf, type KnownAnswer } from './ticket.js';
 import type { TransportClose } from './transport.js';
 import { closeWithPage } from './with_page.js';
 
@@ -21,6 +22,12 @@ const FEW = 4400;
 
 /** But nothing is added to them when the first has waited for so many milliseconds. */
 const MAX_AGE = 100;
+
+/** A relay that does not take a ticket is silent. It is waited for in two round trips and so many milliseconds. */
+const SPARE = 200;
+
+/** The last answer of each relay, by its address. */
+const answers = new Map<string, KnownAnswer>();
 
 /** The part of a data channel that this transport needs. */
 export interface DataChannelLike {
@@ -92,12 +99,12 @@ export class WebRtcTransport extends BaseTransport {
   readonly #waiting: { readonly handed: number; readonly time: number }[] = [];
 
   /**
-   * Connects to a relay: one HTTP request to its `/rtc`, then UDP.
+   * Connects to a relay: one HTTP request to its `/rtc`, then UDP. With a session, no request is made when that relay has
+   * answered before, unless it does not take what its answer said any more.
    * @param url address of the relay: `http:` or `https:`, or `ws:` and `wss:`, which mean the same
    * @throws {@link ConnectError} that says at which stage it failed; the reason of an aborted signal.
    */
   static async connect(url: string | URL, options: WebRtcOptions = {}): Promise<WebRtcTransport> {
-    throwIfAborted(options.signal);
     const PeerConnection = options.RTCPeerConnection ?? globalThis.RTCPeerConnection;
     if (!PeerConnection)
       throw new ConnectError(
@@ -107,14 +114,21 @@ export class WebRtcTransport extends BaseTransport {
       );
     const address = new URL('rtc', relayAddress(url, 'http'));
 
-    const attempt = new Attempt(newPeer(PeerConnection), address, options);
-    try {
-      const channel = await attempt.open(options);
-      const transport = new WebRtcTransport(attempt.peer, channel, options);
-      return options.session ? transport : closeWithPage(transport);
-    } catch (error) {
-      attempt.cancel();
-      throw error;
+    for (;;) {
+      throwIfAborted(options.signal);
+      const { href } = address;
+      const peer = newPeer(PeerConnection);
+      const attempt = new Attempt(peer, address, options, answers.get(href));
+      answers.delete(href);
+      try {
+        const channel = await attempt.open(options);
+        answers.set(href, attempt.answer!);
+        const transport = new WebRtcTransport(peer, channel, options);
+        return options.session ? transport : closeWithPage(transport);
+      } catch (error) {
+        attempt.cancel();
+        if (!attempt.isShort) throw error;
+      }
     }
   }
 
@@ -196,6 +210,8 @@ export class WebRtcTransport extends BaseTransport {
 
 /** An attempt leads to an open data channel, or to an error. */
 class Attempt {
+  /** True when the page has written the answer itself. */
+  isShort = false;
   #session: URL | undefined;
   #channel: DataChannelLike | undefined;
 
@@ -203,6 +219,7 @@ class Attempt {
     readonly peer: PeerConnectionLike,
     readonly address: URL,
     readonly wishes: SessionOptions,
+    public answer?: KnownAnswer,
   ) {}
 
   async open({ signal, timeoutSeconds = 10 }: WebRtcOptions): Promise<DataChannelLike> {
@@ -210,7 +227,7 @@ class Attempt {
     const abort = new Abort(signal);
     const timer = deadline(timeoutSeconds, () => abort.abort(this.#overtime(timeoutSeconds)));
     try {
-      return await this.#negotiate(abort.signal);
+      return await this.#negotiate(abort);
     } catch (error) {
       throw abort.signal.aborted ? reasonOf(abort.signal) : error;
     } finally {
@@ -219,8 +236,9 @@ class Attempt {
     }
   }
 
-  async #negotiate(signal: AbortSignal): Promise<DataChannelLike> {
+  async #negotiate(abort: Abort): Promise<DataChannelLike> {
     const { peer } = this;
+    const { signal } = abort;
     const channel = peer.createDataChannel('causeway', {
       negotiated: true,
       id: 0,
@@ -234,7 +252,9 @@ class Attempt {
 
     const { sdp = '' } = await peer.createOffer();
     await peer.setLocalDescription({ type: 'offer', sdp });
-    const answer = await this.#ask(sdp, signal);
+    const own = this.answer && (await answerOf(this.answer.sdp, sdp, this.wishes));
+    this.isShort = own !== undefined;
+    const answer = own ?? (await this.#ask(sdp, signal));
     try {
       await peer.setRemoteDescription({ type: 'answer', sdp: answer });
     } catch (error) {
@@ -245,6 +265,8 @@ class Attempt {
       );
     }
     this.#channel = channel;
+    if (this.isShort)
+      setTimeout(() => this.#stage() === 'ice' && abort.abort(), this.answer!.took + SPARE);
     await opened;
     return channel;
   }
@@ -252,6 +274,7 @@ class Attempt {
   /** Posts the offer and returns the answer. The relay needs none of our candidates. */
   async #ask(sdp: string, signal: AbortSignal): Promise<string> {
     let response: Response;
+    const began = performance.now();
     try {
       response = await fetch(this.address, {
         method: 'POST',
@@ -272,6 +295,7 @@ class Attempt {
     if (response.status !== httpStatuses.CREATED) throw this.#refused(response, text);
     const location = response.headers.get('location');
     if (location) this.#session = new URL(location, this.address);
+    this.answer = { sdp: text, took: performance.now() - began };
     return text;
   }
 
