@@ -17,9 +17,7 @@
 
 /* The port number that browsers use inside SCTP. It has nothing to do with UDP. */
 #define PEER_SCTP_PORT 5000
-/* The size of the ufrag and password of an answer: 24 characters each, made from random bytes. */
-#define PEER_NAME_SIZE 25
-/* The size of the longest password that a peer may have. */
+/* The size of the longest password that we give. */
 #define PEER_PASSWORD_SIZE 33
 
 /* Seconds from the offer to the first verified check. */

@@ -7,22 +7,15 @@
 #include <openssl/hmac.h>
 #include <string.h>
 
-#define HALF 16 /* bytes of half an HMAC */
-
 /* Where the members of a ticket begin. */
-enum { EXPIRES = 1, CLIENT = 5, ORIGIN_SIZE = 21, ORIGIN = 22 };
+enum { EXPIRES = 1, CLIENT = 5, NUMBER = 21, ORIGIN_SIZE = 29, ORIGIN = 30 };
 
-/* The bytes behind a ticket, up to the name of the server. */
-#define NUMBER      0
-#define CERTIFICATE (NUMBER + 16)
-#define SESSION     (CERTIFICATE + 32)
-#define SERVER      (SESSION + SESSION_KEY_SIZE)
-
-static bool sign(const EVP_MD *hash, const uint8_t *key, size_t key_size, const uint8_t *data,
-                 size_t size, uint8_t *out)
-{
-    return HMAC(hash, key, (int)key_size, data, size, out, NULL) != NULL;
-}
+/* The parts of H, and of what follows a ticket's signed bytes. */
+#define PROOF       16
+#define MASK        16
+#define PASSWORD    24
+#define H           64
+#define CERTIFICATE 32
 
 /* Writes base64 without padding, terminated. Returns its end. */
 static char *put_base64(char *out, const uint8_t *data, size_t size)
@@ -33,25 +26,31 @@ static char *put_base64(char *out, const uint8_t *data, size_t size)
     return end;
 }
 
-bool ticket_write(const uint8_t secret[TICKET_SECRET_SIZE], const struct udp_address *client,
-                  const char *origin, uint32_t expires, char out[TICKET_TEXT_SIZE])
+static bool sign(const uint8_t secret[TICKET_SECRET_SIZE], const uint8_t *data, size_t size,
+                 uint8_t out[H])
 {
-    uint8_t bytes[ORIGIN + TICKET_ORIGIN_MAX + 2 * HALF] = {TICKET_VERSION};
-    uint8_t key[HALF];
-    const size_t size = strlen(origin);
+    return HMAC(EVP_sha512(), secret, TICKET_SECRET_SIZE, data, size, out, NULL) != NULL;
+}
+
+bool ticket_write(const struct ticket *ticket, const uint8_t secret[TICKET_SECRET_SIZE],
+                  char out[TICKET_TEXT_SIZE], char password[TICKET_PASSWORD_SIZE])
+{
+    uint8_t bytes[ORIGIN + TICKET_ORIGIN_MAX + H] = {TICKET_VERSION};
+    const size_t size = strlen(ticket->origin);
     if (size > TICKET_ORIGIN_MAX)
         return false;
-    store32(bytes + EXPIRES, expires);
-    memcpy(bytes + CLIENT, client->ip, sizeof client->ip);
+    store32(bytes + EXPIRES, ticket->expires);
+    memcpy(bytes + CLIENT, ticket->client.ip, sizeof ticket->client.ip);
+    memcpy(bytes + NUMBER, ticket->number, sizeof ticket->number);
     bytes[ORIGIN_SIZE] = (uint8_t)size;
-    memcpy(bytes + ORIGIN, origin, size);
+    memcpy(bytes + ORIGIN, ticket->origin, size);
     uint8_t *proof = bytes + ORIGIN + size;
-    if (!sign(EVP_sha256(), secret, TICKET_SECRET_SIZE, bytes, ORIGIN + size, proof))
+    if (!sign(secret, bytes, ORIGIN + size, proof))
         return false;
-    memcpy(key, proof + HALF, sizeof key);
-    char *end = put_base64(out, bytes, ORIGIN + size + HALF);
+    put_base64(password, proof + PROOF + MASK, PASSWORD);
+    char *end = put_base64(out, bytes, ORIGIN + size + PROOF);
     *end = ' ';
-    put_base64(end + 1, key, sizeof key);
+    put_base64(end + 1, proof + PROOF, MASK);
     return true;
 }
 
@@ -88,33 +87,40 @@ bool ticket_read(struct ticket_claim *claim, const char *username, size_t size)
     const size_t decoded = decode(claim);
     if (decoded < ORIGIN || bytes[0] != TICKET_VERSION || bytes[ORIGIN_SIZE] > TICKET_ORIGIN_MAX)
         return false;
-    claim->ticket_size = ORIGIN + bytes[ORIGIN_SIZE] + (size_t)HALF;
-    const size_t server_at = claim->ticket_size + SERVER;
+    claim->signed_size = ORIGIN + (size_t)bytes[ORIGIN_SIZE];
+    const size_t server_at = claim->signed_size + PROOF + CERTIFICATE + MASK;
     if (decoded < server_at || decoded - server_at > SESSION_SERVER_TEXT)
         return false;
     claim->expires = load32(bytes + EXPIRES);
     memcpy(claim->client.ip, bytes + CLIENT, sizeof claim->client.ip);
     memcpy(claim->origin, bytes + ORIGIN, bytes[ORIGIN_SIZE]);
-    memcpy(claim->number.ip, bytes + claim->ticket_size + NUMBER, sizeof claim->number.ip);
-    memcpy(claim->fingerprint, bytes + claim->ticket_size + CERTIFICATE, 32);
+    memcpy(claim->fingerprint, bytes + claim->signed_size + PROOF, CERTIFICATE);
+    memcpy(claim->name.ip, claim->fingerprint, sizeof claim->name.ip);
     memcpy(claim->server, bytes + server_at, decoded - server_at);
     return true;
+}
+
+/* Writes a session's key as pages have it: in base64url. */
+static void put_session_key(char out[SESSION_KEY_SIZE + 1], const uint8_t key[MASK])
+{
+    char text[25];
+    put_base64(text, key, MASK);
+    for (size_t i = 0; i <= SESSION_KEY_SIZE; i++)
+        out[i] = text[i] == '+' ? '-' : text[i] == '/' ? '_' : text[i];
 }
 
 bool ticket_verify(struct ticket_claim *claim, const uint8_t secret[TICKET_SECRET_SIZE],
                    uint32_t now)
 {
-    uint8_t proof[2 * HALF];
-    uint8_t hash[64];
-    const size_t signed_size = claim->ticket_size - HALF;
-    const size_t session_at = claim->ticket_size + SESSION;
-    if (now >= claim->expires ||
-        !sign(EVP_sha256(), secret, TICKET_SECRET_SIZE, claim->bytes, signed_size, proof) ||
-        CRYPTO_memcmp(proof, claim->bytes + signed_size, HALF) != 0 ||
-        !sign(EVP_sha512(), proof + HALF, HALF, claim->bytes, session_at, hash))
+    uint8_t proof[H];
+    uint8_t *mask = proof + PROOF;
+    const uint8_t *expected = claim->bytes + claim->signed_size;
+    if (now >= claim->expires || !sign(secret, claim->bytes, claim->signed_size, proof) ||
+        CRYPTO_memcmp(proof, expected, PROOF) != 0)
         return false;
-    for (size_t i = 0; i < SESSION_KEY_SIZE; i++)
-        claim->session_key[i] = (char)(claim->bytes[session_at + i] ^ hash[i]);
-    put_base64(claim->password, hash + SESSION_KEY_SIZE, TICKET_PASSWORD / 4 * 3);
+    put_base64(claim->password, mask + MASK, PASSWORD);
+    for (size_t i = 0; i < MASK; i++)
+        mask[i] ^= expected[PROOF + CERTIFICATE + i];
+    put_session_key(claim->session_key, mask);
     return true;
 }

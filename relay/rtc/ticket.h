@@ -1,24 +1,26 @@
-/* Tickets, with which a page connects again without signalling. An answer carries a ticket and its
-   key. The next time, the page writes the relay's answer itself. The ufrag that it gives the relay
-   there has the ticket and what its offer would have said; the password shows that it has the key.
-   So the first check brings everything, and the relay keeps nothing before that. The functions are
-   pure: relay/rtc/webrtc_offers.c makes links of them.
+/* Tickets, with which a page connects again without signalling. An answer brings a ticket. The next
+   time, the page writes the relay's answer itself: the last one, with another ufrag. That ufrag has
+   the ticket and what an offer would have said; the password is the same, and shows that the page
+   is the one that got the ticket. So the first check brings everything, and the relay keeps nothing
+   before that. The functions are pure: webrtc_offers.c makes links of claims.
 
    A ufrag is base64 without padding, of these bytes:
 
        ticket   1  TICKET_VERSION
                 4  the second at which it expires, from 1970 on, big-endian
                16  the address of the client that got it
+                8  a random number
                 1  the size of its page's origin
                 *  the origin
-               16  the proof: the first half of HMAC-SHA-256(secret, all the above)
-               16  a random number, new for each attempt
-               32  the SHA-256 of the client's certificate
-               22  the session's key, xor the first bytes of H
+               16  the proof: the first bytes of H
+               32  the SHA-256 of the client's certificate, which is new for each attempt
+               16  the session's key, xor the next 16 bytes of H, the mask
                 *  the name of the game server, see session/server.h
 
-   The key of a ticket is the second half of the HMAC that has its proof. H is HMAC-SHA-512(key, all
-   before the session's key). Its next 24 bytes, in base64, are the password. */
+   H is HMAC-SHA-512(secret, all before it). The 24 bytes behind the mask, in base64, are the
+   password. Only the page knows the mask. Those who see several ufrags of one ticket learn by which
+   bits the keys of its sessions differ, but the keys are random numbers, so that says nothing of
+   any. */
 #ifndef CAUSEWAY_RELAY_RTC_TICKET_H
 #define CAUSEWAY_RELAY_RTC_TICKET_H
 
@@ -37,31 +39,38 @@
    lets tickets live for up to seven days (RFC 8446). */
 #define TICKET_SECONDS 86400
 
-#define TICKET_BYTES_MAX (SDP_UFRAG_MAX / 4 * 3)
-/* The size of a ticket and its key as text: "TICKET KEY" and a terminator. */
-#define TICKET_TEXT_SIZE 164
-#define TICKET_PASSWORD  32
+/* The sizes of texts, with their terminators: "TICKET MASK" in base64 without padding, and the
+   password. */
+#define TICKET_TEXT_SIZE     176
+#define TICKET_PASSWORD_SIZE 33
 
-/* Writes a ticket for this client, a page of this origin ("" for none), and its key, in base64
-   without padding; the ticket expires then, in seconds since 1970. Returns false when the origin is
-   too long. */
-bool ticket_write(const uint8_t secret[TICKET_SECRET_SIZE], const struct udp_address *client,
-                  const char *origin, uint32_t expires, char out[TICKET_TEXT_SIZE]);
+struct ticket {
+    uint32_t expires;          /* seconds since 1970 */
+    struct udp_address client; /* its port does not matter */
+    uint8_t number[8];         /* random */
+    const char *origin;        /* "" for none */
+};
 
-/* What the username of a check says. Trust only `number` and the ufrags before ticket_verify. */
+/* Writes a ticket and its mask, and its password. Returns false, and writes nothing, when the
+   origin is too long. */
+bool ticket_write(const struct ticket *ticket, const uint8_t secret[TICKET_SECRET_SIZE],
+                  char out[TICKET_TEXT_SIZE], char password[TICKET_PASSWORD_SIZE]);
+
+/* What the username of a check says. Trust only the ufrags before ticket_verify. */
 struct ticket_claim {
     uint32_t expires;
     struct udp_address client; /* port 0 */
     char origin[TICKET_ORIGIN_MAX + 1];
-    struct udp_address number; /* the random number, in the form in which rtc_table lists it */
     uint8_t fingerprint[32];
+    struct udp_address
+        name; /* the beginning of the fingerprint, in the form that rtc_table lists */
     char ufrag[SDP_UFRAG_MAX + 1];
     char remote_ufrag[SDP_UFRAG_MAX + 1];
     char server[SESSION_SERVER_TEXT + 1]; /* "" = none */
     char session_key[SESSION_KEY_SIZE + 1];
-    char password[TICKET_PASSWORD + 1];
-    uint8_t bytes[TICKET_BYTES_MAX + 3]; /* all of the ufrag */
-    size_t ticket_size;                  /* the size of the ticket with its proof */
+    char password[TICKET_PASSWORD_SIZE];
+    uint8_t bytes[SDP_UFRAG_MAX]; /* those of the ufrag */
+    size_t signed_size;           /* the number of those before the proof */
 };
 
 /* Reads a username, "ours:theirs". Returns false when ours has no ticket. */

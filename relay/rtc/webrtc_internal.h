@@ -26,7 +26,7 @@ struct rtc_link {
     struct deadline deadline;
     struct rtc_entry entry;
     struct rtc_listing listings[PATHS_MAX]; /* one for each path of the peer */
-    struct rtc_listing claimed; /* the listing under the number of the claim that made the link */
+    struct rtc_listing claimed; /* the listing under the name of the claim that made the link */
     struct rtc_link *next_ended;
     struct policing policing;
     struct half_open_entry half_open; /* entered while its channel is not open */

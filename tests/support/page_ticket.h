@@ -9,17 +9,14 @@
 #define PAGE_UFRAG_MAX 256
 
 struct page_ticket {
-    const char *text;   /* "TICKET KEY", as the relay gave it */
-    uint8_t number[16]; /* a new number for each attempt */
+    const char *text; /* "TICKET MASK", as the relay gave it */
     uint8_t fingerprint[32];
-    const char *session; /* the session's key: 22 characters */
+    uint8_t session[16]; /* the bytes of the session's key */
     const char *server;
-    /* members to be read */
-    char ufrag[2 * PAGE_UFRAG_MAX];
-    char password[33];
+    char ufrag[2 * PAGE_UFRAG_MAX]; /* to be read */
 };
 
-/* Fills in the relay's ufrag and password; exits with a message when the text is no ticket. */
+/* Fills in the relay's ufrag; exits with a message when the text is no ticket. */
 void page_ticket_redeem(struct page_ticket *ticket);
 
 #endif

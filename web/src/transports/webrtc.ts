@@ -5,7 +5,7 @@ import type { BacklogOptions } from './backlog.js';
 import { BaseTransport } from './base.js';
 import { deadline } from './deadline.js';
 import { relayAddress, type SessionOptions } from './session.js';
-import { answerOf, type KnownAnswer } from './ticket.js';
+import { answerTo } from './ticket.js';
 import type { TransportClose } from './transport.js';
 import { closeWithPage } from './with_page.js';
 
@@ -26,8 +26,14 @@ const MAX_AGE = 100;
 /** A relay that does not take a ticket is silent. It is waited for in two round trips and so many milliseconds. */
 const SPARE = 200;
 
-/** The last answer of each relay, by its address. */
-const answers = new Map<string, KnownAnswer>();
+interface Answer {
+  readonly sdp: string;
+  /** The milliseconds that it took to get it, which are at least two round trips. */
+  readonly took: number;
+}
+
+/** The last answer of each relay that opened a channel, by the relay's address. */
+const answers = new Map<string, Answer>();
 
 /** The part of a data channel that this transport needs. */
 export interface DataChannelLike {
@@ -219,7 +225,7 @@ class Attempt {
     readonly peer: PeerConnectionLike,
     readonly address: URL,
     readonly wishes: SessionOptions,
-    public answer?: KnownAnswer,
+    public answer?: Answer,
   ) {}
 
   async open({ signal, timeoutSeconds = 10 }: WebRtcOptions): Promise<DataChannelLike> {
@@ -252,7 +258,7 @@ class Attempt {
 
     const { sdp = '' } = await peer.createOffer();
     await peer.setLocalDescription({ type: 'offer', sdp });
-    const own = this.answer && (await answerOf(this.answer.sdp, sdp, this.wishes));
+    const own = this.answer && answerTo(sdp, this.answer.sdp, this.wishes);
     this.isShort = own !== undefined;
     const answer = own ?? (await this.#ask(sdp, signal));
     try {
