@@ -6,7 +6,7 @@ import { startDelayPath } from '../support/delay_path.mjs';
 import { openPackagePage, openingTime, startPackagePage } from '../support/package_page.mjs';
 import { startRelay } from '../support/relay.mjs';
 import { startUdpServer } from '../support/udp_server.mjs';
-import { startChromium, startFirefox } from '../support/browsers.mjs';
+import { browsers, startChromium } from '../support/browsers.mjs';
 import { share } from '../support/fixture.mjs';
 
 const RTT = 100;
@@ -66,12 +66,20 @@ describe('as it is', () => {
   });
 });
 
-for (const [name, start] of Object.entries({ Chromium: startChromium, Firefox: startFirefox }))
-  test(`${name} asks nothing when it has been here before`, async (t) => {
+/** Makes the relay seem that much farther away, so that the page waits for it however slow this machine is. */
+const seemFar = (page, factor) =>
+  page.evaluate((factor) => {
+    performance.now = () => Performance.prototype.now.call(performance) * factor;
+  }, factor);
+
+for (const [name, start] of Object.entries(browsers))
+  test(`${name} asks nothing when it has been here`, async (t) => {
     const page = await openPackagePage(t, await start(t), origin);
+    await seemFar(page, 100);
     await openingTime(page, path.url);
-    for (const session of ['first-session-of-a-page', 'later-session-of-a-page']) {
-      const { 'tcp up': requests, took } = await watchOpening(page, session.slice(0, 22));
+    await seemFar(page, 1);
+    for (const session of ['aaaaaaaaaaaaaaaaaaaaaa', 'bbbbbbbbbbbbbbbbbbbbbb']) {
+      const { 'tcp up': requests, took } = await watchOpening(page, session);
       assert.equal(requests.length, 0);
       t.diagnostic(`open after ${took.toFixed(0)} ms`);
     }

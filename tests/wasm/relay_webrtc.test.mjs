@@ -31,23 +31,32 @@ test('datagrams travel through the relay to a UDP server and back', async () => 
   transport.close();
 });
 
-test('a page that has been here asks nothing, until the relay has another certificate', async (t) => {
+/** Returns how many requests have been made when a link to this relay has been opened and has carried a datagram. */
+async function requestsAfter(url, mock) {
+  const transport = await WebRtcTransport.connect(url, { ...options, session: sessionKey() });
+  transport.send(Uint8Array.of(9));
+  await arrival(transport);
+  transport.close();
+  return mock.callCount();
+}
+
+test('a page that has been here asks nothing', async (t) => {
+  const { mock } = t.mock.method(globalThis, 'fetch');
+  // The relay seems far, so it is waited for however slow this machine is.
+  const now = performance.now.bind(performance);
+  t.mock.method(performance, 'now', () => now() * 100);
+  const path = await startDelayPath(t, { rtt: 0 });
+  path.to(await startRelay(t, { upstream: udp.upstream, args: path.relayOptions }));
+  for (let i = 0; i < 3; i++) assert.equal(await requestsAfter(path.url, mock), 1);
+});
+
+test('a relay that has another certificate is asked again', async (t) => {
   const { mock } = t.mock.method(globalThis, 'fetch');
   const path = await startDelayPath(t, { rtt: 0 });
-  const connect = async () => {
-    const transport = await WebRtcTransport.connect(path.url, { ...options, session: sessionKey() });
-    transport.send(Uint8Array.of(9));
-    await arrival(transport);
-    transport.close();
-    return mock.callCount();
-  };
-  const counts = [];
-  for (let starts = 0; starts < 2; starts++) {
-    const next = await startRelay(t, { upstream: udp.upstream, args: path.relayOptions });
-    path.to(next);
-    counts.push(await connect(), await connect(), await connect());
+  for (const count of [1, 2]) {
+    path.to(await startRelay(t, { upstream: udp.upstream, args: path.relayOptions }));
+    assert.equal(await requestsAfter(path.url, mock), count);
   }
-  assert.deepEqual(counts, [1, 1, 1, 2, 2, 2]);
 });
 
 test('the end of the relay ends the transport', async (t) => {

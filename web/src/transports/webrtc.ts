@@ -1,13 +1,13 @@
-import { Abort, reasonOf, throwIfAborted } from '../abort.js';
-import { ConnectError, relaySays, type TransportStage } from '../errors.js';
+import type { Abort } from '../abort.js';
+import { ConnectError, relayError, relaySays, type TransportStage } from '../errors.js';
 import { DEFAULT_DATAGRAM_SIZE, httpStatuses } from '../generated.js';
 import type { BacklogOptions } from './backlog.js';
 import { BaseTransport } from './base.js';
-import { deadline } from './deadline.js';
 import { relayAddress, type SessionOptions } from './session.js';
 import { answerTo } from './ticket.js';
 import type { TransportClose } from './transport.js';
 import { closeWithPage } from './with_page.js';
+import { within } from './within.js';
 
 /** The beginning of the line with the session's key in the offer, among the lines that describe the whole offer. */
 const SESSION = 'a=x-causeway-session:';
@@ -32,7 +32,7 @@ interface Answer {
   readonly took: number;
 }
 
-/** The last answer of each relay that opened a channel, by the relay's address. */
+/** The last answer with a ticket of each relay, by the relay's address. */
 const answers = new Map<string, Answer>();
 
 /** The part of a data channel that this transport needs. */
@@ -120,21 +120,18 @@ export class WebRtcTransport extends BaseTransport {
       );
     const address = new URL('rtc', relayAddress(url, 'http'));
 
-    for (;;) {
-      throwIfAborted(options.signal);
-      const { href } = address;
-      const peer = newPeer(PeerConnection);
-      const attempt = new Attempt(peer, address, options, answers.get(href));
-      answers.delete(href);
-      try {
-        const channel = await attempt.open(options);
-        answers.set(href, attempt.answer!);
-        const transport = new WebRtcTransport(peer, channel, options);
-        return options.session ? transport : closeWithPage(transport);
-      } catch (error) {
-        attempt.cancel();
-        if (!attempt.isShort) throw error;
-      }
+    const known = options.session ? answers.get(address.href) : undefined;
+    const attempt = new Attempt(newPeer(PeerConnection), address, options, known);
+    try {
+      const channel = await within(options, attempt.late, (abort) => attempt.open(abort));
+      const transport = new WebRtcTransport(attempt.peer, channel, options);
+      return options.session ? transport : closeWithPage(transport);
+    } catch (error) {
+      attempt.cancel();
+      answers.delete(address.href);
+      const { timedOut } = error as Partial<ConnectError>;
+      if (!known || timedOut || options.signal?.aborted) throw error;
+      return WebRtcTransport.connect(url, options);
     }
   }
 
@@ -216,8 +213,6 @@ export class WebRtcTransport extends BaseTransport {
 
 /** An attempt leads to an open data channel, or to an error. */
 class Attempt {
-  /** True when the page has written the answer itself. */
-  isShort = false;
   #session: URL | undefined;
   #channel: DataChannelLike | undefined;
 
@@ -225,26 +220,11 @@ class Attempt {
     readonly peer: PeerConnectionLike,
     readonly address: URL,
     readonly wishes: SessionOptions,
-    public answer?: Answer,
+    readonly known: Answer | undefined,
   ) {}
 
-  async open({ signal, timeoutSeconds = 10 }: WebRtcOptions): Promise<DataChannelLike> {
-    // The caller or the clock aborts the attempt, whichever is first; the clock's reason is made when it is needed.
-    const abort = new Abort(signal);
-    const timer = deadline(timeoutSeconds, () => abort.abort(this.#overtime(timeoutSeconds)));
-    try {
-      return await this.#negotiate(abort);
-    } catch (error) {
-      throw abort.signal.aborted ? reasonOf(abort.signal) : error;
-    } finally {
-      clearTimeout(timer);
-      abort.release();
-    }
-  }
-
-  async #negotiate(abort: Abort): Promise<DataChannelLike> {
+  async open(abort: Abort): Promise<DataChannelLike> {
     const { peer } = this;
-    const { signal } = abort;
     const channel = peer.createDataChannel('causeway', {
       negotiated: true,
       id: 0,
@@ -252,27 +232,24 @@ class Attempt {
       maxRetransmits: 0,
     });
     channel.binaryType = 'arraybuffer';
-    const opened = this.#opened(channel, signal);
+    const opened = this.#opened(channel);
     // When an earlier step fails, its error is the better one, so this rejection must not go unhandled.
     opened.catch(() => {});
 
     const { sdp = '' } = await peer.createOffer();
     await peer.setLocalDescription({ type: 'offer', sdp });
-    const own = this.answer && answerTo(sdp, this.answer.sdp, this.wishes);
-    this.isShort = own !== undefined;
-    const answer = own ?? (await this.#ask(sdp, signal));
+    const { known } = this;
+    const answer = known
+      ? answerTo(sdp, known.sdp, this.wishes)
+      : await this.#ask(sdp, abort.signal);
     try {
       await peer.setRemoteDescription({ type: 'answer', sdp: answer });
     } catch (error) {
-      throw this.#error(
-        'signalling',
-        `answered with what is no description: ${String(error)}`,
-        error,
-      );
+      const what = `answered with what is no description: ${String(error)}`;
+      throw relayError(this.address, 'signalling', what, { cause: error });
     }
     this.#channel = channel;
-    if (this.isShort)
-      setTimeout(() => this.#stage() === 'ice' && abort.abort(), this.answer!.took + SPARE);
+    if (known) setTimeout(() => this.#stage() === 'ice' && abort.abort(), known.took + SPARE);
     await opened;
     return channel;
   }
@@ -290,18 +267,19 @@ class Attempt {
         signal,
       });
     } catch (error) {
-      throwIfAborted(signal);
-      throw this.#error(
+      throw relayError(
+        this.address,
         'signalling',
         `cannot be reached: ${String(error)}; if it runs, does it allow this page's origin (--origin)?`,
-        error,
+        { cause: error },
       );
     }
     const text = await response.text();
     if (response.status !== httpStatuses.CREATED) throw this.#refused(response, text);
     const location = response.headers.get('location');
     if (location) this.#session = new URL(location, this.address);
-    this.answer = { sdp: text, took: performance.now() - began };
+    if (text.includes('ticket:'))
+      answers.set(this.address.href, { sdp: text, took: performance.now() - began });
     return text;
   }
 
@@ -312,20 +290,21 @@ class Attempt {
   }
 
   #refused({ status, headers }: Response, text: string): ConnectError {
-    const { code = 'TRANSPORT', means = 'refused the offer' } = relaySays(status) ?? {};
+    const { code, means = 'refused the offer' } = relaySays(status) ?? {};
     const seconds = headers.get('retry-after');
-    return new ConnectError(
-      code,
+    return relayError(
+      this.address,
       'signalling',
-      `the relay at ${this.address} ${means}: ${status} ${text.slice(0, 200)}`.trimEnd(),
+      `${means}: ${status} ${text.slice(0, 200)}`.trimEnd(),
       { retryAfterSeconds: seconds === null ? undefined : Number(seconds) },
+      code,
     );
   }
 
-  #opened(channel: DataChannelLike, signal: AbortSignal): Promise<void> {
+  #opened(channel: DataChannelLike): Promise<void> {
     const { peer } = this;
     return new Promise((resolve, reject) => {
-      const fail = (what: string): void => reject(this.#error(this.#stage(), what));
+      const fail = (what: string): void => reject(relayError(this.address, this.#stage(), what));
       channel.addEventListener('open', () => resolve());
       channel.addEventListener('close', () => fail('closed the data channel'));
       const watch = (): void => {
@@ -334,7 +313,6 @@ class Attempt {
       };
       peer.addEventListener('iceconnectionstatechange', watch);
       peer.addEventListener('connectionstatechange', watch);
-      signal.addEventListener('abort', () => reject(reasonOf(signal)));
     });
   }
 
@@ -345,21 +323,13 @@ class Attempt {
       void fetch(this.#session, { method: 'DELETE', keepalive: true }).catch(() => {});
   }
 
-  #overtime(seconds: number): ConnectError {
-    return this.#error(this.#stage(), `did not connect in ${seconds} s`, undefined, true);
-  }
+  readonly late = (what: string): ConnectError =>
+    relayError(this.address, this.#stage(), what, { timedOut: true });
 
   #stage(): TransportStage {
     if (!this.#channel) return 'signalling';
     if (!['connected', 'completed'].includes(this.peer.iceConnectionState)) return 'ice';
     return this.peer.connectionState === 'connected' ? 'channel' : 'dtls';
-  }
-
-  #error(stage: TransportStage, what: string, cause?: unknown, timedOut = false): ConnectError {
-    return new ConnectError('TRANSPORT', stage, `the relay at ${this.address} ${what}`, {
-      cause,
-      timedOut,
-    });
   }
 }
 

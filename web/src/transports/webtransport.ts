@@ -1,11 +1,10 @@
-import { Abort, reasonOf, throwIfAborted } from '../abort.js';
-import { ConnectError, relaySays, type RelayCode, type TransportStage } from '../errors.js';
+import { ConnectError, relayError, relaySays } from '../errors.js';
 import { DEFAULT_DATAGRAM_SIZE, httpStatuses } from '../generated.js';
 import type { BacklogOptions } from './backlog.js';
 import { BaseTransport } from './base.js';
-import { deadline } from './deadline.js';
 import { relayAddress, type SessionOptions } from './session.js';
 import { closeWithPage } from './with_page.js';
+import { within } from './within.js';
 
 /** The part of the streams of a browser that this transport needs. */
 interface Reader {
@@ -88,24 +87,14 @@ export class WebTransportTransport extends BaseTransport {
     url: string | URL,
     options: WebTransportOptions = {},
   ): Promise<WebTransportTransport> {
-    const { signal, timeoutSeconds = 10 } = options;
-    throwIfAborted(signal);
     const relay = new URL('webtransport', relayAddress(url, 'http'));
-    const abort = new Abort(signal);
-    const over = (): ConnectError =>
-      failure('signalling', relay, `did not connect in ${timeoutSeconds} s`, { timedOut: true });
-    const timer = deadline(timeoutSeconds, () => abort.abort(over()));
-    try {
-      const answer = await ask(relay, abort.signal);
-      const opened = await open(relay, answer, options, abort.signal);
-      const transport = new WebTransportTransport(opened, options);
-      return options.session ? transport : closeWithPage(transport);
-    } catch (error) {
-      throw abort.signal.aborted ? reasonOf(abort.signal) : error;
-    } finally {
-      clearTimeout(timer);
-      abort.release();
-    }
+    const late = (what: string): ConnectError =>
+      relayError(relay, 'signalling', what, { timedOut: true });
+    const opened = await within(options, late, async ({ signal }) =>
+      open(relay, await ask(relay, signal), options, signal),
+    );
+    const transport = new WebTransportTransport(opened, options);
+    return options.session ? transport : closeWithPage(transport);
   }
 
   private constructor(transport: WebTransportLike, options: WebTransportOptions) {
@@ -179,14 +168,6 @@ export class WebTransportTransport extends BaseTransport {
   }
 }
 
-const failure = (
-  stage: TransportStage,
-  relay: URL,
-  what: string,
-  options: { cause?: unknown; timedOut?: boolean } = {},
-  code: RelayCode | 'TRANSPORT' = 'TRANSPORT',
-): ConnectError => new ConnectError(code, stage, `the relay at ${relay} ${what}`, options);
-
 /** Asks the relay for its address and its certificates. */
 async function ask(relay: URL, signal: AbortSignal): Promise<RelayAnswer> {
   let response: Response;
@@ -194,14 +175,24 @@ async function ask(relay: URL, signal: AbortSignal): Promise<RelayAnswer> {
     // With a POST the browser always tells the page's origin.
     response = await fetch(relay, { method: 'POST', signal });
   } catch (cause) {
-    throw failure('signalling', relay, `cannot be reached: ${String(cause)}`, { cause });
+    throw relayError(relay, 'signalling', `cannot be reached: ${String(cause)}`, { cause });
   }
   const { status } = response;
   const said = relaySays(status);
   if (said?.code === 'NO_RTC')
-    throw failure('signalling', relay, `does not serve WebTransport (--webtransport): ${status}`);
+    throw relayError(
+      relay,
+      'signalling',
+      `does not serve WebTransport (--webtransport): ${status}`,
+    );
   if (status !== httpStatuses.OK)
-    throw failure('signalling', relay, `${said?.means ?? 'refused it'}: ${status}`, {}, said?.code);
+    throw relayError(
+      relay,
+      'signalling',
+      `${said?.means ?? 'refused it'}: ${status}`,
+      {},
+      said?.code,
+    );
   return (await response.json()) as RelayAnswer;
 }
 
@@ -230,15 +221,14 @@ async function open(
       : {},
   );
   transport.closed.catch(() => {}); // Its reason is that of `ready` too.
-  const aborted = new Promise<never>((_, reject) =>
-    signal.addEventListener('abort', () => reject(reasonOf(signal))),
-  );
+  signal.addEventListener('abort', () => transport.close());
   try {
-    await Promise.race([transport.ready, aborted]);
+    await transport.ready;
     return transport;
   } catch (cause) {
     transport.close();
-    if (signal.aborted) throw reasonOf(signal);
-    throw failure('handshake', relay, `cannot be reached over QUIC: ${String(cause)}`, { cause });
+    throw relayError(relay, 'handshake', `cannot be reached over QUIC: ${String(cause)}`, {
+      cause,
+    });
   }
 }
