@@ -1,8 +1,8 @@
 /* Tickets, with which a page connects again without signalling. An answer brings a ticket. The next
-   time, the page writes the relay's answer itself: the last one, with another ufrag. That ufrag has
-   the ticket and what an offer would have said; the password is the same, and shows that the page
-   is the one that got the ticket. So the first check brings everything, and the relay keeps nothing
-   before that. The functions are pure: webrtc_offers.c makes links of claims.
+   time, the page writes the relay's answer itself: the last one, with another ufrag. This ufrag has
+   the ticket and all that an offer would have said. The password stays the same, and shows that the
+   page is the one that got the ticket. So the first check brings everything, and the relay keeps
+   nothing before that. The functions are pure: webrtc_offers.c makes links of claims.
 
    A ufrag is base64 without padding, of these bytes:
 
@@ -18,9 +18,9 @@
                 *  the name of the game server, see session/server.h
 
    H is HMAC-SHA-512(secret, all before it). The 24 bytes behind the mask, in base64, are the
-   password. Only the page knows the mask. Those who see several ufrags of one ticket learn by which
-   bits the keys of its sessions differ, but the keys are random numbers, so that says nothing of
-   any. */
+   password. Only the page knows the mask. Somebody who sees several ufrags of one ticket learns by
+   which bits the keys of its sessions differ. The keys are random numbers, so their differences say
+   nothing of any. */
 #ifndef CAUSEWAY_RELAY_RTC_TICKET_H
 #define CAUSEWAY_RELAY_RTC_TICKET_H
 
@@ -56,7 +56,7 @@ struct ticket {
 bool ticket_write(const struct ticket *ticket, const uint8_t secret[TICKET_SECRET_SIZE],
                   char out[TICKET_TEXT_SIZE], char password[TICKET_PASSWORD_SIZE]);
 
-/* What the username of a check says. Trust only the ufrags before ticket_verify. */
+/* A claim is what the username of a check says. Trust only the ufrags before ticket_verify. */
 struct ticket_claim {
     uint32_t expires;
     struct udp_address client; /* port 0 */
@@ -69,8 +69,8 @@ struct ticket_claim {
     char server[SESSION_SERVER_TEXT + 1]; /* "" = none */
     char session_key[SESSION_KEY_SIZE + 1];
     char password[TICKET_PASSWORD_SIZE];
-    uint8_t bytes[SDP_UFRAG_MAX]; /* those of the ufrag */
-    size_t signed_size;           /* the number of those before the proof */
+    uint8_t bytes[SDP_UFRAG_MAX]; /* the bytes of the ufrag */
+    size_t signed_size;           /* the number of bytes before the proof */
 };
 
 /* Reads a username, "ours:theirs". Returns false when ours has no ticket. */

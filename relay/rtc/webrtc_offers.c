@@ -32,7 +32,7 @@ static bool random_text(char *out, size_t size)
     return true;
 }
 
-/* What an answer calls the relay's end of a link. */
+/* The names of the relay's end of a link, as an answer has them. */
 struct link_names {
     char ufrag[SDP_UFRAG_MAX + 1];
     char password[PEER_PASSWORD_SIZE];

@@ -80,8 +80,8 @@ TEST(a_ticket_expires)
     assert_false(ticket_verify(&claim, secret, EXPIRES));
 }
 
-/* Whatever is changed in the ticket, its proof is wrong. What is changed behind it, the page's
-   signature of the check shows. */
+/* The proof of a ticket is wrong when anything in it is changed. The page's signature of the check
+   shows a change behind it. */
 TEST(a_ticket_cannot_be_changed)
 {
     static const char origin[] = "https://game.example";

@@ -1,5 +1,5 @@
-// Opens WebRTC without signalling: the page writes the relay's answer itself, the last one with another ufrag. That has
-// the ticket which came with it, and what the offer says (`relay/rtc/ticket.h`).
+// Opens WebRTC without signalling: the page writes the relay's answer itself, the last one with another ufrag. The ufrag
+// has the ticket that came with the last answer, and what the offer says (`relay/rtc/ticket.h`).
 import type { SessionOptions } from './session.js';
 
 /**

@@ -10,8 +10,8 @@ interface Bounds {
 }
 
 /**
- * Runs an attempt until the caller aborts it or its time is over, of which its own signal tells it. What comes of it
- * afterwards does not count.
+ * Runs an attempt until the caller aborts it or its time is over, of which its own signal tells it. The result
+ * does not count then.
  * @param late makes the error that says that the time was over
  */
 export async function within<Result>(
