@@ -5,6 +5,7 @@ import { ConnectError, WebRtcTransport, openTransport, require } from '../suppor
 import { sessionKey } from '../../web/dist/transports/session.js';
 import { startDelayPath } from '../support/delay_path.mjs';
 import { RTCPeerConnection } from '../support/wrtc.mjs';
+import { until } from '../support/patience.mjs';
 import { startRelay } from '../support/relay.mjs';
 import { startUdpServer } from '../support/udp_server.mjs';
 
@@ -48,6 +49,13 @@ test('a page that has been here asks nothing', async (t) => {
   const path = await startDelayPath(t, { rtt: 0 });
   path.to(await startRelay(t, { upstream: udp.upstream, args: path.relayOptions }));
   for (let i = 0; i < 3; i++) assert.equal(await requestsAfter(path.url, mock), 1);
+  // Its WebSocket and WebRTC carry one session.
+  const from = udp.received.length;
+  const transport = await openTransport(path.url, options);
+  await until('WebRTC', () => transport.send(Uint8Array.of(9)) && transport.kind === 'webrtc');
+  transport.close();
+  assert.equal(new Set(udp.received.slice(from).map(({ port }) => port)).size, 1);
+  assert.equal(mock.callCount(), 1);
 });
 
 test('a relay that has another certificate is asked again', async (t) => {
