@@ -35,8 +35,8 @@
 #define TICKET_SECRET_SIZE 32
 /* A page of a longer origin gets no ticket: the ufrag would have no room for the game server. */
 #define TICKET_ORIGIN_MAX 64
-/* A ticket lives for a day. Within that time, players who were here yesterday come back, and TLS
-   lets tickets live for up to seven days (RFC 8446). */
+/* A ticket lives for a day, since pages keep it only while they are open. TLS lets tickets live for
+   up to seven days (RFC 8446). */
 #define TICKET_SECONDS 86400
 
 /* The sizes of texts, with their terminators: "TICKET MASK" in base64 without padding, and the
