@@ -27,7 +27,7 @@ void rtc_identity_destroy(struct rtc_identity *identity);
 struct rtc_client {
     /* members that the caller sets before rtc_client_open */
     const struct rtc_identity *identity;
-    char username[128]; /* "theirs:ours" */
+    char username[520]; /* "theirs:ours" */
     char password[64];  /* the peer's password */
     bool negotiated;    /* the channel is agreed on beforehand: no DCEP */
     uint8_t kind;       /* the channel type of DCEP; 0x81: unordered, unreliable */

@@ -9,6 +9,7 @@
 #include <openssl/core_names.h>
 #include <openssl/crypto.h>
 #include <openssl/err.h>
+#include <openssl/hmac.h>
 #include <openssl/rand.h>
 #include <openssl/rsa.h>
 #include <openssl/ssl.h>
@@ -33,6 +34,7 @@ struct dtls_identity {
     SSL_CTX *context;
     BIO_METHOD *method;
     uint8_t fingerprint[32];
+    uint8_t secret[32];
 };
 
 struct dtls {
@@ -222,6 +224,17 @@ static SSL_CTX *make_context(void)
     return context;
 }
 
+static bool make_secret(struct dtls_identity *identity)
+{
+    static const char use[] = "causeway tickets";
+    unsigned char *key = NULL;
+    const int size = i2d_PrivateKey(SSL_CTX_get0_privatekey(identity->context), &key);
+    const bool made = size > 0 && HMAC(EVP_sha256(), use, sizeof use - 1, key, (size_t)size,
+                                       identity->secret, NULL) != NULL;
+    OPENSSL_clear_free(key, size > 0 ? (size_t)size : 0);
+    return made;
+}
+
 static bool finish_identity(struct dtls_identity *identity)
 {
     const X509 *certificate = SSL_CTX_get0_certificate(identity->context);
@@ -230,7 +243,8 @@ static bool finish_identity(struct dtls_identity *identity)
     return identity->method && BIO_meth_set_write(identity->method, bio_write) == 1 &&
            BIO_meth_set_read(identity->method, bio_read) == 1 &&
            BIO_meth_set_ctrl(identity->method, bio_control) == 1 &&
-           X509_digest(certificate, EVP_sha256(), identity->fingerprint, &size) == 1;
+           X509_digest(certificate, EVP_sha256(), identity->fingerprint, &size) == 1 &&
+           make_secret(identity);
 }
 
 static bool use_new_certificate(SSL_CTX *context)
@@ -311,6 +325,11 @@ void dtls_identity_destroy(struct dtls_identity *identity)
 const uint8_t *dtls_identity_fingerprint(const struct dtls_identity *identity)
 {
     return identity->fingerprint;
+}
+
+const uint8_t *dtls_identity_secret(const struct dtls_identity *identity)
+{
+    return identity->secret;
 }
 
 bool dtls_number(const uint8_t *data, size_t size, uint64_t *number)

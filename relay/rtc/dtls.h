@@ -36,6 +36,10 @@ void dtls_identity_destroy(struct dtls_identity *identity);
 /* Returns the SHA-256 of the certificate: 32 bytes. */
 const uint8_t *dtls_identity_fingerprint(const struct dtls_identity *identity);
 
+/* Returns a secret that comes from the certificate's key: 32 bytes, the same in every process that
+   has this key. */
+const uint8_t *dtls_identity_secret(const struct dtls_identity *identity);
+
 enum dtls_state {
     DTLS_HANDSHAKE,
     DTLS_CONNECTED,

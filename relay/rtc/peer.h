@@ -17,8 +17,8 @@
 
 /* The port number that browsers use inside SCTP. It has nothing to do with UDP. */
 #define PEER_SCTP_PORT 5000
-/* The size of our ufrag and password: 24 characters each, made from random bytes. */
-#define PEER_NAME_SIZE 25
+/* The size of the longest password that we give. */
+#define PEER_PASSWORD_SIZE 33
 
 /* Seconds from the offer to the first verified check. */
 #define PEER_CHECK_SECONDS 10.0
@@ -63,9 +63,9 @@ enum peer_send {
 
 struct peer;
 
-/* Creates the peer for an offer that was read from SDP. ufrag and password are those of our answer,
-   shorter than PEER_NAME_SIZE. common must outlive the peer. Returns NULL when there is no memory.
- */
+/* Creates the peer for an offer that was read from SDP, or made of a ticket. ufrag and password are
+   ours, of at most SDP_UFRAG_MAX characters, and shorter than PEER_PASSWORD_SIZE. common must
+   outlive the peer. Returns NULL when there is no memory. */
 struct peer *peer_create(struct peer_common *common, const struct sdp_offer *offer,
                          const char *ufrag, const char *password, double now);
 

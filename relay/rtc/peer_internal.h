@@ -12,8 +12,8 @@
 struct peer {
     struct peer_common *common;
     enum peer_state state;
-    char ufrag[PEER_NAME_SIZE];
-    char password[PEER_NAME_SIZE];
+    char ufrag[SDP_UFRAG_MAX + 1];
+    char password[PEER_PASSWORD_SIZE];
     char remote_ufrag[SDP_UFRAG_MAX + 1];
     uint8_t fingerprint[32];
     uint16_t remote_sctp_port;

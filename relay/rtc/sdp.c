@@ -326,5 +326,7 @@ size_t sdp_write_answer(char *out, size_t capacity, const struct sdp_answer *ans
             126ul << 24 | (65535ul - i) << 8 | 255ul, answer->candidates[i].ip,
             answer->candidates[i].port);
     put(&text, "a=end-of-candidates\r\n");
+    if (answer->ticket)
+        put(&text, "a=x-causeway-ticket:%s\r\n", answer->ticket);
     return text.size < capacity ? text.size : 0;
 }

@@ -66,6 +66,7 @@ struct sdp_answer {
     bool bundle;
     uint16_t sctp_port;
     uint32_t max_message_size;
+    const char *ticket;     /* a ticket and its key, see ticket.h; NULL = none */
     size_t candidate_count; /* SDP_CANDIDATES at most; the best is the first */
     struct {
         char ip[46];

@@ -44,6 +44,7 @@ static void unlist(struct rtc_link *link)
 {
     for (size_t i = 0; i < PATHS_MAX; i++)
         rtc_table_unlist(link->webrtc->table, &link->listings[i]);
+    rtc_table_unlist(link->webrtc->table, &link->claimed);
 }
 
 void webrtc_set_deadline(struct rtc_link *link)
@@ -345,9 +346,12 @@ static void take_check(struct webrtc *webrtc, const struct udp_path *path, const
 {
     struct stun_request request;
     struct rtc_link *link = NULL;
-    if (stun_parse(&request, data, size))
+    if (stun_parse(&request, data, size)) {
         link =
             webrtc_link_of(rtc_table_named(webrtc->table, request.username, request.username_size));
+        if (!link)
+            link = webrtc_claim(webrtc, &request, data);
+    }
     if (link && peer_is_named(link->peer, &request) && !may_take(link, POLICED_CHECK))
         return;
     if (link && request.dtls && !peer_is_secured(link->peer) && handshakes_wait(webrtc) > 0.0) {

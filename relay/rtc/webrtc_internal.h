@@ -1,5 +1,5 @@
-/* Declarations that the parts of WebRTC share: webrtc_offers.c creates links over HTTP; webrtc.c
-   runs them. */
+/* Declarations that the parts of WebRTC share: webrtc_offers.c creates links for offers over HTTP,
+   and for tickets; webrtc.c runs them. */
 #ifndef CAUSEWAY_RELAY_RTC_WEBRTC_INTERNAL_H
 #define CAUSEWAY_RELAY_RTC_WEBRTC_INTERNAL_H
 
@@ -26,6 +26,7 @@ struct rtc_link {
     struct deadline deadline;
     struct rtc_entry entry;
     struct rtc_listing listings[PATHS_MAX]; /* one for each path of the peer */
+    struct rtc_listing claimed; /* the listing under the name of the claim that made the link */
     struct rtc_link *next_ended;
     struct policing policing;
     struct half_open_entry half_open; /* entered while its channel is not open */
@@ -69,6 +70,11 @@ static inline struct rtc_link *webrtc_link_of(struct rtc_entry *entry)
 
 /* Adds the routes by which pages open and end links. */
 void webrtc_add_routes(struct webrtc *webrtc, struct http *http);
+
+/* Returns the link of a check whose username has a ticket. Creates the link when the check proves
+   that the page has the ticket's key. Returns NULL when there is none. */
+struct rtc_link *webrtc_claim(struct webrtc *webrtc, const struct stun_request *request,
+                              const uint8_t *data);
 
 /* Sets the timer for the next time at which the peer of a link needs it. */
 void webrtc_set_deadline(struct rtc_link *link);

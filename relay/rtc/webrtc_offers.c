@@ -1,3 +1,4 @@
+#include "rtc/ticket.h"
 #include "rtc/webrtc_internal.h"
 
 #include <arpa/inet.h>
@@ -6,12 +7,16 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <time.h>
 
 /* The path to which offers are posted. */
 #define ROUTE "/rtc"
 
 /* Bytes of the longest answer. */
 #define ANSWER_MAX 4096
+
+/* The characters of a random ufrag or password. */
+#define NAME_SIZE 24
 
 /* Writes random bytes as text: letters, digits, + and /, as ICE wants it. */
 static bool random_text(char *out, size_t size)
@@ -27,6 +32,13 @@ static bool random_text(char *out, size_t size)
     return true;
 }
 
+/* The names of the relay's end of a link, as an answer has them. */
+struct link_names {
+    char ufrag[SDP_UFRAG_MAX + 1];
+    char password[PEER_PASSWORD_SIZE];
+    char ticket[TICKET_TEXT_SIZE]; /* "" = none; otherwise the password is that of the ticket */
+};
+
 static void add_candidate(const struct webrtc *webrtc, const struct socket_address *socket_address,
                           struct sdp_answer *answer)
 {
@@ -41,12 +53,13 @@ static void add_candidate(const struct webrtc *webrtc, const struct socket_addre
 }
 
 static void write_answer(struct webrtc *webrtc, const struct http_request *request,
-                         const struct sdp_offer *offer, const char *ufrag, const char *password,
+                         const struct sdp_offer *offer, const struct link_names *names,
                          struct http_response *response)
 {
     struct sdp_answer answer = {
-        .ufrag = ufrag,
-        .password = password,
+        .ufrag = names->ufrag,
+        .password = names->password,
+        .ticket = names->ticket[0] ? names->ticket : NULL,
         .fingerprint = dtls_identity_fingerprint(webrtc->common.identity),
         .mid = offer->mid,
         .bundle = offer->bundle,
@@ -68,38 +81,65 @@ static void write_answer(struct webrtc *webrtc, const struct http_request *reque
     response->status = HTTP_CREATED;
 }
 
-static bool name_link(struct rtc_link *link, char *ufrag, char *password)
+/* Makes the names for a link that has its place, and its name for DELETE. */
+static bool name_link(struct rtc_link *link, const struct http_request *request,
+                      struct link_names *names)
 {
     uint8_t secret[WEBRTC_NAME_BYTES];
-    rtc_place_write(link->entry.place, ufrag);
-    strcpy(link->name, ufrag);
-    if (!random_text(ufrag + RTC_PLACE_DIGITS, PEER_NAME_SIZE - 1 - RTC_PLACE_DIGITS) ||
-        !random_text(password, PEER_NAME_SIZE - 1) || RAND_bytes(secret, sizeof secret) != 1)
+    struct ticket ticket = {.expires = (uint32_t)time(NULL) + TICKET_SECONDS,
+                            .origin = request->origin};
+    rtc_socket_address(&request->client, &ticket.client);
+    rtc_place_write(link->entry.place, names->ufrag);
+    strcpy(link->name, names->ufrag);
+    if (!random_text(names->ufrag + RTC_PLACE_DIGITS, NAME_SIZE - RTC_PLACE_DIGITS) ||
+        !random_text(names->password, NAME_SIZE) || RAND_bytes(secret, sizeof secret) != 1 ||
+        RAND_bytes(ticket.number, sizeof ticket.number) != 1)
         return false;
+    ticket_write(&ticket, dtls_identity_secret(link->webrtc->common.identity), names->ticket,
+                 names->password);
     for (int i = 0; i < WEBRTC_NAME_BYTES; i++)
         snprintf(link->name + RTC_PLACE_DIGITS + i * 2, 3, "%02x", secret[i]);
     return true;
 }
 
-static struct rtc_link *rtc_link_create(struct webrtc *webrtc, const struct socket_address *client,
-                                        const struct sdp_offer *offer, char *ufrag, char *password)
+static void begin(struct rtc_link *link, const struct link_request *wanted)
+{
+    struct webrtc *webrtc = link->webrtc;
+    link->request = *wanted;
+    webrtc->stats->rtc_offers++;
+    if (webrtc->most < rtc_table_count(webrtc->table))
+        webrtc->most = rtc_table_count(webrtc->table);
+    webrtc_set_deadline(link);
+    webrtc_make_room(webrtc);
+}
+
+/* Creates the link for an offer that came in a request, and its names; with NULL for one in a
+   claim, which has its names. Returns NULL when there are too many links. */
+static struct rtc_link *rtc_link_create(struct webrtc *webrtc, const struct link_request *wanted,
+                                        const struct sdp_offer *offer,
+                                        const struct http_request *request,
+                                        struct link_names *names)
 {
     struct rtc_link *link = calloc(1, sizeof *link);
     if (!link)
         return NULL;
     link->webrtc = webrtc;
     policing_init(&link->policing);
-    if (half_open_enter(webrtc->half_open, &link->half_open, client)) {
+    if (half_open_enter(webrtc->half_open, &link->half_open, &wanted->client)) {
         if (rtc_table_add(webrtc->table, &link->entry)) {
-            if (name_link(link, ufrag, password))
-                link->peer = peer_create(&webrtc->common, offer, ufrag, password, loop_now());
-            if (link->peer)
+            if (!request || name_link(link, request, names))
+                link->peer =
+                    peer_create(&webrtc->common, offer, names->ufrag, names->password, loop_now());
+            if (link->peer) {
+                begin(link, wanted);
                 return link;
+            }
             rtc_table_remove(webrtc->table, &link->entry);
         }
         half_open_leave(webrtc->half_open, &link->half_open);
     }
     free(link);
+    webrtc->stats->rtc_offers_full++;
     return NULL;
 }
 
@@ -160,22 +200,59 @@ static void answer_offer(struct webrtc *webrtc, const struct http_request *reque
                      session_refusal_farewell(SESSION_REFUSED_SERVER)->text);
         return;
     }
-    char ufrag[PEER_NAME_SIZE];
-    char password[PEER_NAME_SIZE];
-    struct rtc_link *link = rtc_link_create(webrtc, &request->client, &offer, ufrag, password);
+    struct link_names names = {0};
+    struct rtc_link *link = rtc_link_create(webrtc, &wanted, &offer, request, &names);
     if (!link) {
-        webrtc->stats->rtc_offers_full++;
         response_say(response, HTTP_SERVICE_UNAVAILABLE, "Too many offers are waiting: try later.");
         return;
     }
-    link->request = wanted;
-    webrtc->stats->rtc_offers++;
-    if (webrtc->most < rtc_table_count(webrtc->table))
-        webrtc->most = rtc_table_count(webrtc->table);
-    webrtc_set_deadline(link);
-    webrtc_make_room(webrtc);
-    write_answer(webrtc, request, &offer, ufrag, password, response);
+    write_answer(webrtc, request, &offer, &names, response);
     add_location(link, response);
+}
+
+/* Does with a claim that has been proven what answer_offer does with an offer. A claim counts for
+   the client that got the ticket, since the sender of its check may be forged. A page whose claim
+   is not taken gets no answer; it then POSTs its offer, and is told why. */
+static struct rtc_link *accept_claim(struct webrtc *webrtc, struct ticket_claim *claim)
+{
+    struct sdp_offer offer = {.sctp_port = PEER_SCTP_PORT};
+    struct link_request wanted = {0};
+    struct link_names names = {0};
+    unsigned retry_after;
+    rtc_socket_socket_address(&claim->client, &wanted.client);
+    if (claim->server[0] &&
+        !session_server_read(claim->server, strlen(claim->server), &wanted.server))
+        return NULL;
+    if (!offer_limit_pass(webrtc->offers, &wanted.client, loop_now(), &retry_after)) {
+        webrtc->stats->rtc_offers_limited++;
+        return NULL;
+    }
+    session_identify(webrtc->sessions, claim->session_key, claim->origin, &wanted);
+    if (!session_server_allowed(webrtc->sessions, &wanted))
+        return NULL;
+    memcpy(offer.ufrag, claim->remote_ufrag, sizeof offer.ufrag);
+    memcpy(offer.fingerprint, claim->fingerprint, sizeof offer.fingerprint);
+    memcpy(names.ufrag, claim->ufrag, sizeof names.ufrag);
+    memcpy(names.password, claim->password, sizeof names.password);
+    struct rtc_link *link = rtc_link_create(webrtc, &wanted, &offer, NULL, &names);
+    if (link)
+        rtc_table_list(webrtc->table, &link->claimed, &link->entry, &claim->name);
+    return link;
+}
+
+struct rtc_link *webrtc_claim(struct webrtc *webrtc, const struct stun_request *request,
+                              const uint8_t *data)
+{
+    struct ticket_claim claim;
+    if (!ticket_read(&claim, request->username, request->username_size))
+        return NULL;
+    struct rtc_link *link = webrtc_link_of(rtc_table_from(webrtc->table, &claim.name));
+    if (!link &&
+        ticket_verify(&claim, dtls_identity_secret(webrtc->common.identity),
+                      (uint32_t)time(NULL)) &&
+        stun_verify(request, data, claim.password))
+        link = accept_claim(webrtc, &claim);
+    return link;
 }
 
 bool webrtc_end(struct webrtc *webrtc, const char *name)

@@ -6,7 +6,7 @@ import { startDelayPath } from '../support/delay_path.mjs';
 import { openPackagePage, openingTime, startPackagePage } from '../support/package_page.mjs';
 import { startRelay } from '../support/relay.mjs';
 import { startUdpServer } from '../support/udp_server.mjs';
-import { startChromium } from '../support/browsers.mjs';
+import { browsers, startChromium } from '../support/browsers.mjs';
 import { share } from '../support/fixture.mjs';
 
 const RTT = 100;
@@ -21,14 +21,14 @@ const relay = await startRelay(test, {
 path.to(relay);
 
 /** Returns what went through while a transport opened. */
-async function watchOpening(page) {
+async function watchOpening(page, session) {
   const seen = { 'tcp up': [], 'tcp down': [], 'udp up': [], 'udp down': [] };
   const all = [];
   path.watch = (kind, data) => {
     seen[kind].push(Buffer.from(data));
     all.push({ kind, data });
   };
-  const took = await openingTime(page, path.url);
+  const took = await openingTime(page, path.url, session);
   path.watch = null;
   return { ...seen, all, took };
 }
@@ -65,6 +65,25 @@ describe('as it is', () => {
     assert.equal(knowsEmbedding(down), false);
   });
 });
+
+/** Makes the relay seem that much farther away, so that the page waits for it however slow this machine is. */
+const seemFar = (page, factor) =>
+  page.evaluate((factor) => {
+    performance.now = () => Performance.prototype.now.call(performance) * factor;
+  }, factor);
+
+for (const [name, start] of Object.entries(browsers))
+  test(`${name} asks nothing when it has been here`, async (t) => {
+    const page = await openPackagePage(t, await start(t), origin);
+    await seemFar(page, 100);
+    await openingTime(page, path.url);
+    await seemFar(page, 1);
+    for (const session of ['aaaaaaaaaaaaaaaaaaaaaa', 'bbbbbbbbbbbbbbbbbbbbbb']) {
+      const { 'tcp up': requests, took } = await watchOpening(page, session);
+      assert.equal(requests.length, 0);
+      t.diagnostic(`open after ${took.toFixed(0)} ms`);
+    }
+  });
 
 describe('with DTLS embedded in the checks', () => {
   const page = share(async (t) =>

@@ -1,5 +1,7 @@
-/* STUN requests of any bytes: each that is parsed can be verified and answered. */
+/* STUN requests of any bytes: each that is parsed can be verified and answered, and its username
+   has no right ticket. */
 #include "relay/rtc/stun.h"
+#include "relay/rtc/ticket.h"
 #include "stun_request.h"
 
 #include <stdlib.h>
@@ -11,11 +13,16 @@ static void try(const uint8_t *data, size_t size)
 {
     static const struct udp_address from = {.ip = {0x20, 1}, .port = 1};
     struct stun_request request;
+    static const uint8_t secret[TICKET_SECRET_SIZE] = {1};
     uint8_t out[STUN_RESPONSE_MAX];
+    struct ticket_claim claim;
     bool accepted;
     if (!stun_parse(&request, data, size))
         return;
     if (stun_verify(&request, data, "password"))
+        abort();
+    if (ticket_read(&claim, request.username, request.username_size) &&
+        ticket_verify(&claim, secret, 1))
         abort();
     if (stun_respond(out, sizeof out, &request, &from, "password", &accepted) == 0)
         abort();

@@ -114,7 +114,7 @@ test('the answer tells all that a browser needs', async () => {
   for (const line of [
     /^a=ice-lite\r$/m,
     /^a=setup:passive\r$/m,
-    /^a=ice-pwd:[A-Za-z0-9+/]{24}\r$/m,
+    /^a=ice-pwd:[A-Za-z0-9+/]{32}\r$/m,
     /^a=fingerprint:sha-256 ([0-9A-F]{2}:){31}[0-9A-F]{2}\r$/m,
     /^a=max-message-size:1400\r$/m,
     new RegExp(

@@ -225,7 +225,7 @@ TEST(writes_the_answer)
     uint8_t fingerprint[32];
     for (int i = 0; i < 32; i++)
         fingerprint[i] = (uint8_t)(i * 8);
-    const struct sdp_answer answer = {
+    struct sdp_answer answer = {
         .session = UINT64_MAX,
         .ufrag = "abcd",
         .password = "0123456789012345678901",
@@ -252,4 +252,7 @@ TEST(writes_the_answer)
     char exact[sizeof expected];
     assert_int_equal(sdp_write_answer(exact, sizeof exact, &answer), strlen(expected));
     assert_int_equal(sdp_write_answer(exact, sizeof exact - 1, &answer), 0);
+    answer.ticket = "TICKET KEY";
+    sdp_write_answer(out, sizeof out, &answer);
+    assert_string_equal(out + strlen(expected), "a=x-causeway-ticket:TICKET KEY\r\n");
 }

@@ -1,5 +1,7 @@
 #define _GNU_SOURCE
 #include "rtc_attacks.h"
+
+#include "page_ticket.h"
 #include "stun_request.h"
 
 #include <stdlib.h>
@@ -89,6 +91,29 @@ static void right_check(unsigned round)
 {
     (void)round;
     send_check(attacker.peer->fd, attacker.peer->client.username, attacker.peer->client.password);
+}
+
+/* Sends a claim of the peer's ticket, for a new connection. */
+static void send_claim(unsigned round, bool is_changed, const char *password)
+{
+    char username[520];
+    struct page_ticket page = {.text = attacker.peer->ticket, .server = ""};
+    put32(page.fingerprint, round);
+    page_ticket_redeem(&page);
+    if (is_changed)
+        page.ufrag[8] = page.ufrag[8] == 'A' ? 'B' : 'A';
+    snprintf(username, sizeof username, "%s:brow", page.ufrag);
+    send_check(attacker.peer->fd, username, password);
+}
+
+static void forged_ticket(unsigned round)
+{
+    send_claim(round, true, attacker.peer->client.password);
+}
+
+static void stolen_ticket(unsigned round)
+{
+    send_claim(round, false, "0123456789012345678901");
 }
 
 /* Sends records of all kinds: announced messages, records of keys that nobody has, records of a few
@@ -298,6 +323,8 @@ static const struct rtc_attack attacks[] = {
     {"unknown_check", NOBODY, unknown_check},
     {"forged_check", CHECKED, forged_check},
     {"right_check", CHECKED, right_check},
+    {"forged_ticket", CHECKED, forged_ticket},
+    {"stolen_ticket", CHECKED, stolen_ticket},
     {"unknown_dtls", NOBODY, unknown_dtls},
     {"early_dtls", CHECKED, connected_dtls},
     {"hold_before_hello", CHECKED, hold_memory},

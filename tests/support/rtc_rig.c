@@ -1,6 +1,8 @@
 #define _GNU_SOURCE
 #include "rtc_rig.h"
 
+#include "page_ticket.h"
+
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -285,6 +287,7 @@ static void signal_offer(struct rtc_rig *rig, struct rtc_browser *browser)
     reply[size] = '\0';
     close(fd);
     copy_line(reply, "a=ice-ufrag:", ufrag, sizeof ufrag);
+    copy_line(reply, "a=x-causeway-ticket:", browser->ticket, sizeof browser->ticket);
     copy_line(reply, "a=ice-pwd:", browser->client.password, sizeof browser->client.password);
     snprintf(browser->client.username, sizeof browser->client.username, "%s:brow", ufrag);
 }
@@ -312,7 +315,7 @@ static void watch(struct rtc_rig *rig, struct rtc_browser *browser)
         fail("epoll");
 }
 
-struct rtc_browser *rtc_rig_offer(struct rtc_rig *rig)
+static struct rtc_browser *add(struct rtc_rig *rig)
 {
     struct rtc_browser *browser = calloc(1, sizeof *browser);
     struct rtc_browser **more = realloc(rig->browsers, (rig->count + 1) * sizeof *rig->browsers);
@@ -323,12 +326,30 @@ struct rtc_browser *rtc_rig_offer(struct rtc_rig *rig)
                                           .send = on_send,
                                           .message = on_message,
                                           .context = browser};
-    signal_offer(rig, browser);
     browser->fd = rtc_rig_socket(rig, rig->from);
     watch(rig, browser);
     rig->browsers = more;
     rig->browsers[rig->count++] = browser;
     rtc_client_open(&browser->client);
+    return browser;
+}
+
+struct rtc_browser *rtc_rig_offer(struct rtc_rig *rig)
+{
+    struct rtc_browser *browser = add(rig);
+    signal_offer(rig, browser);
+    return browser;
+}
+
+struct rtc_browser *rtc_rig_claim(struct rtc_rig *rig, const struct rtc_browser *other)
+{
+    struct rtc_browser *browser = add(rig);
+    struct rtc_client *client = &browser->client;
+    struct page_ticket page = {.text = other->ticket, .server = ""};
+    memcpy(page.fingerprint, rig->identity.fingerprint, sizeof page.fingerprint);
+    page_ticket_redeem(&page);
+    snprintf(client->username, sizeof client->username, "%s:brow", page.ufrag);
+    memcpy(client->password, other->client.password, sizeof client->password);
     return browser;
 }
 

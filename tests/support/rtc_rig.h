@@ -13,6 +13,7 @@
 /* A browser. */
 struct rtc_browser {
     struct rtc_client client;
+    char ticket[192]; /* "TICKET MASK" of its answer */
     int fd;
     size_t awaited;  /* the size of messages that count as echoes, 0: all */
     unsigned echoed; /* the number of those that came back */
@@ -62,6 +63,9 @@ bool rtc_rig_adds_up(const struct rtc_rig *rig);
 
 /* Adds a browser that has its answer and has sent nothing yet. */
 struct rtc_browser *rtc_rig_offer(struct rtc_rig *rig);
+
+/* Adds a browser that has no answer, but what the page of another browser makes of its ticket. */
+struct rtc_browser *rtc_rig_claim(struct rtc_rig *rig, const struct rtc_browser *other);
 
 /* Puts a browser on a socket of its own at another address, as a NAT or a change of networks does;
    the browser does not know. */

@@ -273,6 +273,15 @@ export class ConnectError extends CausewayError {
   }
 }
 
+/** Makes the error of an attempt to reach a relay. @internal */
+export const relayError = (
+  relay: URL | string,
+  stage: TransportStage,
+  what: string,
+  options?: ConnectErrorOptions,
+  code: ConnectErrorCode = 'TRANSPORT',
+): ConnectError => new ConnectError(code, stage, `the relay at ${relay} ${what}`, options);
+
 /**
  * The classes of errors by their names, which are written out because minifiers rename classes.
  * @internal

@@ -27,29 +27,28 @@ const eachField = <Key extends string>(
 /** A value of a field, which a writer converts. */
 type Value = bigint | number | boolean;
 
-const readers: Record<Reader, (view: DataView, at: number) => number> = {
-  bool: (view, at) => view.getUint8(at),
-  u8: (view, at) => view.getUint8(at),
-  u16: (view, at) => view.getUint16(at, true),
-  u32: (view, at) => view.getUint32(at, true),
-  i32: (view, at) => view.getInt32(at, true),
-  u64: (view, at) => Number(view.getBigUint64(at, true)),
-  f32: (view, at) => view.getFloat32(at, true),
-  f64: (view, at) => view.getFloat64(at, true),
-  address: (view, at) => view.getUint32(at, true),
-};
+/** The types of fields as the methods of a DataView name them. */
+const methods = {
+  bool: 'Uint8',
+  u8: 'Uint8',
+  u16: 'Uint16',
+  u32: 'Uint32',
+  i32: 'Int32',
+  u64: 'BigUint64',
+  f32: 'Float32',
+  f64: 'Float64',
+  address: 'Uint32',
+} as const satisfies Record<Reader, string>;
 
-const writers: Record<Reader, (view: DataView, at: number, value: Value) => void> = {
-  bool: (view, at, value) => view.setUint8(at, Number(value)),
-  u8: (view, at, value) => view.setUint8(at, Number(value)),
-  u16: (view, at, value) => view.setUint16(at, Number(value), true),
-  u32: (view, at, value) => view.setUint32(at, Number(value), true),
-  i32: (view, at, value) => view.setInt32(at, Number(value), true),
-  u64: (view, at, value) => view.setBigUint64(at, BigInt(value), true),
-  f32: (view, at, value) => view.setFloat32(at, Number(value), true),
-  f64: (view, at, value) => view.setFloat64(at, Number(value), true),
-  address: (view, at, value) => view.setUint32(at, Number(value), true),
-};
+const readField = (view: DataView, type: Reader, at: number): number =>
+  Number((view[`get${methods[type]}`] as DataView['getUint32'])(at, true));
+
+const writeField = (view: DataView, type: Reader, at: number, value: Value): void =>
+  (view[`set${methods[type]}`] as (at: number, value: Value, isLittle: true) => void)(
+    at,
+    type === 'u64' ? BigInt(value) : Number(value),
+    true,
+  );
 
 /**
  * No field takes this number, unless it has no limits. The number above it stands for a default that depends on other
@@ -135,7 +134,7 @@ export class Memory {
     const view = this.view;
     const result = {} as Record<Key, number>;
     eachField(fields, (name, type, offset) => {
-      result[name] = readers[type](view, address + offset);
+      result[name] = readField(view, type, address + offset);
     });
     return result;
   }
@@ -149,7 +148,7 @@ export class Memory {
     const view = this.view;
     eachField(fields, (name, type, offset) => {
       const value = values[name];
-      if (value !== undefined) writers[type](view, address + offset, value);
+      if (value !== undefined) writeField(view, type, address + offset, value);
     });
   }
 
@@ -165,11 +164,8 @@ export class Memory {
       if (value === undefined || (type === 'address' && typeof value !== 'number')) return;
       const at = address + offset;
       const fits = type !== 'u32' || isOption(Number(value));
-      writers[type](
-        view,
-        at,
-        fits ? (value as Value) : readers.u32(view, at) === 0 ? NO_OPTION : 0,
-      );
+      const other = view.getUint32(at, true) === 0 ? NO_OPTION : 0;
+      writeField(view, type, at, fits ? (value as Value) : other);
     });
   }
 

@@ -1,13 +1,4 @@
-import { ConnectError, relaySays, type RelayCode, type TransportStage } from '../errors.js';
-
-/** Makes the error of a link that does not open. */
-export const relayError = (
-  relay: URL,
-  stage: TransportStage,
-  what: string,
-  options: ConstructorParameters<typeof ConnectError>[3] = {},
-  code: RelayCode | 'TRANSPORT' = 'TRANSPORT',
-): ConnectError => new ConnectError(code, stage, `the relay at ${relay} ${what}`, options);
+import { relayError, relaySays } from '../errors.js';
 
 /**
  * Posts to a relay, for a page that wants a link of another kind than WebSocket.

@@ -1,4 +1,4 @@
-import { reasonOf, throwIfAborted } from '../abort.js';
+import { throwIfAborted } from '../abort.js';
 import { ConnectError } from '../errors.js';
 import { DEFAULT_DATAGRAM_SIZE } from '../generated.js';
 import { checkOptions } from '../options.js';
@@ -12,6 +12,7 @@ import { WebRtcTransport, type WebRtcOptions } from './webrtc.js';
 import { WebSocketTransport, type WebSocketOptions } from './websocket.js';
 import type { WebTransportOptions } from './webtransport.js';
 import { closeWithPage } from './with_page.js';
+import { within } from './within.js';
 
 /** Options of {@link openTransport}. The options of the transports go to each transport that knows them. */
 export interface TransportOptions extends Omit<
@@ -105,19 +106,12 @@ async function untilAborted<Of extends Session & { readonly opened: Promise<void
   transport: Of,
   signal: AbortSignal | undefined,
 ): Promise<Of> {
-  let abort: (() => void) | undefined;
-  const aborted = new Promise<never>((_, reject) => {
-    abort = () => reject(reasonOf(signal!));
-    signal?.addEventListener('abort', abort);
-  });
   try {
-    await Promise.race([transport.opened, aborted]);
+    await within({ signal, timeoutSeconds: Infinity }, String, () => transport.opened);
     return transport;
   } catch (error) {
     transport.close();
     throw error;
-  } finally {
-    if (abort) signal?.removeEventListener('abort', abort);
   }
 }
 

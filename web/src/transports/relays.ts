@@ -25,10 +25,10 @@ export type OpenRelay = (signal: AbortSignal) => Promise<SessionTransport>;
 /** One of the relays, and the attempt to open a session there. */
 interface Relay {
   readonly open: OpenRelay;
-  attempt: AbortController | undefined;
-  timer: ReturnType<typeof setTimeout> | undefined;
+  attempt?: AbortController | undefined;
+  timer?: ReturnType<typeof setTimeout>;
   failures: number;
-  error: unknown;
+  error?: unknown;
 }
 
 /**
@@ -63,13 +63,7 @@ export class NearestSession extends EventTarget implements Session {
   constructor(relays: readonly OpenRelay[], maxDatagramSize: number) {
     super();
     this.maxDatagramSize = maxDatagramSize;
-    this.#relays = relays.map((open) => ({
-      open,
-      attempt: undefined,
-      timer: undefined,
-      failures: 0,
-      error: undefined,
-    }));
+    this.#relays = relays.map((open) => ({ open, failures: 0 }));
     this.#relays.forEach((relay) => this.#dial(relay));
   }
 

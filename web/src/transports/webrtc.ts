@@ -1,13 +1,14 @@
-import { throwIfAborted } from '../abort.js';
-import { ConnectError, type TransportStage } from '../errors.js';
+import type { Abort } from '../abort.js';
+import { ConnectError, relayError, type TransportStage } from '../errors.js';
 import { DEFAULT_DATAGRAM_SIZE, httpStatuses } from '../generated.js';
-import { askRelay, relayError } from './ask.js';
+import { askRelay } from './ask.js';
 import type { BacklogOptions } from './backlog.js';
 import { BaseTransport } from './base.js';
-import { inTime } from './deadline.js';
 import { relayAddress, type SessionOptions } from './session.js';
+import { answerTo } from './ticket.js';
 import type { TransportClose } from './transport.js';
 import { closeWithPage } from './with_page.js';
+import { within } from './within.js';
 
 /** The beginning of the line with the session's key in the offer, among the lines that describe the whole offer. */
 const SESSION = 'a=x-causeway-session:';
@@ -22,6 +23,18 @@ const FEW = 4400;
 
 /** But nothing is added to them when the first has waited for so many milliseconds. */
 const MAX_AGE = 100;
+
+/** A relay that does not take a ticket is silent. It is waited for in two round trips and so many milliseconds. */
+const SPARE = 200;
+
+interface Answer {
+  readonly sdp: string;
+  /** The milliseconds that it took to get it, which are at least two round trips. */
+  readonly took: number;
+}
+
+/** The last answer with a ticket of each relay, by the relay's address. */
+const answers = new Map<string, Answer>();
 
 /** The part of a data channel that this transport needs. */
 export interface DataChannelLike {
@@ -93,12 +106,12 @@ export class WebRtcTransport extends BaseTransport {
   readonly #waiting: { readonly handed: number; readonly time: number }[] = [];
 
   /**
-   * Connects to a relay: one HTTP request to its `/rtc`, then UDP.
+   * Connects to a relay: one HTTP request to its `/rtc`, then UDP. With a session, no request is made when that relay has
+   * answered before, unless it does not take what its answer said any more.
    * @param url address of the relay: `http:` or `https:`, or `ws:` and `wss:`, which mean the same
    * @throws {@link ConnectError} that says at which stage it failed; the reason of an aborted signal.
    */
   static async connect(url: string | URL, options: WebRtcOptions = {}): Promise<WebRtcTransport> {
-    throwIfAborted(options.signal);
     const PeerConnection = options.RTCPeerConnection ?? globalThis.RTCPeerConnection;
     if (!PeerConnection)
       throw new ConnectError(
@@ -108,14 +121,18 @@ export class WebRtcTransport extends BaseTransport {
       );
     const address = new URL('rtc', relayAddress(url, 'http'));
 
-    const attempt = new Attempt(newPeer(PeerConnection), address, options);
+    const known = options.session ? answers.get(address.href) : undefined;
+    const attempt = new Attempt(newPeer(PeerConnection), address, options, known);
     try {
-      const channel = await attempt.open(options);
+      const channel = await within(options, attempt.late, (abort) => attempt.open(abort));
       const transport = new WebRtcTransport(attempt.peer, channel, options);
       return options.session ? transport : closeWithPage(transport);
     } catch (error) {
       attempt.cancel();
-      throw error;
+      answers.delete(address.href);
+      const { timedOut } = error as Partial<ConnectError>;
+      if (!known || timedOut || options.signal?.aborted) throw error;
+      return WebRtcTransport.connect(url, options);
     }
   }
 
@@ -204,17 +221,10 @@ class Attempt {
     readonly peer: PeerConnectionLike,
     readonly address: URL,
     readonly wishes: SessionOptions,
+    readonly known: Answer | undefined,
   ) {}
 
-  open(options: WebRtcOptions): Promise<DataChannelLike> {
-    return inTime(
-      options,
-      (seconds) => this.#error(this.#stage(), `did not connect in ${seconds} s`, undefined, true),
-      (signal) => this.#negotiate(signal),
-    );
-  }
-
-  async #negotiate(signal: AbortSignal): Promise<DataChannelLike> {
+  async open(abort: Abort): Promise<DataChannelLike> {
     const { peer } = this;
     const channel = peer.createDataChannel('causeway', {
       negotiated: true,
@@ -223,38 +233,43 @@ class Attempt {
       maxRetransmits: 0,
     });
     channel.binaryType = 'arraybuffer';
-    const opened = this.#opened(channel, signal);
+    const opened = this.#opened(channel);
     // When an earlier step fails, its error is the better one, so this rejection must not go unhandled.
     opened.catch(() => {});
 
     const { sdp = '' } = await peer.createOffer();
     await peer.setLocalDescription({ type: 'offer', sdp });
-    const answer = await this.#ask(sdp, signal);
+    const { known } = this;
+    const answer = known
+      ? answerTo(sdp, known.sdp, this.wishes)
+      : await this.#ask(sdp, abort.signal);
     try {
       await peer.setRemoteDescription({ type: 'answer', sdp: answer });
     } catch (error) {
-      throw this.#error(
-        'signalling',
-        `answered with what is no description: ${String(error)}`,
-        error,
-      );
+      const what = `answered with what is no description: ${String(error)}`;
+      throw relayError(this.address, 'signalling', what, { cause: error });
     }
     this.#channel = channel;
+    if (known) setTimeout(() => this.#stage() === 'ice' && abort.abort(), known.took + SPARE);
     await opened;
     return channel;
   }
 
   /** Posts the offer and returns the answer. The relay needs none of our candidates. */
   async #ask(sdp: string, signal: AbortSignal): Promise<string> {
+    const began = performance.now();
     const response = await askRelay(
       this.address,
       httpStatuses.CREATED,
       signal,
       sdp.replace(/^m=/m, `${this.#lines()}$&`),
     );
+    const text = await response.text();
     const location = response.headers.get('location');
     if (location) this.#session = new URL(location, this.address);
-    return response.text();
+    if (text.includes('ticket:'))
+      answers.set(this.address.href, { sdp: text, took: performance.now() - began });
+    return text;
   }
 
   /** Returns the lines of the offer that are for the relay. */
@@ -263,10 +278,10 @@ class Attempt {
     return (session ? `${SESSION}${session}\r\n` : '') + (server ? `${SERVER}${server}\r\n` : '');
   }
 
-  #opened(channel: DataChannelLike, signal: AbortSignal): Promise<void> {
+  #opened(channel: DataChannelLike): Promise<void> {
     const { peer } = this;
     return new Promise((resolve, reject) => {
-      const fail = (what: string): void => reject(this.#error(this.#stage(), what));
+      const fail = (what: string): void => reject(relayError(this.address, this.#stage(), what));
       channel.addEventListener('open', () => resolve());
       channel.addEventListener('close', () => fail('closed the data channel'));
       const watch = (): void => {
@@ -275,7 +290,6 @@ class Attempt {
       };
       peer.addEventListener('iceconnectionstatechange', watch);
       peer.addEventListener('connectionstatechange', watch);
-      signal.addEventListener('abort', reject);
     });
   }
 
@@ -286,14 +300,13 @@ class Attempt {
       void fetch(this.#session, { method: 'DELETE', keepalive: true }).catch(() => {});
   }
 
+  readonly late = (what: string): ConnectError =>
+    relayError(this.address, this.#stage(), what, { timedOut: true });
+
   #stage(): TransportStage {
     if (!this.#channel) return 'signalling';
     if (!['connected', 'completed'].includes(this.peer.iceConnectionState)) return 'ice';
     return this.peer.connectionState === 'connected' ? 'channel' : 'dtls';
-  }
-
-  #error(stage: TransportStage, what: string, cause?: unknown, timedOut = false): ConnectError {
-    return relayError(this.address, stage, what, { cause, timedOut });
   }
 }
 

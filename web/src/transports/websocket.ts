@@ -1,12 +1,12 @@
-import { reasonOf, throwIfAborted } from '../abort.js';
-import { ConnectError, relaySays, type RelayCode } from '../errors.js';
+import { throwIfAborted } from '../abort.js';
+import { ConnectError, relayError, relaySays, type RelayCode } from '../errors.js';
 import { DEFAULT_DATAGRAM_SIZE, SUBFLOW_HEADER_SIZE } from '../generated.js';
 import type { BacklogOptions } from './backlog.js';
 import { BaseTransport } from './base.js';
-import { deadline } from './deadline.js';
 import { relayAddress, type SessionOptions } from './session.js';
 import type { Subflows } from './subflows.js';
 import { closeWithPage } from './with_page.js';
+import { within } from './within.js';
 
 /** The subprotocol that the relay speaks. */
 export const WEBSOCKET_PROTOCOL = 'causeway.v1';
@@ -103,47 +103,33 @@ export class WebSocketTransport extends BaseTransport {
     url: string | URL,
     options: WebSocketOptions = {},
   ): Promise<WebSocketTransport> {
-    const { signal, session, timeoutSeconds = 10 } = options;
-    throwIfAborted(signal);
+    throwIfAborted(options.signal);
     const address = relayAddress(url, 'ws').href;
     const socket = newSocket(address, options);
     const transport = new WebSocketTransport(socket, options);
-
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    let abort: (() => void) | undefined;
+    const failure = (what: string, code?: RelayCode): ConnectError =>
+      relayError(address, 'handshake', what, {}, code);
+    const late = (what: string): ConnectError =>
+      relayError(address, 'handshake', what, { timedOut: true });
     try {
-      await new Promise<void>((resolve, reject) => {
-        const fail = (
-          what: string,
-          timedOut = false,
-          code: RelayCode | 'TRANSPORT' = 'TRANSPORT',
-        ): void =>
-          reject(
-            new ConnectError(code, 'handshake', `the relay at ${address} ${what}`, { timedOut }),
-          );
-        abort = () => reject(reasonOf(signal!));
-        signal?.addEventListener('abort', abort);
-        timer = deadline(timeoutSeconds, () => fail(`did not answer in ${timeoutSeconds} s`, true));
-        socket.addEventListener('open', () =>
-          socket.protocol === protocols(options)[0]
-            ? resolve()
-            : fail(`does not speak ${WEBSOCKET_PROTOCOL}`),
+      await within(options, late, async () => {
+        const opened = new Promise<void>((resolve) =>
+          socket.addEventListener('open', () => resolve()),
         );
-        void transport.closed.then(({ code, reason }) => {
-          const said = relaySays(code);
-          const why = `(${[code, reason].filter(Boolean).join(' ')})`;
-          if (code === 1006) fail('refused the WebSocket or is not there');
-          else fail(`${said?.means ?? 'refused the WebSocket'} ${why}`, false, said?.code);
-        });
+        const close = await Promise.race([opened, transport.closed]);
+        if (!close && socket.protocol === protocols(options)[0]) return;
+        if (!close) throw failure(`does not speak ${WEBSOCKET_PROTOCOL}`);
+        const { code, reason } = close;
+        if (code === 1006) throw failure('refused the WebSocket or is not there');
+        const said = relaySays(code);
+        const why = `(${[code, reason].filter(Boolean).join(' ')})`;
+        throw failure(`${said?.means ?? 'refused the WebSocket'} ${why}`, said?.code);
       });
     } catch (error) {
       transport.close();
       throw error;
-    } finally {
-      clearTimeout(timer);
-      if (abort) signal?.removeEventListener('abort', abort);
     }
-    if (!session) return closeWithPage(transport);
+    if (!options.session) return closeWithPage(transport);
     if (!options.subflow)
       transport.#addSubflows = async () => {
         const { Subflows } = await import('./subflows.js');

@@ -1,12 +1,12 @@
 import { throwIfAborted } from '../abort.js';
-import { ConnectError } from '../errors.js';
+import { ConnectError, relayError } from '../errors.js';
 import { DEFAULT_DATAGRAM_SIZE, httpStatuses } from '../generated.js';
-import { askRelay, relayError } from './ask.js';
+import { askRelay } from './ask.js';
 import type { BacklogOptions } from './backlog.js';
 import { BaseTransport } from './base.js';
-import { inTime } from './deadline.js';
 import { relayAddress, type SessionOptions } from './session.js';
 import { closeWithPage } from './with_page.js';
+import { within } from './within.js';
 
 /** The part of the streams of a browser that this transport needs. */
 interface Reader {
@@ -98,14 +98,12 @@ export class WebTransportTransport extends BaseTransport {
     url: string | URL,
     options: WebTransportOptions = {},
   ): Promise<WebTransportTransport> {
-    throwIfAborted(options.signal);
     const address = relayAddress(url, 'http');
     const relay = new URL('webtransport', address);
-    const opened = await inTime(
-      options,
-      (seconds) =>
-        relayError(relay, 'signalling', `did not connect in ${seconds} s`, { timedOut: true }),
-      (signal) => reach(address, relay, options, signal),
+    const late = (what: string): ConnectError =>
+      relayError(relay, 'signalling', what, { timedOut: true });
+    const opened = await within(options, late, ({ signal }) =>
+      reach(address, relay, options, signal),
     );
     const transport = new WebTransportTransport(opened, options);
     return options.session ? transport : closeWithPage(transport);
@@ -230,11 +228,9 @@ async function open(
     ({ closeCode = 0 }) => closeCode > 1000 && known.set(href, undefined),
     () => {}, // The reason is that of `ready` too.
   );
+  signal.addEventListener('abort', () => transport.close());
   try {
-    await Promise.race([
-      transport.ready,
-      new Promise((_, reject) => signal.addEventListener('abort', reject)),
-    ]);
+    await transport.ready;
     known.set(href, answer);
     return transport;
   } catch (cause) {
