@@ -22,7 +22,7 @@ const browser = await startChromium(test);
 const { upstream } = await startLabServer(test);
 const relay = await startLabRelay(test, upstream, '--peer-rate', '0');
 
-async function open(t, url = relay.url, options = { viewport: { width: 400, height: 400 } }) {
+async function open(t, url = relay.url, options = { viewport: { width: 800, height: 800 } }) {
   const page = await newPage(t, browser, options);
   page.faults = [];
   page.on('pageerror', (error) => page.faults.push(error));

@@ -30,12 +30,15 @@ export async function startLabServer(t) {
   return { server, upstream };
 }
 
-/** Starts a relay that serves the lab, in front of a lab server. */
-export const startLabRelay = (t, upstream, ...more) =>
-  startRelay(t, {
-    upstream,
-    args: ['--rtc', '127.0.0.1:0', '--root', join(process.env.CAUSEWAY_BUILD, 'demo/lab'), ...more],
-  });
+/**
+ * Starts a relay that serves the lab, in front of a lab server. On a busy machine a page may send nothing for longer than
+ * the relay would wait.
+ */
+export const startLabRelay = (t, upstream, ...more) => {
+  const root = join(process.env.CAUSEWAY_BUILD, 'demo/lab');
+  const always = ['--rtc', '127.0.0.1:0', '--idle-timeout', '0', '--root', root];
+  return startRelay(t, { upstream, args: [...always, ...more] });
+};
 
 /** Waits until the page shows the lab, and stops its run. */
 export async function stopped(page) {
