@@ -27,7 +27,7 @@ struct certificates {
     int64_t turn; /* when the next one comes into use */
     struct made_certificate *current;
     struct made_certificate *next;
-    struct made_certificate *past; /* those that handshakes may have begun with */
+    struct made_certificate *past; /* the last one that went out of use */
 };
 
 /* Signs a certificate for a key. Browsers look at its validity, its key and its hash. */
