@@ -17,7 +17,7 @@
 #define RUSH_MOST       0.5
 #define FULL            0.5   /* the share of a core that relay/OPERATING.md treats as full */
 #define PLAY_SECONDS    600.0 /* a player's mean */
-#define FAULT_SECONDS   20.0  /* how long one lasts */
+#define FAULT_SECONDS   20.0  /* a fault lasts so long */
 #define NIGHT           0.4   /* the share of a region's players that play at its quietest hour */
 #define HERD            0.1   /* the share of all players that come within a second */
 #define DRAIN_SECONDS   15.0
@@ -96,7 +96,7 @@ static struct {
     double load;           /* the most of a relay in a second, relative to a full one */
     double rush;           /* the most attempts that a relay got in a tick, as a share */
     double longest;        /* seconds without a path */
-    uint32_t times[TIMES]; /* how many came back after so long */
+    uint32_t times[TIMES]; /* the players who came back after so long */
 } results[FAULTS];
 static enum fault fault = HERDS;
 static double fault_end;

@@ -37,7 +37,7 @@
 
 struct event {
     double time;
-    uint64_t order; /* of two events at one time, the one with the lower number comes first */
+    uint64_t order; /* the lower number comes first of two events at one time */
     void (*run)(const struct event *event);
     void *object;
     const uint8_t *data; /* a datagram; freed after the event unless it is one of the copies */
@@ -111,8 +111,8 @@ struct slot {
     bool has_session;
     bool replaces;     /* a link has been lost before */
     uint32_t received; /* datagrams that the link has brought */
-    unsigned failures; /* of NearestSession */
-    unsigned pauses;   /* of Dialer */
+    unsigned failures; /* the count of NearestSession */
+    unsigned pauses;   /* the count of Dialer */
     double dialed;
     double took;
     uint32_t key; /* the number of the session's key */
@@ -142,7 +142,7 @@ struct player {
         bool in;
         uint32_t socket;
         double heard;
-    } seat;                           /* what its game server knows */
+    } seat;                           /* its game server knows this */
     struct cw_netcode_client *client; /* the real one; NULL = copies */
 };
 
@@ -152,8 +152,8 @@ struct internet {
     struct player *players;
     uint32_t player_count;
     uint32_t sample;
-    unsigned workers; /* of each relay */
-    unsigned places;  /* of each relay */
+    unsigned workers; /* each relay has so many */
+    unsigned places;  /* each relay has so many */
     struct relay relays[RELAYS];
     uint64_t events;
 };
@@ -165,11 +165,11 @@ extern struct internet internet;
 #define COST_DTLS      1.2e-3
 #define RATE           60.0 /* datagrams each way in a second */
 
-/* What the world tells whoever counts. */
+/* The world tells these to the program that counts. */
 void internet_back(struct player *player, double seconds);
 void internet_lost(struct player *player);
 
-/* Events. Those of one time run in the order in which they were added. */
+/* Events of one time run in the order in which they were added. */
 void event_add(double seconds, struct event event);
 void events_run(double until);
 

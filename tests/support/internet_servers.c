@@ -258,7 +258,8 @@ void core_receive(struct player *player, const uint8_t *data, size_t size)
     follow(player);
 }
 
-/* What a client of copies sends each tick. Without an answer it ends as a real one does. */
+/* A client of copies sends one packet in each tick. Without an answer it ends as a real one does.
+ */
 static void copy_tick(struct player *player)
 {
     const double silent = internet.now - fmax(player->heard, player->policy.link_time);
