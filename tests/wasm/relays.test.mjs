@@ -177,7 +177,7 @@ test('a list without an address is refused', async () => {
 
 test('a UDP socket of Emscripten goes by one of two relays, and by the other when that dies', async (t) => {
   const { DatagramSocket } = await import(new URL('emscripten/datagram_socket.js', dist));
-  globalThis.WebSocket = WebSocket; // which pages have
+  globalThis.WebSocket = WebSocket; // Node 20 has none of its own
   t.after(() => delete globalThis.WebSocket);
   const server = await startUdpServer(t);
   const relays = [];
