@@ -67,7 +67,7 @@ test('players with tokens are players of a real game server', async (t) => {
   const folder = temporaryFolder(t);
   const key = join(folder, 'key');
   writeFileSync(key, `${KEY}\n`);
-  const { url, ...relay } = await startRelay(t, {
+  const relay = await startRelay(t, {
     upstream: game,
     gated: true,
     args: ['--rtc', '127.0.0.1'],

@@ -1,13 +1,15 @@
 // Several relays lead to one server: the nearest carries a player, counted through to the server, and another when it is lost.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { MisuseError, connect, openSecureTransport, require } from '../support/causeway.mjs';
+import { MisuseError, connect, dist, openSecureTransport, require } from '../support/causeway.mjs';
 import { startDelayPath } from '../support/delay_path.mjs';
 import { own } from '../support/fixture.mjs';
 import { freePort } from '../support/free_port.mjs';
 import { until as eventually } from '../support/patience.mjs';
 import { reportGap, startPlayer, until } from '../support/player.mjs';
+import { startRelay } from '../support/relay.mjs';
 import { messages, startGameServer, startGate } from '../support/secure.mjs';
+import { startUdpServer } from '../support/udp_server.mjs';
 import { RTCPeerConnection } from '../support/wrtc.mjs';
 
 const { WebSocket } = require('ws');
@@ -171,4 +173,37 @@ test('a list without an address is refused', async () => {
     assert.match(error.message, /no address of a relay/);
     return true;
   });
+});
+
+test('a UDP socket of Emscripten goes by one of two relays, and by the other when that dies', async (t) => {
+  const { DatagramSocket } = await import(new URL('emscripten/datagram_socket.js', dist));
+  globalThis.WebSocket = WebSocket; // Node 20 has none of its own
+  t.after(() => delete globalThis.WebSocket);
+  const server = await startUdpServer(t);
+  const relays = [];
+  for (const rtt of [10, 40]) {
+    const way = await startDelayPath(t, { rtt });
+    const { upstream } = server;
+    const relay = await startRelay(t, { upstream, args: way.relayOptions });
+    way.to(relay);
+    relays.push({ way, relay });
+  }
+  const socket = new DatagramSocket({ relay: relays.map(({ way }) => way.url).join(' ') });
+  own(t, () => socket.close());
+  let echoes = 0;
+  socket.onmessage = () => echoes++;
+  /** Returns the relay that carries the socket alone, when it has brought an echo. */
+  const echoed = async () => {
+    const before = echoes;
+    const carrying = () => relays.filter(({ way }) => way.connections === 1);
+    await eventually('an echo by one relay', () => {
+      socket.send(Uint8Array.of(1));
+      return echoes > before && carrying().length === 1;
+    });
+    return carrying()[0];
+  };
+  const first = await echoed();
+  first.relay.kill('SIGKILL');
+  first.way.cut();
+  assert.notEqual(await echoed(), first);
 });

@@ -1,8 +1,10 @@
 import { ConnectError, relaySays } from '../errors.js';
 import { DATAGRAM_MAX, closeCodes } from '../generated.js';
-import type { SessionTransport } from '../transports/links.js';
-import { openTransport } from '../transports/race.js';
+import type { Session } from '../transports/links.js';
+import { openNearest } from '../transports/race.js';
+import { relayList } from '../transports/session.js';
 import type { TransportClose, TransportKind, TransportStats } from '../transports/transport.js';
+import { closeWithPage } from '../transports/with_page.js';
 import * as attempts from './attempts.js';
 import { complain, forget } from './console.js';
 import { serverName, type Destination } from './destination.js';
@@ -74,7 +76,7 @@ export class DatagramSocket extends EventTarget {
   readonly #destination: Destination;
   /** The name of the destination, for pauses and lines on the console. */
   readonly #name: string;
-  #transport: SessionTransport | undefined;
+  #transport: Session | undefined;
   #sentAt = 0;
   #waiting: Uint8Array<ArrayBuffer>[] = [];
   #waitingBytes = 0;
@@ -154,13 +156,21 @@ export class DatagramSocket extends EventTarget {
   async #carry(): Promise<string | undefined> {
     const { relay } = this.#destination;
     const server = serverName(this.#destination);
-    const transport = await openTransport(relay, {
-      maxDatagramSize: DATAGRAM_MAX,
-      maxBufferedAmount: MAX_WAITING,
-      ...(server && { server }),
-    });
+    const relays = relayList(relay.split(' '));
+    const transport = closeWithPage(
+      await openNearest(relays, {
+        maxDatagramSize: DATAGRAM_MAX,
+        maxBufferedAmount: MAX_WAITING,
+        ...(server && { server }),
+      }),
+    );
     this.#transport = transport;
-    transport.ondatagram = (datagram) => this.#arrived(datagram);
+    let others = relays.length > 1;
+    transport.ondatagram = (datagram) => {
+      if (others) transport.keep(); // has the other relays asked when this one dies
+      others = false;
+      this.#arrived(datagram);
+    };
     this.dispatchEvent(new Event('open'));
     this.#waiting.splice(0).forEach((datagram) => transport.send(datagram));
     if (this.readyState === this.CLOSING) this.#leave();

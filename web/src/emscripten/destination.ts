@@ -1,6 +1,6 @@
 /** The destination of a socket's datagrams. */
 export interface Destination {
-  /** The address of the relay. */
+  /** The address of the relay, or several with spaces between them. */
   readonly relay: string;
   /** The game server as the program knows it, `10.0.0.5:7000`; undefined when the relay chooses it. */
   readonly server?: string | undefined;
