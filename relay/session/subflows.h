@@ -49,7 +49,7 @@ struct subflow {
     struct queue kept;         /* the datagrams that are not confirmed yet */
     size_t repeated;           /* the number of the oldest of these that went again */
     uint8_t sent;              /* the sequence number of the latest datagram that went */
-    uint8_t received;          /* that of the latest that came */
+    uint8_t received;          /* the sequence number of the latest datagram that came */
 };
 
 struct subflows {

@@ -4,6 +4,10 @@ import { execFileSync } from 'node:child_process';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
+/** Half of the datagrams are this many milliseconds late on a machine that is busy with something else. */
+const SLACK = 3;
+const ATTEMPTS = 3;
+
 const build = resolve(process.env.CAUSEWAY_BUILD ?? 'build/release');
 const script = fileURLToPath(new URL('../support/tcp_stalls.mjs', import.meta.url));
 const what = { loss: 3, seconds: 20, ways: ['one', 'several'] };
@@ -12,8 +16,14 @@ const env = {
   CAUSEWAY_RELAY: `${build}/relay/causeway-relay`,
   CAUSEWAY_LOSSY_LINK: `${build}/tests/relay/test_lossy_link`,
 };
-const { one, several } = JSON.parse(
-  execFileSync('unshare', ['-Urn', process.execPath, script, JSON.stringify(what)], { env }),
-);
+const measure = () =>
+  JSON.parse(
+    execFileSync('unshare', ['-Urn', process.execPath, script, JSON.stringify(what)], { env }),
+  );
+const isBusy = ({ rtt, one, several }) => Math.max(one.median, several.median) > rtt / 2 + SLACK;
+
+let result = measure();
+for (let attempt = 1; attempt < ATTEMPTS && isBusy(result); attempt++) result = measure();
+const { one, several } = result;
 for (const figure of ['p90', 'p99', 'bytes'])
   console.log(`tcp_4_${figure}_ratio ${(several[figure] / one[figure]).toFixed(2)} ratio`);

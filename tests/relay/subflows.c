@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What went over the subflows: the number of the subflow, a star for a datagram that goes again,
-   and the text of the datagram, as in "1a 2b* 3". */
+/* This text says what went over the subflows: the number of the subflow, a star for a datagram that
+   goes again, and the text of the datagram, as in "1a 2b* 3". */
 static char went[4096];
 static double now;
 

@@ -3,7 +3,7 @@ const GROUP_SECONDS = 0.004;
 
 /** A stall is this many times as long as the mean time between groups, and ends with as many datagrams at least. */
 const LONG = 3;
-/** That group is this many times as large as the mean. */
+/** The group at the end of a stall is this many times as large as the mean. */
 const LARGE = 2;
 
 /** The means are known after this many groups; then each changes them by one part in as many. */
