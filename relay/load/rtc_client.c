@@ -1,6 +1,6 @@
-#include "rtc_client.h"
+#include "load/rtc_client.h"
 
-#include "stun_request.h"
+#include "load/stun_request.h"
 
 #include <openssl/err.h>
 #include <openssl/x509.h>

@@ -3,7 +3,7 @@
 #ifndef CAUSEWAY_RELAY_RTC_CLIENT_H
 #define CAUSEWAY_RELAY_RTC_CLIENT_H
 
-#include "sctp_client.h"
+#include "load/sctp_client.h"
 
 #include <openssl/ssl.h>
 #include <stdbool.h>

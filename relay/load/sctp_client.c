@@ -1,4 +1,4 @@
-#include "sctp_client.h"
+#include "load/sctp_client.h"
 
 #include <string.h>
 

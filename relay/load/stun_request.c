@@ -1,4 +1,4 @@
-#include "stun_request.h"
+#include "load/stun_request.h"
 
 #include <openssl/evp.h>
 #include <openssl/hmac.h>

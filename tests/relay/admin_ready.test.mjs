@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { askAdmin, startWatched } from './admin.mjs';
 import { pattern } from '../support/pattern.mjs';
-import { run, startRelay, statsUntil } from '../support/relay.mjs';
+import { run, startRelay } from '../support/relay.mjs';
 import { startServed } from '../support/served.mjs';
 import { connect } from '../support/websocket.mjs';
 
