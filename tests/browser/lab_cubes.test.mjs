@@ -12,8 +12,8 @@ const FIGURES = 8;
 /** The most kbit/s of the codings that send every cube. */
 const ALL = [17_500, 12_400, 8_000, 7_000, 4_500];
 /**
- * The others. How long a delta is depends on the moment, and on how late the acks come on a busy machine; the test
- * lab.cubes compares them in the same world.
+ * The codings that send deltas. The size of a delta depends on the moment, and on how late the acks come on a busy
+ * machine; the test lab.cubes compares them in the same world.
  */
 const DELTAS = [5, 6, 7, 8];
 const pictures = join(process.env.CAUSEWAY_BUILD, 'screenshots');
