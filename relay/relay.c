@@ -160,6 +160,7 @@ static void on_turn(void *context)
     webrtc_turn(relay->webrtc);
     relay->counters->sessions_open = sessions_count(relay->sessions);
     watchdog_turn();
+    liveness_turn(&relay->liveness);
 }
 
 void relay_run(struct relay *relay)
@@ -167,7 +168,7 @@ void relay_run(struct relay *relay)
     loop_gather(relay->loop, relay->options->coalesce_us * 1e-6);
     if (relay->options->watchdog_seconds > 0 && !watchdog_start(relay->options->watchdog_seconds))
         log_warn("no watchdog: %s", strerror(errno));
-    liveness_start(&relay->liveness, relay->loop, relay->counters);
+    relay->liveness = (struct liveness){.loop = relay->loop, .counters = relay->counters};
     if (relay->number == 0) /* a worker is told by its supervisor */
         notify_open(relay->loop);
     notify_send("READY=1");

@@ -9,28 +9,33 @@
 /* A loop that stood still for this many seconds is worth a line. */
 #define STILL_SECONDS 1.0
 
-/* A process that has not begun another beat for this many seconds hangs. */
+/* A process that has not turned for so many seconds hangs. */
 #define HUNG_SECONDS 2.0
 
-static void on_beat(void *context)
+/* Seconds between two measurements of the lateness. */
+#define MEASURE_SECONDS 0.1
+
+static void on_measure(void *context)
 {
     struct liveness *liveness = context;
-    const double now = loop_now();
-    const double late = fmax(0.0, now - liveness->due);
-    liveness->counters->beats++;
+    const double late = fmax(0.0, loop_now() - liveness->due);
     histogram_add(&liveness->counters->stats.loop_lag_seconds, late);
     if (late > STILL_SECONDS)
         log_warn("the event loop stood still for about %.1f seconds", late);
-    liveness->due = now + LIVENESS_BEAT_SECONDS;
-    loop_timer_start(liveness->loop, &liveness->timer, LIVENESS_BEAT_SECONDS);
 }
 
-void liveness_start(struct liveness *liveness, struct loop *loop, struct counters *counters)
+void liveness_turn(struct liveness *liveness)
 {
-    *liveness = (struct liveness){.loop = loop, .counters = counters, .due = loop_now()};
-    liveness->timer.expired = on_beat;
+    const struct stats *stats = &liveness->counters->stats;
+    const uint64_t datagrams = stats->client_datagrams + stats->upstream_datagrams;
+    liveness->counters->turns++;
+    if (liveness->timer.loop || datagrams == liveness->datagrams)
+        return;
+    liveness->datagrams = datagrams;
+    liveness->due = loop_now() + MEASURE_SECONDS;
+    liveness->timer.expired = on_measure;
     liveness->timer.context = liveness;
-    on_beat(liveness);
+    loop_timer_start(liveness->loop, &liveness->timer, MEASURE_SECONDS);
 }
 
 void liveness_stop(struct liveness *liveness)
@@ -54,16 +59,19 @@ static bool is_running(pid_t process)
     return end && strncmp(end, ") R", 3) == 0;
 }
 
-double liveness_look(struct liveness_watch *watch, const struct counters *counters, pid_t process,
-                     double now)
+double liveness_look(struct liveness_watch *watch, const struct counters *counters, double now)
 {
     /* A supervisor that did not look did not get its turn, and neither may the worker have. */
     const bool slept = now - watch->looked > HUNG_SECONDS / 2.0;
     watch->looked = now;
-    if (slept || counters->beats != watch->beats || counters->beats == 0) {
-        watch->beats = counters->beats;
+    if (slept || counters->turns != watch->turns) {
+        watch->turns = counters->turns;
         watch->changed = now;
     }
-    const double hung = now - watch->changed;
-    return hung >= HUNG_SECONDS && !is_running(process) ? hung : 0.0;
+    return now - watch->changed;
+}
+
+bool liveness_hangs(double seconds, pid_t process)
+{
+    return seconds >= HUNG_SECONDS && !is_running(process);
 }

@@ -1,5 +1,6 @@
-/* This module tells whether the event loop of a process turns. The process counts beats in its
-   counters, which its supervisor may read, and measures how late each beat is. */
+/* This module tells whether the event loop of a process turns. The process counts its turns in its
+   counters, which its supervisor may read, and measures how late they are while it has sessions.
+   One without sessions sleeps. */
 #ifndef CAUSEWAY_RELAY_LIVENESS_H
 #define CAUSEWAY_RELAY_LIVENESS_H
 
@@ -9,34 +10,40 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* Seconds between two beats. */
-#define LIVENESS_BEAT_SECONDS 0.25
-
-/* This struct keeps the beats of this process. */
+/* This struct belongs to a process that serves. Set the first two members, which must outlive it.
+ */
 struct liveness {
     struct loop *loop;
     struct counters *counters;
-    struct loop_timer timer;
-    double due; /* the time of the next beat */
+    struct loop_timer timer; /* armed while datagrams come */
+    double due;
+    uint64_t datagrams; /* the datagrams that had come when it was armed */
 };
 
-/* Begins to beat. The lateness of each beat goes into the histogram loop_lag_seconds, and one that
-   is more than a second late is logged. All three must outlive the beats. */
-void liveness_start(struct liveness *liveness, struct loop *loop, struct counters *counters);
+/* Counts a turn of the loop. While datagrams come, a timer measures the lateness of the loop ten
+   times a second, for the histogram loop_lag_seconds; one that is more than a second late is
+   logged.
+ */
+void liveness_turn(struct liveness *liveness);
 void liveness_stop(struct liveness *liveness);
 
-/* A supervisor keeps in it what it knows of a worker's beats; it is all zero at first. */
+/* A supervisor looks for workers that hang after each so many seconds. */
+#define LIVENESS_LOOK_SECONDS 0.5
+
+/* A supervisor keeps in it what it knows of a worker's turns; it is all zero at first. */
 struct liveness_watch {
-    unsigned beats;
-    double changed; /* the time when another beat was seen, or when nobody looked */
+    unsigned turns;
+    double changed; /* the time when another turn was seen, or when nobody looked */
     double looked;
 };
 
-/* Looks at the beats of another process, each LIVENESS_BEAT_SECONDS. Returns the seconds for which
-   it has hung, or 0: it hangs when it has not begun another beat for two seconds though it does not
-   wait for the processor. One that never gets its turn, or does nothing but calculate, is left to
-   the system and to its own watchdog; and so is one that has not begun to beat. */
-double liveness_look(struct liveness_watch *watch, const struct counters *counters, pid_t process,
-                     double now);
+/* Looks at the turns of another process. Returns the seconds for which there was none; wake the
+   process when they are above 0, since it may only have nothing to do. */
+double liveness_look(struct liveness_watch *watch, const struct counters *counters, double now);
+
+/* Returns whether a process that has not turned for so long, though it was woken, hangs. One that
+   waits for the processor does not, and one that does nothing but calculate is left to its own
+   watchdog. */
+bool liveness_hangs(double seconds, pid_t process);
 
 #endif

@@ -33,6 +33,7 @@ struct worker_process {
     /* it has been asked to serve; before, it waits for that and reads nothing else */
     bool serving;
     bool is_counting;                 /* it has been asked to bring its counters up to date */
+    unsigned woken;                   /* the times that it was asked before only to wake it */
     bool is_asking;                   /* it waits for the answer to MESSAGE_LOOKUP */
     uint8_t asked[SESSION_HASH_SIZE]; /* the session for which it asks */
 };
@@ -62,7 +63,7 @@ struct supervisor {
     struct log_limit lost_limit;
     struct loop_timer count_late; /* expires when a worker takes too long to count */
     struct loop_timer stop;
-    struct loop_timer liveness; /* expires when it is time to look for workers that hang */
+    struct loop_timer liveness; /* armed while there are sessions: looks for workers that hang */
     struct worker_process workers[OPTIONS_WORKERS_MAX];
     struct worker_sockets sockets[OPTIONS_WORKERS_MAX];
     unsigned count;
@@ -88,7 +89,7 @@ void supervisor_reload_worker(const struct worker_process *worker);
    supervisor. */
 void supervisor_share_certificates(void *context);
 
-/* Kills workers that hang, now and later. */
+/* Kills workers that hang, now and later, while there are sessions that others can carry on. */
 void supervisor_look_after_workers(struct supervisor *supervisor);
 
 /* Sends all workers a message without data. */

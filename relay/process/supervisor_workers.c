@@ -184,6 +184,7 @@ static void on_end(struct worker_process *worker)
     loop_remove(supervisor->loop, &worker->watch);
     const int status = child_end(&worker->child);
     worker->is_counting = false;
+    worker->woken = 0;
     worker->is_asking = false;
     worker->serving = false;
     worker->counters->sessions_open = 0;
@@ -296,8 +297,11 @@ static void keep(struct worker_process *worker, const struct message *message)
     struct supervisor *supervisor = worker->supervisor;
     unsigned suppressed;
     if (directory_put(&supervisor->directory, message->data, message->size, message->fd,
-                      worker->number, INFINITY))
+                      worker->number, INFINITY)) {
+        if (!supervisor->liveness.loop)
+            supervisor_look_after_workers(supervisor);
         return;
+    }
     if (log_limit_pass(&supervisor->lost_limit, loop_now(), &suppressed))
         log_warn("a session cannot move to another worker, nor outlive its own: there is no place "
                  "for it, or no file descriptor%s",
@@ -380,6 +384,8 @@ static void obey(struct worker_process *worker, struct message *message)
         set_away(worker, message->data, true);
     } else if (message->type == MESSAGE_BACK && names_one) {
         set_away(worker, message->data, false);
+    } else if (message->type == MESSAGE_COUNTED && worker->woken > 0) {
+        worker->woken--;
     } else if (message->type == MESSAGE_COUNTED && worker->is_counting) {
         worker->is_counting = false;
         finish_count(worker->supervisor);
@@ -452,6 +458,21 @@ bool supervisor_let_serve(struct supervisor *supervisor)
     return true;
 }
 
+static void look_after(struct worker_process *worker)
+{
+    const double seconds = liveness_look(&worker->liveness, worker->counters, loop_now());
+    if (seconds == 0.0 || !worker->serving)
+        return;
+    if (!liveness_hangs(seconds, worker->child.pid)) {
+        worker->woken += send_message(worker, MESSAGE_COUNT, NULL, 0, -1);
+        return;
+    }
+    log_error("worker %u has hung for %.1f seconds: it is killed", worker->number, seconds);
+    worker->supervisor->past.stats.workers_hung++;
+    worker->liveness = (struct liveness_watch){0};
+    kill(worker->child.pid, SIGKILL);
+}
+
 static void on_liveness(void *context)
 {
     supervisor_look_after_workers(context);
@@ -459,20 +480,13 @@ static void on_liveness(void *context)
 
 void supervisor_look_after_workers(struct supervisor *supervisor)
 {
-    for (unsigned i = 0; i < supervisor->count && supervisor->state == SUPERVISOR_SERVING; i++) {
-        struct worker_process *worker = &supervisor->workers[i];
-        const double hung =
-            liveness_look(&worker->liveness, worker->counters, worker->child.pid, loop_now());
-        if (hung == 0.0)
-            continue;
-        log_error("worker %u has hung for %.1f seconds: it is killed", worker->number, hung);
-        supervisor->past.stats.workers_hung++;
-        worker->liveness = (struct liveness_watch){0};
-        kill(worker->child.pid, SIGKILL);
-    }
+    if (supervisor->state != SUPERVISOR_SERVING || supervisor->directory.count == 0)
+        return;
+    for (unsigned i = 0; i < supervisor->count; i++)
+        look_after(&supervisor->workers[i]);
     supervisor->liveness.expired = on_liveness;
     supervisor->liveness.context = supervisor;
-    loop_timer_start(supervisor->loop, &supervisor->liveness, LIVENESS_BEAT_SECONDS);
+    loop_timer_start(supervisor->loop, &supervisor->liveness, LIVENESS_LOOK_SECONDS);
 }
 
 void supervisor_send_all(struct supervisor *supervisor, enum message_type message)

@@ -9,7 +9,7 @@
 struct counters {
     struct stats stats;
     unsigned sessions_open;
-    unsigned beats;       /* the beats of this process, see liveness.h */
+    unsigned turns;       /* the turns of its event loop, see liveness.h */
     struct gauges gauges; /* the gauges as of the last second */
 };
 

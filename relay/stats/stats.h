@@ -109,7 +109,7 @@
 #define STATS_HISTOGRAMS(X)                                                                        \
     X(setup_seconds, "from the first link of a session to the first answer of the game server")    \
     X(queue_age_seconds, "that datagrams waited which a WebSocket did not take at once")           \
-    X(loop_lag_seconds, "by which the event loop was late for a timer, four times a second")
+    X(loop_lag_seconds, "by which the event loop was late for a timer, while datagrams come")
 
 struct stats {
 #define STATS_MEMBER(name, help) uint64_t name;

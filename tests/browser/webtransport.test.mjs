@@ -16,7 +16,7 @@ const RTT = 100;
 
 const origin = await startPackagePage(test);
 const udp = await startUdpServer(test);
-const options = ['--rtc', '127.0.0.1', '--webtransport', '--origin', origin];
+const options = ['--rtc', '127.0.0.1:0', '--webtransport', '--origin', origin];
 const start = (t, args = options) => startRelay(t, { upstream: udp.upstream, args });
 const relay = await start(test);
 const place = await startChat(test, { relayOptions: ['--webtransport'] });
@@ -92,7 +92,7 @@ for (const [name, startBrowser] of Object.entries(browsers))
     });
 
     test('a relay without it tells so, and the page says nothing of it', async (t) => {
-      const { url } = await start(t, ['--rtc', '127.0.0.1', '--origin', origin]);
+      const { url } = await start(t, ['--rtc', '127.0.0.1:0', '--origin', origin]);
       const page = await openPackagePage(t, browser(), origin);
       const errors = [];
       page.on('console', (message) => message.type() === 'error' && errors.push(message.text()));

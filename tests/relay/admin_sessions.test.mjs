@@ -17,7 +17,7 @@ const read = async (relay, path) => {
 };
 
 test('a session is told with its addresses, links and traffic', async (t) => {
-  const { server, relay } = await startWatched(t, { args: ['--rtc', '127.0.0.1'] });
+  const { server, relay } = await startWatched(t, { args: ['--rtc', '127.0.0.1:0'] });
   assert.deepEqual(await read(relay, '/sessions'), { sessions: [], next_after: null });
   const key = newKey();
   const player = await connectAs(t, relay, key);

@@ -44,7 +44,7 @@ function assertPlayed(result, players) {
 }
 
 test('bare datagrams come back over each transport, and the relay counts the same', async (t) => {
-  const { server, relay } = await startServed(t, { args: ['--rtc', '127.0.0.1'] });
+  const { server, relay } = await startServed(t, { args: ['--rtc', '127.0.0.1:0'] });
   const transports = ['--transport', 'udp,websocket,webrtc', '--server', server.upstream];
   const { code, results } = await loadJson(...transports, wsOf(relay));
   assert.equal(code, 0);
@@ -70,7 +70,7 @@ test('players with tokens are players of a real game server', async (t) => {
   const relay = await startRelay(t, {
     upstream: game,
     gated: true,
-    args: ['--rtc', '127.0.0.1'],
+    args: ['--rtc', '127.0.0.1:0'],
   });
   const tokens = ['--key', key, '--protocol-id', PROTOCOL, '--server', game];
   const probe = ['--transport', 'udp', '--players', '1', '--seconds', '0'];

@@ -238,7 +238,7 @@ test('pages: the host that the proxy was asked for, or any when it does not say'
 });
 
 test('offers count for the client, too', async (t) => {
-  const { relay } = await start(t, ['--rtc', '127.0.0.1']);
+  const { relay } = await start(t, ['--rtc', '127.0.0.1:0']);
   const post = async (client) => {
     const headers = { 'content-type': 'text/plain', 'x-forwarded-for': client };
     const request = { method: 'POST', localAddress: PROXY, headers, body: offer };

@@ -486,13 +486,13 @@ test('options that cannot work are refused with a reason', async (t) => {
     [['--peer-rate', '-1'], 2, /--peer-rate needs a number/],
     [['--rtc-key', 'key.pem'], 2, /go together/],
     [['--rtc', `127.0.0.1:${taken.port}`], 1, /cannot open the UDP port/],
-    [noFile, 1, /no certificate for WebRTC: cannot use \/no\/file: No such file or directory$/m],
+    [noFile, 2, /no certificate for WebRTC: cannot use \/no\/file: No such file or directory$/m],
     [
       ['--rtc', '127.0.0.1:65535', '--workers', '2'],
       1,
       /of 2 workers from 65535 on: the last port/,
     ],
-    [[...noFile, '--workers', '2'], 1, /^\S+ error no certificate for WebRTC: .*\n$/],
+    [[...noFile, '--workers', '2'], 2, /^\S+ error no certificate for WebRTC: .*\n$/],
   ];
   for (const [options, code, reason] of cases) {
     const ended = await run(['--listen', '127.0.0.1:0', '--upstream', '127.0.0.1:9', ...options]);

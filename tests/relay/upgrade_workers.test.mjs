@@ -174,6 +174,7 @@ test('a worker that hangs without using the processor is replaced, and its sessi
 
 test('workers that were stopped together with their supervisor are left alone', async (t) => {
   const { server, relay, workers } = await begin(t);
+  await ask(server, await connectAs(t, relay, newKey()), 'before');
   const everyone = [...workers(), relay.pid];
   for (const pid of everyone) process.kill(pid, 'SIGSTOP');
   await sleep(3000);

@@ -13,7 +13,7 @@ const shared = share(async (t) => {
   const udp = await startUdpServer(t);
   const relay = await startRelay(t, {
     upstream: udp.upstream,
-    args: ['--rtc', '127.0.0.1', '--webtransport', '--max-sessions-per-address', '0'],
+    args: ['--rtc', '127.0.0.1:0', '--webtransport', '--max-sessions-per-address', '0'],
   });
   return { relay, player: await open(t, relay), upstream: udp.upstream };
 });
@@ -111,7 +111,7 @@ describe('packets of strangers', () => {
 test('a session that floods is policed, and the player loses nothing', async (t) => {
   const limited = await startRelay(t, {
     upstream: shared().upstream,
-    args: ['--rtc', '127.0.0.1', '--webtransport', '--upstream-packets', '60'],
+    args: ['--rtc', '127.0.0.1:0', '--webtransport', '--upstream-packets', '60'],
   });
   const [flooder, player] = [await open(t, limited), await open(t, limited)];
   await until('a policed packet', async () => {
