@@ -104,6 +104,7 @@ test('the player goes where it is sent', async (t) => {
     await page.keyboard.up(key);
   }
   const start = (await place())[0];
+  await page.locator('#scene').scrollIntoViewIfNeeded();
   const box = await page.locator('#scene').boundingBox();
   await page.mouse.move(box.x + box.width - 5, box.y + box.height / 2);
   await page.mouse.down();
