@@ -100,6 +100,7 @@ TEST(a_worker_asks_nothing_while_an_answer_is_late)
 /* A supervisor with two workers, each a process that does nothing; the test speaks for them. */
 struct rig {
     struct supervisor supervisor;
+    struct counters counters[2];
     int channels[2]; /* the workers' ends */
 };
 
@@ -108,6 +109,7 @@ static struct rig *start_supervisor(void)
     struct rig *rig = calloc(1, sizeof *rig);
     struct supervisor *supervisor = &rig->supervisor;
     assert_true(directory_create(&supervisor->directory, 4, NULL));
+    supervisor->loop = loop_rig();
     supervisor->count = 2;
     for (unsigned i = 0; i < 2; i++) {
         struct worker_process *worker = &supervisor->workers[i];
@@ -115,7 +117,8 @@ static struct rig *start_supervisor(void)
         assert_true(message_pair(ends));
         fcntl(ends[0], F_SETFL, O_NONBLOCK);
         rig->channels[i] = ends[1];
-        *worker = (struct worker_process){.supervisor = supervisor, .number = i + 1};
+        *worker = (struct worker_process){
+            .supervisor = supervisor, .number = i + 1, .counters = &rig->counters[i]};
         worker->serving = true;
         worker->child.channel = ends[0];
         worker->child.pid = fork();
@@ -143,6 +146,8 @@ static int end_worker(struct rig *rig, unsigned number)
 static void stop_supervisor(struct rig *rig)
 {
     directory_destroy(&rig->supervisor.directory);
+    loop_timer_stop(&rig->supervisor.liveness);
+    loop_destroy(rig->supervisor.loop);
     free(rig);
 }
 
