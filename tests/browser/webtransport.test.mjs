@@ -6,7 +6,6 @@ import { attempt, chat, ending, leave, openPage, startChat } from '../support/ch
 import { startDelayPath } from '../support/delay_path.mjs';
 import { share } from '../support/fixture.mjs';
 import { openPackagePage, startPackagePage } from '../support/package_page.mjs';
-import { until } from '../support/patience.mjs';
 import { startRelay } from '../support/relay.mjs';
 import { sentByBusyPage } from '../support/busy_page.mjs';
 import { startUdpServer } from '../support/udp_server.mjs';
@@ -156,9 +155,10 @@ for (const [name, startBrowser] of Object.entries(browsers))
       await attempt(page, await chatting.server.token());
       // A client tries a better link again a minute after it was too slow.
       const settled = () =>
-        until('WebTransport', () =>
-          page.evaluate(() => globalThis.client.transport === 'webtransport'),
-        );
+        page.evaluate(async () => {
+          while (globalThis.client.transport !== 'webtransport')
+            await new Promise((resolve) => setTimeout(resolve, 25));
+        });
       await settled();
       await chatting.relay.upgrade();
       const { sent, said } = await chat(page, 10);

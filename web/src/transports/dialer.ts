@@ -39,8 +39,6 @@ export class Dialer {
   #timer: ReturnType<typeof setTimeout> | undefined;
   #failures = 0;
   #took = 0;
-  /** True when an attempt has failed as all others would, since the relay does not serve this kind. */
-  #isVain = false;
 
   constructor(open: OpenLink, timeoutSeconds: number, outcome: Outcome) {
     this.#open = open;
@@ -75,19 +73,14 @@ export class Dialer {
       (error: unknown) => {
         if (this.#attempt !== attempt) return;
         this.#attempt = undefined;
-        this.#isVain = (error as { retryable?: boolean }).retryable === false;
         this.#outcome.failed(error);
       },
     );
   }
 
-  /**
-   * Begins an attempt beside an open link after about this many seconds, up to half as many more or less, unless it would
-   * be in vain.
-   */
+  /** Begins an attempt beside an open link after about this many seconds, up to half as many more or less. */
   dialIn(seconds: number): void {
-    if (!this.#isVain)
-      this.#wait(seconds, () => this.dial(Math.max(this.#timeoutSeconds, BESIDE_SECONDS)));
+    this.#wait(seconds, () => this.dial(Math.max(this.#timeoutSeconds, BESIDE_SECONDS)));
   }
 
   /** Begins to replace a lost link at once, unless an attempt runs. */
