@@ -13,6 +13,9 @@
 #define WAIT_SECONDS 10.0
 /* A browser has these seconds to answer that it has heard of the end. */
 #define CLOSE_SECONDS 2.0
+/* The connection ends so many seconds after its session. Chromium reports a lost connection, and no
+   reason, when it reads both ends at once. */
+#define LINGER_SECONDS 0.1
 /* Clients must prove their addresses first, which costs them a round trip, while more links than
    this wait for a request. Packets with forged addresses then cost no memory. */
 #define UNPROVEN_MOST 64
@@ -81,7 +84,10 @@ static void wt_link_close(struct session_link *base, const struct session_farewe
 {
     struct wt_link *link = wt_link_of(base);
     webtransport_dismiss(link, farewell);
-    link->at_once = link->at_once || at_once || link->webtransport->left;
+    link->at_once = link->at_once || at_once;
+    /* The answer goes to the process that has taken over. */
+    if (link->webtransport->left)
+        link->give_up = loop_now() + LINGER_SECONDS;
     webtransport_make_due(link);
 }
 
@@ -152,10 +158,15 @@ static void on_send(void *context, const struct udp_path *path, const uint8_t *d
     webrtc_send(webtransport->config.webrtc, path, data, size);
 }
 
-/* Takes the end of the session by the browser, and answers it. A page that closes it on purpose
-   gives a code; a browser that leaves the page gives none. */
+/* Takes the end of the session by the browser, and answers it, unless it is an answer itself. A
+   page that closes it on purpose gives a code; a browser that leaves the page gives none. */
 static void part(struct wt_link *link, uint32_t code)
 {
+    if (link->state == WT_CLOSING) {
+        link->give_up = fmin(link->give_up, loop_now() + LINGER_SECONDS);
+        webtransport_make_due(link);
+        return;
+    }
     if (link->state == WT_OPEN) {
         link->parting = code != 0 ? SESSION_LINK_CLOSED : SESSION_LINK_AWAY;
         quic_reply(link->quic, link->stream, NULL, 0, true);
