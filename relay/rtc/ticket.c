@@ -7,7 +7,7 @@
 #include <openssl/hmac.h>
 #include <string.h>
 
-/* Where the members of a ticket begin. */
+/* The members of a ticket begin at these bytes. */
 enum { EXPIRES = 1, CLIENT = 5, NUMBER = 21, ORIGIN_SIZE = 29, ORIGIN = 30 };
 
 /* The parts of H, and of what follows a ticket's signed bytes. */
