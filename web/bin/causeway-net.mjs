@@ -13,9 +13,13 @@ async function run(command, options) {
     return init(options.folder).forEach(print);
   }
   const { dev } = await import('../dev/dev.mjs');
-  const running = await dev(options, print);
-  for (const signal of ['SIGINT', 'SIGTERM'])
-    process.once(signal, () => void running.close().then(() => process.exit()));
+  const running = dev(options, print);
+  const end = async () => {
+    await (await running).close();
+    process.exit();
+  };
+  for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, end);
+  await running;
 }
 
 try {
