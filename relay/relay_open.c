@@ -271,7 +271,7 @@ static void look(void *context, struct metrics *out)
     relay_count(relay);
     out->counters = *relay->counters;
     out->certificate_expires = tls_expires(relay->tls);
-    out->upstream = upstream_list_is_single(&options->upstreams) ? options->upstream : NULL;
+    out->upstreams = &options->upstreams;
     out->processes[0] = getpid();
     out->process_count = 1;
 }

@@ -207,10 +207,13 @@ bool sessions_are_settled(const struct sessions *sessions)
 
 void sessions_gauges(const struct sessions *sessions, struct gauges *out)
 {
-    struct gauges gauges = {
-        .sessions_max = sessions->config.max_sessions,
-        .upstreams_down = upstream_common_down(sessions->upstream_common),
-    };
+    struct gauges gauges = {.sessions_max = sessions->config.max_sessions};
+    const struct socket_address *down;
+    for (unsigned i = 0; (down = upstream_common_down(sessions->upstream_common, i)); i++) {
+        const unsigned rule = upstreams_find(sessions->config.upstreams, down);
+        if (rule < GAUGES_UPSTREAMS)
+            gauges.upstreams_down[rule]++;
+    }
     for (size_t i = 0; i < sessions->deadlines.count; i++) {
         const struct session *session = session_due(sessions->deadlines.heap[i]);
         gauges.sessions_unanswered += !session->allowance.answered;
