@@ -324,7 +324,7 @@ static bool start(struct supervisor *supervisor, struct startup *startup)
     struct descriptors descriptors;
     if (!descriptors_divide(options->max_sessions, &descriptors) || !open_loop(supervisor))
         return false;
-    if (!directory_create(&supervisor->directory, 2 * descriptors.sessions,
+    if (!directory_create(&supervisor->directory, 2 * descriptors.capacity,
                           startup->channel >= 0 ? startup->secret : NULL)) {
         log_error("no memory");
         return false;
