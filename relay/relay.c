@@ -28,16 +28,27 @@ static void announce(const struct relay *relay)
 }
 
 /* Returns the share of this process in a number that all workers may have together. */
-static unsigned share(unsigned whole, const struct startup *startup)
+static unsigned share(const struct relay *relay, unsigned whole)
 {
-    const unsigned workers = startup->worker > 0 ? startup->workers : 1;
-    return (whole + workers - 1) / workers;
+    return (whole + relay->workers - 1) / relay->workers;
+}
+
+/* Takes the share in another --max-sessions, as far as there is room. */
+static void take_max_sessions(struct relay *relay, unsigned whole)
+{
+    const unsigned capacity = relay->descriptors.capacity;
+    relay->descriptors.sessions = share(relay, whole);
+    if (relay->descriptors.sessions <= capacity)
+        return;
+    relay->descriptors.sessions = capacity;
+    log_warn("max-sessions is %u for now: restart the relay for more", capacity * relay->workers);
 }
 
 static void apply(struct relay *relay, const struct options *options)
 {
+    take_max_sessions(relay, options->max_sessions);
     const struct sessions_config sessions = relay_sessions_config(relay, options);
-    const struct webrtc_limits webrtc = relay_webrtc_limits(options);
+    const struct webrtc_limits webrtc = relay_webrtc_limits(relay, options);
     log_set_level(options->log_level);
     log_set_format(options->log_format);
     loop_gather(relay->loop, options->coalesce_us * 1e-6);
@@ -123,6 +134,7 @@ struct relay *relay_create(const struct options *options, struct startup *startu
     relay->options = options;
     relay->pages = options->pages;
     relay->number = startup->worker;
+    relay->workers = startup->worker > 0 ? startup->workers : 1;
     worker_init(&relay->worker);
     relay->counters = &relay->own_counters;
     if (relay->number > 0 && !(relay->counters = counters_open(startup->counters))) {
@@ -133,7 +145,7 @@ struct relay *relay_create(const struct options *options, struct startup *startu
     log_count_dropped(&relay->counters->stats.log_lines_dropped);
     relay->signals = (struct signals){.watch.fd = -1, .take = take_signal, .context = relay};
     const bool opened =
-        descriptors_divide(share(options->max_sessions, startup), &relay->descriptors) &&
+        descriptors_divide(share(relay, options->max_sessions), &relay->descriptors) &&
         relay_open(relay, startup) && relay_take_over(relay, startup);
     startup_close(startup);
     if (opened) {

@@ -20,14 +20,15 @@
 #include "webtransport/webtransport.h"
 
 struct relay {
-    const struct options *options; /* the options at the start */
-    struct options reloaded;       /* the options since a reload; all zero before the first one */
-    struct http_pages pages;       /* the pages that those options allow */
-    struct descriptors descriptors;
+    const struct options *options;  /* the options at the start */
+    struct options reloaded;        /* the options since a reload; all zero before the first one */
+    struct http_pages pages;        /* the pages that those options allow */
+    struct descriptors descriptors; /* as divided at the start; a reload changes `sessions` */
     struct counters own_counters;
     /* the counters of this process, shared with a supervisor if it is a worker */
     struct counters *counters;
-    unsigned number; /* the number of this worker, from 1 on; 0 = it is none */
+    unsigned number;  /* the number of this worker, from 1 on; 0 = it is none */
+    unsigned workers; /* the number of processes that serve */
     struct lws_protocols protocols[3 + WEBSOCKET_PROTOCOLS];
     struct tls *tls; /* NULL without --tls-certificate */
     struct handshake_budget handshakes;
@@ -67,7 +68,7 @@ struct sessions_config relay_sessions_config(const struct relay *relay,
                                              const struct options *options);
 
 /* Returns the limits of WebRTC with these options. */
-struct webrtc_limits relay_webrtc_limits(const struct options *options);
+struct webrtc_limits relay_webrtc_limits(const struct relay *relay, const struct options *options);
 
 /* Brings the counters up to date; context is the struct relay. */
 void relay_count(void *context);

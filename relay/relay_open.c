@@ -48,6 +48,7 @@ struct sessions_config relay_sessions_config(const struct relay *relay,
         .gate = options->gate,
         .allowance = options->allowance,
         .max_sessions = relay->descriptors.sessions,
+        .capacity = relay->descriptors.capacity,
         .max_per_address = options->max_per_address,
         .request_timeout_seconds = options->request_timeout_seconds,
         .answer_timeout_seconds = options->answer_timeout_seconds,
@@ -57,9 +58,10 @@ struct sessions_config relay_sessions_config(const struct relay *relay,
     };
 }
 
-struct webrtc_limits relay_webrtc_limits(const struct options *options)
+struct webrtc_limits relay_webrtc_limits(const struct relay *relay, const struct options *options)
 {
     return (struct webrtc_limits){
+        .max_sessions = relay->descriptors.sessions,
         .max_per_address = options->max_per_address,
         .bytes_per_second = options->peer_bytes_per_second,
         .packets_per_second = options->allowance.packets_per_second,
@@ -113,7 +115,7 @@ static bool open_webtransport(struct relay *relay, const struct webrtc_config *w
         .advertised_count = webrtc->advertised_count,
         .certificate = options->webtransport_certificate,
         .key = options->webtransport_key,
-        .max_sessions = webrtc->max_sessions,
+        .capacity = webrtc->capacity,
         .limits = webrtc->limits,
         .handshakes = webrtc->handshakes,
     };
@@ -134,8 +136,8 @@ static bool open_webrtc(struct relay *relay, struct startup *startup)
         .local = options->rtc_local,
         .inherited = &startup->sockets,
         .advertised_count = options->rtc_advertised_count,
-        .max_sessions = relay->descriptors.sessions,
-        .limits = relay_webrtc_limits(options),
+        .capacity = relay->descriptors.capacity,
+        .limits = relay_webrtc_limits(relay, options),
         .handshakes = &relay->handshakes,
         .worker = relay->number,
         .end_other = worker_end_other_rtc,
@@ -271,7 +273,7 @@ static void look(void *context, struct metrics *out)
     relay_count(relay);
     out->counters = *relay->counters;
     out->certificate_expires = tls_expires(relay->tls);
-    out->upstream = upstream_list_is_single(&options->upstreams) ? options->upstream : NULL;
+    out->upstreams = &options->upstreams;
     out->processes[0] = getpid();
     out->process_count = 1;
 }

@@ -1,5 +1,7 @@
 #include "admin/metrics.h"
 
+#include "causeway/base.h"
+
 #include <dirent.h>
 #include <inttypes.h>
 #include <math.h>
@@ -48,9 +50,51 @@ static void write_stats(const struct stats *stats, struct text *out)
 #undef METRICS_HISTOGRAM
 }
 
+/* Returns the length of the label of a rule; 0 when a rule before it has the same. */
+static int upstream_label(const struct upstream_list *list, unsigned index)
+{
+    const size_t size = strcspn(list->rules[index].text, ",");
+    for (unsigned i = 0; i < index; i++) {
+        const char *other = list->rules[i].text;
+        if (strcspn(other, ",") == size && memcmp(other, list->rules[index].text, size) == 0)
+            return 0;
+    }
+    return (int)size;
+}
+
+/* Writes whether the single servers of --upstream are up, and how many are down of each network or
+   range of ports, where some always are. */
+static void write_upstreams(const struct metrics *metrics, struct text *out)
+{
+    static const struct {
+        const char *name;
+        const char *label;
+        const char *help;
+    } families[] = {
+        {"causeway_relay_upstreams_down", "servers",
+         "game servers of a network or range of ports that each process has found to be down and "
+         "has not heard of since"},
+        {"causeway_relay_upstream_up", "server",
+         "0 when nobody was at the address of the game server when it was last sent to"},
+    };
+    const struct upstream_list *list = metrics->upstreams;
+    for (unsigned one = 0; one < 2; one++) {
+        head(out, families[one].name, "gauge", families[one].help);
+        for (unsigned i = 0; i < list->count; i++) {
+            const int size = upstream_label(list, i);
+            const unsigned down = metrics->counters.gauges.upstreams_down[i];
+            if (size > 0 && upstream_rule_is_single(&list->rules[i]) == one)
+                text_add(out, "%s{%s=\"%.*s\"} %u\n", families[one].name, families[one].label, size,
+                         list->rules[i].text, one ? down == 0 : down);
+        }
+    }
+}
+
 static void write_gauges(const struct metrics *metrics, struct text *out)
 {
     const struct gauges *gauges = &metrics->counters.gauges;
+    head(out, "causeway_relay_build_info", "gauge", "the version of the relay, always 1");
+    text_add(out, "causeway_relay_build_info{version=\"" CAUSEWAY_VERSION "\"} 1\n");
     single(out, "causeway_relay_ready", "gauge", "1 when newcomers are welcome, see /readyz",
            metrics->ready);
     single(out, "causeway_relay_sessions_open", "gauge", "open sessions",
@@ -70,15 +114,7 @@ static void write_gauges(const struct metrics *metrics, struct text *out)
     if (metrics->certificate_expires < INFINITY)
         text_add(out, "causeway_relay_certificate_expires_seconds %.0f\n",
                  metrics->certificate_expires - (double)time(NULL));
-    head(out, "causeway_relay_upstream_up", "gauge",
-         "0 when nobody was at the address of the game server when it was last sent to");
-    if (metrics->upstream)
-        text_add(out, "causeway_relay_upstream_up{server=\"%.*s\"} %d\n",
-                 (int)strcspn(metrics->upstream, ","), metrics->upstream,
-                 gauges->upstreams_down == 0);
-    single(out, "causeway_relay_upstreams_down", "gauge",
-           "game servers that each process has found to be down and has not heard of since",
-           gauges->upstreams_down);
+    write_upstreams(metrics, out);
 }
 
 static double cpu_seconds(pid_t process)

@@ -3,6 +3,7 @@
 #define CAUSEWAY_RELAY_METRICS_H
 
 #include "os/text.h"
+#include "session/upstreams.h"
 #include "stats/counters.h"
 
 #include <stdbool.h>
@@ -15,8 +16,8 @@
 struct metrics {
     struct counters counters;
     bool ready;
-    double certificate_expires;             /* Unix time; INFINITY without TLS */
-    const char *upstream;                   /* "host:port"; NULL = several */
+    double certificate_expires; /* Unix time; INFINITY without TLS */
+    const struct upstream_list *upstreams;
     pid_t processes[METRICS_PROCESSES_MAX]; /* this process, then the workers; 0 = it has died */
     unsigned process_count;
 };

@@ -16,6 +16,10 @@
    sent. */
 #define PER_PRE_SESSION 2
 
+/* A reload may raise --max-sessions to this many times the number at the start. Tables are made for
+   as many, at 16 bytes each in libwebsockets and less elsewhere. */
+#define GROWTH 4
+
 /* The relay needs this many descriptors for everything else: listeners, timers, the log and the
    like, replies that are still being read, connections of proxies that have not begun, and those of
    the operator. */
@@ -42,9 +46,10 @@ bool descriptors_open_standard(void)
 bool descriptors_divide(unsigned max_sessions, struct descriptors *out)
 {
     struct rlimit limit;
-    const rlim_t wanted =
-        PER_SESSION * (rlim_t)max_sessions + PER_PRE_SESSION * PRE_SESSION_MAX + OWN;
-    *out = (struct descriptors){.sessions = max_sessions, .pre_session = PRE_SESSION_MAX};
+    const rlim_t others = PER_PRE_SESSION * PRE_SESSION_MAX + OWN;
+    const rlim_t needed = PER_SESSION * (rlim_t)max_sessions + others;
+    const rlim_t wanted = GROWTH * PER_SESSION * (rlim_t)max_sessions + others;
+    *out = (struct descriptors){max_sessions, GROWTH * max_sessions, PRE_SESSION_MAX};
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == wanted)
         return true;
     /* A higher limit is lowered too: containers give a billion, and libwebsockets, whose tables
@@ -55,6 +60,10 @@ bool descriptors_divide(unsigned max_sessions, struct descriptors *out)
         allowed = limit.rlim_cur;
     if (allowed >= wanted)
         return true;
+    if (allowed >= needed) {
+        out->capacity = (unsigned)((allowed - others) / PER_SESSION);
+        return true;
+    }
     const rlim_t least = OWN + PER_PRE_SESSION * PRE_SESSION_MIN + PER_SESSION;
     if (allowed < least) {
         log_error("the system allows %llu open files, which is too few (ulimit -n)",
@@ -66,9 +75,10 @@ bool descriptors_divide(unsigned max_sessions, struct descriptors *out)
         log_warn("the system allows %llu open files, enough for %u sessions instead of %u; those "
                  "need %llu (ulimit -n)",
                  (unsigned long long)allowed, (unsigned)sessions, max_sessions,
-                 (unsigned long long)wanted);
+                 (unsigned long long)needed);
         out->sessions = (unsigned)sessions;
     }
+    out->capacity = out->sessions;
     out->pre_session = (unsigned)((allowed - OWN - PER_SESSION * out->sessions) / PER_PRE_SESSION);
     return true;
 }

@@ -10,6 +10,7 @@
 
 struct descriptors {
     unsigned sessions;    /* sessions at a time; at most the number that was asked for */
+    unsigned capacity;    /* as many as these may become while the relay runs */
     unsigned pre_session; /* connections at a time that are no sessions */
 };
 
@@ -18,9 +19,10 @@ struct descriptors {
    when it cannot. */
 bool descriptors_open_standard(void);
 
-/* Sets the process's limit to the number that these sessions need, as far as the system allows, and
-   divides it. Where the limit cannot be set, the present one is divided. Logs why and returns false
-   when there are too few for anything. */
+/* Sets the process's limit to the number that four times these sessions need, as far as the system
+   allows, and divides it, so that there may be more sessions after a reload. Where the limit cannot
+   be set, the present one is divided. Logs why and returns false when there are too few for
+   anything. */
 bool descriptors_divide(unsigned max_sessions, struct descriptors *out);
 
 #endif

@@ -69,8 +69,7 @@ struct options {
     bool admin;
     struct socket_address admin_local;
     struct upstream_list upstreams;
-    const char *upstream; /* the text of the last --upstream */
-    const char *root;     /* NULL = no files are served */
+    const char *root; /* NULL = no files are served */
     struct gate gate;
     struct http_pages pages;
     unsigned max_sessions;

@@ -154,7 +154,6 @@ bool option_read_admin(const struct option_reading *reading)
 
 bool option_read_upstream(const struct option_reading *reading)
 {
-    reading->out->upstream = reading->text;
     return upstream_list_add(&reading->out->upstreams, reading->text) ||
            refuse_prefix(reading,
                          "host:port, or a prefix or range as in 10.0.0.0/16:7000-7999, and behind "

@@ -218,10 +218,9 @@ _Static_assert(METRICS_PROCESSES_MAX == 1 + OPTIONS_WORKERS_MAX,
 static void look(void *context, struct metrics *out)
 {
     const struct supervisor *supervisor = context;
-    const struct options *options = supervisor_options(supervisor);
     add_up(supervisor, &out->counters);
     out->certificate_expires = tls_expires(supervisor->tls);
-    out->upstream = upstream_list_is_single(&options->upstreams) ? options->upstream : NULL;
+    out->upstreams = &supervisor_options(supervisor)->upstreams;
     out->processes[0] = getpid();
     for (unsigned i = 0; i < supervisor->count; i++)
         out->processes[1 + i] = supervisor->workers[i].child.pid;
@@ -325,7 +324,7 @@ static bool start(struct supervisor *supervisor, struct startup *startup)
     struct descriptors descriptors;
     if (!descriptors_divide(options->max_sessions, &descriptors) || !open_loop(supervisor))
         return false;
-    if (!directory_create(&supervisor->directory, 2 * descriptors.sessions,
+    if (!directory_create(&supervisor->directory, 2 * descriptors.capacity,
                           startup->channel >= 0 ? startup->secret : NULL)) {
         log_error("no memory");
         return false;

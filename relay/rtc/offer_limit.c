@@ -25,8 +25,9 @@ struct offer_limit {
     struct address_memory *memory;
 };
 
-void offer_limit_set(struct offer_limit *limit, unsigned max_per_address)
+void offer_limit_set(struct offer_limit *limit, unsigned max_sessions, unsigned max_per_address)
 {
+    limit->most = fmax(max_sessions, OFFERS_PER_SECOND);
     limit->per_address = max_per_address > 0 ? fmax(2.0 * max_per_address, LEAST_PER_ADDRESS) : 0.0;
 }
 
@@ -35,8 +36,7 @@ struct offer_limit *offer_limit_create(unsigned max_sessions, unsigned max_per_a
     struct offer_limit *limit = calloc(1, sizeof *limit);
     if (!limit)
         return NULL;
-    offer_limit_set(limit, max_per_address);
-    limit->most = fmax(max_sessions, OFFERS_PER_SECOND);
+    offer_limit_set(limit, max_sessions, max_per_address);
     limit->left.level = limit->most;
     limit->memory = address_memory_create(MEMORY_SECONDS);
     if (limit->memory)

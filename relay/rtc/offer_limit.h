@@ -17,8 +17,8 @@ struct offer_limit;
    Returns NULL when there is no memory. */
 struct offer_limit *offer_limit_create(unsigned max_sessions, unsigned max_per_address);
 
-/* Changes max_per_address. */
-void offer_limit_set(struct offer_limit *limit, unsigned max_per_address);
+/* Changes both numbers. */
+void offer_limit_set(struct offer_limit *limit, unsigned max_sessions, unsigned max_per_address);
 void offer_limit_destroy(struct offer_limit *limit);
 
 /* Returns true when an offer from this address may be accepted; it is counted then. Otherwise

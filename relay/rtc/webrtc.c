@@ -490,11 +490,11 @@ static void on_datagram(void *context, const struct udp_path *path, const uint8_
 static bool make_tables(struct webrtc *webrtc)
 {
     /* Links that have ended, but are not freed yet, have places too. */
-    const size_t most = (size_t)webrtc->config.max_sessions + 2 * HALF_OPEN_MAX;
+    const size_t most = (size_t)webrtc->config.capacity + 2 * HALF_OPEN_MAX;
     webrtc->table = rtc_table_create(most);
-    webrtc->offers =
-        offer_limit_create(webrtc->config.max_sessions, webrtc->config.limits.max_per_address);
-    webrtc->half_open = half_open_create(webrtc->config.limits.max_per_address);
+    const struct webrtc_limits *limits = &webrtc->config.limits;
+    webrtc->offers = offer_limit_create(limits->max_sessions, limits->max_per_address);
+    webrtc->half_open = half_open_create(limits->max_per_address);
     return webrtc->table && webrtc->offers && webrtc->half_open &&
            deadlines_reserve(&webrtc->deadlines, most);
 }
@@ -560,7 +560,7 @@ void webrtc_set_limits(struct webrtc *webrtc, const struct webrtc_limits *limits
 {
     if (!webrtc)
         return;
-    offer_limit_set(webrtc->offers, limits->max_per_address);
+    offer_limit_set(webrtc->offers, limits->max_sessions, limits->max_per_address);
     half_open_set(webrtc->half_open, limits->max_per_address);
     webrtc->common.bytes_per_second = limits->bytes_per_second;
     webrtc->config.limits = *limits;

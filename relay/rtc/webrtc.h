@@ -17,6 +17,7 @@
 #define WEBRTC_ADVERTISED_MAX 8
 
 struct webrtc_limits {
+    unsigned max_sessions;
     /* the most offers of an address that are not open channels yet, see also offer_limit.h; 0 = no
        limit */
     unsigned max_per_address;
@@ -32,7 +33,7 @@ struct webrtc_config {
        which their offer came. Port 0 means the port of the socket. */
     struct socket_address advertised[WEBRTC_ADVERTISED_MAX];
     unsigned advertised_count;
-    unsigned max_sessions;
+    unsigned capacity; /* as many as limits.max_sessions may become */
     struct webrtc_limits limits;
     struct handshake_budget *handshakes; /* must outlive the transport */
     /* the number of this process among several, from 1 on; 0 = there is one process */

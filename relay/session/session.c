@@ -124,7 +124,7 @@ void sessions_set_limits(struct sessions *sessions, const struct sessions_config
     const struct sessions_config old = sessions->config;
     sessions->config = *config;
     sessions->config.upstreams = old.upstreams;
-    sessions->config.max_sessions = old.max_sessions;
+    sessions->config.capacity = old.capacity;
     sessions->config.secret = old.secret;
     sessions->unanswered_most = ALLOWANCE_UNANSWERED * sessions_of_one_address(&sessions->config);
     /* All sessions are made due at once, and then each gets the deadline that it has by the new
@@ -139,20 +139,23 @@ struct sessions *sessions_create(const struct sessions_config *config, struct lo
     struct sessions *sessions = calloc(1, sizeof *sessions);
     if (!sessions)
         return NULL;
+    const unsigned capacity =
+        config->capacity > config->max_sessions ? config->capacity : config->max_sessions;
     sessions->config = *config;
+    sessions->config.capacity = capacity;
     sessions->loop = loop;
     sessions->stats = stats;
     sessions->timer.expired = on_timer;
     sessions->timer.context = sessions;
     sessions->timer_at = INFINITY;
-    sessions->index = session_index_create(config->max_sessions, config->secret);
-    sessions->per_address = per_address_limit_create(config->max_sessions);
+    sessions->index = session_index_create(capacity, config->secret);
+    sessions->per_address = per_address_limit_create(capacity);
     sessions->opened = address_memory_create(OPENED_SECONDS);
     sessions->unanswered =
         address_memory_create(ALLOWANCE_UNANSWERED / ALLOWANCE_UNANSWERED_REFILL);
     sessions->upstream_common = upstream_common_create(loop, stats);
     sessions_set_limits(sessions, config);
-    if (!deadlines_reserve(&sessions->deadlines, config->max_sessions) || !sessions->index ||
+    if (!deadlines_reserve(&sessions->deadlines, capacity) || !sessions->index ||
         !sessions->per_address || !sessions->opened || !sessions->unanswered ||
         !sessions->upstream_common) {
         sessions_destroy(sessions);
@@ -180,9 +183,9 @@ unsigned sessions_count(const struct sessions *sessions)
     return sessions->count;
 }
 
-bool sessions_full(const struct sessions *sessions)
+unsigned sessions_places_taken(const struct sessions *sessions)
 {
-    return sessions->count - sessions->evicted >= sessions->config.max_sessions;
+    return sessions->count - sessions->evicted;
 }
 
 struct blocks *sessions_blocks(struct sessions *sessions)
@@ -207,10 +210,13 @@ bool sessions_are_settled(const struct sessions *sessions)
 
 void sessions_gauges(const struct sessions *sessions, struct gauges *out)
 {
-    struct gauges gauges = {
-        .sessions_max = sessions->config.max_sessions,
-        .upstreams_down = upstream_common_down(sessions->upstream_common),
-    };
+    struct gauges gauges = {.sessions_max = sessions->config.max_sessions};
+    const struct socket_address *down;
+    for (unsigned i = 0; (down = upstream_common_down(sessions->upstream_common, i)); i++) {
+        const unsigned rule = upstreams_find(sessions->config.upstreams, down);
+        if (rule < GAUGES_UPSTREAMS)
+            gauges.upstreams_down[rule]++;
+    }
     for (size_t i = 0; i < sessions->deadlines.count; i++) {
         const struct session *session = session_due(sessions->deadlines.heap[i]);
         gauges.sessions_unanswered += !session->allowance.answered;

@@ -36,6 +36,8 @@ struct sessions_config {
     struct gate gate;                  /* checks which datagrams may go to a game server */
     struct allowance_limits allowance; /* limits the datagrams to it, for each session */
     unsigned max_sessions;             /* the most sessions over all transports */
+    /* as many as max_sessions may ever become; the same when it is less */
+    unsigned capacity;
     /* the most links of an address; 0 = no limit; an IPv6 address counts by its /64 */
     unsigned max_per_address;
     double request_timeout_seconds; /* the time until a datagram has passed the gate */
@@ -93,8 +95,8 @@ struct session_directory {
 struct sessions *sessions_create(const struct sessions_config *config, struct loop *loop,
                                  struct stats *stats);
 
-/* Changes the limits, for open sessions too. upstreams, max_sessions and the secret stay what they
-   are. */
+/* Changes the limits, for open sessions too; when there are more than max_sessions, they stay, and
+   there are no new ones. upstreams, capacity and the secret stay what they are. */
 void sessions_set_limits(struct sessions *sessions, const struct sessions_config *config);
 
 /* Returns the worker in the id of one of its sessions. There are SESSION_WORKERS_MAX workers at
@@ -109,8 +111,8 @@ void sessions_destroy(struct sessions *sessions);
  */
 unsigned sessions_count(const struct sessions *sessions);
 
-/* Returns true when all places are taken, even if some sessions would give way. */
-bool sessions_full(const struct sessions *sessions);
+/* Returns the number of these that have a place, even if some would give way to others. */
+unsigned sessions_places_taken(const struct sessions *sessions);
 
 /* Returns whether all sessions have a link whose pages have not left. Takes time in proportion to
    the number of sessions. */

@@ -194,14 +194,16 @@ static const char *why_it_goes(const struct session *session)
 
 /* Finds a place for one more session of the owner of an address. A player may still come back to a
    session that waits, but not to one that the game server has left, as when its player goes on in
-   another. So the latter gives way first. Returns false when none gives way. */
+   another. So the latter gives way first. Returns false when none gives way, as while there are
+   more sessions than a reload has left places for. */
 static bool make_place(struct sessions *sessions, const unsigned char owner[16])
 {
+    const unsigned taken = sessions_places_taken(sessions);
     struct eviction_entry *first = eviction_first(&sessions->eviction);
     struct session *session = first ? lws_container_of(first, struct session, eviction) : NULL;
-    if (!sessions_full(sessions))
+    if (taken < sessions->config.max_sessions)
         return true;
-    if (!session || crowds_out(sessions, owner, session))
+    if (taken > sessions->config.max_sessions || !session || crowds_out(sessions, owner, session))
         return false;
     unsigned suppressed;
     if (log_limit_pass(&sessions->evicted_limit, loop_now(), &suppressed))

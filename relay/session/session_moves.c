@@ -179,7 +179,9 @@ static bool adopt(struct sessions *sessions, const struct session_state *state, 
     memcpy(hash.bytes, state->hash, sizeof hash.bytes);
     if (!make_way(sessions, &hash))
         return false;
-    if (fd >= 0 && !sessions->draining && !sessions_full(sessions) &&
+    /* It has a place already, whatever a reload has made of --max-sessions. */
+    if (fd >= 0 && !sessions->draining &&
+        sessions_places_taken(sessions) < sessions->config.capacity &&
         carry_on(sessions, state, &hash, fd))
         return true;
     if (sessions->directory.decline)

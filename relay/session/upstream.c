@@ -1,9 +1,11 @@
 #include "session/upstream.h"
 
+#include "limits/bucket.h"
 #include "os/log.h"
 #include "os/overflow.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -21,15 +23,23 @@
 /* The list of game servers that are down has this many places. */
 #define UPSTREAM_DOWN_MAX 64
 
+/* Each server of a full list may be named at once; then there is a line in so many seconds. Clients
+   choose among all addresses that --upstream allows, and could fill the log with them. */
+#define NAMED_SECONDS 5.0
+
+struct down_server {
+    struct socket_address address;
+    struct log_limit limit;
+};
+
 struct upstream_common {
     struct loop *loop;
     struct stats *stats;
     /* game servers that were down, and have not been heard since */
-    struct socket_address down[UPSTREAM_DOWN_MAX];
+    struct down_server down[UPSTREAM_DOWN_MAX];
     unsigned down_count;
-    struct log_limit down_limit;
+    struct bucket named; /* limits the lines that name a server */
     struct log_limit unsent_limit;
-    struct log_limit up_limit;
     struct log_limit open_limit;
     struct mmsghdr header[UPSTREAM_BATCH];
     struct iovec piece[UPSTREAM_BATCH];
@@ -43,6 +53,7 @@ struct upstream_common *upstream_common_create(struct loop *loop, struct stats *
         return NULL;
     common->loop = loop;
     common->stats = stats;
+    common->named.level = INFINITY;
     for (int i = 0; i < UPSTREAM_BATCH; i++) {
         common->piece[i].iov_base = common->data[i];
         common->piece[i].iov_len = sizeof common->data[i];
@@ -60,25 +71,37 @@ void upstream_common_destroy(struct upstream_common *common)
 static unsigned find_down(const struct upstream_common *common, const struct socket_address *server)
 {
     unsigned i = 0;
-    while (i < common->down_count && !socket_address_same(&common->down[i], server))
+    while (i < common->down_count && !socket_address_same(&common->down[i].address, server))
         i++;
     return i;
 }
 
-unsigned upstream_common_down(const struct upstream_common *common)
+const struct socket_address *upstream_common_down(const struct upstream_common *common,
+                                                  unsigned index)
 {
-    return common->down_count;
+    return index < common->down_count ? &common->down[index].address : NULL;
 }
 
 /* Remembers that a game server is down. Forgets the first one when there are too many: some may
    never come back. */
-static void mark_down(struct upstream_common *common, const struct socket_address *game_server)
+static struct down_server *mark_down(struct upstream_common *common,
+                                     const struct socket_address *game_server)
 {
-    if (find_down(common, game_server) < common->down_count)
-        return;
+    const unsigned place = find_down(common, game_server);
+    if (place < common->down_count)
+        return &common->down[place];
     if (common->down_count == UPSTREAM_DOWN_MAX)
         memmove(common->down, common->down + 1, --common->down_count * sizeof common->down[0]);
-    common->down[common->down_count++] = *game_server;
+    common->down[common->down_count] = (struct down_server){.address = *game_server};
+    return &common->down[common->down_count++];
+}
+
+static bool may_name(struct upstream_common *common)
+{
+    if (bucket_fill(&common->named, 1.0 / NAMED_SECONDS, UPSTREAM_DOWN_MAX, loop_now()) < 1.0)
+        return false;
+    common->named.level -= 1.0;
+    return true;
 }
 
 /* Returns whether an error means that the game server is down. Such an error of the path tells the
@@ -94,9 +117,9 @@ static void report_down(struct upstream *upstream, int error)
     struct upstream_common *common = upstream->common;
     upstream->server_down = true;
     common->stats->upstream_refused++;
-    mark_down(common, upstream->game_server);
+    struct down_server *down = mark_down(common, upstream->game_server);
     unsigned suppressed;
-    if (!log_limit_pass(&common->down_limit, loop_now(), &suppressed))
+    if (!log_limit_pass(&down->limit, loop_now(), &suppressed) || !may_name(common))
         return;
     char text[SOCKET_ADDRESS_TEXT];
     socket_address_format(upstream->game_server, text);
@@ -131,12 +154,11 @@ static void report_up(struct upstream *upstream)
     if (place == common->down_count)
         return;
     common->down[place] = common->down[--common->down_count];
-    unsigned suppressed;
-    if (!log_limit_pass(&common->up_limit, loop_now(), &suppressed))
+    if (!may_name(common))
         return;
     char text[SOCKET_ADDRESS_TEXT];
     socket_address_format(upstream->game_server, text);
-    log_info("game server %s answers again%s", text, log_suppressed(suppressed).text);
+    log_info("game server %s answers again", text);
 }
 
 /* Reads the datagram that was received at a place of the buffer, without its header. Returns false

@@ -38,9 +38,10 @@ struct upstream {
 struct upstream_common *upstream_common_create(struct loop *loop, struct stats *stats);
 void upstream_common_destroy(struct upstream_common *common);
 
-/* Returns the number of game servers that were found to be down and have not been heard since, of
-   which only the latest 64 count. */
-unsigned upstream_common_down(const struct upstream_common *common);
+/* Returns one of the game servers that were found to be down and have not been heard since, of
+   which only the latest 64 count; NULL when there are no more than `index`. */
+const struct socket_address *upstream_common_down(const struct upstream_common *common,
+                                                  unsigned index);
 
 /* Initialises an upstream without opening a socket; game_server must outlive it. */
 void upstream_init(struct upstream *upstream, struct upstream_common *common,

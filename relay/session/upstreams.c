@@ -48,7 +48,7 @@ static bool read_setting(const char *text, struct upstream_rule *rule)
 
 bool upstream_list_add(struct upstream_list *list, const char *text)
 {
-    struct upstream_rule rule = {.name = ""};
+    struct upstream_rule rule = {.text = text};
     char address[UPSTREAM_NAME_MAX + 12]; /* the longest name, and ports */
     const size_t length = strcspn(text, ",");
     if (length >= sizeof address || !read_setting(text + length, &rule))
@@ -65,7 +65,7 @@ bool upstream_list_add(struct upstream_list *list, const char *text)
         return false; /* without brackets, the port of an IPv6 address cannot be told */
     if (prefix_parse(rule.name, &rule.prefix))
         rule.name[0] = '\0';
-    else if (strpbrk(rule.name, "[]/:* "))
+    else if (strpbrk(rule.name, "[]/:* \"\\"))
         return false;
     list->rules[list->count++] = rule;
     return true;
@@ -83,11 +83,14 @@ struct upstreams {
     struct own_addresses *own;
 };
 
+bool upstream_rule_is_single(const struct upstream_rule *rule)
+{
+    return rule->first_port == rule->last_port && (rule->name[0] || rule->prefix.bits == 128);
+}
+
 bool upstream_list_is_single(const struct upstream_list *list)
 {
-    const struct upstream_rule *rule = &list->rules[0];
-    return list->count == 1 && rule->first_port == rule->last_port &&
-           (rule->name[0] || rule->prefix.bits == 128);
+    return list->count == 1 && upstream_rule_is_single(&list->rules[0]);
 }
 
 /* Returns the rule whose name is to be looked up next; the length of the list when none has a name.
@@ -341,17 +344,23 @@ static bool choose_single(const struct upstreams *upstreams, struct socket_addre
     return true;
 }
 
+unsigned upstreams_find(const struct upstreams *upstreams, const struct socket_address *server)
+{
+    unsigned i = 0;
+    while (i < upstreams->list.count && !holds(upstreams, i, server))
+        i++;
+    return i;
+}
+
 const struct upstream_rule *upstreams_choose(const struct upstreams *upstreams,
                                              const struct socket_address *asked,
                                              struct socket_address *out)
 {
     if (upstream_list_is_single(&upstreams->list))
         return choose_single(upstreams, out) ? &upstreams->list.rules[0] : NULL;
-    for (unsigned i = 0; asked->size > 0 && i < upstreams->list.count; i++) {
-        if (holds(upstreams, i, asked)) {
-            *out = *asked;
-            return &upstreams->list.rules[i];
-        }
-    }
-    return NULL;
+    const unsigned i = asked->size > 0 ? upstreams_find(upstreams, asked) : upstreams->list.count;
+    if (i == upstreams->list.count)
+        return NULL;
+    *out = *asked;
+    return &upstreams->list.rules[i];
 }

@@ -7,15 +7,17 @@
 #include "os/prefix.h"
 #include "os/socket_address.h"
 #include "session/client_header.h"
+#include "stats/gauges.h"
 
 #include <stdbool.h>
 
-#define UPSTREAM_LIST_MAX 64
+#define UPSTREAM_LIST_MAX GAUGES_UPSTREAMS
 
 /* Bytes of the longest name, with its terminator. */
 #define UPSTREAM_NAME_MAX 254
 
 struct upstream_rule {
+    const char *text;             /* the rule as it was given, and as long as that text lives */
     char name[UPSTREAM_NAME_MAX]; /* "" = the prefix counts */
     struct prefix prefix;
     unsigned first_port;
@@ -34,7 +36,10 @@ struct upstream_list {
    another form, or the list is full. */
 bool upstream_list_add(struct upstream_list *list, const char *text);
 
-/* Returns whether the list is one server: an address or a name, with one port. */
+/* Returns whether a rule is one server: an address or a name, with one port. */
+bool upstream_rule_is_single(const struct upstream_rule *rule);
+
+/* Returns whether the list is one such rule. */
 bool upstream_list_is_single(const struct upstream_list *list);
 
 struct upstreams;
@@ -52,6 +57,9 @@ void upstreams_set(struct upstreams *upstreams, const struct upstream_list *list
 
 /* Frees the set. NULL is allowed. */
 void upstreams_destroy(struct upstreams *upstreams);
+
+/* Returns the index of the first rule that holds a server; the number of rules when none does. */
+unsigned upstreams_find(const struct upstreams *upstreams, const struct socket_address *server);
 
 /* Chooses where a session goes that has asked for a server (all zero: for none). Returns the rule
    that allows it, which is valid until the next upstreams_set. When the list is a single server, it

@@ -19,5 +19,6 @@ void gauges_add(struct gauges *sum, const struct gauges *other)
     sum->sessions_waiting += other->sessions_waiting;
     for (unsigned i = 0; i < GAUGES_TRANSPORTS; i++)
         sum->links[i] += other->links[i];
-    sum->upstreams_down += other->upstreams_down;
+    for (unsigned i = 0; i < GAUGES_UPSTREAMS; i++)
+        sum->upstreams_down[i] += other->upstreams_down[i];
 }

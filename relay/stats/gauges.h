@@ -4,6 +4,7 @@
 #define CAUSEWAY_RELAY_GAUGES_H
 
 #define GAUGES_TRANSPORTS 2
+#define GAUGES_UPSTREAMS  64
 
 /* The names of the transports. */
 extern const char *const gauges_transports[GAUGES_TRANSPORTS];
@@ -13,7 +14,8 @@ struct gauges {
     unsigned sessions_unanswered; /* sessions that the game server has not answered */
     unsigned sessions_waiting;    /* sessions that wait for a link */
     unsigned links[GAUGES_TRANSPORTS];
-    unsigned upstreams_down; /* game servers that a process has found to be down */
+    /* game servers that a process has found to be down, by the --upstream that allows them */
+    unsigned upstreams_down[GAUGES_UPSTREAMS];
 };
 
 /* Returns the index of a transport among these names. */

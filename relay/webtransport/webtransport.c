@@ -430,7 +430,8 @@ static bool open_parts(struct webtransport *webtransport)
         return false;
     quic.certificates = webtransport->certificates;
     webtransport->quic = quic_server_create(&quic);
-    webtransport->offers = offer_limit_create(config->max_sessions, config->limits.max_per_address);
+    webtransport->offers =
+        offer_limit_create(config->limits.max_sessions, config->limits.max_per_address);
     webtransport->half_open = half_open_create(config->limits.max_per_address);
     if (webtransport->quic && webtransport->offers && webtransport->half_open &&
         deadlines_reserve(&webtransport->deadlines, webtransport->most))
@@ -460,7 +461,7 @@ struct webtransport *webtransport_create(const struct webtransport_config *confi
     webtransport->loop = loop;
     webtransport->sessions = sessions;
     webtransport->stats = stats;
-    webtransport->most = (size_t)config->max_sessions + HALF_OPEN_HANDSHAKES_MAX;
+    webtransport->most = (size_t)config->capacity + HALF_OPEN_HANDSHAKES_MAX;
     webtransport->timer = (struct loop_timer){.expired = on_timer, .context = webtransport};
     webtransport->timer_at = INFINITY;
     if (!open_parts(webtransport)) {
@@ -477,7 +478,7 @@ void webtransport_set_limits(struct webtransport *webtransport, const struct web
 {
     if (!webtransport)
         return;
-    offer_limit_set(webtransport->offers, limits->max_per_address);
+    offer_limit_set(webtransport->offers, limits->max_sessions, limits->max_per_address);
     half_open_set(webtransport->half_open, limits->max_per_address);
     webtransport->config.limits = *limits;
 }

@@ -5,6 +5,7 @@ import test from 'node:test';
 import { startWatched } from './admin.mjs';
 import { pattern } from '../support/pattern.mjs';
 import { statsUntil } from '../support/relay.mjs';
+import { startUdpServer } from '../support/udp_server.mjs';
 import { connect } from '../support/websocket.mjs';
 import { until } from '../support/patience.mjs';
 
@@ -68,6 +69,7 @@ test('every counter of the log is in /metrics with the same value', async (t) =>
   for (const [name, value] of Object.entries(counters))
     assert.equal(values.get(`causeway_relay_${name}_total`), value, name);
   assert.equal(values.get('causeway_relay_sessions_open'), sessions_open);
+  assert.match(text, /\ncauseway_relay_build_info{version="\d+\.\d+\.\d+"} 1\n/);
   assert.equal(values.get('causeway_relay_client_datagrams_total'), 20);
   assert.equal(values.get('causeway_relay_client_bytes_total'), 2000);
   assert.equal(values.get('causeway_relay_links{transport="websocket"}'), 2);
@@ -131,4 +133,27 @@ test('a game server that is down is seen', async (t) => {
   player.send(pattern(10));
   await relay.logged(/is down/);
   assert.equal(await up(), 0);
+});
+
+test('each of several game servers that are down is named, and seen', async (t) => {
+  const servers = [];
+  for (let i = 0; i < 3; i++) servers.push(await startUdpServer(t));
+  const [one, two, { port }] = servers;
+  const range = `127.0.0.1:${port}-${port + 1}`;
+  const upstreams = [one.upstream, two.upstream, range, one.upstream];
+  const { server, relay } = await startWatched(t, {
+    args: upstreams.flatMap((upstream) => ['--upstream', upstream]),
+  });
+  for (const each of servers) await each.close();
+  for (const { port: at, upstream } of servers) {
+    const player = await connect(t, relay, {
+      protocols: ['causeway.v1', `causeway.server.127.0.0.1_${at}`],
+    });
+    player.send(pattern(10));
+    await relay.logged(new RegExp(`game server ${upstream} is down`));
+  }
+  const values = parse((await relay.ask('/metrics')).text);
+  const up = ({ upstream }) => values.get(`causeway_relay_upstream_up{server="${upstream}"}`);
+  assert.deepEqual([server, one, two, servers[2]].map(up), [1, 0, 0, undefined]);
+  assert.equal(values.get(`causeway_relay_upstreams_down{servers="${range}"}`), 1);
 });

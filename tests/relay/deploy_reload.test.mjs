@@ -56,6 +56,30 @@ test('origins, limits and the log level change under a player', async (t) => {
   assert.equal(await codeOf(b), 4000);
 });
 
+test('--max-sessions changes, and nobody loses a place', async (t) => {
+  const rest = 'max-sessions-per-address = 0\n';
+  const { relay, reload } = await startConfigured(t, `${rest}max-sessions = 2\n`);
+  const refused = async () => assert.equal(await codeOf(await connect(t, relay)), 1013);
+  const admit = async () => (await connect(t, relay)).echo('hello');
+  await admit();
+  await refused();
+  await reload(`${rest}max-sessions = 8\n`, /reloaded the options/);
+  for (let i = 2; i < 8; i++) await admit();
+  await refused();
+  await reload(`${rest}max-sessions = 2\n`, /reloaded the options/);
+  await refused();
+  assert.equal((await relay.stats()).sessions_open, 8);
+  const said = await reload(`${rest}max-sessions = 9\n`, /max-sessions is 8 for now[^]*/);
+  assert.doesNotMatch(said, /has changed/);
+});
+
+test('workers share another --max-sessions', async (t) => {
+  const rest = 'max-sessions-per-address = 0\nworkers = 2\n';
+  const { relay, reload } = await startConfigured(t, `${rest}max-sessions = 2\n`);
+  await reload(`${rest}max-sessions = 9\n`, /(worker \d: max-sessions is 8 for now[^]*){2}/);
+  for (let i = 1; i < 4; i++) await (await connect(t, relay)).echo('hello');
+});
+
 test('a mistake leaves all options as they were, and is one line', async (t) => {
   const { relay, reload } = await startConfigured(t, 'max-sessions-per-address = 1\n');
   const said = await reload('origin = *\nmax-sessions-per-address = few\n', /not reloaded.*\n/);
@@ -67,15 +91,15 @@ test('a mistake leaves all options as they were, and is one line', async (t) => 
 });
 
 test('what only a restart changes is said, once for each option', async (t) => {
-  const { relay, reload } = await startConfigured(t, 'max-sessions = 5\nlisten = 127.0.0.1:0\n');
-  const changed = 'max-sessions = 6\nroot = /\nlisten = 127.0.0.1:1\nidle-timeout = 10\n';
-  const said = await reload(changed, /root has changed.*\n(.*max-sessions has changed.*\n)/);
+  const { relay, reload } = await startConfigured(t, 'queue-bytes = 500\nlisten = 127.0.0.1:0\n');
+  const changed = 'queue-bytes = 600\nroot = /\nlisten = 127.0.0.1:1\nidle-timeout = 10\n';
+  const said = await reload(changed, /root has changed.*\n(.*queue-bytes has changed.*\n)/);
   assert.deepEqual(
     [...said.matchAll(/warn +(\S+) has changed: restart the relay/g)].map(([, name]) => name),
-    ['root', 'max-sessions'], // --listen is on the command line
+    ['root', 'queue-bytes'], // --listen is on the command line
   );
   // A default that is given explicitly is no change.
-  await reload('max-sessions = 5\nqueue-age = 0.25\n', /reloaded the options\n/);
+  await reload('queue-bytes = 500\nqueue-age = 0.25\n', /reloaded the options\n/);
   await relay.stats(); // the counters are logged after the reload
   assert.doesNotMatch(relay.log(), /queue-age has/);
 });

@@ -46,10 +46,11 @@ static rlim_t allowed(void)
     return limit.rlim_cur;
 }
 
-/* Returns two for each session and for each connection that is not one, and the relay's own. */
+/* Returns two for each session that there may ever be and for each connection that is not one, and
+   the relay's own. */
 static rlim_t needed(const struct descriptors *divided)
 {
-    return 2 * (rlim_t)divided->sessions + 2 * (rlim_t)divided->pre_session + 32 + LINGERS_MAX +
+    return 2 * (rlim_t)divided->capacity + 2 * (rlim_t)divided->pre_session + 32 + LINGERS_MAX +
            PROXY_CONNECTIONS_MAX + DESCRIPTORS_ADMIN;
 }
 
@@ -59,6 +60,7 @@ TEST(a_low_limit_is_raised)
     allow(100, true);
     assert_true(descriptors_divide(200, &divided));
     assert_int_equal(divided.sessions, 200);
+    assert_int_equal(divided.capacity, 800);
     assert_int_equal(divided.pre_session, 1024);
     assert_int_equal(allowed(), needed(&divided));
 }
@@ -69,10 +71,21 @@ TEST(a_limit_that_cannot_be_raised_is_divided)
     allow(600, false);
     assert_true(descriptors_divide(1000, &divided));
     assert_true(divided.sessions > 0 && divided.sessions < 1000);
+    assert_int_equal(divided.capacity, divided.sessions);
     assert_true(divided.pre_session >= 64);
     assert_in_range(needed(&divided), 598, 600);
     allow(100, false);
     assert_false(descriptors_divide(1000, &divided));
+}
+
+TEST(what_is_left_of_a_limit_is_for_more_sessions)
+{
+    struct descriptors divided;
+    allow(3000, false);
+    assert_true(descriptors_divide(300, &divided));
+    assert_int_equal(divided.sessions, 300);
+    assert_in_range(divided.capacity, 301, 1199);
+    assert_in_range(needed(&divided), 2998, 3000);
 }
 
 TEST(a_limit_that_cannot_be_lowered_does)

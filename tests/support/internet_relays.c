@@ -65,10 +65,11 @@ void upstream_common_destroy(struct upstream_common *common)
     (void)common;
 }
 
-unsigned upstream_common_down(const struct upstream_common *common)
+const struct socket_address *upstream_common_down(const struct upstream_common *common,
+                                                  unsigned index)
 {
-    (void)common;
-    return 0;
+    (void)common, (void)index;
+    return NULL;
 }
 
 void upstream_init(struct upstream *upstream, struct upstream_common *common,
