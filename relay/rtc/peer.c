@@ -72,6 +72,7 @@ struct peer *peer_create(struct peer_common *common, const struct sdp_offer *off
     memcpy(peer->remote_ufrag, offer->ufrag, sizeof peer->remote_ufrag);
     memcpy(peer->fingerprint, offer->fingerprint, sizeof peer->fingerprint);
     peer->remote_sctp_port = offer->sctp_port;
+    peer->remote_init = offer->sctp_init;
     paths_init(&peer->paths);
     peer->expires = now + PEER_CHECK_SECONDS;
     peer->consented = now;
@@ -231,13 +232,15 @@ static void begin_sctp(struct peer *peer)
 {
     struct sctp_config config = {.local_port = PEER_SCTP_PORT,
                                  .remote_port = peer->remote_sctp_port,
+                                 .remote = peer->remote_init,
                                  .message = peer->common->message};
-    if (RAND_bytes(config.random, sizeof config.random) == 1)
+    const bool asks = config.remote.tag == 0;
+    if (!asks || RAND_bytes(config.random, sizeof config.random) == 1)
         peer->sctp = sctp_create(&config);
-    if (peer->sctp)
-        sctp_connect(peer->sctp);
-    else
+    if (!peer->sctp)
         has_ended(peer, "no memory");
+    else if (asks)
+        sctp_connect(peer->sctp);
 }
 
 /* Acts on the state that DTLS has reached. */

@@ -17,6 +17,7 @@ struct peer {
     char remote_ufrag[SDP_UFRAG_MAX + 1];
     uint8_t fingerprint[32];
     uint16_t remote_sctp_port;
+    struct sctp_init remote_init;
     struct paths paths;
     struct udp_path ends; /* the ends of the datagram that is being read */
     /* the path of that datagram; NULL while nothing of the browser came along it */

@@ -26,6 +26,10 @@ struct sctp *sctp_create(const struct sctp_config *config)
     sctp->forwarded = sctp->local_tsn - 1;
     sctp->control = (struct sctp_writer){sctp->control_data, 0, sizeof sctp->control_data};
     outstanding_reset(&sctp->outstanding, sctp->local_tsn);
+    if (config->remote.tag != 0) {
+        sctp_learn(sctp, &config->remote);
+        sctp_establish(sctp);
+    }
     return sctp;
 }
 
@@ -188,7 +192,7 @@ static size_t finish(const struct sctp *sctp, struct sctp_writer *packet)
 }
 
 /* An INIT, or the INIT ACK that answers one with a cookie. */
-static void put_init(struct sctp *sctp, struct sctp_writer *packet, enum sctp_chunk_type type)
+static void put_init(const struct sctp *sctp, struct sctp_writer *packet, enum sctp_chunk_type type)
 {
     static const uint8_t extensions[2] = {CHUNK_RECONFIG, CHUNK_FORWARD_TSN};
     const bool answers = type == CHUNK_INIT_ACK;
@@ -207,6 +211,13 @@ static void put_init(struct sctp *sctp, struct sctp_writer *packet, enum sctp_ch
     store16(out + 8, answers ? sctp->remote_streams : STREAMS);
     store16(out + 10, STREAMS);
     store32(out + 12, sctp->local_tsn);
+}
+
+void sctp_write_init(uint8_t out[SCTP_OWN_INIT_SIZE])
+{
+    /* sctp_create makes the same of zeros. */
+    static const struct sctp sctp = {.local_tag = 1};
+    put_init(&sctp, &(struct sctp_writer){out, 0, SCTP_OWN_INIT_SIZE}, CHUNK_INIT);
 }
 
 static void put_sack(struct sctp *sctp, struct sctp_writer *packet)

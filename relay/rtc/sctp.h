@@ -26,10 +26,24 @@
 #define SCTP_RELIABLE_BYTES 8
 #define SCTP_RELIABLE_MAX   4
 
+/* What an INIT says. */
+struct sctp_init {
+    uint32_t tag; /* 0 = there is no INIT */
+    uint32_t tsn;
+    uint32_t window;
+    uint16_t streams; /* how many of our streams its sender takes */
+};
+
+/* Bytes of the INIT that sctp_write_init writes. */
+#define SCTP_OWN_INIT_SIZE 32
+
 struct sctp_config {
     uint16_t local_port;
     uint16_t remote_port;
-    uint8_t random[24]; /* fresh random bytes */
+    /* The other side's INIT, when it came with the signalling, and sctp_write_init's went back: the
+       association is established from the start (SNAP, draft-hancke-tsvwg-snap). */
+    struct sctp_init remote;
+    uint8_t random[24]; /* fresh random bytes; zeros where the association is established so */
     /* room for SCTP_MESSAGE_MAX bytes, where messages that came in parts are put together: scratch,
        which associations may share */
     uint8_t *message;
@@ -80,6 +94,14 @@ struct sctp_stats {
 };
 
 struct sctp;
+
+/* Reads an INIT chunk, which may be anything. Returns false, and writes nothing, when no
+   association can be made of it. */
+bool sctp_read_init(struct sctp_init *init, const uint8_t *chunk, size_t size);
+
+/* Writes our INIT chunk for the signalling. It is always the same, so that a page can write it too:
+   DTLS protects an association, whose tag and first TSN need not be secret. */
+void sctp_write_init(uint8_t out[SCTP_OWN_INIT_SIZE]);
 
 /* Creates an association. Returns NULL when there is no memory. */
 struct sctp *sctp_create(const struct sctp_config *config);

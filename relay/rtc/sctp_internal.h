@@ -103,6 +103,12 @@ void sctp_abort_with(struct sctp *sctp, uint16_t cause, const char *reason);
 /* Returns the first TSN that must not be given up. */
 uint32_t sctp_keep(const struct sctp *sctp);
 
+/* Notes what the other side's INIT said. */
+void sctp_learn(struct sctp *sctp, const struct sctp_init *init);
+
+/* Makes the association established. */
+void sctp_establish(struct sctp *sctp);
+
 void sctp_make_cookie(const struct sctp *sctp, uint8_t cookie[COOKIE_SIZE]);
 
 #endif

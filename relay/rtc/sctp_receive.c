@@ -79,11 +79,8 @@ static bool violated(struct sctp *sctp, struct sctp_event *event, uint16_t cause
 
 /* The contents of an INIT or an INIT ACK. */
 struct init {
-    uint32_t tag;
-    uint32_t window;
+    struct sctp_init said;
     uint16_t streams_out;
-    uint16_t streams_in;
-    uint32_t tsn;
     struct sctp_piece cookie; /* size 0 = there is none */
     bool supports_forward;
 };
@@ -93,11 +90,11 @@ static bool read_init(const struct sctp_piece *chunk, struct init *init)
     const size_t fixed = SCTP_INIT_SIZE - SCTP_CHUNK_HEADER;
     if (chunk->size < fixed || load32(chunk->value) == 0)
         return false;
-    *init = (struct init){.tag = load32(chunk->value),
-                          .window = load32(chunk->value + 4),
-                          .streams_out = load16(chunk->value + 8),
-                          .streams_in = load16(chunk->value + 10),
-                          .tsn = load32(chunk->value + 12)};
+    *init = (struct init){.said = {.tag = load32(chunk->value),
+                                   .window = load32(chunk->value + 4),
+                                   .streams = load16(chunk->value + 10),
+                                   .tsn = load32(chunk->value + 12)},
+                          .streams_out = load16(chunk->value + 8)};
     const uint8_t *at = chunk->value + fixed;
     struct sctp_piece parameter;
     while (sctp_next_parameter(&at, chunk->value + chunk->size, &parameter)) {
@@ -112,17 +109,33 @@ static bool read_init(const struct sctp_piece *chunk, struct init *init)
     return true;
 }
 
-static bool is_known(const struct sctp *sctp, const struct init *init)
+static bool has_streams(const struct init *init)
 {
-    return sctp->remote_tag == init->tag && sctp->remote_tsn == init->tsn;
+    return init->said.streams > 0 && init->streams_out > 0;
 }
 
-static void learn(struct sctp *sctp, const struct init *init)
+bool sctp_read_init(struct sctp_init *out, const uint8_t *data, size_t size)
+{
+    struct sctp_piece chunk;
+    struct init init;
+    if (!sctp_next_chunk(&data, data + size, &chunk) || chunk.type != CHUNK_INIT ||
+        !read_init(&chunk, &init) || !has_streams(&init) || !init.supports_forward)
+        return false;
+    *out = init.said;
+    return true;
+}
+
+static bool is_known(const struct sctp *sctp, const struct init *init)
+{
+    return sctp->remote_tag == init->said.tag && sctp->remote_tsn == init->said.tsn;
+}
+
+void sctp_learn(struct sctp *sctp, const struct sctp_init *init)
 {
     sctp->remote_tag = init->tag;
     sctp->remote_window = init->window;
     sctp->remote_tsn = init->tsn;
-    sctp->remote_streams = init->streams_in;
+    sctp->remote_streams = init->streams;
 }
 
 static bool take_init(struct sctp *sctp, const struct sctp_piece *chunk, struct sctp_event *event)
@@ -136,8 +149,8 @@ static bool take_init(struct sctp *sctp, const struct sctp_piece *chunk, struct 
         return false;
     }
     const bool echoed = sctp->state == ECHOED && is_known(sctp, &init);
-    learn(sctp, &init);
-    if (init.streams_in == 0 || init.streams_out == 0)
+    sctp_learn(sctp, &init.said);
+    if (!has_streams(&init))
         return violated(sctp, event, CAUSE_PROTOCOL_VIOLATION, "an INIT without streams");
     if (!init.supports_forward)
         return violated(sctp, event, CAUSE_PROTOCOL_VIOLATION, "no support of FORWARD-TSN");
@@ -152,24 +165,28 @@ static void take_init_ack(struct sctp *sctp, const struct sctp_piece *chunk)
 {
     struct init init;
     if (!sctp->asked || (sctp->state != CLOSED && sctp->state != ANSWERED) ||
-        !read_init(chunk, &init) || init.cookie.size == 0 || init.streams_in == 0 ||
-        init.streams_out == 0 || !init.supports_forward ||
-        (sctp->state == ANSWERED && !is_known(sctp, &init)))
+        !read_init(chunk, &init) || init.cookie.size == 0 || !has_streams(&init) ||
+        !init.supports_forward || (sctp->state == ANSWERED && !is_known(sctp, &init)))
         return;
     uint8_t *out = sctp_put_chunk(&sctp->control, CHUNK_COOKIE_ECHO, 0, init.cookie.size);
     if (!out)
         return;
     memcpy(out, init.cookie.value, init.cookie.size);
-    learn(sctp, &init);
+    sctp_learn(sctp, &init.said);
     sctp->state = ECHOED;
 }
 
-static bool establish(struct sctp *sctp, struct sctp_event *event)
+void sctp_establish(struct sctp *sctp)
 {
     sctp->state = ESTABLISHED;
     sctp->init_ack_due = false;
     sctp->next_request = sctp->remote_tsn;
     tsn_map_reset(&sctp->arrived, sctp->remote_tsn);
+}
+
+static bool establish(struct sctp *sctp, struct sctp_event *event)
+{
+    sctp_establish(sctp);
     *event = (struct sctp_event){.type = SCTP_ESTABLISHED};
     return true;
 }

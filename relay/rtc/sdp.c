@@ -1,5 +1,6 @@
 #include "rtc/sdp.h"
 
+#include <openssl/evp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -173,6 +174,17 @@ static bool read_fingerprint(struct text text, uint8_t out[32])
     return true;
 }
 
+/* Reads an INIT in base64. One that is of no use counts as none. */
+static void read_sctp_init(struct text text, struct sctp_init *init)
+{
+    uint8_t bytes[256];
+    const int size = text.size <= sizeof bytes
+                         ? EVP_DecodeBlock(bytes, (const uint8_t *)text.at, (int)text.size)
+                         : 0;
+    if (size > 0)
+        sctp_read_init(init, bytes, (size_t)size);
+}
+
 static enum sdp_error read_media(struct reading *reading, struct text line)
 {
     if (reading->in_media)
@@ -234,6 +246,8 @@ static enum sdp_error read_attribute(struct reading *reading, struct text line)
     } else if (reading->in_media && skip(&line, "max-message-size:")) {
         if (!read_number(line, UINT32_MAX, &offer->max_message_size))
             return SDP_MALFORMED;
+    } else if (reading->in_media && skip(&line, "sctp-init:")) {
+        read_sctp_init(line, &offer->sctp_init);
     }
     return SDP_OK;
 }
@@ -306,6 +320,15 @@ __attribute__((format(printf, 2, 3))) static void put(struct output *out, const 
     out->size += length > 0 ? (size_t)length : 0;
 }
 
+static void put_sctp_init(struct output *out)
+{
+    uint8_t init[SCTP_OWN_INIT_SIZE];
+    char text[(SCTP_OWN_INIT_SIZE + 2) / 3 * 4 + 1];
+    sctp_write_init(init);
+    EVP_EncodeBlock((uint8_t *)text, init, sizeof init);
+    put(out, "a=sctp-init:%s\r\n", text);
+}
+
 size_t sdp_write_answer(char *out, size_t capacity, const struct sdp_answer *answer)
 {
     struct output text = {out, 0, capacity};
@@ -321,6 +344,8 @@ size_t sdp_write_answer(char *out, size_t capacity, const struct sdp_answer *ans
         put(&text, i == 0 ? "%02X" : ":%02X", answer->fingerprint[i]);
     put(&text, "\r\na=setup:passive\r\na=sctp-port:%u\r\na=max-message-size:%lu\r\n",
         answer->sctp_port, (unsigned long)answer->max_message_size);
+    if (answer->sctp_init)
+        put_sctp_init(&text);
     for (size_t i = 0; i < answer->candidate_count; i++)
         put(&text, "a=candidate:%zu 1 udp %lu %s %u typ host\r\n", i + 1,
             126ul << 24 | (65535ul - i) << 8 | 255ul, answer->candidates[i].ip,

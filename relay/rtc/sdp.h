@@ -3,6 +3,7 @@
 #ifndef CAUSEWAY_RELAY_RTC_SDP_H
 #define CAUSEWAY_RELAY_RTC_SDP_H
 
+#include "rtc/sctp.h"
 #include "session/server.h"
 #include "session/session_key.h"
 
@@ -44,8 +45,9 @@ struct sdp_offer {
     char mid[SDP_MID_MAX + 1];
     uint8_t fingerprint[32]; /* SHA-256 of the client's certificate */
     uint16_t sctp_port;
-    uint32_t max_message_size; /* 0 = any */
-    bool bundle;               /* the offer bundles, so the answer must */
+    uint32_t max_message_size;  /* 0 = any */
+    bool bundle;                /* the offer bundles, so the answer must */
+    struct sctp_init sctp_init; /* the client's INIT; it may be that of none */
     /* The value of a=x-causeway-session, which may stand anywhere; "" = none. */
     char session_key[SESSION_KEY_SIZE + 1];
     /* The value of a=x-causeway-server, which may stand anywhere too; it is not read any further.
@@ -66,6 +68,7 @@ struct sdp_answer {
     bool bundle;
     uint16_t sctp_port;
     uint32_t max_message_size;
+    bool sctp_init;         /* the answer has our INIT, as the offer had one */
     const char *ticket;     /* a ticket and its key, see ticket.h; NULL = none */
     size_t candidate_count; /* SDP_CANDIDATES at most; the best is the first */
     struct {

@@ -16,6 +16,10 @@ enum { EXPIRES = 1, CLIENT = 5, NUMBER = 21, ORIGIN_SIZE = 29, ORIGIN = 30 };
 #define PASSWORD    24
 #define H           64
 #define CERTIFICATE 32
+#define INIT        8
+
+/* The client's window until its first acknowledgement tells it. Chromium's has 5 MiB. */
+#define WINDOW 131072
 
 /* Writes base64 without padding, terminated. Returns its end. */
 static char *put_base64(char *out, const uint8_t *data, size_t size)
@@ -88,7 +92,8 @@ bool ticket_read(struct ticket_claim *claim, const char *username, size_t size)
     if (decoded < ORIGIN || bytes[0] != TICKET_VERSION || bytes[ORIGIN_SIZE] > TICKET_ORIGIN_MAX)
         return false;
     claim->signed_size = ORIGIN + (size_t)bytes[ORIGIN_SIZE];
-    const size_t server_at = claim->signed_size + PROOF + CERTIFICATE + MASK;
+    const size_t init_at = claim->signed_size + PROOF + CERTIFICATE + MASK;
+    const size_t server_at = init_at + INIT;
     if (decoded < server_at || decoded - server_at > SESSION_SERVER_TEXT)
         return false;
     claim->expires = load32(bytes + EXPIRES);
@@ -96,6 +101,10 @@ bool ticket_read(struct ticket_claim *claim, const char *username, size_t size)
     memcpy(claim->origin, bytes + ORIGIN, bytes[ORIGIN_SIZE]);
     memcpy(claim->fingerprint, bytes + claim->signed_size + PROOF, CERTIFICATE);
     memcpy(claim->name.ip, claim->fingerprint, sizeof claim->name.ip);
+    claim->sctp_init = (struct sctp_init){.tag = load32(bytes + init_at),
+                                          .tsn = load32(bytes + init_at + 4),
+                                          .window = WINDOW,
+                                          .streams = UINT16_MAX};
     memcpy(claim->server, bytes + server_at, decoded - server_at);
     return true;
 }

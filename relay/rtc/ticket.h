@@ -15,6 +15,8 @@
                16  the proof: the first bytes of H
                32  the SHA-256 of the client's certificate, which is new for each attempt
                16  the session's key, xor the next 16 bytes of H, the mask
+                4  the tag of the client's INIT, when its offer and the last answer had one
+                4  the first TSN in it; otherwise both are 0
                 *  the name of the game server, see session/server.h
 
    H is HMAC-SHA-512(secret, all before it). The 24 bytes behind the mask, in base64, are the
@@ -69,6 +71,7 @@ struct ticket_claim {
     char server[SESSION_SERVER_TEXT + 1]; /* "" = none */
     char session_key[SESSION_KEY_SIZE + 1];
     char password[TICKET_PASSWORD_SIZE];
+    struct sctp_init sctp_init;
     uint8_t bytes[SDP_UFRAG_MAX]; /* the bytes of the ufrag */
     size_t signed_size;           /* the number of bytes before the proof */
 };

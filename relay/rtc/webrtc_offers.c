@@ -65,6 +65,7 @@ static void write_answer(struct webrtc *webrtc, const struct http_request *reque
         .bundle = offer->bundle,
         .sctp_port = PEER_SCTP_PORT,
         .max_message_size = SESSION_DATAGRAM_MAX,
+        .sctp_init = offer->sctp_init.tag != 0,
     };
     RAND_bytes((unsigned char *)&answer.session, sizeof answer.session);
     for (unsigned i = 0; i < webrtc->config.advertised_count; i++)
@@ -215,7 +216,7 @@ static void answer_offer(struct webrtc *webrtc, const struct http_request *reque
    is not taken gets no answer; it then POSTs its offer, and is told why. */
 static struct rtc_link *accept_claim(struct webrtc *webrtc, struct ticket_claim *claim)
 {
-    struct sdp_offer offer = {.sctp_port = PEER_SCTP_PORT};
+    struct sdp_offer offer = {.sctp_port = PEER_SCTP_PORT, .sctp_init = claim->sctp_init};
     struct link_request wanted = {0};
     struct link_names names = {0};
     unsigned retry_after;

@@ -66,6 +66,21 @@ describe('as it is', () => {
   });
 });
 
+/** Returns the byte that a new transport carried to the server and back. */
+const echo = (page, session) =>
+  page.evaluate(
+    async ([url, session]) => {
+      const transport = await globalThis.causeway.WebRtcTransport.connect(url, { session });
+      const back = new Promise((resolve) => (transport.ondatagram = ([byte]) => resolve(byte)));
+      const timer = setInterval(() => transport.send(Uint8Array.of(7)), 50);
+      const byte = await back;
+      clearInterval(timer);
+      transport.close();
+      return byte;
+    },
+    [path.url, session],
+  );
+
 /** Makes the relay seem that much farther away, so that the page waits for it however slow this machine is. */
 const seemFar = (page, factor) =>
   page.evaluate((factor) => {
@@ -85,16 +100,13 @@ for (const [name, start] of Object.entries(browsers))
     }
   });
 
-describe('with DTLS embedded in the checks', () => {
+describe('with what Chromium tries out', () => {
+  const trials = 'WebRTC-IceHandshakeDtls/Enabled/WebRTC-Sctp-Snap/Enabled/';
   const page = share(async (t) =>
-    openPackagePage(
-      t,
-      await startChromium(t, '--force-fieldtrials=WebRTC-IceHandshakeDtls/Enabled/'),
-      origin,
-    ),
+    openPackagePage(t, await startChromium(t, `--force-fieldtrials=${trials}`), origin),
   );
 
-  test('the relay takes it', async (t) => {
+  test('the relay takes DTLS that is embedded in the checks', async (t) => {
     await openingTime(page(), path.url);
     const { 'udp up': up, 'udp down': down, took } = await watchOpening(page());
     assert.ok(knowsEmbedding(up), 'the browser embeds');
@@ -102,5 +114,18 @@ describe('with DTLS embedded in the checks', () => {
     t.diagnostic(`open after ${took.toFixed(0)} ms`);
     // A side does not repeat messages that it knows to have arrived: the rest of the ClientHello comes at most twice.
     assert.ok(up.filter(isDtls).filter((data) => data[13] === 1).length <= 2);
+  });
+
+  // A browser whose INIT was answered sends no other, and the relay takes none.
+  test('the relay takes an INIT in the offer, and one with a ticket', async (t) => {
+    await seemFar(page(), 100);
+    const { 'tcp down': answer } = await watchOpening(page());
+    await seemFar(page(), 1);
+    assert.match(Buffer.concat(answer).toString(), /a=sctp-init:/);
+    const { 'tcp up': requests, took } = await watchOpening(page(), 'cccccccccccccccccccccc');
+    assert.equal(requests.length, 0);
+    t.diagnostic(`open after ${took.toFixed(0)} ms`);
+    for (const session of [undefined, 'dddddddddddddddddddddd'])
+      assert.equal(await echo(page(), session), 7);
   });
 });

@@ -196,3 +196,30 @@ TEST(bad_answers_are_passed_over)
     assert_int_equal(refused(link), 1);
     assert_int_equal(fetch_all(link), 0);
 }
+
+/* With SNAP each side knows the other's INIT before the first packet. */
+TEST(inits_may_come_with_the_signalling)
+{
+    struct sctp_packet packet;
+    struct link *link = link_open();
+    struct sctp_config config = {.local_port = 5000, .remote_port = 5000, .message = link->whole};
+    sctp_client_write_init(&link->client, &packet);
+    for (size_t size = 0; size < 30; size++)
+        assert_false(sctp_read_init(&config.remote, packet.data + 12, size));
+    assert_true(sctp_read_init(&config.remote, packet.data + 12, packet.size - 12));
+    sctp_destroy(link->sctp);
+    link->sctp = sctp_create(&config);
+    assert_true(sctp_is_established(link->sctp));
+    assert_int_equal(fetch_all(link), 0);
+
+    uint8_t init[SCTP_OWN_INIT_SIZE];
+    sctp_write_init(init);
+    sctp_packet_begin(&packet, 0);
+    sctp_packet_chunk(&packet, init[0], init[1], init + 4, sizeof init - 4);
+    sctp_packet_end(&packet);
+    assert_true(sctp_client_read(&link->client, packet.data, packet.size));
+    expect_to_work(link);
+    assert_int_equal(link->client.acknowledged, FIRST_TSN);
+    ask_back(link);
+    assert_int_equal(fetch_all(link), 0);
+}

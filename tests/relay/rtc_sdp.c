@@ -72,6 +72,35 @@ TEST(reads_the_offers_of_browsers)
     assert_int_equal(offer.fingerprint[31], 0x10);
 }
 
+/* Chromium offers its INIT with WebRTC-Sctp-Snap. One that cannot be used counts as none. */
+TEST(an_offer_may_have_an_init)
+{
+    static const struct {
+        const char *text;
+        uint32_t tag;
+    } cases[] = {
+        {"AQAAHrCMTdEAUAAA/////0HUv9PAAAAEgAgABoLA", 0xb08c4dd1},
+        {"AQAAHGVPFd8AEAAA/////9tAK2qACAAIgsBAwg==", 0x654f15df},
+        {"", 0},
+        {"AQAAHrCMTdEAUAAA/////0HUv9PAAAAEgAgABoLA=", 0},
+        {"AQAAHrCMTdEAUAAA", 0},
+        {"AQAAHgAAAAAAUAAA/////0HUv9PAAAAEgAgABoLA", 0},                     /* no tag */
+        {"AQAAHrCMTdEAUAAAAAD//0HUv9PAAAAEgAgABoLA", 0},                     /* no streams */
+        {"AQAAHrCMTdEAUAAA//8AAEHUv9PAAAAEgAgABoLA", 0},                     /* no streams back */
+        {"AQAAFLCMTdEAUAAA/////0HUv9M=", 0},                                 /* no FORWARD-TSN */
+        {"AgAAHrCMTdEAUAAA/////0HUv9PAAAAEgAgABoLA", 0},                     /* an INIT ACK */
+        {"AQAAHrCMTdEAUAAA/////0HUv9PAAAAEgAgABoLA AQAAHrCMTdEAUAAA////", 0} /* two words */
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char line[200];
+        struct sdp_offer offer;
+        snprintf(line, sizeof line, "a=mid:0\r\na=sctp-init:%s", cases[i].text);
+        assert_int_equal(read_changed(&offer, "a=mid:0", line), SDP_OK);
+        if (offer.sctp_init.tag != cases[i].tag)
+            fail_msg("%s: tag %x", cases[i].text, offer.sctp_init.tag);
+    }
+}
+
 TEST(the_line_ends_may_be_bare)
 {
     char text[4096];
@@ -252,6 +281,12 @@ TEST(writes_the_answer)
     char exact[sizeof expected];
     assert_int_equal(sdp_write_answer(exact, sizeof exact, &answer), strlen(expected));
     assert_int_equal(sdp_write_answer(exact, sizeof exact - 1, &answer), 0);
+    answer.sctp_init = true;
+    sdp_write_answer(out, sizeof out, &answer);
+    /* Tag 1, 128 KiB, 65535 streams each way, TSN 0, RE-CONFIG and FORWARD-TSN. */
+    assert_non_null(strstr(
+        out, "\r\na=sctp-init:AQAAIAAAAAEAAgAA/////wAAAACACAAGgsAAAMAAAAQ=\r\na=candidate:1"));
+    answer.sctp_init = false;
     answer.ticket = "TICKET KEY";
     sdp_write_answer(out, sizeof out, &answer);
     assert_string_equal(out + strlen(expected), "a=x-causeway-ticket:TICKET KEY\r\n");

@@ -19,8 +19,11 @@ static char password[TICKET_PASSWORD_SIZE];
 /* A page of this origin that has got its ticket and made a claim of it. */
 static struct page_ticket page_of(const char *origin, const char *server)
 {
-    struct page_ticket page = {
-        .text = text, .fingerprint = {6, 5, 4}, .session = {0xfb, 0xff, 3}, .server = server};
+    struct page_ticket page = {.text = text,
+                               .fingerprint = {6, 5, 4},
+                               .session = {0xfb, 0xff, 3},
+                               .init = {0xca, 0xfe, 0, 1, 0xff, 0, 0, 2},
+                               .server = server};
     ticket.origin = origin;
     assert_true(ticket_write(&ticket, secret, text, password));
     page_ticket_redeem(&page);
@@ -49,6 +52,8 @@ TEST(a_relay_reads_what_a_page_claims)
         assert_string_equal(claim.origin, "https://game.example");
         assert_string_equal(claim.server, servers[i]);
         assert_string_equal(claim.session_key, "-_8DAAAAAAAAAAAAAAAAAA");
+        assert_int_equal(claim.sctp_init.tag, 0xcafe0001u);
+        assert_int_equal(claim.sctp_init.tsn, 0xff000002u);
         assert_memory_equal(claim.client.ip, ticket.client.ip, sizeof claim.client.ip);
         assert_memory_equal(claim.fingerprint, page.fingerprint, sizeof page.fingerprint);
     }

@@ -15,6 +15,15 @@ export function answerTo(offer: string, last: string, wishes: SessionOptions): s
     atob(session!.replaceAll('-', '+').replaceAll('_', '/')),
     (char, i) => char.charCodeAt(0) ^ atob(mask!).charCodeAt(i),
   );
-  const ufrag = btoa(atob(ticket!) + String.fromCharCode(...bytes, ...hidden) + server);
+  const init = last.includes('sctp-init')
+    ? atob(/sctp-init:(\S+)/.exec(offer)![1]!)
+    : '\0'.repeat(20);
+  const ufrag = btoa(
+    atob(ticket!) +
+      String.fromCharCode(...bytes, ...hidden) +
+      init.slice(4, 8) +
+      init.slice(16, 20) +
+      server,
+  );
   return last.replace(/ufrag:.*/, `ufrag:${ufrag.replaceAll('=', '')}`);
 }
