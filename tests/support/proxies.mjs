@@ -16,13 +16,14 @@ const missing = (program) =>
 
 /**
  * Each proxy makes its file, in a folder with a certificate: it listens at `port`, passes all on to `app`, and cuts a
- * connection on which nothing comes for `silence` seconds. Caddy takes the lines of a `site` instead.
+ * connection on which nothing comes for `silence` seconds. Caddy takes the lines of a `site` instead, and HAProxy the
+ * `hosts` that lead to other ports, or to none.
  */
 export const proxies = {
   haproxy: {
     missing: missing('haproxy'),
     arguments: (file) => ['-db', '-f', file],
-    configure: (folder, { port, app, silence }) => `
+    configure: (folder, { port, app, silence, hosts = {} }) => `
       defaults
         mode http
         option forwardfor
@@ -32,9 +33,13 @@ export const proxies = {
         timeout tunnel ${silence}s
       frontend all
         bind 127.0.0.1:${port} ssl crt ${folder}/both.pem alpn http/1.1
+        ${Object.keys(hosts)
+          .map((host) => `use_backend ${host} if { hdr(host) -m beg ${host}: }`)
+          .join('\n')}
         default_backend app
-      backend app
-        server one 127.0.0.1:${app}
+      ${Object.entries({ ...hosts, app })
+        .map(([name, to]) => `backend ${name}\n${to ? `server one 127.0.0.1:${to}` : ''}`)
+        .join('\n')}
     `,
   },
   caddy: {
@@ -86,13 +91,13 @@ export const proxies = {
 };
 
 /** Starts a proxy, and resolves with a function that ends it when it takes connections. */
-export async function startProxy(t, program, { port, app, silence = 60, site }) {
+export async function startProxy(t, program, { port, silence = 60, ...way }) {
   const folder = temporaryFolder(t);
   const { certificate, key } = certify(folder);
   writeFileSync(`${folder}/both.pem`, readFileSync(certificate) + readFileSync(key));
   const file = `${folder}/${program}.cfg`;
   const proxy = proxies[program];
-  writeFileSync(file, `${proxy.configure(folder, { port, app, silence, site }).trim()}\n`);
+  writeFileSync(file, `${proxy.configure(folder, { port, silence, ...way }).trim()}\n`);
   const child = startProgram(t, program, proxy.arguments(file), {
     stdio: ['ignore', 'ignore', 'pipe'],
     env: { ...process.env, HOME: folder, XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder },
