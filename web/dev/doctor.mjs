@@ -12,6 +12,7 @@ import { bool, message, schema } from '../dist/index.js';
 import { loadCore } from '../dist/loader.js';
 import { PayloadClient } from '../dist/secure/payload_client.js';
 import { Server, loadServer } from '../dist/server/index.js';
+import { within } from '../dist/transports/within.js';
 import { probeUdp } from './stun.mjs';
 
 const TIMEOUT_SECONDS = 4;
@@ -20,9 +21,11 @@ const TIMEOUT_SECONDS = 4;
 function ready(socket, event, code, check = () => {}) {
   socket.setTimeout(TIMEOUT_SECONDS * 1000);
   const done = new Promise((resolve, reject) => {
-    const fail = (why) => reject(new Fault(code, `${event}: ${why}`));
+    const fail = (why) => reject(new Fault(code, why));
     socket.once('timeout', () => fail(`nobody answers in ${TIMEOUT_SECONDS} s`));
-    socket.once('error', (error) => fail(error.errors?.[0].message ?? error.message));
+    socket.once('error', (error) =>
+      fail(error.reason ?? error.errors?.[0].message ?? error.message),
+    );
     socket.once(event, () => {
       try {
         resolve(check());
@@ -55,7 +58,10 @@ function probesOf({ protocol, hostname, port }) {
   const at = { host, port: Number(port) || (isSecure ? 443 : 80) };
   const dns = async () => {
     try {
-      return (await lookup(host, { all: true })).map(({ address }) => address).join(', ');
+      const look = () => lookup(host, { all: true });
+      const late = () => new Error('the name servers do not answer');
+      const found = await within({ timeoutSeconds: TIMEOUT_SECONDS }, late, look);
+      return found.map(({ address }) => address).join(', ');
     } catch (error) {
       throw new Fault('DNS', error.message);
     }

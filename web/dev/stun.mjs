@@ -2,6 +2,7 @@
 // to each address in the answer. Every other request is as long as the longest packet of a game.
 import { createHmac, randomBytes } from 'node:crypto';
 import { createSocket } from 'node:dgram';
+import { setTimeout } from 'node:timers/promises';
 import { crc32 } from 'node:zlib';
 import { ConnectError, relaySays } from '../dist/errors.js';
 import { Fault, Skipped } from '../dist/doctor/faults.js';
@@ -75,62 +76,55 @@ async function offer(relay, { origin, server, signal }) {
   };
 }
 
-/** Sends requests to one address, and counts the answers. */
-function ask({ username, password }, [, host, port], timeoutSeconds) {
-  const { promise, resolve, reject } = Promise.withResolvers?.() ?? withResolvers();
+const mean = (values) => values.reduce((sum, value) => sum + value, 0) / (values.length || 1);
+
+/** Returns what the answers show, for people. `answered` has the numbers of their requests, which began with 0. */
+function report(where, answered, times) {
+  if (answered.length === 0) throw new Fault('UDP_BLOCKED', `no answer over UDP from ${where}`);
+  // What was asked after the newest request that has been answered may still be under way.
+  const counted = Math.min(Math.max(...answered) + 1, 2 * PAIRS);
+  const [small, large] = [0, 1].map(
+    (odd) => answered.filter((number) => number < counted && number % 2 === odd).length,
+  );
+  const loss = 1 - (small + large) / counted;
+  // Each answer has come two ways.
+  judge(small, counted / 2, large, loss / 2);
+  const steps = times.slice(1).map((time, i) => Math.abs(time - times[i]));
+  const [rtt, jitter] = [times, steps].map((values) => milliseconds(mean(values) / 1000));
+  return `${where} answers: round trip ${rtt}, jitter ${jitter}, loss ${percent(loss)}`;
+}
+
+/** Sends requests to one address until enough were answered. */
+async function ask({ username, password }, [, host, port], timeoutSeconds) {
   const socket = createSocket(host.includes(':') ? 'udp6' : 'udp4');
-  const began = performance.now();
-  /** The time of each request, by its id. */
+  const end = performance.now() + timeoutSeconds * 1000;
+  /** The number and time of each request, by its id. */
   const sent = new Map();
-  const counted = { small: 0, large: 0 };
+  const answered = [];
   const times = [];
-  const end = () => {
-    const answered = counted.small + counted.large;
-    if (answered === 0)
-      return reject(new Fault('UDP_BLOCKED', `no answer over UDP from ${host} port ${port}`));
-    const loss = 1 - answered / (2 * PAIRS);
-    const rtt = times.reduce((sum, time) => sum + time, 0) / times.length;
-    const steps = times.slice(1).map((time, i) => Math.abs(time - times[i]));
-    const jitter = steps.reduce((sum, step) => sum + step, 0) / (steps.length || 1);
-    const [a, b] = [rtt / 1000, jitter / 1000].map(milliseconds);
-    try {
-      // Each answer has come two ways.
-      judge(counted.small, PAIRS, counted.large, loss / 2);
-      resolve(`${host} port ${port} answers: round trip ${a}, jitter ${b}, loss ${percent(loss)}`);
-    } catch (error) {
-      reject(error);
-    }
-  };
+  let isDone = false;
   socket.on('message', (answer) => {
     const request = sent.get(answer.toString('hex', 8, 20));
     if (!request || answer.readUInt16BE(0) !== 0x0101) return;
     times.push(performance.now() - request.time);
-    if (request.number >= 2 * PAIRS) return end();
-    counted[request.number % 2 ? 'large' : 'small']++;
-    if (counted.small + counted.large === 2 * PAIRS) end();
+    answered.push(request.number);
+    isDone ||= request.number >= 2 * PAIRS;
   });
-  socket.on('error', (error) => reject(new Fault('UDP_BLOCKED', String(error))));
-  const timer = setInterval(() => {
-    if (performance.now() - began > timeoutSeconds * 1000) return end();
-    for (let i = 0; i < 2; i++) {
-      const number = sent.size;
-      const id = randomBytes(12);
-      sent.set(id.toString('hex'), { number, time: performance.now() });
-      const size = number % 2 && number < 2 * PAIRS ? LARGE : 0;
-      socket.send(bindingRequest(id, username, password, size), Number(port), host);
-    }
-  }, INTERVAL_MS);
-  return promise.finally(() => {
-    clearInterval(timer);
-    socket.close();
-  });
-}
-
-/** Node has Promise.withResolvers since version 22. */
-function withResolvers() {
-  let resolve, reject;
-  const promise = new Promise((...both) => ([resolve, reject] = both));
-  return { promise, resolve, reject };
+  socket.on('error', () => {}); // Without an address of this kind, nothing can be sent.
+  const send = () => {
+    const number = sent.size;
+    const id = randomBytes(12);
+    sent.set(id.toString('hex'), { number, time: performance.now() });
+    const size = number % 2 && number < 2 * PAIRS ? LARGE : 0;
+    socket.send(bindingRequest(id, username, password, size), Number(port), host);
+  };
+  while (!isDone && performance.now() < end) {
+    send();
+    send();
+    await setTimeout(INTERVAL_MS);
+  }
+  socket.close();
+  return report(`${host} port ${port}`, answered, times);
 }
 
 /**

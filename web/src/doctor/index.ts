@@ -101,17 +101,15 @@ class Doctor {
     for (const [name, work] of options.first ?? [])
       if (!(await this.check(name, () => work(undefined)))) return;
     let token: ReadToken | undefined;
-    if (options.token)
-      await this.check('token', async () => {
-        token = await this.token();
-        return describe(token, typeof options.token === 'function');
-      });
+    const isNew = typeof options.token === 'function';
+    const read = async (): Promise<string> => describe((token = await this.token()), isNew);
+    const isGood = options.token !== undefined && (await this.check('token', read));
     const server = token?.servers[0];
     const beside = (options.beside ?? []).map(([name, work]) =>
       this.check(name, () => work(token)),
     );
     const opened = await this.transports(server);
-    if (token && opened) await this.play(token.bytes, opened);
+    if (token && isGood && opened) await this.play(token.bytes, opened);
     await Promise.all(beside);
   }
 

@@ -46,7 +46,6 @@ export async function measure(
 ): Promise<PathFigures> {
   const endpoint = new Endpoint(core);
   const acked = [0, 0];
-  let sent = 0;
   let underWay = 0;
   let last = -1;
   const isLarge = (sequence: number): number => Number(sequence % 3 === 2);
@@ -72,13 +71,13 @@ export async function measure(
         const large = isLarge(endpoint.nextSequence);
         endpoint.send(new Uint8Array(large ? LARGE : 1), seconds());
         transport.send(endpoint.transmit(seconds())!);
-        sent++;
         underWay++;
       }
       await new Promise((resolve) => setTimeout(resolve, INTERVAL_MS));
     }
     const [small = 0, large = 0] = acked;
-    const counted = Math.min(sent, COUNTED);
+    // What was sent after the newest packet that has arrived may still be under way.
+    const counted = Math.min(last + 1, COUNTED);
     const { rtt, jitter, packetsMissed, packetsReceived } = endpoint.stats();
     if (small + large === 0) throw new Skipped('the game server acks no packets of this library');
     const lossUp = 1 - (small + large) / counted;
