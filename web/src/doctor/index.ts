@@ -1,7 +1,8 @@
 /** Finds out what stands between a page, or a program on Node, and its game server. @module */
+import { throwIfAborted } from '../abort.js';
 import { ConnectError, relaySays } from '../errors.js';
 import { openSecureTransport, type SecureTransport } from '../hosts/secure_transport.js';
-import { Tokens, type ReadToken, type TokenOption } from '../hosts/token.js';
+import { Tokens, type ReadToken, type TokenAnswer, type TokenOption } from '../hosts/token.js';
 import { coreOf, type CoreOptions } from '../loader.js';
 import { checkOptions } from '../options.js';
 import { PageRules } from '../transports/page_rules.js';
@@ -86,6 +87,7 @@ class Doctor {
     try {
       check = { name, state: 'ok', text: await work() };
     } catch (error) {
+      throwIfAborted(this.options.signal);
       const code = codeOf(error);
       const text = error instanceof Error ? error.message : String(error);
       const state = error instanceof Skipped ? 'skipped' : 'failed';
@@ -116,9 +118,10 @@ class Doctor {
   /** Gets the token and reads it. */
   async token(): Promise<ReadToken> {
     const { token } = this.options;
+    const ask = async (): Promise<TokenAnswer> => (typeof token === 'function' ? token() : token!);
     const tokens = new Tokens(await coreOf(this.options), async () => {
       try {
-        return await (typeof token === 'function' ? token() : token!);
+        return await within(this.bounds, () => 'the backend does not answer', ask);
       } catch (error) {
         throw new Fault('TOKEN_FAILED', `there is no token: ${String(error)}`);
       }
@@ -133,12 +136,13 @@ class Doctor {
     const rules = new PageRules(this.relay);
     const open = async (kind: RelayTransportKind): Promise<string> => {
       const { token: _, core: _core, wasm: _wasm, ...options } = this.options;
-      const { timeoutSeconds } = this;
-      const how = { ...options, timeoutSeconds, session, ...(server && { server }) };
+      const how = { ...options, ...this.bounds, session, ...(server && { server }) };
       try {
         const transport = await kinds[kind](this.relay, how);
         transport.close();
-        const { code } = await transport.closed;
+        // A relay that refuses a link says so after it has opened.
+        const late = (): Error => new Error('the link opens, but does not close');
+        const { code } = await within(this.bounds, late, () => transport.closed);
         const said = relaySays(code);
         if (said) throw new ConnectError(said.code, 'handshake', `the relay ${said.means}`);
         return 'opens';
@@ -154,8 +158,10 @@ class Doctor {
     }
   }
 
-  get timeoutSeconds(): number {
-    return this.options.timeoutSeconds ?? 4;
+  /** The bounds of one check. */
+  get bounds(): { signal?: AbortSignal; timeoutSeconds: number } {
+    const { signal, timeoutSeconds = 4 } = this.options;
+    return { ...(signal && { signal }), timeoutSeconds };
   }
 
   /** Returns the fault that keeps a link from opening. */
@@ -184,7 +190,7 @@ class Doctor {
     });
     if (!isTaken) return;
     await this.check(`path by ${kind}`, async () => {
-      const path = (this.path = await measure(core, transport!, this.timeoutSeconds));
+      const path = (this.path = await measure(core, transport!, this.bounds.timeoutSeconds));
       const [rtt, jitter] = [path.rtt, path.jitter].map(milliseconds);
       const [up, down] = [path.lossUp, path.lossDown].map(percent);
       return `round trip ${rtt}, jitter ${jitter}, loss to the server ${up}, from it ${down}`;
@@ -193,15 +199,14 @@ class Doctor {
   }
 
   async enter(token: Uint8Array, kind: RelayTransportKind): Promise<SecureTransport> {
-    const { options, timeoutSeconds } = this;
     let closed: number | undefined;
     const through = (session: Transport): Transport => {
       void session.closed.then(({ code }) => (closed = code));
       return session;
     };
-    const how = { ...options, transports: [kind], token, through };
+    const how = { ...this.options, transports: [kind], token, through };
     try {
-      return await within({ ...options, timeoutSeconds }, silent, ({ signal }) =>
+      return await within(this.bounds, silent, ({ signal }) =>
         openSecureTransport(this.relay, { ...how, signal }),
       );
     } catch (error) {
