@@ -1,10 +1,15 @@
 // Pages that the browser keeps from the relay by a rule of theirs say so, and what to add: a real Chromium.
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { makeRoot, openPage, startChat } from '../support/chat_page.mjs';
 import { startChromium } from '../support/browsers.mjs';
+import { own } from '../support/fixture.mjs';
+import { freePort } from '../support/free_port.mjs';
+import { startGate } from '../support/secure.mjs';
 
 const root = makeRoot(test);
 const whole = readFileSync(join(root, 'index.html'), 'utf8');
@@ -64,3 +69,45 @@ test('a policy that forbids WebAssembly', async (t) => {
     /causeway\.wasm .*Content-Security-Policy.*script-src 'self' 'wasm-unsafe-eval'$/,
   );
 });
+
+/** Has the doctor examine a relay in a page; returns what it says. */
+const examine = (page, relay, token) =>
+  page.evaluate(
+    async ([home, url, bytes]) => {
+      const { doctor } = await import(new URL('/causeway-net/doctor/index.js', home).href);
+      return doctor(url, bytes && { token: new Uint8Array(bytes) });
+    },
+    [place.url, relay, token && [...token]],
+  );
+
+test('the doctor finds nothing wrong, and measures the path', async (t) => {
+  const page = await openPage(t, browser, { url: place.url });
+  const { ok, checks, path } = await examine(page, '/', await place.server.token());
+  assert.ok(ok, JSON.stringify(checks));
+  const passed = checks.filter(({ state }) => state === 'ok').map(({ name }) => name);
+  const wanted = ['path by webrtc', 'server', 'token', 'webrtc', 'websocket'];
+  assert.deepEqual(passed.sort(), wanted, JSON.stringify(checks));
+  assert.deepEqual([path.rtt > 0, path.lossUp, path.lossDown], [true, 0, 0]);
+});
+
+const other = createServer((_, response) => response.end('hello'));
+own(test, () => other.close());
+await once(other.listen(0, '127.0.0.1'), 'listening');
+const start = async (...args) => (await startGate(test, place.server, args)).url;
+for (const [what, code, name, relay] of [
+  ['a policy', 'POLICY', 'lonely.html', place.url],
+  ['a closed port', 'UNREACHABLE', '', `http://127.0.0.1:${await freePort('tcp')}/`],
+  ['a server that is no relay', 'NOT_RELAY', '', `http://127.0.0.1:${other.address().port}/`],
+  ['another origin', 'ORIGIN', '', await start('--origin', 'https://game.example')],
+  [
+    'UDP that is blocked',
+    'UDP_BLOCKED',
+    '',
+    await start('--origin', '*', '--rtc-advertise', '127.0.0.1:9'),
+  ],
+])
+  test(`the doctor in a page names ${what}`, async (t) => {
+    const page = await openPage(t, browser, { url: new URL(name, place.url).href });
+    const said = await examine(page, relay);
+    assert.deepEqual([said.ok, said.code], [false, code], JSON.stringify(said, null, 1));
+  });

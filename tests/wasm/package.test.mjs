@@ -52,6 +52,8 @@ test('the archive has what is exported and nothing of the tests', () => {
     'dist/causeway-server.wasm',
     'dist/core/index.js',
     'dist/core/index.d.ts',
+    'dist/doctor/index.js',
+    'dist/doctor/index.d.ts',
     'dist/game/index.js',
     'dist/game/index.d.ts',
     'dist/protocols/index.js',

@@ -11,6 +11,7 @@ import {
   openTransport,
   require,
 } from '../support/causeway.mjs';
+import { doctor } from '../../web/dist/doctor/index.js';
 import { startSecureServer } from '../support/secure.mjs';
 import { RTCPeerConnection } from '../support/wrtc.mjs';
 import { startRelay } from '../support/relay.mjs';
@@ -106,6 +107,8 @@ for (const [state, code] of [
     const error = await refusedIn(t, page);
     assert.equal(error.code, code);
     if (code === 'LOCAL_NETWORK') assert.match(error.message, /Local Network Access/);
+    const found = await doctor('http://127.0.0.1:9/', { WebSocket, transports: ['websocket'] });
+    assert.equal(found.code, code === 'CONNECT' ? 'UNREACHABLE' : code);
   });
 
 test('the time after which to try again is told', async (t) => {

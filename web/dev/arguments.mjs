@@ -5,6 +5,7 @@ import { isLoopback } from './addresses.mjs';
 
 export const usage = `usage: causeway-net init FOLDER
        causeway-net dev --server FILE [--root FOLDER] [--listen ADDRESS:PORT] [--expose] [--relay FILE]
+       causeway-net doctor URL [--token URL] [--origin ORIGIN] [--json]
 
 init    writes a small game into a new folder: page, messages and server in TypeScript
 dev     for development only: serves the page, runs the game server, gives a token to whoever asks, and
@@ -15,7 +16,12 @@ dev     for development only: serves the page, runs the game server, gives a tok
   --listen ADDRESS:PORT   where browsers find it (default 127.0.0.1:8080; port 0: any free one)
   --expose                allows an address that other machines reach
   --relay FILE            the program causeway-relay, for WebRTC (default: the one on the PATH or in the
-                          current folder, or that the variable CAUSEWAY_RELAY names; none: WebSocket only)`;
+                          current folder, or that the variable CAUSEWAY_RELAY names; none: WebSocket only)
+doctor  says what stands between this machine and the game of a relay; exits with 1 if anything does
+  --token URL             where the backend gives a token to a POST, or a file with one; a player enters
+                          the game with it for two seconds
+  --origin ORIGIN         what the relay is told as the page's origin, such as https://game.example
+  --json                  prints one JSON object`;
 
 /** The error of a command line that cannot be understood. */
 export class UsageError extends Error {}
@@ -58,6 +64,21 @@ function readInit(args) {
   return { folder: positionals[0] };
 }
 
+function readDoctor(args) {
+  const text = { type: 'string' };
+  const { values, positionals } = parseArgs({
+    args,
+    allowPositionals: true,
+    options: { token: text, origin: text, json: { type: 'boolean', default: false } },
+  });
+  const [url] = positionals;
+  if (positionals.length !== 1 || !/^(https?|wss?):/.test(url) || !URL.canParse(url))
+    throw new UsageError('doctor needs the address of a relay, such as https://relay.example/');
+  return { ...values, url, key: process.env.CAUSEWAY_KEY };
+}
+
+const readers = { dev: readDev, doctor: readDoctor, init: readInit };
+
 /**
  * Reads the arguments of the program: the command, and its options.
  * @throws {@link UsageError} that says what is wrong
@@ -66,10 +87,10 @@ export function readArguments([command, ...args]) {
   if (!command) throw new UsageError(usage);
   if (command === '--help' || command === '-h' || args.some((arg) => /^(--help|-h)$/.test(arg)))
     return { command: 'help' };
-  if (command !== 'dev' && command !== 'init')
+  if (!Object.hasOwn(readers, command))
     throw new UsageError(`there is no command ${command}; causeway-net --help lists them`);
   try {
-    return { command, options: command === 'dev' ? readDev(args) : readInit(args) };
+    return { command, options: readers[command](args) };
   } catch (error) {
     if (!error.code?.startsWith('ERR_PARSE_ARGS')) throw error;
     throw new UsageError(`${error.message}\ncauseway-net --help lists the options`);

@@ -22,7 +22,7 @@ export type TokenAnswer = ConnectToken | TokenWithRelays;
 export type TokenOption = ConnectToken | (() => TokenAnswer | Promise<TokenAnswer>);
 
 /** A token, with its public part. */
-interface ReadToken {
+export interface ReadToken {
   readonly bytes: Uint8Array;
   /** The time when it expires, in seconds of Unix time. */
   readonly expireTime: number;

@@ -31,7 +31,7 @@ interface WithDatagrams {
 }
 
 /** Safari is the only browser that has no `writable` there. */
-const defaultKinds = (): readonly RelayTransportKind[] =>
+export const defaultKinds = (): readonly RelayTransportKind[] =>
   'writable' in Object((globalThis as WithDatagrams).WebTransportDatagramDuplexStream?.prototype)
     ? ['webtransport', 'webrtc', 'websocket']
     : ['webrtc', 'websocket'];
@@ -39,7 +39,7 @@ const defaultKinds = (): readonly RelayTransportKind[] =>
 type Connect = (relay: URL, options: TransportOptions & SessionOptions) => Promise<Transport>;
 
 /** The functions that open links. The code of WebTransport is loaded only by those who use it. */
-const kinds: Record<RelayTransportKind, Connect> = {
+export const kinds: Record<RelayTransportKind, Connect> = {
   webrtc: (relay, options) => WebRtcTransport.connect(relay, options),
   websocket: (relay, options) => WebSocketTransport.connect(relay, options),
   webtransport: async (relay, options) => {
