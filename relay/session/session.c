@@ -355,6 +355,7 @@ void session_describe(const struct session *session, struct session_summary *out
 {
     *out = (struct session_summary){
         .id = session->id,
+        .token_id = session->token_id,
         .age_seconds = loop_now() - session->opened,
         .client = session->client,
         .server = session->server,
@@ -548,6 +549,9 @@ bool session_receive(struct session *session, const uint8_t *data, size_t size)
         session_hurry(session);
     if (!within_allowance(session, size))
         return false;
+    const uint64_t token_id = gate_token_id(data, size);
+    if (token_id != 0)
+        session->token_id = token_id;
     if (!upstream_send(&session->upstream, data, size)) {
         session_end(session, SESSION_END_RESOURCES);
         return false;

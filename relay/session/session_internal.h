@@ -33,6 +33,7 @@ struct session {
     double last_answer; /* when the game server last spoke to it, other than by a challenge */
     double unlinked;    /* when it lost its last link; INFINITY while it has one */
     unsigned long id;
+    uint64_t token_id; /* of its latest connection request, see gate_token_id; 0 = it had none */
     bool ending;
     bool evicted;
     bool published; /* the directory has it */

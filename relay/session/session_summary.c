@@ -2,11 +2,20 @@
 
 #include "os/log.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stddef.h>
+#include <stdio.h>
 
 /* The most fields of a line. Not every line has the last two. */
-#define FIELDS_MAX 14
+#define FIELDS_MAX 15
+
+void session_summary_token(const struct session_summary *summary, char text[SESSION_TOKEN_TEXT])
+{
+    text[0] = '\0';
+    if (summary->token_id != 0)
+        snprintf(text, SESSION_TOKEN_TEXT, "%016" PRIx64, summary->token_id);
+}
 
 void session_summary_log(const struct session_summary *summary, const char *transport,
                          const char *why, unsigned others)
@@ -15,12 +24,15 @@ void session_summary_log(const struct session_summary *summary, const char *tran
     char client[SOCKET_ADDRESS_TEXT];
     char server[SOCKET_ADDRESS_TEXT];
     char source[SOCKET_ADDRESS_TEXT] = "none";
+    char token[SESSION_TOKEN_TEXT];
+    session_summary_token(summary, token);
     socket_address_format(&summary->client, client);
     socket_address_format(&summary->server, server);
     if (summary->source.size > 0)
         socket_address_format(&summary->source, source);
     struct log_field fields[FIELDS_MAX] = {
         {.name = "session", .number = (double)summary->id},
+        {.name = "token", .text = token[0] ? token : "none"},
         {.name = "client", .text = client},
         {.name = "server", .text = server},
         {.name = "source", .text = source},

@@ -26,7 +26,7 @@ test('a session has a line at its end that tells all of it', async (t) => {
   await playAndLeave(t, relay);
   const [, client, upstream, port] = await relay.logged(
     new RegExp(
-      /info {2}session ended session=1 client=(\S+) server=(\S+) source=127\.0\.0\.1:(\d+) transport=websocket /
+      /info {2}session ended session=1 token=none client=(\S+) server=(\S+) source=127\.0\.0\.1:(\d+) transport=websocket /
         .source +
         /seconds=[\d.]+ client_datagrams=3 client_bytes=30 upstream_datagrams=3 upstream_bytes=30 /
           .source +
@@ -141,5 +141,7 @@ test('not even in debug does it tell keys, tokens or what asks for them', async 
   relay.kill('SIGTERM');
   await relay.ended();
   await relay.logged(/debug session 1: websocket from/);
+  const id = token.toString('hex', token.length - 16, token.length - 8);
+  await relay.logged(new RegExp(`session ended session=1 token=${id} client=`));
   for (const secret of secrets) assert.ok(!relay.log().includes(secret), relay.log());
 });
