@@ -5,6 +5,7 @@
 
 #include "os/socket_address.h"
 #include "session/traffic.h"
+#include "stats/stats.h"
 
 #include <stdbool.h>
 
@@ -23,6 +24,7 @@ struct session_summary {
     unsigned transport_count;
     double rtt; /* seconds of a round trip to the browser; NAN when it is not known */
     struct traffic traffic;
+    struct drops drops;
 };
 
 /* Bytes of a token's id as text, with its terminator. */
@@ -31,9 +33,9 @@ struct session_summary {
 /* Writes the id of the token as text: 16 hexadecimal digits, or nothing when there is none. */
 void session_summary_token(const struct session_summary *summary, char text[SESSION_TOKEN_TEXT]);
 
-/* Logs that a session has ended: the transport of its newest or last link, the reason, and how many
-   others have ended since the last line. */
-void session_summary_log(const struct session_summary *summary, const char *transport,
-                         const char *why, unsigned others);
+/* Logs what has become of a session: the transport of its newest or last link, the reason, its
+   drops, and how many such lines were held back. */
+void session_summary_log(const struct session_summary *summary, const char *what,
+                         const char *transport, const char *why, unsigned held_back);
 
 #endif

@@ -38,6 +38,32 @@ test('a session has a line at its end that tells all of it', async (t) => {
   assert.deepEqual([...server.addresses.keys()], [Number(port)]);
 });
 
+test('a session has lines when datagrams are dropped, and when its link breaks', async (t) => {
+  const args = ['--upstream-packets', '4', '--answer-timeout', '1'];
+  const { relay } = await startServed(t, { args });
+  const player = await connect(t, relay, named);
+  await player.echo('hello');
+  for (let i = 0; i < 50; i++) player.send(Buffer.alloc(10));
+  const line = (why) => relay.logged(new RegExp(`session changed session=1 .*why="${why}".*\n`));
+  const [dropped] = await line('datagrams were dropped');
+  assert.match(dropped, / rtt_ms=[\d.]+ dropped_upstream_rate=\d+\n/);
+  player.socket.terminate();
+  await line('has no link after websocket');
+  const next = await connect(t, relay, named);
+  await line('goes on over websocket');
+  next.close(1000);
+  const [, drops] = await relay.logged(/session ended session=1 .* dropped_upstream_rate=(\d+)\n/);
+  assert.equal(Number(drops), (await relay.stats()).dropped_upstream_rate);
+  // A link that comes and goes all the time does not fill the log.
+  for (let i = 0; i < 20; i++) {
+    const again = await connect(t, relay, named);
+    if (i === 0) await again.echo('hello');
+    again.socket.terminate();
+    await statsUntil(relay, ({ sessions_unlinked }) => sessions_unlinked >= i + 2);
+  }
+  assert.ok(relay.log().match(/session changed session=2/g).length < 20);
+});
+
 test('in JSON each line is an object', async (t) => {
   const { relay } = await startServed(t, {
     args: ['--log-format', 'json', '--log-level', 'debug'],
