@@ -34,7 +34,7 @@ struct session {
     double last_answer; /* when the game server last spoke to it, other than by a challenge */
     double unlinked;    /* when it lost its last link; INFINITY while it has one */
     unsigned long id;
-    uint64_t token_id; /* of its latest connection request, see gate_token_id; 0 = it had none */
+    uint64_t token_id; /* the id of the token in its latest connection request; 0 = it had none */
     bool ending;
     bool evicted;
     bool published; /* the directory has it */
@@ -45,7 +45,7 @@ struct session {
     struct allowance allowance;
     struct traffic traffic;
     struct drops drops;    /* less those of links that are open */
-    uint64_t drops_told;   /* how many of all its drops the log has told */
+    uint64_t drops_told;   /* the number of all its drops that the log has told */
     struct bucket changes; /* limits the lines about its changes */
     struct upstream upstream;
     struct subflows *subflows; /* NULL when it never had any */
