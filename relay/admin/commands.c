@@ -109,12 +109,16 @@ static void add_session(struct text *out, const struct session_summary *summary)
     char client[SOCKET_ADDRESS_TEXT];
     char server[SOCKET_ADDRESS_TEXT];
     char source[SOCKET_ADDRESS_TEXT] = "";
+    char token[SESSION_TOKEN_TEXT];
     socket_address_format(&summary->client, client);
     socket_address_format(&summary->server, server);
     if (summary->source.size > 0)
         socket_address_format(&summary->source, source);
-    text_add(out, "\n{\"id\":%lu,\"client\":\"%s\",\"server\":\"%s\",\"source\":\"%s\",",
-             summary->id, client, server, source);
+    session_summary_token(summary, token);
+    text_add(
+        out,
+        "\n{\"id\":%lu,\"token\":\"%s\",\"client\":\"%s\",\"server\":\"%s\",\"source\":\"%s\",",
+        summary->id, token, client, server, source);
     text_add(out, "\"answered\":%s,\"age_seconds\":%.3f,\"transports\":[",
              summary->answered ? "true" : "false", summary->age_seconds);
     for (unsigned i = 0; i < summary->transport_count; i++)

@@ -10,7 +10,7 @@
 
 struct descriptors {
     unsigned sessions;    /* sessions at a time; at most the number that was asked for */
-    unsigned capacity;    /* as many as these may become while the relay runs */
+    unsigned capacity;    /* the number that these may become while the relay runs */
     unsigned pre_session; /* connections at a time that are no sessions */
 };
 

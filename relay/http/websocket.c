@@ -107,7 +107,7 @@ static void stop_sending(struct ws_link *link)
 {
     link->closing = true;
     heartbeat_stop(&link->websockets->heartbeats, &link->heartbeat);
-    link->websockets->stats->dropped_closing += link->queue.count;
+    STATS_DROPPED(link->websockets->stats, &link->base.drops, closing, link->queue.count);
     queue_free(&link->queue);
     lws_set_timeout(link->wsi, PENDING_TIMEOUT_CLOSE_ACK, CLOSE_SECONDS);
 }
@@ -141,7 +141,7 @@ static bool write_frames(struct ws_link *link, uint8_t *bytes, size_t size, size
     struct stats *stats = link->websockets->stats;
     link->credit -= size < link->credit ? size : link->credit;
     if (lws_write(link->wsi, bytes, size, LWS_WRITE_HTTP) < (int)size) {
-        stats->dropped_closing += frames;
+        STATS_DROPPED(stats, &link->base.drops, closing, frames);
         link->closing = true;
         return false;
     }
@@ -178,8 +178,8 @@ static void enqueue(struct ws_link *link, const struct datagram *datagram)
     uint8_t frame[FRAME_MAX];
     struct queue_drops drops = {0};
     queue_push(&link->queue, frame, put_frame(link, frame, datagram), loop_now(), &drops);
-    link->websockets->stats->dropped_age += drops.age;
-    link->websockets->stats->dropped_bytes += drops.bytes;
+    STATS_DROPPED(link->websockets->stats, &link->base.drops, age, drops.age);
+    STATS_DROPPED(link->websockets->stats, &link->base.drops, bytes, drops.bytes);
 }
 
 static bool ws_link_ready(const struct session_link *base)
@@ -196,7 +196,7 @@ static void ws_link_send_batch(struct session_link *base, const struct datagram 
     while (sent < count && !link->closing && link->queue.count == 0 && writable(link))
         sent += write_some(link, datagrams + sent, count - sent);
     if (link->closing) {
-        link->websockets->stats->dropped_closing += count - sent;
+        STATS_DROPPED(link->websockets->stats, &link->base.drops, closing, count - sent);
         return;
     }
     for (; sent < count; sent++)
@@ -402,7 +402,7 @@ static int on_writable(struct ws_link *link)
     struct queue_drops drops = {0};
     const double now = loop_now();
     queue_expire(&link->queue, now, &drops);
-    link->websockets->stats->dropped_age += drops.age;
+    STATS_DROPPED(link->websockets->stats, &link->base.drops, age, drops.age);
     const uint8_t *bytes;
     size_t frames;
     size_t size = queue_peek(&link->queue, WRITE_MAX, &bytes, &frames);
@@ -427,7 +427,7 @@ static void on_closed(struct ws_link *link)
 {
     link->closing = true;
     heartbeat_stop(&link->websockets->heartbeats, &link->heartbeat);
-    link->websockets->stats->dropped_closing += link->queue.count;
+    STATS_DROPPED(link->websockets->stats, &link->base.drops, closing, link->queue.count);
     queue_free(&link->queue);
     free(link->partial);
     session_link_close(&link->base, link->parting);

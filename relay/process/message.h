@@ -14,7 +14,7 @@
 /* The version of the header, the types, and all payloads. A change of any of them needs another
    version, since a successor may be of another build: processes of two versions do not understand
    each other, and then the upgrade fails without harm. 1 was the format without a header. */
-#define MESSAGE_VERSION 2
+#define MESSAGE_VERSION 3
 
 /* Bytes of the longest payload. */
 #define MESSAGE_MAX 512

@@ -254,19 +254,19 @@ static void count_sent(struct rtc_link *link, enum peer_send result)
         stats->delivered_writes++;
         break;
     case PEER_OVER_RATE:
-        stats->dropped_rate++;
+        STATS_DROPPED(stats, &link->base.drops, rate, 1);
         break;
     case PEER_CONGESTED:
-        stats->dropped_congested++;
+        STATS_DROPPED(stats, &link->base.drops, congested, 1);
         break;
     case PEER_UNPROVEN:
-        stats->dropped_unproven++;
+        STATS_DROPPED(stats, &link->base.drops, unproven, 1);
         break;
     case PEER_TOO_LONG:
-        stats->dropped_oversize++;
+        STATS_DROPPED(stats, &link->base.drops, oversize, 1);
         break;
     case PEER_NOT_OPEN:
-        stats->dropped_closing++;
+        STATS_DROPPED(stats, &link->base.drops, closing, 1);
         break;
     }
 }

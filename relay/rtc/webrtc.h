@@ -33,7 +33,7 @@ struct webrtc_config {
        which their offer came. Port 0 means the port of the socket. */
     struct socket_address advertised[WEBRTC_ADVERTISED_MAX];
     unsigned advertised_count;
-    unsigned capacity; /* as many as limits.max_sessions may become */
+    unsigned capacity; /* the highest number that limits.max_sessions may become */
     struct webrtc_limits limits;
     struct handshake_budget *handshakes; /* must outlive the transport */
     /* the number of this process among several, from 1 on; 0 = there is one process */

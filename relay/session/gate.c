@@ -1,6 +1,7 @@
 #include "session/gate.h"
 
 #include "causeway/secure_packet.h"
+#include "causeway/token.h"
 
 #include <string.h>
 
@@ -27,6 +28,12 @@ enum gate_verdict gate_opens(const struct gate *gate, const uint8_t *data, size_
     if (cw_request_parse(data, size, &request) != CW_OK)
         return GATE_NO_REQUEST;
     return allows(gate, request.protocol_id) ? GATE_PASS : GATE_PROTOCOL;
+}
+
+uint64_t gate_token_id(const uint8_t *data, size_t size)
+{
+    struct cw_request request;
+    return cw_request_parse(data, size, &request) == CW_OK ? cw_token_id(request.mac) : 0;
 }
 
 bool gate_passes(const struct gate *gate, const uint8_t *data, size_t size)

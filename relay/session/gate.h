@@ -24,6 +24,9 @@ enum gate_verdict { GATE_PASS, GATE_NO_REQUEST, GATE_PROTOCOL };
    that time is forged, and a relay whose clock is wrong would refuse all players. */
 enum gate_verdict gate_opens(const struct gate *gate, const uint8_t *data, size_t size);
 
+/* Returns the id of the token in a connection request, see cw_token_id; 0 when it is none. */
+uint64_t gate_token_id(const uint8_t *data, size_t size);
+
 /* Returns true when a later datagram has the shape of a packet to a server. */
 bool gate_passes(const struct gate *gate, const uint8_t *data, size_t size);
 

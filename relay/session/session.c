@@ -16,6 +16,13 @@
    left. */
 #define OPENED_SECONDS 10.0
 
+/* The lines about changes: at most so many at once, and then so many a second. A link that breaks
+   and its successor are two; a page that opens several links at its start has a few more. */
+#define CHANGES_OF_ONE            4.0
+#define CHANGES_OF_ONE_PER_SECOND 0.1
+#define CHANGES_OF_ALL            100.0
+#define CHANGES_OF_ALL_PER_SECOND 10.0
+
 static struct session *session_due(struct deadline *deadline)
 {
     return lws_container_of(deadline, struct session, deadline);
@@ -89,6 +96,20 @@ void session_step(struct session *session)
     session_hurry(session);
 }
 
+/* Samples the round trips of a session, and logs when datagrams were dropped since the last line.
+ */
+static void sample(struct session *session)
+{
+    struct session_summary summary;
+    struct drops sum = {0};
+    session_describe(session, &summary);
+    const uint64_t drops = drops_add(&sum, &summary.drops);
+    if (session->newest && !isnan(summary.rtt))
+        histogram_add(&session->sessions->stats->rtt_seconds, summary.rtt);
+    if (drops > session->drops_told)
+        session_log_change(session, "datagrams were dropped");
+}
+
 /* Ends the sessions that are due. Datagrams do not move deadlines: a session that is found to be
    due too early gets a new deadline, by which it has its turn even if that has passed already. So
    those that give way are in order also when the timer is late. */
@@ -105,6 +126,7 @@ static void on_timer(void *context)
             session_end(session, why);
             continue;
         }
+        sample(session);
         if (silent_at(session) <= first->time)
             eviction_append(&sessions->eviction, EVICTION_SILENT, &session->eviction);
         set_deadline(session);
@@ -148,6 +170,7 @@ struct sessions *sessions_create(const struct sessions_config *config, struct lo
     sessions->timer.expired = on_timer;
     sessions->timer.context = sessions;
     sessions->timer_at = INFINITY;
+    sessions->changes.level = INFINITY;
     sessions->index = session_index_create(capacity, config->secret);
     sessions->per_address = per_address_limit_create(capacity);
     sessions->opened = address_memory_create(OPENED_SECONDS);
@@ -299,7 +322,7 @@ static void on_upstream_batch(void *context, const struct datagram *datagrams, s
     if (link)
         link->transport->send_batch(link, datagrams, count);
     else
-        sessions->stats->dropped_unlinked += count;
+        STATS_DROPPED(sessions->stats, &session->drops, unlinked, count);
     session_update_subflows(session);
 }
 
@@ -333,6 +356,7 @@ struct session *session_create(struct sessions *sessions, const unsigned char ow
     memcpy(session->owner, owner, sizeof session->owner);
     session->unlinked = INFINITY;
     session->rtt = NAN;
+    session->changes.level = INFINITY;
     session->id = next_id(sessions);
     session->verdict = GATE_NO_REQUEST;
     allowance_init(&session->allowance);
@@ -355,13 +379,17 @@ void session_describe(const struct session *session, struct session_summary *out
 {
     *out = (struct session_summary){
         .id = session->id,
+        .token_id = session->token_id,
         .age_seconds = loop_now() - session->opened,
         .client = session->client,
         .server = session->server,
         .answered = session->allowance.answered,
         .rtt = session_rtt(session),
         .traffic = session->traffic,
+        .drops = session->drops,
     };
+    for (const struct session_link *link = session->newest; link; link = link->older)
+        drops_add(&out->drops, &link->drops);
     upstream_local(&session->upstream, &out->source);
     for (const struct session_link *link = session->newest;
          link && out->transport_count < SESSION_SUMMARY_LINKS_MAX; link = link->older)
@@ -379,6 +407,11 @@ static bool may_log(struct session *session, unsigned *others)
             log_limit_pass(&session->sessions->ended_limit, loop_now(), others));
 }
 
+static const char *transport_name(const struct session *session)
+{
+    return session->transport ? session->transport->name : "none";
+}
+
 /* Logs the end of a session. Its socket must still be open, because the line has the socket's
    address. */
 static void log_end(struct session *session, const char *why)
@@ -388,8 +421,36 @@ static void log_end(struct session *session, const char *why)
     if (!may_log(session, &others))
         return;
     session_describe(session, &summary);
-    session_summary_log(&summary, session->transport ? session->transport->name : "none", why,
-                        others);
+    session_summary_log(&summary, "session ended", transport_name(session), why, others);
+}
+
+/* Takes a line from a bucket. Returns false when there is none. */
+static bool take_line(struct bucket *bucket, double per_second, double most)
+{
+    if (bucket_fill(bucket, per_second, most, loop_now()) < 1.0)
+        return false;
+    bucket->level -= 1.0;
+    return true;
+}
+
+void session_log_change(struct session *session, const char *why)
+{
+    struct sessions *sessions = session->sessions;
+    struct session_summary summary;
+    struct drops sum = {0};
+    if (!log_wants(session->allowance.answered ? LOG_INFO : LOG_DEBUG))
+        return;
+    if (!log_wants(LOG_DEBUG) &&
+        (!take_line(&session->changes, CHANGES_OF_ONE_PER_SECOND, CHANGES_OF_ONE) ||
+         !take_line(&sessions->changes, CHANGES_OF_ALL_PER_SECOND, CHANGES_OF_ALL))) {
+        sessions->changes_held_back++;
+        return;
+    }
+    session_describe(session, &summary);
+    session->drops_told = drops_add(&sum, &summary.drops);
+    session_summary_log(&summary, "session changed", transport_name(session), why,
+                        sessions->changes_held_back);
+    sessions->changes_held_back = 0;
 }
 
 void session_end(struct session *session, enum session_end why)
@@ -471,10 +532,10 @@ static bool within_allowance(struct session *session, size_t size)
         (session->allowance.answered || address_may_ask(session, now)))
         return true;
     if (!session->allowance.answered) {
-        sessions->stats->dropped_unanswered++;
+        STATS_DROPPED(sessions->stats, &session->drops, unanswered, 1);
         return false;
     }
-    sessions->stats->dropped_upstream_rate++;
+    STATS_DROPPED(sessions->stats, &session->drops, upstream_rate, 1);
     if (log_limit_pass(&sessions->rate_limit, now, &suppressed))
         log_warn("session %lu sends more than --upstream-packets or --upstream-bytes: dropped%s",
                  session->id, log_suppressed(suppressed).text);
@@ -489,9 +550,9 @@ static bool drop_misfit(struct session *session, size_t size)
     if (!within_allowance(session, size))
         return false;
     if (size == 0)
-        stats->dropped_from_browser_empty++;
+        STATS_DROPPED(stats, &session->drops, from_browser_empty, 1);
     else
-        stats->dropped_from_browser_oversize++;
+        STATS_DROPPED(stats, &session->drops, from_browser_oversize, 1);
     return true;
 }
 
@@ -537,7 +598,7 @@ bool session_receive(struct session *session, const uint8_t *data, size_t size)
     if (size == 0 || size > SESSION_DATAGRAM_MAX)
         return drop_misfit(session, size);
     if (!passes(session, data, size)) {
-        stats->dropped_protocol++;
+        STATS_DROPPED(stats, &session->drops, protocol, 1);
         if (++session->offences >= OFFENCES_MAX)
             session_end(session, SESSION_END_PROTOCOL);
         return !session->ending;
@@ -548,6 +609,9 @@ bool session_receive(struct session *session, const uint8_t *data, size_t size)
         session_hurry(session);
     if (!within_allowance(session, size))
         return false;
+    const uint64_t token_id = gate_token_id(data, size);
+    if (token_id != 0)
+        session->token_id = token_id;
     if (!upstream_send(&session->upstream, data, size)) {
         session_end(session, SESSION_END_RESOURCES);
         return false;

@@ -36,7 +36,7 @@ struct sessions_config {
     struct gate gate;                  /* checks which datagrams may go to a game server */
     struct allowance_limits allowance; /* limits the datagrams to it, for each session */
     unsigned max_sessions;             /* the most sessions over all transports */
-    /* as many as max_sessions may ever become; the same when it is less */
+    /* the highest number that max_sessions may become; no less than it is */
     unsigned capacity;
     /* the most links of an address; 0 = no limit; an IPv6 address counts by its /64 */
     unsigned max_per_address;

@@ -4,6 +4,7 @@
 #define CAUSEWAY_RELAY_SESSION_INTERNAL_H
 
 #include "limits/address_memory.h"
+#include "limits/bucket.h"
 #include "limits/per_address_limit.h"
 #include "os/deadlines.h"
 #include "os/log.h"
@@ -33,6 +34,7 @@ struct session {
     double last_answer; /* when the game server last spoke to it, other than by a challenge */
     double unlinked;    /* when it lost its last link; INFINITY while it has one */
     unsigned long id;
+    uint64_t token_id; /* the id of the token in its latest connection request; 0 = it had none */
     bool ending;
     bool evicted;
     bool published; /* the directory has it */
@@ -42,6 +44,9 @@ struct session {
     float rtt;                 /* seconds, over the last link that knew them; NAN while none has */
     struct allowance allowance;
     struct traffic traffic;
+    struct drops drops;    /* less those of links that are open */
+    uint64_t drops_told;   /* the number of all its drops that the log has told */
+    struct bucket changes; /* limits the lines about its changes */
     struct upstream upstream;
     struct subflows *subflows; /* NULL when it never had any */
 };
@@ -76,6 +81,8 @@ struct sessions {
     struct log_limit ended_limit;
     struct log_limit evicted_limit;
     struct log_limit rate_limit;
+    struct bucket changes; /* limits the lines about changes of all sessions */
+    unsigned changes_held_back;
 };
 
 /* Returns whether the game server has spoken to a session before, but no longer does. */
@@ -119,6 +126,10 @@ void session_withdraw(struct session *session, bool goes_on);
 
 /* The codes and the texts for browsers, by enum session_end. */
 extern const struct session_farewell session_farewells[];
+
+/* Logs a change of a session, with all that is known of it, unless there were too many lines of
+   late. */
+void session_log_change(struct session *session, const char *why);
 
 /* Lets the subflows of a session send what is due; it need not have any. */
 void session_update_subflows(struct session *session);

@@ -1,6 +1,7 @@
 #include "session/session_internal.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* The number of sessions that the members of a household open within a short time, or one player
@@ -111,20 +112,29 @@ static void set_client(struct session *session, const struct session_link *link,
     socket_address_owner(client, session->owner);
 }
 
-static void report(const struct session *session, const char *what, const struct session_link *link,
+/* Logs what has become of a link of a session that goes on. */
+static void log_change(struct session *session, const char *what, const struct session_link *link)
+{
+    char why[64];
+    snprintf(why, sizeof why, "%s %s", what, link->transport->name);
+    session_log_change(session, why);
+}
+
+static void report(const struct session *session, const struct session_link *link,
                    const struct socket_address *client)
 {
     char text[SOCKET_ADDRESS_TEXT];
     if (!log_wants(LOG_DEBUG))
         return;
     socket_address_format(client, text);
-    log_debug("session %lu: %s%s from %s", session->id, what, link->transport->name, text);
+    log_debug("session %lu: %s from %s", session->id, link->transport->name, text);
 }
 
 /* Lets a link go that the session no longer needs. */
 static void dismiss(struct session *session, struct session_link *link)
 {
     *place_of(session, link) = link->older;
+    drops_add(&session->drops, &link->drops);
     subflow_close(link->subflow);
     link->session = NULL;
     link->transport->close(link, &session_farewells[SESSION_END_MOVED], true);
@@ -147,7 +157,7 @@ static enum session_refusal join(struct session *session, struct session_link *l
     set_client(session, link, client);
     link->older = session->newest;
     session->newest = link;
-    report(session, waited ? "goes on over " : "also over ", link, client);
+    log_change(session, waited ? "goes on over" : "also over", link);
     sessions->stats->links_joined++;
     if (waited) {
         sessions->stats->sessions_resumed++;
@@ -268,7 +278,7 @@ static enum session_refusal begin(struct sessions *sessions, struct session_link
     }
     upstream_tell_client(&link->session->upstream, rule->client_header, &link->session->client);
     session_index_add(sessions->index, &link->session->entry, &request->hash);
-    report(link->session, "", link, client);
+    report(link->session, link, client);
     return SESSION_REFUSED_NOT;
 }
 
@@ -359,7 +369,6 @@ static void wait_for_link(struct session *session, struct address_count **addres
     eviction_append(&session->sessions->eviction, EVICTION_UNLINKED, &session->eviction);
     session_hurry(session);
     session->sessions->stats->sessions_unlinked++;
-    log_debug("session %lu: without a link", session->id);
 }
 
 /* Lets the subflows go when there is no other link any more: how that ended tells what becomes of
@@ -389,15 +398,19 @@ void session_link_close(struct session_link *link, enum session_parting parting)
     if (session) {
         session->rtt = (float)session_rtt(session);
         *place_of(session, link) = link->older;
+        drops_add(&session->drops, &link->drops);
         subflow_close(link->subflow);
         link->session = NULL;
         dismiss_subflows(session);
         if (parting == SESSION_LINK_AWAY)
             session_set_away(session, true);
-        if (!session->newest && may_wait(session, parting))
+        const bool goes_on = session->newest || may_wait(session, parting);
+        if (!session->newest && goes_on)
             wait_for_link(session, &link->address);
-        else if (!session->newest)
+        if (!goes_on)
             session_free(session);
+        else if (parting != SESSION_LINK_CLOSED && !session->ending)
+            log_change(session, session->newest ? "lost" : "has no link after", link);
     }
     if (link->sessions)
         uncount(link->sessions, &link->address);

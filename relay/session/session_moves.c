@@ -34,6 +34,7 @@ static int fill_state(const struct session *session, struct session_state *out)
         .active = session->active,
         .unlinked = session->unlinked,
         .last_answer = session->last_answer,
+        .token_id = session->token_id,
         .packets = session->allowance.packets,
         .bytes = session->allowance.bytes,
         .traffic = session->traffic,
@@ -87,6 +88,7 @@ static bool carry_on(struct sessions *sessions, const struct session_state *stat
         return false;
     }
     session->verdict = GATE_PASS;
+    session->token_id = state->token_id;
     session->offences = state->offences;
     session->away = state->away != 0;
     session->opened = state->opened;

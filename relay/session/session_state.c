@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-_Static_assert(sizeof(struct session_state) == 272, "another layout needs another MESSAGE_VERSION");
+_Static_assert(sizeof(struct session_state) == 280, "another layout needs another MESSAGE_VERSION");
 
 bool session_state_read(const void *data, size_t size, struct session_state *out)
 {

@@ -23,6 +23,7 @@ struct session_state {
     double active;
     double unlinked;
     double last_answer;
+    uint64_t token_id;
     struct bucket packets; /* the buckets of its allowance, since the game server has answered it */
     struct bucket bytes;
     struct traffic traffic;

@@ -4,6 +4,7 @@
 #define CAUSEWAY_RELAY_TRANSPORT_H
 
 #include "session/datagram.h"
+#include "stats/stats.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -82,6 +83,7 @@ struct session_link {
     /* the count of its address, which includes it; NULL when the next link is counted instead */
     struct address_count *address;
     struct session_link *older;
+    struct drops drops;      /* the datagrams that its transport has dropped */
     struct subflow *subflow; /* NULL when it carries the session alone, see session/subflows.h */
 };
 

@@ -11,3 +11,13 @@ void stats_log(const struct stats *stats, unsigned open_sessions)
     };
     log_fields(LOG_INFO, "stats", fields, sizeof fields / sizeof fields[0]);
 }
+
+uint64_t drops_add(struct drops *sum, const struct drops *other)
+{
+    uint64_t count = 0;
+#define STATS_ADD(name, help) sum->name += other->name, count += other->name;
+    STATS_DROPPED_TO_SERVER(STATS_ADD)
+    STATS_DROPPED_TO_BROWSER(STATS_ADD)
+#undef STATS_ADD
+    return count;
+}

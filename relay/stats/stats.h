@@ -109,6 +109,7 @@
 #define STATS_HISTOGRAMS(X)                                                                        \
     X(setup_seconds, "from the first link of a session to the first answer of the game server")    \
     X(queue_age_seconds, "that datagrams waited which a WebSocket did not take at once")           \
+    X(rtt_seconds, "that round trips to browsers took; of each session every --answer-timeout")    \
     X(loop_lag_seconds, "by which the event loop was late for a timer, while datagrams come")
 
 struct stats {
@@ -119,6 +120,22 @@ struct stats {
     STATS_HISTOGRAMS(STATS_HISTOGRAM)
 #undef STATS_HISTOGRAM
 };
+
+/* The numbers of datagrams of one link or session that were dropped, by reason. */
+struct drops {
+#define STATS_DROP(name, help) uint32_t name;
+    STATS_DROPPED_TO_SERVER(STATS_DROP)
+    STATS_DROPPED_TO_BROWSER(STATS_DROP)
+#undef STATS_DROP
+};
+
+/* Counts datagrams that were dropped for a reason, among all and among those of a link or session.
+ */
+#define STATS_DROPPED(stats, drops, reason, count)                                                 \
+    ((stats)->dropped_##reason += (count), (drops)->dropped_##reason += (uint32_t)(count))
+
+/* Adds other drops to a sum, and returns how many these others are. */
+uint64_t drops_add(struct drops *sum, const struct drops *other);
 
 /* Writes all counters as log lines of name=value, with the number of open sessions. */
 void stats_log(const struct stats *stats, unsigned open_sessions);

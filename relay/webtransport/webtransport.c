@@ -110,7 +110,7 @@ static void send_one(struct wt_link *link, const struct datagram *datagram, doub
     uint8_t prefix[VARINT_MAX];
     const size_t prefix_size = varint_write(prefix, (uint64_t)link->stream / 4);
     if (!take_allowed(link, datagram->size, now)) {
-        stats->dropped_rate++;
+        STATS_DROPPED(stats, &link->base.drops, rate, 1);
         return;
     }
     switch (link->state != WT_OPEN ? QUIC_ENDED
@@ -123,13 +123,13 @@ static void send_one(struct wt_link *link, const struct datagram *datagram, doub
         stats->delivered_writes++;
         break;
     case QUIC_CONGESTED:
-        stats->dropped_congested++;
+        STATS_DROPPED(stats, &link->base.drops, congested, 1);
         break;
     case QUIC_TOO_LONG:
-        stats->dropped_oversize++;
+        STATS_DROPPED(stats, &link->base.drops, oversize, 1);
         break;
     case QUIC_ENDED:
-        stats->dropped_closing++;
+        STATS_DROPPED(stats, &link->base.drops, closing, 1);
         break;
     }
 }

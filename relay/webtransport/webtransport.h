@@ -21,7 +21,7 @@ struct webtransport_config {
     unsigned advertised_count;
     const char *certificate; /* PEM files; NULL = certificates of its own */
     const char *key;
-    unsigned capacity; /* as many as limits.max_sessions may become */
+    unsigned capacity; /* the highest number that limits.max_sessions may become */
     struct webrtc_limits limits;
     struct handshake_budget *handshakes; /* must outlive the transport */
 };

@@ -79,6 +79,7 @@ const GOOD = {
   'cw_lab_game_\\w+\\.game': 'a_game()',
   'cw_run\\.tick': 'stop',
   'cw_key_parse\\.text': 'a_key_text',
+  'cw_token_id\\.mac': 'a_key',
   'cw_(address_parse|resolve)\\.text|.*host_open\\.listen|.*_insecure\\.server': '"127.0.0.1:0"',
 };
 const NUMBERS = {

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
+  connectTokenId,
   connectUdp,
   generateConnectToken,
   generateInsecureToken,
@@ -28,6 +29,7 @@ test('a client connects, and messages go both ways', async (t) => {
   assert.match(client.address, /^127\.0\.0\.1:\d+$/);
   assert.deepEqual(client.userData.subarray(0, 4), new Uint8Array([1, 2, 3, 0]));
   assert.deepEqual([...server.clients], [client]);
+  assert.equal(client.tokenId, connectTokenId(token));
 
   client.send(...said('welcome'));
   const { message } = await nextEvent(bot, 'message');

@@ -121,6 +121,13 @@ test('what waited for a slow browser is in the histogram of ages', async (t) => 
   assert.ok(values.get('causeway_relay_queue_age_seconds_count') >= waiting);
 });
 
+test('the round trips of a session are in a histogram', async (t) => {
+  const { relay } = await startWatched(t, { args: ['--answer-timeout', '1'] });
+  await (await connect(t, relay)).echo(pattern(10));
+  const values = async () => parse((await relay.ask('/metrics')).text);
+  await until('a sample', async () => (await values()).get('causeway_relay_rtt_seconds_count') > 0);
+});
+
 test('a game server that is down is seen', async (t) => {
   const { server, relay } = await startWatched(t, { suffix: ',client-address=none' });
   const up = async () => {

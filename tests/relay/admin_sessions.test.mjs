@@ -29,6 +29,7 @@ test('a session is told with its addresses, links and traffic', async (t) => {
   assert.ok(rtt > 0 && rtt < 60_000, `${rtt}`);
   assert.deepEqual(rest, {
     id: 1,
+    token: '', // it sent no connection request
     server: server.upstream,
     source: `127.0.0.1:${server.received[0].port}`,
     answered: true,

@@ -26,7 +26,7 @@ test('a session has a line at its end that tells all of it', async (t) => {
   await playAndLeave(t, relay);
   const [, client, upstream, port] = await relay.logged(
     new RegExp(
-      /info {2}session ended session=1 client=(\S+) server=(\S+) source=127\.0\.0\.1:(\d+) transport=websocket /
+      /info {2}session ended session=1 token=none client=(\S+) server=(\S+) source=127\.0\.0\.1:(\d+) transport=websocket /
         .source +
         /seconds=[\d.]+ client_datagrams=3 client_bytes=30 upstream_datagrams=3 upstream_bytes=30 /
           .source +
@@ -36,6 +36,32 @@ test('a session has a line at its end that tells all of it', async (t) => {
   assert.match(client, /^127\.0\.0\.1:\d+$/);
   assert.equal(upstream, server.upstream);
   assert.deepEqual([...server.addresses.keys()], [Number(port)]);
+});
+
+test('a session has lines when datagrams are dropped, and when its link breaks', async (t) => {
+  const args = ['--upstream-packets', '4', '--answer-timeout', '1'];
+  const { relay } = await startServed(t, { args });
+  const player = await connect(t, relay, named);
+  await player.echo('hello');
+  for (let i = 0; i < 50; i++) player.send(Buffer.alloc(10));
+  const line = (why) => relay.logged(new RegExp(`session changed session=1 .*why="${why}".*\n`));
+  const [dropped] = await line('datagrams were dropped');
+  assert.match(dropped, / rtt_ms=[\d.]+ dropped_upstream_rate=\d+\n/);
+  player.socket.terminate();
+  await line('has no link after websocket');
+  const next = await connect(t, relay, named);
+  await line('goes on over websocket');
+  next.close(1000);
+  const [, drops] = await relay.logged(/session ended session=1 .* dropped_upstream_rate=(\d+)\n/);
+  assert.equal(Number(drops), (await relay.stats()).dropped_upstream_rate);
+  // A link that comes and goes all the time does not fill the log.
+  for (let i = 0; i < 20; i++) {
+    const again = await connect(t, relay, named);
+    if (i === 0) await again.echo('hello');
+    again.socket.terminate();
+    await statsUntil(relay, ({ sessions_unlinked }) => sessions_unlinked >= i + 2);
+  }
+  assert.ok(relay.log().match(/session changed session=2/g).length < 20);
 });
 
 test('in JSON each line is an object', async (t) => {
@@ -141,5 +167,7 @@ test('not even in debug does it tell keys, tokens or what asks for them', async 
   relay.kill('SIGTERM');
   await relay.ended();
   await relay.logged(/debug session 1: websocket from/);
+  const id = token.toString('hex', token.length - 16, token.length - 8);
+  await relay.logged(new RegExp(`session ended session=1 token=${id} client=`));
   for (const secret of secrets) assert.ok(!relay.log().includes(secret), relay.log());
 });

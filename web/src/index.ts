@@ -92,6 +92,7 @@ export type { DisconnectReason } from './hosts/ending.js';
 export { GameClient } from './hosts/game_client.js';
 export type { GameClientStats } from './hosts/game_client.js';
 export type { HostStats, ReceivedEvent } from './hosts/host.js';
+export { connectTokenId } from './secure/token_id.js';
 export type { ConnectToken, TokenAnswer, TokenOption, TokenWithRelays } from './hosts/token.js';
 export type { TransportOptions } from './transports/race.js';
 export type { RelayAddresses } from './transports/session.js';

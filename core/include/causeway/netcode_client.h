@@ -166,6 +166,10 @@ const struct cw_farewell *cw_netcode_client_farewell(const struct cw_netcode_cli
    CW_ADDRESS_NONE before connect. */
 const struct cw_address *cw_netcode_client_server_address(const struct cw_netcode_client *client);
 
+/* Returns the id of the latest token that it began to connect with, see cw_token_id; 0 before the
+   first. */
+uint64_t cw_netcode_client_token_id(const struct cw_netcode_client *client);
+
 /* Returns which one of the token's servers that is, from 0. */
 uint32_t cw_netcode_client_server_index(const struct cw_netcode_client *client);
 

@@ -179,7 +179,8 @@ void cw_netcode_server_disconnect_all(struct cw_netcode_server *server);
 
 /* The server knows this of the client in a slot. */
 struct cw_server_client_info {
-    uint64_t id; /* as the backend gave it */
+    uint64_t id;       /* as the backend gave it */
+    uint64_t token_id; /* the id of the token that it connected with, see cw_token_id */
     struct cw_address address;
     const uint8_t *user_data; /* CW_USER_DATA_SIZE bytes, the backend's; valid while the slot is */
     bool confirmed;           /* a packet of the client has arrived since it connected */

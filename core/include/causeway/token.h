@@ -87,6 +87,12 @@ enum cw_error cw_token_insecure(const struct cw_token_grant *grant, uint8_t out[
    use. */
 enum cw_error cw_token_read(const uint8_t *data, size_t size, struct cw_token *token);
 
+/* Returns the id of the token with this MAC, which is the last 16 bytes of `sealed`, in cw_token
+   and in cw_request: its first 8 bytes, as a big-endian number. Logs write it as 16 hexadecimal
+   digits (PRIx64): those of page, relay, game server and backend, where a player is found by it. It
+   is random, says nothing of the player, and lets nobody connect. Returns 0 for NULL. */
+uint64_t cw_token_id(const uint8_t mac[16]);
+
 /* The bytes of user data that the application can use when there is a fingerprint. The other 16
    hold a mark and the fingerprint. */
 #define CW_USER_DATA_FREE_SIZE 240

@@ -20,6 +20,14 @@ void cw_log_line_number(struct cw_log_line *line, uint64_t number)
     cw_log_line_text(line, first);
 }
 
+void cw_log_line_hexadecimal(struct cw_log_line *line, uint64_t number)
+{
+    char digits[17] = {0};
+    for (unsigned i = 0; i < 16; i++)
+        digits[i] = "0123456789abcdef"[number >> (60 - 4 * i) & 15];
+    cw_log_line_text(line, digits);
+}
+
 void cw_log_line_address(struct cw_log_line *line, const struct cw_address *address)
 {
     char text[CW_ADDRESS_TEXT_SIZE];

@@ -23,6 +23,7 @@ static inline bool cw_log_wants(const struct cw_log *log, enum cw_log_level leve
 /* These add to the line. Control characters become spaces, so that it stays one line. */
 void cw_log_line_text(struct cw_log_line *line, const char *text);
 void cw_log_line_number(struct cw_log_line *line, uint64_t number);
+void cw_log_line_hexadecimal(struct cw_log_line *line, uint64_t number); /* with all 16 digits */
 void cw_log_line_address(struct cw_log_line *line, const struct cw_address *address);
 
 /* Writes the line to a log that wants it. */

@@ -63,6 +63,11 @@ const struct cw_address *cw_netcode_client_server_address(const struct cw_netcod
     return client ? &client->token.addresses[client->address] : NULL;
 }
 
+uint64_t cw_netcode_client_token_id(const struct cw_netcode_client *client)
+{
+    return client && client->used_any ? cw_token_id(client->used_mac) : 0;
+}
+
 uint32_t cw_netcode_client_server_index(const struct cw_netcode_client *client)
 {
     return client ? client->address : 0;

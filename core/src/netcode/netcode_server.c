@@ -378,6 +378,7 @@ bool cw_netcode_server_client(const struct cw_netcode_server *server, uint32_t c
         return false;
     *about = (struct cw_server_client_info){
         .id = slot->identity.id,
+        .token_id = cw_token_id(slot->identity.mac),
         .address = slot->identity.address,
         .user_data = slot->identity.user_data,
         .confirmed = slot->confirmed,

@@ -25,12 +25,14 @@ static struct cw_log_line line_about(uint32_t slot, uint64_t id, const char *wha
 }
 
 void cw_server_log_connected(const struct cw_log *log, uint32_t slot, uint64_t id,
-                             const struct cw_address *from)
+                             uint64_t token_id, const struct cw_address *from)
 {
     if (!cw_log_wants(log, CW_LOG_INFO))
         return;
     struct cw_log_line line = line_about(slot, id, ") connected from ");
     cw_log_line_address(&line, from);
+    cw_log_line_text(&line, " with token ");
+    cw_log_line_hexadecimal(&line, token_id);
     cw_log_line_write(&line, log, CW_LOG_INFO);
 }
 

@@ -17,7 +17,7 @@ struct cw_server_log_limit {
 
 /* These lines are about the client in a slot. */
 void cw_server_log_connected(const struct cw_log *log, uint32_t slot, uint64_t id,
-                             const struct cw_address *from);
+                             uint64_t token_id, const struct cw_address *from);
 void cw_server_log_moved(const struct cw_log *log, struct cw_server_log_limit *limit, uint32_t slot,
                          uint64_t id, const struct cw_address *to, double now);
 void cw_server_log_disconnected(const struct cw_log *log, uint32_t slot, uint64_t id,

@@ -129,7 +129,8 @@ static void occupy(struct cw_slots *slots, uint32_t number,
     cw_server_events_put(
         slots->events, &(struct cw_netcode_server_event){.type = CW_NETCODE_SERVER_EVENT_CONNECTED,
                                                          .client = number});
-    cw_server_log_connected(&slots->config->log, number, identity->id, &identity->address);
+    cw_server_log_connected(&slots->config->log, number, identity->id, cw_token_id(identity->mac),
+                            &identity->address);
 }
 
 void cw_slots_connect(struct cw_slots *slots, const struct cw_client_identity *identity, double now)

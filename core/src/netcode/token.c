@@ -229,6 +229,14 @@ static enum cw_error get_parts(const uint8_t *data, struct cw_token *token)
     return valid_keys(token) ? CW_OK : CW_ERROR_KEY;
 }
 
+uint64_t cw_token_id(const uint8_t mac[CW_MAC_BYTES])
+{
+    uint64_t id = 0;
+    for (unsigned i = 0; mac && i < sizeof id; i++)
+        id = id << 8 | mac[i];
+    return id;
+}
+
 enum cw_error cw_token_read(const uint8_t *data, size_t size, struct cw_token *token)
 {
     if (!token || (!data && size > 0))

@@ -2,6 +2,8 @@
 #include "kept_log.h"
 #include "secure_rig.h"
 
+#include <inttypes.h>
+
 #define REFUSED                                                                                    \
     "1 refused 10.1.0.9:1009: the token or packet was altered, or sealed with another key"
 
@@ -11,6 +13,20 @@ static void open_logged(struct rig *rig, struct kept_log *log, enum cw_log_level
     rig_init(rig);
     rig->config.log = kept_log_at(log, level);
     rig_start(rig);
+}
+
+/* Checks the line about a client that has connected, which has the id of its token. */
+static void expect_connected(const struct kept_log *log, size_t *at, const struct rig *rig,
+                             const struct cw_netcode_client *client)
+{
+    struct cw_server_client_info about;
+    char line[128];
+    const uint64_t token = cw_netcode_client_token_id(client);
+    snprintf(line, sizeof line,
+             "2 client 0 (id 42) connected from 10.1.0.1:1001 with token %016" PRIx64, token);
+    kept_log_expect(log, at, line);
+    assert_true(cw_netcode_server_client(rig->server, 0, &about));
+    assert_true(token != 0 && about.token_id == token);
 }
 
 TEST(clients_are_followed_from_their_start_to_their_end)
@@ -23,7 +39,7 @@ TEST(clients_are_followed_from_their_start_to_their_end)
 
     struct cw_netcode_client *client = rig_client(&rig, 42);
     rig_connect(&rig, client, &here);
-    kept_log_expect(&log, &at, "2 client 0 (id 42) connected from 10.1.0.1:1001");
+    expect_connected(&log, &at, &rig, client);
     assert_ok(cw_netcode_client_move(client, rig.now));
     for (int i = 0; i < 4; i++)
         rig_tick(&rig, client, &there);
@@ -35,7 +51,7 @@ TEST(clients_are_followed_from_their_start_to_their_end)
                     "2 client 0 (id 42) disconnected: the same client has connected anew");
     rig_drain(&rig, NULL);
     rig_connect(&rig, newer, &here);
-    kept_log_expect(&log, &at, "2 client 0 (id 42) connected from 10.1.0.1:1001");
+    expect_connected(&log, &at, &rig, newer);
     cw_netcode_server_disconnect(rig.server, 0, 7, "two\nlines");
     kept_log_expect(&log, &at, "2 client 0 (id 42) disconnected: by the server, code 7: two lines");
     rig_down(&rig, NULL, NULL);

@@ -76,6 +76,11 @@ export class ServerClient<Of extends Schema = Schema> extends Host<Of, ServerCli
     return this.#info.id;
   }
 
+  /** The id of the token that it connected with, see `connectTokenId`. */
+  get tokenId(): string {
+    return this.#info.tokenId;
+  }
+
   /** The address that its datagrams come from: `'203.0.113.7:50000'`. It may change. */
   get address(): string {
     return this.#fresh().address;

@@ -34,5 +34,6 @@ export type {
   ServerEvent,
   ServerStats,
 } from './types.js';
+export { connectTokenId } from '../secure/token_id.js';
 export { generateConnectToken, generateInsecureToken, generateKey } from './token.js';
 export type { ConnectTokenOptions } from './token.js';

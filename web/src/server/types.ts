@@ -73,6 +73,8 @@ export type ServerEvent<Of extends Schema = Schema> =
 export interface ServerClientInfo {
   /** The number of the player, which the backend has put into the token. */
   readonly id: bigint;
+  /** The id of the token that it connected with, see `connectTokenId`. */
+  readonly tokenId: string;
   /** The address that its datagrams come from: `'203.0.113.7:50000'`. It may change. */
   readonly address: string;
   /** The 256 bytes that the backend has put into the token. */
