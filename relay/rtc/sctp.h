@@ -26,12 +26,12 @@
 #define SCTP_RELIABLE_BYTES 8
 #define SCTP_RELIABLE_MAX   4
 
-/* What an INIT says. */
+/* This is what an INIT says. */
 struct sctp_init {
     uint32_t tag; /* 0 = there is no INIT */
     uint32_t tsn;
     uint32_t window;
-    uint16_t streams; /* how many of our streams its sender takes */
+    uint16_t streams; /* the number of our streams that its sender takes */
 };
 
 /* Bytes of the INIT that sctp_write_init writes. */

@@ -11,6 +11,8 @@
 
 /* The path to which offers are posted. */
 #define ROUTE "/rtc"
+/* The path at which a backend asks for the ticket of a page. */
+#define TICKET_ROUTE ROUTE "/ticket"
 
 /* Bytes of the longest answer. */
 #define ANSWER_MAX 4096
@@ -82,22 +84,31 @@ static void write_answer(struct webrtc *webrtc, const struct http_request *reque
     response->status = HTTP_CREATED;
 }
 
+/* Makes a ticket and its password; none for an origin that is too long. */
+static bool add_ticket(const struct webrtc *webrtc, const struct http_request *request,
+                       struct link_names *names)
+{
+    struct ticket ticket = {.expires = (uint32_t)time(NULL) + TICKET_SECONDS,
+                            .origin = request->origin};
+    rtc_socket_address(&request->client, &ticket.client);
+    if (RAND_bytes(ticket.number, sizeof ticket.number) != 1)
+        return false;
+    ticket_write(&ticket, dtls_identity_secret(webrtc->common.identity), names->ticket,
+                 names->password);
+    return true;
+}
+
 /* Makes the names for a link that has its place, and its name for DELETE. */
 static bool name_link(struct rtc_link *link, const struct http_request *request,
                       struct link_names *names)
 {
     uint8_t secret[WEBRTC_NAME_BYTES];
-    struct ticket ticket = {.expires = (uint32_t)time(NULL) + TICKET_SECONDS,
-                            .origin = request->origin};
-    rtc_socket_address(&request->client, &ticket.client);
     rtc_place_write(link->entry.place, names->ufrag);
     strcpy(link->name, names->ufrag);
     if (!random_text(names->ufrag + RTC_PLACE_DIGITS, NAME_SIZE - RTC_PLACE_DIGITS) ||
         !random_text(names->password, NAME_SIZE) || RAND_bytes(secret, sizeof secret) != 1 ||
-        RAND_bytes(ticket.number, sizeof ticket.number) != 1)
+        !add_ticket(link->webrtc, request, names))
         return false;
-    ticket_write(&ticket, dtls_identity_secret(link->webrtc->common.identity), names->ticket,
-                 names->password);
     for (int i = 0; i < WEBRTC_NAME_BYTES; i++)
         snprintf(link->name + RTC_PLACE_DIGITS + i * 2, 3, "%02x", secret[i]);
     return true;
@@ -277,6 +288,22 @@ static bool take_offer(void *context, const struct http_request *request,
     return true;
 }
 
+/* Answers a backend with what a page would get as the answer to its offer, but without a link: the
+   page uses its ticket. */
+static bool give_ticket(void *context, const struct http_request *request,
+                        struct http_response *response)
+{
+    struct webrtc *webrtc = context;
+    const struct sdp_offer offer = {.mid = "0", .bundle = true, .sctp_init = {.tag = 1}};
+    struct link_names names = {.ufrag = "none"};
+    if (add_ticket(webrtc, request, &names) && names.ticket[0])
+        write_answer(webrtc, request, &offer, &names, response);
+    else
+        response_say(response, HTTP_UNPROCESSABLE_CONTENT,
+                     "There is no ticket for pages of an origin with more than 64 characters.");
+    return true;
+}
+
 /* Takes a DELETE. The system has chosen the worker to which the request came, so it may be for
    another. */
 static bool take_delete(void *context, const struct http_request *request,
@@ -310,11 +337,17 @@ void webrtc_add_routes(struct webrtc *webrtc, struct http *http)
                                       .body_max = SDP_OFFER_MAX + 1,
                                       .handle = take_offer,
                                       .context = webrtc};
+    const struct http_route tickets = {.path = TICKET_ROUTE,
+                                       .methods = HTTP_POST,
+                                       .access = HTTP_PAGES,
+                                       .handle = give_ticket,
+                                       .context = webrtc};
     const struct http_route links = {.path = ROUTE "/",
                                      .methods = HTTP_DELETE,
                                      .access = HTTP_PAGES,
                                      .handle = take_delete,
                                      .context = webrtc};
     http_add_route(http, &offers);
+    http_add_route(http, &tickets);
     http_add_route(http, &links);
 }

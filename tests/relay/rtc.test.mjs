@@ -464,6 +464,20 @@ test('a thousand offers that wait do not harm the connected', async (t) => {
   await until('only the offers are left', async () => (await busy.stats()).sessions_open === 0);
 });
 
+test('a backend gets the tickets of its players, as a trusted proxy', async (t) => {
+  const strict = await serve(t, '--origin', 'https://a.example', '--trusted-proxy', '127.0.0.1');
+  const ask = (origin) => {
+    const headers = { origin, 'x-forwarded-for': '192.0.2.7' };
+    return fetch(`${strict.url}rtc/ticket`, { method: 'POST', headers });
+  };
+  const answer = await (await ask('https://a.example')).text();
+  const ticket = Buffer.from(/x-causeway-ticket:(\S+)/.exec(answer)[1], 'base64');
+  assert.equal(ticket.subarray(5, 21).toString('hex'), `${'0'.repeat(20)}ffffc0000207`);
+  assert.match(answer, new RegExp(`127\\.0\\.0\\.1 ${strict.rtcPort} typ`));
+  assert.equal((await ask('https://b.example')).status, 403);
+  assert.equal((await strict.stats()).rtc_offers, 0);
+});
+
 test('offers that wait are bounded per address', async (t) => {
   const guarded = await serve(t, '--max-sessions-per-address', '5');
   const offer = await makeOffer();

@@ -144,7 +144,7 @@ class Flow {
     const kind = line === this.#up ? 'udp up' : 'udp down';
     this.#path.watch?.(kind, data);
     const { paused, rtt } = this.#path;
-    if (!paused && !this.#path.loses(kind)) line.put(data, performance.now() + rtt / 2);
+    if (!paused && !this.#path.loses(kind, data)) line.put(data, performance.now() + rtt / 2);
   }
 
   send(data) {

@@ -15,9 +15,8 @@ export function answerTo(offer: string, last: string, wishes: SessionOptions): s
     atob(session!.replaceAll('-', '+').replaceAll('_', '/')),
     (char, i) => char.charCodeAt(0) ^ atob(mask!).charCodeAt(i),
   );
-  const init = last.includes('sctp-init')
-    ? atob(/sctp-init:(\S+)/.exec(offer)![1]!)
-    : '\0'.repeat(20);
+  const [, text] = (last.includes('sctp-init') && /sctp-init:(\S+)/.exec(offer)) || [];
+  const init = text ? atob(text) : '\0'.repeat(20);
   const ufrag = btoa(
     atob(ticket!) +
       String.fromCharCode(...bytes, ...hidden) +

@@ -24,17 +24,21 @@ const FEW = 4400;
 /** But nothing is added to them when the first has waited for so many milliseconds. */
 const MAX_AGE = 100;
 
-/** A relay that does not take a ticket is silent. It is waited for in two round trips and so many milliseconds. */
+/**
+ * A relay that does not take a ticket is silent. It is waited for in two round trips and so many milliseconds, and for
+ * the end of its DTLS handshake four times as long, because lost parts of that are repeated late.
+ */
 const SPARE = 200;
 
 interface Answer {
+  /** The text as {@link encodeURIComponent} returns it. */
   readonly sdp: string;
   /** The milliseconds that it took to get it, which are at least two round trips. */
   readonly took: number;
 }
 
-/** The last answer with a ticket of each relay, by the relay's address. */
-const answers = new Map<string, Answer>();
+/** The last answer with a ticket of each relay, by the relay's address; `undefined` for a relay that is to be asked. */
+const answers = new Map<string, Answer | undefined>();
 
 /** The part of a data channel that this transport needs. */
 export interface DataChannelLike {
@@ -108,7 +112,8 @@ export class WebRtcTransport extends BaseTransport {
   /**
    * Connects to a relay: one HTTP request to its `/rtc`, then UDP. With a session, no request is made when that relay has
    * answered before, unless it does not take what its answer said any more.
-   * @param url address of the relay: `http:` or `https:`, or `ws:` and `wss:`, which mean the same
+   * @param url address of the relay: `http:` or `https:`, or `ws:` and `wss:`, which mean the same. Its fragment may have
+   *   an answer behind a `&`, which the page's backend got from `/rtc/ticket`.
    * @throws {@link ConnectError} that says at which stage it failed; the reason of an aborted signal.
    */
   static async connect(url: string | URL, options: WebRtcOptions = {}): Promise<WebRtcTransport> {
@@ -119,8 +124,11 @@ export class WebRtcTransport extends BaseTransport {
         'setup',
         'there is no RTCPeerConnection here; pass one in the options',
       );
-    const address = new URL('rtc', relayAddress(url, 'http'));
+    const relay = relayAddress(url, 'http');
+    const address = new URL('rtc', relay);
 
+    const [, given] = relay.hash.split('&');
+    if (given && !answers.has(address.href)) answers.set(address.href, { sdp: given, took: 1000 });
     const known = options.session ? answers.get(address.href) : undefined;
     const attempt = new Attempt(newPeer(PeerConnection), address, options, known);
     try {
@@ -129,7 +137,7 @@ export class WebRtcTransport extends BaseTransport {
       return options.session ? transport : closeWithPage(transport);
     } catch (error) {
       attempt.cancel();
-      answers.delete(address.href);
+      answers.set(address.href, undefined);
       const { timedOut } = error as Partial<ConnectError>;
       if (!known || timedOut || options.signal?.aborted) throw error;
       return WebRtcTransport.connect(url, options);
@@ -241,7 +249,7 @@ class Attempt {
     await peer.setLocalDescription({ type: 'offer', sdp });
     const { known } = this;
     const answer = known
-      ? answerTo(sdp, known.sdp, this.wishes)
+      ? answerTo(sdp, decodeURIComponent(known.sdp), this.wishes)
       : await this.#ask(sdp, abort.signal);
     try {
       await peer.setRemoteDescription({ type: 'answer', sdp: answer });
@@ -250,7 +258,12 @@ class Attempt {
       throw relayError(this.address, 'signalling', what, { cause: error });
     }
     this.#channel = channel;
-    if (known) setTimeout(() => this.#stage() === 'ice' && abort.abort(), known.took + SPARE);
+    if (known) {
+      const wait = known.took + SPARE;
+      const giveUp = (stage: TransportStage): unknown => this.#stage() === stage && abort.abort();
+      setTimeout(giveUp, wait, 'ice');
+      setTimeout(giveUp, 4 * wait, 'dtls');
+    }
     await opened;
     return channel;
   }
@@ -268,7 +281,10 @@ class Attempt {
     const location = response.headers.get('location');
     if (location) this.#session = new URL(location, this.address);
     if (text.includes('ticket:'))
-      answers.set(this.address.href, { sdp: text, took: performance.now() - began });
+      answers.set(this.address.href, {
+        sdp: encodeURIComponent(text),
+        took: performance.now() - began,
+      });
     return text;
   }
 

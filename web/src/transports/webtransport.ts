@@ -193,7 +193,7 @@ async function reach(
   try {
     const answer = known.has(href)
       ? known.get(href)
-      : (JSON.parse(decodeURIComponent(hash.slice(1))) as RelayAnswer);
+      : (JSON.parse(decodeURIComponent(hash.slice(1).split('&')[0]!)) as RelayAnswer);
     known.set(href, undefined);
     if (answer) return await attempt(answer);
   } catch {
