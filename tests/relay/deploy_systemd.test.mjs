@@ -19,16 +19,14 @@ const skip = analyze('--version').error ? 'systemd is not installed' : false;
 /** The most that `systemd-analyze security` may find exposed, of 100. */
 const EXPOSURE_MAX = 20;
 
-test('systemd finds no mistake in the unit', { skip }, () => {
-  const unit = path.join(folder, 'causeway-relay.service');
-  writeFileSync(
-    unit,
-    shipped('causeway-relay.service').replace('/usr/bin/causeway-relay', program),
-  );
-  const { status, stderr } = analyze('verify', '--man=no', unit);
-  assert.equal(status, 0, stderr);
-  assert.equal(stderr, '');
-});
+for (const name of ['causeway-relay.service', '../../web/template/deploy/game.service'])
+  test(`systemd finds no mistake in ${path.basename(name)}`, { skip }, () => {
+    const unit = path.join(folder, path.basename(name));
+    writeFileSync(unit, shipped(name).replace('/usr/bin/causeway-relay', program));
+    const { status, stderr } = analyze('verify', '--man=no', unit);
+    assert.equal(status, 0, stderr);
+    assert.equal(stderr, '');
+  });
 
 test('systemd tries again for as long as it takes, but not after a bad option', () => {
   const unit = shipped('causeway-relay.service');
