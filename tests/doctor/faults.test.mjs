@@ -61,7 +61,7 @@ async function startToken(t, options, times, relayOptions = []) {
   return { url, token: tokenFile(t, await server().token(options), times) };
 }
 
-/** What is wrong, its code, and a function that returns the options of the doctor. */
+/** Each fault has a name, its code, and a function that injects it and returns the options of the doctor. */
 const faults = [
   ['no such name', 'DNS', () => ({ url: 'http://nobody.invalid/' })],
   ['a closed port', 'TCP', async () => ({ url: `http://127.0.0.1:${await freePort('tcp')}/` })],

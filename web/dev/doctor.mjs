@@ -37,7 +37,7 @@ function ready(socket, event, code, check = () => {}) {
   return done.finally(() => socket.destroy());
 }
 
-/** Checks the certificate that a server has shown. Of several faults, trust is the last to mend. */
+/** Checks the certificate that a server has shown. A missing trust is told last, because it is often due to the other faults. */
 function checkCertificate(socket, name) {
   const certificate = socket.getPeerCertificate();
   const { valid_from: from, valid_to: to } = certificate;
@@ -78,8 +78,17 @@ function probesOf({ protocol, hostname, port }) {
   return [...(isIP(host) ? [] : [['dns', dns]]), ['tcp', tcp], ...(isSecure ? [['tls', tls]] : [])];
 }
 
+/** Returns the WebSocket of the package ws, which Node needs before version 22. */
+function wsOfProject() {
+  try {
+    return createRequire(join(process.cwd(), 'package.json'))('ws');
+  } catch {
+    throw new Error('this Node has no WebSocket: use Node 22, or run npm install ws here');
+  }
+}
+
 /** Returns a class of WebSockets that name an origin, as those of a page do. */
-async function socketsOf(origin) {
+function socketsOf(origin) {
   const { WebSocket } = globalThis;
   if (WebSocket)
     return class extends WebSocket {
@@ -87,11 +96,7 @@ async function socketsOf(origin) {
         super(url, { protocols, headers: origin ? { origin } : {} });
       }
     };
-  const { default: Ws } = await import(
-    createRequire(join(process.cwd(), 'package.json')).resolve('ws')
-  ).catch(() => {
-    throw new Error('this Node has no WebSocket: use Node 22, or npm install ws');
-  });
+  const Ws = wsOfProject();
   return class extends Ws {
     constructor(url, protocols) {
       super(url, protocols, { origin });
@@ -152,7 +157,7 @@ export async function examine({ url, token, origin, json, key }, print) {
     print(`${name.padEnd(20)} ${SIGNS[state].padEnd(7)} ${text}`);
   const diagnosis = await doctor(relay, {
     transports: ['websocket'],
-    WebSocket: await socketsOf(origin),
+    WebSocket: socketsOf(origin),
     timeoutSeconds: TIMEOUT_SECONDS,
     first: probesOf(relay),
     beside: [['udp', udp], ...(key ? [['key', (read) => checkKey(read, key)]] : [])],
