@@ -61,7 +61,7 @@ async function startToken(t, options, times, relayOptions = []) {
   return { url, token: tokenFile(t, await server().token(options), times) };
 }
 
-/** What is wrong, its code, and a function that returns the options of the doctor. */
+/** Each fault has a name, its code, and a function that injects it and returns the options of the doctor. */
 const faults = [
   ['no such name', 'DNS', () => ({ url: 'http://nobody.invalid/' })],
   ['a closed port', 'TCP', async () => ({ url: `http://127.0.0.1:${await freePort('tcp')}/` })],
@@ -126,7 +126,11 @@ const faults = [
       return { url, token: tokenFile(t, await server().token({ servers: [upstream] })) };
     },
   ],
-  ['UDP is blocked', 'UDP_BLOCKED', (t) => startUdp(t, () => true)],
+  [
+    'UDP is blocked',
+    'UDP_BLOCKED',
+    async (t) => ({ ...(await startUdp(t, () => true)), timeoutSeconds: 4 }),
+  ],
   ['long packets are lost', 'MTU', (t) => startUdp(t, ({ length }) => length > 1000)],
   ['UDP loses packets', 'LOSS', (t) => startUdp(t, (_, way, number) => number % 5 === 0)],
   [
@@ -145,7 +149,8 @@ for (const [what, code, make] of faults)
     const options = await make(t);
     const began = performance.now();
     let said;
-    const ok = await examine({ ...options, json: true }, (line) => (said = JSON.parse(line)));
+    const all = { json: true, timeoutSeconds: 60, ...options };
+    const ok = await examine(all, (line) => (said = JSON.parse(line)));
     t.diagnostic(`${((performance.now() - began) / 1000).toFixed(1)} s: ${said.text}`);
     assert.deepEqual([said.code, said.ok, ok], [code, false, false], JSON.stringify(said, null, 1));
     assert.ok(said.text.length > 30, said.text);

@@ -15,14 +15,12 @@ import { Server, loadServer } from '../dist/server/index.js';
 import { within } from '../dist/transports/within.js';
 import { probeUdp } from './stun.mjs';
 
-const TIMEOUT_SECONDS = 4;
-
 /** Resolves when the socket is ready, or rejects with the fault. */
-function ready(socket, event, code, check = () => {}) {
-  socket.setTimeout(TIMEOUT_SECONDS * 1000);
+function ready(socket, { event, code, timeoutSeconds, check = () => {} }) {
+  socket.setTimeout(timeoutSeconds * 1000);
   const done = new Promise((resolve, reject) => {
     const fail = (why) => reject(new Fault(code, why));
-    socket.once('timeout', () => fail(`nobody answers in ${TIMEOUT_SECONDS} s`));
+    socket.once('timeout', () => fail(`nobody answers in ${timeoutSeconds} s`));
     socket.once('error', (error) =>
       fail(error.reason ?? error.errors?.[0].message ?? error.message),
     );
@@ -37,7 +35,7 @@ function ready(socket, event, code, check = () => {}) {
   return done.finally(() => socket.destroy());
 }
 
-/** Checks the certificate that a server has shown. Of several faults, trust is the last to mend. */
+/** Checks the certificate that a server has shown. A missing trust is told last, because it is often due to the other faults. */
 function checkCertificate(socket, name) {
   const certificate = socket.getPeerCertificate();
   const { valid_from: from, valid_to: to } = certificate;
@@ -52,7 +50,7 @@ function checkCertificate(socket, name) {
 }
 
 /** Returns the checks of the way to a relay, in their order. */
-function probesOf({ protocol, hostname, port }) {
+function probesOf({ protocol, hostname, port }, timeoutSeconds) {
   const isSecure = protocol === 'https:';
   const host = hostname.replace(/^\[|\]$/g, '');
   const at = { host, port: Number(port) || (isSecure ? 443 : 80) };
@@ -60,26 +58,36 @@ function probesOf({ protocol, hostname, port }) {
     try {
       const look = () => lookup(host, { all: true });
       const late = () => new Error('the name servers do not answer');
-      const found = await within({ timeoutSeconds: TIMEOUT_SECONDS }, late, look);
+      const found = await within({ timeoutSeconds }, late, look);
       return found.map(({ address }) => address).join(', ');
     } catch (error) {
       throw new Fault('DNS', error.message);
     }
   };
   const tcp = async () => {
-    await ready(connectTcp(at), 'connect', 'TCP');
+    await ready(connectTcp(at), { event: 'connect', code: 'TCP', timeoutSeconds });
     return `port ${at.port} answers`;
   };
   const tls = () => {
     const names = isIP(host) ? {} : { servername: host };
     const socket = connectTls({ ...at, ...names, rejectUnauthorized: false });
-    return ready(socket, 'secureConnect', 'TLS', () => checkCertificate(socket, host));
+    const check = () => checkCertificate(socket, host);
+    return ready(socket, { event: 'secureConnect', code: 'TLS', timeoutSeconds, check });
   };
   return [...(isIP(host) ? [] : [['dns', dns]]), ['tcp', tcp], ...(isSecure ? [['tls', tls]] : [])];
 }
 
+/** Returns the WebSocket of the package ws, which Node needs before version 22. */
+function wsOfProject() {
+  try {
+    return createRequire(join(process.cwd(), 'package.json'))('ws');
+  } catch {
+    throw new Error('this Node has no WebSocket: use Node 22, or run npm install ws here');
+  }
+}
+
 /** Returns a class of WebSockets that name an origin, as those of a page do. */
-async function socketsOf(origin) {
+function socketsOf(origin) {
   const { WebSocket } = globalThis;
   if (WebSocket)
     return class extends WebSocket {
@@ -87,11 +95,7 @@ async function socketsOf(origin) {
         super(url, { protocols, headers: origin ? { origin } : {} });
       }
     };
-  const { default: Ws } = await import(
-    createRequire(join(process.cwd(), 'package.json')).resolve('ws')
-  ).catch(() => {
-    throw new Error('this Node has no WebSocket: use Node 22, or npm install ws');
-  });
+  const Ws = wsOfProject();
   return class extends Ws {
     constructor(url, protocols) {
       super(url, protocols, { origin });
@@ -140,21 +144,21 @@ const SIGNS = { ok: 'ok', failed: 'FAILED', skipped: '-' };
 
 /**
  * Looks for what stands in the way, and prints a line for each check, or one JSON object.
- * @param options as `readArguments` gives them
+ * @param options as `readArguments` gives them; a check may take `timeoutSeconds`
  * @param print is called with each line
  * @returns whether all is well
  */
-export async function examine({ url, token, origin, json, key }, print) {
+export async function examine({ url, token, origin, json, key, timeoutSeconds = 4 }, print) {
   const relay = new URL(url.replace(/^ws/, 'http'));
   const udp = ({ servers: [server] = [] } = {}) =>
-    probeUdp(relay, { origin, server, timeoutSeconds: TIMEOUT_SECONDS });
+    probeUdp(relay, { origin, server, timeoutSeconds });
   const line = ({ name, state, text }) =>
     print(`${name.padEnd(20)} ${SIGNS[state].padEnd(7)} ${text}`);
   const diagnosis = await doctor(relay, {
     transports: ['websocket'],
-    WebSocket: await socketsOf(origin),
-    timeoutSeconds: TIMEOUT_SECONDS,
-    first: probesOf(relay),
+    WebSocket: socketsOf(origin),
+    timeoutSeconds,
+    first: probesOf(relay, timeoutSeconds),
     beside: [['udp', udp], ...(key ? [['key', (read) => checkKey(read, key)]] : [])],
     ...(token && { token: tokenFrom(token) }),
     ...(!json && { oncheck: line }),

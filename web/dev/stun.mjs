@@ -8,7 +8,7 @@ import { ConnectError, relaySays } from '../dist/errors.js';
 import { Fault, Skipped } from '../dist/doctor/faults.js';
 import { judge, milliseconds, percent } from '../dist/doctor/path.js';
 
-/** So many pairs of requests are counted, and others follow until an answer shows that none is late. */
+/** This many pairs of requests are counted. Others follow until an answer shows that none is late. */
 const PAIRS = 20;
 const INTERVAL_MS = 20;
 /** A relay reads requests of up to this many bytes. */
@@ -81,7 +81,7 @@ const mean = (values) => values.reduce((sum, value) => sum + value, 0) / (values
 /** Returns what the answers show, for people. `answered` has the numbers of their requests, which began with 0. */
 function report(where, answered, times) {
   if (answered.length === 0) throw new Fault('UDP_BLOCKED', `no answer over UDP from ${where}`);
-  // What was asked after the newest request that has been answered may still be under way.
+  // Later requests than the newest one that has been answered may still be under way.
   const counted = Math.min(Math.max(...answered) + 1, 2 * PAIRS);
   const [small, large] = [0, 1].map(
     (odd) => answered.filter((number) => number < counted && number % 2 === odd).length,

@@ -54,8 +54,9 @@ export class Fault extends Error {
 /** The reason why a check could not be made, which is no fault. @internal */
 export class Skipped extends Error {}
 
-/** The numbers of netcode's close code and the codes that say that nobody has answered. */
+/** The relay ends a session with this code when its request is for a protocol id that it does not take. */
 const REFUSED_PACKET = 1008;
+/** With these codes, nobody has answered a request. */
 const SILENT = ['NOT_ANSWERED', 'REQUEST_TIMED_OUT', 'RESPONSE_TIMED_OUT'];
 
 /** Returns the fault of a game server that says nothing. */

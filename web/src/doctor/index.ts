@@ -22,18 +22,18 @@ export interface Check {
   /** A check that is `skipped` says nothing about the way: the relay does not serve WebRTC, for example. */
   readonly state: 'ok' | 'failed' | 'skipped';
   readonly code?: FaultCode;
-  /** What was found, for people. */
+  /** A text for people that says what was found. */
   readonly text: string;
 }
 
-/** What {@link doctor} has found. */
+/** The findings of {@link doctor}. */
 export interface Diagnosis {
   readonly checks: readonly Check[];
-  /** Whether no check has failed. */
+  /** True when no check has failed. */
   readonly ok: boolean;
   /** The fault to begin with, if it has a name. */
   readonly code: FaultCode | undefined;
-  /** What to do about it, for people. */
+  /** A text for people that says what to do about it. */
   readonly text: string;
   /** The path to the game server, if it could be measured. */
   readonly path?: PathFigures;

@@ -18,7 +18,7 @@ export interface PathFigures {
 const COUNTED = 60;
 const FOLLOWING = 8;
 const INTERVAL_MS = 20;
-/** So many may be under way, less than an ack tells of (33): an end that pauses must not look like loss. */
+/** This many may be under way, less than the 33 that an ack tells of: an end that pauses must not look like loss. */
 const WINDOW = 16;
 /** Each third packet is this long, and so is a datagram of 1,060 bytes. */
 const LARGE = 1024;
@@ -76,7 +76,7 @@ export async function measure(
       await new Promise((resolve) => setTimeout(resolve, INTERVAL_MS));
     }
     const [small = 0, large = 0] = acked;
-    // What was sent after the newest packet that has arrived may still be under way.
+    // Later packets than the newest one that has arrived may still be under way.
     const counted = Math.min(last + 1, COUNTED);
     const { rtt, jitter, packetsMissed, packetsReceived } = endpoint.stats();
     if (small + large === 0) throw new Skipped('the game server acks no packets of this library');

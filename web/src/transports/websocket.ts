@@ -58,6 +58,8 @@ export interface WebSocketOptions extends SessionOptions, BacklogOptions {
 
 /** The value of `WebSocket.OPEN`. */
 const OPEN = 1;
+/** The value of `WebSocket.CLOSED`. */
+const CLOSED = 3;
 
 /** Returns the subprotocols with which a WebSocket asks the relay for a session and a server. */
 const protocols = ({ session, server, subflow }: WebSocketOptions): string[] => [
@@ -155,8 +157,10 @@ export class WebSocketTransport extends BaseTransport {
       if (++this.#came === WATCHED) this.#addSubflows?.().catch(() => {});
       this.arrived(data);
     });
-    // A close event, which tells everything, follows each error.
-    socket.addEventListener('error', () => {});
+    // A close event, which tells everything, follows each error, but not where Chromium obeys a page's policy.
+    socket.addEventListener('error', () =>
+      setTimeout(() => socket.readyState === CLOSED && this.ended({ code: 1006, reason: '' })),
+    );
     socket.addEventListener('close', ({ code, reason }) => this.ended({ code, reason }));
   }
 
