@@ -107,6 +107,17 @@ describe('a session', () => {
     assert.equal(await ask(udp, socket, 'second'), port);
   });
 
+  test('is told where the page uses it, whatever opened later', { skip: oneProcess }, async (t) => {
+    const { relay } = shared();
+    const key = newKey();
+    const before = await connectAs(t, relay, key, { origin: ORIGIN });
+    const client = await open(t, relay, { key, origin: ORIGIN });
+    await before.echo('before');
+    await connectAs(t, relay, key, { origin: ORIGIN });
+    client.datagram(whole('after'));
+    assert.equal((await client.receive()).toString(), 'after');
+  });
+
   test('goes on when a NAT gives the browser another port', { skip: oneProcess }, async (t) => {
     const { udp, relay } = shared();
     const path = await startUdpPath(t, relay.rtcPort);
