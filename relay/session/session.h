@@ -198,6 +198,9 @@ enum session_refusal session_link_open(struct sessions *sessions, struct session
                                        const struct transport *transport,
                                        const struct link_request *request);
 
+/* Makes a link of a session its newest, as if it had joined only now, from this address. */
+void session_link_lead(struct session_link *link, const struct socket_address *client);
+
 /* The ways in which a link ends. */
 enum session_parting {
     SESSION_LINK_LOST,

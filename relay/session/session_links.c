@@ -172,6 +172,15 @@ static enum session_refusal join(struct session *session, struct session_link *l
     return SESSION_REFUSED_NOT;
 }
 
+void session_link_lead(struct session_link *link, const struct socket_address *client)
+{
+    struct session *session = link->session;
+    *place_of(session, link) = link->older;
+    link->older = session->newest;
+    session->newest = link;
+    set_client(session, link, client);
+}
+
 /* Returns why a link cannot be a subflow of a session: there is no other link, or the game server
    has not answered the session, so that it has proven nothing. */
 static enum session_refusal refuse_subflow(struct session *session)

@@ -71,7 +71,8 @@ void webtransport_dismiss(struct wt_link *link, const struct session_farewell *f
 
 static bool wt_link_ready(const struct session_link *base)
 {
-    return lws_container_of(base, const struct wt_link, base)->state == WT_OPEN;
+    const struct wt_link *link = lws_container_of(base, const struct wt_link, base);
+    return link->state == WT_OPEN && link->used;
 }
 
 static double wt_link_rtt(const struct session_link *base)
@@ -204,6 +205,21 @@ static void on_stream(void *owner, int64_t stream, const uint8_t *data, size_t s
         part(link, 0);
 }
 
+/* Lets a link carry its session from the first datagram on, as one of WebRTC does: a page tries its
+   new links one after the other, and the one that it tries must be the newest, whichever was open
+   first. */
+static void note_use(struct wt_link *link)
+{
+    struct udp_path path;
+    struct socket_address client;
+    if (link->used || !link->base.session)
+        return;
+    quic_path(link->quic, &path);
+    rtc_socket_socket_address(&path.remote, &client);
+    session_link_lead(&link->base, &client);
+    link->used = true;
+}
+
 static void on_quic_datagram(void *owner, const uint8_t *data, size_t size)
 {
     struct wt_link *link = owner;
@@ -215,6 +231,7 @@ static void on_quic_datagram(void *owner, const uint8_t *data, size_t size)
         link->state == WT_WAITING ||
         !parts_take(&link->parts, data + prefix, size - prefix, loop_now(), joined, &datagram))
         return;
+    note_use(link);
     if (link->base.session)
         session_receive(link->base.session, datagram.data, datagram.size);
     else

@@ -28,6 +28,7 @@ struct wt_link {
     struct deadline deadline;
     double give_up; /* when the link ends, if it is neither open nor ended */
     int64_t stream; /* the stream of the session; -1 before its request */
+    bool used;      /* a datagram has come */
     bool reads;     /* a packet is being read: nothing can be sent */
     bool at_once;   /* the link ends in this turn of the loop */
     enum session_parting parting;

@@ -4,7 +4,9 @@ import { X509Certificate } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { certify } from '../support/certificate.mjs';
+import { startDelayPath } from '../support/delay_path.mjs';
 import { share, temporaryFolder } from '../support/fixture.mjs';
+import { sleep } from '../support/patience.mjs';
 import {
   assertAddsUp,
   assertStats,
@@ -96,6 +98,27 @@ describe('a session', () => {
     if (!oneProcess) assertStats(await relay.stats(), { dropped_oversize: before + 1 });
   });
 
+  test(
+    'on a path that loses a fifth, the relay drops little more',
+    { skip: oneProcess },
+    async (t) => {
+      const path = await startDelayPath(t, { rtt: 100 });
+      const { udp, relay } = await start(t, path.relayOptions.slice(2));
+      path.to(relay);
+      const client = await open(t, relay);
+      client.datagram(whole('hello'));
+      await client.receive();
+      path.loss = 0.2;
+      const to = udp.addresses.get(udp.received.at(-1).port);
+      for (let i = 0; i < 240; i++) {
+        udp.send(Buffer.alloc(1000, i), to);
+        await sleep(16);
+      }
+      const { dropped_congested } = await relay.stats();
+      assert.ok(dropped_congested < 40, `${dropped_congested} of 240`);
+    },
+  );
+
   test('is the one of a WebSocket with the same key', async (t) => {
     const { udp, relay } = shared();
     const key = newKey();
@@ -105,6 +128,17 @@ describe('a session', () => {
     const { port } = udp.received.findLast(({ data }) => data.toString() === 'first');
     const socket = await connectAs(t, relay, key, { origin: ORIGIN });
     assert.equal(await ask(udp, socket, 'second'), port);
+  });
+
+  test('is told where the page uses it, whatever opened later', { skip: oneProcess }, async (t) => {
+    const { relay } = shared();
+    const key = newKey();
+    const before = await connectAs(t, relay, key, { origin: ORIGIN });
+    const client = await open(t, relay, { key, origin: ORIGIN });
+    await before.echo('before');
+    await connectAs(t, relay, key, { origin: ORIGIN });
+    client.datagram(whole('after'));
+    assert.equal((await client.receive()).toString(), 'after');
   });
 
   test('goes on when a NAT gives the browser another port', { skip: oneProcess }, async (t) => {
