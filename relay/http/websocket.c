@@ -86,7 +86,10 @@ static struct ws_link *ws_link_of(struct session_link *base)
 static size_t put_frame(const struct ws_link *link, uint8_t *out, const struct datagram *datagram)
 {
     struct subflow *subflow = link->base.subflow;
-    const size_t size = datagram->size + (subflow ? SUBFLOW_HEADER_SIZE : 0);
+    uint8_t message[SUBFLOW_MESSAGE_MAX];
+    const uint8_t *data = subflow ? message : datagram->data;
+    const size_t size =
+        subflow ? subflow_put(subflow, datagram, loop_now(), message) : datagram->size;
     size_t header = 2;
     out[0] = 0x82; /* final, binary */
     out[1] = (uint8_t)size;
@@ -96,9 +99,7 @@ static size_t put_frame(const struct ws_link *link, uint8_t *out, const struct d
         out[3] = (uint8_t)size;
         header = FRAME_HEADER_MAX;
     }
-    if (subflow)
-        subflow_put_header(subflow, datagram, loop_now(), out + header);
-    memcpy(out + header + size - datagram->size, datagram->data, datagram->size);
+    memcpy(out + header, data, size);
     return header + size;
 }
 

@@ -1,6 +1,6 @@
 import { throwIfAborted } from '../abort.js';
 import { ConnectError, relayError, relaySays, type RelayCode } from '../errors.js';
-import { DEFAULT_DATAGRAM_SIZE, SUBFLOW_HEADER_SIZE } from '../generated.js';
+import { DEFAULT_DATAGRAM_SIZE, SUBFLOW_ADDS } from '../generated.js';
 import type { BacklogOptions } from './backlog.js';
 import { BaseTransport } from './base.js';
 import { relayAddress, type SessionOptions } from './session.js';
@@ -147,7 +147,7 @@ export class WebSocketTransport extends BaseTransport {
     super(
       options.maxDatagramSize ?? DEFAULT_DATAGRAM_SIZE,
       options,
-      options.subflow && SUBFLOW_HEADER_SIZE,
+      options.subflow && SUBFLOW_ADDS,
     );
     this.#socket = socket;
     this.#keeps = options.WebSocket !== undefined;
