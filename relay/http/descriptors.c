@@ -1,6 +1,5 @@
 #include "http/descriptors.h"
 
-#include "http/proxy_connections.h"
 #include "os/linger.h"
 #include "os/log.h"
 
@@ -17,13 +16,14 @@
 #define PER_PRE_SESSION 2
 
 /* The relay needs this many descriptors for everything else: listeners, timers, the log and the
-   like, replies that are still being read, connections of proxies that have not begun, and those of
-   the operator. */
-#define OWN (32 + LINGERS_MAX + PROXY_CONNECTIONS_MAX + DESCRIPTORS_ADMIN)
+   like, replies that are still being read, and the connections of the operator. */
+#define OWN (32 + LINGERS_MAX + DESCRIPTORS_ADMIN)
 
-/* There are at most this many connections that are no sessions. One more closes the oldest
-   (hostile.descriptors). */
-#define PRE_SESSION_MAX 1024
+/* All players of a relay may come at once, each with a WebSocket and the request for WebRTC. A
+   small relay has at least this many places for connections that are no sessions. One more closes
+   the oldest (hostile.descriptors). */
+#define PRE_SESSION_PER_SESSION 2
+#define PRE_SESSION_LEAST       1024
 
 /* There may always be this many connections that are no sessions: with fewer, a page hardly loads
    beside others. */
@@ -42,9 +42,11 @@ bool descriptors_open_standard(void)
 bool descriptors_divide(unsigned max_sessions, struct descriptors *out)
 {
     struct rlimit limit;
+    const unsigned herd = PRE_SESSION_PER_SESSION * max_sessions;
+    *out = (struct descriptors){.sessions = max_sessions,
+                                .pre_session = herd > PRE_SESSION_LEAST ? herd : PRE_SESSION_LEAST};
     const rlim_t wanted =
-        PER_SESSION * (rlim_t)max_sessions + PER_PRE_SESSION * PRE_SESSION_MAX + OWN;
-    *out = (struct descriptors){.sessions = max_sessions, .pre_session = PRE_SESSION_MAX};
+        PER_SESSION * (rlim_t)max_sessions + PER_PRE_SESSION * (rlim_t)out->pre_session + OWN;
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == wanted)
         return true;
     /* A higher limit is lowered too: containers give a billion, and libwebsockets, whose tables
@@ -70,5 +72,10 @@ bool descriptors_divide(unsigned max_sessions, struct descriptors *out)
         out->sessions = (unsigned)sessions;
     }
     out->pre_session = (unsigned)((allowed - OWN - PER_SESSION * out->sessions) / PER_PRE_SESSION);
+    if (out->sessions == max_sessions)
+        log_warn("the system allows %llu open files, enough for %u players who come at once; all "
+                 "%u need %llu (ulimit -n)",
+                 (unsigned long long)allowed, out->pre_session / PRE_SESSION_PER_SESSION,
+                 max_sessions, (unsigned long long)wanted);
     return true;
 }
