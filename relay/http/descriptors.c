@@ -1,6 +1,5 @@
 #include "http/descriptors.h"
 
-#include "http/proxy_connections.h"
 #include "os/linger.h"
 #include "os/log.h"
 
@@ -21,13 +20,14 @@
 #define GROWTH 4
 
 /* The relay needs this many descriptors for everything else: listeners, timers, the log and the
-   like, replies that are still being read, connections of proxies that have not begun, and those of
-   the operator. */
-#define OWN (32 + LINGERS_MAX + PROXY_CONNECTIONS_MAX + DESCRIPTORS_ADMIN)
+   like, replies that are still being read, and the connections of the operator. */
+#define OWN (32 + LINGERS_MAX + DESCRIPTORS_ADMIN)
 
-/* There are at most this many connections that are no sessions. One more closes the oldest
-   (hostile.descriptors). */
-#define PRE_SESSION_MAX 1024
+/* All players of a relay may come at once, each with a WebSocket and the request for WebRTC. A
+   small relay has at least this many places for connections that are no sessions. One more closes
+   the oldest (hostile.descriptors). */
+#define PRE_SESSION_PER_SESSION 2
+#define PRE_SESSION_LEAST       1024
 
 /* There may always be this many connections that are no sessions: with fewer, a page hardly loads
    beside others. */
@@ -46,10 +46,15 @@ bool descriptors_open_standard(void)
 bool descriptors_divide(unsigned max_sessions, struct descriptors *out)
 {
     struct rlimit limit;
-    const rlim_t others = PER_PRE_SESSION * PRE_SESSION_MAX + OWN;
+    const unsigned herd = PRE_SESSION_PER_SESSION * max_sessions;
+    *out = (struct descriptors){
+        .sessions = max_sessions,
+        .capacity = GROWTH * max_sessions,
+        .pre_session = herd > PRE_SESSION_LEAST ? herd : PRE_SESSION_LEAST,
+    };
+    const rlim_t others = PER_PRE_SESSION * (rlim_t)out->pre_session + OWN;
     const rlim_t needed = PER_SESSION * (rlim_t)max_sessions + others;
     const rlim_t wanted = GROWTH * PER_SESSION * (rlim_t)max_sessions + others;
-    *out = (struct descriptors){max_sessions, GROWTH * max_sessions, PRE_SESSION_MAX};
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == wanted)
         return true;
     /* A higher limit is lowered too: containers give a billion, and libwebsockets, whose tables
@@ -80,5 +85,10 @@ bool descriptors_divide(unsigned max_sessions, struct descriptors *out)
     }
     out->capacity = out->sessions;
     out->pre_session = (unsigned)((allowed - OWN - PER_SESSION * out->sessions) / PER_PRE_SESSION);
+    if (out->sessions == max_sessions)
+        log_warn("the system allows %llu open files, enough for %u players who come at once; all "
+                 "%u need %llu (ulimit -n)",
+                 (unsigned long long)allowed, out->pre_session / PRE_SESSION_PER_SESSION,
+                 max_sessions, (unsigned long long)needed);
     return true;
 }

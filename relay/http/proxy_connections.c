@@ -34,7 +34,6 @@ struct proxy_connections {
     struct loop *loop;
     struct pre_session_limit *pre_sessions;
     struct stats *stats;
-    unsigned count;
     struct proxy_connection *oldest;
     struct proxy_connection *newest;
     struct loop_timer timer;           /* armed for the oldest connection */
@@ -50,7 +49,7 @@ static int proxy_connection_end(struct proxy_connection *connection)
     loop_remove(connections->loop, &connection->watch);
     *(connection->older ? &connection->older->newer : &connections->oldest) = connection->newer;
     *(connection->newer ? &connection->newer->older : &connections->newest) = connection->older;
-    connections->count--;
+    pre_session_limit_unreserve(connections->pre_sessions);
     free(connection);
     return fd;
 }
@@ -258,7 +257,7 @@ void proxy_connection_begin(struct proxy_connections *connections, struct http *
     }
     *(connections->newest ? &connections->newest->newer : &connections->oldest) = connection;
     connections->newest = connection;
-    if (++connections->count > PROXY_CONNECTIONS_MAX)
+    if (!pre_session_limit_reserve(connections->pre_sessions))
         refuse(connections->oldest, "too many others are open");
     if (!connections->timer.loop)
         arm(connections);

@@ -8,10 +8,6 @@
 #include "os/loop.h"
 #include "os/prefix.h"
 
-/* The number of connections that may be read at a time; then the oldest is closed for the next. A
-   proxy's first bytes mostly come at once. */
-#define PROXY_CONNECTIONS_MAX 64
-
 struct proxy_connections;
 
 /* Creates the set. It reads the heads of requests from `trusted` addresses too, because
@@ -28,8 +24,8 @@ void proxy_connections_destroy(struct proxy_connections *connections);
 
 /* Takes over the connection of a proxy. When its first bytes have come, it enters the pre-session
    limit: for the client that the header names, or else uncounted, until its request says more. The
-   connection is closed when the header is malformed, its request is refused, or nothing comes in
-   time. */
+   connection is closed when the header is malformed, its request is refused, nothing comes in time,
+   or it is the oldest of those that have half of all places. */
 void proxy_connection_begin(struct proxy_connections *connections, struct http *http, int fd,
                             const struct socket_address *proxy);
 

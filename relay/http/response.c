@@ -16,6 +16,8 @@ void response_say(struct http_response *response, enum http_status_code status, 
     response->status = status;
     response->type = "text/plain";
     text_add(&response->body, "%s\n", text);
+    if (status == HTTP_SERVICE_UNAVAILABLE)
+        text_add(&response->head, "retry-after: 1\r\n");
 }
 
 static const char *status_text(enum http_status_code status)

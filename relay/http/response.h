@@ -29,7 +29,7 @@ struct http_response {
 void response_add(struct http_response *response, const char *name, const char *value);
 
 /* Sets the status, and a body of plain text that says why a request is refused, or what became of
-   it. */
+   it. A page whose request has found no place is asked to wait for a second. */
 void response_say(struct http_response *response, enum http_status_code status, const char *text);
 
 /* Writes the head of a response. Each says that the connection closes; http.h tells why. */

@@ -42,6 +42,7 @@ struct pre_session_limit {
     unsigned max;
     unsigned max_per_address;
     unsigned count; /* the connection counts until its descriptor is closed */
+    unsigned reserved;
     struct pre_session *oldest;
     struct pre_session *newest;
     struct log_limit refused_limit;
@@ -141,7 +142,7 @@ unsigned pre_session_limit_count(const struct pre_session_limit *limit)
 
 bool pre_session_limit_room(struct pre_session_limit *limit)
 {
-    if (limit->count < limit->max)
+    if (limit->count + limit->reserved < limit->max)
         return true;
     unsigned suppressed;
     if (log_limit_pass(&limit->evicted_limit, loop_now(), &suppressed))
@@ -151,6 +152,16 @@ bool pre_session_limit_room(struct pre_session_limit *limit)
     left = evict_oldest(limit, left, PER_BROWSER);
     evict_oldest(limit, left, 0);
     return false;
+}
+
+bool pre_session_limit_reserve(struct pre_session_limit *limit)
+{
+    return ++limit->reserved <= limit->max / 2;
+}
+
+void pre_session_limit_unreserve(struct pre_session_limit *limit)
+{
+    limit->reserved--;
 }
 
 static void uncount(struct pre_session *connection)

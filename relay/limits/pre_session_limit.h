@@ -40,6 +40,13 @@ unsigned pre_session_limit_count(const struct pre_session_limit *limit);
    connections than a browser needs keeps them while there are others to close. */
 bool pre_session_limit_room(struct pre_session_limit *limit);
 
+/* Takes a place for a connection that is read before it enters, which is given back then. Returns
+   false when such connections have more than half of all places: then the caller must end one. */
+bool pre_session_limit_reserve(struct pre_session_limit *limit);
+
+/* Gives a reserved place back. */
+void pre_session_limit_unreserve(struct pre_session_limit *limit);
+
 /* Says whether a connection counts for its address. A proxy's does not, since it is for many
    clients. */
 enum pre_session_counting { PRE_SESSION_COUNTED, PRE_SESSION_UNCOUNTED };

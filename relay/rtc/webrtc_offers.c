@@ -180,7 +180,7 @@ static void answer_offer(struct webrtc *webrtc, const struct http_request *reque
                          struct http_response *response)
 {
     struct sdp_offer offer;
-    unsigned retry_after = 0;
+    unsigned retry_after;
     if (!is_type(request->content_type, "application/sdp") &&
         !is_type(request->content_type, "text/plain")) {
         response_say(response, HTTP_UNSUPPORTED_MEDIA_TYPE,
@@ -201,8 +201,7 @@ static void answer_offer(struct webrtc *webrtc, const struct http_request *reque
         webrtc->stats->rtc_offers_limited++;
         response_say(response, HTTP_TOO_MANY_REQUESTS,
                      "Too many offers have come: try later, or by WebSocket.");
-        if (retry_after > 0)
-            text_add(&response->head, "retry-after: %u\r\n", retry_after);
+        text_add(&response->head, "retry-after: %u\r\n", retry_after);
         return;
     }
     session_identify(webrtc->sessions, offer.session_key, request->origin, &wanted);

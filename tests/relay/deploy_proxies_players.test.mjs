@@ -10,13 +10,17 @@ import { connect as join } from '../support/causeway.mjs';
 import { startPlayer } from '../support/player.mjs';
 import { PROTOCOL_ID, messages, startGameServer } from '../support/secure.mjs';
 import { patiently, sleep } from '../support/patience.mjs';
+import { runProgram } from '../support/programs.mjs';
 import { startRelay, statsUntil } from '../support/relay.mjs';
+import { startServed } from '../support/served.mjs';
 import { WebSocket } from '../support/websocket.mjs';
 import { own, temporaryFolder } from '../support/fixture.mjs';
 import { certify } from '../support/certificate.mjs';
 import { freePort } from '../support/free_port.mjs';
 
 const PLAYERS = 6;
+/** The players who come at once. OPERATING.md has the figures for 2,000. */
+const HERD = Number(process.env.CAUSEWAY_HERD ?? 300);
 const folder = temporaryFolder(test);
 
 const file = (name) => path.join(folder, name);
@@ -65,7 +69,7 @@ const proxies = {
       );
       writeFileSync(
         file('all.conf'),
-        `pid ${file('pid')}; events {} http { access_log off; ${places.join(' ')} include nginx.conf; }`,
+        `pid ${file('pid')}; events { worker_connections 16384; } http { access_log off; ${places.join(' ')} include nginx.conf; }`,
       );
     },
   },
@@ -125,7 +129,7 @@ const at = (localAddress, sockets) =>
     }
   };
 
-certify(folder, { certificate: 'fullchain.pem', key: 'privkey.pem' });
+const { options: tls } = certify(folder, { certificate: 'fullchain.pem', key: 'privkey.pem' });
 
 /** Starts two relays, of which the first has so many places. */
 async function startRelays(t, server, places) {
@@ -186,4 +190,27 @@ for (const program of Object.keys(proxies))
     });
     const [code] = await patiently(once(foreign, 'close'), 'the end of a foreign page');
     assert.equal(code, 4004);
+  });
+
+for (const program of [undefined, 'nginx', 'haproxy'])
+  test(`a herd of players comes ${program ? `behind ${program}` : 'with TLS'}`, async (t) => {
+    if (program && !isInstalled(program)) return t.skip(`${program} is not installed`);
+    // A machine that is busy may take long for so many handshakes.
+    const limits = ['--max-sessions-per-address', '0', '--request-timeout', '120'];
+    const { relay } = await startServed(t, {
+      args: [
+        ...['--max-sessions', String(HERD), ...limits],
+        ...(program ? ['--trusted-proxy', '127.0.0.1'] : tls),
+      ],
+    });
+    const port = program ? await startProxy(t, program, [relay, relay]) : relay.port;
+    const herd = ['--players', String(HERD), '--ramp', '100000', '--rate', '1', '--seconds', '0'];
+    const { stdout } = await runProgram(
+      process.env.CAUSEWAY_LOAD,
+      ['--json', ...herd, `wss://localhost:${port}/${program ? 'relay/one/' : ''}`],
+      { env: { ...process.env, SSL_CERT_FILE: file('fullchain.pem') } },
+    );
+    const { websocket } = JSON.parse(stdout);
+    t.diagnostic(stdout);
+    assert.ok(websocket.refused + websocket.dropped <= 0.05 * HERD, stdout);
   });

@@ -136,7 +136,7 @@ const trouble = {
   RelayOverflows: { upstream_overflow_total: '0+90x90' },
   RelayBusy: { process_cpu_seconds_total: '0+55x90' },
   RelayLate: lag(10),
-  RelayEvicts: { connections_evicted_total: '0+90x90' },
+  RelayEvicts: { connections_evicted_total: '0x73 520x17' },
   RelayRefusesHandshakes: { handshakes_refused_total: '0+90x90' },
   RelayDropsLog: { log_lines_dropped_total: '0+1x90' },
   RelayDescriptors: { process_open_fds: '64000x90' },

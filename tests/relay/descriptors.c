@@ -3,7 +3,6 @@
 #include "http/descriptors.h"
 
 #include "fixture.h"
-#include "http/proxy_connections.h"
 #include "os/linger.h"
 
 #include <errno.h>
@@ -51,7 +50,7 @@ static rlim_t allowed(void)
 static rlim_t needed(const struct descriptors *divided)
 {
     return 2 * (rlim_t)divided->capacity + 2 * (rlim_t)divided->pre_session + 32 + LINGERS_MAX +
-           PROXY_CONNECTIONS_MAX + DESCRIPTORS_ADMIN;
+           DESCRIPTORS_ADMIN;
 }
 
 TEST(a_low_limit_is_raised)
@@ -62,6 +61,16 @@ TEST(a_low_limit_is_raised)
     assert_int_equal(divided.sessions, 200);
     assert_int_equal(divided.capacity, 800);
     assert_int_equal(divided.pre_session, 1024);
+    assert_int_equal(allowed(), needed(&divided));
+}
+
+TEST(all_players_may_come_at_once)
+{
+    struct descriptors divided;
+    allow(100, true);
+    assert_true(descriptors_divide(3000, &divided));
+    assert_int_equal(divided.sessions, 3000);
+    assert_int_equal(divided.pre_session, 6000);
     assert_int_equal(allowed(), needed(&divided));
 }
 

@@ -72,7 +72,7 @@ test('where it allows too few for anything, the relay says so and does not start
 });
 
 test('a page that is loading loads on while connections of others make room', async (t) => {
-  const rig = await startRig(t, { args: ['--root', largeFiles(t)] });
+  const rig = await startRig(t, { args: ['--max-sessions', '20', '--root', largeFiles(t)] });
   const socket = net.connect({ port: rig.relay.port, localAddress: '127.5.0.1' });
   own(t, () => socket.destroy());
   socket.on('error', () => {});

@@ -44,6 +44,7 @@ test('a relay without descriptors goes on', async (t) => {
   early.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
   await patiently(once(early, 'close'), 'the reply');
   assert.match(page, /^HTTP\/1\.1 503 /, 'nobody is to believe that the file is gone');
+  assert.match(page, /^retry-after: 1\r$/im);
   const late = rig.newcomer();
   await relay.logged(/cannot accept connections: Too many open files/);
   await logs(relay, 'SIGHUP', /not reloaded: cannot read \S+: Too many open files/);

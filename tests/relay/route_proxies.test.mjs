@@ -19,12 +19,13 @@ const v2 = (client) =>
     Buffer.from([127, 0, 0, 1, 0x12, 0x67, 1, 0xbb]),
   ]);
 
-async function start(t, args = []) {
+async function start(t, args = [], options = {}) {
   const server = await startUdpServer(t);
   const trusted = ['--trusted-proxy', PROXY, '--max-sessions-per-address', '1'];
   const relay = await startRelay(t, {
     upstream: server.upstream,
     args: [...trusted, '--log-level', 'debug', ...args],
+    ...options,
   });
   return { relay, server };
 }
@@ -198,7 +199,7 @@ test('no line hides X-Forwarded-For behind it', { skip: oneProcess }, async (t) 
 });
 
 test('what is malformed or does not come is closed and counted', async (t) => {
-  const { relay } = await start(t);
+  const { relay } = await start(t, [], { shell: 'ulimit -n 300' });
   assert.equal((await raw(t, relay, ['PROXY TCP4 nobody\r\n', handshake])).status, 0);
   const silent = [];
   for (let i = 0; i < 65; i++) {

@@ -154,12 +154,12 @@ static void after_pause(const struct event *event)
         dial(player, slot, rule.open);
 }
 
-/* Dialer.#wait, and the pause of NearestSession */
+/* pauseMs of dialer.ts */
 static void pause_for(struct player *player, struct slot *slot, double seconds)
 {
     give_up(slot);
     slot->waits = true;
-    event_add(seconds * some(0.5, 1.5), to_page(player, slot, after_pause));
+    event_add(seconds * some(0, 2), to_page(player, slot, after_pause));
 }
 
 /* Dialer.replaceLater */

@@ -362,6 +362,32 @@ test('attempts to replace a link come at growing, uneven times', async () => {
   assert.ok(gaps.length >= 5 && gaps.length <= 14, String(gaps));
 });
 
+for (const [asked, waited] of [
+  ['7', 7],
+  ['100000', 60],
+])
+  test(`a relay that asks for ${asked} s with Retry-After is left alone for ${waited}, by this kind of link`, async () => {
+    const { transport } = await start();
+    transport.keep();
+    platform.rtc.fail();
+    await settle();
+    let posts = 0;
+    globalThis.fetch = async () => {
+      posts++;
+      return new Response('later', { status: 503, headers: { 'retry-after': asked } });
+    };
+    await loseSocket();
+    await pass(1);
+    assert.equal(posts, 1);
+    const { length } = platform.sockets;
+    platform.socket.end();
+    await pass(waited - 1.1);
+    assert.equal(posts, 1);
+    assert.ok(platform.sockets.length > length);
+    await pass(0.5);
+    assert.equal(posts, 2);
+  });
+
 for (const [what, begin] of Object.entries({
   'a lost link': () => platform.socket.end(),
   'a silent link': (transport) => transport.renew(),

@@ -27,11 +27,13 @@
    links in vain. */
 #define CALM_SECONDS 60.0
 
-/* Seconds of the shortest and the longest pause before another token is asked for. Each pause is
-   twice the one before, until there is a connection, and a random part of up to a half is left out,
-   so that the players of one server do not come back all at once. A server of ours takes some
-   thousand handshakes a second; see the bench's handshakes. */
-#define PAUSE_LEAST_SECONDS 0.5
+/* Seconds of a pause before another token is asked for: anywhere between the least and a bound
+   ("full jitter"), so that the players of one server do not come back all at once. The bound
+   doubles each time, until there is a connection. A server of ours takes some thousand handshakes a
+   second, see the bench's handshakes; one that has just started refuses a token that is made before
+   the least. */
+#define PAUSE_LEAST_SECONDS 0.25
+#define PAUSE_FIRST_SECONDS 0.5
 #define PAUSE_MOST_SECONDS  8.0
 
 static double least(double a, double b)
@@ -89,7 +91,8 @@ static void end(struct cw_client_policy *policy, enum cw_client_state reason, do
     if (policy->absence == 0 || policy->tries > 0) {
         uint8_t random;
         cw_random_fill(&policy->config.random, &random, 1);
-        policy->token_time += policy->pause_seconds * (0.5 + random / 512.0);
+        policy->token_time +=
+            PAUSE_LEAST_SECONDS + (policy->pause_seconds - PAUSE_LEAST_SECONDS) * random / 256.0;
         policy->pause_seconds = least(2 * policy->pause_seconds, PAUSE_MOST_SECONDS);
     }
     policy->tries++;
@@ -108,7 +111,7 @@ void cw_client_policy_start(struct cw_client_policy *policy, bool after_absence,
     policy->phase = CW_CLIENT_PHASE_PAUSE;
     policy->action = CW_CLIENT_ACTION_NONE;
     policy->token_time = now;
-    policy->pause_seconds = PAUSE_LEAST_SECONDS;
+    policy->pause_seconds = PAUSE_FIRST_SECONDS;
     policy->expire_time = INFINITY;
     policy->absence = 0;
     policy->tries = 0;
@@ -195,7 +198,7 @@ static void enter(struct cw_client_policy *policy, double now)
 {
     policy->phase = CW_CLIENT_PHASE_CONNECTED;
     policy->handshake_seconds = now - policy->link_time;
-    policy->pause_seconds = PAUSE_LEAST_SECONDS;
+    policy->pause_seconds = PAUSE_FIRST_SECONDS;
     policy->tries = 0;
     policy->returning = policy->trying = false;
     policy->try_time = now;

@@ -30,8 +30,8 @@ struct host_kind {
 static const struct host_kind host_kinds[] = {
     {"native", false, true, UINT32_MAX, true},
     {"native, other clock", false, false, UINT32_MAX, true},
-    {"page", true, false, 6, false},
-    {"page, other clock", true, true, 6, false},
+    {"page", true, false, 8, false},
+    {"page, other clock", true, true, 8, false},
 };
 #define HOST_KINDS (sizeof host_kinds / sizeof *host_kinds)
 #define PAGE       (&host_kinds[2])
@@ -643,17 +643,17 @@ TEST(pauses_grow_and_differ)
 {
     double pauses[100];
     assert_int_equal(attempts_of(NATIVE, false, CW_CLIENT_TIMED_OUT, pauses, 100), 100);
-    bool differ = false;
+    uint32_t short_ones = 0;
     for (uint32_t i = 1; i < 100; i++) {
         const double most = fmin(0.5 * pow(2, i - 1), 8);
-        assert_true(pauses[i] >= most / 2 && pauses[i] <= most + 2 * TICK);
-        differ |= fabs(pauses[99] - pauses[i]) > 1;
+        assert_true(pauses[i] >= 0.25 && pauses[i] <= most + 2 * TICK);
+        short_ones += pauses[i] < most / 4;
     }
-    assert_true(differ);
+    assert_in_range(short_ones, 10, 40);
     assert_true(unit_same(pauses[0], 0));
-    assert_int_equal(attempts_of(PAGE, true, CW_CLIENT_TIMED_OUT, pauses, 100), 7);
+    assert_int_equal(attempts_of(PAGE, true, CW_CLIENT_TIMED_OUT, pauses, 100), 9);
     assert_int_equal(attempts_of(PAGE, false, CW_CLIENT_TIMED_OUT, pauses, 100), 1);
-    assert_int_equal(attempts_of(PAGE, false, CW_CLIENT_NOT_YET, pauses, 100), 7);
+    assert_int_equal(attempts_of(PAGE, false, CW_CLIENT_NOT_YET, pauses, 100), 9);
 }
 
 /* After a sleep the first attempt comes at once, but a backend that fails is not asked in a loop.
@@ -675,7 +675,10 @@ TEST(who_slept_pauses_too_when_a_token_is_refused)
     assert_int_equal(cw_client_policy_next(&policy), CW_CLIENT_ACTION_END);
     assert_int_equal(ask_in_vain(&policy, CW_CLIENT_TIMED_OUT, 60, pauses, 20), 20);
     assert_true(unit_same(pauses[0], 0));
-    assert_true(pauses[1] >= 0.25 && pauses[19] >= 4);
+    double sum = 0;
+    for (uint32_t i = 1; i < 20; i++)
+        sum += pauses[i];
+    assert_true(pauses[1] >= 0.25 && sum > 19 * 2);
 }
 
 TEST(not_every_end_is_mended)

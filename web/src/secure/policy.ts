@@ -11,7 +11,7 @@ import {
 import type { ClientState } from './core_client.js';
 
 /** A client makes this many attempts to connect again after an absence. */
-const ATTEMPTS = 6;
+const ATTEMPTS = 8;
 const UNLIMITED = 2 ** 32 - 1;
 
 const numbers = Object.fromEntries(

@@ -1,3 +1,4 @@
+import type { ConnectError } from '../errors.js';
 import type { Transport } from './transport.js';
 
 /** Opens one link. */
@@ -20,7 +21,7 @@ interface Outcome {
 const REPLACE_SECONDS = 4;
 const GROWTH = 1.3;
 
-/** Seconds of the first pause, and how often pauses grow: to 2.7 s. */
+/** Seconds of the first pause on average, and how often pauses grow: to 2.7 s. */
 const PAUSE_SECONDS = 0.15;
 const GROWTHS = 11;
 
@@ -29,6 +30,21 @@ const GROWTHS = 11;
  * seven round trips to open, so 10 s were not enough with round trips of 2 s.
  */
 const BESIDE_SECONDS = 30;
+
+/** Longer than these seconds nobody waits because a relay says so. */
+const RETRY_AFTER_MOST_SECONDS = 60;
+
+/**
+ * Returns the milliseconds of a pause that takes some seconds on average, after those for which the relay has asked
+ * with `Retry-After`. Pauses are anywhere between none and twice the average ("full jitter"), so that the pages of a
+ * relay that has failed do not come back together.
+ */
+export const pauseMs = (seconds: number, error?: unknown): number => {
+  const { retryAfterSeconds = 0 } = Object(error) as Partial<ConnectError>;
+  return (
+    (Math.min(retryAfterSeconds, RETRY_AFTER_MOST_SECONDS) + 2 * Math.random() * seconds) * 1000
+  );
+};
 
 /** Opens links of one kind for as long as they are wanted: one attempt at a time, on a schedule of its own. */
 export class Dialer {
@@ -78,9 +94,11 @@ export class Dialer {
     );
   }
 
-  /** Begins an attempt beside an open link after about this many seconds, up to half as many more or less. */
-  dialIn(seconds: number): void {
-    this.#wait(seconds, () => this.dial(Math.max(this.#timeoutSeconds, BESIDE_SECONDS)));
+  /** Begins an attempt beside an open link after about this many seconds. */
+  dialIn(seconds: number, error?: unknown): void {
+    this.#wait(pauseMs(seconds, error), () =>
+      this.dial(Math.max(this.#timeoutSeconds, BESIDE_SECONDS)),
+    );
   }
 
   /** Begins to replace a lost link at once, unless an attempt runs. */
@@ -89,9 +107,9 @@ export class Dialer {
     this.dial(Math.min(this.#timeoutSeconds, seconds));
   }
 
-  /** Tries again to replace a lost link, after a pause that grows each time. */
-  replaceLater(): void {
-    this.#wait(PAUSE_SECONDS * GROWTH ** this.#failures, () => this.replace());
+  /** Tries again to replace a lost link, after a pause that grows each time; `error` says why the last one failed. */
+  replaceLater(error?: unknown): void {
+    this.#wait(pauseMs(PAUSE_SECONDS * GROWTH ** this.#failures, error), () => this.replace());
     this.#failures = Math.min(this.#failures + 1, GROWTHS);
   }
 
@@ -108,15 +126,12 @@ export class Dialer {
     this.#failures = 0;
   }
 
-  #wait(seconds: number, then: () => void): void {
+  #wait(milliseconds: number, then: () => void): void {
     this.#cancelTimer();
-    this.#timer = setTimeout(
-      () => {
-        this.#timer = undefined;
-        then();
-      },
-      seconds * (0.5 + Math.random()) * 1000,
-    );
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined;
+      then();
+    }, milliseconds);
   }
 
   #cancelTimer(): void {

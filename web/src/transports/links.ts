@@ -328,8 +328,8 @@ export class SessionTransport extends EventTarget implements Session {
       this.#firstLink.reject(
         ConnectError.ofAll([...this.#dialers.keys()].map((each) => this.#errors.get(each))),
       );
-    } else if (this.#state === 'reconnecting' || this.#silent) dialer.replaceLater();
-    else if (this.#rank(kind) < this.#rank(current.kind)) dialer.dialIn(UPGRADE_SECONDS);
+    } else if (this.#state === 'reconnecting' || this.#silent) dialer.replaceLater(error);
+    else if (this.#rank(kind) < this.#rank(current.kind)) dialer.dialIn(UPGRADE_SECONDS, error);
   }
 
   /** Looks at the links after a sign that there may be another network, or that somebody looks at the page again. */

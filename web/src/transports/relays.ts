@@ -1,5 +1,6 @@
 import { Deferred } from '../deferred.js';
 import { ConnectError } from '../errors.js';
+import { pauseMs } from './dialer.js';
 import { addStats, type Session, type SessionTransport } from './links.js';
 import type {
   Transport,
@@ -161,7 +162,7 @@ export class NearestSession extends EventTarget implements Session {
   #failed(relay: Relay): void {
     if (this.#kept) {
       const pause = Math.min(RETRY_SECONDS * 2 ** relay.failures++, RETRY_MOST_SECONDS);
-      relay.timer = setTimeout(() => this.#dial(relay), pause * (0.5 + Math.random()) * 1000);
+      relay.timer = setTimeout(() => this.#dial(relay), pauseMs(pause, relay.error));
     } else if (this.#sessions.size > 0) this.#openWhenAll();
     else if (this.#areTried) {
       if (this.#last) this.#end(this.#last);
