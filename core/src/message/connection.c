@@ -242,6 +242,16 @@ void cw_connection_reset(struct cw_connection *c)
     c->packets_invalid = 0;
 }
 
+void cw_connection_set_record(struct cw_connection *c, struct cw_record *record)
+{
+    CW_ONE_THREAD(c);
+    if (!c)
+        return;
+    cw_endpoint_set_record(c->endpoint, record);
+    if (record)
+        cw_record_set_congestion(record, &c->congestion);
+}
+
 void cw_connection_set_open(struct cw_connection *c, bool open)
 {
     c->open = open;
