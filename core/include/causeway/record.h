@@ -55,9 +55,9 @@ enum cw_error cw_record_create(const struct cw_record_config *config, struct cw_
 void cw_record_destroy(struct cw_record *record);
 
 /* Records the endpoint from now on, and forgets what the record had. The record belongs to the
-   caller, who sets it at one endpoint only, and sets none before he destroys either. NULL ends
-   recording. A reset of the endpoint is recorded
-   like all else. Meanwhile the endpoint rounds times down to 2^-20 seconds. */
+   caller, who sets it at one endpoint only, and destroys it after that. NULL ends recording, and so
+   does destroying the endpoint. A reset of the endpoint is recorded like all else. Meanwhile the
+   endpoint rounds times down to 2^-20 seconds. */
 void cw_endpoint_set_record(struct cw_endpoint *endpoint, struct cw_record *record);
 
 /* Adds a line of the program's own, such as a change of the transport. Only its first 127 bytes are

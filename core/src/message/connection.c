@@ -200,6 +200,8 @@ void cw_connection_destroy(struct cw_connection *c)
     CW_ONE_THREAD_LAST(c);
     if (!c)
         return;
+    if (cw_endpoint_is_recorded(c->endpoint))
+        cw_endpoint_set_record(c->endpoint, NULL);
     cw_connection_reset(c);
     cw_message_pool_destroy(c->made);
     cw_message_pool_destroy(c->arrived);

@@ -4,6 +4,8 @@
 #include "base/memory.h"
 #include "packet/sent_packets.h"
 
+#include "causeway/record.h"
+
 #include <assert.h>
 #include <math.h>
 #include <string.h>
@@ -168,6 +170,8 @@ void cw_endpoint_destroy(struct cw_endpoint *endpoint)
     CW_ONE_THREAD_LAST(endpoint);
     if (!endpoint)
         return;
+    if (cw_endpoint_is_recorded(endpoint))
+        cw_endpoint_set_record(endpoint, NULL);
     const struct cw_allocator allocator = endpoint->config.allocator;
     cw_release(&allocator, endpoint, cw_endpoint_memory(&endpoint->config));
 }

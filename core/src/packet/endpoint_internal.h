@@ -33,6 +33,7 @@ enum cw_endpoint_call {
 
 struct cw_endpoint {
     struct cw_endpoint_config config;
+    struct cw_record *record; /* NULL: none */
     size_t max_datagram_size;
 
     struct cw_sent_packets sent;
@@ -63,8 +64,7 @@ struct cw_endpoint {
     double rates_refreshed;
     bool rates_started;
     struct cw_endpoint_stats
-        stats;                /* the counters; cw_endpoint_get_stats fills in the other members */
-    struct cw_record *record; /* NULL: none */
+        stats; /* the counters; cw_endpoint_get_stats fills in the other members */
     CW_ONE_THREAD_MEMBER;
 };
 

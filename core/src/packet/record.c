@@ -81,34 +81,6 @@ void cw_record_destroy(struct cw_record *record)
     cw_release(&allocator, record, cw_record_memory(&record->config));
 }
 
-void cw_endpoint_set_record(struct cw_endpoint *e, struct cw_record *record)
-{
-    CW_ONE_THREAD(e);
-    if (!e)
-        return;
-    if (e->record)
-        e->record->endpoint = NULL;
-    e->record = record;
-    if (!record)
-        return;
-    record->endpoint = e;
-    record->begun = false;
-    record->time = 0;
-    record->congestion = NULL;
-    record->arrived = false;
-    record->idle = -1;
-    record->chunk = 0;
-    memset(record->used, 0, sizeof record->used);
-    memset(record->header, 0, sizeof record->header);
-    memcpy(record->header, CW_RECORD_MAGIC, CW_RECORD_IN_TURN);
-    record->header[CW_RECORD_IN_TURN] = e->acks_in_turn;
-    uint8_t *at = record->header + CW_RECORD_IN_TURN + 2;
-#define SAVE_CONFIG(field)                                                                         \
-    cw_record_copy(at, &e->config.field, sizeof e->config.field);                                  \
-    at += sizeof e->config.field;
-    CW_RECORD_CONFIG(SAVE_CONFIG)
-}
-
 /* Writing */
 
 /* Returns the place for size more bytes. */
@@ -254,6 +226,36 @@ void cw_record_set_congestion(struct cw_record *record, const struct cw_congesti
 {
     record->congestion = congestion;
     record->limit = UINT8_MAX;
+}
+
+void cw_endpoint_set_record(struct cw_endpoint *e, struct cw_record *record)
+{
+    CW_ONE_THREAD(e);
+    if (!e)
+        return;
+    if (e->record) {
+        settle(e->record);
+        e->record->endpoint = NULL;
+    }
+    e->record = record;
+    if (!record)
+        return;
+    record->endpoint = e;
+    record->begun = false;
+    record->time = 0;
+    record->congestion = NULL;
+    record->arrived = false;
+    record->idle = -1;
+    record->chunk = 0;
+    memset(record->used, 0, sizeof record->used);
+    memset(record->header, 0, sizeof record->header);
+    memcpy(record->header, CW_RECORD_MAGIC, CW_RECORD_IN_TURN);
+    record->header[CW_RECORD_IN_TURN] = e->acks_in_turn;
+    uint8_t *at = record->header + CW_RECORD_IN_TURN + 2;
+#define SAVE_CONFIG(field)                                                                         \
+    cw_record_copy(at, &e->config.field, sizeof e->config.field);                                  \
+    at += sizeof e->config.field;
+    CW_RECORD_CONFIG(SAVE_CONFIG)
 }
 
 void cw_record_note(struct cw_record *record, const char *text, double now)

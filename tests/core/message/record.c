@@ -128,6 +128,22 @@ TEST(test_a_reset_and_notes_are_recorded)
     cw_connection_set_record(pair.sides[0], NULL);
     talk(&pair, 60);
     assert_int_equal(told_by(record).size, told.size);
+    cw_connection_set_record(pair.sides[0], record);
+    talk(&pair, 60);
+}
+
+TEST(test_a_record_outlives_its_connection)
+{
+    const struct cw_connection_config config = notes_config();
+    struct cw_connection *connection;
+    assert_ok(cw_connection_create(&config, &connection));
+    struct cw_record *record = record_of(connection, 8192);
+    cw_record_note(record, "before the end", 1);
+    cw_connection_destroy(connection);
+    cw_record_note(record, "after the end", 2);
+    const struct told told = told_by(record);
+    assert_string_equal(told.note, "before the end");
+    assert_int_equal(told.events[CW_RECORDING_RESET], 0);
 }
 
 TEST(test_strangers_files_are_refused)
