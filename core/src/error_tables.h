@@ -24,6 +24,7 @@
    they say why a datagram was dropped. */
 #define CW_SERVER_ERROR_TABLES(TABLE)                                                              \
     TABLE(cw_packet_drop_errors)                                                                   \
+    TABLE(cw_record_config_errors)                                                                 \
     TABLE(cw_simulator_config_errors)                                                              \
     TABLE(cw_message_owner_errors)                                                                 \
     TABLE(cw_message_pool_config_errors)                                                           \

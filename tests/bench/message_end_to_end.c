@@ -1,6 +1,6 @@
 /* Measures what one reliable message costs: two connections with one 64-byte message from each to
    the other per tick, created, sent, packed, received, delivered and acked.
-     bench_message_end_to_end [rounds N]
+     bench_message_end_to_end [rounds N | recorded N]    recorded: by a flight recorder at each end
    Without arguments the program says what tests/bench/run shall count. */
 #include "causeway/connection.h"
 
@@ -28,6 +28,14 @@ static void check(enum cw_error error)
         fprintf(stderr, "%s\n", cw_error_string(error));
         exit(1);
     }
+}
+
+static void record(struct cw_connection *connection)
+{
+    const struct cw_record_config config = cw_record_config_default();
+    struct cw_record *record; /* kept until the program ends */
+    check(cw_record_create(&config, &record));
+    cw_connection_set_record(connection, record);
 }
 
 static void pass(struct cw_connection *from, struct cw_connection *to, double now)
@@ -60,17 +68,23 @@ int main(int argc, char **argv)
     }
     if (argc == 1) {
         puts("count end_to_end_64_instructions 2000: rounds 2000 - rounds 1000");
+        puts("count end_to_end_64_recorded_instructions 2000: recorded 2000 - recorded 1000");
         printf("connection_bytes %zu bytes\n", cw_connection_memory(&config));
         return 0;
     }
-    if (argc != 3 || strcmp(argv[1], "rounds") != 0) {
-        fprintf(stderr, "usage: bench_message_end_to_end [rounds N]\n");
+    const bool recorded = argc == 3 && strcmp(argv[1], "recorded") == 0;
+    if (argc != 3 || (!recorded && strcmp(argv[1], "rounds") != 0)) {
+        fprintf(stderr, "usage: bench_message_end_to_end [rounds N | recorded N]\n");
         return 2;
     }
     config.channel_count = 1;
     struct cw_connection *a, *b;
     check(cw_connection_create(&config, &a));
     check(cw_connection_create(&config, &b));
+    if (recorded) {
+        record(a);
+        record(b);
+    }
     const long rounds = atol(argv[2]);
     for (long i = 0; i < rounds; i++) {
         pass(a, b, (double)i * TICK);

@@ -245,6 +245,15 @@ static void prepare_commit(struct cw_endpoint *endpoint, size_t size)
     assert_int_equal(cw_endpoint_begin(endpoint, size, scratch, sizeof scratch, &payload), CW_OK);
 }
 
+static struct cw_record *made_cw_record(void);
+
+static const uint8_t *a_recording(void)
+{
+    static uint8_t recording[SLOT_SIZE];
+    assert_true(cw_record_write(made_cw_record(), recording, sizeof recording) > 0);
+    return recording;
+}
+
 static void prepare_input_receiver(struct cw_input_receiver *receiver,
                                    struct cw_input_sender *sender)
 {

@@ -37,6 +37,8 @@ const MADE = {
   '(cw_|cw_netcode_)(client|server)': 'meet_$1();',
   cw_endpoint: 'prepare_endpoint(made);',
   cw_connection: 'prepare_connection(made);',
+  cw_record:
+    'cw_endpoint_set_record(made_cw_endpoint(), made); cw_record_note(made, "text", 1);',
   cw_simulator: 'cw_simulator_receive(made, a_key, 8, 1);',
   cw_clock_sync: 'prepare_clock_sync(made);',
   cw_history: 'cw_history_begin(made, 1); cw_history_add(made, 7, &a_note);',
@@ -78,6 +80,7 @@ const CONTENT = {
 const GOOD = {
   'cw_lab_game_\\w+\\.game': 'a_game()',
   'cw_run\\.tick': 'stop',
+  'cw_recording_create\\.data': 'a_recording()',
   'cw_key_parse\\.text': 'a_key_text',
   'cw_token_id\\.mac': 'a_key',
   'cw_(address_parse|resolve)\\.text|.*host_open\\.listen|.*_insecure\\.server': '"127.0.0.1:0"',
@@ -89,6 +92,7 @@ const NUMBERS = {
   '.*\\.tick(_time)?': '1',
   'cw_history_(add|find)\\.entity': '7',
   'cw_secure_read\\.size': '40',
+  'cw_recording_create\\.size': 'SLOT_SIZE',
   'cw_lab_item_read\\.size': '64',
   'cw_lab_match_hash\\.turns': '1',
   'cw_lab_.*\\.traffic': 'CW_LAB_MESSAGE',
@@ -138,6 +142,7 @@ const OPTIONAL = [
   'cw_clock_next_tick\\..*',
   'cw_schema_encode\\.out',
   'cw_message_attach\\.(release|context)',
+  'cw_endpoint_set_record\\.record|cw_connection_set_record\\.record|cw_recording_create\\.allocator',
   'cw_schema_decode\\.allocator|cw_secure_read\\.replay|cw_((snapshot|game)_client|game_server)_state\\.type|cw_game_client_newest\\.type',
   'cw_random_fill\\.random',
   'cw_schema_fingerprint\\.extra',

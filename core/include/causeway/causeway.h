@@ -38,6 +38,7 @@
 
 /* Packets, for programs that need no messages. */
 #include "causeway/endpoint.h"  /* numbers, acks, fragments, measurements, congestion control */
+#include "causeway/record.h"    /* a flight recorder for an endpoint */
 #include "causeway/simulator.h" /* a bad network for tests, from a seed */
 
 /* Basics that all of them use. */

@@ -9,6 +9,7 @@
 #include "causeway/base.h"
 #include "causeway/endpoint.h"
 #include "causeway/message.h"
+#include "causeway/record.h"
 
 CW_BEGIN_DECLARATIONS
 
@@ -362,6 +363,11 @@ struct cw_connection_stats {
 
 void cw_connection_get_stats(const struct cw_connection *connection,
                              struct cw_connection_stats *stats);
+
+/* Records the connection's endpoint and its congestion control: see cw_endpoint_set_record. A
+   client and each slot of a server keep their connection, and with it the record, across players.
+ */
+void cw_connection_set_record(struct cw_connection *connection, struct cw_record *record);
 
 /* Returns CW_ERROR_CHANNEL when there is no such channel. */
 enum cw_error cw_connection_get_channel_stats(const struct cw_connection *connection,

@@ -10,4 +10,12 @@
 #define CW_OUTLINE
 #endif
 
+/* Marks a function that hardly any program calls: the code of its callers leads straight past it.
+ */
+#if defined(__GNUC__)
+#define CW_COLD __attribute__((cold))
+#else
+#define CW_COLD
+#endif
+
 #endif

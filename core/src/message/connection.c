@@ -200,6 +200,8 @@ void cw_connection_destroy(struct cw_connection *c)
     CW_ONE_THREAD_LAST(c);
     if (!c)
         return;
+    if (cw_endpoint_is_recorded(c->endpoint))
+        cw_endpoint_set_record(c->endpoint, NULL);
     cw_connection_reset(c);
     cw_message_pool_destroy(c->made);
     cw_message_pool_destroy(c->arrived);
@@ -240,6 +242,16 @@ void cw_connection_reset(struct cw_connection *c)
     c->congestion.now = INFINITY;
     c->packets_refused = 0;
     c->packets_invalid = 0;
+}
+
+void cw_connection_set_record(struct cw_connection *c, struct cw_record *record)
+{
+    CW_ONE_THREAD(c);
+    if (!c)
+        return;
+    cw_endpoint_set_record(c->endpoint, record);
+    if (record)
+        cw_record_set_congestion(record, &c->congestion);
 }
 
 void cw_connection_set_open(struct cw_connection *c, bool open)

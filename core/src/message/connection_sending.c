@@ -426,7 +426,7 @@ void cw_connection_update(struct cw_connection *c, double now)
     CW_ONE_THREAD(c);
     if (!cw_connection_can_run(c, now))
         return;
-    cw_endpoint_update(c->endpoint, now);
+    cw_endpoint_advance(c->endpoint, now);
     cw_connection_take_fates(c, now);
     const struct cw_sent_packets *sent = cw_endpoint_sent(c->endpoint);
     if (!(c->updated > CW_NEVER)) {

@@ -152,6 +152,10 @@ bool cw_congestion_competes(const struct cw_congestion *congestion);
 /* The RTT above which the mode BINARY is bad, in seconds; 0 in the other modes. */
 double cw_congestion_threshold(const struct cw_congestion *congestion);
 
+/* Tells of the congestion control too, in the events of its ticks, as long as a record is set. */
+struct cw_record;
+void cw_record_set_congestion(struct cw_record *record, const struct cw_congestion *congestion);
+
 /* The functions above choose among these by the mode. */
 
 void cw_delay_init(struct cw_congestion *congestion);

@@ -4,6 +4,8 @@
 #include "base/memory.h"
 #include "packet/sent_packets.h"
 
+#include "causeway/record.h"
+
 #include <assert.h>
 #include <math.h>
 #include <string.h>
@@ -168,6 +170,8 @@ void cw_endpoint_destroy(struct cw_endpoint *endpoint)
     CW_ONE_THREAD_LAST(endpoint);
     if (!endpoint)
         return;
+    if (cw_endpoint_is_recorded(endpoint))
+        cw_endpoint_set_record(endpoint, NULL);
     const struct cw_allocator allocator = endpoint->config.allocator;
     cw_release(&allocator, endpoint, cw_endpoint_memory(&endpoint->config));
 }
@@ -177,6 +181,8 @@ void cw_endpoint_reset(struct cw_endpoint *e)
     CW_ONE_THREAD(e);
     if (!e)
         return;
+    if (cw_endpoint_is_recorded(e))
+        cw_endpoint_record(e, CW_ENDPOINT_RESET, NULL, 0, -INFINITY);
     cw_sent_packets_reset(&e->sent);
     cw_received_packets_reset(&e->received);
     cw_reassemblies_reset(&e->reassemblies);
@@ -205,11 +211,8 @@ static bool can_run(const struct cw_endpoint *e, double now)
     return e && isfinite(now);
 }
 
-void cw_endpoint_update(struct cw_endpoint *e, double now)
+static inline void advance(struct cw_endpoint *e, double now)
 {
-    CW_ONE_THREAD(e);
-    if (!can_run(e, now))
-        return;
     cw_sent_packets_update(&e->sent, now);
     if (!e->rates_started) {
         e->rates_started = true;
@@ -222,6 +225,26 @@ void cw_endpoint_update(struct cw_endpoint *e, double now)
         cw_rate_refresh(&e->rate_acked, e->sent.bytes_acked, elapsed);
         e->rates_refreshed = now;
     }
+}
+
+CW_OUTLINE static void advance_recorded(struct cw_endpoint *e, double now)
+{
+    advance(e, cw_endpoint_record(e, CW_ENDPOINT_UPDATE, NULL, 0, now));
+}
+
+void cw_endpoint_advance(struct cw_endpoint *e, double now)
+{
+    if (cw_endpoint_is_recorded(e))
+        advance_recorded(e, now);
+    else
+        advance(e, now);
+}
+
+void cw_endpoint_update(struct cw_endpoint *e, double now)
+{
+    CW_ONE_THREAD(e);
+    if (can_run(e, now))
+        cw_endpoint_advance(e, now);
 }
 
 /* Sending */
@@ -263,6 +286,8 @@ size_t cw_endpoint_transmit(struct cw_endpoint *e, uint8_t *out, size_t capacity
     assert(capacity >= e->max_datagram_size);
     if (capacity < e->max_datagram_size)
         return 0;
+    if (cw_endpoint_is_recorded(e))
+        cw_endpoint_record(e, CW_ENDPOINT_TRANSMIT, NULL, 0, now);
     const size_t written = cw_endpoint_write_fragment(e, out, (uint16_t)(e->sent.window.next - 1));
     cw_endpoint_count_datagram(e, e->outgoing_packet, written);
     return written;
@@ -286,6 +311,8 @@ enum cw_error cw_endpoint_receive(struct cw_endpoint *e, const uint8_t *data, si
         return CW_ERROR_INVALID_ARGUMENT;
     if (e->packet_waits)
         return CW_ERROR_EVENTS_PENDING;
+    if (cw_endpoint_is_recorded(e))
+        now = cw_endpoint_record(e, CW_ENDPOINT_RECEIVE, data, size, now);
     e->packet_offered = false;
     if (e->packet_owner)
         cw_endpoint_release_packet(e);

@@ -4,6 +4,7 @@
 #define CAUSEWAY_ENDPOINT_INTERNAL_H
 
 #include "base/one_thread.h"
+#include "base/outline.h"
 #include "base/shared.h"
 #include "packet/measure.h"
 #include "packet/packet_header.h"
@@ -13,8 +14,26 @@
 
 #include "causeway/endpoint.h"
 
+struct cw_record;
+
+/* The calls that a record keeps, by their numbers in the format of record.h. */
+enum cw_endpoint_call {
+    CW_ENDPOINT_UPDATE = 1,
+    CW_ENDPOINT_COMMIT,
+    CW_ENDPOINT_TRANSMIT,
+    CW_ENDPOINT_RECEIVE,
+    CW_ENDPOINT_RECEIVE_NEXT,
+    CW_ENDPOINT_ACCEPT,
+    CW_ENDPOINT_PASS_BY,
+    CW_ENDPOINT_IDLE,
+    CW_ENDPOINT_ANSWER,
+    CW_ENDPOINT_RESET,
+    CW_ENDPOINT_CALL_COUNT
+};
+
 struct cw_endpoint {
     struct cw_endpoint_config config;
+    struct cw_record *record; /* NULL: none */
     size_t max_datagram_size;
 
     struct cw_sent_packets sent;
@@ -54,6 +73,21 @@ CW_SHARED uint32_t cw_endpoint_max_send_size(const struct cw_endpoint_config *co
 {
     return config->max_send_size == CW_AUTO ? config->max_packet_size : config->max_send_size;
 }
+
+/* Returns whether a record is set. A module of WebAssembly that never sets one links a function
+   that always says no (wasm/no_record.c). */
+CW_SHARED bool cw_endpoint_is_recorded(const struct cw_endpoint *endpoint)
+{
+    return endpoint->record;
+}
+
+/* Writes a call down before it changes anything, with its bytes and their number if it has such.
+   Returns the time with which the endpoint goes on, because a record rounds it. */
+CW_COLD double cw_endpoint_record(struct cw_endpoint *endpoint, enum cw_endpoint_call call,
+                                  const uint8_t *data, size_t size, double now);
+
+/* Does what cw_endpoint_update does, when now is a time. */
+void cw_endpoint_advance(struct cw_endpoint *endpoint, double now);
 
 /* Makes headers ack the oldest numbers that no header has acked yet, and reports no packet lost
    before a header could tell of it. Both ends of a connection do so, once after create. */
@@ -115,6 +149,8 @@ CW_SHARED void cw_endpoint_expect_answer(struct cw_endpoint *endpoint, uint16_t 
 /* Gives up acking the numbers that the next header has no room for. */
 CW_SHARED void cw_endpoint_pass_by(struct cw_endpoint *endpoint)
 {
+    if (cw_endpoint_is_recorded(endpoint))
+        cw_endpoint_record(endpoint, CW_ENDPOINT_PASS_BY, NULL, 0, -INFINITY);
     cw_received_packets_pass_by(&endpoint->received);
 }
 
@@ -173,6 +209,8 @@ size_t cw_endpoint_commit_outgoing(struct cw_endpoint *endpoint, struct cw_sent_
 /* Does what cw_endpoint_commit does, when a packet has begun and size fits. */
 CW_SHARED size_t cw_endpoint_commit_inline(struct cw_endpoint *e, size_t size, double now)
 {
+    if (cw_endpoint_is_recorded(e))
+        now = cw_endpoint_record(e, CW_ENDPOINT_COMMIT, NULL, size, now);
     const uint16_t number = e->sent.window.next;
     struct cw_sent_packet *packet = cw_sent_packets_add(&e->sent);
     packet->time = now;
