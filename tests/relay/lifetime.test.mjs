@@ -89,7 +89,7 @@ describe('from the first session to the end', { concurrency: 4 }, () => {
     assert.equal((await relay.stats()).sessions_ended_idle, 1);
   });
 
-  test('the limit of descriptors is what the sessions need, whatever it was', async (t) => {
+  test('the limit of descriptors is what four times the sessions need, whatever it was', async (t) => {
     const server = await startUdpServer(t);
     for (const before of [1000, 4000]) {
       const relay = await startRelay(t, {
@@ -98,7 +98,7 @@ describe('from the first session to the end', { concurrency: 4 }, () => {
         args: ['--max-sessions', '10'],
       });
       const limits = readFileSync(`/proc/${relay.pid}/limits`, 'utf8');
-      assert.equal(/^Max open files +(\d+)/m.exec(limits)[1], '2212');
+      assert.equal(/^Max open files +(\d+)/m.exec(limits)[1], '2272');
     }
   });
 
@@ -123,7 +123,7 @@ describe('from the first session to the end', { concurrency: 4 }, () => {
 
   test('a browser that vanished is found by pings, one that only listens is kept', async (t) => {
     const { relay, client } = await startPlayed(t, {
-      args: ['--ping-interval', '1', '--request-timeout', '1000'],
+      args: ['--ping-interval', '4', '--request-timeout', '1000'], // this process may be kept from answering
     });
     let pings = 0;
     client.socket.on('ping', () => pings++);

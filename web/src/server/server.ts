@@ -238,7 +238,10 @@ export class Server<Of extends Schema = Schema> extends WasmObject<ServerCore> {
     if (!exports.cw_server_client(this.address, client, scratch)) return undefined;
     return {
       id: memory.u64(scratch + serverClientInfoAt.id),
-      tokenId: memory.u64(scratch + serverClientInfoAt.tokenId).toString(16).padStart(16, '0'),
+      tokenId: memory
+        .u64(scratch + serverClientInfoAt.tokenId)
+        .toString(16)
+        .padStart(16, '0'),
       address: this.#format(scratch + serverClientInfoAt.address),
       userData: memory.copy(memory.u32(scratch + serverClientInfoAt.userData), USER_DATA_SIZE),
       datagramsRefused: Number(memory.u64(scratch + serverClientInfoAt.datagramsRefused)),
