@@ -16,10 +16,7 @@ enum { EXPIRES = 1, CLIENT = 5, NUMBER = 21, ORIGIN_SIZE = 29, ORIGIN = 30 };
 #define PASSWORD    24
 #define H           64
 #define CERTIFICATE 32
-#define INIT        8
-
-/* The client's window until its first acknowledgement tells it. Chromium's has 5 MiB. */
-#define WINDOW 131072
+#define INIT        16
 
 /* Writes base64 without padding, terminated. Returns its end. */
 static char *put_base64(char *out, const uint8_t *data, size_t size)
@@ -102,9 +99,9 @@ bool ticket_read(struct ticket_claim *claim, const char *username, size_t size)
     memcpy(claim->fingerprint, bytes + claim->signed_size + PROOF, CERTIFICATE);
     memcpy(claim->name.ip, claim->fingerprint, sizeof claim->name.ip);
     claim->sctp_init = (struct sctp_init){.tag = load32(bytes + init_at),
-                                          .tsn = load32(bytes + init_at + 4),
-                                          .window = WINDOW,
-                                          .streams = UINT16_MAX};
+                                          .window = load32(bytes + init_at + 4),
+                                          .streams = load16(bytes + init_at + 10),
+                                          .tsn = load32(bytes + init_at + 12)};
     memcpy(claim->server, bytes + server_at, decoded - server_at);
     return true;
 }

@@ -15,8 +15,7 @@
                16  the proof: the first bytes of H
                32  the SHA-256 of the client's certificate, which is new for each attempt
                16  the session's key, xor the next 16 bytes of H, the mask
-                4  the tag of the client's INIT, when its offer and the last answer had one
-                4  the first TSN in it; otherwise both are 0
+               16  what the INIT of the client's offer says (RFC 9260, 3.3.2), or zeros
                 *  the name of the game server, see session/server.h
 
    H is HMAC-SHA-512(secret, all before it). The 24 bytes behind the mask, in base64, are the

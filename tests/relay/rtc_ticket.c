@@ -22,7 +22,7 @@ static struct page_ticket page_of(const char *origin, const char *server)
     struct page_ticket page = {.text = text,
                                .fingerprint = {6, 5, 4},
                                .session = {0xfb, 0xff, 3},
-                               .init = {0xca, 0xfe, 0, 1, 0xff, 0, 0, 2},
+                               .init = {0xca, 0xfe, 0, 1, 0, 0x50, 0, 0, 0, 5, 0, 6, 0xff, 0, 0, 2},
                                .server = server};
     ticket.origin = origin;
     assert_true(ticket_write(&ticket, secret, text, password));
@@ -54,6 +54,8 @@ TEST(a_relay_reads_what_a_page_claims)
         assert_string_equal(claim.session_key, "-_8DAAAAAAAAAAAAAAAAAA");
         assert_int_equal(claim.sctp_init.tag, 0xcafe0001u);
         assert_int_equal(claim.sctp_init.tsn, 0xff000002u);
+        assert_int_equal(claim.sctp_init.window, 0x500000);
+        assert_int_equal(claim.sctp_init.streams, 6);
         assert_memory_equal(claim.client.ip, ticket.client.ip, sizeof claim.client.ip);
         assert_memory_equal(claim.fingerprint, page.fingerprint, sizeof page.fingerprint);
     }

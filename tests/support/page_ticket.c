@@ -29,8 +29,8 @@ void page_ticket_redeem(struct page_ticket *ticket)
     size += 32;
     for (size_t i = 0; i < 16; i++)
         bytes[size++] = ticket->session[i] ^ mask[i];
-    memcpy(bytes + size, ticket->init, 8);
-    size += 8;
+    memcpy(bytes + size, ticket->init, 16);
+    size += 16;
     memcpy(bytes + size, ticket->server, strlen(ticket->server));
     size += strlen(ticket->server);
     EVP_EncodeBlock((uint8_t *)ticket->ufrag, bytes, (int)size);

@@ -48,6 +48,13 @@ export function relayAddress(url: string | URL, scheme: 'http' | 'ws'): URL {
   }
 }
 
+/**
+ * Returns what the page's backend was told by the relay, and has put into the fragment of its address: 1 is about
+ * WebTransport, 2 about WebRTC. Nothing is `''`.
+ */
+export const toldIn = (relay: URL, part: 1 | 2): string =>
+  decodeURIComponent(relay.hash.split(/[#&]/)[part] ?? '');
+
 /** The address of a relay, or the addresses of several, of which the nearest is used. */
 export type RelayAddresses = string | URL | readonly (string | URL)[];
 

@@ -2,6 +2,10 @@
 // has the ticket that came with the last answer, and what the offer says (`relay/rtc/ticket.h`).
 import type { SessionOptions } from './session.js';
 
+/** Returns the bytes of hexadecimal digits, which may have colons between them. */
+export const bytesOf = (hex: string): Uint8Array<ArrayBuffer> =>
+  Uint8Array.from(hex.match(/\w\w/g) ?? [], (digits) => parseInt(digits, 16));
+
 /**
  * Returns the answer to an offer, made of the last answer, which must have a ticket. Browsers do not take it when its
  * ufrag has more than 256 characters.
@@ -10,18 +14,15 @@ export function answerTo(offer: string, last: string, wishes: SessionOptions): s
   const { session, server = '' } = wishes;
   const [, ticket, mask] = /ticket:(\S+) (\S+)/.exec(last)!;
   const [, fingerprint] = /sha-256 (\S+)/.exec(offer)!;
-  const bytes = fingerprint!.split(':').map((digits) => parseInt(digits, 16));
   const hidden = Array.from(
     atob(session!.replaceAll('-', '+').replaceAll('_', '/')),
     (char, i) => char.charCodeAt(0) ^ atob(mask!).charCodeAt(i),
   );
-  const [, text] = (last.includes('sctp-init') && /sctp-init:(\S+)/.exec(offer)) || [];
-  const init = text ? atob(text) : '\0'.repeat(20);
+  const [, init = ''] = /sctp-init:(\S+)/.exec(offer) ?? [];
   const ufrag = btoa(
     atob(ticket!) +
-      String.fromCharCode(...bytes, ...hidden) +
-      init.slice(4, 8) +
-      init.slice(16, 20) +
+      String.fromCharCode(...bytesOf(fingerprint!), ...hidden) +
+      atob(init).slice(4, 20).padEnd(16, '\0') +
       server,
   );
   return last.replace(/ufrag:.*/, `ufrag:${ufrag.replaceAll('=', '')}`);

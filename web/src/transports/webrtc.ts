@@ -4,7 +4,7 @@ import { DEFAULT_DATAGRAM_SIZE, httpStatuses } from '../generated.js';
 import { askRelay } from './ask.js';
 import type { BacklogOptions } from './backlog.js';
 import { BaseTransport } from './base.js';
-import { relayAddress, type SessionOptions } from './session.js';
+import { relayAddress, toldIn, type SessionOptions } from './session.js';
 import { answerTo } from './ticket.js';
 import type { TransportClose } from './transport.js';
 import { closeWithPage } from './with_page.js';
@@ -25,20 +25,13 @@ const FEW = 4400;
 const MAX_AGE = 100;
 
 /**
- * A relay that does not take a ticket is silent. It is waited for in two round trips and so many milliseconds, and for
- * the end of its DTLS handshake four times as long, because lost parts of that are repeated late.
+ * A relay that does not take a ticket is silent. ICE, one round trip, is waited for so many milliseconds, and the channel
+ * four times as long, because lost parts of the handshakes are repeated late.
  */
-const SPARE = 200;
-
-interface Answer {
-  /** The text as {@link encodeURIComponent} returns it. */
-  readonly sdp: string;
-  /** The milliseconds that it took to get it, which are at least two round trips. */
-  readonly took: number;
-}
+const PATIENCE = 1000;
 
 /** The last answer with a ticket of each relay, by the relay's address; `undefined` for a relay that is to be asked. */
-const answers = new Map<string, Answer | undefined>();
+const answers = new Map<string, string | undefined>();
 
 /** The part of a data channel that this transport needs. */
 export interface DataChannelLike {
@@ -127,8 +120,8 @@ export class WebRtcTransport extends BaseTransport {
     const relay = relayAddress(url, 'http');
     const address = new URL('rtc', relay);
 
-    const [, given] = relay.hash.split('&');
-    if (given && !answers.has(address.href)) answers.set(address.href, { sdp: given, took: 1000 });
+    const sdp = toldIn(relay, 2);
+    if (sdp && !answers.has(address.href)) answers.set(address.href, sdp);
     const known = options.session ? answers.get(address.href) : undefined;
     const attempt = new Attempt(newPeer(PeerConnection), address, options, known);
     try {
@@ -162,8 +155,7 @@ export class WebRtcTransport extends BaseTransport {
       const states = [peer.connectionState, peer.iceConnectionState];
       if (states.some((state) => state === 'failed' || state === 'closed')) this.#end();
     };
-    peer.addEventListener('connectionstatechange', watch);
-    peer.addEventListener('iceconnectionstatechange', watch);
+    onStates(peer, watch);
   }
 
   /**
@@ -220,6 +212,11 @@ export class WebRtcTransport extends BaseTransport {
   }
 }
 
+function onStates(peer: PeerConnectionLike, changed: () => void): void {
+  peer.addEventListener('connectionstatechange', changed);
+  peer.addEventListener('iceconnectionstatechange', changed);
+}
+
 /** An attempt leads to an open data channel, or to an error. */
 class Attempt {
   #session: URL | undefined;
@@ -229,7 +226,7 @@ class Attempt {
     readonly peer: PeerConnectionLike,
     readonly address: URL,
     readonly wishes: SessionOptions,
-    readonly known: Answer | undefined,
+    readonly known: string | undefined,
   ) {}
 
   async open(abort: Abort): Promise<DataChannelLike> {
@@ -248,9 +245,7 @@ class Attempt {
     const { sdp = '' } = await peer.createOffer();
     await peer.setLocalDescription({ type: 'offer', sdp });
     const { known } = this;
-    const answer = known
-      ? answerTo(sdp, decodeURIComponent(known.sdp), this.wishes)
-      : await this.#ask(sdp, abort.signal);
+    const answer = known ? answerTo(sdp, known, this.wishes) : await this.#ask(sdp, abort.signal);
     try {
       await peer.setRemoteDescription({ type: 'answer', sdp: answer });
     } catch (error) {
@@ -259,10 +254,9 @@ class Attempt {
     }
     this.#channel = channel;
     if (known) {
-      const wait = known.took + SPARE;
-      const giveUp = (stage: TransportStage): unknown => this.#stage() === stage && abort.abort();
-      setTimeout(giveUp, wait, 'ice');
-      setTimeout(giveUp, 4 * wait, 'dtls');
+      setTimeout(() => this.#stage() === 'ice' && abort.abort(), PATIENCE);
+      // An abort does nothing once the channel is open.
+      setTimeout(() => abort.abort(), 4 * PATIENCE);
     }
     await opened;
     return channel;
@@ -270,7 +264,6 @@ class Attempt {
 
   /** Posts the offer and returns the answer. The relay needs none of our candidates. */
   async #ask(sdp: string, signal: AbortSignal): Promise<string> {
-    const began = performance.now();
     const response = await askRelay(
       this.address,
       httpStatuses.CREATED,
@@ -280,11 +273,7 @@ class Attempt {
     const text = await response.text();
     const location = response.headers.get('location');
     if (location) this.#session = new URL(location, this.address);
-    if (text.includes('ticket:'))
-      answers.set(this.address.href, {
-        sdp: encodeURIComponent(text),
-        took: performance.now() - began,
-      });
+    if (text.includes('ticket:')) answers.set(this.address.href, text);
     return text;
   }
 
@@ -304,8 +293,7 @@ class Attempt {
         if (peer.iceConnectionState === 'failed') fail('cannot be reached over UDP');
         else if (peer.connectionState === 'failed') fail('broke the connection off');
       };
-      peer.addEventListener('iceconnectionstatechange', watch);
-      peer.addEventListener('connectionstatechange', watch);
+      onStates(peer, watch);
     });
   }
 

@@ -4,7 +4,8 @@ import { DEFAULT_DATAGRAM_SIZE, httpStatuses } from '../generated.js';
 import { askRelay } from './ask.js';
 import type { BacklogOptions } from './backlog.js';
 import { BaseTransport } from './base.js';
-import { relayAddress, type SessionOptions } from './session.js';
+import { relayAddress, toldIn, type SessionOptions } from './session.js';
+import { bytesOf } from './ticket.js';
 import { closeWithPage } from './with_page.js';
 import { within } from './within.js';
 
@@ -72,9 +73,6 @@ const FEW = 4400;
 
 /** The browser drops a datagram that has waited for so many milliseconds. */
 const MAX_AGE = 100;
-
-const bytesOf = (hex: string): Uint8Array<ArrayBuffer> =>
-  Uint8Array.from(hex.match(/../g) ?? [], (digits) => parseInt(digits, 16));
 
 /** A transport over the datagrams of WebTransport. It works in a Worker without its page. */
 export class WebTransportTransport extends BaseTransport {
@@ -187,13 +185,13 @@ async function reach(
   options: SessionOptions,
   signal: AbortSignal,
 ): Promise<WebTransportLike> {
-  const { href, hash } = address;
+  const { href } = address;
   const attempt = (answer: RelayAnswer): Promise<WebTransportLike> =>
     open(href, relay, answer, options, signal);
   try {
     const answer = known.has(href)
       ? known.get(href)
-      : (JSON.parse(decodeURIComponent(hash.slice(1).split('&')[0]!)) as RelayAnswer);
+      : (JSON.parse(toldIn(address, 1)) as RelayAnswer);
     known.set(href, undefined);
     if (answer) return await attempt(answer);
   } catch {
