@@ -19,11 +19,14 @@
    like, replies that are still being read, and the connections of the operator. */
 #define OWN (32 + LINGERS_MAX + DESCRIPTORS_ADMIN)
 
-/* All players of a relay may come at once, each with a WebSocket and the request for WebRTC. A
-   small relay has at least this many places for connections that are no sessions. One more closes
-   the oldest (hostile.descriptors). */
+/* All players of a relay may come at once, each with a WebSocket and the request for WebRTC. So
+   many places there are for connections that are no sessions, within bounds; one more closes the
+   oldest (hostile.descriptors). With TLS each costs 50 KB, also when it says nothing. More than the
+   most would be of no use: in the ten seconds that a request may take, the budget of handshakes is
+   enough for 3,850. */
 #define PRE_SESSION_PER_SESSION 2
 #define PRE_SESSION_LEAST       1024
+#define PRE_SESSION_MOST        4096
 
 /* There may always be this many connections that are no sessions: with fewer, a page hardly loads
    beside others. */
@@ -39,12 +42,18 @@ bool descriptors_open_standard(void)
     return true;
 }
 
+static unsigned places(unsigned max_sessions)
+{
+    if (max_sessions > PRE_SESSION_MOST / PRE_SESSION_PER_SESSION)
+        return PRE_SESSION_MOST;
+    const unsigned wanted = PRE_SESSION_PER_SESSION * max_sessions;
+    return wanted > PRE_SESSION_LEAST ? wanted : PRE_SESSION_LEAST;
+}
+
 bool descriptors_divide(unsigned max_sessions, struct descriptors *out)
 {
     struct rlimit limit;
-    const unsigned herd = PRE_SESSION_PER_SESSION * max_sessions;
-    *out = (struct descriptors){.sessions = max_sessions,
-                                .pre_session = herd > PRE_SESSION_LEAST ? herd : PRE_SESSION_LEAST};
+    *out = (struct descriptors){.sessions = max_sessions, .pre_session = places(max_sessions)};
     const rlim_t wanted =
         PER_SESSION * (rlim_t)max_sessions + PER_PRE_SESSION * (rlim_t)out->pre_session + OWN;
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == wanted)
@@ -73,9 +82,9 @@ bool descriptors_divide(unsigned max_sessions, struct descriptors *out)
     }
     out->pre_session = (unsigned)((allowed - OWN - PER_SESSION * out->sessions) / PER_PRE_SESSION);
     if (out->sessions == max_sessions)
-        log_warn("the system allows %llu open files, enough for %u players who come at once; all "
-                 "%u need %llu (ulimit -n)",
+        log_warn("the system allows %llu open files, enough for %u players who come at once "
+                 "instead of %u; those need %llu (ulimit -n)",
                  (unsigned long long)allowed, out->pre_session / PRE_SESSION_PER_SESSION,
-                 max_sessions, (unsigned long long)wanted);
+                 places(max_sessions) / PRE_SESSION_PER_SESSION, (unsigned long long)wanted);
     return true;
 }
