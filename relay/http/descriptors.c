@@ -19,8 +19,8 @@
    like, replies that are still being read, and the connections of the operator. */
 #define OWN (32 + LINGERS_MAX + DESCRIPTORS_ADMIN)
 
-/* All players of a relay may come at once, each with a WebSocket and the request for WebRTC. So
-   many places there are for connections that are no sessions, within bounds; one more closes the
+/* All players of a relay may come at once, each with a WebSocket and the request for WebRTC.
+   There are as many places for connections that are no sessions, within bounds; one more closes the
    oldest (hostile.descriptors). With TLS each costs 50 KB, also when it says nothing. More than the
    most would be of no use: in the ten seconds that a request may take, the budget of handshakes is
    enough for 3,850. */
