@@ -23,11 +23,14 @@
    like, replies that are still being read, and the connections of the operator. */
 #define OWN (32 + LINGERS_MAX + DESCRIPTORS_ADMIN)
 
-/* All players of a relay may come at once, each with a WebSocket and the request for WebRTC. A
-   small relay has at least this many places for connections that are no sessions. One more closes
-   the oldest (hostile.descriptors). */
+/* All players of a relay may come at once, each with a WebSocket and the request for WebRTC.
+   There are as many places for connections that are no sessions, within bounds; one more closes the
+   oldest (hostile.descriptors). With TLS each costs 50 KB, also when it says nothing. More than the
+   most would be of no use: in the ten seconds that a request may take, the budget of handshakes is
+   enough for 3,850. */
 #define PRE_SESSION_PER_SESSION 2
 #define PRE_SESSION_LEAST       1024
+#define PRE_SESSION_MOST        4096
 
 /* There may always be this many connections that are no sessions: with fewer, a page hardly loads
    beside others. */
@@ -43,14 +46,21 @@ bool descriptors_open_standard(void)
     return true;
 }
 
+static unsigned places(unsigned max_sessions)
+{
+    if (max_sessions > PRE_SESSION_MOST / PRE_SESSION_PER_SESSION)
+        return PRE_SESSION_MOST;
+    const unsigned wanted = PRE_SESSION_PER_SESSION * max_sessions;
+    return wanted > PRE_SESSION_LEAST ? wanted : PRE_SESSION_LEAST;
+}
+
 bool descriptors_divide(unsigned max_sessions, struct descriptors *out)
 {
     struct rlimit limit;
-    const unsigned herd = PRE_SESSION_PER_SESSION * max_sessions;
     *out = (struct descriptors){
         .sessions = max_sessions,
         .capacity = GROWTH * max_sessions,
-        .pre_session = herd > PRE_SESSION_LEAST ? herd : PRE_SESSION_LEAST,
+        .pre_session = places(max_sessions),
     };
     const rlim_t others = PER_PRE_SESSION * (rlim_t)out->pre_session + OWN;
     const rlim_t needed = PER_SESSION * (rlim_t)max_sessions + others;
@@ -86,9 +96,9 @@ bool descriptors_divide(unsigned max_sessions, struct descriptors *out)
     out->capacity = out->sessions;
     out->pre_session = (unsigned)((allowed - OWN - PER_SESSION * out->sessions) / PER_PRE_SESSION);
     if (out->sessions == max_sessions)
-        log_warn("the system allows %llu open files, enough for %u players who come at once; all "
-                 "%u need %llu (ulimit -n)",
+        log_warn("the system allows %llu open files, enough for %u players who come at once "
+                 "instead of %u; those need %llu (ulimit -n)",
                  (unsigned long long)allowed, out->pre_session / PRE_SESSION_PER_SESSION,
-                 max_sessions, (unsigned long long)needed);
+                 places(max_sessions) / PRE_SESSION_PER_SESSION, (unsigned long long)needed);
     return true;
 }

@@ -64,14 +64,17 @@ TEST(a_low_limit_is_raised)
     assert_int_equal(allowed(), needed(&divided));
 }
 
-TEST(all_players_may_come_at_once)
+TEST(players_may_come_at_once)
 {
+    static const unsigned places[][2] = {{500, 1024}, {2000, 4000}, {3000, 4096}};
     struct descriptors divided;
-    allow(100, true);
-    assert_true(descriptors_divide(3000, &divided));
-    assert_int_equal(divided.sessions, 3000);
-    assert_int_equal(divided.pre_session, 6000);
-    assert_int_equal(allowed(), needed(&divided));
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        allow(100, true);
+        assert_true(descriptors_divide(places[i][0], &divided));
+        assert_int_equal(divided.sessions, places[i][0]);
+        assert_int_equal(divided.pre_session, places[i][1]);
+        assert_int_equal(allowed(), needed(&divided));
+    }
 }
 
 TEST(a_limit_that_cannot_be_raised_is_divided)

@@ -31,20 +31,14 @@ const GROWTHS = 11;
  */
 const BESIDE_SECONDS = 30;
 
-/** Longer than these seconds nobody waits because a relay says so. */
-const RETRY_AFTER_MOST_SECONDS = 60;
-
 /**
- * Returns the milliseconds of a pause that takes some seconds on average, after those for which the relay has asked
- * with `Retry-After`. Pauses are anywhere between none and twice the average ("full jitter"), so that the pages of a
- * relay that has failed do not come back together.
+ * Returns the milliseconds of a pause that takes some seconds on average, after those, at most 60, for which the relay
+ * has asked with `Retry-After`. Pauses are anywhere between none and twice the average ("full jitter"), so that the
+ * pages of a relay that has failed do not come back together.
  */
-export const pauseMs = (seconds: number, error?: unknown): number => {
-  const { retryAfterSeconds = 0 } = Object(error) as Partial<ConnectError>;
-  return (
-    (Math.min(retryAfterSeconds, RETRY_AFTER_MOST_SECONDS) + 2 * Math.random() * seconds) * 1000
-  );
-};
+export const pauseMs = (seconds: number, error?: unknown): number =>
+  2000 * Math.random() * seconds +
+  1000 * Math.min(60, (error as ConnectError | undefined)?.retryAfterSeconds ?? 0);
 
 /** Opens links of one kind for as long as they are wanted: one attempt at a time, on a schedule of its own. */
 export class Dialer {
