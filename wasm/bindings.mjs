@@ -186,9 +186,14 @@ const called = (isOurs) => {
 const MODULES = {
   core: () => [
     ...functionsOf('wasm/message.h'),
-    ...called((path) => !/^(game|protocols|server)\//.test(path)),
+    ...called((path) => !/^(game|protocols|record|server)\//.test(path)),
   ],
-  server: () => [...MODULES.core(), ...called((path) => path.startsWith('server/'))],
+  record: () => called((path) => path.startsWith('record/')),
+  server: () => [
+    ...MODULES.core(),
+    ...MODULES.record(),
+    ...called((path) => path.startsWith('server/')),
+  ],
   game: () => MODULES['game-server']().filter((name) => !GAME_SERVER.test(name)),
   /** The game kit also needs a function of schemas. */
   'game-server': () => [
@@ -280,6 +285,10 @@ ${signatures(common())}}
 /** The functions of causeway.wasm: those of the headers, with addresses for pointers. */
 export interface CoreFunctions {
 ${signatures(functionsIn('core'))}}
+
+/** The functions of causeway-server.wasm that record. */
+export interface RecordFunctions {
+${signatures(functionsIn('record'))}}
 
 /** The functions of causeway-server.wasm beside those of causeway.wasm. */
 export interface ServerFunctions {

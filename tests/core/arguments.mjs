@@ -37,8 +37,7 @@ const MADE = {
   '(cw_|cw_netcode_)(client|server)': 'meet_$1();',
   cw_endpoint: 'prepare_endpoint(made);',
   cw_connection: 'prepare_connection(made);',
-  cw_record:
-    'cw_endpoint_set_record(made_cw_endpoint(), made); cw_record_note(made, "text", 1);',
+  cw_record: 'cw_endpoint_set_record(made_cw_endpoint(), made); cw_record_note(made, "text", 1);',
   cw_simulator: 'cw_simulator_receive(made, a_key, 8, 1);',
   cw_clock_sync: 'prepare_clock_sync(made);',
   cw_history: 'cw_history_begin(made, 1); cw_history_add(made, 7, &a_note);',
