@@ -70,11 +70,11 @@ size_t subflow_put(struct subflow *subflow, const struct datagram *datagram, dou
         const uint8_t low = (uint8_t)parity->sent;
         queue_push(&subflow->unconfirmed, &low, sizeof low, now, &drops);
         all->protect -= all->protect > 0;
+        subflow->turn = ++all->turns;
     }
     put_16(out, parity->sent | (protects ? SUBFLOW_PARITY : 0));
     for (size_t i = 0; i < SUBFLOWS_MAX; i++)
         out[2 + i] = all->each[i].received;
-    subflow->turn = ++all->turns;
     all->to_be_answered = 0;
     return (size_t)(at - out);
 }
@@ -148,12 +148,28 @@ bool subflow_take(struct subflow *subflow, const uint8_t *message, size_t size,
     return true;
 }
 
-/* Returns whether a datagram goes better over `a`: over one that is in time, and those take turns,
-   so that a pair and its parity go over three. */
+/* Returns whether one of the last two datagrams went over a subflow. A pair and its parity go over
+   three. */
+static bool is_recent(const struct subflow *subflow)
+{
+    return subflow->turn + 2 > subflow->all->turns;
+}
+
+/* Returns when the oldest datagram went that is not confirmed. */
+static double waits_since(const struct subflow *subflow)
+{
+    return subflow->unconfirmed.count > 0 ? queue_time(&subflow->unconfirmed, 0) : INFINITY;
+}
+
+/* Returns whether a datagram goes better over `a`. Of those that are in time, the one that has
+   waited longest for a confirmation is the next that may turn out late. */
 static bool is_better(const struct subflow *a, const struct subflow *b)
 {
     const bool late = is_late(a);
-    return late != is_late(b) ? !late : a->turn < b->turn;
+    const bool recent = is_recent(a);
+    return late != is_late(b)       ? !late
+           : recent != is_recent(b) ? !recent
+                                    : waits_since(a) > waits_since(b);
 }
 
 /* Returns the link over which something goes best, or the other when no subflow is ready. */

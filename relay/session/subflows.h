@@ -49,16 +49,16 @@ struct subflow {
     struct subflows *all;
     struct session_link *link; /* NULL when there is none of this number */
     struct queue unconfirmed;  /* the low bytes of the sequence numbers of these datagrams */
-    uint32_t turn;             /* the value of `turns` when something last went over it */
+    uint32_t turn;             /* the value of `turns` when a datagram last went over it */
     uint8_t received;          /* the low byte for the latest datagram that came */
 };
 
 struct subflows {
     struct subflow each[SUBFLOWS_MAX];
     struct parity parity;
-    double confirmed;        /* when the newest datagram went that is confirmed */
-    uint32_t turns;          /* the messages that went */
-    unsigned protect;        /* the datagrams that are still to have parity */
+    double confirmed; /* when the newest datagram went that is confirmed */
+    uint32_t turns;   /* the datagrams that went, of which the sequence numbers wrap sooner */
+    unsigned protect; /* the datagrams that are still to have parity */
     unsigned to_be_answered; /* the datagrams that came since a header went out */
 };
 

@@ -92,7 +92,7 @@ test('subflows are opened at the second stall, and carry what is sent', async ()
   play(9, { stalls: true });
   await settle();
   put(1, 2, 3, 4, 5);
-  assert.deepEqual(sent(), ['1:1 5:5', '2:2', '3:3', '4:4']);
+  assert.deepEqual(sent(), ['1:1', '2:2 5:5', '3:3', '4:4']);
 });
 
 test('a page that was busy has seen no stall', async () => {

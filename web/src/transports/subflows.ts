@@ -26,7 +26,7 @@ interface Subflow {
   readonly link: Pick<WebSocketTransport, 'state' | 'send' | 'close' | 'closed' | 'ondatagram'>;
   /** The datagrams that are not confirmed yet: the low bytes of their sequence numbers, and when they went. */
   readonly unconfirmed: { readonly low: number; readonly time: number }[];
-  /** The value of `turns` when something last went over it. */
+  /** The value of `turns` when a datagram last went over it. */
   turn: number;
 }
 
@@ -51,7 +51,7 @@ export class Subflows {
   #tried = -Infinity;
   /** When the newest datagram went that is confirmed. */
   #confirmed = 0;
-  /** The messages that went. */
+  /** The datagrams that went. */
   #turns = 0;
   /** The datagrams that are still to have parity. */
   #protect = 0;
@@ -133,6 +133,7 @@ export class Subflows {
     if (length > 0) {
       this.#parity.add(datagram);
       this.#protect--;
+      subflow.turn = ++this.#turns;
       if (subflow.unconfirmed.length === wire.unconfirmedMost) subflow.unconfirmed.shift();
       subflow.unconfirmed.push({ low: this.#parity.sent & 255, time: now });
     }
@@ -144,7 +145,6 @@ export class Subflows {
     message.set(header);
     message.set(datagram, header.length);
     if (protects) message.set(mixed, header.length + length);
-    subflow.turn = ++this.#turns;
     this.#toBeAnswered = 0;
     subflow.link.send(message);
   }
@@ -203,12 +203,17 @@ export class Subflows {
   }
 
   /**
-   * Returns the subflow over which a datagram goes best: one that is in time, and those take turns, so that a pair and
-   * its parity go over three.
+   * Returns the subflow over which a datagram goes best: one that is in time, and over which none of the last two went,
+   * since a pair and its parity go over three. Of those, the one that has waited longest for a confirmation is the next
+   * that may turn out late.
    */
   #choose(): Subflow | undefined {
+    const order = (subflow: Subflow): number =>
+      (this.#isLate(subflow) ? -2e9 : 0) +
+      (subflow.turn + 2 > this.#turns ? -1e9 : 0) +
+      (subflow.unconfirmed[0]?.time ?? this.#now());
     return [...this.#each.values()]
       .filter(({ link }) => link.state === 'open')
-      .sort((a, b) => Number(this.#isLate(a)) - Number(this.#isLate(b)) || a.turn - b.turn)[0];
+      .sort((a, b) => order(b) - order(a))[0];
   }
 }
