@@ -46,7 +46,7 @@ struct link_kind {
     void (*close)(void *link);            /* frees the link; also after `closed` */
 };
 
-extern const struct link_kind link_udp, link_websocket, link_webrtc;
+extern const struct link_kind link_udp, link_websocket, link_webrtc, link_webtransport;
 
 /* The protocol of link_websocket, which the loop's vhost needs. */
 extern const struct lws_protocols link_websocket_protocol;

@@ -9,6 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The kinds of links that this build has. */
+#ifdef CAUSEWAY_WEBTRANSPORT
+#define KINDS ",webtransport"
+#else
+#define KINDS ""
+#endif
+
 static const struct option names[] = {{"players", required_argument, NULL, 'n'},
                                       {"transport", required_argument, NULL, 't'},
                                       {"rate", required_argument, NULL, 'r'},
@@ -28,8 +35,9 @@ static const struct option names[] = {{"players", required_argument, NULL, 'n'},
 static const char help[] =
     "usage: causeway-load [OPTION...] [ws://RELAY[:PORT]/ | wss://RELAY[:PORT]/]\n"
     "Plays many players against a relay and a game server, and tells how they fare.\n\n"
-    "  --transport LIST     udp (no relay), websocket, webrtc, or several with commas between;\n"
-    "                       players have them in turn (websocket)\n"
+    "  --transport LIST     udp (no relay), websocket, webrtc, webtransport (where the build has "
+    "it),\n"
+    "                       or several with commas between; players have them in turn (websocket)\n"
     "  --players N          how many (100)\n"
     "  --rate HZ            packets a second of each player (20)\n"
     "  --bytes B            bytes of a packet, 8 to 1100 (64)\n"
@@ -68,7 +76,14 @@ static double read_number(const char *name, const char *text, double least, doub
 
 static void read_kinds(const char *text, struct load_options *out)
 {
-    static const struct link_kind *const all[] = {&link_udp, &link_websocket, &link_webrtc};
+    static const struct link_kind *const all[] = {
+        &link_udp,
+        &link_websocket,
+        &link_webrtc,
+#ifdef CAUSEWAY_WEBTRANSPORT
+        &link_webtransport,
+#endif
+    };
     out->kind_count = 0;
     for (size_t size; *text; text += size + (text[size] == ',')) {
         const struct link_kind *found = NULL;
@@ -78,7 +93,7 @@ static void read_kinds(const char *text, struct load_options *out)
                 found = all[i];
         }
         if (!found || out->kind_count == LOAD_KINDS)
-            fail("--transport needs some of udp,websocket,webrtc, not '%s'", text);
+            fail("--transport needs some of udp,websocket,webrtc" KINDS ", not '%s'", text);
         out->kinds[out->kind_count++] = found;
     }
 }

@@ -7,7 +7,7 @@
 #include <causeway/base.h>
 #include <causeway/token.h>
 
-#define LOAD_KINDS 3
+#define LOAD_KINDS 4
 
 struct load_options {
     const struct link_kind *kinds[LOAD_KINDS]; /* players have them in turn */

@@ -15,7 +15,7 @@ const KEY = '11'.repeat(32);
 /** The echo server's number. */
 const PROTOCOL = '0x1122334455667788';
 
-/** Runs causeway-load for a moment, with six players. */
+/** Runs causeway-load for a moment, with six players unless it is told otherwise. */
 const load = (...args) =>
   runProgram(process.env.CAUSEWAY_LOAD, ['--players', '6', '--seconds', '0.5', ...args]);
 
@@ -23,6 +23,13 @@ const loadJson = async (...args) => {
   const { code, stdout, stderr } = await load('--json', ...args);
   return { code, stderr, results: stdout && JSON.parse(stdout) };
 };
+
+/** The transports of this build, and the relay's options for them. */
+const [transports, relayArgs] = process.env.CAUSEWAY_WEBTRANSPORT_CLIENT
+  ? ['udp,websocket,webrtc,webtransport', ['--rtc', '127.0.0.1:0', '--webtransport']]
+  : ['udp,websocket,webrtc', ['--rtc', '127.0.0.1:0']];
+const relayed = transports.split(',').slice(1);
+const PLAYERS = 2 * (1 + relayed.length);
 
 const wsOf = (relay) => `ws://${relay.host}:${relay.port}/`;
 const sum = (results, name) => results.reduce((all, result) => all + result[name], 0);
@@ -44,22 +51,22 @@ function assertPlayed(result, players) {
 }
 
 test('bare datagrams come back over each transport, and the relay counts the same', async (t) => {
-  const { server, relay } = await startServed(t, { args: ['--rtc', '127.0.0.1:0'] });
-  const transports = ['--transport', 'udp,websocket,webrtc', '--server', server.upstream];
-  const { code, results } = await loadJson(...transports, wsOf(relay));
+  const { server, relay } = await startServed(t, { args: relayArgs });
+  const wanted = ['--transport', transports, '--players', String(PLAYERS)];
+  const { code, results } = await loadJson(...wanted, '--server', server.upstream, wsOf(relay));
   assert.equal(code, 0);
-  assert.deepEqual(Object.keys(results), ['udp', 'websocket', 'webrtc']);
+  assert.deepEqual(Object.keys(results), transports.split(','));
   Object.values(results).forEach((result) => assertPlayed(result, 2));
-  const relayed = [results.websocket, results.webrtc];
+  const figures = relayed.map((name) => results[name]);
   let stats;
   await until('the end of the sessions', async () => {
     stats = await relay.stats();
-    return stats.sessions_ended_client === 4;
+    return stats.sessions_ended_client === PLAYERS - 2;
   });
-  assert.equal(stats.sessions_opened, 4);
-  assert.equal(stats.client_datagrams, sum(relayed, 'datagrams_sent'));
-  assert.equal(stats.client_bytes, sum(relayed, 'bytes_sent'));
-  assert.equal(stats.delivered_datagrams, sum(relayed, 'datagrams_received'));
+  assert.equal(stats.sessions_opened, PLAYERS - 2);
+  assert.equal(stats.client_datagrams, sum(figures, 'datagrams_sent'));
+  assert.equal(stats.client_bytes, sum(figures, 'bytes_sent'));
+  assert.equal(stats.delivered_datagrams, sum(figures, 'datagrams_received'));
 });
 
 test('players with tokens are players of a real game server', async (t) => {
@@ -70,7 +77,7 @@ test('players with tokens are players of a real game server', async (t) => {
   const relay = await startRelay(t, {
     upstream: game,
     gated: true,
-    args: ['--rtc', '127.0.0.1:0'],
+    args: relayArgs,
   });
   const tokens = ['--key', key, '--protocol-id', PROTOCOL, '--server', game];
   const probe = ['--transport', 'udp', '--players', '1', '--seconds', '0'];
@@ -78,8 +85,8 @@ test('players with tokens are players of a real game server', async (t) => {
     'the time from which a new server is sure that a token was not used before',
     async () => (await load(...tokens, ...probe)).code === 0,
   );
-  const transports = ['--transport', 'udp,websocket,webrtc'];
-  const { code, results } = await loadJson(...tokens, ...transports, wsOf(relay));
+  const wanted = ['--transport', transports, '--players', String(PLAYERS)];
+  const { code, results } = await loadJson(...tokens, ...wanted, wsOf(relay));
   assert.equal(code, 0);
   Object.values(results).forEach((result) => assertPlayed(result, 2));
 
@@ -112,7 +119,7 @@ test('a mistake in the arguments is told in one line', async () => {
   for (const [args, error] of [
     [[], /websocket needs the relay's URL, as in ws:\/\/127\.0\.0\.1:8080\//],
     [['--players', 'many', url], /--players needs a number from 1 to 100000, not 'many'/],
-    [['--transport', 'tcp', url], /--transport needs some of udp,websocket,webrtc, not 'tcp'/],
+    [['--transport', 'tcp', url], /--transport needs some of udp,websocket,webrtc\S*, not 'tcp'/],
     [['--transport', 'udp'], /udp needs --server/],
     [['--key', '/nowhere', url], /--key needs a file, and \/nowhere cannot be read/],
     [['--insecure', url], /--key and --insecure need --server/],
