@@ -1,4 +1,4 @@
-#include "wt_client.h"
+#include "load/wt_client.h"
 
 #include "webtransport/varint.h"
 
