@@ -12,7 +12,7 @@ struct page_ticket {
     const char *text; /* "TICKET MASK", as the relay gave it */
     uint8_t fingerprint[32];
     uint8_t session[16]; /* the bytes of the session's key */
-    uint8_t init[16];    /* what its INIT says */
+    uint8_t init[16];    /* the contents of its INIT */
     const char *server;
     char ufrag[2 * PAGE_UFRAG_MAX]; /* to be read */
 };
