@@ -98,7 +98,7 @@ describe('from the first session to the end', { concurrency: 4 }, () => {
         args: ['--max-sessions', '10'],
       });
       const limits = readFileSync(`/proc/${relay.pid}/limits`, 'utf8');
-      assert.equal(/^Max open files +(\d+)/m.exec(limits)[1], '2212');
+      assert.equal(/^Max open files +(\d+)/m.exec(limits)[1], '2148');
     }
   });
 
