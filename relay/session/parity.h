@@ -14,8 +14,8 @@
    number and the next. */
 #define PARITY_SEQUENCE_MASK 0x7fff
 
-/* So many datagrams that have come are kept. Those of a pair and the parity come together, but for
-   what other connections have held back. */
+/* The receiver keeps this many of the datagrams that have come. A pair and its parity come close
+   together, but for what a connection has held back. */
 #define PARITY_KEPT 16
 
 struct parity_datagram {
@@ -24,7 +24,7 @@ struct parity_datagram {
     uint8_t data[SESSION_DATAGRAM_MAX];
 };
 
-/* What a sender and a receiver of parity know. Zero it. */
+/* This struct has the state of a sender and a receiver of parity. Zero it. */
 struct parity {
     uint16_t sent;    /* the sequence number of the latest datagram that went */
     uint16_t sizes;   /* the sizes of its pair, mixed */

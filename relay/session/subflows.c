@@ -161,8 +161,8 @@ static double waits_since(const struct subflow *subflow)
     return subflow->unconfirmed.count > 0 ? queue_time(&subflow->unconfirmed, 0) : INFINITY;
 }
 
-/* Returns whether a datagram goes better over `a`. Of those that are in time, the one that has
-   waited longest for a confirmation is the next that may turn out late. */
+/* Returns whether a datagram goes better over `a`. The one that has waited longest for a
+   confirmation is the next that may turn out late. */
 static bool is_better(const struct subflow *a, const struct subflow *b)
 {
     const bool late = is_late(a);

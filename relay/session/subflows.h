@@ -37,7 +37,7 @@
    other. */
 #define SUBFLOW_LATE_SECONDS 0.01
 
-/* So many datagrams have parity after something was late. With 1 % of the packets lost, the next
+/* This many datagrams have parity after something was late. With 1 % of the packets lost, the next
    loss comes sooner than that in three of four cases. */
 #define SUBFLOW_PROTECTED 128
 
@@ -62,10 +62,10 @@ struct subflows {
     unsigned to_be_answered; /* the datagrams that came since a header went out */
 };
 
-/* What a message brings. */
+/* This struct has the datagrams that a message brings. */
 struct subflow_news {
-    struct datagram datagram;  /* of no bytes when the message only confirms */
-    struct datagram recovered; /* an earlier one; of no bytes when there is none */
+    struct datagram datagram;  /* it has no bytes when the message only confirms */
+    struct datagram recovered; /* it is an earlier one, or has no bytes */
     uint8_t bytes[SESSION_DATAGRAM_MAX];
 };
 

@@ -48,7 +48,7 @@ test('stalls bring more WebSockets, and one that stalls for good holds nothing u
   const used = () => connections.slice(1).find(({ bytes }) => bytes > 2000);
   (await until('a subflow in use', used)).stall();
   const from = sent;
-  // What went over it before it was known to be late has parity only if something was late before.
+  // The datagrams that went over it before it was known to be late may have no parity.
   await until('100 datagrams in a row', () => {
     let row = 0;
     for (let i = from; i < sent && row < 100; i++) row = echoed.has(`${i}`) ? row + 1 : 0;

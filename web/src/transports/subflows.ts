@@ -204,8 +204,8 @@ export class Subflows {
 
   /**
    * Returns the subflow over which a datagram goes best: one that is in time, and over which none of the last two went,
-   * since a pair and its parity go over three. Of those, the one that has waited longest for a confirmation is the next
-   * that may turn out late.
+   * since a pair and its parity go over three. The one that has waited longest for a confirmation is the next that may
+   * turn out late.
    */
   #choose(): Subflow | undefined {
     const order = (subflow: Subflow): number =>
