@@ -26,6 +26,7 @@ test('the package holds the relay, and what runs it', { skip }, () => {
     'rw-r--r-- root/root /usr/share/causeway-relay/Caddyfile',
     'rw-r--r-- root/root /usr/share/causeway-relay/agones.yaml',
     'rw-r--r-- root/root /usr/share/causeway-relay/alerts.yaml',
+    'rw-r--r-- root/root /usr/share/causeway-relay/causeway.lua',
     'rw-r--r-- root/root /usr/share/causeway-relay/grafana.json',
     'rw-r--r-- root/root /usr/share/causeway-relay/haproxy.cfg',
     'rw-r--r-- root/root /usr/share/causeway-relay/kubernetes.yaml',
