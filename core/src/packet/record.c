@@ -77,6 +77,8 @@ void cw_record_destroy(struct cw_record *record)
 {
     if (!record)
         return;
+    if (record->endpoint)
+        record->endpoint->record = NULL;
     const struct cw_allocator allocator = record->config.allocator;
     cw_release(&allocator, record, cw_record_memory(&record->config));
 }

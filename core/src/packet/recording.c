@@ -109,7 +109,7 @@ static bool take_sent(struct cw_recording *recording, struct cw_recording_event 
         return true;
     }
     event->sequence = e->sent.window.next;
-    const uint64_t size = take_varint(recording, e->config.max_send_size);
+    const size_t size = (size_t)take_varint(recording, e->config.max_send_size);
     if (cw_endpoint_begin(e, size, recording->datagram, capacity, &payload) == CW_OK) {
         if (size > 0)
             memset(payload, 0, size);
