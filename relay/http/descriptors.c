@@ -16,8 +16,9 @@
 #define PER_PRE_SESSION 2
 
 /* A reload may raise --max-sessions to this many times the number at the start. Tables are made for
-   as many, at 16 bytes each in libwebsockets and less elsewhere. */
-#define GROWTH 4
+   as many, at 16 bytes each in libwebsockets and less elsewhere; and libwebsockets looks through
+   its own when a connection ends, at 5 instructions for each descriptor. */
+#define GROWTH 2
 
 /* The relay needs this many descriptors for everything else: listeners, timers, the log and the
    like, replies that are still being read, and the connections of the operator. */

@@ -19,7 +19,7 @@ struct descriptors {
    when it cannot. */
 bool descriptors_open_standard(void);
 
-/* Sets the process's limit to the number that four times these sessions need, as far as the system
+/* Sets the process's limit to the number that twice these sessions need, as far as the system
    allows, and divides it, so that there may be more sessions after a reload. Where the limit cannot
    be set, the present one is divided. Logs why and returns false when there are too few for
    anything. */

@@ -166,7 +166,7 @@ const struct option_row options_table[] = {
      .reloads = true,
      .help =
          "at most N sessions at a time, or as many as the limit of open files (ulimit -n) allows. "
-         "SIGHUP can raise it to four times what it was at the start, or lower it: then sessions "
+         "SIGHUP can raise it to twice what it was at the start, or lower it: then sessions "
          "go on, and no more begin until there are fewer than N. "
          "One more takes the place of the oldest that the game server has not answered, or no "
          "longer speaks to, unless its own address has opened more of late. Besides, there may be "

@@ -59,7 +59,7 @@ TEST(a_low_limit_is_raised)
     allow(100, true);
     assert_true(descriptors_divide(200, &divided));
     assert_int_equal(divided.sessions, 200);
-    assert_int_equal(divided.capacity, 800);
+    assert_int_equal(divided.capacity, 400);
     assert_int_equal(divided.pre_session, 1024);
     assert_int_equal(allowed(), needed(&divided));
 }
@@ -96,7 +96,7 @@ TEST(what_is_left_of_a_limit_is_for_more_sessions)
     allow(3000, false);
     assert_true(descriptors_divide(300, &divided));
     assert_int_equal(divided.sessions, 300);
-    assert_in_range(divided.capacity, 301, 1199);
+    assert_in_range(divided.capacity, 301, 599);
     assert_in_range(needed(&divided), 2998, 3000);
 }
 

@@ -118,7 +118,7 @@ void rtc_rig_start(struct rtc_rig *rig, const char *program, const char *wrapper
     rig->echo = rtc_rig_start_echo(1, &upstream);
     snprintf(
         command, sizeof command,
-        "exec %s %s --listen %s%s%s:0 --rtc %s%s%s:0 --upstream 127.0.0.1:%u --max-sessions 4000 "
+        "exec %s %s --listen %s%s%s:0 --rtc %s%s%s:0 --upstream 127.0.0.1:%u --max-sessions 2100 "
         "--max-sessions-per-address 0 --peer-rate 0 --upstream-packets 0 "
         "--upstream-bytes 0 --raw --request-timeout 3600 --drain-timeout 0",
         wrapper, program, v6 ? "[" : "", host, v6 ? "]" : "", v6 ? "[" : "", host, v6 ? "]" : "",
