@@ -473,7 +473,7 @@ test('a backend gets the tickets of its players, as a trusted proxy', async (t) 
   const answer = await (await ask('https://a.example')).text();
   const ticket = Buffer.from(/x-causeway-ticket:(\S+)/.exec(answer)[1], 'base64');
   assert.equal(ticket.subarray(5, 21).toString('hex'), `${'0'.repeat(20)}ffffc0000207`);
-  assert.match(answer, new RegExp(`127\\.0\\.0\\.1 ${strict.rtcPort} typ`));
+  assert.match(answer, /127\.0\.0\.1 [1-9]\d* typ/);
   assert.equal((await ask('https://b.example')).status, 403);
   assert.equal((await strict.stats()).rtc_offers, 0);
 });

@@ -141,7 +141,7 @@ test('a successor that cannot start leaves everything as it is', async (t) => {
     ],
     // This successor opens everything, and then dies with the sessions in its hands.
     [
-      '#!/bin/bash\nprintf "\\002\\000\\007\\000\\000\\000\\000\\000" >&$CAUSEWAY_LINE\nexit 4\n',
+      '#!/bin/bash\nprintf "\\003\\000\\007\\000\\000\\000\\000\\000" >&$CAUSEWAY_LINE\nexit 4\n',
       /ended with 4; this one goes on/,
     ],
   ]) {
