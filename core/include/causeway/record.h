@@ -54,9 +54,9 @@ enum cw_error cw_record_create(const struct cw_record_config *config, struct cw_
 /* Ends recording. NULL is allowed. */
 void cw_record_destroy(struct cw_record *record);
 
-/* Records the endpoint from now on, and forgets what the record had. The record belongs to the
-   caller, who sets it at one endpoint only. NULL ends recording, and so
-   does destroying the endpoint. A reset of the endpoint is recorded like all else. Meanwhile the
+/* Records the endpoint from now on, and forgets what the record had. The record still belongs to
+   the caller, and leaves the endpoint at which it was set before. NULL ends recording, and so does
+   destroying the endpoint. A reset of the endpoint is recorded like all else. Meanwhile the
    endpoint rounds times down to 2^-20 seconds. */
 void cw_endpoint_set_record(struct cw_endpoint *endpoint, struct cw_record *record);
 

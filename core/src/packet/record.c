@@ -73,12 +73,18 @@ enum cw_error cw_record_create(const struct cw_record_config *config, struct cw_
     return CW_OK;
 }
 
+static void detach(struct cw_record *record)
+{
+    if (record->endpoint)
+        record->endpoint->record = NULL;
+    record->endpoint = NULL;
+}
+
 void cw_record_destroy(struct cw_record *record)
 {
     if (!record)
         return;
-    if (record->endpoint)
-        record->endpoint->record = NULL;
+    detach(record);
     const struct cw_allocator allocator = record->config.allocator;
     cw_release(&allocator, record, cw_record_memory(&record->config));
 }
@@ -237,11 +243,12 @@ void cw_endpoint_set_record(struct cw_endpoint *e, struct cw_record *record)
         return;
     if (e->record) {
         settle(e->record);
-        e->record->endpoint = NULL;
+        detach(e->record);
     }
-    e->record = record;
     if (!record)
         return;
+    detach(record);
+    e->record = record;
     record->endpoint = e;
     record->begun = false;
     record->time = 0;
