@@ -278,7 +278,8 @@ test('limits of sessions hold for WebRTC', { skip: oneProcess }, async (t) => {
   first.close();
 });
 
-test('the rate towards a browser is bounded, and what is over is counted', async (t) => {
+/** Has a browser flooded with 200 datagrams, and returns the relay's counters and the seconds that it took. */
+async function floodBrowser(t) {
   const flood = await startUdpServer(t, {
     answer: () => Array(200).fill(Buffer.alloc(1000, 1)),
   });
@@ -291,16 +292,25 @@ test('the rate towards a browser is bounded, and what is over is counted', async
   let now;
   // The counters of several workers are not of the same moment while datagrams come.
   const unsettled = () =>
-    workers > 1 && now.delivered_datagrams + now.dropped_rate !== now.upstream_datagrams;
+    workers > 1 &&
+    now.delivered_datagrams + now.dropped_rate + now.dropped_unproven !== now.upstream_datagrams;
   do now = await slow.stats();
   while (now.upstream_datagrams <= 50 || unsettled());
   const seconds = (performance.now() - began) / 1000;
+  connection.close();
+  return { now, seconds };
+}
+
+test('the rate towards a browser is bounded, and what is over is counted', async (t) => {
+  // On a busy machine the flood may come before the browser's address is proven, which bounds it too.
+  let { now, seconds } = await floodBrowser(t);
+  for (let i = 0; i < 4 && now.dropped_unproven > 0; i++)
+    ({ now, seconds } = await floodBrowser(t));
   assert.equal(now.delivered_datagrams + now.dropped_rate, now.upstream_datagrams);
   // Half a second's worth goes out at once, at 1,093 bytes each, and then more as time passes.
   assert.ok(now.delivered_datagrams >= 9);
   assert.ok(now.delivered_datagrams <= 10 + (seconds * 20_000) / 1093);
   assert.ok(now.dropped_rate > 0);
-  connection.close();
 });
 
 test('by default 64 KB may go to a browser at once, as ENet sends them', async (t) => {
