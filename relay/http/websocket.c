@@ -86,10 +86,7 @@ static struct ws_link *ws_link_of(struct session_link *base)
 static size_t put_frame(const struct ws_link *link, uint8_t *out, const struct datagram *datagram)
 {
     struct subflow *subflow = link->base.subflow;
-    uint8_t message[SUBFLOW_MESSAGE_MAX];
-    const uint8_t *data = subflow ? message : datagram->data;
-    const size_t size =
-        subflow ? subflow_put(subflow, datagram, loop_now(), message) : datagram->size;
+    const size_t size = datagram->size + (subflow ? SUBFLOW_HEADER_SIZE : 0);
     size_t header = 2;
     out[0] = 0x82; /* final, binary */
     out[1] = (uint8_t)size;
@@ -99,7 +96,9 @@ static size_t put_frame(const struct ws_link *link, uint8_t *out, const struct d
         out[3] = (uint8_t)size;
         header = FRAME_HEADER_MAX;
     }
-    memcpy(out + header, data, size);
+    if (subflow)
+        subflow_put_header(subflow, datagram, loop_now(), out + header);
+    memcpy(out + header + size - datagram->size, datagram->data, datagram->size);
     return header + size;
 }
 

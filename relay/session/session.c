@@ -316,9 +316,10 @@ static void on_upstream_batch(void *context, const struct datagram *datagrams, s
     if (session->allowance.answered)
         session->active = loop_now();
     struct session_link *link = choose_link(session);
-    if (link && link->subflow)
-        subflows_send(session->subflows, link, datagrams, count);
-    else if (link)
+    struct subflow *best = link && link->subflow ? subflows_choose(session->subflows, NULL) : NULL;
+    if (best)
+        link = best->link;
+    if (link)
         link->transport->send_batch(link, datagrams, count);
     else
         STATS_DROPPED(sessions->stats, &session->drops, unlinked, count);

@@ -350,14 +350,11 @@ bool session_link_receive(struct session_link *link, const uint8_t *data, size_t
     struct session *session = link->session;
     if (!link->subflow || size > SUBFLOW_MESSAGE_MAX)
         return session_receive(session, data, size);
-    struct subflow_news news;
-    if (!subflow_take(link->subflow, data, size, &news))
+    if (!subflow_take_header(link->subflow, data, size))
         return session_receive(session, data, 0);
     session_update_subflows(session);
-    if (news.recovered.size > 0)
-        session_receive(session, news.recovered.data, news.recovered.size);
-    if (news.datagram.size > 0)
-        return session_receive(session, news.datagram.data, news.datagram.size);
+    if (size > SUBFLOW_HEADER_SIZE)
+        return session_receive(session, data + SUBFLOW_HEADER_SIZE, size - SUBFLOW_HEADER_SIZE);
     /* It only confirms, but has to be read as well. */
     return allowance_take(&session->allowance, &session->sessions->config.allowance, size,
                           loop_now());

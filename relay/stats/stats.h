@@ -66,7 +66,8 @@
     X(forwarded_datagrams, "datagrams handed to the sockets towards the game server")              \
     X(upstream_datagrams, "datagrams taken from the game server")                                  \
     X(upstream_bytes, "their bytes")                                                               \
-    X(subflow_datagrams, "to browsers with several WebSockets: confirmations alone")               \
+    X(subflow_datagrams, "to browsers with several WebSockets: datagrams sent again, and "         \
+                         "confirmations alone")                                                    \
     X(delivered_datagrams, "datagrams handed to the browsers' connections")                        \
     X(delivered_writes, "writes that this took")                                                   \
     STATS_DROPPED_TO_BROWSER(X)                                                                    \

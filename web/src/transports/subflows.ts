@@ -1,10 +1,7 @@
 import { seconds } from '../clock.js';
-import { subflows as wire } from '../generated.js';
-import { Parity } from './parity.js';
+import { SUBFLOW_HEADER_SIZE as HEADER, subflows as wire } from '../generated.js';
 import type { WebSocketTransport } from './websocket.js';
 import { StallWatch } from './stall_watch.js';
-
-const HEADER = wire.header;
 
 /** Subflows are opened after this many stalls, and closed when nothing has been late for NEEDED_SECONDS. */
 const STALLS = 2;
@@ -24,10 +21,12 @@ export interface Carrier {
 interface Subflow {
   readonly number: number;
   readonly link: Pick<WebSocketTransport, 'state' | 'send' | 'close' | 'closed' | 'ondatagram'>;
-  /** The datagrams that are not confirmed yet: the low bytes of their sequence numbers, and when they went. */
-  readonly unconfirmed: { readonly low: number; readonly time: number }[];
-  /** The value of `turns` when a datagram last went over it. */
-  turn: number;
+  /** The datagrams that are not confirmed yet, and when they went. */
+  readonly kept: { readonly datagram: Uint8Array<ArrayBuffer>; readonly time: number }[];
+  /** The number of the oldest of these that went again. */
+  repeated: number;
+  /** The sequence number of the latest datagram that went. */
+  sent: number;
 }
 
 /**
@@ -41,8 +40,7 @@ export class Subflows {
   readonly #now: () => number;
   readonly #watch = new StallWatch();
   readonly #each = new Map<number, Subflow>();
-  readonly #parity = new Parity();
-  /** The low bytes for the latest datagrams that came, by the number of the subflow less 1. */
+  /** The sequence numbers of the latest datagrams that came, by the number of the subflow less 1. */
   readonly #received = new Uint8Array(wire.most);
   /** The times of the latest stalls. */
   #stalls: number[] = [];
@@ -51,12 +49,10 @@ export class Subflows {
   #tried = -Infinity;
   /** When the newest datagram went that is confirmed. */
   #confirmed = 0;
-  /** The datagrams that went. */
-  #turns = 0;
-  /** The datagrams that are still to have parity. */
-  #protect = 0;
+  /** The datagrams that may go again. */
+  #allowance = 0;
   /** The datagrams that came since a header went out. */
-  #toBeAnswered = 0;
+  #unconfirmed = 0;
   #closed = false;
 
   /** @param open opens the subflow of a number from 1 on */
@@ -86,7 +82,9 @@ export class Subflows {
     if (this.#each.size > 0 && now - this.#needed > NEEDED_SECONDS) this.#closeAll();
     const best = this.#choose();
     if (!best) return false;
+    this.#allowance = Math.min(this.#allowance + wire.repeatShare, wire.repeatMost);
     this.#send(best, datagram, now);
+    this.#update(now);
     return true;
   }
 
@@ -116,7 +114,7 @@ export class Subflows {
 
   #join(number: number, link: Subflow['link']): void {
     if (this.#closed) return link.close();
-    const subflow: Subflow = { number, link, unconfirmed: [], turn: 0 };
+    const subflow: Subflow = { number, link, kept: [], repeated: 0, sent: 0 };
     this.#received[number - 1] = 0;
     this.#each.set(number, subflow);
     link.ondatagram = (message) => this.#take(subflow, message);
@@ -126,26 +124,17 @@ export class Subflows {
   }
 
   /** Sends a datagram, or without one a message that only confirms. */
-  #send(subflow: Subflow, datagram: Uint8Array<ArrayBuffer> = new Uint8Array(), now = 0): void {
-    const { isDue, sizes, mixed } = this.#parity;
-    const { length } = datagram;
-    const protects = length > 0 && this.#protect > 0 && isDue;
-    if (length > 0) {
-      this.#parity.add(datagram);
-      this.#protect--;
-      subflow.turn = ++this.#turns;
-      if (subflow.unconfirmed.length === wire.unconfirmedMost) subflow.unconfirmed.shift();
-      subflow.unconfirmed.push({ low: this.#parity.sent & 255, time: now });
+  #send(subflow: Subflow, datagram?: Uint8Array<ArrayBuffer>, now = 0, flags = 0): void {
+    if (datagram) {
+      if (subflow.kept.length === wire.keptMost) this.#forget(subflow, 1);
+      subflow.kept.push({ datagram: datagram.slice(), time: now });
+      subflow.sent = (subflow.sent + 1) & wire.sequenceMask;
     }
-    const { sent } = this.#parity;
-    const flag = protects ? wire.parity : 0;
-    const both = protects ? [length & 255, length >> 8, sizes & 255, sizes >> 8] : [];
-    const header = [sent & 255, (sent | flag) >> 8, ...this.#received, ...both];
-    const message = new Uint8Array(header.length + length + (protects ? mixed.length : 0));
-    message.set(header);
-    message.set(datagram, header.length);
-    if (protects) message.set(mixed, header.length + length);
-    this.#toBeAnswered = 0;
+    const message = new Uint8Array(HEADER + (datagram?.length ?? 0));
+    message[0] = subflow.sent | flags;
+    message.set(this.#received, 1);
+    if (datagram) message.set(datagram, HEADER);
+    this.#unconfirmed = 0;
     subflow.link.send(message);
   }
 
@@ -153,67 +142,62 @@ export class Subflows {
   #take(subflow: Subflow, message: Uint8Array<ArrayBuffer>): void {
     if (message.length < HEADER) return;
     const now = this.#now();
-    for (const each of this.#each.values()) this.#confirm(each, message[1 + each.number]!);
-    if ([...this.#each.values()].some((each) => this.#isLate(each))) {
-      this.#protect = wire.protected;
-      this.#need(now);
-    }
+    this.#received[subflow.number - 1] = message[0]! & wire.sequenceMask;
+    if (message[0]! & wire.repeated) this.#need(now);
+    for (const each of this.#each.values()) this.#confirm(each, message[each.number]!);
     if (message.length > HEADER) {
-      this.#received[subflow.number - 1] = message[0]!;
-      this.#toBeAnswered++;
-      this.#takeDatagrams(new DataView(message.buffer), now);
+      this.#unconfirmed++;
+      this.#carrier.bring(message.slice(HEADER).buffer);
     }
-    const best = this.#toBeAnswered >= wire.confirmAfter && this.#choose();
+    this.#update(now);
+  }
+
+  /** Takes a confirmation of the datagrams up to a sequence number, which may have been overtaken by a newer one. */
+  #confirm(subflow: Subflow, sequence: number): void {
+    const left = (subflow.sent - sequence) & wire.sequenceMask;
+    const count = subflow.kept.length - left;
+    if (count <= 0) return;
+    this.#confirmed = Math.max(this.#confirmed, subflow.kept[count - 1]!.time);
+    this.#forget(subflow, count);
+  }
+
+  #forget(subflow: Subflow, count: number): void {
+    subflow.kept.splice(0, count);
+    subflow.repeated = Math.max(0, subflow.repeated - count);
+  }
+
+  #isLate({ kept }: Subflow): boolean {
+    return kept.length > 0 && this.#confirmed - kept[0]!.time > wire.lateSeconds;
+  }
+
+  /**
+   * Returns the subflow over which a datagram goes best, other than `but`: one that is in time, with as little before
+   * the datagram as there can be, since each before it may get lost.
+   */
+  #choose(but?: Subflow): Subflow | undefined {
+    const order = (subflow: Subflow): number =>
+      subflow.kept.length + (this.#isLate(subflow) ? wire.keptMost : 0);
+    return [...this.#each.values()]
+      .filter((subflow) => subflow !== but && subflow.link.state === 'open')
+      .sort((a, b) => order(a) - order(b))[0];
+  }
+
+  /** Sends again what is late, and confirms what has come if no datagram has done so. */
+  #update(now: number): void {
+    for (const subflow of this.#each.values())
+      if (subflow.kept.length > subflow.repeated && this.#isLate(subflow)) {
+        this.#need(now);
+        this.#repeat(subflow, now);
+      }
+    const best = this.#unconfirmed >= wire.unconfirmedMost && this.#choose();
     if (best) this.#send(best);
   }
 
-  /** Takes the datagram of a message, and of the pair before it the one that has not come. */
-  #takeDatagrams(message: DataView<ArrayBuffer>, now: number): void {
-    const { buffer } = message;
-    const first = message.getUint16(0, true);
-    const sequence = first & ~wire.parity;
-    let start = HEADER;
-    let end = buffer.byteLength;
-    if (first & wire.parity && end >= HEADER + wire.paritySizes) {
-      this.#need(now); // something was late on the way to the relay's
-      start += wire.paritySizes;
-      end = start + message.getUint16(HEADER, true);
-      const sizes = message.getUint16(HEADER + 2, true);
-      const other = this.#parity.recover(sequence, sizes, new Uint8Array(buffer.slice(end)));
-      if (other) this.#carrier.bring(other.buffer);
-    }
-    const datagram = buffer.slice(start, end);
-    this.#parity.keep(sequence, new Uint8Array(datagram));
-    this.#carrier.bring(datagram);
-  }
-
-  /**
-   * Takes the confirmation of a datagram, and so of all before it on the same subflow. One that was overtaken by a newer
-   * one is for a datagram that is confirmed already.
-   */
-  #confirm({ unconfirmed }: Subflow, sequence: number): void {
-    const index = unconfirmed.map(({ low }) => low).lastIndexOf(sequence);
-    if (index < 0) return;
-    this.#confirmed = Math.max(this.#confirmed, unconfirmed[index]!.time);
-    unconfirmed.splice(0, index + 1);
-  }
-
-  #isLate({ unconfirmed }: Subflow): boolean {
-    return unconfirmed.length > 0 && this.#confirmed - unconfirmed[0]!.time > wire.lateSeconds;
-  }
-
-  /**
-   * Returns the subflow over which a datagram goes best: one that is in time, and over which none of the last two went,
-   * since a pair and its parity go over three. The one that has waited longest for a confirmation is the next that may
-   * turn out late.
-   */
-  #choose(): Subflow | undefined {
-    const order = (subflow: Subflow): number =>
-      (this.#isLate(subflow) ? -2e9 : 0) +
-      (subflow.turn + 2 > this.#turns ? -1e9 : 0) +
-      (subflow.unconfirmed[0]?.time ?? this.#now());
-    return [...this.#each.values()]
-      .filter(({ link }) => link.state === 'open')
-      .sort((a, b) => order(b) - order(a))[0];
+  /** Sends what waits on a subflow over another. */
+  #repeat(subflow: Subflow, now: number): void {
+    const other = this.#choose(subflow);
+    if (!other || this.#isLate(other)) return;
+    for (; this.#allowance >= 1 && subflow.repeated < subflow.kept.length; this.#allowance--)
+      this.#send(other, subflow.kept[subflow.repeated++]!.datagram, now, wire.repeated);
   }
 }

@@ -1,6 +1,6 @@
 import { throwIfAborted } from '../abort.js';
 import { ConnectError, relayError, relaySays, type RelayCode } from '../errors.js';
-import { DEFAULT_DATAGRAM_SIZE, SUBFLOW_ADDS } from '../generated.js';
+import { DEFAULT_DATAGRAM_SIZE, SUBFLOW_HEADER_SIZE } from '../generated.js';
 import type { BacklogOptions } from './backlog.js';
 import { BaseTransport } from './base.js';
 import { relayAddress, type SessionOptions } from './session.js';
@@ -147,7 +147,7 @@ export class WebSocketTransport extends BaseTransport {
     super(
       options.maxDatagramSize ?? DEFAULT_DATAGRAM_SIZE,
       options,
-      options.subflow && SUBFLOW_ADDS,
+      options.subflow && SUBFLOW_HEADER_SIZE,
     );
     this.#socket = socket;
     this.#keeps = options.WebSocket !== undefined;
@@ -159,7 +159,7 @@ export class WebSocketTransport extends BaseTransport {
     });
     // A close event, which tells everything, follows each error, but not where Chromium obeys a page's policy.
     socket.addEventListener('error', () =>
-      setTimeout(() => socket.readyState === CLOSED && this.ended({ code: 1006, reason: '' })),
+      setTimeout(() => socket.readyState >= CLOSED && this.ended({ code: 1006, reason: '' })),
     );
     socket.addEventListener('close', ({ code, reason }) => this.ended({ code, reason }));
   }
