@@ -259,15 +259,12 @@ export class ConnectError extends CausewayError {
 
   /** Makes the error of an attempt whose transports have all failed. @internal */
   static ofAll(errors: readonly unknown[]): ConnectError {
-    const texts = errors.map((error) => (error instanceof Error ? error.message : String(error)));
+    const texts = errors.map((error) => (error as Partial<Error> | null)?.message ?? String(error));
     const later = errors.filter(
       (error): error is ConnectError => error instanceof ConnectError && error.retryable,
     );
-    const retryAfterSeconds = later.find(
-      (error) => error.retryAfterSeconds !== undefined,
-    )?.retryAfterSeconds;
     const all = new ConnectError('CONNECT', undefined, texts.join('; '), {
-      retryAfterSeconds,
+      retryAfterSeconds: later.find((error) => error.retryAfterSeconds)?.retryAfterSeconds,
     });
     return Object.assign(all, { errors, retryable: later.length > 0 });
   }

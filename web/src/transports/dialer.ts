@@ -37,8 +37,9 @@ const BESIDE_SECONDS = 30;
  * pages of a relay that has failed do not come back together.
  */
 export const pauseMs = (seconds: number, error?: unknown): number =>
-  2000 * Math.random() * seconds +
-  1000 * Math.min(60, (error as ConnectError | undefined)?.retryAfterSeconds ?? 0);
+  (Math.min((error as ConnectError | undefined)?.retryAfterSeconds ?? 0, 60) +
+    2 * seconds * Math.random()) *
+  1000;
 
 /** Opens links of one kind for as long as they are wanted: one attempt at a time, on a schedule of its own. */
 export class Dialer {
@@ -90,9 +91,7 @@ export class Dialer {
 
   /** Begins an attempt beside an open link after about this many seconds. */
   dialIn(seconds: number, error?: unknown): void {
-    this.#wait(pauseMs(seconds, error), () =>
-      this.dial(Math.max(this.#timeoutSeconds, BESIDE_SECONDS)),
-    );
+    this.#wait(seconds, error, () => this.dial(Math.max(this.#timeoutSeconds, BESIDE_SECONDS)));
   }
 
   /** Begins to replace a lost link at once, unless an attempt runs. */
@@ -103,7 +102,7 @@ export class Dialer {
 
   /** Tries again to replace a lost link, after a pause that grows each time; `error` says why the last one failed. */
   replaceLater(error?: unknown): void {
-    this.#wait(pauseMs(PAUSE_SECONDS * GROWTH ** this.#failures, error), () => this.replace());
+    this.#wait(PAUSE_SECONDS * GROWTH ** this.#failures, error, () => this.replace());
     this.#failures = Math.min(this.#failures + 1, GROWTHS);
   }
 
@@ -120,12 +119,15 @@ export class Dialer {
     this.#failures = 0;
   }
 
-  #wait(milliseconds: number, then: () => void): void {
+  #wait(seconds: number, error: unknown, then: () => void): void {
     this.#cancelTimer();
-    this.#timer = setTimeout(() => {
-      this.#timer = undefined;
-      then();
-    }, milliseconds);
+    this.#timer = setTimeout(
+      () => {
+        this.#timer = undefined;
+        then();
+      },
+      pauseMs(seconds, error),
+    );
   }
 
   #cancelTimer(): void {

@@ -18,7 +18,7 @@ export function answerTo(offer: string, last: string, wishes: SessionOptions): s
     atob(session!.replaceAll('-', '+').replaceAll('_', '/')),
     (char, i) => char.charCodeAt(0) ^ atob(mask!).charCodeAt(i),
   );
-  const [, init = ''] = /sctp-init:(\S+)/.exec(offer) ?? [];
+  const [, init = ''] = /init:(\S+)|$/.exec(offer)!;
   const ufrag = btoa(
     atob(ticket!) +
       String.fromCharCode(...bytesOf(fingerprint!), ...hidden) +

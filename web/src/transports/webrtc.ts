@@ -25,13 +25,13 @@ const FEW = 4400;
 const MAX_AGE = 100;
 
 /**
- * A relay that does not take a ticket is silent. ICE, one round trip, is waited for so many milliseconds, and the channel
- * four times as long, because lost parts of the handshakes are repeated late.
+ * A relay that does not take a ticket is silent. It is asked when the channel, which takes four round trips, is not open
+ * after so many milliseconds.
  */
-const PATIENCE = 1000;
+const PATIENCE = 2000;
 
-/** The last answer with a ticket of each relay, by the relay's address; `undefined` for a relay that is to be asked. */
-const answers = new Map<string, string | undefined>();
+/** The last answer with a ticket of each relay, by the relay's address; `''` for a relay that is to be asked. */
+const answers = new Map<string, string>();
 
 /** The part of a data channel that this transport needs. */
 export interface DataChannelLike {
@@ -120,9 +120,7 @@ export class WebRtcTransport extends BaseTransport {
     const relay = relayAddress(url, 'http');
     const address = new URL('rtc', relay);
 
-    const sdp = toldIn(relay, 2);
-    if (sdp && !answers.has(address.href)) answers.set(address.href, sdp);
-    const known = options.session ? answers.get(address.href) : undefined;
+    const known = options.session && (answers.get(address.href) ?? toldIn(relay, 2));
     const attempt = new Attempt(newPeer(PeerConnection), address, options, known);
     try {
       const channel = await within(options, attempt.late, (abort) => attempt.open(abort));
@@ -130,7 +128,7 @@ export class WebRtcTransport extends BaseTransport {
       return options.session ? transport : closeWithPage(transport);
     } catch (error) {
       attempt.cancel();
-      answers.set(address.href, undefined);
+      answers.set(address.href, '');
       const { timedOut } = error as Partial<ConnectError>;
       if (!known || timedOut || options.signal?.aborted) throw error;
       return WebRtcTransport.connect(url, options);
@@ -253,11 +251,8 @@ class Attempt {
       throw relayError(this.address, 'signalling', what, { cause: error });
     }
     this.#channel = channel;
-    if (known) {
-      setTimeout(() => this.#stage() === 'ice' && abort.abort(), PATIENCE);
-      // An abort does nothing once the channel is open.
-      setTimeout(() => abort.abort(), 4 * PATIENCE);
-    }
+    // An abort does nothing once the channel is open.
+    if (known) setTimeout(() => abort.abort(), PATIENCE);
     await opened;
     return channel;
   }
