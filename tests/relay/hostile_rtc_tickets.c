@@ -13,7 +13,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define CLAIMS   (HALF_OPEN_MAX + 500)
+/* These are more than may wait, and leave some of the 2,100 offers that the rig's relay takes at
+   once to the players that are to get in. */
+#define CLAIMS   (HALF_OPEN_MAX + 32)
 #define BURST    40   /* packets for which a socket has room */
 #define PATIENCE 60.0 /* seconds */
 
