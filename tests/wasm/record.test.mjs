@@ -5,8 +5,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { FlightRecorder, recordingCore } from '../../web/dist/record/index.js';
+import { FlightRecorder, connect, recordingCore } from '../../web/dist/record/index.js';
 import { Connection, loadCore, message, schema, string } from '../support/causeway.mjs';
+import { join as joinPlace } from '../support/join.mjs';
+import { startSecureServer } from '../support/secure.mjs';
 
 const types = schema(message('say', { text: string(100) }));
 const printed = (bytes) => {
@@ -62,4 +64,19 @@ test('a core that cannot record is told apart', async () => {
   assert.throws(() => new FlightRecorder(end), { code: 'CONFIG', message: /recordingCore/ });
   assert.throws(() => new FlightRecorder({}), { code: 'CONFIG' });
   end.destroy();
+});
+
+test('a client is recorded, and an end that nobody meant has the recording', async (t) => {
+  const place = await startSecureServer(t);
+  let carrier;
+  const through = (transport) => (carrier = transport);
+  const client = await joinPlace(place, { through }, connect);
+  client.disconnect();
+  assert.match(printed(client.record()), / note disconnect: this side has disconnected$/m);
+  assert.equal((await client.closed).record, undefined);
+  const other = await joinPlace(place, { through }, connect);
+  carrier.close();
+  const { reason, record } = await other.closed;
+  assert.equal(reason, 'transport');
+  assert.match(printed(record), / note disconnect: /m);
 });

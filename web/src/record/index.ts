@@ -2,11 +2,19 @@
  * A flight recorder: it keeps the packets of a connection of the last minute, to be read after a trouble. @module
  */
 import { seconds } from '../clock.js';
-import type { Core } from '../core.js';
+import { Core } from '../core.js';
 import { MisuseError } from '../errors.js';
 import type { RecordFunctions } from '../generated.js';
+import type { Disconnect } from '../hosts/client_events.js';
+import { connect as connectUnrecorded, type ConnectOptions } from '../hosts/connect.js';
+import type { DisconnectReason } from '../hosts/ending.js';
+import { GameClient } from '../hosts/game_client.js';
+import type { Schema } from '../messages/schema.js';
+import { WasmObject } from '../module.js';
 import { ownFile } from '../own_file.js';
 import { serverWasm } from '../server_wasm.js';
+import type { RelayAddresses } from '../transports/session.js';
+import { loader } from '../wasm_source.js';
 
 /** Bytes of the longest recording, which is the default of the core. */
 const SIZE = 65536;
@@ -20,9 +28,14 @@ const CONFIG_SIZE = 64;
  */
 export const recordingCore = (): URL => ownFile('causeway-server.wasm', serverWasm);
 
+const core = loader('causeway-server.wasm', recordingCore, (module) => Core.instantiate(module));
+
+/** A core that can record. */
+type RecordingCore = Core & { readonly exports: RecordFunctions };
+
 /** An end of a connection with the members that only the package itself uses. */
 interface End {
-  readonly core: Core;
+  readonly core: RecordingCore;
   readonly connection: number;
 }
 
@@ -33,10 +46,7 @@ export type Recorded = object;
  * Records a connection from now on, until `stop`. With its packets it keeps the changes of the state and the transport,
  * and the reason of the end. It has no contents of packets. `causeway-record` prints what {@link bytes} returns.
  */
-export class FlightRecorder {
-  readonly #end: End;
-  readonly #exports: Core['exports'] & RecordFunctions;
-  readonly #record: number;
+export class FlightRecorder extends WasmObject<RecordingCore> {
   readonly #listening = new AbortController();
 
   /**
@@ -46,19 +56,18 @@ export class FlightRecorder {
   constructor(connection: Recorded) {
     const end = ((connection as { messages?: { end?: object } }).messages?.end ??
       connection) as End;
-    const exports = end.core?.exports as Core['exports'] & RecordFunctions;
+    const exports = end.core?.exports;
     if (typeof exports?.cw_record_create !== 'function')
       throw new MisuseError(
         'CONFIG',
         'this connection cannot be recorded: connect in this thread, with `wasm: recordingCore()`',
       );
-    this.#end = end;
-    this.#exports = exports;
-    this.#record = end.core.withMemory(CONFIG_SIZE, (config) => {
+    const record = end.core.withMemory(CONFIG_SIZE, (config) => {
       exports.cw_record_config_default(config);
       return end.core.made((out) => exports.cw_record_create(config, out));
     });
-    exports.cw_connection_set_record(end.connection, this.#record);
+    super(end.core, record, exports.cw_record_destroy);
+    exports.cw_connection_set_record(end.connection, record);
     if (connection instanceof EventTarget) this.#listen(connection);
   }
 
@@ -78,28 +87,63 @@ export class FlightRecorder {
   /** Adds a line of yours, of which the first 127 bytes are kept. */
   note(text: string): void {
     const bytes = new TextEncoder().encode(`${text}\0`);
-    const { core } = this.#end;
+    const { core, address } = this;
     const at = core.memoryFor(bytes.length);
     core.memory.bytes.set(bytes, at);
-    this.#exports.cw_record_note(this.#record, at, seconds());
+    core.exports.cw_record_note(address, at, seconds());
   }
 
   /** Returns the recording: what happened until now or, after the end, until then. At most 64 KB. */
   bytes(): Uint8Array<ArrayBuffer> {
-    const { core } = this.#end;
+    const { core, address } = this;
     return core.withMemory(SIZE, (out) =>
-      core.memory.copy(out, this.#exports.cw_record_write(this.#record, out, SIZE)),
+      core.memory.copy(out, core.exports.cw_record_write(address, out, SIZE)),
     );
   }
 
   /** Ends recording and gives its memory back. The recorder cannot be used afterwards. */
   stop(): void {
     this.#listening.abort();
-    try {
-      this.#exports.cw_connection_set_record(this.#end.connection, 0);
-    } catch {
-      // The connection was destroyed, which has ended the recording too.
-    }
-    this.#exports.cw_record_destroy(this.#record);
+    this.destroy();
   }
+}
+
+/** The end of a connection that was recorded. */
+export interface RecordedEnd extends Disconnect {
+  /** The recording, when neither side meant to end the connection. */
+  readonly record?: Uint8Array<ArrayBuffer>;
+}
+
+/** A client that is recorded. */
+export interface RecordedClient<Of extends Schema> extends GameClient<Of> {
+  /** Returns the recording: the last minute until now or, after the end, until then. At most 64 KB. */
+  record(): Uint8Array<ArrayBuffer>;
+  readonly closed: Promise<RecordedEnd>;
+}
+
+const ABNORMAL: readonly DisconnectReason[] = ['timeout', 'transport', 'server'];
+
+/**
+ * Connects as `connect` of `causeway-net` does, and records the connection, in a core of its own.
+ * @throws what that function throws
+ */
+export async function connect<const Of extends Schema>(
+  relays: RelayAddresses,
+  options: ConnectOptions<Of>,
+): Promise<RecordedClient<Of>> {
+  const client = await connectUnrecorded(relays, {
+    ...options,
+    core: options.core ?? (await core.first(options.wasm)),
+  });
+  const recorder = new FlightRecorder(client);
+  const ended = async (closed: Promise<Disconnect>): Promise<RecordedEnd> => {
+    const end = await closed;
+    return ABNORMAL.includes(end.reason) ? { ...end, record: recorder.bytes() } : end;
+  };
+  // The promise is another one after `reconnect`.
+  const { get } = Object.getOwnPropertyDescriptor(GameClient.prototype, 'closed')!;
+  return Object.defineProperties(client, {
+    record: { value: () => recorder.bytes() },
+    closed: { get: () => ended(get!.call(client)) },
+  }) as RecordedClient<Of>;
 }
