@@ -25,8 +25,10 @@ const PROTOCOL_HEADERS = ['rudp', 'notify', 'bunch'].map(
 const LAB_HEADERS = ['peer', 'game', 'column', 'line', 'match', 'cubes_view'].map(
   (name) => `core/lab/${name}.h`,
 );
-/** The names of the lab that JavaScript does not see, because only protocols use them. */
-const LAB_HIDDEN = /^cw_lab_(item|arrival|peer_type|sent_item|flow|game|protocol)$/;
+/** The lab also reads recordings of connections. */
+const RECORD_HEADER = 'core/include/causeway/record.h';
+/** The names that the lab's JavaScript does not see, because only protocols use them, or those who record. */
+const LAB_HIDDEN = /^cw_(lab_(item|arrival|peer_type|sent_item|flow|game|protocol)|record_config)$/;
 
 /** The headers that are bound; a test binds others. */
 let headers = new Headers();
@@ -204,10 +206,12 @@ const MODULES = {
     ...PROTOCOL_HEADERS.flatMap(functionsOf).filter((name) => !name.endsWith('_memory')),
     'cw_protocol_error_string',
   ],
-  lab: () =>
-    ['column', 'line', 'match', 'cubes_view']
+  lab: () => [
+    ...['column', 'line', 'match', 'cubes_view']
       .flatMap((name) => functionsOf(`core/lab/${name}.h`))
       .filter((name) => !LAB_HIDDEN.test(name)),
+    ...functionsOf(RECORD_HEADER).filter((name) => name.startsWith('cw_recording_')),
+  ],
 };
 
 const functionsIn = (module) => {
@@ -264,7 +268,7 @@ export type ProtocolErrorCode = Exclude<(typeof protocolErrorCodes)[number], 'OK
 };
 
 export const labModule = () => {
-  const text = moduleText('lab', LAB_HEADERS, {
+  const text = moduleText('lab', [...LAB_HEADERS, RECORD_HEADER], {
     file: 'causeway-lab.wasm',
     source: '../src/module.js',
     name: 'LabExports',

@@ -7,6 +7,7 @@ import { faultsOf } from '../support/axe.mjs';
 import { newPage, startChromium } from '../support/browsers.mjs';
 import { startDemo } from '../support/demo.mjs';
 import { playing } from '../support/game_page.mjs';
+import { openRecording } from '../support/lab_page.mjs';
 
 const pictures = join(process.env.CAUSEWAY_BUILD, 'screenshots');
 mkdirSync(pictures, { recursive: true });
@@ -14,11 +15,16 @@ const demo = await startDemo(test, '--rtc', '127.0.0.1:0');
 const browser = await startChromium(test);
 
 const lab = (page) => page.waitForFunction(() => globalThis.page);
+const recorded = async (page) => {
+  await lab(page);
+  await openRecording(page);
+};
 const PAGES = {
   demo: { address: demo.page({ network: 'wifi' }), ready: playing },
   lab: { address: `${demo.relay.url}lab/`, ready: lab },
   cubes: { address: `${demo.relay.url}lab/cubes.html`, ready: lab },
   lockstep: { address: `${demo.relay.url}lab/lockstep.html`, ready: lab },
+  recording: { address: `${demo.relay.url}lab/recording.html`, ready: recorded },
 };
 /** The panels are open; rendering what moves would take a core meanwhile, so the lab stands still. */
 const LOOKS = [

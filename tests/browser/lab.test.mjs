@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { newPage, startChromium, startFirefox } from '../support/browsers.mjs';
 import { slide } from '../support/game_page.mjs';
-import { runFor, serveLab, stopped } from '../support/lab_page.mjs';
+import { openRecording, runFor, serveLab, stopped } from '../support/lab_page.mjs';
 
 const TICKS = 600;
 const pictures = join(process.env.CAUSEWAY_BUILD, 'screenshots');
@@ -356,6 +356,32 @@ test('who wants less motion begins with a run that stands still', async (t) => {
   assert.equal(playing, false);
   assert.equal(ticks, TICKS);
   await page.close();
+});
+
+test('a recording is opened, and another file is refused', async (t) => {
+  const page = await open(t);
+  await page.locator('#recording').click();
+  await page.waitForFunction(() => globalThis.page?.lab);
+  await openRecording(page);
+  // It is what the test core.record_tool expects of causeway-record.
+  assert.match(await page.textContent('#verdict'), /120 packets, .* 109 .* 4 .*; 114 .* 3 /);
+  const rows = (await page.locator('#events tr').allInnerTexts()).map((row) => row.split('\t'));
+  assert.deepEqual(rows, [
+    ['0.183 s', 'Lost: 0'],
+    ['0.833 s', 'Lost: 40'],
+    ['1.000 s', 'by?WebRTC'],
+    ['1.100 s', 'Lost: 56'],
+    ['1.533 s', 'Lost: 81'],
+  ]);
+  assert.equal(await page.locator('.uplot').count(), 3);
+  await picture(page, 'recording');
+  await page
+    .locator('#file')
+    .setInputFiles({ name: 'photo.jpg', mimeType: 'image/jpeg', buffer: Buffer.alloc(100) });
+  await page.locator('#failure').waitFor();
+  assert.match(await page.textContent('#failure'), /^photo\.jpg is no recording/);
+  assert.equal(await page.locator('#recorded').isVisible(), false);
+  await close(page);
 });
 
 test('the page says what it does not understand, and what it lacks', async (t) => {

@@ -40,6 +40,14 @@ export const startLabRelay = (t, upstream, ...more) => {
   return startRelay(t, { upstream, args: [...always, ...more] });
 };
 
+const recording = fileURLToPath(new URL('../core/golden/recording.bin', import.meta.url));
+
+/** Opens a recording in the lab's page of recordings. */
+export async function openRecording(page) {
+  await page.locator('#file').setInputFiles(recording);
+  await page.locator('#recorded').waitFor();
+}
+
 /** Waits until the page shows the lab, and stops its run. */
 export async function stopped(page) {
   await page.waitForFunction(() => globalThis.page?.run);

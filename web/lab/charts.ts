@@ -17,7 +17,7 @@ const above = (value: number): number =>
   ROUND.find((round) => round >= Math.max(value, MOST)) ?? ROUND.at(-1)!;
 
 const FONT = '11px system-ui, sans-serif';
-const HEIGHT = 200;
+export const HEIGHT = 200;
 
 const color = (name: string) => (): string =>
   getComputedStyle(document.body).getPropertyValue(`--${name}`);
@@ -38,7 +38,13 @@ const rounds = (_: uPlot, __: number, least: number, most: number): number[] =>
 const milliseconds = (_: uPlot, values: number[]): string[] =>
   values.map((value) => (value < 1000 ? String(value) : `${value / 1000} s`));
 
-function plot(target: HTMLElement, columns: number, scales: uPlot.Scales, axes: uPlot.Axis[]) {
+/** Makes a chart with so many lines. */
+export function plot(
+  target: HTMLElement,
+  columns: number,
+  scales: uPlot.Scales,
+  axes: uPlot.Axis[],
+): uPlot {
   const options: uPlot.Options = {
     width: target.clientWidth || 300,
     height: HEIGHT,

@@ -7,7 +7,12 @@ export default {
   base: './',
   build: {
     rollupOptions: {
-      input: { index: page('index'), lockstep: page('lockstep'), cubes: page('cubes') },
+      input: {
+        index: page('index'),
+        lockstep: page('lockstep'),
+        cubes: page('cubes'),
+        recording: page('recording'),
+      },
     },
   },
 };
