@@ -54,6 +54,7 @@ struct sessions_config relay_sessions_config(const struct relay *relay,
         .answer_timeout_seconds = options->answer_timeout_seconds,
         .idle_timeout_seconds = options->idle_timeout_seconds,
         .resume_seconds = options->resume_seconds,
+        .records = options->records,
         .worker = relay->number,
     };
 }

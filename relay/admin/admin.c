@@ -76,6 +76,12 @@ static bool take_list(void *context, const struct http_request *request,
     return take_command(context, commands_read_list, request, response);
 }
 
+static bool take_record(void *context, const struct http_request *request,
+                        struct http_response *response)
+{
+    return take_command(context, commands_read_record, request, response);
+}
+
 static bool take_end(void *context, const struct http_request *request,
                      struct http_response *response)
 {
@@ -101,6 +107,7 @@ static void add_routes(struct admin *admin)
         {.path = "/healthz", .methods = HTTP_GET, .handle = answer_health},
         {.path = "/readyz", .methods = HTTP_GET, .handle = answer_ready},
         {.path = "/sessions", .methods = HTTP_GET, .handle = take_list},
+        {.path = "/sessions/", .methods = HTTP_GET, .handle = take_record},
         {.path = "/sessions/", .methods = HTTP_DELETE, .handle = take_end},
         {.path = "/blocks", .methods = HTTP_GET, .handle = answer_blocks},
         {.path = "/blocks", .methods = HTTP_POST, .body_max = BODY_MAX, .handle = take_block},

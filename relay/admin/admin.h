@@ -28,8 +28,8 @@ struct admin;
    it cannot. */
 struct admin *admin_create(const struct admin_config *config);
 
-/* Answers the operator with the result of the command with this ticket; `page` has the sessions of
-   a list. */
+/* Answers the operator with the result of the command with this ticket; `page` has its
+   summaries. */
 void admin_answer(struct admin *admin, uint64_t ticket, const struct command *command,
                   const struct command_result *result, const struct session_summary *page);
 

@@ -1,13 +1,16 @@
 #include "admin/commands.h"
 
+#include "admin/recording.h"
 #include "http/form.h"
 #include "os/log.h"
 #include "os/loop.h"
+#include "session/session.h"
 #include "stats/gauges.h"
 
 #include <inttypes.h>
 #include <limits.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,6 +47,26 @@ bool commands_read_list(const struct http_request *request, struct command *comm
         return true;
     response_say(response, HTTP_BAD_REQUEST,
                  "after is the id of a session, and limit a number from 1 to 1000.");
+    return false;
+}
+
+static void refuse_record(struct http_response *response)
+{
+    response_say(response, HTTP_NOT_FOUND,
+                 "There is no such session, or it is not recorded: see --record.");
+}
+
+bool commands_read_record(const struct http_request *request, struct command *command,
+                          struct http_response *response)
+{
+    char id[24];
+    const size_t digits = strcspn(request->rest, "/");
+    command->kind = COMMAND_RECORD;
+    command->limit = SESSION_RECORD_PARTS + 1;
+    snprintf(id, sizeof id, "%.*s", (int)(digits < sizeof id ? digits : 0), request->rest);
+    if (strcmp(request->rest + digits, "/record") == 0 && read_number(id, ULONG_MAX, &command->id))
+        return true;
+    refuse_record(response);
     return false;
 }
 
@@ -160,6 +183,17 @@ static void answer_list(const struct command_result *result, const struct sessio
     add_silent(out, result->silent);
 }
 
+static void answer_record(const struct command_result *result, const struct session_summary *page,
+                          struct http_response *response)
+{
+    if (!result->done) {
+        refuse_record(response);
+        return;
+    }
+    response->type = "application/octet-stream";
+    recording_write(page, result->count, &response->body);
+}
+
 static void answer_end(const struct command *command, const struct command_result *result,
                        struct http_response *response)
 {
@@ -213,6 +247,9 @@ void commands_answer(const struct command *command, const struct command_result 
     switch (command->kind) {
     case COMMAND_LIST:
         answer_list(result, page, response);
+        break;
+    case COMMAND_RECORD:
+        answer_record(result, page, response);
         break;
     case COMMAND_END:
         answer_end(command, result, response);

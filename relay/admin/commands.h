@@ -15,11 +15,12 @@ typedef bool command_reader(const struct http_request *request, struct command *
                             struct http_response *response);
 
 command_reader commands_read_list;
+command_reader commands_read_record;
 command_reader commands_read_end;
 command_reader commands_read_block;
 command_reader commands_read_unblock;
 
-/* Writes the result of a command; `page` has the sessions of a list. */
+/* Writes the result of a command; `page` has its summaries. */
 void commands_answer(const struct command *command, const struct command_result *result,
                      const struct session_summary *page, struct http_response *response);
 

@@ -130,7 +130,7 @@ struct transmission *transmission_begin(struct loop *loop, struct lws *wsi,
     };
     response_write_head(response, &transmission->text);
     if (!head_only && response->body.size > 0)
-        text_add(&transmission->text, "%s", response->body.bytes);
+        text_add_bytes(&transmission->text, response->body.bytes, response->body.size);
     if (!head_only && response->file >= 0)
         transmission->file_size = transmission->file_left = response->file_size;
     const bool failed = transmission->text.failed || response->body.failed;

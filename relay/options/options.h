@@ -78,6 +78,7 @@ struct options {
     double answer_timeout_seconds;
     double idle_timeout_seconds; /* 0 = never */
     double resume_seconds;       /* 0 = none; default RESUME_SECONDS */
+    bool records;                /* sessions are recorded */
     struct allowance_limits allowance;
     double ping_interval_seconds; /* 0 = never */
     unsigned coalesce_us;

@@ -242,6 +242,10 @@ const struct option_row options_table[] = {
      .help =
          "how long to keep a session that was answered after it has lost its connection, so that "
          "the same page can go on with another; when all places are taken it may end sooner"},
+    {.name = "record",
+     TO(option_read_flag, records),
+     .reloads = true,
+     .help = "keep what the last minute of each session carried, for the operator: see --admin"},
     {.name = "ping-interval",
      .value = "SECONDS",
      NUMBER(ping_interval_seconds, 0, 30000),

@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static bool reserve(struct text *text, size_t size)
 {
@@ -33,6 +34,16 @@ void text_add(struct text *text, const char *format, ...)
     vsnprintf(text->bytes + text->size, text->capacity - text->size, format, arguments);
     va_end(arguments);
     text->size += (size_t)size;
+}
+
+void text_add_bytes(struct text *text, const void *bytes, size_t size)
+{
+    if (text->failed || !reserve(text, size)) {
+        text->failed = true;
+        return;
+    }
+    memcpy(text->bytes + text->size, bytes, size);
+    text->size += size;
 }
 
 void text_free(struct text *text)

@@ -16,6 +16,9 @@ struct text {
 /* Adds to the end of a text, as printf does. */
 void text_add(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* Adds bytes as they are. */
+void text_add_bytes(struct text *text, const void *bytes, size_t size);
+
 /* Empties a text and frees its memory. */
 void text_free(struct text *text);
 

@@ -14,7 +14,7 @@
 /* The version of the header, the types, and all payloads. A change of any of them needs another
    version, since a successor may be of another build: processes of two versions do not understand
    each other, and then the upgrade fails without harm. 1 was the format without a header. */
-#define MESSAGE_VERSION 3
+#define MESSAGE_VERSION 4
 
 /* Bytes of the longest payload. */
 #define MESSAGE_MAX 512
@@ -50,7 +50,7 @@ enum message_type {
     MESSAGE_UNKNOWN, /* no process has a session of this hash */
     MESSAGE_RELEASE, /* the hash of a session with which another worker goes on */
     MESSAGE_COUNT,   /* bring the counters up to date */
-    /* a command of the operator: struct command_message; a list comes with memory */
+    /* a command of the operator: struct command_message; one with a page comes with memory */
     MESSAGE_COMMAND,
     MESSAGE_RELOAD,   /* take other options, from the copy that may come with it */
     MESSAGE_REPLACED, /* other processes have taken the relay over */
@@ -72,11 +72,11 @@ struct close_rtc_message {
     char name[60];
 };
 
-/* A command for a worker. With a list comes memory that all workers share, into which they write
-   the sessions. */
+/* A command for a worker. With a page comes memory that all workers share, into which they write
+   the summaries. */
 struct command_message {
     uint64_t ticket;
-    unsigned first; /* the worker's first place in that memory, counted in sessions */
+    unsigned first; /* the worker's first place in that memory, counted in summaries */
     struct command command;
 };
 

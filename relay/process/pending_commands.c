@@ -19,11 +19,13 @@ static void close_pages(struct pending_command *pending)
     pending->pages = NULL;
 }
 
-static int by_id(const void *a, const void *b)
+static int by_id_and_age(const void *a, const void *b)
 {
     const struct session_summary *first = a;
     const struct session_summary *second = b;
-    return (first->id > second->id) - (first->id < second->id);
+    if (first->id != second->id)
+        return first->id > second->id ? 1 : -1;
+    return (first->age_seconds > second->age_seconds) - (first->age_seconds < second->age_seconds);
 }
 
 /* Makes one page of the workers' pages: it has the sessions with the lowest ids, so that the next
@@ -37,10 +39,10 @@ static void merge(struct pending_command *pending)
         for (unsigned s = 0; s < pending->page_counts[i]; s++)
             pages[size++] = pages[i * limit + s];
     }
-    qsort(pages, size, sizeof *pages, by_id);
+    qsort(pages, size, sizeof *pages, by_id_and_age);
     pending->result.has_more = pending->result.has_more || size > limit;
     pending->result.count = (unsigned)(size < limit ? size : limit);
-    pending->result.done = true;
+    pending->result.done = pending->command.kind == COMMAND_LIST || size > 0;
 }
 
 static void finish(struct pending_command *pending)
@@ -89,14 +91,17 @@ static int open_pages(struct pending_command *pending)
     return pending->pages ? fd : -1;
 }
 
-/* Returns whether a command concerns a worker. A command that ends a session concerns only the
-   worker that has the session. */
+/* Returns whether a command names a session, so that it concerns only the worker that has it. */
+static bool names_session(const struct command *command)
+{
+    return command->kind == COMMAND_END || command->kind == COMMAND_RECORD;
+}
+
 static bool concerns(const struct pending_command *pending, unsigned worker)
 {
     const struct pending_commands_config *config = &pending->owner->config;
     return config->serves(config->context, worker) &&
-           (pending->command.kind != COMMAND_END ||
-            session_id_worker(pending->command.id) == worker);
+           (!names_session(&pending->command) || session_id_worker(pending->command.id) == worker);
 }
 
 static void send_command(struct pending_command *pending, int fd)
@@ -141,7 +146,7 @@ void pending_commands_start(struct pending_commands *commands, const struct comm
         .timer = {.expired = on_late, .context = pending},
         .result = {.done = done},
     };
-    if (command->kind == COMMAND_LIST)
+    if (command_has_page(command))
         fd = open_pages(pending);
     if (fd >= 0 || command->kind == COMMAND_END || done)
         send_command(pending, fd);

@@ -22,7 +22,7 @@ struct pending_commands_config {
     bool (*serves)(void *context, unsigned worker);
     /* Returns false when the worker does not take the message; fd stays the caller's. */
     bool (*send)(void *context, unsigned worker, const struct command_message *message, int fd);
-    /* Takes the result of a command; `page` has the sessions of a list. */
+    /* Takes the result of a command; `page` has its summaries. */
     void (*finish)(void *context, uint64_t ticket, const struct command *command,
                    const struct command_result *result, const struct session_summary *page);
     void *context;
@@ -37,7 +37,7 @@ struct pending_commands {
         struct command_result result;              /* the sum of the answers so far */
         bool is_awaited[OPTIONS_WORKERS_MAX];      /* the worker has not answered */
         unsigned page_counts[OPTIONS_WORKERS_MAX]; /* the number of sessions in the worker's page */
-        /* the pages of all workers; NULL when the command is no list */
+        /* the pages of all workers; NULL when the command has none */
         struct session_summary *pages;
         size_t pages_size;
         struct loop_timer timer;

@@ -69,7 +69,7 @@ static void carry_out(struct worker *worker, const struct message *message)
         struct session_summary *page = calloc(asked.command.limit + 1, sizeof *page);
         if (page)
             reply.result = command_run(worker->config.sessions, &asked.command, page);
-        if (asked.command.kind == COMMAND_LIST)
+        if (command_has_page(&asked.command))
             reply.result.done =
                 page && write_page(message->fd, asked.first, page, reply.result.count);
         free(page);

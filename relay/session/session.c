@@ -315,6 +315,7 @@ static void on_upstream_batch(void *context, const struct datagram *datagrams, s
         on_answer(session);
     if (session->allowance.answered)
         session->active = loop_now();
+    session_record(session, false);
     struct session_link *link = choose_link(session);
     struct subflow *best = link && link->subflow ? subflows_choose(session->subflows, NULL) : NULL;
     if (best)
@@ -595,6 +596,7 @@ bool session_receive(struct session *session, const uint8_t *data, size_t size)
     stats->client_bytes += size;
     session->traffic.client_datagrams++;
     session->traffic.client_bytes += size;
+    session_record(session, false);
     if (size == 0 || size > SESSION_DATAGRAM_MAX)
         return drop_misfit(session, size);
     if (!passes(session, data, size)) {
@@ -635,6 +637,7 @@ void session_free(struct session *session)
     sessions->evicted -= session->evicted;
     sessions->count--;
     subflows_free(session->subflows);
+    free(session->record);
     free(session);
     if (sessions->draining && sessions->count == 0)
         sessions->drained(sessions->drained_context);

@@ -47,6 +47,7 @@ struct sessions_config {
     double idle_timeout_seconds; /* the time without a datagram either way; 0 = never */
     /* the time without a link, for a session with a hash; 0 = none */
     double resume_seconds;
+    bool records; /* sessions that the game server has answered are recorded */
     /* a number in the ids of the sessions, see session_id_worker; 0 = none */
     unsigned worker;
     /* the secret of the hashes, see session_index_create; NULL = a new one */
@@ -130,6 +131,14 @@ struct session *sessions_at(const struct sessions *sessions, size_t index);
 unsigned long session_id(const struct session *session);
 const struct socket_address *session_client(const struct session *session);
 void session_describe(const struct session *session, struct session_summary *out);
+
+/* A record has this many parts, each as long, unless a link comes or goes. */
+#define SESSION_RECORD_PARTS        30
+#define SESSION_RECORD_PART_SECONDS 2.0
+
+/* Writes the summaries of a session as each part of its record began, the oldest first, and as it
+   is now: at most SESSION_RECORD_PARTS + 1. Returns their number, 0 when it is not recorded. */
+unsigned session_recorded(const struct session *session, struct session_summary *out);
 
 /* Returns the blocked prefixes, from which no link is taken. */
 struct blocks *sessions_blocks(struct sessions *sessions);

@@ -1,5 +1,5 @@
 /* Declarations that the sources of a session share: session_links.c has its links, session_moves.c
-   lets it go to another process, session.c has all else. */
+   lets it go to another process, session_record.c has its record, session.c has all else. */
 #ifndef CAUSEWAY_RELAY_SESSION_INTERNAL_H
 #define CAUSEWAY_RELAY_SESSION_INTERNAL_H
 
@@ -14,6 +14,12 @@
 #include "session/subflows.h"
 #include "session/traffic.h"
 #include "session/upstream.h"
+
+/* The latest parts of what a session has carried, in turn. */
+struct session_record {
+    unsigned count; /* the parts that it had in all */
+    struct session_summary parts[SESSION_RECORD_PARTS];
+};
 
 struct session {
     struct sessions *sessions;
@@ -48,7 +54,8 @@ struct session {
     uint64_t drops_told;   /* the number of all its drops that the log has told */
     struct bucket changes; /* limits the lines about its changes */
     struct upstream upstream;
-    struct subflows *subflows; /* NULL when it never had any */
+    struct subflows *subflows;     /* NULL when it never had any */
+    struct session_record *record; /* NULL when it is not recorded */
 };
 
 struct sessions {
@@ -130,6 +137,10 @@ extern const struct session_farewell session_farewells[];
 /* Logs a change of a session, with all that is known of it, unless there were too many lines of
    late. */
 void session_log_change(struct session *session, const char *why);
+
+/* Begins another part of a session's record when a datagram has come and the latest part has lasted
+   its time, or when its links have changed. */
+void session_record(struct session *session, bool changed);
 
 /* Lets the subflows of a session send what is due; it need not have any. */
 void session_update_subflows(struct session *session);

@@ -169,6 +169,7 @@ static enum session_refusal join(struct session *session, struct session_link *l
         dismiss(session, old);
     if (request->subflow > 0)
         subflow_open(session->subflows, request->subflow, link);
+    session_record(session, true);
     return SESSION_REFUSED_NOT;
 }
 
@@ -416,9 +417,11 @@ void session_link_close(struct session_link *link, enum session_parting parting)
         const bool goes_on = session->newest || may_wait(session, parting);
         if (!session->newest && goes_on)
             wait_for_link(session, &link->address);
-        if (!goes_on)
+        if (goes_on)
+            session_record(session, true);
+        else
             session_free(session);
-        else if (parting != SESSION_LINK_CLOSED && !session->ending)
+        if (goes_on && parting != SESSION_LINK_CLOSED && !session->ending)
             log_change(session, session->newest ? "lost" : "has no link after", link);
     }
     if (link->sessions)

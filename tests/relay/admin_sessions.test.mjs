@@ -1,8 +1,13 @@
 // The operator sees the sessions, and ends one.
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import test from 'node:test';
 import { startWatched } from './admin.mjs';
 import { connectAs, newKey, openRtcAs } from './links.mjs';
+import { temporaryFolder } from '../support/fixture.mjs';
+import { ask } from '../support/http.mjs';
 import { pattern } from '../support/pattern.mjs';
 import { statsUntil } from '../support/relay.mjs';
 import { connect } from '../support/websocket.mjs';
@@ -43,8 +48,40 @@ test('a session is told with its addresses, links and traffic', async (t) => {
   await statsUntil(relay, ({ links_joined }) => links_joined === 1);
   const [{ transports }] = (await read(relay, '/sessions')).sessions;
   assert.deepEqual(transports, ['webrtc', 'websocket']);
+  assert.equal((await relay.ask('/sessions/1/record')).status, 404);
   const { text } = await relay.ask('/metrics');
   assert.match(text, /^causeway_relay_links\{transport="webrtc"\} 1$/m);
+});
+
+/** Returns the notes of a session's record, as causeway-record prints them. */
+const recordOf = async (t, relay, id) => {
+  const { status, body } = await ask(relay.adminPort, `/sessions/${id}/record`);
+  assert.equal(status, 200);
+  const file = join(temporaryFolder(t), 'session.rec');
+  writeFileSync(file, body);
+  const printed = execFileSync(process.env.CAUSEWAY_RECORD, [file], { encoding: 'utf8' });
+  return [...printed.matchAll(/ note (.*)$/gm)].map(([, note]) => note);
+};
+
+test('a session is recorded if the operator wants that', async (t) => {
+  const { relay } = await startWatched(t, { args: ['--rtc', '127.0.0.1:0', '--record'] });
+  const key = newKey();
+  const player = await connectAs(t, relay, key);
+  // The first answer of the game server begins the record.
+  for (const size of [100, 150]) await player.echo(pattern(size));
+  await openRtcAs(t, relay, key);
+  await statsUntil(relay, ({ links_joined }) => links_joined === 1);
+  const {
+    sessions: [{ id }],
+  } = await read(relay, '/sessions');
+  const text = (await recordOf(t, relay, id)).filter((note) => / s over /.test(note));
+  const sums = text.map((note) => note.match(/client (\d+) .*upstream (\d+) \((\d+) bytes\)$/));
+  const sum = (place) => sums.reduce((all, numbers) => all + Number(numbers[place]), 0);
+  assert.deepEqual([sum(1), sum(2), sum(3)], [1, 1, 150]);
+  assert.match(text[0], /^\d+\.\d s over websocket, rtt \d+ ms: /);
+  assert.match(text.at(-1), /^\d+\.\d s over webrtc,websocket, rtt /);
+  for (const path of ['77/record', `${id}/records`, `${id}/`, '/record', 'x/record'])
+    assert.equal((await relay.ask(`/sessions/${path}`)).status, 404, path);
 });
 
 test('many sessions are told in pages, each of them once', async (t) => {

@@ -26,7 +26,7 @@ const BLOCKED = { code: 4007, reason: 'ended by the operator' };
 
 /** Starts a relay of two processes, with players at both whom the game server has answered. */
 async function startCrowd(t) {
-  const args = ['--workers', '2', '--max-sessions-per-address', '0'];
+  const args = ['--workers', '2', '--max-sessions-per-address', '0', '--record'];
   const { relay } = await startWatched(t, { args });
   const players = [];
   for (let i = 0; i < PLAYERS; i++) {
@@ -117,13 +117,16 @@ test('the sessions of all workers are told in pages, and each can be ended', asy
 
   const { id, client, transports } = sessions[7];
   assert.deepEqual(transports, ['websocket']);
+  assert.equal((await relay.ask(`/sessions/${id}/record`)).status, 200);
   const end = async () => (await relay.ask(`/sessions/${id}`, { method: 'DELETE' })).status;
   const [ended] = players.filter(({ socket }) => client.endsWith(`:${socket._socket.localPort}`));
   assert.equal(await end(), 200);
   assert.deepEqual(await ended.closed(), BLOCKED);
   assert.equal(await end(), 404);
-  for (const other of [id % 100, 100 + 3, 1e9])
+  for (const other of [id % 100, 100 + 3, 1e9]) {
     assert.equal((await relay.ask(`/sessions/${other}`, { method: 'DELETE' })).status, 404);
+    assert.equal((await relay.ask(`/sessions/${other}/record`)).status, 404);
+  }
   const left = await page();
   assert.deepEqual(
     left.sessions.map((session) => session.id),
