@@ -21,15 +21,17 @@ static void note_part(struct cw_record *record, const struct session_summary *fr
     const double seconds = to->age_seconds - from->age_seconds;
     char line[CW_RECORD_NOTE_SIZE];
     char transports[64] = "no link";
+    char rtt[32] = "";
     size_t size = 0;
     for (unsigned i = 0; i < from->transport_count && size < sizeof transports; i++)
         size += (size_t)snprintf(transports + size, sizeof transports - size, "%s%s",
                                  i > 0 ? "," : "", gauges_transports[from->transports[i]]);
+    if (!isnan(to->rtt))
+        snprintf(rtt, sizeof rtt, ", rtt %.0f ms", to->rtt * 1e3);
     snprintf(line, sizeof line,
-             "%.1f s over %s, rtt %.0f ms: client %" PRIu64 " (%" PRIu64
-             " bytes), upstream %" PRIu64 " (%" PRIu64 " bytes)",
-             seconds, transports, isnan(to->rtt) ? 0.0 : to->rtt * 1e3,
-             after->client_datagrams - before->client_datagrams,
+             "%.1f s over %s%s: client %" PRIu64 " (%" PRIu64 " bytes), upstream %" PRIu64
+             " (%" PRIu64 " bytes)",
+             seconds, transports, rtt, after->client_datagrams - before->client_datagrams,
              after->client_bytes - before->client_bytes,
              after->upstream_datagrams - before->upstream_datagrams,
              after->upstream_bytes - before->upstream_bytes);

@@ -53,16 +53,6 @@ static bool is_named(const struct session *session, const struct command *comman
     return session_id(session) == command->id;
 }
 
-static unsigned record(const struct sessions *sessions, const struct command *command,
-                       struct session_summary *page)
-{
-    size_t count;
-    struct session **found = collect(sessions, is_named, command, &count);
-    const unsigned recorded = count > 0 ? session_recorded(found[0], page) : 0;
-    free(found);
-    return recorded;
-}
-
 static bool is_in_prefix(const struct session *session, const struct command *command)
 {
     return prefix_holds(&command->block.prefix, session_client(session));
@@ -92,7 +82,7 @@ struct command_result command_run(struct sessions *sessions, const struct comman
     case COMMAND_LIST:
         return list(sessions, command, page);
     case COMMAND_RECORD:
-        result.count = record(sessions, command, page);
+        result.count = sessions_recorded(sessions, command->id, page);
         result.done = result.count > 0;
         break;
     case COMMAND_END:

@@ -198,6 +198,8 @@ void sessions_destroy(struct sessions *sessions)
     address_memory_destroy(sessions->opened);
     address_memory_destroy(sessions->unanswered);
     upstream_common_destroy(sessions->upstream_common);
+    for (unsigned i = 0; i < SESSIONS_RECORDS_ENDED; i++)
+        free(sessions->ended[i]);
     free(sessions);
 }
 
@@ -637,7 +639,7 @@ void session_free(struct session *session)
     sessions->evicted -= session->evicted;
     sessions->count--;
     subflows_free(session->subflows);
-    free(session->record);
+    session_record_end(session);
     free(session);
     if (sessions->draining && sessions->count == 0)
         sessions->drained(sessions->drained_context);

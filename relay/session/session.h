@@ -136,9 +136,14 @@ void session_describe(const struct session *session, struct session_summary *out
 #define SESSION_RECORD_PARTS        30
 #define SESSION_RECORD_PART_SECONDS 2.0
 
+/* The sessions that ended last whose records are kept. */
+#define SESSIONS_RECORDS_ENDED 64
+
 /* Writes the summaries of a session as each part of its record began, the oldest first, and as it
-   is now: at most SESSION_RECORD_PARTS + 1. Returns their number, 0 when it is not recorded. */
-unsigned session_recorded(const struct session *session, struct session_summary *out);
+   is now or was at its end: at most SESSION_RECORD_PARTS + 1. Returns their number, 0 when there is
+   no record of it. */
+unsigned sessions_recorded(const struct sessions *sessions, unsigned long id,
+                           struct session_summary *out);
 
 /* Returns the blocked prefixes, from which no link is taken. */
 struct blocks *sessions_blocks(struct sessions *sessions);

@@ -79,6 +79,8 @@ struct sessions {
     struct loop_timer timer;
     double timer_at;
     struct blocks blocks;
+    struct session_record *ended[SESSIONS_RECORDS_ENDED]; /* in turn; NULL = none yet */
+    unsigned ended_next;
     bool draining;
     enum session_end draining_why;
     void (*drained)(void *context);
@@ -141,6 +143,9 @@ void session_log_change(struct session *session, const char *why);
 /* Begins another part of a session's record when a datagram has come and the latest part has lasted
    its time, or when its links have changed. */
 void session_record(struct session *session, bool changed);
+
+/* Keeps the record of a session that is freed, in the place of the oldest such record. */
+void session_record_end(struct session *session);
 
 /* Lets the subflows of a session send what is due; it need not have any. */
 void session_update_subflows(struct session *session);

@@ -53,14 +53,14 @@ test('a session is told with its addresses, links and traffic', async (t) => {
   assert.match(text, /^causeway_relay_links\{transport="webrtc"\} 1$/m);
 });
 
-/** Returns the notes of a session's record, as causeway-record prints them. */
+/** Returns the notes of the parts of a session's record, as causeway-record prints them. */
 const recordOf = async (t, relay, id) => {
   const { status, body } = await ask(relay.adminPort, `/sessions/${id}/record`);
   assert.equal(status, 200);
   const file = join(temporaryFolder(t), 'session.rec');
   writeFileSync(file, body);
   const printed = execFileSync(process.env.CAUSEWAY_RECORD, [file], { encoding: 'utf8' });
-  return [...printed.matchAll(/ note (.*)$/gm)].map(([, note]) => note);
+  return [...printed.matchAll(/ note (.* s over .*)$/gm)].map(([, note]) => note);
 };
 
 test('a session is recorded if the operator wants that', async (t) => {
@@ -74,12 +74,16 @@ test('a session is recorded if the operator wants that', async (t) => {
   const {
     sessions: [{ id }],
   } = await read(relay, '/sessions');
-  const text = (await recordOf(t, relay, id)).filter((note) => / s over /.test(note));
-  const sums = text.map((note) => note.match(/client (\d+) .*upstream (\d+) \((\d+) bytes\)$/));
+  const parts = await recordOf(t, relay, id);
+  const sums = parts.map((note) => note.match(/client (\d+) .*upstream (\d+) \((\d+) bytes\)$/));
   const sum = (place) => sums.reduce((all, numbers) => all + Number(numbers[place]), 0);
   assert.deepEqual([sum(1), sum(2), sum(3)], [1, 1, 150]);
-  assert.match(text[0], /^\d+\.\d s over websocket, rtt \d+ ms: /);
-  assert.match(text.at(-1), /^\d+\.\d s over webrtc,websocket, rtt /);
+  assert.equal((await relay.ask(`/sessions/${id}`, { method: 'DELETE' })).status, 200);
+  await statsUntil(relay, ({ sessions_open }) => sessions_open === 0);
+  const whole = parts.slice(0, -1);
+  assert.deepEqual((await recordOf(t, relay, id)).slice(0, whole.length), whole);
+  assert.match(parts[0], /^\d+\.\d s over websocket, rtt \d+ ms: /);
+  assert.match(parts.at(-1), /^\d+\.\d s over webrtc,websocket, rtt /);
   for (const path of ['77/record', `${id}/records`, `${id}/`, '/record', 'x/record'])
     assert.equal((await relay.ask(`/sessions/${path}`)).status, 404, path);
 });
