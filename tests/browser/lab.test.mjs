@@ -3,7 +3,9 @@ import assert from 'node:assert/strict';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { FlightRecorder, recordingCore } from '../../web/dist/record/index.js';
 import { newPage, startChromium, startFirefox } from '../support/browsers.mjs';
+import { Connection, loadCore, message, schema } from '../support/causeway.mjs';
 import { slide } from '../support/game_page.mjs';
 import { openRecording, runFor, serveLab, stopped } from '../support/lab_page.mjs';
 
@@ -375,6 +377,20 @@ test('a recording is opened, and another file is refused', async (t) => {
   ]);
   assert.equal(await page.locator('.uplot').count(), 3);
   await picture(page, 'recording');
+  const core = await loadCore({ wasm: recordingCore() });
+  const recorder = new FlightRecorder(new Connection(core, schema(message('say', {}))));
+  recorder.note('2.0 s over websocket');
+  const dataTransfer = await page.evaluateHandle(
+    (bytes) => {
+      const dropped = new DataTransfer();
+      dropped.items.add(new File([new Uint8Array(bytes)], 'session.rec'));
+      return dropped;
+    },
+    [...recorder.bytes()],
+  );
+  await page.locator('#choose').dispatchEvent('drop', { dataTransfer });
+  await page.getByText('2.0 s over websocket').waitFor();
+  assert.equal(await page.locator('#charts').isVisible(), false);
   await page
     .locator('#file')
     .setInputFiles({ name: 'photo.jpg', mimeType: 'image/jpeg', buffer: Buffer.alloc(100) });

@@ -58,9 +58,14 @@ class RecordingPage {
   #show({ told, points, stats, seconds }: Replayed): void {
     element('recorded').hidden = false;
     const { packetsSent, packetsAcked, packetsLost, packetsReceived, packetsMissed } = stats;
+    // The recording of a relay has notes alone.
+    const hasPackets = packetsSent + packetsReceived > 0;
+    element('charts').hidden = !hasPackets;
     setText(
       element('verdict'),
-      `The last ${seconds.toFixed(1)} s of a connection that sent ${packetsSent} packets, of which ${packetsAcked} arrived and ${packetsLost} did not; ${packetsReceived} came, and ${packetsMissed} did not.`,
+      hasPackets
+        ? `The last ${seconds.toFixed(1)} s of a connection that sent ${packetsSent} packets, of which ${packetsAcked} arrived and ${packetsLost} did not; ${packetsReceived} came, and ${packetsMissed} did not.`
+        : '',
     );
     for (const chart of this.#charts) chart.destroy();
     const times = points.map(({ time }) => time);

@@ -28,7 +28,7 @@ const CONFIG_SIZE = 64;
  */
 export const recordingCore = (): URL => ownFile('causeway-server.wasm', serverWasm);
 
-const core = loader('causeway-server.wasm', recordingCore, (module) => Core.instantiate(module));
+const core = loader('causeway-server.wasm', serverWasm, (module) => Core.instantiate(module));
 
 /** A core that can record. */
 type RecordingCore = Core & { readonly exports: RecordFunctions };
