@@ -364,7 +364,7 @@ struct session *session_create(struct sessions *sessions, const unsigned char ow
     session->verdict = GATE_NO_REQUEST;
     allowance_init(&session->allowance);
     upstream_init(&session->upstream, sessions->upstream_common, &session->server,
-                  on_upstream_batch, session);
+                  on_upstream_batch, session, &session->drops);
     return session;
 }
 
@@ -581,7 +581,7 @@ static bool is_only_one(struct session *session)
     if (session->ending)
         stats->dropped_ended++;
     else if (!known)
-        stats->dropped_unanswered++;
+        STATS_DROPPED(stats, &session->drops, unanswered, 1);
     return known && !session->ending;
 }
 

@@ -174,9 +174,9 @@ static bool read_datagram(const struct upstream *upstream, int place, struct dat
     stats->upstream_bytes += size;
     *out = (struct datagram){.data = data + before, .size = size - before};
     if ((common->header[place].msg_hdr.msg_flags & MSG_TRUNC) || out->size > SESSION_DATAGRAM_MAX)
-        stats->dropped_oversize++;
+        STATS_DROPPED(stats, upstream->drops, oversize, 1);
     else if (out->size == 0)
-        stats->dropped_empty++;
+        STATS_DROPPED(stats, upstream->drops, empty, 1);
     else
         return true;
     return false;
@@ -205,12 +205,13 @@ static void on_ready(void *context, unsigned events)
 
 void upstream_init(struct upstream *upstream, struct upstream_common *common,
                    const struct socket_address *game_server, upstream_receive *receive,
-                   void *context)
+                   void *context, struct drops *drops)
 {
     upstream->common = common;
     upstream->game_server = game_server;
     upstream->receive = receive;
     upstream->context = context;
+    upstream->drops = drops;
     upstream->watch = (struct loop_watch){.fd = -1, .ready = on_ready, .context = upstream};
 }
 
@@ -279,7 +280,7 @@ bool upstream_send(struct upstream *upstream, const uint8_t *data, size_t size)
 {
     struct stats *stats = upstream->common->stats;
     if (upstream->watch.fd < 0 && !open_socket(upstream)) {
-        stats->dropped_upstream++;
+        STATS_DROPPED(stats, upstream->drops, upstream, 1);
         return false;
     }
     /* The error may be the answer to an earlier datagram, so that this one was not tried yet. */
@@ -296,7 +297,7 @@ bool upstream_send(struct upstream *upstream, const uint8_t *data, size_t size)
             continue;
         if (!down)
             report_unsent(upstream, error);
-        stats->dropped_upstream++;
+        STATS_DROPPED(stats, upstream->drops, upstream, 1);
         return true;
     }
 }
@@ -320,7 +321,7 @@ static void drop_waiting(struct upstream *upstream)
             continue; /* the answer to an earlier datagram */
         stats->upstream_datagrams++;
         stats->upstream_bytes += (size_t)size;
-        stats->dropped_closing++;
+        STATS_DROPPED(stats, upstream->drops, closing, 1);
     }
 }
 

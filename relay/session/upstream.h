@@ -31,6 +31,7 @@ struct upstream {
     struct client_header header;         /* the header, once the socket is open */
     upstream_receive *receive;
     void *context;
+    struct drops *drops; /* its session's */
 };
 
 /* Creates the parts that all upstreams share: a buffer to receive into, and the list of game
@@ -43,10 +44,11 @@ void upstream_common_destroy(struct upstream_common *common);
 const struct socket_address *upstream_common_down(const struct upstream_common *common,
                                                   unsigned index);
 
-/* Initialises an upstream without opening a socket; game_server must outlive it. */
+/* Initialises an upstream without opening a socket; game_server and drops, to which it adds what it
+   drops, must outlive it. */
 void upstream_init(struct upstream *upstream, struct upstream_common *common,
                    const struct socket_address *game_server, upstream_receive *receive,
-                   void *context);
+                   void *context, struct drops *drops);
 
 /* Puts a header with this client before the datagrams of an upstream; client must outlive the first
    of them. Call it before the first datagram, or not at all for no header. */

@@ -51,6 +51,7 @@ for (const inWorker of [false, true])
     assert.match(text, /\d+(\.\d)? ms/);
     assert.match(text, /loss\s*↑ \d+\.\d % {2}↓ \d+\.\d %/);
     assert.match(text, /kB\/s\s*↑ \d+\.\d {2}↓ \d+\.\d/);
+    assert.match(text, /token [0-9a-f]{16}/);
     assert.doesNotMatch(text, /loss\s*↑ 0\.0 % {2}↓ 0\.0 %/);
     assert.ok((await pixels(page, RTT)) > 10);
     assert.ok((await pixels(page, LOSS)) > 10);

@@ -3,8 +3,11 @@ import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { get } from 'node:https';
 import net from 'node:net';
 import path from 'node:path';
+import { text } from 'node:stream/consumers';
 import test from 'node:test';
 import { connect as join } from '../support/causeway.mjs';
 import { startPlayer } from '../support/player.mjs';
@@ -87,11 +90,20 @@ const proxies = {
   },
 };
 
+/** The page's server, for all that is not below /relay/. */
+async function startBackend(t) {
+  const backend = createServer(({ url }, response) => response.end(`the page's ${url}`));
+  own(t, () => backend.close());
+  await once(backend.listen(0, '127.0.0.1'), 'listening');
+  return backend.address().port;
+}
+
 async function startProxy(t, program, relays) {
   const port = await freePort('tcp');
   const { configure, arguments: args } = proxies[program];
   const [one, two] = relays;
   configure(port, {
+    '10.0.0.10:8080': `127.0.0.1:${await startBackend(t)}`,
     '10.0.0.11:8080': `${one.host}:${one.port}`,
     '10.0.0.12:8080': `${two.host}:${two.port}`,
   });
@@ -153,7 +165,7 @@ for (const program of Object.keys(proxies))
     const server = await startGameServer(t);
     const [one, two] = await startRelays(t, server, PLAYERS);
     const port = await startProxy(t, program, [one, two]);
-    const url = (name) => `https://localhost:${port}/relay/${name}/`;
+    const url = (name) => `https://localhost:${port}/relay/${name}`;
     const sockets = [];
     const players = [];
     own(t, () => players.forEach(({ client }) => client.disconnect()));
@@ -166,13 +178,13 @@ for (const program of Object.keys(proxies))
       });
       players.push(startPlayer(client));
     };
-    for (let i = 0; i < PLAYERS; i++) await play(['one'], `127.0.0.${10 + i}`);
+    for (let i = 0; i < PLAYERS; i++) await play([''], `127.0.0.${10 + i}`);
     for (let i = 0; i < PLAYERS; i++)
       await one.logged(new RegExp(` from 127\\.0\\.0\\.${10 + i}\\b`));
 
     // The relay is full: its own players come back after a break, and a newcomer goes to the other relay.
     const seated = [...sockets];
-    await play(['one', 'two'], '127.0.0.30');
+    await play(['', 'two/'], '127.0.0.30');
     for (const socket of seated) socket.terminate();
     await statsUntil(one, ({ sessions_resumed }) => sessions_resumed === PLAYERS);
     assert.equal((await one.stats()).sessions_open, PLAYERS);
@@ -184,8 +196,13 @@ for (const program of Object.keys(proxies))
     await statsUntil(one, ({ sessions_open }) => sessions_open === PLAYERS);
     await Promise.all(players.slice(1).map((player) => player.rest()));
 
+    // The page and its tokens are at the same origin.
+    const asked = get(`https://localhost:${port}/token`, { family: 4, rejectUnauthorized: false });
+    const [answer] = await patiently(once(asked, 'response'), 'the answer of the page');
+    assert.equal(await text(answer), "the page's /token");
+
     // A foreign page may not play.
-    const foreign = new WebSocket(url('one').replace('https', 'wss'), ['causeway.v1'], {
+    const foreign = new WebSocket(url('').replace('https', 'wss'), ['causeway.v1'], {
       ...{ family: 4, rejectUnauthorized: false, origin: 'https://foreign.example' },
     });
     const [code] = await patiently(once(foreign, 'close'), 'the end of a foreign page');
@@ -207,7 +224,7 @@ for (const program of [undefined, 'nginx', 'haproxy'])
     const herd = ['--players', String(HERD), '--ramp', '100000', '--rate', '1', '--seconds', '0'];
     const { stdout } = await runProgram(
       process.env.CAUSEWAY_LOAD,
-      ['--json', ...herd, `wss://localhost:${port}/${program ? 'relay/one/' : ''}`],
+      ['--json', ...herd, `wss://localhost:${port}/${program ? 'relay/' : ''}`],
       { env: { ...process.env, SSL_CERT_FILE: file('fullchain.pem') } },
     );
     const { websocket } = JSON.parse(stdout);

@@ -14,6 +14,7 @@
 
 struct player {
     struct upstream upstream;
+    struct drops drops;
     struct socket_address server;
     struct sockaddr_in seen; /* the address that the server sees */
     size_t runs;
@@ -90,7 +91,7 @@ static void join(struct rig *rig, struct player *player)
 {
     *player = (struct player){.server.size = sizeof(struct sockaddr_in)};
     getsockname(rig->server, &player->server.address.any, &player->server.size);
-    upstream_init(&player->upstream, rig->common, &player->server, take, player);
+    upstream_init(&player->upstream, rig->common, &player->server, take, player, &player->drops);
 }
 
 static void say(struct player *player, const char *text)
@@ -139,6 +140,8 @@ TEST(what_comes_together_is_one_run)
     assert_int_equal(players[1].runs, 1);
     assert_string_equal(players[1].text, "to the other");
     assert_int_equal(rig->stats.dropped_empty, 1);
+    assert_int_equal(players[0].drops.dropped_empty, 1);
+    assert_int_equal(players[1].drops.dropped_empty, 0);
     assert_int_equal(rig->stats.forwarded_datagrams, 2);
     for (int i = 0; i < 2; i++)
         upstream_close(&players[i].upstream);
@@ -156,6 +159,7 @@ TEST(a_long_datagram_does_not_count_as_one)
     data[SESSION_DATAGRAM_MAX + 1] = '\0';
     answer(rig, &player, data);
     until(rig, &rig->stats.dropped_oversize, 2);
+    assert_int_equal(player.drops.dropped_oversize, 2);
     assert_int_equal(player.datagrams, 0);
     upstream_close(&player.upstream);
 }
@@ -186,6 +190,7 @@ TEST(what_waits_at_the_end_is_counted)
     upstream_close(&player.upstream);
     assert_int_equal(rig->stats.upstream_datagrams, 2);
     assert_int_equal(rig->stats.dropped_closing, 2);
+    assert_int_equal(player.drops.dropped_closing, 2);
     assert_int_equal(player.runs, 0);
 }
 
@@ -253,6 +258,7 @@ TEST(what_cannot_be_sent_is_a_line_in_the_log)
     assert_non_null(strstr(line, "cannot send from 127.0.0.1:"));
     assert_ptr_equal(strchr(line, '\n'), line + strlen(line) - 1);
     assert_int_equal(rig->stats.dropped_upstream, 3);
+    assert_int_equal(player.drops.dropped_upstream, 3);
     assert_int_equal(rig->stats.forwarded_datagrams, 1);
     upstream_close(&player.upstream);
 }

@@ -74,12 +74,13 @@ const struct socket_address *upstream_common_down(const struct upstream_common *
 
 void upstream_init(struct upstream *upstream, struct upstream_common *common,
                    const struct socket_address *game_server, upstream_receive *receive,
-                   void *context)
+                   void *context, struct drops *drops)
 {
     *upstream = (struct upstream){.common = common,
                                   .game_server = game_server,
                                   .receive = receive,
                                   .context = context,
+                                  .drops = drops,
                                   .watch.fd = -1};
 }
 

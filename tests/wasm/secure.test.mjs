@@ -7,6 +7,7 @@ import {
   ConnectError,
   Simulator,
   connect,
+  connectTokenId,
   f32,
   fingerprint,
   loadCore,
@@ -269,6 +270,7 @@ test('another schema is refused by the token, and by the server', async () => {
   const token = await demo.server.token({ schema: other });
   const error = await refusedAs('SCHEMA', 'request', join(demo, { schema: other, token }));
   assert.match(error.message, /the server has another schema; .*they first differ at \w+/);
+  assert.equal(error.tokenId, connectTokenId(token));
   const { types } = messages;
   const sentence = async (options) => {
     const same = await demo.server.token(options);
@@ -279,7 +281,7 @@ test('another schema is refused by the token, and by the server', async () => {
     );
     return message.split('; ').at(-1);
   };
-  const more = 'these messages are the same there, so it has more of them or other channels';
+  const more = 'it has more messages, or other channels';
   assert.equal(await sentence({ channels: [reliable()] }), more);
   assert.equal(await sentence({ schema: schema(...types.slice(0, -1)) }), more);
   const own = schema(...types, other.types[0]);
@@ -289,7 +291,9 @@ test('another schema is refused by the token, and by the server', async () => {
     schema: undefined,
     fingerprint: fingerprint(core, messages),
   });
-  (await join(demo, { token: named })).disconnect();
+  const client = await join(demo, { token: named });
+  assert.equal(client.stats().tokenId, connectTokenId(named));
+  client.disconnect();
 });
 
 test('a server that is not there is a timeout of the request', async (t) => {

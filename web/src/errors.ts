@@ -161,11 +161,7 @@ const refusals: readonly (readonly [code: RelayCode, numbers: readonly number[],
       [codes.SERVER, statuses.UNPROCESSABLE_CONTENT],
       'does not allow this game server (--upstream)',
     ],
-    [
-      'BLOCKED',
-      [codes.BLOCKED],
-      "has ended it on its operator's behalf, or has blocked this address",
-    ],
+    ['BLOCKED', [codes.BLOCKED], 'has ended it for its operator, or blocks this address'],
     ['SERVER_DOWN', [codes.DOWN], 'finds nobody at the address of the game server (--upstream)'],
     [
       'NOT_ANSWERED',
@@ -233,6 +229,8 @@ interface ConnectErrorOptions extends ErrorOptions {
 /** There is no connection. `code` says why, `message` what to do about it. */
 export class ConnectError extends CausewayError {
   declare readonly code: ConnectErrorCode;
+  /** The id of the attempt's connect token, see {@link connectTokenId}; `undefined` before there was one. */
+  declare tokenId: string | undefined;
   /** The stage at which it failed; `undefined` with `CONNECT`. */
   readonly stage: ConnectStage | undefined;
   /** True when the time allowed was over. */

@@ -4,7 +4,7 @@ import { add, addRow } from './overlay/elements.js';
 import { PacketRow } from './overlay/packet_row.js';
 import { watchPackets } from './overlay/packet_watch.js';
 
-type Stats = EndpointStats & Partial<ConnectionStats>;
+type Stats = EndpointStats & Partial<ConnectionStats> & { readonly tokenId?: string | undefined };
 
 /** The connection that an {@link overlay} shows: a `GameClient`, a `ConnectionHost` or a `WorkerClient`. */
 export interface Watched {
@@ -167,6 +167,7 @@ function addPanel(corner: string): Panel {
   const loss = addRow(box, 'loss', COLORS.loss);
   const bandwidth = addRow(box, 'kB/s', COLORS.faint);
   const showMode = addMode(box);
+  const token = add(box, 'div', `color: ${COLORS.faint}`);
   const verdict = add(box, 'div', 'display: none; white-space: normal');
   const samples: Sample[] = [];
   const show = (stats: Stats): void => {
@@ -182,6 +183,7 @@ function addPanel(corner: string): Panel {
       kilobytes(stats.receivedBytesPerSecond),
     );
     showMode(stats);
+    token.textContent = stats.tokenId ? `token ${stats.tokenId}` : '';
     draw(canvas, samples, stats.rttThresholdSeconds ?? 0);
   };
   return { host, box, title, verdict, show };

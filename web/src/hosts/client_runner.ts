@@ -15,7 +15,7 @@ import { endingOf, type DisconnectReason } from './ending.js';
 import { PageVisit } from './page_visit.js';
 import { reasonFor, refusal, transportEnd } from './refusal.js';
 import { endsForServer, openServer, saysDown } from './servers.js';
-import type { Tokens } from './token.js';
+import type { ReadToken, Tokens } from './token.js';
 
 /** The steps by which a client gets to its server, each time that it connects. */
 export interface Access {
@@ -29,7 +29,7 @@ export interface Access {
    * @param relays the relays that came with the token
    */
   open(signal: AbortSignal, server: string, relays?: readonly URL[]): Promise<Session>;
-  through(transport: Transport): Transport;
+  readonly through: ((transport: Transport) => Transport) | undefined;
   /** Milliseconds from tick to tick. */
   readonly interval: number;
 }
@@ -69,17 +69,13 @@ const states: Partial<Record<ClientState, GameClientState>> = {
   CONNECTED: 'connected',
 };
 
-const isNotYet = (error: unknown): boolean =>
-  error instanceof ConnectError && error.code === 'NOT_YET';
+const codeOf = (error: unknown): string => (error instanceof ConnectError ? error.code : '');
 
 /** One attempt to connect, and the connection that it becomes. */
 class Attempt {
   /** Ends the attempt. */
   readonly abort: Abort;
-  /** The servers of its token, under the names that a relay expects. */
-  servers: readonly string[] = [];
-  /** The relays that came with its token. */
-  relays: readonly URL[] | undefined;
+  token: ReadToken | undefined;
   /** The session with the server that is being tried, or that has taken the client. */
   session: Session | undefined;
   /** The carrier over the session, or over what the application has put before it. */
@@ -134,6 +130,11 @@ export class ClientRunner {
 
   get isOpen(): boolean {
     return this.#state === 'connected' || this.#state === 'reconnecting';
+  }
+
+  /** The id of the connect token of the connection, or of the attempt. */
+  get tokenId(): string | undefined {
+    return this.#attempt?.token?.id;
   }
 
   /** The transport that carries the connection now, or did until it ended. */
@@ -207,7 +208,7 @@ export class ClientRunner {
         return await this.#join(signal);
       } catch (error) {
         isDown = Boolean(this.#access.reconnects) && saysDown(error);
-        if (!(isDown || isNotYet(error)) || !this.#policy.returns) throw error;
+        if (!(isDown || codeOf(error) === 'NOT_YET') || !this.#policy.returns) throw error;
       }
       const { abort, connected } = (this.#attempt = new Attempt(signal));
       const pause = this.#policy.pause(() => abort.signal.aborted);
@@ -226,17 +227,16 @@ export class ClientRunner {
     try {
       const token = await Promise.race([this.#access.tokens.next(), attempt.connected.promise]);
       if (!token) throw closedError();
-      attempt.servers = token.servers;
-      attempt.relays = token.relays;
+      attempt.token = token;
       this.#policy.token(token.servers.length, token.expireTime);
       await this.#approach(attempt, token.bytes);
       await attempt.connected.promise;
     } catch (error) {
       if (this.#attempt === attempt) {
-        const isSchema = error instanceof ConnectError && error.code === 'SCHEMA';
-        this.#policy.fail(isSchema ? 'SCHEMA' : 'REQUEST_TIMED_OUT');
+        this.#policy.fail(codeOf(error) === 'SCHEMA' ? 'SCHEMA' : 'REQUEST_TIMED_OUT');
         this.#part();
       }
+      if (error instanceof ConnectError) error.tokenId = attempt.token?.id;
       throw error;
     } finally {
       abort.release();
@@ -249,12 +249,13 @@ export class ClientRunner {
    */
   async #approach(attempt: Attempt, token?: Uint8Array): Promise<void> {
     this.#enter('opening');
+    const { servers, relays } = attempt.token!;
     const open = (server: string): Promise<Session> =>
-      this.#access.open(attempt.abort.signal, server, attempt.relays);
-    const session = await openServer(this.#policy, attempt.servers, open);
+      this.#access.open(attempt.abort.signal, server, relays);
+    const session = await openServer(this.#policy, servers, open);
     if (this.#attempt !== attempt) return session.close();
     attempt.session = session;
-    const carrier = new Carrier(this.#client, this.#access.through(session));
+    const carrier = new Carrier(this.#client, this.#access.through?.(session) ?? session);
     attempt.carrier = this.#carrier = carrier;
     this.#calls.carried(carrier.transport);
     if (token) this.#client.connect(token, seconds());

@@ -83,7 +83,7 @@ export async function connectBy<const Of extends Schema>(
     returns: tokens.renewable,
     reconnects: options.reconnect ?? false,
     open,
-    through: options.through ?? ((transport) => transport),
+    through: options.through,
     interval,
   });
   try {

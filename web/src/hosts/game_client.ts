@@ -21,6 +21,8 @@ import { Messages } from './messages.js';
 /** Statistics of a client: of the connection, of its encrypted packets, and of the transport. */
 export interface GameClientStats extends HostStats {
   readonly secure: ClientStats;
+  /** The id of its connect token, see `connectTokenId`. */
+  readonly tokenId: string | undefined;
 }
 
 /**
@@ -87,8 +89,13 @@ export class GameClient<Of extends Schema = Schema> extends Host<Of, GameClientE
 
   stats(): GameClientStats {
     const client = this.#client;
-    const transport = this.#runner.transport.stats();
-    return { ...client.stats(), transport, secure: client.clientStats() };
+    const { transport, tokenId } = this.#runner;
+    return {
+      ...client.stats(),
+      transport: transport.stats(),
+      secure: client.clientStats(),
+      tokenId,
+    };
   }
 
   channelStats(channel: number): ChannelStats {

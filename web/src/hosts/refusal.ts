@@ -18,13 +18,11 @@ export const refusal = (
   policy: Policy,
 ): ConnectError => {
   policy.fail(stage === 'response' ? 'RESPONSE_TIMED_OUT' : 'REQUEST_TIMED_OUT');
+  const { end } = policy;
   // Neither relay nor server answers a client whose token has expired.
-  if (policy.end !== 'TOKEN_EXPIRED') return new ConnectError(code, stage, message);
-  return new ConnectError(
-    'TOKEN_EXPIRED',
-    stage,
-    'the connect token has expired; ask the backend for a new one',
-  );
+  return end === 'TOKEN_EXPIRED'
+    ? new ConnectError(end, stage, 'the connect token has expired; ask the backend for a new one')
+    : new ConnectError(code, stage, message);
 };
 
 const reasons: Partial<Record<ConnectErrorCode, DisconnectReason>> = {

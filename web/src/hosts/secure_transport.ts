@@ -117,7 +117,7 @@ export async function openSecureTransport(
       tokens: new Tokens(core, options.token),
       returns: false,
       open: (signal, server, others = urls) => openNearest(others, { ...options, signal, server }),
-      through: options.through ?? ((session) => session),
+      through: options.through,
       interval: tickInterval(),
     },
     {

@@ -1,6 +1,7 @@
 import type { Core } from '../core.js';
 import { ConnectError, MisuseError } from '../errors.js';
 import { tokenAt, tokenSize } from '../generated.js';
+import { connectTokenId } from '../secure/token_id.js';
 import { relayList, type RelayAddresses } from '../transports/session.js';
 
 /** A connect token from the game's backend: 2048 bytes, for one connection only. */
@@ -24,6 +25,7 @@ export type TokenOption = ConnectToken | (() => TokenAnswer | Promise<TokenAnswe
 /** A token, with its public part. */
 export interface ReadToken {
   readonly bytes: Uint8Array;
+  readonly id: string;
   /** The time when it expires, in seconds of Unix time. */
   readonly expireTime: number;
   /** The fingerprint of its schema; 0 when the token does not say. */
@@ -69,8 +71,8 @@ export class Tokens {
     const { token, relays } =
       answer instanceof Object && 'relays' in answer ? answer : { token: answer };
     const read = readToken(this.#core, new Uint8Array(token));
-    const own = read.fingerprint === 0n ? 0n : this.#fingerprint();
-    if (own !== 0n && own !== read.fingerprint)
+    const own = read.fingerprint && this.#fingerprint();
+    if (own && own !== read.fingerprint)
       throw new ConnectError(
         'SCHEMA',
         'token',
@@ -80,10 +82,6 @@ export class Tokens {
   }
 }
 
-/** Returns whether bytes begin as an HTML page does; a token begins with the name of its protocol. */
-const isPage = (bytes: Uint8Array): boolean =>
-  /^\s*</.test(String.fromCharCode(...bytes.subarray(0, 64)));
-
 function readToken(core: Core, bytes: Uint8Array): ReadToken {
   const { exports, memory } = core;
   return core.withSecret(tokenSize + bytes.length, (token) => {
@@ -92,14 +90,15 @@ function readToken(core: Core, bytes: Uint8Array): ReadToken {
     const code = exports.cw_token_read(copy, bytes.length, token);
     if (code !== 0) {
       const cause = core.error(code);
-      const message = isPage(bytes)
-        ? 'the connect token is an HTML page: the address that the `token` function asks is not the backend, or ' +
-          'the backend has failed; check the status of its response'
+      // A token begins with the name of its protocol.
+      const message = /^\s*</.test(new TextDecoder().decode(bytes))
+        ? 'the connect token is an HTML page: check what the `token` function asks, and its status'
         : cause.message;
       throw new ConnectError('INVALID_TOKEN', 'token', message, { cause });
     }
     return {
       bytes,
+      id: connectTokenId(bytes),
       expireTime: Number(memory.u64(token + tokenAt.expireTime)),
       fingerprint: memory.u64(token + tokenAt.fingerprint),
       servers: serversOf(bytes),
@@ -116,7 +115,7 @@ const IPV4 = 1;
 
 /** Returns the game servers of a token that has been read: `10.0.0.5_7000`, `2001-db8-0-0-0-0-0-5_7000`. */
 function serversOf(bytes: Uint8Array): readonly string[] {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  const view = new DataView(bytes.buffer);
   let at = ADDRESSES + 4;
   const word = (): number => view.getUint16((at += 2) - 2, true);
   return Array.from({ length: view.getUint32(ADDRESSES, true) }, () => {

@@ -130,7 +130,7 @@ export class Client<Of extends Schema = Schema> extends MessageEnd<Of> implement
       .map((at) => at && memory.text(at));
     return message
       ? `${sentence}; they first differ at ${[message, field].filter(Boolean).join('.')}`
-      : `${sentence}; these messages are the same there, so it has more of them or other channels`;
+      : `${sentence}; it has more messages, or other channels`;
   }
 
   /** The index of the token's server that it is connected to or trying, from 0. */

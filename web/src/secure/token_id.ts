@@ -8,6 +8,6 @@ const ID_SIZE = 8;
  * `cw_token_id` in C. It lets nobody connect.
  */
 export const connectTokenId = (token: Uint8Array | ArrayBuffer): string =>
-  Array.from(new Uint8Array(token).subarray(ID, ID + ID_SIZE), (byte) =>
-    byte.toString(16).padStart(2, '0'),
-  ).join('');
+  [...new Uint8Array(token).subarray(ID, ID + ID_SIZE)]
+    .map((byte) => byte.toString(16).padStart(2, '0'))
+    .join('');
