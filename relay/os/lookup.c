@@ -1,5 +1,6 @@
 #include "os/lookup.h"
 
+#include <arpa/inet.h>
 #include <arpa/nameser.h>
 #include <netdb.h>
 #include <pthread.h>
@@ -108,8 +109,11 @@ static void *ask(void *context)
 {
     struct question *question = context;
     struct lookup_answer answer;
+    struct in6_addr digits;
     lookup_now(question->name, &answer);
-    if (!answer.error)
+    /* The DNS is asked about names only. */
+    if (!answer.error && inet_pton(AF_INET, question->name, &digits) != 1 &&
+        inet_pton(AF_INET6, question->name, &digits) != 1)
         add_seconds(question->name, &answer);
     /* The send fails when the other end is closed: nobody waits for the answer any more. */
     (void)!send(question->line, &answer, sizeof answer, MSG_NOSIGNAL);

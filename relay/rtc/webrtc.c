@@ -1,14 +1,12 @@
 #include "rtc/webrtc_internal.h"
 
+#include "os/trim.h"
+
 #include <errno.h>
-#include <malloc.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Memory is given back to the system when half of the links have gone and there were more than this
-   many, and when the last link has gone. */
-#define TRIM_LINKS 32
 /* This many browsers at an address are looked at to see whether they may be waiting for a datagram,
    and this many of them are given it. Both numbers bound the work for a packet
    (hostile.rtc_work). */
@@ -136,14 +134,7 @@ static void reap(struct webrtc *webrtc)
         webrtc->ended = link->next_ended;
         rtc_link_destroy(link);
     }
-    /* The state of a browser is many small blocks, whose pages the C library would keep if left to
-       itself. */
-    const size_t links = rtc_table_count(webrtc->table);
-    if (links <= webrtc->most / 2 &&
-        (webrtc->most > TRIM_LINKS || (links == 0 && webrtc->most > 0))) {
-        webrtc->most = links;
-        malloc_trim(0);
-    }
+    trim_follow(&webrtc->most, rtc_table_count(webrtc->table));
 }
 
 void webrtc_turn(struct webrtc *webrtc)

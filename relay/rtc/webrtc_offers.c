@@ -119,8 +119,6 @@ static void begin(struct rtc_link *link, const struct link_request *wanted)
     struct webrtc *webrtc = link->webrtc;
     link->request = *wanted;
     webrtc->stats->rtc_offers++;
-    if (webrtc->most < rtc_table_count(webrtc->table))
-        webrtc->most = rtc_table_count(webrtc->table);
     webrtc_set_deadline(link);
     webrtc_make_room(webrtc);
 }

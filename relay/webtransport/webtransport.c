@@ -1,6 +1,7 @@
 #include "webtransport/webtransport_internal.h"
 
 #include "os/log.h"
+#include "os/trim.h"
 #include "rtc/rtc_socket.h"
 
 #include <math.h>
@@ -287,12 +288,15 @@ static void serve(struct wt_link *link)
 
 void webtransport_turn(struct webtransport *webtransport)
 {
-    while (webtransport && webtransport->due) {
+    if (!webtransport)
+        return;
+    while (webtransport->due) {
         struct wt_link *link = webtransport->due;
         webtransport->due = link->next_due;
         link->due = false;
         serve(link);
     }
+    trim_follow(&webtransport->peak, webtransport->count);
 }
 
 /* Ends a link whose browser has not asked, or not answered, in time. */

@@ -54,6 +54,7 @@ struct webtransport {
     struct half_open *half_open;
     size_t most; /* the most links */
     size_t count;
+    size_t peak;    /* the most links at a time since memory was last given back */
     size_t waiting; /* the links that wait for a request */
     struct wt_link *links;
     struct wt_link *due; /* links that may have something to send, or have ended */

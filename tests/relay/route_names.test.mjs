@@ -6,6 +6,7 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
 import { until } from '../support/patience.mjs';
+import { runProgram } from '../support/programs.mjs';
 import { startRelay } from '../support/relay.mjs';
 import { startUdpServer } from '../support/udp_server.mjs';
 import { connect } from '../support/websocket.mjs';
@@ -69,6 +70,7 @@ async function startNames(t, records) {
   await new Promise((resolve) => socket.bind(53, '127.0.0.1', resolve));
   own(t, () => socket.close());
   return {
+    isAsked: (name) => asked.has(name),
     /** Returns the times in seconds when a name was asked for; several questions at once are one. */
     rounds: (name) =>
       asked
@@ -141,5 +143,9 @@ if (!isInside) {
     // A time that is too short would harm the resolver: it counts as five seconds.
     const [first, second] = names.rounds('short.example');
     assert.ok(second - first > 4, `asked again after ${second - first} seconds`);
+    // A program that asks a relay for something at an address has no name to ask for.
+    const load = ['--transport', 'webrtc', '--players', '1', '--seconds', '0'];
+    await runProgram(process.env.CAUSEWAY_LOAD, [...load, `ws://127.0.0.1:${relay.port}/`]);
+    assert.ok(!names.isAsked('127.0.0.1'));
   });
 }
