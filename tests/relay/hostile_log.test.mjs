@@ -17,7 +17,8 @@ const LINES = 600;
 
 /** Has a relay log its counters again and again; each signal waits for the one before, or they would count as one. */
 async function makeItTalk({ pid, kill }) {
-  const isPending = () => /^ShdPnd:.*[1-9a-f]/m.test(fs.readFileSync(`/proc/${pid}/status`, 'ascii'));
+  const isPending = () =>
+    /^ShdPnd:.*[1-9a-f]/m.test(fs.readFileSync(`/proc/${pid}/status`, 'ascii'));
   for (let i = 0; i < LINES; i++) {
     kill('SIGUSR1');
     await until('the signal to be taken', () => !isPending(), 1);
