@@ -1,12 +1,13 @@
 // Players in real browsers play on by themselves: when their page runs again, and when the relay is back.
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
 import { describe, test } from 'node:test';
 import { chat, makeRoot, openPage } from '../support/chat_page.mjs';
 import { browsers } from '../support/browsers.mjs';
 import { own, share } from '../support/fixture.mjs';
+import { freePort } from '../support/free_port.mjs';
 import { sleep, until } from '../support/patience.mjs';
 import { reportGap } from '../support/player.mjs';
+import { descendantsOf } from '../support/programs.mjs';
 import { PROTOCOL_ID, startGameServer } from '../support/secure.mjs';
 import { startRelay } from '../support/relay.mjs';
 
@@ -22,10 +23,10 @@ const args = ['--protocol-id', String(PROTOCOL_ID), '--rtc', '127.0.0.1:0', '--r
 const startGate = (t, listen = '127.0.0.1:0') =>
   startRelay(t, { upstream: server.upstream, listen, gated: true, args });
 
-/** Connects in a page that has four tokens, and notes when the state of its client changes. */
+/** Connects in a page that has tokens enough for a machine that stalls, and notes when the state of its client changes. */
 async function join(t, browser, relay, kind) {
   const page = await openPage(t, browser, relay);
-  const made = Array.from({ length: 4 }, () =>
+  const made = Array.from({ length: 12 }, () =>
     server.token({ timeoutSeconds: TIMEOUT, expireSeconds: 300 }),
   );
   const tokens = (await Promise.all(made)).map((token) => [...token]);
@@ -62,14 +63,7 @@ async function plays(page) {
 
 /** Returns the processes that run the pages of browsers which this test has started. */
 function pageProcesses() {
-  const all = execFileSync('ps', ['-eo', 'pid=,ppid=,args='], { encoding: 'utf8' })
-    .split('\n')
-    .map((line) => /^ *(\d+) +(\d+) (.*)$/.exec(line))
-    .filter(Boolean)
-    .map(([, pid, parent, command]) => ({ pid: Number(pid), parent: Number(parent), command }));
-  const below = (pid) =>
-    all.filter(({ parent }) => parent === pid).flatMap((each) => [each, ...below(each.pid)]);
-  return below(process.pid)
+  return descendantsOf(process.pid)
     .filter(({ command }) => /--type=renderer| -contentproc .*\btab$/.test(command))
     .map(({ pid }) => pid);
 }
@@ -94,12 +88,13 @@ for (const [name, start] of Object.entries(browsers))
       });
 
       test(`${kind}: a relay that is gone for a while loses nobody`, async (t) => {
-        const relay = await startGate(t);
+        const listen = `127.0.0.1:${await freePort('tcp')}`;
+        const relay = await startGate(t, listen);
         const page = await join(t, browser(), relay, kind);
         await relay.stop('SIGKILL');
         await sleep(AWAY * 1000);
         await page.evaluate(() => (globalThis.notes.heard = 0));
-        await startGate(t, `127.0.0.1:${relay.port}`);
+        await startGate(t, listen);
         const back = Date.now();
         const heard = () => page.evaluate(() => globalThis.notes.heard);
         reportGap(t, { gap: (await until('a message', heard)) - back }, 1000);

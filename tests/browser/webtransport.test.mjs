@@ -34,7 +34,7 @@ const openTransport = (page, url, options = { transports: ['webtransport'] }) =>
 const kindOf = (page, wanted) =>
   page.evaluate(async (kind) => {
     const { transport } = globalThis;
-    for (let i = 0; i < 400 && transport.kind !== kind; i++) {
+    for (let i = 0; i < 4000 && transport.kind !== kind; i++) {
       transport.send(new Uint8Array(20));
       await new Promise((resolve) => setTimeout(resolve, 25));
     }

@@ -10,11 +10,11 @@ import { run, startSockets } from '../support/emscripten_page.mjs';
 import { WebSocketServer } from '../../web/node_modules/ws/wrapper.mjs';
 import { browsers } from '../support/browsers.mjs';
 import { own, share } from '../support/fixture.mjs';
-import { until } from '../support/patience.mjs';
+import { PATIENCE_MS, until } from '../support/patience.mjs';
 
 const execute = promisify(execFile);
 const ADDRESS = '127.0.0.1';
-const BOUND = { timeout: 30_000 };
+const BOUND = { timeout: PATIENCE_MS };
 /** A port at which nobody listens. */
 const NOBODY = '1';
 /** The number of datagrams that a socket keeps. */

@@ -7,9 +7,10 @@ import { promisify } from 'node:util';
 import { missing, startGame } from './game_rig.mjs';
 import { startChromium } from '../support/browsers.mjs';
 import { share } from '../support/fixture.mjs';
+import { PATIENCE_MS } from '../support/patience.mjs';
 
 const { CAUSEWAY_TEEWORLDS_NATIVE } = process.env;
-const BOUND = { timeout: 120_000 };
+const BOUND = { timeout: PATIENCE_MS };
 /** It ends with the frame in which it has 400. */
 const PLAYED = /^(4\d\d) snapshots in (\d+) ticks$/m;
 

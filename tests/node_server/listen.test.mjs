@@ -1,6 +1,7 @@
 // A server on Node over real UDP, as a game uses it.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { freePort } from '../support/free_port.mjs';
 import {
   connectTokenId,
   connectUdp,
@@ -46,8 +47,8 @@ test('a client connects, and messages go both ways', async (t) => {
 
 test('a client that comes while its server starts asks for one more token', async (t) => {
   const privateKey = generateKey();
-  const first = await startServer(t, { privateKey });
-  const port = Number(first.address.split(':').pop());
+  const port = await freePort('udp');
+  const first = await startServer(t, { privateKey, port });
   await first.close();
   let tokens = 0;
   const token = () => {
@@ -136,8 +137,9 @@ test('a server tells which tokens it refuses, once a second', async (t) => {
 
 test('a client that is to reconnect comes back until it is kicked or replaced', async (t) => {
   const privateKey = generateKey();
-  let server = await startServer(t, { privateKey });
-  const [{ address }, port] = [server, Number(server.address.split(':').pop())];
+  const port = await freePort('udp');
+  let server = await startServer(t, { privateKey, port });
+  const { address } = server;
   let tokens = 0;
   const token = () => {
     tokens++;
@@ -269,7 +271,7 @@ test('broadcasts go to all, to some, or to all others', async (t) => {
 });
 
 test('clients are told that the server stops, and nothing works afterwards', async (t) => {
-  const server = await startServer(t);
+  const server = await startServer(t, { port: await freePort('udp') });
   const { bot, client } = await startBot(t, server);
   await Promise.all([server.close(), server.close()]);
   assert.equal(await client.closed, 'stopping');

@@ -96,12 +96,14 @@ for (const [what, datagram] of Object.entries({
 }))
   test(`who goes on with ${what} is sent away, and only a few were read`, async (t) => {
     const place = await startOneProcess(t);
+    const began = performance.now();
     const stranger = await connectAs(t, place, newKey());
     repeat(t, () => stranger.socket.readyState === WebSocket.OPEN && stranger.send(datagram()), 5);
     assert.equal((await stranger.closed()).code, 4002);
     const { datagramsReceived, clients } = place.server.stats();
     assert.equal(clients, 0);
-    assert.ok(datagramsReceived <= 20 + 2 * 12, `${datagramsReceived} datagrams`);
+    const seconds = (performance.now() - began) / 1000;
+    assert.ok(datagramsReceived <= 20 + 2 * seconds, `${datagramsReceived} in ${seconds} s`);
     assert.equal(figures(place).sessions, 0);
   });
 
@@ -122,21 +124,23 @@ test('a session whose only link is lost ends at once, unless there is a client',
 });
 
 test('an address may have only so many sessions, and open only so many', async (t) => {
-  const place = await startOneProcess(t, { maxSessionsPerAddress: 4 });
+  // Five seconds bring one more opening.
+  const place = await startOneProcess(t, { maxSessionsPerAddress: 2 });
   const enter = (localAddress) => connectAs(t, place, newKey(), { localAddress });
-  const four = [];
-  for (let i = 0; i < 4; i++) four.push(await enter('127.3.0.1'));
+  const two = [await enter('127.3.0.1'), await enter('127.3.0.1')];
   assert.equal((await (await enter('127.3.0.1')).closed()).code, 1013);
   // Room alone does not help an address that opens one session after another.
-  four[0].close(1000);
-  await until('room', () => figures(place).sessions === 3);
+  two[0].close(1000);
+  await until('room', () => figures(place).sessions === 1);
   assert.equal((await (await enter('127.3.0.1')).closed()).code, 1013);
   const other = await enter('127.3.0.2');
   assert.equal(other.socket.readyState, WebSocket.OPEN);
   assert.equal(figures(place).refusedFull, 2);
   await until('patience', () => figures(place).sessions === 0);
-  const again = await enter('127.3.0.1');
-  assert.equal(again.socket.readyState, WebSocket.OPEN);
+  await until('another opening', async () => {
+    await enter('127.3.0.1');
+    return figures(place).sessions === 1;
+  });
 });
 
 test('strangers do not keep players out, nor end their sessions', async (t) => {
@@ -171,12 +175,14 @@ test('a guessed key finds nothing', async (t) => {
 test('who takes a session over and over gets no more than once', async (t) => {
   const place = await startOneProcess(t);
   const key = newKey();
+  const began = performance.now();
   for (let i = 0; i < 20; i++) {
     const link = await connectAs(t, place, key);
     for (let j = 0; j < 20; j++) link.send(randomBytes(100));
     await sleep(10);
   }
-  assert.ok(place.server.stats().datagramsReceived <= 20 + 2 * 10);
+  const seconds = (performance.now() - began) / 1000;
+  assert.ok(place.server.stats().datagramsReceived <= 20 + 2 * seconds);
   assert.equal(figures(place).sessions, 1);
 });
 

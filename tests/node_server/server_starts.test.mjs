@@ -12,6 +12,7 @@ import {
   startServer,
 } from '../support/node_server.mjs';
 import { until } from '../support/patience.mjs';
+import { startClock } from '../support/programs.mjs';
 import { startGate } from '../support/secure.mjs';
 import { WebSocket } from '../support/websocket.mjs';
 import { RTCPeerConnection } from '../support/wrtc.mjs';
@@ -25,7 +26,7 @@ async function comeEarly(t, options) {
   const port = await freePort('udp');
   const upstream = `127.0.0.1:${port}`;
   const relay = await startGate(t, { upstream });
-  const early = { asked: 0, privateKey, port };
+  const early = { asked: 0, privateKey, port, relay };
   const token = () => {
     early.asked++;
     return generateConnectToken({
@@ -50,15 +51,15 @@ for (const [kind, options] of Object.entries({
 }))
   test(`a page plays within a second of its server's start, over ${kind}`, async (t) => {
     let seconds = Infinity;
-    // Other programs on the machine may take long, so the best of some rounds counts.
+    // Other programs on the machine may take long, so the best of some rounds counts, without what it waits for a core.
     for (let round = 0; round < 4 && seconds > BAR_SECONDS; round++) {
       const early = await comeEarly(t, { ...options, reconnect: true });
       // The pauses would be long by then if each were twice the one before.
       await until('attempts in vain', () => early.asked === 4);
       await startServer(t, { privateKey: early.privateKey, port: early.port });
-      const began = performance.now();
+      const clock = startClock(process.pid, early.relay.pid);
       const client = await early.connecting;
-      seconds = Math.min(seconds, (performance.now() - began) / 1000);
+      seconds = Math.min(seconds, clock() / 1000);
       assert.equal(client.state, 'connected');
       assert.equal(await client.track(0, 'say', { text: 'hello' }), 'acked');
     }

@@ -9,6 +9,7 @@ import { startWatched } from './admin.mjs';
 import { connectAs, newKey } from './links.mjs';
 import { certify } from '../support/certificate.mjs';
 import { temporaryFolder } from '../support/fixture.mjs';
+import { freePort } from '../support/free_port.mjs';
 import { next, until } from '../support/patience.mjs';
 import { pattern } from '../support/pattern.mjs';
 import { run } from '../support/relay.mjs';
@@ -24,15 +25,15 @@ async function startList(t, module = http, options = {}) {
     response.statusCode = list.answer.status;
     response.end(list.answer.body);
   });
-  const listen = (port) => server.listen(port, '127.0.0.1') && next(server, 'listening');
-  await listen(0);
-  const { port } = server.address();
+  const port = await freePort('tcp');
+  list.listen = () => server.listen(port, '127.0.0.1') && next(server, 'listening');
+  await list.listen();
   const stop = () => {
     server.closeAllConnections();
     server.close();
   };
   t.after(stop);
-  return Object.assign(list, { port, listen: () => listen(port), stop });
+  return Object.assign(list, { port, stop });
 }
 
 async function start(t, url, { args = [], ...options } = {}) {

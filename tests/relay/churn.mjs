@@ -2,6 +2,7 @@
 // relay's processes hold when nobody is there.
 import assert from 'node:assert/strict';
 import { connectAs, newKey, openRtcAs } from './links.mjs';
+import { freePort } from '../support/free_port.mjs';
 import { patiently, sleep } from '../support/patience.mjs';
 import { childrenOf, descriptorsOf, isAlive, memoryOf } from '../support/programs.mjs';
 import { stacks } from '../support/rtc.mjs';
@@ -24,8 +25,9 @@ export async function startGame(t) {
     server.received.length = 0;
     return data;
   };
-  let server = await startUdpServer(t, { answer });
-  const { port, upstream } = server;
+  const port = await freePort('udp'); // or a session of the relay could take it while the server is away
+  let server = await startUdpServer(t, { port, answer });
+  const { upstream } = server;
   return {
     upstream,
     /** The names that suddenly came from another port: their session did not go on. */

@@ -85,7 +85,7 @@ test('one relay drains, ends, and nobody notices', { skip: proxies.haproxy.missi
   await play(); // a newcomer is told of a relay that drains, and of two that are not there
   assert.equal((await second.stats()).sessions_open, 1);
   for (const socket of seated) socket.terminate();
-  await statsUntil(first, ({ sessions_resumed }) => sessions_resumed === PLAYERS);
+  await statsUntil(first, ({ sessions_resumed }) => sessions_resumed >= PLAYERS);
   first.kill('SIGTERM'); // the time to drain is over
   await first.ended();
   await statsUntil(second, ({ sessions_open }) => sessions_open === PLAYERS + 1);

@@ -52,7 +52,8 @@ test('origins, limits and the log level change under a player', async (t) => {
   await reload(patient + limits, /reloaded the options/);
   assert.equal(await codeOf(await connect(t, relay)), 1013); // the player and b are two
   // A shorter time counts for those who are there already.
-  await reload('idle-timeout = 0.1\n', /reloaded the options/, { goesOn: false });
+  const soon = 'request-timeout = 1000\nidle-timeout = 0.1\n';
+  await reload(soon, /reloaded the options/, { goesOn: false });
   assert.equal(await codeOf(b), 4000);
 });
 

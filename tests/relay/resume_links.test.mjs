@@ -140,18 +140,18 @@ test('a page that is left, as its browser says with 1001, has 3 s to come back',
 });
 
 test('a session that is resumed again and again is not held to its first loss', async (t) => {
-  const { server, relay } = await startServed(t, { args: ['--resume-seconds', '2'] });
+  const { server, relay } = await startServed(t, { args: ['--resume-seconds', '4'] });
   const key = newKey();
   let link = await connectAs(t, relay, key);
   const port = await ask(server, link, 'before');
   for (let i = 0; i < 4; i++) {
     link.socket.terminate();
     await statsUntil(relay, ({ sessions_unlinked }) => sessions_unlinked === i + 1);
-    await sleep(700);
+    await sleep(1100);
     link = await connectAs(t, relay, key);
     assert.equal(await ask(server, link, `after ${i}`), port);
   }
-  await sleep(2200);
+  await sleep(4200);
   assert.equal(await ask(server, link, 'at last'), port);
 });
 

@@ -1,6 +1,6 @@
 // A relay that is upgraded while it serves: another process takes over what it has.
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { chmod, copyFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -118,14 +118,16 @@ test('WebRTC goes on at its port', async (t) => {
   await relay.logged(/sessions_ended_restart=2 .* rtc_packets_ignored=0 /);
 });
 
+/** Puts a script in the place of the relay's program, for its successor. */
+async function replace(path, text) {
+  await rm(path);
+  await writeFile(path, text);
+  await chmod(path, 0o755);
+}
+
 test('a successor that cannot start leaves everything as it is', async (t) => {
   const folder = temporaryFolder(t);
   const path = join(folder, 'relay');
-  const replace = async (text) => {
-    await rm(path);
-    await writeFile(path, text);
-    await chmod(path, 0o755);
-  };
   await copyFile(program, path);
   const { server, relay } = await startServed(t, { path });
   const link = await connectAs(t, relay, newKey());
@@ -145,7 +147,7 @@ test('a successor that cannot start leaves everything as it is', async (t) => {
       /ended with 4; this one goes on/,
     ],
   ]) {
-    await replace(text);
+    await replace(path, text);
     relay.kill('SIGUSR2');
     await relay.logged(line);
     assert.equal(await ask(server, link, `after ${line}`), port);
@@ -157,11 +159,18 @@ test('a successor that cannot start leaves everything as it is', async (t) => {
 });
 
 test('an upgrade that is asked for during another follows it', async (t) => {
-  const { relay } = await startServed(t);
+  const folder = temporaryFolder(t);
+  const [path, gate] = ['relay', 'gate'].map((name) => join(folder, name));
+  await copyFile(program, path);
+  const { relay } = await startServed(t, { path });
+  // The first successor waits until the second is asked for.
+  execFileSync('mkfifo', [gate]);
+  await replace(path, `#!/bin/sh\nread go <${gate}\nexec ${program} "$@"\n`);
   relay.kill('SIGUSR2');
   const [, first] = await relay.logged(/upgrade: process (\d+) is starting\n/);
   relay.kill('SIGUSR2');
   await relay.logged(/another upgrade follows the one that is under way/);
+  await writeFile(gate, 'go\n');
   await relay.logged(new RegExp(`process ${first} has taken over`));
   const [, second] = await relay.logged(/starting\n[^]*upgrade: process (\d+) is starting\n/);
   own(t, () => isAlive(second) && process.kill(second, 'SIGKILL'));

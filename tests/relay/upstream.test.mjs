@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { freePort } from '../support/free_port.mjs';
 import { sleep, until } from '../support/patience.mjs';
 import { startRelay, statsUntil } from '../support/relay.mjs';
 import { startUdpServer } from '../support/udp_server.mjs';
 import { connect } from '../support/websocket.mjs';
 
 test('a game server that is down is reported, and used again when it is back', async (t) => {
-  const first = await startUdpServer(t);
+  const first = await startUdpServer(t, { port: await freePort('udp') });
   const relay = await startRelay(t, { upstream: first.upstream });
   const client = await connect(t, relay);
   await client.echo('one');
@@ -46,7 +47,7 @@ test('a game server that is down is reported, and used again when it is back', a
 });
 
 test('sessions can begin while the game server is down', async (t) => {
-  const server = await startUdpServer(t);
+  const server = await startUdpServer(t, { port: await freePort('udp') });
   await server.close();
   const relay = await startRelay(t, { upstream: server.upstream });
   const client = await connect(t, relay);

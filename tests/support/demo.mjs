@@ -26,7 +26,11 @@ export async function startDemo(t, ...options) {
   const relay = await startRelay(t, {
     upstream: server.upstream,
     gated: true,
-    args: ['--protocol-id', String(PROTOCOL_ID), '--root', join(build, 'demo'), ...options],
+    args: [
+      ...['--protocol-id', String(PROTOCOL_ID), '--root', join(build, 'demo')],
+      // On a busy machine a page may send nothing for longer than the relay would wait.
+      ...['--request-timeout', '60', ...options],
+    ],
   });
   return {
     relay,

@@ -2,14 +2,21 @@ import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
-/** Returns a port of loopback, of 'tcp' or 'udp', that nobody has: for what must be told its port. */
+/** Ports that the system gives to nobody who asks for any: hundreds of sockets of other tests may ask at the same time. */
+const [FIRST, COUNT] = [20_000, 12_000];
+
+/**
+ * Returns a port of loopback, of 'tcp' or 'udp', that nobody has: for what must be told its port, and for what comes
+ * back to it.
+ */
 export async function freePort(kind) {
-  const socket =
-    kind === 'tcp'
-      ? createServer().listen(0, '127.0.0.1')
-      : createSocket('udp4').bind(0, '127.0.0.1');
-  await once(socket, 'listening');
-  const { port } = socket.address();
-  await new Promise((resolve) => socket.close(resolve));
-  return port;
+  for (;;) {
+    const port = FIRST + Math.floor(Math.random() * COUNT);
+    const socket = kind === 'tcp' ? createServer() : createSocket('udp4');
+    if (kind === 'tcp') socket.listen(port, '127.0.0.1');
+    else socket.bind(port, '127.0.0.1');
+    const isFree = await once(socket, 'listening').catch(() => false);
+    if (isFree) await new Promise((resolve) => socket.close(resolve));
+    if (isFree) return port;
+  }
 }

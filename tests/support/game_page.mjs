@@ -1,15 +1,9 @@
 // The game in a page, played by a test, for Chromium's driver and Firefox's.
-import assert from 'node:assert/strict';
-import { setTimeout as wait } from 'node:timers/promises';
+import { sleep as wait, until as patientlyUntil } from './patience.mjs';
 
 /** Asks the page until it says yes. */
-export async function until(page, what, ask, ...values) {
-  for (let i = 0; i < 300; i++) {
-    if (await page.evaluate(ask, ...values)) return;
-    await wait(100);
-  }
-  assert.fail(`${what}: never, within 30 s`);
-}
+export const until = (page, what, ask, ...values) =>
+  patientlyUntil(what, () => page.evaluate(ask, ...values), 100);
 
 /** Waits until the page plays, over this transport if one is given; returns the transport. */
 export async function playing(page, transport) {
@@ -88,9 +82,14 @@ export const apart = (page) =>
 export async function playThroughLoss(page, seconds, random) {
   await slide(page, 'loss', 10);
   const p99 = await runAbout(page, seconds, random);
-  const lossy = await numbers(page);
-  assert.ok(lossy.lossSent > 0.03, `the loss was ${lossy.lossSent}`);
-  assert.ok(lossy.compared > seconds * 10, `${lossy.compared} states of the server came`);
+  let lossy;
+  await patientlyUntil(
+    () => `loss and ${seconds * 10} states of the server: ${JSON.stringify(lossy)}`,
+    async () => {
+      lossy = await numbers(page);
+      return lossy.lossSent > 0.03 && lossy.compared > seconds * 10;
+    },
+  );
   await slide(page, 'loss', 0);
   await wait(1500);
   await until(page, 'what is predicted is what the server says', () => {

@@ -36,8 +36,9 @@ export async function startLabServer(t) {
  */
 export const startLabRelay = (t, upstream, ...more) => {
   const root = join(process.env.CAUSEWAY_BUILD, 'demo/lab');
-  const always = ['--rtc', '127.0.0.1:0', '--idle-timeout', '0', '--root', root];
-  return startRelay(t, { upstream, args: [...always, ...more] });
+  const always = ['--rtc', '127.0.0.1:0', '--root', root];
+  const patient = ['--request-timeout', '60', '--idle-timeout', '0'];
+  return startRelay(t, { upstream, args: [...always, ...patient, ...more] });
 };
 
 const recording = fileURLToPath(new URL('../core/golden/recording.bin', import.meta.url));

@@ -1,5 +1,5 @@
 // Other programs, and what the system says of their processes.
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, readdirSync } from 'node:fs';
 import { createInterface } from 'node:readline';
@@ -65,6 +65,18 @@ export const childrenOf = (pid) =>
     .filter(Boolean)
     .map(Number);
 
+/** Returns the ids and commands of the processes that a process has started, and of those that they have. */
+export function descendantsOf(pid) {
+  const all = execFileSync('ps', ['-eo', 'pid=,ppid=,args='], { encoding: 'utf8' })
+    .split('\n')
+    .map((line) => /^ *(\d+) +(\d+) (.*)$/.exec(line))
+    .filter(Boolean)
+    .map(([, each, parent, command]) => ({ pid: Number(each), parent: Number(parent), command }));
+  const below = (of) =>
+    all.filter(({ parent }) => parent === of).flatMap((each) => [each, ...below(each.pid)]);
+  return below(pid);
+}
+
 /** Returns the milliseconds of processor time that a process has used. */
 export const processorTime = (pid) =>
   Number(readFileSync(`/proc/${pid}/schedstat`, 'ascii').split(' ')[0]) / 1e6;
@@ -72,7 +84,7 @@ export const processorTime = (pid) =>
 /** Returns the milliseconds for which the threads of a process were ready to run and had no core. */
 function waitOf(pid) {
   let sum = 0;
-  for (const thread of readdirSync(`/proc/${pid}/task`)) {
+  for (const thread of isAlive(pid) ? readdirSync(`/proc/${pid}/task`) : []) {
     try {
       const schedule = readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'ascii');
       sum += Number(schedule.split(' ')[1]) / 1e6;
@@ -88,7 +100,9 @@ function waitOf(pid) {
  * on what else the machine does. Returns a function that returns the milliseconds since its start.
  */
 export function startClock(...pids) {
-  const now = () => performance.now() - pids.reduce((sum, pid) => sum + waitOf(pid), 0);
+  const waits = new Map();
+  const wait = (pid) => waits.set(pid, Math.max(waitOf(pid), waits.get(pid) ?? 0)).get(pid);
+  const now = () => performance.now() - pids.reduce((sum, pid) => sum + wait(pid), 0);
   const begun = now();
   return () => now() - begun;
 }

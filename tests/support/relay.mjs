@@ -127,13 +127,22 @@ export async function startRelay(
     },
     /**
      * Resolves with the counters, by name. The signal is repeated: when many sessions end at once, a line may be
-     * dropped.
+     * dropped. Thus a line may also come late, for an earlier call: it is older than this one.
      */
     async stats() {
-      const from = log.length;
+      const begun = new Date().toISOString();
+      let from = log.length;
       kill('SIGUSR1');
       const timer = setInterval(() => kill('SIGUSR1'), 1000);
-      const [, line] = await logged(/ stats (.*)\n/, from).finally(() => clearInterval(timer));
+      let [all, time, line] = ['', ''];
+      try {
+        while (time < begun) {
+          [all, time, line] = await logged(/^(\S+) .* stats (.*)\n/m, from);
+          from = log.indexOf(all, from) + all.length;
+        }
+      } finally {
+        clearInterval(timer);
+      }
       return Object.fromEntries(
         line.split(' ').map((pair) => [pair.split('=')[0], Number(pair.split('=')[1])]),
       );

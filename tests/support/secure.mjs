@@ -70,12 +70,18 @@ export async function startGameServer(
   };
 }
 
-/** Starts a relay with WebRTC for the tests' protocol in front of a server. */
+/**
+ * Starts a relay with WebRTC for the tests' protocol in front of a server. It gives clients time to ask, which they may
+ * need on a busy machine.
+ */
 export const startGate = (t, { upstream }, args = []) =>
   startRelay(t, {
     upstream,
     gated: true,
-    args: ['--protocol-id', String(PROTOCOL_ID), '--rtc', '127.0.0.1:0', ...args],
+    args: [
+      ...['--protocol-id', String(PROTOCOL_ID), '--rtc', '127.0.0.1:0', '--request-timeout', '60'],
+      ...args,
+    ],
   });
 
 /** Starts server and relay, with a lossy path between them if there is to be loss. */

@@ -38,7 +38,7 @@ const begin = async (t, ...options) => {
   });
 };
 
-/** Starts a player, with the sockets of its links and all that it has sent over them. */
+/** Starts a player, with the sockets of its links, as soon as these are open, and all that it has sent over them. */
 async function play(t) {
   const sockets = [];
   const codes = [];
@@ -47,8 +47,7 @@ async function play(t) {
     constructor(url, protocols) {
       super(url, protocols);
       this.key = protocols[1].slice('causeway.session.'.length);
-      sockets.push(this);
-      this.on('close', (code) => codes.push(code));
+      this.on('open', () => sockets.push(this) && this.on('close', (code) => codes.push(code)));
     }
 
     send(data) {

@@ -14,7 +14,8 @@ const LINKS = 500;
 const PLAYERS = 30;
 
 test(`${LINKS} transports whose links are cut are all back in their sessions`, async (t) => {
-  const args = ['--max-sessions-per-address', '0'];
+  // The first sessions say nothing until the last has come.
+  const args = ['--max-sessions-per-address', '0', '--request-timeout', '600'];
   const { server, relay } = await startServed(t, { args });
   const sockets = new Set();
   class Kept extends WebSocket {
