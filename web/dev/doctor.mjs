@@ -6,7 +6,7 @@ import { createRequire } from 'node:module';
 import { connect as connectTcp, isIP } from 'node:net';
 import { join } from 'node:path';
 import { checkServerIdentity, connect as connectTls } from 'node:tls';
-import { Fault } from '../dist/doctor/faults.js';
+import { Fault, Skipped } from '../dist/doctor/faults.js';
 import { doctor } from '../dist/doctor/index.js';
 import { bool, message, schema } from '../dist/index.js';
 import { loadCore } from '../dist/loader.js';
@@ -117,7 +117,9 @@ const tokenFrom = (place) =>
 const PROTOCOL_ID = 13;
 
 /** Has a server in this process judge a token with the private key of the game servers. */
-async function checkKey({ bytes }, privateKey) {
+async function checkKey(token, privateKey) {
+  if (!token) throw new Skipped('there is no token to judge by CAUSEWAY_KEY (--token)');
+  const { bytes } = token;
   const [core, serverCore] = [await loadCore(), await loadServer()];
   const config = {
     protocolId: new DataView(bytes.buffer, bytes.byteOffset).getBigUint64(PROTOCOL_ID, true),
