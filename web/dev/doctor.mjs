@@ -154,8 +154,10 @@ export async function examine({ url, token, origin, json, key, timeoutSeconds = 
   const relay = new URL(url.replace(/^ws/, 'http'));
   const udp = ({ servers: [server] = [] } = {}) =>
     probeUdp(relay, { origin, server, timeoutSeconds });
+  // What a stranger says has no control characters for the terminal.
+  const show = (text) => print(text.replace(/\p{Cc}/gu, '?'));
   const line = ({ name, state, text }) =>
-    print(`${name.padEnd(20)} ${SIGNS[state].padEnd(7)} ${text}`);
+    show(`${name.padEnd(20)} ${SIGNS[state].padEnd(7)} ${text}`);
   const diagnosis = await doctor(relay, {
     transports: ['websocket'],
     WebSocket: socketsOf(origin),
@@ -166,6 +168,7 @@ export async function examine({ url, token, origin, json, key, timeoutSeconds = 
     ...(!json && { oncheck: line }),
   });
   const { ok, code, text } = diagnosis;
-  print(json ? JSON.stringify(diagnosis) : `${ok ? 'OK' : (code ?? 'FAILED')}: ${text}`);
+  if (json) print(JSON.stringify(diagnosis));
+  else show(`${ok ? 'OK' : (code ?? 'FAILED')}: ${text}`);
   return ok;
 }
