@@ -172,8 +172,10 @@ test('a bad offer is refused with a reason and leaves nothing behind', async () 
 test('pages of other origins are kept out, and allowed ones may read the answer', async (t) => {
   const strict = await serve(t, '--origin', 'https://a.example');
   const offer = await makeOffer();
-  const refused = await postOffer(strict.url, offer, { origin: 'https://b.example' });
+  // The two bytes are one control character in UTF-8, with which a terminal begins a command.
+  const refused = await postOffer(strict.url, offer, { origin: 'https://b\xc2\x9b1m.example' });
   assert.equal(refused.status, 403);
+  await strict.logged(/a page of https:\/\/b\?.1m\.example refused/);
   const taken = await postOffer(strict.url, offer, { origin: 'https://a.example' });
   assert.equal(taken.status, 201);
   assert.equal(taken.headers.get('access-control-allow-origin'), 'https://a.example');
