@@ -119,6 +119,7 @@ static bool open_webtransport(struct relay *relay, const struct webrtc_config *w
         .capacity = webrtc->capacity,
         .limits = webrtc->limits,
         .handshakes = webrtc->handshakes,
+        .origins = webrtc->origins,
     };
     if (!options->webtransport)
         return true;
@@ -140,6 +141,7 @@ static bool open_webrtc(struct relay *relay, struct startup *startup)
         .capacity = relay->descriptors.capacity,
         .limits = relay_webrtc_limits(relay, options),
         .handshakes = &relay->handshakes,
+        .origins = &relay->pages.origins,
         .worker = relay->number,
         .end_other = worker_end_other_rtc,
         .context = &relay->worker,

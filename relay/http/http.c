@@ -281,7 +281,7 @@ static int route_request(struct exchange *exchange, struct http_request *request
     if (request->method != HTTP_POST)
         return answer(exchange, route, request);
     if (request->length < 0)
-        return refuse(http, wsi, exchange, HTTP_LENGTH_REQUIRED, "A body needs a Content-Length.");
+        return refuse(http, wsi, exchange, HTTP_LENGTH_REQUIRED, "A POST needs a Content-Length.");
     return await_body(exchange, route, request);
 }
 

@@ -76,3 +76,8 @@ bool origin_allowed(const struct origin_list *list, const char *origin, const ch
     }
     return false;
 }
+
+bool origin_remains(const struct origin_list *list, const char *origin)
+{
+    return list->count == 0 || origin_allowed(list, origin, "");
+}

@@ -22,4 +22,8 @@ bool origin_list_add(struct origin_list *list, const char *origin);
    cross-origin request, so no foreign page is behind a request without it. */
 bool origin_allowed(const struct origin_list *list, const char *origin, const char *host);
 
+/* Returns true unless pages of an origin that was allowed once no longer are, because a reload has
+   removed it from the list. */
+bool origin_remains(const struct origin_list *list, const char *origin);
+
 #endif

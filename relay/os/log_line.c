@@ -31,16 +31,18 @@ static void put(struct line *line, const char *text)
     line->size += size;
 }
 
-static bool is_control(char c)
+/* Returns whether a control character begins at the text, also one of two bytes in UTF-8. */
+static bool is_control(const char *text)
 {
-    return (unsigned char)c < ' ' || c == 127;
+    const unsigned char c = (unsigned char)text[0];
+    return c < ' ' || c == 127 || (c == 0xc2 && (unsigned char)text[1] < 0xa0);
 }
 
 /* Adds a text from outside, made printable, so that a line stays a line. */
 static void put_plain(struct line *line, const char *text)
 {
     for (; *text && has_room(line, 1); text++)
-        line->bytes[line->size++] = is_control(*text) ? '?' : *text;
+        line->bytes[line->size++] = is_control(text) ? '?' : *text;
 }
 
 /* Adds a text from outside as a JSON string. Its encoding is not known: bytes that are not ASCII
@@ -50,7 +52,7 @@ static void put_quoted(struct line *line, const char *text)
     put(line, "\"");
     for (; *text && has_room(line, CHARACTER_MAX); text++) {
         const unsigned char c = (unsigned char)*text;
-        if (!is_control(*text) && c < 128 && c != '"' && c != '\\')
+        if (!is_control(text) && c < 128 && c != '"' && c != '\\')
             line->bytes[line->size++] = *text;
         else
             line->size +=

@@ -229,8 +229,9 @@ static struct rtc_link *accept_claim(struct webrtc *webrtc, struct ticket_claim 
     struct link_names names = {0};
     unsigned retry_after;
     rtc_socket_socket_address(&claim->client, &wanted.client);
-    if (claim->server[0] &&
-        !session_server_read(claim->server, strlen(claim->server), &wanted.server))
+    if (!origin_remains(webrtc->config.origins, claim->origin) ||
+        (claim->server[0] &&
+         !session_server_read(claim->server, strlen(claim->server), &wanted.server)))
         return NULL;
     if (!offer_limit_pass(webrtc->offers, &wanted.client, loop_now(), &retry_after)) {
         webrtc->stats->rtc_offers_limited++;

@@ -111,7 +111,8 @@ static unsigned read_wishes(const struct webtransport *webtransport,
         (server[0] && !session_server_read(server, strlen(server), &wanted->server)))
         return 400;
     make_pass(webtransport, request->origin, right);
-    if (strlen(pass) != PASS_SIZE || CRYPTO_memcmp(pass, right, PASS_SIZE) != 0)
+    if (strlen(pass) != PASS_SIZE || CRYPTO_memcmp(pass, right, PASS_SIZE) != 0 ||
+        !origin_remains(webtransport->config.origins, request->origin))
         return 403;
     session_identify(webtransport->sessions, key, request->origin, wanted);
     return 200;

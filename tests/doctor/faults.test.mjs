@@ -1,6 +1,7 @@
 // Faults that are injected one at a time, and what npx causeway-net doctor calls them: the real relay and game server.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
+import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -10,10 +11,12 @@ import { connect, generateKey } from '../support/causeway.mjs';
 import { certify } from '../support/certificate.mjs';
 import { own, share, temporaryFolder } from '../support/fixture.mjs';
 import { freePort } from '../support/free_port.mjs';
+import { require } from '../support/packages.mjs';
 import { messages, startGameServer, startGate, startSecureServer } from '../support/secure.mjs';
 import { startUdpPath } from '../support/udp_path.mjs';
 import { examine } from '../../web/dev/doctor.mjs';
 
+const { WebSocketServer } = require('ws');
 const server = share((t) => startGameServer(t));
 
 /** Writes a token into a file, of which the places of these times get others: seconds from now. */
@@ -29,8 +32,11 @@ const CREATED = 21;
 const EXPIRES = 29;
 
 /** Starts a server of HTTP that gives everybody this status. */
-async function startHttp(t, status) {
-  const http = createServer((_, response) => response.writeHead(status).end('hello'));
+async function startHttp(t, status, note = () => {}) {
+  const http = createServer((request, response) => {
+    note(request);
+    response.writeHead(status).end('hello');
+  });
   own(t, () => http.close());
   http.listen(0, '127.0.0.1');
   await once(http, 'listening');
@@ -155,3 +161,32 @@ for (const [what, code, make] of faults)
     assert.deepEqual([said.code, said.ok, ok], [code, false, false], JSON.stringify(said, null, 1));
     assert.ok(said.text.length > 30, said.text);
   });
+
+test('a hostile relay reaches nobody else, and no terminal', async (t) => {
+  const others = [];
+  const other = await startHttp(t, 200, ({ method }) => others.push(method));
+  const victim = createSocket('udp4').bind(0, '127.0.0.1');
+  own(t, () => victim.close());
+  await once(victim, 'listening');
+  const asked = new Set();
+  victim.on('message', (_, { port }) => asked.add(port));
+  const candidate = `a=candidate:1 1 udp 1 127.0.0.1 ${victim.address().port} typ host\n`;
+  const http = createServer((_, response) =>
+    response.writeHead(201, { location: `${other}rtc/1` }).end(candidate.repeat(100)),
+  );
+  own(t, () => http.close());
+  const handleProtocols = (offered) => [...offered].find((name) => name === 'causeway.v1');
+  const sockets = new WebSocketServer({ server: http, handleProtocols });
+  sockets.on('connection', (socket) =>
+    socket.on('message', () => socket.close(4005, '\x1b[31m\nOK: all is well')),
+  );
+  http.listen(0, '127.0.0.1');
+  await once(http, 'listening');
+  const url = `http://127.0.0.1:${http.address().port}/`;
+  const token = tokenFile(t, await server().token());
+  const lines = [];
+  assert.equal(await examine({ url, token, timeoutSeconds: 1 }, (line) => lines.push(line)), false);
+  assert.doesNotMatch(lines.join(''), /\p{Cc}/u);
+  assert.ok(asked.size <= 8, `${asked.size} sockets`);
+  assert.deepEqual(others, []);
+});

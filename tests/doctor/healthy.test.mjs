@@ -41,12 +41,20 @@ test(`no fault is named in ${RUNS} runs`, async (t) => {
     assert.ok(await examine(all, (line) => lines.push(line)), lines.join('\n'));
     longest = Math.max(longest, performance.now() - began);
     assert.equal(lines.length, 8, lines.join('\n'));
+    assert.match(lines[1], new RegExp(`, for ${server.upstream}, expires in`));
     assert.ok(
       lines.every((line) => / ok | ok$|^OK/.test(line)),
       lines.join('\n'),
     );
   }
   t.diagnostic(`the longest took ${(longest / 1000).toFixed(1)} s`);
+});
+
+test('a key without a token is no fault', async () => {
+  const { server, relay } = place();
+  const lines = [];
+  const all = { url: relay.url, key: server.key, timeoutSeconds };
+  assert.ok(await examine(all, (line) => lines.push(line)), lines.join('\n'));
 });
 
 test('the program, with TLS and a backend', async (t) => {

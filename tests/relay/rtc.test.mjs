@@ -3,6 +3,8 @@ import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { oneProcess, run, startRelay, workers } from '../support/relay.mjs';
 import { connect, negotiated, open, postOffer, stacks, unreliable } from '../support/rtc.mjs';
@@ -10,6 +12,9 @@ import { until } from '../support/patience.mjs';
 import { startUdpServer } from '../support/udp_server.mjs';
 import { startUdpPath } from '../support/udp_path.mjs';
 import { replyTo } from '../support/tcp.mjs';
+import { own, temporaryFolder } from '../support/fixture.mjs';
+import { answerTo } from '../../web/dist/transports/ticket.js';
+import { newKey } from './links.mjs';
 
 const RTC = ['--rtc', '127.0.0.1:0'];
 
@@ -167,8 +172,10 @@ test('a bad offer is refused with a reason and leaves nothing behind', async () 
 test('pages of other origins are kept out, and allowed ones may read the answer', async (t) => {
   const strict = await serve(t, '--origin', 'https://a.example');
   const offer = await makeOffer();
-  const refused = await postOffer(strict.url, offer, { origin: 'https://b.example' });
+  // The two bytes are one control character in UTF-8, with which a terminal begins a command.
+  const refused = await postOffer(strict.url, offer, { origin: 'https://b\xc2\x9b1m.example' });
   assert.equal(refused.status, 403);
+  await strict.logged(/a page of https:\/\/b\?.1m\.example refused/);
   const taken = await postOffer(strict.url, offer, { origin: 'https://a.example' });
   assert.equal(taken.status, 201);
   assert.equal(taken.headers.get('access-control-allow-origin'), 'https://a.example');
@@ -487,6 +494,39 @@ test('a backend gets the tickets of its players, as a trusted proxy', async (t) 
   assert.equal((await ask('https://b.example')).status, 403);
   assert.equal((await strict.stats()).rtc_offers, 0);
 });
+
+test(
+  'a reload that removes an origin makes its tickets worthless',
+  { skip: oneProcess },
+  async (t) => {
+    const file = join(temporaryFolder(t), 'relay.conf');
+    writeFileSync(file, 'origin = https://a.example\n');
+    const strict = await serve(t, '--config', file);
+    const headers = { origin: 'https://a.example' };
+    const reply = await fetch(`${strict.url}rtc/ticket`, { method: 'POST', headers });
+    const last = await reply.text();
+    const [, password] = /pwd:(\S+)/.exec(last);
+    const socket = createSocket('udp4');
+    own(t, () => socket.close());
+    const claim = (certificate) => {
+      const answer = answerTo(`sha-256 ${certificate}`, last, { session: newKey() });
+      const [, ufrag] = /ufrag:(\S+)/.exec(answer);
+      socket.send(bindingRequest(`${ufrag}:page`, password), strict.rtcPort, '127.0.0.1');
+    };
+    const judged = (count) =>
+      until('the claims are judged', async () => {
+        const { rtc_offers: taken, rtc_packets_ignored: ignored } = await strict.stats();
+        return taken + ignored === count && [taken, ignored];
+      });
+    claim('01'.repeat(32));
+    assert.deepEqual(await judged(1), [1, 0]);
+    writeFileSync(file, 'origin = https://b.example\n');
+    strict.kill('SIGHUP');
+    await strict.logged(/reloaded the options/);
+    claim('02'.repeat(32));
+    assert.deepEqual(await judged(2), [1, 1]);
+  },
+);
 
 test('offers that wait are bounded per address', async (t) => {
   const guarded = await serve(t, '--max-sessions-per-address', '5');

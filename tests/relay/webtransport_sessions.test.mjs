@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { X509Certificate } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { certify } from '../support/certificate.mjs';
 import { startDelayPath } from '../support/delay_path.mjs';
@@ -176,8 +177,8 @@ describe('a page', () => {
   const shared = share((t) => start(t));
 
   /** Resolves with what a client hears that asks for this path, as a page of this origin. */
-  const refusal = async (t, path, origin = ORIGIN) => {
-    const { address } = await askRelay(shared().relay);
+  const refusal = async (t, path, origin = ORIGIN, relay = shared().relay) => {
+    const { address } = await askRelay(relay);
     const client = startClient(t, address.slice(1), path, origin);
     await client.expect('settings');
     const answer = await client.expect('stream');
@@ -202,6 +203,23 @@ describe('a page', () => {
     });
     assert.equal(reply.status, 403);
   });
+
+  test(
+    'is refused with the pass of an origin that a reload has removed',
+    { skip: oneProcess },
+    async (t) => {
+      const file = join(temporaryFolder(t), 'relay.conf');
+      writeFileSync(file, `origin = ${ORIGIN}\n`);
+      const args = [...options.slice(0, 3), '--config', file];
+      const relay = await startRelay(t, { upstream: shared().udp.upstream, args });
+      const { path } = await askRelay(relay, { origin: ORIGIN });
+      await open(t, relay, { origin: ORIGIN });
+      writeFileSync(file, 'origin = http://b\n');
+      relay.kill('SIGHUP');
+      await relay.logged(/reloaded the options/);
+      assert.equal(await refusal(t, path, ORIGIN, relay), REFUSED[403]);
+    },
+  );
 
   test('gets the hashes of two certificates', async () => {
     const { hashes } = await askRelay(shared().relay);

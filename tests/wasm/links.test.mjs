@@ -365,6 +365,7 @@ test('attempts to replace a link come at growing, uneven times', async () => {
 for (const [asked, waited] of [
   ['7', 7],
   ['100000', 60],
+  ['-5', 60],
 ])
   test(`a relay that asks for ${asked} s with Retry-After is left alone for ${waited}, by this kind of link`, async () => {
     const { transport } = await start();

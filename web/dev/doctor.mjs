@@ -6,7 +6,7 @@ import { createRequire } from 'node:module';
 import { connect as connectTcp, isIP } from 'node:net';
 import { join } from 'node:path';
 import { checkServerIdentity, connect as connectTls } from 'node:tls';
-import { Fault } from '../dist/doctor/faults.js';
+import { Fault, Skipped } from '../dist/doctor/faults.js';
 import { doctor } from '../dist/doctor/index.js';
 import { bool, message, schema } from '../dist/index.js';
 import { loadCore } from '../dist/loader.js';
@@ -117,7 +117,9 @@ const tokenFrom = (place) =>
 const PROTOCOL_ID = 13;
 
 /** Has a server in this process judge a token with the private key of the game servers. */
-async function checkKey({ bytes }, privateKey) {
+async function checkKey(token, privateKey) {
+  if (!token) throw new Skipped('there is no token to judge by CAUSEWAY_KEY (--token)');
+  const { bytes } = token;
   const [core, serverCore] = [await loadCore(), await loadServer()];
   const config = {
     protocolId: new DataView(bytes.buffer, bytes.byteOffset).getBigUint64(PROTOCOL_ID, true),
@@ -152,8 +154,10 @@ export async function examine({ url, token, origin, json, key, timeoutSeconds = 
   const relay = new URL(url.replace(/^ws/, 'http'));
   const udp = ({ servers: [server] = [] } = {}) =>
     probeUdp(relay, { origin, server, timeoutSeconds });
+  // What a stranger says has no control characters for the terminal.
+  const show = (text) => print(text.replace(/\p{Cc}/gu, '?'));
   const line = ({ name, state, text }) =>
-    print(`${name.padEnd(20)} ${SIGNS[state].padEnd(7)} ${text}`);
+    show(`${name.padEnd(20)} ${SIGNS[state].padEnd(7)} ${text}`);
   const diagnosis = await doctor(relay, {
     transports: ['websocket'],
     WebSocket: socketsOf(origin),
@@ -164,6 +168,7 @@ export async function examine({ url, token, origin, json, key, timeoutSeconds = 
     ...(!json && { oncheck: line }),
   });
   const { ok, code, text } = diagnosis;
-  print(json ? JSON.stringify(diagnosis) : `${ok ? 'OK' : (code ?? 'FAILED')}: ${text}`);
+  if (json) print(JSON.stringify(diagnosis));
+  else show(`${ok ? 'OK' : (code ?? 'FAILED')}: ${text}`);
   return ok;
 }

@@ -11,6 +11,8 @@ import { judge, milliseconds, percent } from '../dist/doctor/path.js';
 /** This many pairs of requests are counted. Others follow until an answer shows that none is late. */
 const PAIRS = 20;
 const INTERVAL_MS = 20;
+/** A relay has at most so many addresses. A hostile one could name any number of other machines. */
+const ADDRESSES = 8;
 /** A relay reads requests of up to this many bytes. */
 const LARGE = 1200;
 
@@ -69,10 +71,14 @@ async function offer(relay, { origin, server, signal }) {
   if (response.status !== 201) throw new Skipped(`no answer to an offer: ${response.status}`);
   const value = (pattern) => pattern.exec(answer)?.[1] ?? '';
   return {
-    session: new URL(response.headers.get('location') ?? '', relay),
+    // The path alone: a hostile relay could name another host.
+    session: new URL(new URL(response.headers.get('location') ?? '', relay).pathname, relay),
     username: `${value(/a=ice-ufrag:(\S+)/)}:${ufrag}`,
     password: value(/a=ice-pwd:(\S+)/),
-    addresses: [...answer.matchAll(/^a=candidate:\S+ 1 udp \d+ (\S+) (\d+) typ/gm)],
+    addresses: [...answer.matchAll(/^a=candidate:\S+ 1 udp \d+ (\S+) (\d+) typ/gm)].slice(
+      0,
+      ADDRESSES,
+    ),
   };
 }
 

@@ -14,17 +14,23 @@
                 each, rtt_smoothing and min_loss_timeout_seconds as doubles
        event    varint of kind + 16 * time since the event before, in 2^-20 seconds; then, by kind:
        0        the state of the endpoint: the time of the event before as 64 bits, and the fields
-   of CW_RECORD_STATE (record_internal.h). It stands first, and then once in each eighth of the size
+                of CW_RECORD_STATE (record_internal.h). It stands first, and then once in each
+                eighth of the size
        1        update
        2        a packet was committed: varint of its payload's size
        3        a fragment of it was transmitted
        4        a datagram was received: varint of its size, then the bytes of its headers, at most
-   9, or 14 of a fragment 5        the same, of the packet that is next, which acks 32 packets:
-   varint of its size, and how far its ack is behind, in a byte 6        the packet that arrived
-   last was accepted 7        acks are passed by 8, 9     the other end may be idle, or owes an
-   answer: varint of 2^-20 seconds; in 9 also a varint of how far the packet to be answered is
-   behind the next 10       reset 11       congestion control: a byte of limited + 4 * state,
-   varints of window and bytes in flight 12       a note: varint of its size, and the text */
+                9, or 14 of a fragment
+       5        the same, of the packet that is next, which acks 32 packets: varint of its size, and
+                how far its ack is behind, in a byte
+       6        the packet that arrived last was accepted
+       7        acks are passed by
+       8, 9     the other end may be idle, or owes an answer: varint of 2^-20 seconds; in 9 also a
+                varint of how far the packet to be answered is behind the next
+       10       reset
+       11       congestion control: a byte of limited + 4 * state, varints of window and bytes in
+                flight
+       12       a note: varint of its size, and the text */
 #ifndef CAUSEWAY_RECORD_H
 #define CAUSEWAY_RECORD_H
 

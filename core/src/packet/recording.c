@@ -159,8 +159,10 @@ static bool take_note(struct cw_recording *recording, struct cw_recording_event 
     const uint8_t *text = take(recording, size);
     if (!text)
         return false;
-    for (size_t i = 0; i < size; i++)
-        recording->text[i] = (char)(text[i] < ' ' || text[i] == 0x7F ? '?' : text[i]);
+    for (size_t i = 0; i < size; i++) {
+        const bool c1 = text[i] == 0xC2 && i + 1 < size && text[i + 1] < 0xA0; /* in UTF-8 */
+        recording->text[i] = (char)(text[i] < ' ' || text[i] == 0x7F || c1 ? '?' : text[i]);
+    }
     recording->text[size] = 0;
     event->type = CW_RECORDING_NOTE;
     event->text = recording->text;

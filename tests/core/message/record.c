@@ -117,14 +117,14 @@ TEST(test_a_reset_and_notes_are_recorded)
     struct pair pair = talkative(false);
     struct cw_record *record = record_of(pair.sides[0], 65536);
     talk(&pair, 60);
-    cw_record_note(record, "by\nWebRTC", pair.now);
+    cw_record_note(record, "by\nWebRTC\xc2\x9bm", pair.now);
     cw_connection_reset(pair.sides[0]);
     cw_connection_reset(pair.sides[1]);
     talk(&pair, 60);
     const struct told told = told_by(record);
     assert_same(&told, pair.sides[0]);
     assert_int_equal(told.events[CW_RECORDING_RESET], 1);
-    assert_string_equal(told.note, "by?WebRTC");
+    assert_string_equal(told.note, "by?WebRTC?\x9bm");
     cw_connection_set_record(pair.sides[0], NULL);
     talk(&pair, 60);
     assert_int_equal(told_by(record).size, told.size);

@@ -231,6 +231,12 @@ class Doctor {
   }
 }
 
+/** Returns a server's address, of the name that a relay expects. */
+function addressOf(name: string): string {
+  const [host = '', port] = name.split('_');
+  return `${host.includes('-') ? `[${host.replaceAll('-', ':')}]` : host}:${port}`;
+}
+
 /**
  * Says what a token is for.
  * @param isNew whether the backend has made it just now
@@ -249,7 +255,7 @@ function describe({ bytes, servers, expireTime }: ReadToken, isNew: boolean): st
       `the token has expired ${(-life).toFixed(0)} s ago`,
     );
   const id = view.getBigUint64(PROTOCOL_ID, true).toString(16);
-  return `protocol id 0x${id}, for ${servers.join(', ')}, expires in ${life.toFixed(0)} s`;
+  return `protocol id 0x${id}, for ${servers.map(addressOf).join(', ')}, expires in ${life.toFixed(0)} s`;
 }
 
 /** Returns whether anything that speaks HTTP answers there, which the page may not read. */

@@ -25,7 +25,7 @@ export async function askRelay(
     throw relayError(
       address,
       'signalling',
-      `cannot be reached: ${String(cause)}; if it runs, does it allow this page's origin (--origin)?`,
+      `cannot be reached: ${String(cause)}; does it run, and allow this page's origin (--origin)?`,
       { cause },
     );
   }
@@ -35,7 +35,11 @@ export async function askRelay(
     address,
     'signalling',
     `${means}: ${response.status} ${(await response.text()).slice(0, 200)}`.trimEnd(),
-    { retryAfterSeconds: Number(response.headers.get('retry-after')) || undefined },
+    // Unsigned: a time before now would let the page ask again and again, without a pause.
+    {
+      retryAfterSeconds:
+        (response.headers.get('retry-after') as unknown as number) >>> 0 || undefined,
+    },
     code,
   );
 }
