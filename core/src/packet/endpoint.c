@@ -318,7 +318,9 @@ enum cw_error cw_endpoint_receive(struct cw_endpoint *e, const uint8_t *data, si
         cw_endpoint_release_packet(e);
     e->stats.datagrams_received++;
     e->stats.bytes_received += size;
-    if (size > 0 && data[0] & CW_PACKET_PREFIX_FRAGMENT)
+    if (size < CW_PACKET_HEADER_MIN_SIZE)
+        return cw_endpoint_count_refused(e, CW_ERROR_MALFORMED);
+    if (data[0] & CW_PACKET_PREFIX_FRAGMENT)
         return cw_endpoint_receive_fragment(e, data, size, now);
     struct cw_packet_header header;
     const size_t header_size = cw_packet_header_read(&header, data, size);

@@ -229,13 +229,13 @@ CW_SHARED void cw_sent_packets_take_acks(struct cw_sent_packets *sent, uint16_t 
         cw_sent_packets_find_lost(sent);
 }
 
-/* Returns the packet that leaves the window when one more is sent; NULL when its fate is settled
-   for good. */
-CW_SHARED struct cw_sent_packet *cw_sent_packets_leaving(const struct cw_sent_packets *sent)
+/* Returns whether a packet leaves the window, when one more is sent, before its fate is settled for
+   good. */
+CW_SHARED bool cw_sent_packets_leaving(const struct cw_sent_packets *sent)
 {
     const uint16_t leaving = (uint16_t)(sent->window.next - (sent->window.mask + 1));
-    struct cw_sent_packet *last = cw_sent_packets_find(sent, leaving);
-    return last && last->fate != CW_PACKET_ACKED ? last : NULL;
+    return cw_sequence_buffer_exists(&sent->window, leaving) &&
+           cw_sent_packets_at(sent, leaving)->fate != CW_PACKET_ACKED;
 }
 
 /* Returns whether the events of earlier packets leave room to report the fate of one more. The
