@@ -31,8 +31,7 @@ static void settle_receipts(struct cw_connection *c, struct cw_carried *carried,
 static void settle_bulk(struct cw_connection *c, struct cw_carried *carried, uint16_t packet,
                         bool acked, double now)
 {
-    const struct cw_sent_packets *all = cw_endpoint_sent(c->endpoint);
-    const struct cw_sent_packet *sent = cw_sequence_buffer_find(&all->window, packet);
+    const struct cw_sent_packet *sent = cw_sent_packets_find(cw_endpoint_sent(c->endpoint), packet);
     const bool given_up = carried->flight == CW_FLIGHT_SETTLED;
     c->fragments -= carried->flight == CW_FLIGHT_FRAGMENT;
     carried->flight = CW_FLIGHT_SETTLED;

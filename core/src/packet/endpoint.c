@@ -88,9 +88,8 @@ size_t cw_endpoint_config_max_datagram_size(const struct cw_endpoint_config *con
     return whole > fragment ? whole : fragment;
 }
 
-/* Takes every part from the arena. With a NULL base it only measures. */
-static enum cw_error lay_out(struct cw_arena *arena, const struct cw_endpoint_config *config,
-                             struct cw_endpoint **endpoint)
+/* Takes every part from the arena. Returns NULL while measuring. */
+static struct cw_endpoint *lay_out(struct cw_arena *arena, const struct cw_endpoint_config *config)
 {
     const bool fragments =
         max_fragments(config) > 1 || config->max_packet_size > config->fragment_above;
@@ -103,17 +102,21 @@ static enum cw_error lay_out(struct cw_arena *arena, const struct cw_endpoint_co
     uint8_t *outgoing = longest > config->fragment_above ? cw_arena_take(arena, longest) : NULL;
     struct cw_reassembly *reassemblies = cw_arena_take(arena, sizeof *reassemblies * slots);
     uint8_t *payloads = cw_arena_take(arena, (size_t)config->max_packet_size * slots);
-    if (!arena->base) {
-        cw_arena_take(arena, cw_sequence_buffer_memory(sent_window, sizeof(struct cw_sent_packet)));
-        cw_arena_take(arena, cw_sequence_buffer_memory(config->received_window, 0));
-        return CW_OK;
-    }
+    struct cw_sent_packet *packets = cw_arena_take(arena, sizeof *packets * sent_window);
+    uint32_t *sent = cw_arena_take(arena, sizeof *sent * sent_window);
+    uint32_t *received = cw_arena_take(arena, sizeof *received * config->received_window);
+    if (!e)
+        return NULL;
 
     e->config = *config;
     e->config.max_send_size = longest;
     e->config.sent_window = sent_window;
     e->packet.type = CW_ENDPOINT_EVENT_PACKET;
     e->max_datagram_size = cw_endpoint_config_max_datagram_size(config);
+    e->sent.window = (struct cw_sequence_buffer){.sequences = sent, .mask = sent_window - 1};
+    e->sent.packets = packets;
+    e->received.window =
+        (struct cw_sequence_buffer){.sequences = received, .mask = config->received_window - 1};
     e->sent.events = events;
     e->sent.events_mask = CW_SENT_EVENTS_PER_PACKET * sent_window - 1;
     e->outgoing = outgoing;
@@ -126,14 +129,7 @@ static enum cw_error lay_out(struct cw_arena *arena, const struct cw_endpoint_co
     e->reassemblies.max_packet_size = config->max_packet_size;
     for (uint32_t i = 0; i < slots; i++)
         reassemblies[i].payload = payloads + (size_t)i * config->max_packet_size;
-
-    const struct cw_allocator rest = cw_arena_allocator(arena);
-    enum cw_error error = cw_sequence_buffer_create(sent_window, sizeof(struct cw_sent_packet),
-                                                    &rest, &e->sent.window);
-    if (error == CW_OK)
-        error = cw_sequence_buffer_create(config->received_window, 0, &rest, &e->received.window);
-    *endpoint = e;
-    return error;
+    return e;
 }
 
 size_t cw_endpoint_memory(const struct cw_endpoint_config *config)
@@ -141,25 +137,21 @@ size_t cw_endpoint_memory(const struct cw_endpoint_config *config)
     struct cw_arena arena = {0};
     if (cw_endpoint_config_check(config) != CW_OK)
         return 0;
-    (void)lay_out(&arena, config, NULL);
+    (void)lay_out(&arena, config);
     return arena.used;
 }
 
 enum cw_error cw_endpoint_create(const struct cw_endpoint_config *config,
                                  struct cw_endpoint **endpoint)
 {
-    enum cw_error error = endpoint ? cw_endpoint_config_check(config) : CW_ERROR_INVALID_ARGUMENT;
+    const enum cw_error error =
+        endpoint ? cw_endpoint_config_check(config) : CW_ERROR_INVALID_ARGUMENT;
     if (error != CW_OK)
         return error;
     struct cw_arena arena = cw_arena_create(&config->allocator, cw_endpoint_memory(config));
     if (!arena.base)
         return CW_ERROR_NO_MEMORY;
-    struct cw_endpoint *e = NULL;
-    error = lay_out(&arena, config, &e);
-    if (error != CW_OK) {
-        cw_release(&config->allocator, arena.base, arena.size);
-        return error;
-    }
+    struct cw_endpoint *e = lay_out(&arena, config);
     cw_endpoint_reset(e);
     *endpoint = e;
     return CW_OK;
@@ -318,7 +310,9 @@ enum cw_error cw_endpoint_receive(struct cw_endpoint *e, const uint8_t *data, si
         cw_endpoint_release_packet(e);
     e->stats.datagrams_received++;
     e->stats.bytes_received += size;
-    if (size > 0 && data[0] & CW_PACKET_PREFIX_FRAGMENT)
+    if (size < CW_PACKET_HEADER_MIN_SIZE)
+        return cw_endpoint_count_refused(e, CW_ERROR_MALFORMED);
+    if (data[0] & CW_PACKET_PREFIX_FRAGMENT)
         return cw_endpoint_receive_fragment(e, data, size, now);
     struct cw_packet_header header;
     const size_t header_size = cw_packet_header_read(&header, data, size);

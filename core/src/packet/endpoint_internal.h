@@ -157,8 +157,9 @@ CW_SHARED void cw_endpoint_pass_by(struct cw_endpoint *endpoint)
 /* Writes the header of our next datagram, which acks what has arrived. Returns its bytes. */
 CW_SHARED size_t cw_endpoint_write_header(struct cw_endpoint *e, uint8_t *out, uint16_t sequence)
 {
-    struct cw_packet_header header = {.sequence = sequence};
-    header.ack = cw_received_packets_tell(&e->received, e->acks_in_turn, &header.ack_bits);
+    uint32_t ack_bits;
+    const uint16_t ack = cw_received_packets_tell(&e->received, e->acks_in_turn, &ack_bits);
+    const struct cw_packet_header header = {sequence, ack, ack_bits};
     return cw_packet_header_write(out, &header);
 }
 

@@ -18,8 +18,9 @@ struct cw_sent_packet {
 };
 
 struct cw_sent_packets {
-    struct cw_sequence_buffer window; /* holds struct cw_sent_packet */
-    uint16_t oldest_pending;          /* no older packet is still pending */
+    struct cw_sequence_buffer window;
+    struct cw_sent_packet *packets; /* one for each slot of the window */
+    uint16_t oldest_pending;        /* no older packet is still pending */
     uint32_t unseen;     /* packets newer than the newest one that the other end has seen */
     uint16_t header_ack; /* the acks of the newest received header */
     uint32_t header_ack_bits;
@@ -115,7 +116,7 @@ CW_SHARED bool cw_sent_packets_next(struct cw_sent_packets *sent, uint32_t *fate
 CW_SHARED struct cw_sent_packet *cw_sent_packets_at(const struct cw_sent_packets *sent,
                                                     uint16_t sequence)
 {
-    return (struct cw_sent_packet *)(void *)sent->window.entries + (sequence & sent->window.mask);
+    return &sent->packets[sequence & sent->window.mask];
 }
 
 /* Returns the packet, or NULL when it is not in the window. */
@@ -229,13 +230,13 @@ CW_SHARED void cw_sent_packets_take_acks(struct cw_sent_packets *sent, uint16_t 
         cw_sent_packets_find_lost(sent);
 }
 
-/* Returns the packet that leaves the window when one more is sent; NULL when its fate is settled
-   for good. */
-CW_SHARED struct cw_sent_packet *cw_sent_packets_leaving(const struct cw_sent_packets *sent)
+/* Returns whether a packet leaves the window, when one more is sent, before its fate is settled for
+   good. */
+CW_SHARED bool cw_sent_packets_leaving(const struct cw_sent_packets *sent)
 {
     const uint16_t leaving = (uint16_t)(sent->window.next - (sent->window.mask + 1));
-    struct cw_sent_packet *last = cw_sent_packets_find(sent, leaving);
-    return last && last->fate != CW_PACKET_ACKED ? last : NULL;
+    return cw_sequence_buffer_exists(&sent->window, leaving) &&
+           cw_sent_packets_at(sent, leaving)->fate != CW_PACKET_ACKED;
 }
 
 /* Returns whether the events of earlier packets leave room to report the fate of one more. The

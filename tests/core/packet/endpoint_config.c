@@ -73,6 +73,8 @@ TEST(test_a_config_that_cannot_work_is_refused_by_name)
     struct cw_endpoint_config with;
     refuse_config(CONFIG_WITH(sent_window, 32768), "sent_window");
     refuse_config(CONFIG_WITH(received_window, 32768), "received_window");
+    refuse_config(CONFIG_WITH(sent_window, 100), "sent_window");
+    refuse_config(CONFIG_WITH(received_window, 0), "received_window");
     refuse_config(CONFIG_WITH(max_packet_size, 256 * 1024 + 1), "max_packet_size");
     refuse_config(CONFIG_WITH(max_packet_size, UINT32_MAX), "max_packet_size");
     refuse_config(CONFIG_WITH(max_send_size, 4097), "max_send_size");

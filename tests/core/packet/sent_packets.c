@@ -8,20 +8,15 @@
 
 #define WINDOW 64
 
-static const struct cw_allocator heap = {0};
+static uint32_t sequences[WINDOW];
+static struct cw_sent_packet packets[WINDOW];
 static uint32_t events[CW_SENT_EVENTS_PER_PACKET * WINDOW];
-
-static void close_window(void *window)
-{
-    cw_sequence_buffer_destroy(window);
-}
 
 static void open_window(struct cw_sent_packets *sent)
 {
     memset(sent, 0, sizeof *sent);
-    assert_ok(
-        cw_sequence_buffer_create(WINDOW, sizeof(struct cw_sent_packet), &heap, &sent->window));
-    own(&sent->window, close_window);
+    sent->window = (struct cw_sequence_buffer){.sequences = sequences, .mask = WINDOW - 1};
+    sent->packets = packets;
     sent->events = events;
     sent->events_mask = sizeof events / sizeof *events - 1;
     sent->rtt_smoothing = 0.1;
