@@ -58,6 +58,7 @@ void subflow_put_header(struct subflow *subflow, const struct datagram *datagram
     for (size_t i = 0; i < SUBFLOWS_MAX; i++)
         out[i] = all->each[i].received;
     all->unconfirmed = 0;
+    subflow->unanswered = 0;
 }
 
 /* Takes a confirmation of the datagrams up to this sequence number. One that was overtaken by a
@@ -78,7 +79,12 @@ bool subflow_take_header(struct subflow *subflow, const uint8_t *message, size_t
     if (size < SUBFLOW_HEADER_SIZE)
         return false;
     subflow->received = message[0] & SUBFLOW_SEQUENCE_MASK;
-    subflow->all->unconfirmed += size > SUBFLOW_HEADER_SIZE;
+    if (size > SUBFLOW_HEADER_SIZE) {
+        subflow->all->unconfirmed++;
+        subflow->all->came++;
+        if (subflow->unanswered == 0)
+            subflow->unanswered = subflow->all->came;
+    }
     for (size_t i = 0; i < SUBFLOWS_MAX; i++)
         confirm(&subflow->all->each[i], message[1 + i]);
     return true;
@@ -91,11 +97,16 @@ static bool is_late(const struct subflow *subflow)
 }
 
 /* Returns whether a datagram goes better over `a`: over one that is in time, with as little before
-   the datagram as there can be, since each before it may get lost. */
+   the datagram as there can be, since each before it may get lost. If that is the same, an answer
+   to what came first saves TCP a packet that only acknowledges it. */
 static bool is_better(const struct subflow *a, const struct subflow *b)
 {
     const bool late = is_late(a);
-    return late != is_late(b) ? !late : a->kept.count < b->kept.count;
+    if (late != is_late(b))
+        return !late;
+    if (a->kept.count != b->kept.count)
+        return a->kept.count < b->kept.count;
+    return a->unanswered - 1 < b->unanswered - 1; /* none, which is 0, comes last */
 }
 
 struct subflow *subflows_choose(struct subflows *subflows, const struct subflow *but)

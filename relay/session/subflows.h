@@ -50,6 +50,7 @@ struct subflow {
     size_t repeated;           /* the number of the oldest of these that went again */
     uint8_t sent;              /* the sequence number of the latest datagram that went */
     uint8_t received;          /* the sequence number of the latest datagram that came */
+    uint32_t unanswered;       /* the number of the first that came since one went; 0 = none */
 };
 
 struct subflows {
@@ -57,6 +58,7 @@ struct subflows {
     double confirmed;     /* when the newest datagram went that is confirmed */
     double allowance;     /* the datagrams that may go again */
     unsigned unconfirmed; /* the datagrams that came since a header went out */
+    uint32_t came;        /* the datagrams that came */
     bool repeating;
 };
 

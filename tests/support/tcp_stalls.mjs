@@ -3,7 +3,9 @@
 // Prints for each the delays in one direction and the bytes on the link, as JSON. With an argument it is the far
 // side: the client. Runs under "unshare -Urn".
 //
-//   tcp_stalls.mjs '{"loss":3,"seconds":30,"ways":["one","several","webrtc"]}'
+// `later` is the loss in the time that counts, unless it is the same as before, when stalls are seen and WebSockets opened.
+//
+//   tcp_stalls.mjs '{"loss":3,"later":0,"seconds":30,"ways":["one","several","webrtc"]}'
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
@@ -62,7 +64,7 @@ const bytesOn = (device) => {
 const quantile = (sorted, share) =>
   sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))];
 
-async function near({ loss, seconds, ways }) {
+async function near({ loss, later = loss, seconds, ways }) {
   const { near: address, startLossyPath } = await import('./lossy_path.mjs');
   const path = await startLossyPath({ delay: DELAY, seed: SEED });
   const results = {};
@@ -85,7 +87,10 @@ async function near({ loss, seconds, ways }) {
     await path.lose(loss);
     client.stdin.write('go\n');
     const [to] = server.addresses.values();
-    setTimeout(() => (results.before = bytesOn('cw0')), WARM_UP * 1000);
+    setTimeout(async () => {
+      await path.lose(later);
+      results.before = bytesOn('cw0');
+    }, WARM_UP * 1000);
     const sent = send(seconds + WARM_UP, (data) => server.send(data, to));
     const [line] = await once(lines, 'line');
     await sent;
@@ -105,7 +110,7 @@ async function near({ loss, seconds, ways }) {
   }
   delete results.before;
   path.stop();
-  console.log(JSON.stringify({ rtt: 2 * DELAY, seed: SEED, loss, ...results }));
+  console.log(JSON.stringify({ rtt: 2 * DELAY, seed: SEED, loss: later, ...results }));
   process.exit(0);
 }
 

@@ -134,6 +134,16 @@ test('datagrams that come are handed on, and confirmed without one the other way
   assert.equal(brought.length, 4);
 });
 
+test('an answer goes where something came first', async () => {
+  await openAll();
+  for (const number of [3, 2, 3]) {
+    now += FRAME;
+    links[number - 1].confirm([0, 0, 0, 0], { datagram: [number] });
+  }
+  put(1, 2, 3, 4, 5);
+  assert.deepEqual(sent(), ['1:3 2:5', '1:2', '1:1', '1:4']);
+});
+
 test('subflows are closed when nothing has been late for 30 s', async () => {
   await openAll();
   now += 29;

@@ -3,8 +3,7 @@ import { SUBFLOW_HEADER_SIZE as HEADER, subflows as wire } from '../generated.js
 import type { WebSocketTransport } from './websocket.js';
 import { StallWatch } from './stall_watch.js';
 
-/** Subflows are opened after this many stalls, and closed when nothing has been late for NEEDED_SECONDS. */
-const STALLS = 2;
+/** Subflows are opened at the second stall in this many seconds, and closed when nothing has been late for as long. */
 const NEEDED_SECONDS = 30;
 
 /** Seconds between two attempts to open those that could not be opened, or have ended. */
@@ -27,6 +26,8 @@ interface Subflow {
   repeated: number;
   /** The sequence number of the latest datagram that went. */
   sent: number;
+  /** When the first datagram came since one went. */
+  unanswered: number;
 }
 
 /**
@@ -42,8 +43,8 @@ export class Subflows {
   readonly #each = new Map<number, Subflow>();
   /** The sequence numbers of the latest datagrams that came, by the number of the subflow less 1. */
   readonly #received = new Uint8Array(wire.most);
-  /** The times of the latest stalls. */
-  #stalls: number[] = [];
+  /** When the latest stall was. */
+  #stalled = -Infinity;
   /** When something was last late. */
   #needed = 0;
   #tried = -Infinity;
@@ -71,8 +72,8 @@ export class Subflows {
   came(): void {
     const now = this.#now();
     if (!this.#watch.came(now)) return;
-    this.#stalls = [now, ...this.#stalls.filter((time) => now - time < NEEDED_SECONDS)];
-    if (this.#stalls.length >= STALLS) this.#need(now);
+    if (now - this.#stalled < NEEDED_SECONDS) this.#need(now);
+    this.#stalled = now;
   }
 
   /** Sends a datagram over a subflow; returns false when the first WebSocket is to send it. */
@@ -94,7 +95,7 @@ export class Subflows {
   }
 
   #closeAll(): void {
-    this.#stalls = [];
+    this.#stalled = -Infinity;
     for (const { link } of this.#each.values()) link.close();
     this.#each.clear();
   }
@@ -114,7 +115,7 @@ export class Subflows {
 
   #join(number: number, link: Subflow['link']): void {
     if (this.#closed) return link.close();
-    const subflow: Subflow = { number, link, kept: [], repeated: 0, sent: 0 };
+    const subflow: Subflow = { number, link, kept: [], repeated: 0, sent: 0, unanswered: Infinity };
     this.#received[number - 1] = 0;
     this.#each.set(number, subflow);
     link.ondatagram = (message) => this.#take(subflow, message);
@@ -124,17 +125,17 @@ export class Subflows {
   }
 
   /** Sends a datagram, or without one a message that only confirms. */
-  #send(subflow: Subflow, datagram?: Uint8Array<ArrayBuffer>, now = 0, flags = 0): void {
-    if (datagram) {
+  #send(subflow: Subflow, datagram = new Uint8Array(), now = 0, flags = 0): void {
+    if (datagram.length > 0) {
       if (subflow.kept.length === wire.keptMost) this.#forget(subflow, 1);
       subflow.kept.push({ datagram: datagram.slice(), time: now });
       subflow.sent = (subflow.sent + 1) & wire.sequenceMask;
     }
-    const message = new Uint8Array(HEADER + (datagram?.length ?? 0));
-    message[0] = subflow.sent | flags;
-    message.set(this.#received, 1);
-    if (datagram) message.set(datagram, HEADER);
+    const message = new Uint8Array(HEADER + datagram.length);
+    message.set([subflow.sent | flags, ...this.#received]);
+    message.set(datagram, HEADER);
     this.#unconfirmed = 0;
+    subflow.unanswered = Infinity;
     subflow.link.send(message);
   }
 
@@ -147,6 +148,7 @@ export class Subflows {
     for (const each of this.#each.values()) this.#confirm(each, message[each.number]!);
     if (message.length > HEADER) {
       this.#unconfirmed++;
+      subflow.unanswered = Math.min(subflow.unanswered, now);
       this.#carrier.bring(message.slice(HEADER).buffer);
     }
     this.#update(now);
@@ -172,14 +174,15 @@ export class Subflows {
 
   /**
    * Returns the subflow over which a datagram goes best, other than `but`: one that is in time, with as little before
-   * the datagram as there can be, since each before it may get lost.
+   * the datagram as there can be, since each before it may get lost. If that is the same, an answer to what came first
+   * saves TCP a packet that only acknowledges it.
    */
   #choose(but?: Subflow): Subflow | undefined {
     const order = (subflow: Subflow): number =>
       subflow.kept.length + (this.#isLate(subflow) ? wire.keptMost : 0);
     return [...this.#each.values()]
       .filter((subflow) => subflow !== but && subflow.link.state === 'open')
-      .sort((a, b) => order(a) - order(b))[0];
+      .sort((a, b) => order(a) - order(b) || a.unanswered - b.unanswered)[0];
   }
 
   /** Sends again what is late, and confirms what has come if no datagram has done so. */
