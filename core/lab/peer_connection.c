@@ -240,21 +240,8 @@ static void packet(const void *peer, struct cw_lab_packet *packet)
 }
 
 #define CONNECTION_PEER(mode_name, ...)                                                            \
-    const struct cw_lab_peer_type cw_lab_peer_##mode_name = {                                      \
-        .name = #mode_name,                                                                        \
-        .mode = &(const struct mode){__VA_ARGS__},                                                 \
-        .size = sizeof(struct connection_peer),                                                    \
-        .memory = memory,                                                                          \
-        .begin = begin,                                                                            \
-        .send = send,                                                                              \
-        .receive = receive,                                                                        \
-        .update = update,                                                                          \
-        .transmit = transmit,                                                                      \
-        .next = next,                                                                              \
-        .waiting = waiting,                                                                        \
-        .control = control,                                                                        \
-        .packet = packet,                                                                          \
-    };
+    CW_LAB_PEER(mode_name, connection_peer, .name = #mode_name, .control = control,                \
+                .packet = packet, .mode = &(const struct mode){__VA_ARGS__})
 
 CONNECTION_PEER(plain, .recovery = CW_RECOVERY_RESEND)
 CONNECTION_PEER(copies, .recovery = CW_RECOVERY_COPIES)

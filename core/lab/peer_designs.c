@@ -396,19 +396,8 @@ static enum cw_lab_waiting waiting(const void *peer, double now, uint32_t *numbe
 }
 
 #define DESIGNS_PEER(mode_name, ...)                                                               \
-    const struct cw_lab_peer_type cw_lab_peer_##mode_name = {                                      \
-        .name = #mode_name,                                                                        \
-        .mode = &(const struct mode){__VA_ARGS__},                                                 \
-        .size = sizeof(struct designs_peer),                                                       \
-        .memory = memory,                                                                          \
-        .begin = begin,                                                                            \
-        .send = send,                                                                              \
-        .receive = receive,                                                                        \
-        .update = update,                                                                          \
-        .transmit = transmit,                                                                      \
-        .next = next,                                                                              \
-        .waiting = waiting,                                                                        \
-    };
+    CW_LAB_PEER(mode_name, designs_peer, .name = #mode_name,                                       \
+                .mode = &(const struct mode){__VA_ARGS__})
 
 DESIGNS_PEER(unacked, .resend_seconds = 0)
 DESIGNS_PEER(thrice, .times = 3)

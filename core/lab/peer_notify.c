@@ -122,15 +122,4 @@ static enum cw_lab_waiting waiting(const void *peer, double now, uint32_t *numbe
     return CW_LAB_WAITING_NOTHING;
 }
 
-const struct cw_lab_peer_type cw_lab_peer_notify = {
-    .name = "notify",
-    .size = sizeof(struct notify_peer),
-    .memory = memory,
-    .begin = begin,
-    .send = send,
-    .receive = receive,
-    .update = update,
-    .transmit = transmit,
-    .next = next,
-    .waiting = waiting,
-};
+CW_LAB_PEER(notify, notify_peer, .name = "notify")

@@ -187,15 +187,4 @@ static enum cw_lab_waiting waiting(const void *peer, double now, uint32_t *numbe
     return asks ? CW_LAB_WAITING_ANSWER : CW_LAB_WAITING_NOTHING;
 }
 
-const struct cw_lab_peer_type cw_lab_peer_rudp = {
-    .name = "rudp",
-    .size = sizeof(struct rudp_peer),
-    .memory = memory,
-    .begin = begin,
-    .send = send,
-    .receive = receive,
-    .update = update,
-    .transmit = transmit,
-    .next = next,
-    .waiting = waiting,
-};
+CW_LAB_PEER(rudp, rudp_peer, .name = "rudp")

@@ -161,20 +161,8 @@ static enum cw_lab_waiting waiting(const void *peer, double now, uint32_t *numbe
 }
 
 #define WINDOW_PEER(variable, peer_name, ...)                                                      \
-    const struct cw_lab_peer_type cw_lab_peer_##variable = {                                       \
-        .name = (peer_name),                                                                       \
-        .mode = &(const struct mode){__VA_ARGS__},                                                 \
-        .size = sizeof(struct window_peer),                                                        \
-        .memory = memory,                                                                          \
-        .begin = begin,                                                                            \
-        .send = send,                                                                              \
-        .receive = receive,                                                                        \
-        .update = update,                                                                          \
-        .transmit = transmit,                                                                      \
-        .next = next,                                                                              \
-        .waiting = waiting,                                                                        \
-        .answers_at_once = true,                                                                   \
-    };
+    CW_LAB_PEER(variable, window_peer, .name = (peer_name), .answers_at_once = true,               \
+                .mode = &(const struct mode){__VA_ARGS__})
 
 WINDOW_PEER(window, "tcp", .nagle = false)
 WINDOW_PEER(nagle, "nagle", .nagle = true)

@@ -4,6 +4,22 @@
 
 #include "lab/peer.h"
 
+/* Defines the table of a protocol in the file that has its functions. `end` is the struct of one
+   end; the members of the table that differ follow. */
+#define CW_LAB_PEER(variable, end, ...)                                                            \
+    const struct cw_lab_peer_type cw_lab_peer_##variable = {                                       \
+        .size = sizeof(struct end),                                                                \
+        .memory = memory,                                                                          \
+        .begin = begin,                                                                            \
+        .send = send,                                                                              \
+        .receive = receive,                                                                        \
+        .update = update,                                                                          \
+        .transmit = transmit,                                                                      \
+        .next = next,                                                                              \
+        .waiting = waiting,                                                                        \
+        __VA_ARGS__,                                                                               \
+    };
+
 /* These four are Causeway's own connection. It is as its defaults have it, copies new messages into
    the next packet while packets are being lost, has coded repair of messages, or obeys the good and
    bad mode of causeway/endpoint.h. */

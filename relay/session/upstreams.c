@@ -88,11 +88,6 @@ bool upstream_rule_is_single(const struct upstream_rule *rule)
     return rule->first_port == rule->last_port && (rule->name[0] || rule->prefix.bits == 128);
 }
 
-bool upstream_list_is_single(const struct upstream_list *list)
-{
-    return list->count == 1 && upstream_rule_is_single(&list->rules[0]);
-}
-
 /* Returns the rule whose name is to be looked up next; the length of the list when none has a name.
  */
 static unsigned next_due(const struct upstreams *upstreams)
@@ -356,7 +351,7 @@ const struct upstream_rule *upstreams_choose(const struct upstreams *upstreams,
                                              const struct socket_address *asked,
                                              struct socket_address *out)
 {
-    if (upstream_list_is_single(&upstreams->list))
+    if (upstreams->list.count == 1 && upstream_rule_is_single(&upstreams->list.rules[0]))
         return choose_single(upstreams, out) ? &upstreams->list.rules[0] : NULL;
     const unsigned i = asked->size > 0 ? upstreams_find(upstreams, asked) : upstreams->list.count;
     if (i == upstreams->list.count)

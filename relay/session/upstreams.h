@@ -39,9 +39,6 @@ bool upstream_list_add(struct upstream_list *list, const char *text);
 /* Returns whether a rule is one server: an address or a name, with one port. */
 bool upstream_rule_is_single(const struct upstream_rule *rule);
 
-/* Returns whether the list is one such rule. */
-bool upstream_list_is_single(const struct upstream_list *list);
-
 struct upstreams;
 
 /* Creates the set of a list, and looks the names up before it returns. A name that is not found is

@@ -20,7 +20,6 @@
 
 /* Errors of HTTP/3, which end streams and connections. */
 #define HTTP3_NO_ERROR         0x100
-#define HTTP3_MESSAGE_ERROR    0x10e
 #define HTTP3_REQUEST_REJECTED 0x10b
 
 /* The start of our control stream: its type and its settings. */

@@ -106,11 +106,6 @@ uint32_t cw_message_pool_borrowed(const struct cw_message_pool *pool)
     return pool->borrowed;
 }
 
-const struct cw_schema *cw_message_pool_schema(const struct cw_message_pool *pool)
-{
-    return pool ? pool->schema : NULL;
-}
-
 /* Takes a message whose struct has yet to be filled in; NULL when all are in use. */
 CW_INLINE struct cw_message *take(struct cw_message_pool *pool, uint32_t type)
 {

@@ -26,8 +26,6 @@ size_t cw_message_pool_memory(const struct cw_message_pool_config *config);
 /* The messages that are in use now. */
 uint32_t cw_message_pool_used(const struct cw_message_pool *pool);
 
-const struct cw_schema *cw_message_pool_schema(const struct cw_message_pool *pool);
-
 /* Makes a message of the type. All bytes of its struct are zero, it has no block, and its one
    reference is the caller's. Returns CW_ERROR_MESSAGE_TYPE when the schema has no such type,
    CW_ERROR_POOL_EMPTY when all messages are in use. */

@@ -241,17 +241,18 @@ TEST(test_a_perfect_path)
     run(&path, 1000, false);
 }
 
+static const struct cw_simulator_path bad_path = {.latency_seconds = 0.05,
+                                                  .jitter_seconds = 0.04,
+                                                  .loss = 0.2,
+                                                  .duplicate = 0.1,
+                                                  .reorder = 0.1,
+                                                  .reorder_delay_seconds = 0.05,
+                                                  .queue_bytes = 65536};
+
 TEST(test_a_path_that_loses_doubles_and_reorders)
 {
-    const struct cw_simulator_path path = {.latency_seconds = 0.05,
-                                           .jitter_seconds = 0.04,
-                                           .loss = 0.2,
-                                           .duplicate = 0.1,
-                                           .reorder = 0.1,
-                                           .reorder_delay_seconds = 0.05,
-                                           .queue_bytes = 65536};
-    run(&path, 1000, true);
-    run(&path, 1000, false);
+    run(&bad_path, 1000, true);
+    run(&bad_path, 1000, false);
 }
 
 TEST(test_a_budget_that_is_too_small)
@@ -264,19 +265,12 @@ TEST(test_a_budget_that_is_too_small)
 
 TEST(test_interest_in_lists)
 {
-    const struct cw_simulator_path path = {.latency_seconds = 0.05,
-                                           .jitter_seconds = 0.04,
-                                           .loss = 0.2,
-                                           .duplicate = 0.1,
-                                           .reorder = 0.1,
-                                           .reorder_delay_seconds = 0.05,
-                                           .queue_bytes = 65536};
     rig_config.max_interest = ENTITIES;
     rig_restart();
-    run(&path, 1000, true);
-    run(&path, 1000, false);
-    run(&path, 100, true);
-    run(&path, 60, false);
+    run(&bad_path, 1000, true);
+    run(&bad_path, 1000, false);
+    run(&bad_path, 100, true);
+    run(&bad_path, 60, false);
 }
 
 TEST(test_outages_longer_than_the_window)

@@ -38,56 +38,42 @@ static uint8_t *from_hex(const char *text, size_t *size)
     return bytes;
 }
 
-TEST(chacha_vector)
+typedef void seal_function(const struct cw_seal *, const uint8_t *, size_t, uint8_t *);
+typedef bool open_function(const struct cw_seal *, const uint8_t *, size_t, uint8_t *);
+
+static void check_vector(const char *sealed, uint8_t *nonce, seal_function *seal,
+                         open_function *open)
 {
-    uint8_t key[CW_KEY_BYTES], nonce[CW_NONCE_BYTES] = {7};
+    uint8_t key[CW_KEY_BYTES], opened[PLAIN_SIZE];
     counting(key, sizeof(key), 0x80);
-    counting(nonce + 4, 8, 0x40);
+    const struct cw_seal with = {.key = key,
+                                 .nonce = nonce,
+                                 .associated = associated,
+                                 .associated_size = sizeof(associated)};
     size_t size;
-    uint8_t *expected = from_hex(sealed_rfc, &size);
+    uint8_t *expected = from_hex(sealed, &size);
     assert_int_equal(size, PLAIN_SIZE + CW_MAC_BYTES);
     uint8_t *out = malloc(size);
-    cw_crypto_seal(&(struct cw_seal){.key = key,
-                                     .nonce = nonce,
-                                     .associated = associated,
-                                     .associated_size = sizeof(associated)},
-                   (const uint8_t *)plain, PLAIN_SIZE, out);
+    seal(&with, (const uint8_t *)plain, PLAIN_SIZE, out);
     assert_memory_equal(out, expected, size);
-    uint8_t opened[PLAIN_SIZE];
-    assert_true(cw_crypto_open(&(struct cw_seal){.key = key,
-                                                 .nonce = nonce,
-                                                 .associated = associated,
-                                                 .associated_size = sizeof(associated)},
-                               expected, size, opened));
+    assert_true(open(&with, expected, size, opened));
     assert_memory_equal(opened, plain, PLAIN_SIZE);
     free(out);
     free(expected);
 }
 
+TEST(chacha_vector)
+{
+    uint8_t nonce[CW_NONCE_BYTES] = {7};
+    counting(nonce + 4, 8, 0x40);
+    check_vector(sealed_rfc, nonce, cw_crypto_seal, cw_crypto_open);
+}
+
 TEST(xchacha_vector)
 {
-    uint8_t key[CW_KEY_BYTES], nonce[CW_LONG_NONCE_BYTES];
-    counting(key, sizeof(key), 0x80);
+    uint8_t nonce[CW_LONG_NONCE_BYTES];
     counting(nonce, sizeof(nonce), 0x40);
-    size_t size;
-    uint8_t *expected = from_hex(sealed_draft, &size);
-    assert_int_equal(size, PLAIN_SIZE + CW_MAC_BYTES);
-    uint8_t *out = malloc(size);
-    cw_crypto_seal_long(&(struct cw_seal){.key = key,
-                                          .nonce = nonce,
-                                          .associated = associated,
-                                          .associated_size = sizeof(associated)},
-                        (const uint8_t *)plain, PLAIN_SIZE, out);
-    assert_memory_equal(out, expected, size);
-    uint8_t opened[PLAIN_SIZE];
-    assert_true(cw_crypto_open_long(&(struct cw_seal){.key = key,
-                                                      .nonce = nonce,
-                                                      .associated = associated,
-                                                      .associated_size = sizeof(associated)},
-                                    expected, size, opened));
-    assert_memory_equal(opened, plain, PLAIN_SIZE);
-    free(out);
-    free(expected);
+    check_vector(sealed_draft, nonce, cw_crypto_seal_long, cw_crypto_open_long);
 }
 
 TEST(in_place)
