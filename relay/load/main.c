@@ -8,6 +8,7 @@
 
 #include <math.h>
 #include <netdb.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -111,15 +112,13 @@ static void begin(struct load *load, struct seat *seat)
     sit_down(seat, options->makes_tokens ? token : NULL);
 }
 
-/* Returns whether all players are connected, or never will be. */
-static bool are_settled(const struct load *load)
+/* Returns how many players are connected, or never will be. */
+static unsigned count_settled(const struct load *load)
 {
-    for (unsigned i = 0; i < load->options.players; i++) {
-        const struct seat *seat = &load->seats[i];
-        if (!seat->player || !player_is_settled(seat->player))
-            return false;
-    }
-    return true;
+    unsigned count = 0;
+    for (unsigned i = 0; i < load->options.kind_count; i++)
+        count += load->tallies[i].connected + load->tallies[i].refused;
+    return count;
 }
 
 static bool have_all_returned(const struct load *load)
@@ -131,15 +130,28 @@ static bool have_all_returned(const struct load *load)
     return true;
 }
 
+static volatile sig_atomic_t stopped;
+
+static void on_signal(int number)
+{
+    (void)number;
+    stopped = true;
+}
+
 static void on_tick(void *context)
 {
     struct load *load = context;
     const double now = loop_now();
     while (load->begun < load->options.players &&
+           load->begun - count_settled(load) < load->options.at_once &&
            load->start + load->begun / load->options.ramp <= now)
         begin(load, &load->seats[load->begun]);
-    if (load->end == 0.0 && load->begun == load->options.players && are_settled(load))
+    if (load->end == 0.0 && count_settled(load) == load->options.players) {
+        fprintf(stderr, "causeway-load: the players play\n");
         load->end = now + load->options.seconds;
+    }
+    if (stopped && (load->end == 0.0 || load->end > now))
+        load->end = now;
     for (unsigned i = 0; i < load->begun; i++) {
         if (load->seats[i].player)
             player_tick(load->seats[i].player, load->end > 0.0 ? load->end : INFINITY, now);
@@ -264,6 +276,8 @@ int main(int argc, char **argv)
     static struct load load;
     unsigned bad = 0;
     load_options_read(argc, argv, &load.options);
+    signal(SIGINT, on_signal);
+    signal(SIGTERM, on_signal);
     if (load.options.url)
         read_url(&load);
     if (load.options.server.type != CW_ADDRESS_NONE)

@@ -4,6 +4,7 @@
 #include "load/player.h"
 
 #include <getopt.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,6 +23,7 @@ static const struct option names[] = {{"players", required_argument, NULL, 'n'},
                                       {"bytes", required_argument, NULL, 'b'},
                                       {"seconds", required_argument, NULL, 's'},
                                       {"ramp", required_argument, NULL, 'c'},
+                                      {"at-once", required_argument, NULL, 'o'},
                                       {"token-url", required_argument, NULL, 'u'},
                                       {"key", required_argument, NULL, 'k'},
                                       {"insecure", no_argument, NULL, 'i'},
@@ -41,8 +43,9 @@ static const char help[] =
     "  --players N          how many (100)\n"
     "  --rate HZ            packets a second of each player (20)\n"
     "  --bytes B            bytes of a packet, 8 to 1100 (64)\n"
-    "  --seconds S          how long they play once the last has begun to connect (10)\n"
+    "  --seconds S          how long they play once all are connected (10); a signal ends it\n"
     "  --ramp N             players a second that begin to connect (50)\n"
+    "  --at-once N          players who connect at a time, at most (all)\n"
     "  --token-url URL      POST here for the connect token of each player: 2048 bytes\n"
     "  --key FILE           or make the tokens with the game server's key in this file, 64\n"
     "                       hexadecimal digits; needs --server and --protocol-id\n"
@@ -153,6 +156,9 @@ static void take(int option, const char *text, struct load_options *out)
     case 'c':
         out->ramp = read_number("ramp", text, 0.1, 100000);
         break;
+    case 'o':
+        out->at_once = (unsigned)read_number("at-once", text, 1, 100000);
+        break;
     case 'u':
         read_token_url(text, out);
         break;
@@ -206,6 +212,7 @@ void load_options_read(int argc, char **argv, struct load_options *out)
                                  .players = 100,
                                  .rate = 20.0,
                                  .ramp = 50.0,
+                                 .at_once = UINT_MAX,
                                  .seconds = 10.0,
                                  .bytes = 64};
     while ((option = getopt_long(argc, argv, "", names, NULL)) != -1)

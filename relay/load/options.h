@@ -15,7 +15,8 @@ struct load_options {
     unsigned players;
     double rate;           /* packets a second of each player */
     double ramp;           /* players a second that begin to connect */
-    double seconds;        /* the time for which they play, after the last has begun */
+    unsigned at_once;      /* players who connect at a time */
+    double seconds;        /* the time for which they play, once all are connected */
     unsigned bytes;        /* bytes of a packet */
     const char *url;       /* the relay; NULL = none, for UDP alone */
     const char *token_url; /* NULL = none */

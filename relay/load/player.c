@@ -241,11 +241,6 @@ void player_tick(struct player *player, double until, double now)
     }
 }
 
-bool player_is_settled(const struct player *player)
-{
-    return player->state != CONNECTING;
-}
-
 void player_destroy(struct player *player)
 {
     if (!player)

@@ -54,9 +54,6 @@ struct player *player_create(const struct player_config *config, const uint8_t *
 /* Lets time pass. Packets that are due before `until` are sent, even when it is later now. */
 void player_tick(struct player *player, double until, double now);
 
-/* Returns whether the player is connected, or never will be. */
-bool player_is_settled(const struct player *player);
-
 /* Says goodbye, and frees the player. NULL is allowed. */
 void player_destroy(struct player *player);
 

@@ -23,10 +23,10 @@ export function startProgram(t, program, args, options) {
 }
 
 /** Resolves with the first line of a program that matches, whose later lines are read too, or it could not write them. */
-export function lineOf(child, pattern) {
+export function lineOf(child, pattern, output = child.stdout) {
   const said = [];
   const found = new Promise((resolve, reject) => {
-    createInterface(child.stdout).on('line', (line) => {
+    createInterface(output).on('line', (line) => {
       said.push(line);
       const match = pattern.exec(line);
       if (match) resolve(match);
