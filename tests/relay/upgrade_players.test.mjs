@@ -8,6 +8,7 @@ import { reportGap, startPlayer } from '../support/player.mjs';
 import { sleep } from '../support/patience.mjs';
 import { startRelay, statsUntil } from '../support/relay.mjs';
 import { WebSocket } from '../support/websocket.mjs';
+import { WebTransport } from '../support/webtransport.mjs';
 import { own } from '../support/fixture.mjs';
 
 const PLAYERS = Number(process.env.CAUSEWAY_PLAYERS ?? 100);
@@ -15,10 +16,15 @@ const PLAYERS = Number(process.env.CAUSEWAY_PLAYERS ?? 100);
 const SPEAKERS = 20;
 const messages = schema(message('say', { text: string(100) }));
 
+/** The number of players over each transport. One over WebTransport is a process, so a larger crowd has none. */
+const transports = { websocket: PLAYERS };
+if (process.env.CAUSEWAY_WEBTRANSPORT_CLIENT && PLAYERS <= 100) transports.webtransport = SPEAKERS;
+Object.assign(globalThis, { WebTransport });
+
 const options = (name) => process.env[name]?.split(' ') ?? [];
 
 /** Begins a game with this many players, who speak. */
-async function startPlayers(t, count) {
+async function startPlayers(t, count, transport = 'websocket') {
   const server = await startForeignServer(t, { slots: count, tickMs: 3 * count });
   const seen = { connected: 0, disconnected: 0 };
   server.on('connected', () => seen.connected++);
@@ -30,6 +36,7 @@ async function startPlayers(t, count) {
     args: [
       ...['--protocol-id', String(PROTOCOL), '--max-sessions-per-address', '0'],
       ...['--max-sessions', String(2 * count), '--answer-timeout', '60'],
+      ...(transport === 'webtransport' ? ['--rtc', '127.0.0.1:0', '--webtransport'] : []),
       ...options('CAUSEWAY_UPGRADE_OPTIONS'),
     ],
   });
@@ -38,7 +45,7 @@ async function startPlayers(t, count) {
     const client = await join(`http://127.0.0.1:${relay.port}/`, {
       token: foreignToken({ addresses: [server.address], clientId: BigInt(i + 1), timeout: 60 }),
       schema: messages,
-      transports: ['websocket'],
+      transports: [transport],
       ticksPerSecond: i < SPEAKERS ? 60 : 4,
       WebSocket,
     });
@@ -49,18 +56,19 @@ async function startPlayers(t, count) {
   return { seen, relay, players };
 }
 
-test(`an upgrade loses none of ${PLAYERS} players`, async (t) => {
-  const { seen, relay, players } = await startPlayers(t, PLAYERS);
-  await sleep(500);
-  for (const player of players) player.gap = 0;
+for (const [transport, count] of Object.entries(transports))
+  test(`an upgrade loses none of ${count} players over ${transport}`, async (t) => {
+    const { seen, relay, players } = await startPlayers(t, count, transport);
+    await sleep(500);
+    for (const player of players) player.gap = 0;
 
-  await relay.upgrade();
-  await statsUntil(relay, ({ sessions_resumed }) => sessions_resumed >= PLAYERS);
-  await Promise.all(players.map((player) => player.rest()));
-  assert.deepEqual(seen, { connected: PLAYERS, disconnected: 0 });
-  assert.equal((await relay.stats()).sessions_opened, 0);
-  reportGap(t, { gap: Math.max(...players.slice(0, SPEAKERS).map(({ gap }) => gap)) }, 1500);
-});
+    await relay.upgrade();
+    await statsUntil(relay, ({ sessions_resumed }) => sessions_resumed >= count);
+    await Promise.all(players.map((player) => player.rest()));
+    assert.deepEqual(seen, { connected: count, disconnected: 0 });
+    assert.equal((await relay.stats()).sessions_opened, 0);
+    reportGap(t, { gap: Math.max(...players.slice(0, SPEAKERS).map(({ gap }) => gap)) }, 1500);
+  });
 
 test('ten upgrades in a row wait for the players, and lose none', async (t) => {
   const { seen, relay, players } = await startPlayers(t, SPEAKERS);

@@ -83,3 +83,43 @@ export function closeOf(hex) {
   const rest = bytes.subarray(at + 2 + length);
   return { code: rest.readUInt32BE(0), reason: rest.subarray(4).toString() };
 }
+
+/** A WebTransport as pages have it, with such a client behind it. */
+export class WebTransport {
+  #client;
+  #close;
+  #takes = new TransformStream();
+
+  constructor(url) {
+    const { port, pathname, search } = new URL(url);
+    this.#client = startClient(null, port, pathname + search);
+    this.closed = new Promise((resolve) => (this.#close = resolve));
+    this.ready = this.#open();
+    this.datagrams = {
+      maxDatagramSize: 1024,
+      readable: this.#takes.readable,
+      writable: new WritableStream({ write: (bytes) => this.#client.datagram(bytes) }),
+    };
+  }
+
+  async #open() {
+    await this.#client.expect('settings');
+    assert.equal(await this.#client.expect('stream'), ACCEPTED);
+    void this.#read();
+  }
+
+  async #read() {
+    const writer = this.#takes.writable.getWriter();
+    for (;;) {
+      const { name, value } = await this.#client.next();
+      if (name === 'datagram')
+        await writer.write(Uint8Array.from(Buffer.from(value.slice(2), 'hex')));
+      else return this.close(name === 'stream' ? closeOf(value) : {});
+    }
+  }
+
+  close({ code: closeCode, reason } = {}) {
+    this.#client.say('quit');
+    this.#close({ closeCode, reason });
+  }
+}
