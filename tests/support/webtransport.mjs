@@ -84,7 +84,7 @@ export function closeOf(hex) {
   return { code: rest.readUInt32BE(0), reason: rest.subarray(4).toString() };
 }
 
-/** What a page has as `WebTransport`, with such a client behind it. */
+/** A WebTransport as pages have it, with such a client behind it. */
 export class WebTransport {
   #client;
   #close;
