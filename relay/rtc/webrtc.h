@@ -36,7 +36,8 @@ struct webrtc_config {
     unsigned capacity; /* the highest number that limits.max_sessions may become */
     struct webrtc_limits limits;
     struct handshake_budget *handshakes; /* must outlive the transport */
-    const struct origin_list *origins; /* those that are allowed now; must outlive the transport */
+    /* The origins whose pages may play now. The list must outlive the transport. */
+    const struct origin_list *origins;
     /* the number of this process among several, from 1 on; 0 = there is one process */
     unsigned worker;
     /* Lets another worker end a connection of its own, see webrtc_end. */

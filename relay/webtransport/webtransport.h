@@ -24,7 +24,8 @@ struct webtransport_config {
     unsigned capacity; /* the highest number that limits.max_sessions may become */
     struct webrtc_limits limits;
     struct handshake_budget *handshakes; /* must outlive the transport */
-    const struct origin_list *origins; /* those that are allowed now; must outlive the transport */
+    /* The origins whose pages may play now. The list must outlive the transport. */
+    const struct origin_list *origins;
 };
 
 struct webtransport;

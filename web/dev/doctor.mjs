@@ -154,7 +154,7 @@ export async function examine({ url, token, origin, json, key, timeoutSeconds = 
   const relay = new URL(url.replace(/^ws/, 'http'));
   const udp = ({ servers: [server] = [] } = {}) =>
     probeUdp(relay, { origin, server, timeoutSeconds });
-  // What a stranger says has no control characters for the terminal.
+  // A stranger may say anything, but no control characters reach the terminal.
   const show = (text) => print(text.replace(/\p{Cc}/gu, '?'));
   const line = ({ name, state, text }) =>
     show(`${name.padEnd(20)} ${SIGNS[state].padEnd(7)} ${text}`);
