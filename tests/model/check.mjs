@@ -23,7 +23,7 @@ const SIZES = {
     '2 players, nobody is timed out': [
       ['-DPROGRAMS=1', '-DADDRESSES=4', '-DTRIPS=2', '-DTIMEOUTS=0'],
     ],
-    '2 players with 2 programs': [['-DCLIENTS=4', '-DADDRESSES=4', '-DTRIPS=0']],
+    '2 players with 2 programs': [['-DCLIENTS=4', '-DADDRESSES=4', '-DTRIPS=0', '-DCHALLENGES=3']],
     '2 players with 2 programs, 2 servers': [['-DCLIENTS=4', '-DADDRESSES=5', '-DSERVERS=2'], 12],
   },
 };
