@@ -8,6 +8,7 @@ import { test } from 'node:test';
 import { FlightRecorder, connect, recordingCore } from '../../web/dist/record/index.js';
 import { Connection, loadCore, message, schema, string } from '../support/causeway.mjs';
 import { join as joinPlace } from '../support/join.mjs';
+import { patiently } from '../support/patience.mjs';
 import { startSecureServer } from '../support/secure.mjs';
 
 const types = schema(message('say', { text: string(100) }));
@@ -79,4 +80,25 @@ test('a client is recorded, and an end that nobody meant has the recording', asy
   const { reason, record } = await other.closed;
   assert.equal(reason, 'transport');
   assert.match(printed(record), / note disconnect: /m);
+});
+
+test('a client is recorded whenever a trouble begins', async (t) => {
+  const place = await startSecureServer(t);
+  const client = await joinPlace(place, {}, connect);
+  const looks = [false, true, true, false, true];
+  const records = [];
+  const looked = new Promise((resolve) => {
+    client.recordWhen(
+      ({ packetsSent }) => {
+        assert.ok(packetsSent >= 0);
+        if (looks.length === 0) resolve();
+        return looks.shift() ?? false;
+      },
+      (record) => records.push(printed(record)),
+    );
+  });
+  await patiently(looked, 'the looks at the statistics');
+  assert.equal(records.length, 2);
+  for (const record of records) assert.match(record, /^packets: /m);
+  client.disconnect();
 });

@@ -8,7 +8,7 @@ import type { RecordFunctions } from '../generated.js';
 import type { Disconnect } from '../hosts/client_events.js';
 import { connect as connectUnrecorded, type ConnectOptions } from '../hosts/connect.js';
 import type { DisconnectReason } from '../hosts/ending.js';
-import { GameClient } from '../hosts/game_client.js';
+import { GameClient, type GameClientStats } from '../hosts/game_client.js';
 import type { Schema } from '../messages/schema.js';
 import { WasmObject } from '../module.js';
 import { ownFile } from '../own_file.js';
@@ -118,8 +118,19 @@ export interface RecordedEnd extends Disconnect {
 export interface RecordedClient<Of extends Schema> extends GameClient<Of> {
   /** Returns the recording: the last minute until now or, after the end, until then. At most 64 KB. */
   record(): Uint8Array<ArrayBuffer>;
+  /**
+   * Looks at the statistics once a second until the connection ends, and gives the recording to `take` whenever a
+   * trouble begins: `isTrouble` returns true, and returned false a second before.
+   */
+  recordWhen(
+    isTrouble: (stats: GameClientStats) => boolean,
+    take: (record: Uint8Array<ArrayBuffer>) => void,
+  ): void;
   readonly closed: Promise<RecordedEnd>;
 }
+
+/** The milliseconds between two looks at the statistics. */
+const LOOK_MS = 1000;
 
 const ABNORMAL: readonly DisconnectReason[] = ['timeout', 'transport', 'server'];
 
@@ -140,10 +151,21 @@ export async function connect<const Of extends Schema>(
     const end = await closed;
     return ABNORMAL.includes(end.reason) ? { ...end, record: recorder.bytes() } : end;
   };
+  const recordWhen: RecordedClient<Of>['recordWhen'] = (isTrouble, take) => {
+    let wasTrouble = false;
+    const look = (): void => {
+      const isNow = isTrouble(client.stats());
+      if (isNow && !wasTrouble) take(recorder.bytes());
+      wasTrouble = isNow;
+    };
+    const timer = setInterval(look, LOOK_MS);
+    void client.closed.then(() => clearInterval(timer));
+  };
   // The promise is another one after `reconnect`.
   const { get } = Object.getOwnPropertyDescriptor(GameClient.prototype, 'closed')!;
   return Object.defineProperties(client, {
     record: { value: () => recorder.bytes() },
+    recordWhen: { value: recordWhen },
     closed: { get: () => ended(get!.call(client)) },
   }) as RecordedClient<Of>;
 }
