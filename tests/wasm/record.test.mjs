@@ -8,6 +8,7 @@ import { test } from 'node:test';
 import { FlightRecorder, connect, recordingCore } from '../../web/dist/record/index.js';
 import { Connection, loadCore, message, schema, string } from '../support/causeway.mjs';
 import { join as joinPlace } from '../support/join.mjs';
+import { startBot, startServer } from '../support/node_server.mjs';
 import { patiently } from '../support/patience.mjs';
 import { startSecureServer } from '../support/secure.mjs';
 
@@ -101,4 +102,16 @@ test('a client is recorded whenever a trouble begins', async (t) => {
   assert.equal(records.length, 2);
   for (const record of records) assert.match(record, /^packets: /m);
   client.disconnect();
+});
+
+test('a Node server records a player, to the end', async (t) => {
+  const { client, bot } = await startBot(t, await startServer(t));
+  const recorder = new FlightRecorder(client);
+  await bot.track(0, 'say', { text: 'hello' });
+  bot.disconnect();
+  await client.closed;
+  const lines = printed(recorder.bytes());
+  for (const what of ['received \\d', 'sent \\d', 'note disconnect: client'])
+    assert.match(lines, new RegExp(` ${what}`, 'm'));
+  recorder.stop();
 });

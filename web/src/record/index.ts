@@ -39,7 +39,7 @@ interface End {
   readonly connection: number;
 }
 
-/** A connection that can be recorded: a `GameClient`, a `ConnectionHost` or a `Connection`. */
+/** A connection that can be recorded: a `GameClient`, a `ServerClient`, a `ConnectionHost` or a `Connection`. */
 export type Recorded = object;
 
 /**
@@ -72,7 +72,7 @@ export class FlightRecorder extends WasmObject<RecordingCore> {
   }
 
   #listen(connection: EventTarget): void {
-    const told = ['state', 'transport', 'message'] as const;
+    const told = ['state', 'transport', 'message', 'reason'] as const;
     for (const type of ['state', 'transport', 'disconnect'])
       connection.addEventListener(
         type,
