@@ -1,6 +1,7 @@
 // A relay that is upgraded while it serves: another process takes over what it has.
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { chmod, copyFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -13,6 +14,11 @@ import { startServed } from '../support/served.mjs';
 import { startUdpServer } from '../support/udp_server.mjs';
 import { connect } from '../support/websocket.mjs';
 import { own, temporaryFolder } from '../support/fixture.mjs';
+
+/** The version of the messages between processes. */
+const [, version] = /MESSAGE_VERSION (\d)\n/.exec(
+  readFileSync(new URL('../../relay/process/message.h', import.meta.url), 'utf8'),
+);
 
 const RESTART = { code: 1012, reason: 'relay restarts' };
 
@@ -138,12 +144,12 @@ test('a successor that cannot start leaves everything as it is', async (t) => {
     ['no program', /no upgrade: cannot start \S+: Exec format error/],
     // This successor is of another version: its message has no header of this one.
     [
-      '#!/bin/bash\nprintf "\\005\\000\\000\\000" >&$CAUSEWAY_LINE\nexec sleep 100\n',
+      '#!/bin/bash\nprintf "\\001\\000\\000\\000" >&$CAUSEWAY_LINE\nexec sleep 100\n',
       /no upgrade: process \d+ did not start; this one goes on/,
     ],
     // This successor opens everything, and then dies with the sessions in its hands.
     [
-      '#!/bin/bash\nprintf "\\003\\000\\007\\000\\000\\000\\000\\000" >&$CAUSEWAY_LINE\nexit 4\n',
+      `#!/bin/bash\nprintf "\\00${version}\\000\\007\\000\\000\\000\\000\\000" >&$CAUSEWAY_LINE\nexit 4\n`,
       /ended with 4; this one goes on/,
     ],
   ]) {
